@@ -158,10 +158,11 @@ function overview({ query }: Asked): Overview {
 
 function search({ query }: Asked): SearchAnswer {
   const q = query.get('q') ?? '';
-  if (/^0/.test(q)) return { results: [], hasMore: false };
+  if (/^0/.test(q)) return { results: [], hasMore: false, isMobileLeftOut: false };
   const order = { appId: 'app_8Kd2mQ', channelUserId: null };
   return {
     hasMore: true,
+    isMobileLeftOut: false,
     results: [
       {
         ...order,

@@ -7,6 +7,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { watchForSigns } from './api/attention.ts';
 import { reactBy } from './api/client.ts';
 import { queryClient } from './api/query-client.ts';
 import { markDocument } from './i18n/language.ts';
@@ -32,6 +33,7 @@ reactBy({
   },
 });
 markDocument();
+watchForSigns(window);
 watchForMissingFiles();
 
 /** The service puts one into the page for each answer; a style element without it is refused by the page's policy. */

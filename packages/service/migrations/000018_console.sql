@@ -34,9 +34,10 @@ create table console_sessions (
 create index on console_sessions (person_id);
 create index on console_sessions (expires_at);
 
--- Wrong proofs by the name that was given, whether there is such a person or not, and by the address that they came from.
+-- Wrong proofs by the name that was given, whether there is such a person or not, and by the address that they came from;
+-- of somebody who is signed in, by the session.
 create table sign_in_failures (
-  key          text primary key, -- `name …` or `address …`
+  key          text primary key, -- `name …`, `address …` or `session …`
   failures     integer not null default 1,
   began_at     timestamptz not null default now(),
   locked_until timestamptz
@@ -56,7 +57,9 @@ create table single_sign_on_tries (
 create table approvals (
   approval_id   bigint generated always as identity primary key,
   kind          text not null check (kind in ('REFUND', 'BULK')),
-  status        text not null default 'WAITING' check (status in ('WAITING', 'APPROVED', 'DECLINED')),
+  -- FAILED: it was approved, and could not be done.
+  status        text not null default 'WAITING'
+    check (status in ('WAITING', 'APPROVED', 'DECLINED', 'WITHDRAWN', 'FAILED')),
   subject       text not null, -- `orderNo-cycleNo`, or the number of a run
   request_key   text not null,
   amount_cent   bigint not null,
@@ -67,11 +70,14 @@ create table approvals (
   decided_at    timestamptz,
   decision_note text,
   result        text,
-  check (decided_by is null or decided_by <> requested_by)
+  seen_at       timestamptz, -- when who asked said that they know that nothing came of it
+  -- Who asked decides nothing but that they do not ask any more, which nobody else does.
+  check (decided_by is null or (decided_by = requested_by) = (status = 'WITHDRAWN'))
 );
 create unique index approvals_request on approvals (kind, subject, request_key);
 create index approvals_waiting on approvals (approval_id) where status = 'WAITING';
 create index approvals_unfinished on approvals (approval_id) where status = 'APPROVED' and result is null;
+create index approvals_unseen on approvals (requested_by, approval_id) where status in ('DECLINED', 'FAILED') and seen_at is null;
 
 -- The same done to many.
 create table bulk_runs (
@@ -96,6 +102,7 @@ create table bulk_runs (
 );
 create unique index bulk_runs_request on bulk_runs (requested_by, request_key);
 create index bulk_runs_running on bulk_runs (run_id) where status = 'RUNNING';
+create index bulk_runs_refunding on bulk_runs (run_id) where kind = 'REFUND' and status in ('WAITING', 'RUNNING');
 
 create table bulk_items (
   run_id      bigint not null references bulk_runs,
@@ -241,10 +248,10 @@ alter table audit_log
   add column chain_no bigint,
   add column chain    bytea;
 
-create function audit_link(before bytea, no bigint, at timestamptz, actor text, address text, action text, subject text,
-    detail jsonb) returns bytea
+create function audit_link(before bytea, no bigint, audit_id bigint, at timestamptz, actor text, address text, action text,
+    subject text, detail jsonb) returns bytea
   language sql immutable parallel safe
-  as $$ select sha256(before || convert_to(json_build_array(no, to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
+  as $$ select sha256(before || convert_to(json_build_array(no, audit_id, to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
     actor, address, action, subject, detail)::text, 'UTF8')) $$;
 
 create table audit_head (
@@ -264,7 +271,8 @@ begin
   -- The console says in each of its transactions where the person is.
   new.address := coalesce(new.address, nullif(current_setting('perennial.address', true), ''));
   new.chain_no := head.chain_no + 1;
-  new.chain := audit_link(head.chain, new.chain_no, new.at, new.actor, new.address, new.action, new.subject, new.detail);
+  new.chain := audit_link(head.chain, new.chain_no, new.audit_id, new.at, new.actor, new.address, new.action, new.subject,
+    new.detail);
   update audit_head set chain_no = new.chain_no, chain = new.chain;
   return new;
 end $$;
@@ -278,7 +286,8 @@ begin
   select * into strict head from audit_head;
   for entry in select * from audit_log order by audit_id loop
     head.chain_no := head.chain_no + 1;
-    head.chain := audit_link(head.chain, head.chain_no, entry.at, entry.actor, null, entry.action, entry.subject, entry.detail);
+    head.chain := audit_link(head.chain, head.chain_no, entry.audit_id, entry.at, entry.actor, null, entry.action,
+      entry.subject, entry.detail);
     update audit_log set chain_no = head.chain_no, chain = head.chain where audit_id = entry.audit_id;
   end loop;
   update audit_head set chain_no = head.chain_no, chain = head.chain;

@@ -1,3 +1,4 @@
+import { isUnattended } from './attention.ts';
 import { Problem, readProblem, Unreachable } from './problem.ts';
 
 const API = `${import.meta.env.BASE_URL}api`;
@@ -41,6 +42,7 @@ export const carryToken = (token: string): void => {
 async function send(method: string, path: string, call: Call): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json' };
   if (method !== 'GET') headers['X-CSRF-Token'] = csrfToken;
+  if (isUnattended()) headers['X-Unattended'] = 'true';
   if (call.body !== undefined) headers['Content-Type'] = 'application/json';
   const response = await fetch(addressOf(path, call.query), {
     method,

@@ -16,8 +16,8 @@ import styles from './proof-dialog.module.css';
 const useTexts = dictionary({
   title: ['Is it still you?', '请再次验证身份'],
   why: [
-    'What moves money or shows a secret asks again. You will not be asked for the next five minutes.',
-    '涉及资金或密钥的操作需要再次验证，五分钟内有效。',
+    'What moves money, shows a secret or changes a channel asks again. You will not be asked for the next five minutes.',
+    '涉及资金、密钥或渠道设置的操作需要再次验证，五分钟内有效。',
   ],
   password: ['Password', '密码'],
   code: ['Code of your authenticator', '验证器动态码'],

@@ -63,6 +63,8 @@ const STATUSES = {
     WAITING: ['waiting', 'Waiting', '待审批'],
     APPROVED: ['positive', 'Approved', '已批准'],
     DECLINED: ['negative', 'Declined', '已拒绝'],
+    WITHDRAWN: ['neutral', 'Withdrawn', '已撤回'],
+    FAILED: ['negative', 'Approved, not done', '已批准未执行'],
   },
   person: {
     ACTIVE: ['positive', 'Active', '启用'],

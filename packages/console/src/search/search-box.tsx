@@ -35,6 +35,10 @@ const useTexts = dictionary({
     'Of an order’s number the first four digits will do; other numbers and a mobile have to be complete.',
     '订单号输入前四位即可，其他编号与手机号需完整输入。',
   ],
+  mobileLeftOut: [
+    'If it is a mobile: only support finds users by it, since the number is masked for others.',
+    '如为手机号：仅客服角色可按手机号查找用户，其他角色看到的号码均已脱敏。',
+  ],
   searching: ['Searching…', '搜索中…'],
   failed: ['The search did not answer.', '搜索无响应。'],
   hasMore: ['There are more. Type more of the number.', '结果较多，请输入更完整的编号。'],
@@ -105,7 +109,7 @@ export default function SearchBox() {
         {isEmpty && isCurrent ? (
           <Spotlight.Empty>
             <span className={styles.nothing}>{t('nothing', { text: settled })}</span>
-            <span className={styles.hint}>{t('nothingHint')}</span>
+            <span className={styles.hint}>{t(found.data?.isMobileLeftOut ? 'mobileLeftOut' : 'nothingHint')}</span>
           </Spotlight.Empty>
         ) : null}
         {isEmpty && !isCurrent && text.trim() !== '' ? (

@@ -59,7 +59,7 @@ export function describeOperations(operations: readonly Operation[]): object {
       version: VERSION,
       description:
         'What the pages of the console ask for. Times are yyyy-MM-dd HH:mm:ss of Asia/Shanghai, amounts are cents. Lists page by ' +
-        'cursor. Refusals are problem+json with a request id.',
+        'cursor. Refusals are problem+json with a request id. A request with the header X-Unattended does not keep its session alive.',
     },
     security: [{ session: [] }],
     paths,
@@ -86,7 +86,7 @@ function describe(one: Operation): object {
     required: true,
     schema: { type: 'string' },
   }));
-  const proof = one.needsProof ? ' Needs a proof of the last five minutes.' : '';
+  const proof = one.needsProof ? ' Needs a proof of the last five minutes: 403 `proof-needed` otherwise.' : '';
   return {
     summary: one.summary,
     description: `For ${roles.join(', ')}.${proof}`,
@@ -98,6 +98,7 @@ function describe(one: Operation): object {
     ...(one.body ? { requestBody: { required: true, ...json(one.body) } } : {}),
     responses: { 200: { description: 'done', ...json(one.answer) }, ...problems(400, 401, 403, 404, 409) },
     'x-roles': roles,
+    'x-needs-proof': one.needsProof === true,
   };
 }
 

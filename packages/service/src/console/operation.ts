@@ -1,6 +1,7 @@
 import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
 import type { OperatorWithGateways } from '../operator/operator.js';
 import type { Role } from '../operator/people/roles.js';
+import { BYTE_ORDER_MARK } from '../platform/csv/csv-field.js';
 import type { Visitor } from './sessions/sign-in.js';
 import type { ConsoleTools } from './tools.js';
 
@@ -83,4 +84,13 @@ export class FileAnswer {
     readonly type: string,
     readonly pieces: AsyncIterable<string>,
   ) {}
+}
+
+/** For people who open it by a click. */
+export const createCsvAnswer = (name: string, lines: AsyncIterable<string>): FileAnswer =>
+  new FileAnswer(name, 'text/csv; charset=utf-8', withByteOrderMark(lines));
+
+async function* withByteOrderMark(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  yield BYTE_ORDER_MARK;
+  yield* lines;
 }

@@ -17,7 +17,12 @@ import {
   toRefusal,
 } from './answers/respond.js';
 import { createUnreadCloser } from './answers/unread-closer.js';
-import { addConsoleRoutes, type ConsoleDeps, type ConsoleRouteContext } from './console/console-routes.js';
+import {
+  addConsoleRoutes,
+  type ConsoleDeps,
+  type ConsoleRouteContext,
+  readableConsoleUrl,
+} from './console/console-routes.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
@@ -148,6 +153,7 @@ export function createApp(deps: AppDeps): App {
     clientErrorHandler: createMalformedHttpHandler(clock, lingerTime),
     // A path that cannot be decoded is not one of this service.
     frameworkErrors: (_error, _request, reply) => refuse(reply, toRefusal(new Rejection('PATH_NOT_FOUND'))),
+    rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
     routerOptions: { maxParamLength: 100 },
   });
 
@@ -306,6 +312,7 @@ function createConsoleApp({ console, trustedProxies }: AppDeps, context: Console
     forceCloseConnections: 'idle',
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
+    rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
   });
   if (console) addConsoleRoutes(app, console, context);
   return app;

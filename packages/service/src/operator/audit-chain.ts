@@ -17,7 +17,8 @@ interface Link {
 
 const READ_LINKS = statement({
   text: `select a.chain_no as "chainNo", a.chain,
-       a.chain = audit_link(lag(a.chain, 1, $2) over w, a.chain_no, a.at, a.actor, a.address, a.action, a.subject, a.detail)
+       a.chain = audit_link(lag(a.chain, 1, $2) over w, a.chain_no, a.audit_id, a.at, a.actor, a.address, a.action,
+         a.subject, a.detail)
          and a.chain_no = lag(a.chain_no, 1, $1) over w + 1 as fits
      from (select * from audit_log where chain_no > $1 order by chain_no limit $3) a
      window w as (order by a.chain_no) order by a.chain_no`,

@@ -7,6 +7,31 @@ export function maskMobile(mobile: string): string {
   return mobile.length < 8 ? '*'.repeat(mobile.length) : `${mobile.slice(0, 3)}****${mobile.slice(-4)}`;
 }
 
+/** What people and receivers have written, in whatever record it stands. */
+const WRITTEN = new Set([
+  'answer',
+  'comment',
+  'decisionNote',
+  'detail',
+  'note',
+  'reason',
+  'result',
+  'text',
+  'unsubscribeReason',
+]);
+
+/** As people write one: with a country code, spaces or dashes. Not a part of a longer number. */
+const WRITTEN_MOBILE = /(?<!\d)(1[3-9]\d)([ -]?)\d{4}\2(\d{4})(?!\d)/g;
+
+/** An answer in which nobody's mobile stands in what was written; for those who may not see it. */
+export function maskWrittenMobiles<T>(answer: T): T {
+  return JSON.parse(
+    JSON.stringify(answer, (name, value) =>
+      typeof value === 'string' && WRITTEN.has(name) ? value.replaceAll(WRITTEN_MOBILE, '$1****$3') : value,
+    ),
+  );
+}
+
 /** The first two characters and the last two, or none of a short one; viewers see no more of a channel's user. */
 export function maskUserId(channelUserId: string, role: Role): string {
   if (role !== 'viewer') return channelUserId;

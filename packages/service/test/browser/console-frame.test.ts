@@ -106,6 +106,32 @@ describe('signing in', () => {
     await other.keyboard.press('Enter');
     await heading(other, 'Overview').waitFor();
     expect(new URL(other.url()).origin).toBe(service.baseUrl);
+    service.clock.advance(60_000);
+    await page.getByRole('button', { name: 'Remove codes' }).click();
+    const removal = page.getByRole('dialog', { name: 'Sign in by password alone?' });
+    await removal.getByLabel('Code of your authenticator').fill(code());
+    await removal.getByRole('button', { name: 'Remove codes' }).click();
+    await page.getByText('Codes are removed').waitFor();
+  });
+
+  it('says of what it asks for by itself that nobody is there, until somebody is', async () => {
+    const page = await at.person('viewer', 'ida');
+    await page.clock.install();
+    await page.goto('/console/account');
+    const nextPoll = async () => {
+      const answered = page.waitForResponse((response) => response.url().endsWith('/waiting'));
+      await page.clock.runFor(90_000);
+      const poll = await answered;
+      // From then on the next one is a minute away.
+      await poll.finished();
+      return poll.request().headers()['x-unattended'];
+    };
+    await heading(page, 'Your account').waitFor();
+    await nextPoll();
+    expect(await nextPoll()).toBe('true');
+    const asked = page.waitForRequest((request) => new URL(request.url()).pathname.endsWith('/api/audit'));
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    expect((await asked).headers()['x-unattended']).toBeUndefined();
   });
 
   it('loads at most 350 KB of script and style, compressed, until the overview is there', async () => {

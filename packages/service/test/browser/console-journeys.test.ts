@@ -252,6 +252,7 @@ describe('a refund', () => {
     await button(asking, /^Refund of period 1/).click();
     await asking.getByText('You asked for this: another person of finance has to decide.').waitFor();
     expect(await button(asking, 'Approve').count()).toBe(0);
+    expect(new URL(asking.url()).searchParams.get('open')).toMatch(/^\d+$/);
     expect(bookedCents()).toEqual([]);
 
     const deciding = await at.person('finance', 'bob');
@@ -269,6 +270,38 @@ describe('a refund', () => {
     const past = deciding.getByRole('list', { name: 'What has happened' });
     await past.getByText('Asked a second person about a refund of period 1').waitFor();
     await past.getByText('Approved a refund').waitFor();
+  });
+
+  it('that waits is withdrawn by who asked; of one that could not be made both are told', async () => {
+    const ask = async (orderNo: string) => {
+      const { body } = await on.ann.post(`/orders/${orderNo}/periods/1/refund`, { note: 'no service', key: 'k' });
+      return { orderNo, at: `/console/approvals?open=${body.approvalId}` };
+    };
+    const asking = await at.person('finance', 'ann');
+    await asking.goto((await ask(await on.paidOrder())).at);
+    const own = asking.getByRole('dialog', { name: 'Refund of period 1' });
+    await button(own, 'Withdraw').click();
+    await asking.getByText('Withdrawn: nobody has to decide any more').waitFor();
+    await own.getByText('Withdrawn', { exact: true }).waitFor();
+
+    const waiting = await ask(await on.paidOrder());
+    await on.refund({ orderNo: waiting.orderNo, cycleNo: 1 });
+    const deciding = await at.person('finance', 'bob');
+    await deciding.goto(waiting.at);
+    const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
+    await button(sheet, 'Approve').click();
+    await sheet.getByText('Approved, not done').waitFor();
+    const why = /^It was approved, but could not be done: not refunded: period 1 of order \d+ is refunded in full$/;
+    await sheet.getByText(why).waitFor();
+
+    await asking.goto('/console/approvals');
+    const told = asking.getByRole('region', { name: 'Nothing came of what you asked for' });
+    await told.getByText('Approved, not done').waitFor();
+    await button(told, /^Refund of period 1/).click();
+    await own.getByText(why).waitFor();
+    await asking.keyboard.press('Escape');
+    await button(told, 'I know').click();
+    await told.waitFor({ state: 'detached' });
   });
 });
 

@@ -296,4 +296,4 @@ const THEIR_OWN = ['the account', 'finding a user'];
 
 /** Buttons that change something, or show what is not for everybody, by how they begin. */
 const CHANGES =
-  /^(New |Roll |Set |Change |Save|Suspend|Resume|Authorize|Withdraw|Replay|Pause|Send |Acknowledge$|Take it|Owner:|Comment$|Compare a|Close the|Refund…|Debit again|Retry |Unsubscribe…?$|Cancel|Approve$|Decline$|Start$|Stop|Import|Add |Actions for|Show$)/;
+  /^(New |Roll |Set |Change |Save|Suspend|Resume|Authorize|Withdraw\b|Replay|Pause|Send |Acknowledge$|Take it|Owner:|Comment$|Compare a|Close the|Refund…|Debit again|Retry |Unsubscribe…?$|Cancel|Approve$|Decline$|Start$|Stop|Import|Add |Actions for|Show$)/;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { refundAlone } from '../../src/operator/approvals/request-refund.js';
 import { periodNo } from '../refunds/support.js';
 import { type OperatorStage, operatorStage, refusal } from './operators.js';
 import type { ConsoleClient } from './support.js';
@@ -49,9 +50,12 @@ describe('a refund up to the limit', () => {
     const replies = await Promise.all(asked);
     const made = replies.filter(({ body }) => body.status === 'SUCCESS');
     const waiting = replies.filter(({ body }) => body.status === 'WAITING');
-    // 900 are within the limit; all others have to be approved, and are still to be counted.
+    // 900 are within the limit. All others have to be approved, and what waits counts: 190 are left to ask for.
     expect(made).toHaveLength(3);
-    expect(made.length + waiting.length).toBe(12);
+    expect(waiting).toHaveLength(3);
+    const refused = replies.filter(({ status }) => status === 409);
+    expect(refused).toHaveLength(6);
+    for (const { body } of refused) expect(body.code).toBe('refund-waits-already');
     expect(booked()).toBe(900);
     const decided = await Promise.all(
       waiting.map(async ({ body }) => {
@@ -62,8 +66,7 @@ describe('a refund up to the limit', () => {
       }),
     );
     const results = decided.map(({ body }) => body.result as string);
-    expect(results.filter((result) => /^R\d+$/.test(result))).toHaveLength(3);
-    for (const result of results) expect(result).toMatch(/^(R\d+|not refunded: .*1\.90 is left to refund.*)$/);
+    for (const result of results) expect(result).toMatch(/^R\d+$/);
     expect(booked()).toBe(1800);
     expect(await on.query(orderNo)).toMatchObject({ totalRefundAmountCent: 1800 });
   });
@@ -108,9 +111,11 @@ describe('a refund above the limit', () => {
         decisionNote: null,
         result: null,
         mayDecide: false,
+        mayWithdraw: true,
+        isUnseen: false,
       },
     ]);
-    expect(await approvalsOf(on.bob, orderNo)).toMatchObject([{ mayDecide: true }]);
+    expect(await approvalsOf(on.bob, orderNo)).toMatchObject([{ mayDecide: true, mayWithdraw: false }]);
     expect(await approvalsOf(on.support, orderNo)).toMatchObject([{ mayDecide: false }]);
 
     expect(refusal(await on.ann.post(`/approvals/${approvalId}/approve`))).toEqual([
@@ -173,24 +178,109 @@ describe('a refund above the limit', () => {
     expect(on.bank.asked).toEqual([]);
   });
 
+  it('counts while it waits: nobody else is offered the same money, and a preview says who has asked', async () => {
+    const orderNo = await on.paidOrder();
+    const preview = async (query: string) =>
+      (await on.bob.get(`/orders/${orderNo}/periods/1/refund/preview${query}`)).body;
+    const offered = async () =>
+      (await on.bob.get(`/orders/${orderNo}`)).body.actions
+        .filter(({ action }: { action: string }) => action === 'refund')
+        .map(({ maxAmountCent }: { maxAmountCent: number }) => maxAmountCent);
+    const { approvalId } = (await ask(on.ann, orderNo, { amountCent: 1500 })).body;
+    const waits = { approvalId, runId: null, amountCent: 1500, requestedBy: 'ann', requestedAt: expect.any(String) };
+    expect(await preview('?amountCent=490')).toMatchObject({ refusal: null, refundCent: 490, waiting: [waits] });
+    expect(await preview('')).toMatchObject({ refundCent: 490 });
+    expect(await preview('?amountCent=491')).toMatchObject({ refusal: { code: 'refund-waits-already' } });
+    expect(await preview(`?amountCent=1500&approvalId=${approvalId}`)).toMatchObject({ refusal: null, waiting: [] });
+    expect(await offered()).toEqual([490]);
+    expect(refusal(await ask(on.bob, orderNo, { amountCent: 491, key: 'k2' }))).toEqual([
+      409,
+      `of period 1 of order ${orderNo} 4.90 may still be asked for: 15.00 that ann asked for waits`,
+    ]);
+    expect((await ask(on.bob, orderNo, { key: 'k2' })).body).toMatchObject({ status: 'SUCCESS', amountCent: 490 });
+    expect(await offered()).toEqual([]);
+    const alone = { orderNo, cycleNo: 1, amountCent: 1500 };
+    await expect(refundAlone(on.operator, alone, 1000)).rejects.toThrow('15.00 that ann asked for waits');
+    expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
+    expect(booked()).toBe(1990);
+  });
+
+  it('is withdrawn by who asked and by nobody else, while nobody has decided', async () => {
+    const orderNo = await on.paidOrder();
+    const { approvalId } = (await ask(on.ann, orderNo)).body;
+    const path = `/approvals/${approvalId}`;
+    expect(refusal(await on.bob.post(`${path}/withdraw`))).toEqual([409, 'ann has asked for this, not bob']);
+    expect((await on.support.post(`${path}/withdraw`)).status).toBe(403);
+    const withdrawn = { status: 'WITHDRAWN', decidedBy: 'ann', result: null, mayWithdraw: false, isUnseen: false };
+    expect((await on.ann.post(`${path}/withdraw`)).body).toMatchObject({ ...withdrawn, changed: true });
+    expect((await on.ann.post(`${path}/withdraw`)).body).toMatchObject({ ...withdrawn, changed: false });
+    expect((await on.viewer.get(path)).body).toMatchObject(withdrawn);
+    expect((await on.bob.post(`${path}/approve`)).status).toBe(409);
+    expect(refusal(await ask(on.ann, orderNo))).toEqual([409, 'ann has withdrawn the request for this refund']);
+    expect((await ask(on.bob, orderNo, { key: 'k2' })).body.status).toBe('WAITING');
+    expect((await auditOf(orderNo)).map(({ actor, action }) => `${actor} ${action}`)).toContain(
+      'ann approval.withdraw',
+    );
+    const [other] = await approvalsOf(on.bob, orderNo);
+    await on.ann.post(`/approvals/${other.approvalId}/approve`);
+    expect((await on.bob.post(`/approvals/${other.approvalId}/withdraw`)).status).toBe(409);
+  });
+
+  it('of two who decide at once, one approves or the other withdraws', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      on.bank.reset();
+      const { approvalId } = (await ask(on.ann, await on.paidOrder())).body;
+      const [approved, withdrawn] = await Promise.all([
+        on.bob.post(`/approvals/${approvalId}/approve`),
+        on.ann.post(`/approvals/${approvalId}/withdraw`),
+      ]);
+      expect([approved.status, withdrawn.status].toSorted()).toEqual([200, 409]);
+      expect(booked()).toBe(approved.status === 200 ? 1990 : 0);
+    }
+  });
+
   it('cannot be split into parts below the limit', async () => {
     const orderNo = await on.paidOrder();
     expect((await ask(on.ann, orderNo, { amountCent: 995, key: 'a' })).body.status).toBe('SUCCESS');
     expect((await ask(on.ann, orderNo, { amountCent: 995, key: 'b' })).body.status).toBe('WAITING');
   });
 
-  it('says what came of it when nothing was left any more, and when the institution refuses', async () => {
+  it('has failed when nothing was left any more, and when the institution refuses; who asked is told until they know', async () => {
+    const waitingFor = async (who: ConsoleClient) => (await who.get('/waiting')).body.approvals;
+    const unseen = async (who: ConsoleClient) =>
+      (await who.get('/approvals?unseen=true')).body.approvals.map((one: { approvalId: string }) => one.approvalId);
+    for (const seen of await unseen(on.ann)) await on.ann.post(`/approvals/${seen}/seen`);
     const orderNo = await on.paidOrder();
     const { approvalId } = (await ask(on.ann, orderNo)).body;
     await on.refund({ orderNo, cycleNo: 1 });
     const late = await on.bob.post(`/approvals/${approvalId}/approve`);
-    expect(late.body.result).toMatch(/^not refunded: period 1 of order \d+ is refunded in full$/);
+    expect(late.body).toMatchObject({
+      status: 'FAILED',
+      result: `not refunded: period 1 of order ${orderNo} is refunded in full`,
+      isUnseen: false,
+    });
+    expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'FAILED' });
+    expect(refusal(await ask(on.ann, orderNo))).toEqual([
+      409,
+      `bob has approved this refund, but it was not refunded: period 1 of order ${orderNo} is refunded in full`,
+    ]);
+    expect((await auditOf(orderNo)).slice(-2)).toEqual([
+      { actor: 'bob', action: 'approval.approve' },
+      { actor: 'bob', action: 'approval.fail' },
+    ]);
+    expect([await unseen(on.ann), await unseen(on.bob)]).toEqual([[approvalId], []]);
+    expect((await waitingFor(on.ann)) - (await waitingFor(on.bob))).toBe(1);
+    expect((await on.bob.post(`/approvals/${approvalId}/seen`)).status).toBe(409);
+    expect((await on.ann.post(`/approvals/${approvalId}/seen`)).body).toMatchObject({ isUnseen: false, changed: true });
+    expect(await unseen(on.ann)).toEqual([]);
 
     const refused = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'refused', reason: 'account closed' });
     const second = (await ask(on.ann, refused)).body;
     const reply = await on.bob.post(`/approvals/${second.approvalId}/approve`);
+    expect(reply.body.status).toBe('FAILED');
     expect(reply.body.result).toMatch(/^not refunded: the institution refused refund R\d+: account closed$/);
+    expect(await unseen(on.ann)).toEqual([second.approvalId]);
   });
 
   it('cannot be decided by who asked, even in the database', async () => {

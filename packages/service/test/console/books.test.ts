@@ -88,7 +88,7 @@ describe('reconciliation', () => {
   });
 
   it.each([
-    ['a file that is no statement', { csv: 'a,b\n1,2\n' }, 409, 'line 1'],
+    ['a file that is no statement', { csv: 'a,b\n1,2\n' }, 400, 'line 1'],
     ['a bridge that there is none of', {}, 409, 'give a file'],
     ['a day that is not over', { csv: 'x', day: '2026-04-15' }, 409, 'is not over yet'],
     [
@@ -124,7 +124,7 @@ describe('reconciliation', () => {
       ['2026-01-30', '2026-01-29', '2026-01-28'].flatMap((one) => [one, one]),
     );
     const forged = Buffer.from('["2026-13-45",1]').toString('base64url');
-    expect((await viewer.get(`/differences?cursor=${forged}`)).status).toBe(409);
+    expect((await viewer.get(`/differences?cursor=${forged}`)).status).toBe(400);
   });
 });
 
@@ -277,7 +277,7 @@ describe('settlement', () => {
     };
     expect(await refusal('2026-02', '2026-01')).toEqual([409, 'to close 2026-02, type 2026-02']);
     expect(await refusal('2026-04')).toEqual([409, '2026-04 is not over yet in Asia/Shanghai']);
-    expect(await refusal('2026-13')).toEqual([409, expect.stringContaining('must be one such as 2026-01')]);
+    expect(await refusal('2026-13')).toEqual([400, expect.stringContaining('must be one such as 2026-01')]);
     expect((await close('2026-02')).status).toBe(200);
     expect(await refusal('2026-02')).toEqual([409, expect.stringContaining('2026-02 was closed already, by')]);
     const order = 'months are closed one after another, and the next one is 2026-03';

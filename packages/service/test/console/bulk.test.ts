@@ -121,12 +121,12 @@ describe('a dry run', () => {
       /a name in the filter must be .* not "productcode"/,
     );
     expect(refusal(await prepare(on.support, 'UNSUBSCRIBE', { filter: {} }))).toEqual([
-      409,
+      400,
       'every order would match: ask for fewer',
     ]);
-    expect((await prepare(on.support, 'REPLAY', { filter: {} })).status).toBe(409);
-    expect((await prepare(on.support, 'UNSUBSCRIBE', {})).status).toBe(409);
-    expect((await prepare(on.support, 'UNSUBSCRIBE', { items: [orderNo], filter: { appId: 'a' } })).status).toBe(409);
+    expect((await prepare(on.support, 'REPLAY', { filter: {} })).status).toBe(400);
+    expect((await prepare(on.support, 'UNSUBSCRIBE', {})).status).toBe(400);
+    expect((await prepare(on.support, 'UNSUBSCRIBE', { items: [orderNo], filter: { appId: 'a' } })).status).toBe(400);
     expect(refusal(await prepare(on.support, 'UNSUBSCRIBE', { filter: { channelUserId: 'nobody' } }))).toEqual([
       409,
       'nothing matches of which this could be done',
@@ -373,6 +373,23 @@ describe('a run that refunds', () => {
     expect(await on.workOff()).toBe(0);
   });
 
+  it('leaves to others what they have asked for', async () => {
+    const [orderNo = ''] = await many(1);
+    const { body } = await prepare(on.ann, 'REFUND', { items: [`${orderNo}-1`] });
+    await start(on.ann, body);
+    const refund = (key: string) => on.bob.post(`/orders/${orderNo}/periods/1/refund`, { note: 'x', key });
+    expect(refusal(await refund('b'))).toEqual([
+      409,
+      `of period 1 of order ${orderNo} 0.00 may still be asked for: 19.90 that ann asked for waits`,
+    ]);
+    expect(refusal(await prepare(on.bob, 'REFUND', { items: [`${orderNo}-1`] }))).toEqual([
+      409,
+      `period 1 of order ${orderNo} is SUCCESS: nothing is left to refund but what was asked for and waits`,
+    ]);
+    await on.bob.post(`/bulk/${body.runId}/cancel`);
+    expect((await refund('b')).status).toBe(200);
+  });
+
   it('of orders that match a list: of each its latest period', async () => {
     const user = 'refunded-user';
     const orderNo = await on.paidOrder({ channelUserId: user });
@@ -389,6 +406,13 @@ describe('a run that refunds', () => {
     const canceled = await waiting(await many(1));
     await on.ann.post(`/bulk/${canceled.runId}/cancel`);
     expect((await approve(on.bob, canceled.approvalId)).status).toBe(409);
+    expect((await on.ann.get(`/approvals/${canceled.approvalId}`)).body).toMatchObject({
+      ...{ status: 'WITHDRAWN', decidedBy: 'ann', isUnseen: false },
+    });
+    const withdrawn = await waiting(await many(1));
+    expect((await on.ann.post(`/approvals/${withdrawn.approvalId}/withdraw`)).body.status).toBe('WITHDRAWN');
+    expect(await run(withdrawn.runId)).toMatchObject({ status: 'CANCELED' });
+    expect((await items(withdrawn.runId)).map(([, ...came]) => came)).toEqual([['SKIPPED', 'the run was canceled']]);
     expect(await on.workOff()).toBe(0);
     expect(booked()).toEqual([]);
   });

@@ -114,9 +114,9 @@ describe('GET /events', () => {
   it.each([
     ['no channel', '/events', 400],
     ['a channel that is not there', '/events?appId=test_nobody', 404],
-    ['a cursor that is none', `/events?appId=${appId}&cursor=abc`, 409],
-    ['a page of none', `/events?appId=${appId}&limit=0`, 409],
-    ['a page of too many', `/events?appId=${appId}&limit=201`, 409],
+    ['a cursor that is none', `/events?appId=${appId}&cursor=abc`, 400],
+    ['a page of none', `/events?appId=${appId}&limit=0`, 400],
+    ['a page of too many', `/events?appId=${appId}&limit=201`, 400],
     ['a status that is none', `/events?appId=${appId}&status=LOST`, 400],
   ])('refuses %s', async (_what, path, status) => {
     expect((await viewer.get(path)).status).toBe(status);

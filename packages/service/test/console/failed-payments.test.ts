@@ -108,7 +108,7 @@ describe('failed payments', () => {
 
   it('a cursor that was not given is refused', async () => {
     for (const cursor of ['x', '1', '1.2.3.4', '-1.2.3', '1.2.3e2']) {
-      expect((await on.viewer.get(`/payments/failed?cursor=${cursor}`)).status).toBe(409);
+      expect((await on.viewer.get(`/payments/failed?cursor=${cursor}`)).status).toBe(400);
     }
   });
 

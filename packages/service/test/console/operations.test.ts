@@ -94,8 +94,50 @@ describe('the table of operations', () => {
     }
   });
 
-  it('answers 404 to another path, and 401 to nobody', async () => {
-    expect((await client('viewer').get('/no-such-thing')).status).toBe(404);
-    expect((await ask(service.baseUrl, 'GET', '/no-such-thing')).status).toBe(401);
+  it('answers 404 to another path, 403 without a token, and 401 to nobody', async () => {
+    const { send, token, get } = client('viewer');
+    expect((await get('/no-such-thing')).status).toBe(404);
+    expect((await send('POST', '/no-such-thing', { csrf: csrfToken(token), body })).status).toBe(404);
+    expect((await ask(service.baseUrl, 'POST', '/no-such-thing', { body })).status).toBe(401);
+    const without = await send('PATCH', '/no-such-thing', { body });
+    expect([without.status, type(without)]).toEqual([403, 'csrf']);
+  });
+
+  it.each(['/orders/%ff', '/orders/%', `/orders/${'9'.repeat(300)}`, '/%E4%B8', '/orders/%ff?x=%ff'])(
+    'judges %s as any other path, although it names nothing',
+    async (path) => {
+      const nobody = await ask(service.baseUrl, 'GET', path);
+      expect([nobody.status, type(nobody)]).toEqual([401, 'not-signed-in']);
+      const reply = await client('viewer').get(path);
+      expect([400, 404]).toContain(reply.status);
+      expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      expect((await client('viewer').send('POST', path, { body })).status).toBe(403);
+    },
+  );
+
+  it('says what needs a proof: whatever moves money, shows a secret, or says where events go', async () => {
+    const { body: document } = await client('viewer').get('/openapi.json');
+    const needed = OPERATIONS.filter(({ method, path }) => {
+      return document.paths[`/console/api${path}`][method.toLowerCase()]['x-needs-proof'];
+    });
+    expect(needed.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /orders/{orderNo}/periods/{cycleNo}/retry',
+      'POST /orders/{orderNo}/periods/{cycleNo}/refund',
+      'POST /bulk/{runId}/start',
+      'POST /approvals/{approvalId}/approve',
+      'POST /settlement/{month}/close',
+      'POST /channels',
+      'PUT /channels/{appId}',
+      'POST /channels/{appId}/credentials',
+      'POST /payment-channels',
+      'PUT /payment-channels/{code}',
+      'POST /payment-channels/{code}/key',
+      'PUT /benefits/{code}/fulfilment',
+      'POST /people',
+      'PUT /people/{name}/role',
+      'POST /people/{name}/enable',
+      'POST /people/{name}/reset',
+      'POST /account/totp',
+    ]);
   });
 });

@@ -10,6 +10,7 @@ import { declined } from '../renewals/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, mobileOf, sharedRequest } from '../support/demo.js';
 import { type Answer, type ReadStage, readStage } from './reads.js';
+import { consoleClient } from './support.js';
 
 interface Page {
   readonly orders: (Answer & { orderNo: string })[];
@@ -235,12 +236,12 @@ describe('GET /console/api/orders', () => {
   });
 
   it('refuses what is no filter, no limit and no cursor of this list', async () => {
-    await expect(list({ status: 'ACTIVE,GONE' })).rejects.toThrow('409: a status must be');
+    await expect(list({ status: 'ACTIVE,GONE' })).rejects.toThrow('400: a status must be');
     await expect(list({ appId: 'nobody' })).rejects.toThrow('404: there is no channel "nobody"');
     await expect(list({ productCode: 'NONE' })).rejects.toThrow('there is no product "NONE"');
     await expect(list({ limit: '0' })).rejects.toThrow('the number of rows must be');
     await expect(list({ limit: '201' })).rejects.toThrow('the number of rows must be');
-    await expect(list({ createdFrom: '2026-13-01' })).rejects.toThrow('is not a time');
+    await expect(list({ createdFrom: '2026-13-01' })).rejects.toThrow('400: "2026-13-01" is not a time');
     const { nextCursor } = await list({ limit: '1' });
     await expect(list({ limit: '1', status: 'ACTIVE', cursor: nextCursor ?? '' })).rejects.toThrow('another list');
     await expect(list({ cursor: 'garbage' })).rejects.toThrow('another list');
@@ -283,22 +284,34 @@ describe('GET /console/api/orders.csv', () => {
     );
   });
 
+  it('begins with what tells Excel that it is UTF-8, as the file of a month does', async () => {
+    const { token } = await consoleClient(on.service, 'viewer');
+    for (const path of ['/orders.csv', '/settlement/2026-01/csv']) {
+      const reply = await fetch(`${on.service.baseUrl}/console/api${path}`, {
+        headers: { cookie: `__Host-perennial=${token}; perennial=${token}` },
+      });
+      const bytes = Buffer.from(await reply.arrayBuffer());
+      expect([reply.status, bytes.subarray(0, 3).toString('hex')]).toEqual([200, 'efbbbf']);
+      expect(bytes.indexOf('\uFEFF', 3)).toBe(-1);
+    }
+  });
+
   it('makes no formula of what a channel wrote, and masks for viewers', async () => {
     await make(
       'formula',
       on.channel,
-      collectRequest(on.channel, { externalOrderNo: '=1+1,"x"', channelUserId: '@user' }),
+      collectRequest(on.channel, { externalOrderNo: '=1+1,"x"', channelUserId: '@us;er' }),
     );
     const line = async (role: 'viewer' | 'support') =>
       (await on.ask<string>('/orders.csv', { createdFrom: formatTime(createdAt['formula'] ?? 0) }, role)).split(
         '\r\n',
       )[1];
-    expect(await line('support')).toContain(`,"'=1+1,""x""",test_demo,'@user,`);
+    expect(await line('support')).toContain(`,"'=1+1,""x""",test_demo,"'@us;er",`);
     expect(await line('viewer')).toContain(`,test_demo,'@u****er,`);
   });
 
   it('refuses a wrong filter before anything is sent', async () => {
-    await expect(on.ask<string>('/orders.csv', { status: 'GONE' })).rejects.toThrow('a status must be');
+    await expect(on.ask<string>('/orders.csv', { status: 'GONE' })).rejects.toThrow('400: a status must be');
   });
 });
 

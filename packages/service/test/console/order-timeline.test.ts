@@ -289,10 +289,29 @@ describe('whose order it is', () => {
 });
 
 describe('a note', () => {
+  it('shows no mobile to a viewer, and neither does what a receiver answered', async () => {
+    const orderNo = await on.paidOrder();
+    const text = 'calls from 13812345678, or +86 139-1234-5678; order 138123456789 and 1381234567 are no mobiles';
+    await on.support.post(`/orders/${orderNo}/notes`, { text });
+    await on.sql(
+      `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, answer,
+         recorded_at, is_payment)
+       select channel_id, event_no, recorded_at, 0, 'REFUSED', 0, 200, 1, '{"phone":"13812345678"}', recorded_at, true
+       from events where order_no = $1 order by event_no limit 1`,
+      [orderNo],
+    );
+    const seen = JSON.stringify((await on.viewer.get(`/orders/${orderNo}`)).body);
+    expect(seen).not.toMatch(/13812345678\b|139-1234-5678/);
+    expect(seen).toContain('138****5678, or +86 139****5678; order 138123456789 and 1381234567 are');
+    expect(seen).toContain('{\\"phone\\":\\"138****5678\\"}');
+    const all = JSON.stringify((await on.support.get(`/orders/${orderNo}`)).body);
+    expect(all).toContain(text);
+  });
+
   it('is written by support and finance, not by a viewer, and is never empty', async () => {
     const orderNo = await on.paidOrder();
     expect((await on.viewer.post(`/orders/${orderNo}/notes`, { text: 'x' })).status).toBe(403);
-    expect((await on.support.post(`/orders/${orderNo}/notes`, { text: '   ' })).status).toBe(409);
+    expect((await on.support.post(`/orders/${orderNo}/notes`, { text: '   ' })).status).toBe(400);
     expect((await on.support.post('/orders/1/notes', { text: 'x' })).status).toBe(404);
     expect((await on.support.post(`/orders/${orderNo}/notes`, { text: ' ok ' })).body.text).toBe('ok');
   });

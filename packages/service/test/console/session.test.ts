@@ -118,6 +118,23 @@ describe('wrong tries', () => {
     expect((await signIn('nobody')).status).toBe(429);
   });
 
+  it('of somebody else do not keep those out who are signed in: their proofs are counted by their session', async () => {
+    await create('ann');
+    const ann = await consoleClient(service, 'support', 'ann');
+    const elsewhere = await consoleClient(service, 'support', 'ann');
+    await wrongBefore('name ann', 4);
+    await wrongBefore('address 127.0.0.1', 29);
+    expect((await signIn('ann', 'wrong password')).status).toBe(401);
+    expect((await signIn('ann')).status).toBe(429);
+    const prove = (by: typeof ann, password: string) => by.post('/session/proof', { password });
+    expect((await prove(ann, PASSWORD)).status).toBe(200);
+    for (let tries = 0; tries < 5; tries += 1) expect((await prove(ann, 'wrong password')).status).toBe(401);
+    const locked = await prove(ann, PASSWORD);
+    expect([locked.status, type(locked)]).toEqual([429, 'locked']);
+    expect((await ann.put('/account/password', { current: PASSWORD, password: 'another good one' })).status).toBe(429);
+    expect((await prove(elsewhere, PASSWORD)).status).toBe(200);
+  });
+
   it('lock the address after thirty, whatever the names', async () => {
     await create('ann');
     await wrongBefore('address 127.0.0.1', 28);
@@ -149,6 +166,23 @@ describe('codes of an authenticator app', () => {
     expect(type(await signIn('ann', PASSWORD, { code: '000000' === code ? '111111' : '000000' }))).toBe('wrong-proof');
     expect((await signIn('ann', PASSWORD, { code })).status).toBe(200);
     expect(type(await signIn('ann', PASSWORD, { code }))).toBe('wrong-proof');
+  });
+
+  it('are removed by a code, not by the password, and not by one that was used', async () => {
+    const secret = await setUp('ann');
+    const ann = await consoleClient(service, 'support', 'ann');
+    const remove = (code: string) => ann.post('/account/totp/remove', { code });
+    expect((await ann.post('/session/proof', { password: PASSWORD })).status).toBe(200);
+    expect((await ann.post('/account/totp/remove', {})).status).toBe(400);
+    const used = totpCode(secret, totpStep(service.clock.now()));
+    for (const code of [used, PASSWORD.slice(0, 16)]) {
+      const { status, body } = await remove(code);
+      expect([status, body.code]).toEqual([409, 'code-not-right']);
+    }
+    expect((await ann.get('/session')).body.hasTotp).toBe(true);
+    service.clock.advance(60_000);
+    expect((await remove(totpCode(secret, totpStep(service.clock.now())))).status).toBe(200);
+    expect((await ann.get('/session')).body.hasTotp).toBe(false);
   });
 
   it('are those of RFC 6238', () => {
@@ -211,6 +245,26 @@ describe('a session', () => {
     expect((await signIn('ann', 'another good password')).status).toBe(200);
   });
 
+  it('is kept alive by what its owner does, not by a page that asks by itself', async () => {
+    const ann = await consoleClient(service, 'support', 'ann');
+    const { database } = service.fresh;
+    const idleMinutes = async () => {
+      const [row] = await database.query<{ minutes: number }>(
+        `select round(extract(epoch from now() - last_seen_at) / 60)::integer as minutes from console_sessions`,
+      );
+      return row?.minutes;
+    };
+    await database.query(`update console_sessions set last_seen_at = now() - interval '29 minutes'`);
+    for (const path of ['/waiting', '/session', '/orders']) {
+      expect((await ann.send('GET', path, { headers: { 'x-unattended': 'true' } })).status).toBe(200);
+    }
+    expect(await idleMinutes()).toBe(29);
+    expect((await ann.get('/waiting')).status).toBe(200);
+    expect(await idleMinutes()).toBe(0);
+    await database.query(`update console_sessions set last_seen_at = now() - interval '31 minutes'`);
+    expect((await ann.send('GET', '/waiting', { headers: { 'x-unattended': 'true' } })).status).toBe(401);
+  });
+
   it('is listed and ended by its owner, and by nobody else', async () => {
     const ann = await consoleClient(service, 'support', 'ann');
     const other = await consoleClient(service, 'support', 'ann');
@@ -262,6 +316,15 @@ describe('what moves money or shows a secret', () => {
     expect([refused.status, type(refused)]).toEqual([403, 'proof-needed']);
     expect(type(await again.post('/session/proof', { password: 'wrong password' }))).toBe('wrong-proof');
     expect((await make()).status).toBe(403);
+    // Judged before anything is looked for.
+    for (const [method, path, body] of [
+      ['post', '/orders/1/periods/1/retry', {}],
+      ['post', '/bulk/1/start', { confirmation: 'RETRY 1' }],
+      ['post', '/settlement/2026-01/close', { confirmation: '2026-01', note: 'x' }],
+      ['put', '/channels/test_none', { callback: { eventType: '*', url: 'https://thief.example/' } }],
+    ] as const) {
+      expect([path, type(await again[method](path, body))]).toEqual([path, 'proof-needed']);
+    }
     expect((await again.post('/session/proof', { password: PASSWORD })).status).toBe(200);
     expect((await make()).status).toBe(200);
   });

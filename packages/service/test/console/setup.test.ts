@@ -91,7 +91,7 @@ describe('a channel', () => {
     expect((await support.put('/channels/test_partner', change)).status).toBe(403);
     const wrong = { ...change, callback: { eventType: '*', url: 'http://10.0.0.1/' } };
     const before = (await viewer.get('/channels/test_partner')).body;
-    expect((await admin.put('/channels/test_partner', wrong)).status).toBe(409);
+    expect((await admin.put('/channels/test_partner', wrong)).status).toBe(400);
     expect((await viewer.get('/channels/test_partner')).body).toEqual(before);
     expect((await admin.put('/channels/test_partner', change)).body).toMatchObject({
       channel: {
@@ -107,7 +107,7 @@ describe('a channel', () => {
     expect((await admin.put('/channels/test_partner', back)).body.channel).toMatchObject({
       ...{ status: 'ACTIVE', ipAllowList: [], callbackUrls: [], ratePerSecond: 5 },
     });
-    expect((await admin.put('/channels/test_partner', {})).status).toBe(409);
+    expect((await admin.put('/channels/test_partner', {})).status).toBe(400);
     expect(await audited('channel.suspend')).toEqual([
       { actor: admin.name, subject: 'test_partner', detail: { from: 'ACTIVE', to: 'SUSPENDED' } },
     ]);
@@ -122,7 +122,7 @@ describe('a channel', () => {
     expect(Object.keys(body.credentials)).toEqual(['appSecret']);
     expect(await answerTo(old)).toBe('401002');
     expect(await answerTo(clientOf('test_rolling', { ...made.credentials, ...body.credentials }))).toBe('0');
-    expect((await admin.post(path, { names: ['aesKey'], overlapHours: 2 })).status).toBe(409);
+    expect((await admin.post(path, { names: ['aesKey'], overlapHours: 2 })).status).toBe(400);
     expect((await admin.post(path, { names: ['appSecret'], overlapHours: 169 })).status).toBe(400);
   });
 });
@@ -236,7 +236,7 @@ describe('a payment channel', () => {
     expect((await admin.put('/payment-channels/UNI', { debitHours: null })).body.paymentChannel).toMatchObject({
       ...{ debitHours: null, debitsPerSecond: 10 },
     });
-    expect((await admin.put('/payment-channels/UNI', {})).status).toBe(409);
+    expect((await admin.put('/payment-channels/UNI', {})).status).toBe(400);
     expect((await support.put('/payment-channels/UNI', change)).status).toBe(403);
   });
 });
@@ -266,7 +266,7 @@ describe('a benefit', () => {
       benefit: expect.objectContaining({ benefitCode: 'PASS', codesLeft: 2 }),
       ...{ imported: 2, knownBefore: 0, repeated: 1, served: 0 },
     });
-    expect((await support.post('/benefits/PASS/codes', { codes: 'A-3\n\u0007\n' })).status).toBe(409);
+    expect((await support.post('/benefits/PASS/codes', { codes: 'A-3\n\u0007\n' })).status).toBe(400);
     expect((await viewer.post('/benefits/PASS/codes', { codes: 'A-4\n' })).status).toBe(403);
     expect(JSON.stringify((await viewer.get('/audit?limit=200')).body)).not.toContain('A-1');
   });
@@ -305,7 +305,7 @@ describe('a benefit', () => {
       benefit: { kind: 'SUPPLIER', supplierUrl: supplier.supplierUrl },
     });
     for (const key of ['short', `${supplierKey}=`, supplierKey.slice(1)]) {
-      expect((await admin.put('/benefits/PASS/fulfilment', { ...supplier, supplierKey: key })).status).toBe(409);
+      expect((await admin.put('/benefits/PASS/fulfilment', { ...supplier, supplierKey: key })).status).toBe(400);
     }
     expect(await dump(service.fresh.database)).not.toContain(supplierKey);
   });

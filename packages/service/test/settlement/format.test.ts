@@ -69,6 +69,8 @@ describe('as CSV', () => {
     ['=1,"2"', `"'=1,""2"""`],
     ['a=1', 'a=1'],
     ['a,b', '"a,b"'],
+    // As it always was: reports have a hash.
+    ['a;b', 'a;b'],
     ['say "x"', '"say ""x"""'],
     ['two\nlines', '"two\nlines"'],
     ["'quoted", "'quoted"],

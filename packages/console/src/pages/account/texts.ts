@@ -22,6 +22,11 @@ export const useTexts = dictionary({
     'Codes of your authenticator count no more. You can set them up again at any time.',
     '动态码将失效，之后可随时重新开启。',
   ],
+  removeCode: ['Code of your authenticator', '验证器动态码'],
+  removeCodeHint: [
+    'Whoever has lost the phone asks an admin to reset the account.',
+    '如手机已丢失，请联系管理员重置账户。',
+  ],
   removed: ['Codes are removed', '动态码已关闭'],
   scan: ['Read this with an authenticator app', '使用验证器应用扫描'],
   scanHint: ['Or type this into it:', '或手动输入：'],

@@ -39,21 +39,43 @@ export function TotpSection() {
       <Dialog isOpen={begin.data !== undefined} onClose={begin.reset} title={t('setUp')} isKept>
         {begin.data ? <Confirmation begun={begin.data} onClose={begin.reset} /> : null}
       </Dialog>
-      <ConfirmDialog
-        isOpen={isRemoving}
-        title={t('removeTitle')}
-        verb={t('remove')}
-        isDangerous
-        onConfirm={async () => {
-          await api.delete('/account/totp');
-          await reloadSession();
-          notifyDone(t('removed'));
-        }}
-        onClose={() => setRemoving(false)}
-      >
-        <p>{t('removeHint')}</p>
-      </ConfirmDialog>
+      {isRemoving ? <Removal onClose={() => setRemoving(false)} /> : null}
     </Section>
+  );
+}
+
+/** By a code: who has the password alone cannot take the second factor away. */
+function Removal({ onClose }: { onClose(): void }) {
+  const t = useTexts();
+  const [code, setCode] = useState('');
+  const digits = code.replace(/\D/g, '');
+  return (
+    <ConfirmDialog
+      isOpen
+      title={t('removeTitle')}
+      verb={t('remove')}
+      isDangerous
+      isIncomplete={digits.length !== 6}
+      onConfirm={async () => {
+        await api.post('/account/totp/remove', { code: digits });
+        await reloadSession();
+        notifyDone(t('removed'));
+      }}
+      onClose={onClose}
+    >
+      <p>{t('removeHint')}</p>
+      <TextInput
+        label={t('removeCode')}
+        description={t('removeCodeHint')}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maxLength={9}
+        value={code}
+        onChange={(event) => setCode(event.currentTarget.value)}
+        classNames={{ input: `figures ${styles.code}` }}
+        data-autofocus
+      />
+    </ConfirmDialog>
   );
 }
 

@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { api, part } from '../../api/client.ts';
 import type { Approval, Preview } from '../../api/order-types.ts';
 import { moneyText } from '../../parts/money.tsx';
-import { notifyDone } from '../../parts/notify.ts';
+import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
-import { FormProblem } from '../../parts/states.tsx';
+import { FormProblem, Problem } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo, useSession } from '../../session/session.ts';
@@ -81,15 +81,20 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
           ...(approval.decisionNote
             ? [[t('decisionNote'), <Words key="theirs" text={approval.decisionNote} />] as const]
             : []),
-          ...(approval.result ? [[t('result'), <Words key="result" text={approval.result} />] as const] : []),
+          ...(approval.result && status !== 'FAILED'
+            ? [[t('result'), <Words key="result" text={approval.result} />] as const]
+            : []),
         ]}
       />
+      {status === 'FAILED' ? <Problem>{t('notDone', { result: approval.result ?? '' })}</Problem> : null}
       {status === 'WAITING' ? <WhatWouldHappen approval={approval} /> : null}
       {approval.mayDecide ? (
         <Decision approval={approval} onDecided={onDecided} />
       ) : status === 'WAITING' ? (
         <p className="quiet">{approval.requestedBy === name && mayDecide ? t('own') : t('notYours')}</p>
       ) : null}
+      {approval.mayWithdraw ? <OwnStep approval={approval} step="withdraw" onDecided={onDecided} /> : null}
+      {approval.isUnseen ? <OwnStep approval={approval} step="seen" onDecided={onDecided} /> : null}
     </div>
   );
 }
@@ -100,11 +105,11 @@ function Words({ text }: { readonly text: string }) {
 
 function WhatWouldHappen({ approval }: { readonly approval: Approval }) {
   const t = useTexts();
-  const { orderNo, amountCent } = approval;
+  const { orderNo, amountCent, approvalId } = approval;
   const path = `/orders/${part(orderNo ?? '')}/periods/${part(cycleOf(approval))}/refund/preview`;
   const preview = useQuery({
-    queryKey: [path, amountCent],
-    queryFn: ({ signal }) => api.get<Preview>(path, { amountCent }, signal),
+    queryKey: [path, amountCent, approvalId],
+    queryFn: ({ signal }) => api.get<Preview>(path, { amountCent, approvalId }, signal),
     enabled: orderNo !== null,
   });
   if (orderNo === null) return <p className={styles.words}>{t('bulkPreview')}</p>;
@@ -119,9 +124,9 @@ function Decision({ approval, onDecided }: ApprovalViewProps) {
     mutationFn: (verb: 'approve' | 'decline') =>
       api.post<Approval>(`/approvals/${part(approval.approvalId)}/${verb}`, note.trim() ? { note: note.trim() } : {}),
     onSuccess: (decided) => {
-      notifyDone(decided.status === 'APPROVED' ? t('approved') : t('declined'));
+      if (decided.status === 'FAILED') notifyProblem(new Error(t('notDone', { result: decided.result ?? '' })));
+      else notifyDone(decided.status === 'APPROVED' ? t('approved') : t('declined'));
       onDecided(decided);
-      void queries.invalidateQueries({ queryKey: ['/approvals'] });
       void queries.invalidateQueries({ queryKey: ['/overview'] });
     },
   });
@@ -155,5 +160,31 @@ function Decision({ approval, onDecided }: ApprovalViewProps) {
         </Button>
       </div>
     </div>
+  );
+}
+
+interface OwnStepProps extends ApprovalViewProps {
+  readonly step: 'withdraw' | 'seen';
+}
+
+/** What who asked may do about it. */
+export function OwnStep({ approval, step, onDecided }: OwnStepProps) {
+  const t = useTexts();
+  const take = useMutation({
+    mutationFn: () => api.post<Approval>(`/approvals/${part(approval.approvalId)}/${step}`),
+    onSuccess: (changed) => {
+      if (step === 'withdraw') notifyDone(t('withdrawn'));
+      onDecided(changed);
+    },
+  });
+  return (
+    <>
+      <FormProblem error={take.error} />
+      <div className={styles.buttons}>
+        <Button variant="default" loading={take.isPending} onClick={() => take.mutate()}>
+          {t(step === 'withdraw' ? 'withdraw' : 'known')}
+        </Button>
+      </div>
+    </>
   );
 }

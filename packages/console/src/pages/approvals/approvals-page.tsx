@@ -1,5 +1,6 @@
-import { useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useFilters } from '../../address/filters.ts';
+import { api, part } from '../../api/client.ts';
 import type { Approval, Approvals } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import type { Column } from '../../parts/data-table.tsx';
@@ -7,12 +8,13 @@ import { SidePanel } from '../../parts/dialog.tsx';
 import { List } from '../../parts/list.tsx';
 import { Money, moneyText } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
+import { Broken, Empty, Loading } from '../../parts/states.tsx';
 import { Status, useStatusChoices } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Toggles } from '../../parts/toggles.tsx';
-import { useSession } from '../../session/session.ts';
-import { ApprovalView, useApprovalTitle } from './approval-view.tsx';
+import { useMayDo, useSession } from '../../session/session.ts';
+import { ApprovalView, OwnStep, useApprovalTitle } from './approval-view.tsx';
+import styles from './approvals.module.css';
 import { APPROVALS_FILTERS } from './filters.ts';
 import { useTexts } from './texts.ts';
 
@@ -20,17 +22,22 @@ export default function ApprovalsPage() {
   const t = useTexts();
   const titleOf = useApprovalTitle();
   const filters = useFilters(APPROVALS_FILTERS);
-  const [openedId, setOpenedId] = useState<string>();
   const status = filters.values.status ?? 'WAITING';
   const list = usePages<Approvals, Approval>(
-    '/approvals',
+    APPROVALS,
     status === 'ALL' ? {} : { status },
     ({ approvals }) => approvals,
     { refetchInterval: 15_000 },
   );
-  // What was decided leaves the list of what waits, but stays open until it is closed.
-  const [decided, setDecided] = useState<Approval>();
-  const opened = decided?.approvalId === openedId ? decided : list.rows?.find((row) => row.approvalId === openedId);
+  // By itself, since what was decided leaves the list of what waits, and stays open until it is closed.
+  const { open: openedId } = filters.values;
+  const opened = useQuery({
+    queryKey: [APPROVALS, openedId],
+    queryFn: ({ signal }) => api.get<Approval>(`/approvals/${part(openedId ?? '')}`, {}, signal),
+    enabled: openedId !== undefined,
+    placeholderData: () => list.rows?.find(({ approvalId }) => approvalId === openedId),
+  });
+  const takeIn = useTakeIn();
   const columns: readonly Column<Approval>[] = [
     {
       id: 'what',
@@ -62,6 +69,7 @@ export default function ApprovalsPage() {
   ];
   return (
     <Page title={t('title')}>
+      <Unseen onOpen={(open) => filters.set({ open })} />
       <Toggles
         label={t('status')}
         isSingle
@@ -74,17 +82,65 @@ export default function ApprovalsPage() {
         caption={t('caption')}
         columns={columns}
         rowKey={({ approvalId }) => approvalId}
-        onOpen={({ approvalId }) => setOpenedId(approvalId)}
+        onOpen={({ approvalId }) => filters.set({ open: approvalId })}
         empty={status === 'WAITING' ? <NothingWaits /> : <Empty isFiltered title={t('empty')} />}
       />
       <SidePanel
-        isOpen={opened !== undefined}
-        title={opened ? titleOf(opened) : null}
-        onClose={() => setOpenedId(undefined)}
+        isOpen={openedId !== undefined}
+        title={opened.data ? titleOf(opened.data) : t('title')}
+        onClose={() => filters.set({ open: undefined })}
       >
-        {opened ? <ApprovalView approval={opened} onDecided={setDecided} /> : null}
+        {opened.data ? (
+          <ApprovalView approval={opened.data} onDecided={takeIn} />
+        ) : opened.error ? (
+          <Broken error={opened.error} />
+        ) : (
+          <Loading />
+        )}
       </SidePanel>
     </Page>
+  );
+}
+
+const APPROVALS = '/approvals';
+
+/** What an operation answered is shown at once; the lists follow. */
+function useTakeIn(): (approval: Approval) => void {
+  const queries = useQueryClient();
+  return (approval) => {
+    queries.setQueryData([APPROVALS, approval.approvalId], approval);
+    void queries.invalidateQueries({ queryKey: [APPROVALS] });
+  };
+}
+
+/** Who asked is told, until they say that they know. */
+function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
+  const t = useTexts();
+  const titleOf = useApprovalTitle();
+  const takeIn = useTakeIn();
+  const { data } = useQuery({
+    queryKey: [APPROVALS, { unseen: 'true' }],
+    queryFn: ({ signal }) => api.get<Approvals>(APPROVALS, { unseen: 'true' }, signal),
+    enabled: useMayDo('finance'),
+    refetchInterval: 60_000,
+  });
+  if (!data || data.approvals.length === 0) return null;
+  return (
+    <section className={styles.unseen} aria-label={t('unseenTitle')}>
+      <h2 className={styles.unseenTitle}>{t('unseenTitle')}</h2>
+      <ul>
+        {data.approvals.map((approval) => (
+          <li key={approval.approvalId} className={styles.unseenLine}>
+            <Status of="approval" value={approval.status} />
+            <button type="button" className={styles.unseenOpen} onClick={() => onOpen(approval.approvalId)}>
+              {titleOf(approval)} · <Money cents={approval.amountCent} />
+            </button>
+            <span className="quiet">{approval.result ?? approval.decisionNote}</span>
+            <OwnStep approval={approval} step="seen" onDecided={takeIn} />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -24,6 +24,10 @@ const useTexts = dictionary({
     'It is above the limit: a second person of finance has to approve it before it is sent',
     '超过限额：须由另一位财务人员批准后才会执行',
   ],
+  waiting: [
+    '{amount} that {name} asked for waits as well, and would go out besides',
+    '{name} 申请的 {amount} 也在等待，将另行执行',
+  ],
   loading: ['Finding out what would happen', '正在预览'],
 });
 
@@ -58,7 +62,8 @@ export function PreviewBox({ title, preview, error, isAlreadyAsked }: PreviewBox
 function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonly isAlreadyAsked: boolean }) {
   const t = useTexts();
   const language = useLanguage();
-  const { refundCent, notCollectedCent, periodsVoided, benefitsRevoked, events, needsApproval, refusal } = preview;
+  const { refundCent, notCollectedCent, periodsVoided, benefitsRevoked, events, needsApproval, waiting, refusal } =
+    preview;
   if (refusal !== null)
     return (
       <p className={styles.line} data-tone="negative" role="alert">
@@ -90,6 +95,11 @@ function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonl
       <Line icon={<EventIcon size={16} />}>
         {sent.length > 0 ? t('events', { events: sent.join(', ') }) : t('noEvents')}
       </Line>
+      {waiting.map(({ approvalId, runId, amountCent, requestedBy }) => (
+        <Line key={`${approvalId} ${runId}`} icon={<AlertIcon size={16} />} tone="waiting">
+          {t('waiting', { amount: moneyText(amountCent), name: requestedBy })}
+        </Line>
+      ))}
       {needsApproval && !isAlreadyAsked ? (
         <Line icon={<ApprovalIcon size={16} />} tone="waiting">
           {t('approval')}

@@ -68,6 +68,8 @@ const useTexts = dictionary({
   'approval.request': ['Asked a second person about a refund of period {cycleNo}', '提交第 {cycleNo} 期退款审批'],
   'approval.approve': ['Approved a refund', '批准退款'],
   'approval.decline': ['Declined a refund', '拒绝退款'],
+  'approval.withdraw': ['Withdrew the request for a refund', '撤回退款申请'],
+  'approval.fail': ['The approved refund was not made', '已批准的退款未能执行'],
 });
 
 type Action =
@@ -80,7 +82,9 @@ type Action =
   | 'agreement.cancel'
   | 'approval.request'
   | 'approval.approve'
-  | 'approval.decline';
+  | 'approval.decline'
+  | 'approval.withdraw'
+  | 'approval.fail';
 const ACTIONS: ReadonlySet<string> = new Set<Action>([
   'order.unsubscribe',
   'order.retry',
@@ -92,6 +96,8 @@ const ACTIONS: ReadonlySet<string> = new Set<Action>([
   'approval.request',
   'approval.approve',
   'approval.decline',
+  'approval.withdraw',
+  'approval.fail',
 ]);
 
 const PUSHES = {

@@ -40,9 +40,9 @@ export const accountOperations = [
     summary: 'sets another password; the other sessions end',
     body: schema.passwordRequest,
     answer: schema.nothing,
-    async run({ operator, person, visitor }, { body: { current, password } }) {
+    async run({ operator, person }, { body: { current, password } }) {
       // Counted as every try of a password is: a session that was left open is not a place to guess in.
-      await proveAgain(operator, person, { password: current }, visitor).catch((error: unknown) => {
+      await proveAgain(operator, person, { password: current }).catch((error: unknown) => {
         throw error instanceof WrongProof
           ? refusal('current-password-wrong')`the current password is another one`
           : error;
@@ -75,14 +75,20 @@ export const accountOperations = [
     },
   }),
   operation({
-    method: 'DELETE',
-    path: '/account/totp',
+    method: 'POST',
+    path: '/account/totp/remove',
     role: 'viewer',
     isOwn: true,
-    needsProof: true,
-    summary: 'signs in by password alone again',
+    summary:
+      'signs in by password alone again; needs a code, so that a password alone does not take the second factor away',
+    body: schema.totpRequest,
     answer: schema.nothing,
-    async run({ operator, person }) {
+    async run({ operator, person }, { body: { code } }) {
+      await proveAgain(operator, person, { code }).catch((error: unknown) => {
+        throw error instanceof WrongProof
+          ? refusal('code-not-right')`this code is not right, or was used already`
+          : error;
+      });
       await removeTotp(operator, person);
       return {};
     },

@@ -13,8 +13,8 @@ import {
   showSettlementMonth,
 } from '../../operator/books/settlement-months.js';
 import { refusal } from '../../operator/operator.js';
-import { csvLine } from '../../platform/csv/csv-field.js';
-import { FileAnswer, type Operation, operation } from '../operation.js';
+import { spreadsheetLine } from '../../platform/csv/csv-field.js';
+import { createCsvAnswer, type Operation, operation } from '../operation.js';
 import { readPageQuery } from '../page-query.js';
 import * as schemas from '../schemas/books.js';
 
@@ -105,7 +105,7 @@ export const booksOperations: readonly Operation[] = [
     answer: schemas.settlementMonth,
     async run({ operator }, { path: { month = '' } }) {
       const shown = await showSettlementMonth(operator, { month });
-      return new FileAnswer(`settlement-${month}.csv`, 'text/csv; charset=utf-8', monthAsCsv(shown));
+      return createCsvAnswer(`settlement-${month}.csv`, monthAsCsv(shown));
     },
   }),
   operation({
@@ -145,7 +145,7 @@ const CSV_COLUMNS = [
 
 /** Without totals, so that a column can be summed. `LATER` is what stands here of months that were closed before. */
 async function* monthAsCsv({ month, status, channels }: SettlementMonth): AsyncGenerator<string> {
-  yield csvLine(CSV_COLUMNS);
+  yield spreadsheetLine(CSV_COLUMNS);
   for (const { appId, name, products, later } of channels) {
     const rows = [
       ...products.map((product) => ({ ...product, part: 'MONTH' })),
@@ -154,7 +154,7 @@ async function* monthAsCsv({ month, status, channels }: SettlementMonth): AsyncG
         : []),
     ];
     for (const row of rows) {
-      yield csvLine([
+      yield spreadsheetLine([
         month,
         status,
         appId,

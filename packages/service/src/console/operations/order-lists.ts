@@ -1,6 +1,6 @@
 import { exportOrders, listOrders, totalOrders } from '../../operator/orders/list-orders.js';
 import { showUser } from '../../operator/orders/show-user.js';
-import { FileAnswer, type Operation, operation } from '../operation.js';
+import { createCsvAnswer, type Operation, operation } from '../operation.js';
 import * as schemas from '../schemas/orders.js';
 
 export const orderListOperations: readonly Operation[] = [
@@ -30,7 +30,7 @@ export const orderListOperations: readonly Operation[] = [
     query: schemas.ordersTotalsQuery,
     answer: schemas.ordersCsv,
     run: async ({ operator, person }, { query }) =>
-      new FileAnswer('orders.csv', 'text/csv; charset=utf-8', await exportOrders(operator, query, person.role)),
+      createCsvAnswer('orders.csv', await exportOrders(operator, query, person.role)),
   }),
   operation({
     method: 'GET',

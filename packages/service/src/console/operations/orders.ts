@@ -48,6 +48,7 @@ export const orderOperations: readonly Operation[] = [
     method: 'POST',
     path: '/orders/{orderNo}/periods/{cycleNo}/retry',
     role: 'support',
+    needsProof: true,
     summary: 'Debits a period that failed for now at once',
     answer: schemas.retryAnswer,
     run: ({ operator }, { path }) => retryPeriod(operator, period(path)),
@@ -59,8 +60,12 @@ export const orderOperations: readonly Operation[] = [
     summary: 'What a refund of a period would do',
     query: schemas.previewQuery,
     answer: schemas.preview,
-    run: async ({ operator, refundApprovalCent }, { path, query: { amountCent } }) => {
-      const asked = { ...period(path), ...(amountCent === undefined ? {} : { amountCent: Number(amountCent) }) };
+    run: async ({ operator, refundApprovalCent }, { path, query: { amountCent, ...query } }) => {
+      const asked = {
+        ...period(path),
+        ...query,
+        ...(amountCent === undefined ? {} : { amountCent: Number(amountCent) }),
+      };
       return previewRefund(operator, asked, refundApprovalCent);
     },
   }),

@@ -28,7 +28,7 @@ export const overviewOperations: readonly Operation[] = [
     role: 'viewer',
     summary: 'How much waits for somebody, for the menu: up to 1,000 of each',
     answer: schemas.waitingCounts,
-    run: ({ operator }) => countWaiting(operator.database),
+    run: ({ operator, person }) => countWaiting(operator.database, person.name),
   }),
   operation({
     method: 'GET',

@@ -1,10 +1,18 @@
-import { approve, decline, listApprovals } from '../../operator/approvals/approvals.js';
+import {
+  approve,
+  decline,
+  listApprovals,
+  markSeen,
+  showApproval,
+  withdraw,
+} from '../../operator/approvals/approvals.js';
 import { cancelRun, listRunItems, listRuns, prepareRun, showRun, startRun } from '../../operator/bulk/bulk-runs.js';
 import { listFailedPayments, summarizeFailedPayments } from '../../operator/payments/failed-payments.js';
 import { type Operation, operation } from '../operation.js';
 import { readPageQuery } from '../page-query.js';
 import * as schemas from '../schemas/payments.js';
 
+const approvalId = (path: Readonly<Record<string, string>>) => ({ approvalId: path['approvalId'] ?? '' });
 const runId = (path: Readonly<Record<string, string>>) => ({ runId: path['runId'] ?? '' });
 
 /** Payments that failed, what is done to many at once, and what waits for a second person. */
@@ -67,6 +75,8 @@ export const paymentOperations: readonly Operation[] = [
     method: 'POST',
     path: '/bulk/{runId}/start',
     role: ['support', 'finance'],
+    // It moves money, or ends what brings it in, many times over.
+    needsProof: true,
     summary: 'Starts a bulk run, or asks a second person to',
     body: schemas.bulkStart,
     answer: schemas.bulkRun,
@@ -90,6 +100,14 @@ export const paymentOperations: readonly Operation[] = [
     run: ({ operator, person }, { query }) => listApprovals(operator, { ...query, ...readPageQuery(query) }, person),
   }),
   operation({
+    method: 'GET',
+    path: '/approvals/{approvalId}',
+    role: 'viewer',
+    summary: 'One of them',
+    answer: schemas.approval,
+    run: ({ operator, person }, { path }) => showApproval(operator, approvalId(path), person),
+  }),
+  operation({
     method: 'POST',
     path: '/approvals/{approvalId}/approve',
     role: 'finance',
@@ -97,8 +115,7 @@ export const paymentOperations: readonly Operation[] = [
     summary: 'Approves what somebody else has asked for, and does it',
     body: schemas.decision,
     answer: schemas.approval,
-    run: ({ operator, person }, { path, body }) =>
-      approve(operator, { approvalId: path['approvalId'] ?? '', ...body }, person),
+    run: ({ operator, person }, { path, body }) => approve(operator, { ...approvalId(path), ...body }, person),
   }),
   operation({
     method: 'POST',
@@ -107,7 +124,22 @@ export const paymentOperations: readonly Operation[] = [
     summary: 'Declines what somebody else has asked for',
     body: schemas.decision,
     answer: schemas.approval,
-    run: ({ operator, person }, { path, body }) =>
-      decline(operator, { approvalId: path['approvalId'] ?? '', ...body }, person),
+    run: ({ operator, person }, { path, body }) => decline(operator, { ...approvalId(path), ...body }, person),
+  }),
+  operation({
+    method: 'POST',
+    path: '/approvals/{approvalId}/withdraw',
+    role: 'finance',
+    summary: 'Takes back what one has asked for oneself, while nobody has decided',
+    answer: schemas.approval,
+    run: ({ operator, person }, { path }) => withdraw(operator, approvalId(path), person),
+  }),
+  operation({
+    method: 'POST',
+    path: '/approvals/{approvalId}/seen',
+    role: 'finance',
+    summary: 'Says that one knows that nothing came of what one has asked for',
+    answer: schemas.approval,
+    run: ({ operator, person }, { path }) => markSeen(operator, approvalId(path), person),
   }),
 ];

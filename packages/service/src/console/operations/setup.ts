@@ -66,6 +66,8 @@ const channelsOperations: readonly Operation[] = [
     method: 'PUT',
     path: '/channels/{appId}',
     role: 'admin',
+    // Where events go, and from where calls are taken.
+    needsProof: true,
     summary: 'Change the settings of a channel that are given, all of them or none',
     body: schemas.channelChange,
     answer: schemas.channelChanged,

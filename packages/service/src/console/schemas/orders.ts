@@ -164,7 +164,11 @@ export const refundAnswer = Type.Object({
   changed,
 });
 
-export const previewQuery = Type.Object({ amountCent: Type.Optional(digits) });
+export const previewQuery = Type.Object({
+  amountCent: Type.Optional(digits),
+  /** What would happen if this were approved. */
+  approvalId: Type.Optional(digits),
+});
 /** What would happen. */
 export const preview = Type.Object({
   /** Money given back to the user, or no longer collected. */
@@ -175,6 +179,16 @@ export const preview = Type.Object({
   /** Event types, each with how many are sent. */
   events: Type.Array(Type.Object({ eventType: Type.String(), count })),
   needsApproval: Type.Boolean(),
+  /** What else was asked for of the same period and is not made yet. */
+  waiting: Type.Array(
+    Type.Object({
+      approvalId: textOrNull,
+      runId: textOrNull,
+      amountCent: cents,
+      requestedBy: Type.String(),
+      requestedAt: time,
+    }),
+  ),
   /** Why it cannot be done now, as a problem says it; null when it can. */
   refusal: Type.OrNull(Type.Object({ detail: Type.String(), code: textOrNull, values: Type.Array(Type.String()) })),
 });

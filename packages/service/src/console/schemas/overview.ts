@@ -92,4 +92,6 @@ export const searchAnswer = Type.Object({
   ),
   /** There are more than are shown. */
   hasMore: Type.Boolean(),
+  /** It may be a mobile, by which only support finds users. */
+  isMobileLeftOut: Type.Boolean(),
 });

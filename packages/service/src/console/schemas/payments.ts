@@ -118,14 +118,19 @@ export const bulkItems = Type.Object({
   nextCursor,
 });
 
+export const APPROVAL_STATUSES = ['WAITING', 'APPROVED', 'DECLINED', 'WITHDRAWN', 'FAILED'] as const;
+
 export const approvalsQuery = Type.Object({
-  status: Type.Optional(oneOf('WAITING', 'APPROVED', 'DECLINED')),
+  status: Type.Optional(oneOf(...APPROVAL_STATUSES)),
+  /** Only one's own of which nothing came, as far as one has not said that one knows. */
+  unseen: Type.Optional(oneOf('true')),
   ...paging,
 });
 export const approval = Type.Object({
   approvalId: Type.String(),
   kind: oneOf('REFUND', 'BULK'),
-  status: oneOf('WAITING', 'APPROVED', 'DECLINED'),
+  /** WITHDRAWN by who asked; FAILED: approved, and could not be done. */
+  status: oneOf(...APPROVAL_STATUSES),
   /** An order with its period, or a run. */
   subject: Type.String(),
   orderNo: textOrNull,
@@ -141,6 +146,10 @@ export const approval = Type.Object({
   result: textOrNull,
   /** Whether the person who asks may decide: never their own. */
   mayDecide: Type.Boolean(),
+  /** Their own, while nobody has decided. */
+  mayWithdraw: Type.Boolean(),
+  /** Their own that was declined or could not be done, until they say that they know. */
+  isUnseen: Type.Boolean(),
 });
 export const approvals = Type.Object({ approvals: Type.Array(approval), nextCursor });
 export const decision = Type.Object({ note: Type.Optional(text()) });

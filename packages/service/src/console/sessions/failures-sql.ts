@@ -15,6 +15,8 @@ export interface LockOut {
 }
 
 export const BY_NAME: LockOut = { tries: 5, firstSeconds: 60, longestSeconds: 3600, forgetSeconds: 24 * 3600 };
+/** Of somebody who is signed in: whoever knows their name cannot lock them out of what they are doing. */
+export const BY_SESSION: LockOut = BY_NAME;
 export const BY_ADDRESS: LockOut = { tries: 30, firstSeconds: 900, longestSeconds: 900, forgetSeconds: 900 };
 
 const COUNT_TRY = statement({

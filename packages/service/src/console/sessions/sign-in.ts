@@ -6,7 +6,7 @@ import { findTotpStep } from '../../operator/people/totp.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Transactional } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
-import { BY_ADDRESS, BY_NAME, countTry, forgetTries, takeBackTry } from './failures-sql.js';
+import { BY_ADDRESS, BY_NAME, BY_SESSION, countTry, forgetTries, takeBackTry } from './failures-sql.js';
 import { findSession, insertSession, type SessionRow, storeProof, touchSession } from './sessions-sql.js';
 
 export interface SignInDeps {
@@ -43,7 +43,7 @@ export async function signIn(
   { name, ...proof }: Proof & { readonly name: string },
   visitor: Visitor,
 ): Promise<string> {
-  return judgeProof(deps, name, visitor, async () => {
+  return judgeSignIn(deps, name, visitor, async () => {
     const person = await findPerson(deps.database, name);
     // For a name that nobody has, a password is judged all the same: the answer takes as long.
     const isRight = await isPassword(proof.password ?? '', person?.passwordHash ?? null);
@@ -56,24 +56,29 @@ export async function signIn(
   });
 }
 
-/** Proves again who a person is: by the password, or by a code where the person has set that up. */
+/**
+ * Proves again who a person is: by the password, or by a code where the person has set that up. Tries are counted by the session
+ * alone, and before they are judged: wrong ones of somebody else at the sign-in do not matter here.
+ */
 export async function proveAgain(
   deps: SignInDeps,
-  session: Pick<SessionRow, 'name' | 'sessionId'>,
+  { name, sessionId }: Pick<SessionRow, 'name' | 'sessionId'>,
   { password, code }: Proof,
-  visitor: Visitor,
 ): Promise<void> {
-  await judgeProof(deps, session.name, visitor, async () => {
-    const person = await findPerson(deps.database, session.name);
-    if (!person) throw new WrongProof();
-    if (code !== undefined && person.totpSecret !== null) await requireCode(deps, person, code);
-    else if (password === undefined || !(await isPassword(password, person.passwordHash))) throw new WrongProof();
-    await storeProof(deps.database, session.sessionId);
-  });
+  const { database } = deps;
+  const key = `session ${sessionId}`;
+  const locked = await countTry(database, key, BY_SESSION);
+  if (locked !== undefined) throw new Locked(locked);
+  const person = await findPerson(database, name);
+  if (!person) throw new WrongProof();
+  if (code !== undefined && person.totpSecret !== null) await requireCode(deps, person, code);
+  else if (password === undefined || !(await isPassword(password, person.passwordHash))) throw new WrongProof();
+  await storeProof(database, sessionId);
+  await forgetTries(database, key);
 }
 
 /** Counts the try by name and by address before it is judged. */
-async function judgeProof<T>(
+async function judgeSignIn<T>(
   { database }: SignInDeps,
   name: string,
   { address }: Visitor,
@@ -119,11 +124,15 @@ export async function beginSession(
   return token;
 }
 
-/** The session of a token, if it is live. Using it keeps it live. */
-export async function openSession({ database }: SignInDeps, token: string): Promise<SessionRow | undefined> {
+/** The session of a token, if it is live. Using it keeps it live, unless it is a page that asks by itself, with nobody there. */
+export async function openSession(
+  { database }: SignInDeps,
+  token: string,
+  isUnattended = false,
+): Promise<SessionRow | undefined> {
   if (!/^[\w-]{43}$/.test(token)) return undefined;
   const session = await findSession(database, hashToken(token));
-  if (session?.isStale) await touchSession(database, session.sessionId);
+  if (session?.isStale && !isUnattended) await touchSession(database, session.sessionId);
   return session;
 }
 

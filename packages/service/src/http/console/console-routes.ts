@@ -19,6 +19,7 @@ import {
   type Visitor,
 } from '../../console/sessions/sign-in.js';
 import type { ConsoleTools } from '../../console/tools.js';
+import { maskWrittenMobiles } from '../../operator/masking.js';
 import type { OperatorWithGateways } from '../../operator/operator.js';
 import { completeSetup } from '../../operator/people/people.js';
 import { mayDo } from '../../operator/people/roles.js';
@@ -54,6 +55,24 @@ declare module 'fastify' {
 
 const MAX_BODY_BYTES = 1_000_000;
 const API = '/console/api';
+/** Sent by a page that asks by itself while nobody is there: it does not keep the session alive. */
+const UNATTENDED_HEADER = 'x-unattended';
+
+/** A path that cannot be decoded is read as it is written: then it names nothing, and is judged like any other. */
+export function readableConsoleUrl(url: string): string {
+  if (!url.startsWith('/console/')) return url;
+  const [path = '', ...query] = url.split('?');
+  return isDecodable(path) ? url : [path.replaceAll('%', '%25'), ...query].join('?');
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The console: its pages, and below /console/api what they ask for. */
 export function addConsoleRoutes(app: FastifyInstance, deps: ConsoleDeps, context: ConsoleRouteContext): void {
@@ -100,13 +119,14 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
   /** Before the body is read, and before anything is said about the path. */
   async function requireSession(request: FastifyRequest): Promise<void> {
     const token = readCookie(request, isSecure()) ?? '';
-    const session = await openSession(deps, token);
+    const session = await openSession(deps, token, request.headers[UNATTENDED_HEADER] !== undefined);
     if (!session) throw new Problem('not-signed-in');
     request.consoleToken = token;
     request.consoleSession = session;
   }
 
-  async function requireCsrfToken({ headers, consoleToken }: FastifyRequest): Promise<void> {
+  async function requireCsrfToken({ method, headers, consoleToken }: FastifyRequest): Promise<void> {
+    if (method === 'GET' || method === 'HEAD') return;
     requireOwnSite(headers);
     if (!isCsrfToken(consoleToken, String(headers['x-csrf-token'] ?? ''))) throw new Problem('csrf');
   }
@@ -177,7 +197,7 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
     '/session/proof',
     { onRequest: [requireSession, requireCsrfToken], bodyLimit: 10_000 },
     async (request, reply) => {
-      await proveAgain(deps, requireOpen(request.consoleSession), readProof(request), visitorOf(request));
+      await proveAgain(deps, requireOpen(request.consoleSession), readProof(request));
       return answerSession(reply, request.consoleToken);
     },
   );
@@ -195,7 +215,7 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
       bodyLimit: one.maxBodyBytes ?? MAX_BODY_BYTES,
       onRequest: [
         requireSession,
-        ...(isWrite ? [requireCsrfToken] : []),
+        requireCsrfToken,
         async ({ consoleSession }) => {
           if (!mayDo(requireOpen(consoleSession).role, one.role)) throw new Problem('not-allowed');
           if (readsOnly && isWrite && !one.isOwn) throw new NodeReadsOnly();
@@ -208,12 +228,12 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
         const input = { path: request.params, query: readQuery(request), body: readBody(request) };
         if (one.needsProof && !session.isProven) throw new Problem('proof-needed');
         const answer = await one.run(contextOf(request, session), input as never);
-        return answer instanceof FileAnswer ? sendFile(reply, answer, log) : sendJson(reply, answer);
+        if (answer instanceof FileAnswer) return sendFile(reply, answer, log);
+        return sendJson(reply, session.role === 'viewer' ? maskWrittenMobiles(answer) : answer);
       },
     });
   }
-  const unknown = { onRequest: requireSession };
-  api.all('/*', unknown, async () => {
+  api.all('/*', { onRequest: [requireSession, requireCsrfToken] }, async () => {
     throw new Problem('not-found');
   });
 

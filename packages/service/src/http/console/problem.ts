@@ -7,6 +7,7 @@ import { NotAllowedError } from '../../operator/people/not-allowed.js';
 import { TooManySignIns } from '../../operator/people/passwords.js';
 import { Unavailable } from '../../platform/db/database.js';
 import { PlainError, type Refusal } from '../../platform/plain-error.js';
+import { MALFORMED_CODES } from '../../platform/refusal-codes.js';
 import { RateLimited } from '../answers/minute-limit.js';
 import { toRefusal } from '../answers/respond.js';
 
@@ -25,7 +26,7 @@ export class Problem extends Error {
 
 /** The one place where an error becomes a problem. `isFault`: it has to be logged, and its text stays here. */
 export function toProblem(error: unknown): { readonly problem: Problem; readonly isFault: boolean } {
-  const refusal = error instanceof PlainError ? error.refusal : undefined;
+  const { refusal, message } = error instanceof PlainError ? error : { refusal: undefined, message: undefined };
   const told = (kind: ProblemKind, detail?: string, seconds?: number) => ({
     problem: new Problem(kind, detail, seconds, refusal),
     isFault: false,
@@ -37,6 +38,7 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
   if (error instanceof TooManySignIns) return told('busy', error.message, 2);
   if (error instanceof NotAllowedError) return told('not-allowed', error.message);
   if (error instanceof NotFoundError) return told('not-found', error.message);
+  if (refusal && MALFORMED_CODES.has(refusal.code)) return told('invalid', message);
   if (error instanceof OperatorError || (error instanceof PlainError && !(error instanceof Unavailable))) {
     return told('not-possible', error.message);
   }

@@ -5,7 +5,8 @@ import { shanghaiText } from '../../platform/db/time-sql.js';
 export interface Approval {
   readonly approvalId: number;
   readonly kind: 'REFUND' | 'BULK';
-  readonly status: 'WAITING' | 'APPROVED' | 'DECLINED';
+  /** WITHDRAWN by who asked; FAILED: approved, and could not be done. */
+  readonly status: 'WAITING' | 'APPROVED' | 'DECLINED' | 'WITHDRAWN' | 'FAILED';
   /** `orderNo-cycleNo` of a refund, the number of a bulk run. */
   readonly subject: string;
   /** The key that it was asked for with, and is carried out with. */
@@ -19,11 +20,17 @@ export interface Approval {
   readonly decisionNote: string | null;
   /** What came of it once it was approved. Null until that is known. */
   readonly result: string | null;
+  /** Nothing came of it by what others did, and who asked has not said that they know. */
+  readonly isUnseen: boolean;
 }
+
+/** As the index of them has it. */
+const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
 
 const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subject, a.request_key as key,
   a.amount_cent as "amountCent", a.note, a.requested_by as "requestedBy", ${shanghaiText('a.requested_at')} as "requestedAt",
-  a.decided_by as "decidedBy", ${shanghaiText('a.decided_at')} as "decidedAt", a.decision_note as "decisionNote", a.result`;
+  a.decided_by as "decidedBy", ${shanghaiText('a.decided_at')} as "decidedAt", a.decision_note as "decisionNote", a.result,
+  ${UNSEEN} as "isUnseen"`;
 
 const APPROVAL_COLUMNS = columns<Approval>({
   approvalId: 'bigint',
@@ -39,6 +46,7 @@ const APPROVAL_COLUMNS = columns<Approval>({
   decidedAt: 'text?',
   decisionNote: 'text?',
   result: 'text?',
+  isUnseen: 'boolean',
 });
 
 export type NewApproval = Pick<Approval, 'kind' | 'subject' | 'key' | 'amountCent' | 'note' | 'requestedBy'>;
@@ -104,7 +112,7 @@ const STORE_DECISION = statement({
 });
 
 export interface Decision {
-  readonly status: 'APPROVED' | 'DECLINED';
+  readonly status: 'APPROVED' | 'DECLINED' | 'WITHDRAWN';
   readonly decidedBy: string;
   readonly note: string | null;
   /** Null when it is still to be carried out. */
@@ -122,17 +130,60 @@ export async function storeDecision(
   return row;
 }
 
+export interface Outcome {
+  /** FAILED: there is nothing more to be tried. */
+  readonly status: 'APPROVED' | 'FAILED';
+  readonly result: string;
+}
+
 const STORE_RESULT = statement({
-  text: `update approvals a set result = coalesce(a.result, $2) where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
-  parameters: ['bigint', 'text'],
+  text: `update approvals a set status = $2, result = $3 where a.approval_id = $1 and a.status = 'APPROVED' and a.result is null
+     returning ${APPROVAL_FIELDS}`,
+  parameters: ['bigint', 'text', 'text'],
   columns: APPROVAL_COLUMNS,
 });
 
-/** Whoever carries it out at the same time comes to the same; the first to say so is kept. */
-export async function storeResult(db: Queryable, approvalId: number, result: string): Promise<Approval> {
-  const [row] = await db.query(STORE_RESULT, [approvalId, result]);
-  if (!row) throw new Error(`there is no approval ${approvalId}`);
+/**
+ * Whoever carries it out at the same time comes to the same; the first to say so is kept. Undefined for those who come after.
+ */
+export async function storeResult(
+  tx: Queryable,
+  approvalId: number,
+  { status, result }: Outcome,
+): Promise<Approval | undefined> {
+  const [row] = await tx.query(STORE_RESULT, [approvalId, status, result]);
   return row;
+}
+
+const STORE_SEEN = statement({
+  text: `update approvals a set seen_at = now() where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
+  parameters: ['bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** The caller holds the approval's lock. */
+export async function storeSeen(tx: Queryable, approvalId: number): Promise<Approval> {
+  const [row] = await tx.query(STORE_SEEN, [approvalId]);
+  if (!row) throw new Error('an approval that is locked has a row');
+  return row;
+}
+
+const LIST_UNSEEN = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a where a.requested_by = $1 and ${UNSEEN}
+       and ($2::bigint is null or a.approval_id < $2)
+     order by a.approval_id desc limit $3`,
+  parameters: ['text', 'bigint', 'bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** What a person has asked for and nothing came of, as far as they have not said that they know. The latest first. */
+export async function findUnseenApprovals(
+  db: Queryable,
+  requestedBy: string,
+  before: number | undefined,
+  limit: number,
+): Promise<Approval[]> {
+  return db.query(LIST_UNSEEN, [requestedBy, before ?? null, limit]);
 }
 
 const LIST_APPROVALS = statement({

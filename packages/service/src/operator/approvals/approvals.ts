@@ -1,13 +1,21 @@
 import type { Queryable } from '../../platform/db/database.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
+import { parsePeriodSubject } from '../orders/period-subjects.js';
 import { type PageInput, readPage } from '../paging.js';
 import { mayDo, type Role } from '../people/roles.js';
 import { createNotFound, requireName } from '../rules.js';
-import { type Approval, findApprovals, lockApproval, storeDecision } from './approvals-sql.js';
-import { declineRun, startApprovedRun } from './approved-runs-sql.js';
+import {
+  type Approval,
+  findApproval,
+  findApprovals,
+  findUnseenApprovals,
+  lockApproval,
+  storeDecision,
+  storeSeen,
+} from './approvals-sql.js';
+import { endWaitingRun, startApprovedRun } from './approved-runs-sql.js';
 import { carryOut } from './carry-out.js';
-import { parsePeriodSubject } from './subjects.js';
 
 export interface ApprovalView extends Omit<Approval, 'approvalId' | 'key'> {
   readonly approvalId: string;
@@ -15,6 +23,8 @@ export interface ApprovalView extends Omit<Approval, 'approvalId' | 'key'> {
   readonly runId: string | null;
   /** Whether the person who asks may decide: never their own. */
   readonly mayDecide: boolean;
+  /** Their own, while nobody has decided. */
+  readonly mayWithdraw: boolean;
 }
 
 /** Who looks at approvals. */
@@ -25,6 +35,8 @@ export interface Onlooker {
 
 export interface ListApprovalsInput extends PageInput {
   readonly status?: string | undefined;
+  /** Only what the onlooker has asked for and nothing came of, as far as they have not said that they know. */
+  readonly unseen?: 'true' | undefined;
 }
 
 /** The latest first. */
@@ -36,10 +48,23 @@ export async function listApprovals(
   const { rows, nextCursor } = await readPage(
     input,
     [0],
-    (after, limit) => findApprovals(database, input.status, after?.[0], limit),
+    (after, limit) =>
+      input.unseen
+        ? findUnseenApprovals(database, onlooker.name, after?.[0], limit)
+        : findApprovals(database, input.status, after?.[0], limit),
     ({ approvalId }) => [approvalId],
   );
   return { approvals: rows.map((row) => describeApproval(row, onlooker)), nextCursor };
+}
+
+export async function showApproval(
+  { database }: Operator,
+  { approvalId }: { readonly approvalId: string },
+  onlooker: Onlooker,
+): Promise<ApprovalView> {
+  const approval = await findApproval(database, parseApprovalId(approvalId));
+  if (!approval) throw createNotFound('approval', approvalId);
+  return describeApproval(approval, onlooker);
 }
 
 export interface DecideInput {
@@ -70,19 +95,58 @@ export async function decline(
   return { ...describeApproval(approval, onlooker), changed };
 }
 
+/** Who asked does not ask any more: nothing is done, and nobody has to decide. */
+export async function withdraw(
+  operator: Operator,
+  { approvalId }: Pick<DecideInput, 'approvalId'>,
+  onlooker: Onlooker,
+): Promise<Changed<ApprovalView>> {
+  const { approval, changed } = await decide(operator, { approvalId }, 'WITHDRAWN');
+  return { ...describeApproval(approval, onlooker), changed };
+}
+
+/** Who asked says that they know that nothing came of it. */
+export async function markSeen(
+  operator: Operator,
+  { approvalId }: Pick<DecideInput, 'approvalId'>,
+  onlooker: Onlooker,
+): Promise<Changed<ApprovalView>> {
+  return inTransaction(operator, async (tx) => {
+    const approval = await requireLockedApproval(tx, approvalId);
+    requireOwn(approval, operator.actor);
+    if (!approval.isUnseen) return { ...describeApproval(approval, onlooker), changed: false };
+    return { ...describeApproval(await storeSeen(tx, approval.approvalId), onlooker), changed: true };
+  });
+}
+
+function requireOwn({ requestedBy }: Approval, actor: string): void {
+  if (requestedBy !== actor) throw refusal('request-not-yours')`${requestedBy} has asked for this, not ${actor}`;
+}
+
+type Decided = 'APPROVED' | 'DECLINED' | 'WITHDRAWN';
+
+const DECIDED_BY: Readonly<Record<Decided, string>> = {
+  APPROVED: 'approval.approve',
+  DECLINED: 'approval.decline',
+  WITHDRAWN: 'approval.withdraw',
+};
+
 async function decide(
   operator: Operator,
   input: DecideInput,
-  status: 'APPROVED' | 'DECLINED',
+  status: Decided,
 ): Promise<{ readonly approval: Approval; readonly changed: boolean }> {
   const { actor } = operator;
   const note = input.note === undefined ? null : requireName('the note', input.note);
   return inTransaction(operator, async (tx) => {
     const approval = await requireLockedApproval(tx, input.approvalId);
-    if (approval.requestedBy === actor) {
+    if (status === 'WITHDRAWN') requireOwn(approval, actor);
+    else if (approval.requestedBy === actor) {
       throw refusal('decides-own-request')`${actor} has asked for this: another person has to decide`;
     }
-    if (approval.status === status) return { approval, changed: false };
+    // One that failed was approved.
+    const isDecidedSo = approval.status === status || (approval.status === 'FAILED' && status === 'APPROVED');
+    if (isDecidedSo) return { approval, changed: false };
     if (approval.status !== 'WAITING') {
       throw refusal(
         'approval-decided',
@@ -102,7 +166,7 @@ async function decide(
     };
     await recordAudit(tx, {
       actor,
-      action: status === 'APPROVED' ? 'approval.approve' : 'approval.decline',
+      action: DECIDED_BY[status],
       subject: kind === 'REFUND' ? String(parsePeriodSubject(subject)?.orderNo) : `run-${subject}`,
       detail,
     });
@@ -111,13 +175,9 @@ async function decide(
 }
 
 /** With its decision, so that nothing is left to be done after the commit. */
-async function decideRun(
-  tx: Queryable,
-  { subject }: Approval,
-  status: 'APPROVED' | 'DECLINED',
-): Promise<string | null> {
-  if (status === 'DECLINED') {
-    await declineRun(tx, Number(subject));
+async function decideRun(tx: Queryable, { subject }: Approval, status: Decided): Promise<string | null> {
+  if (status !== 'APPROVED') {
+    await endWaitingRun(tx, Number(subject), status === 'DECLINED' ? 'DECLINED' : 'CANCELED');
     return null;
   }
   if (!(await startApprovedRun(tx, Number(subject))))
@@ -125,8 +185,11 @@ async function decideRun(
   return `run ${subject} has started`;
 }
 
+/** 0, which no approval has, when the text is not a number. */
+const parseApprovalId = (text: string): number => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0);
+
 async function requireLockedApproval(tx: Queryable, text: string): Promise<Approval> {
-  const approval = /^[1-9]\d{0,14}$/.test(text) ? await lockApproval(tx, Number(text)) : undefined;
+  const approval = await lockApproval(tx, parseApprovalId(text));
   if (!approval) throw createNotFound('approval', text);
   return approval;
 }
@@ -140,5 +203,7 @@ function describeApproval({ approvalId, key: _, ...approval }: Approval, { name,
     orderNo: isRefund ? String(parsePeriodSubject(subject)?.orderNo) : null,
     runId: isRefund ? null : subject,
     mayDecide: status === 'WAITING' && requestedBy !== name && mayDo(role, 'finance'),
+    mayWithdraw: status === 'WAITING' && requestedBy === name && mayDo(role, 'finance'),
+    isUnseen: approval.isUnseen && requestedBy === name,
   };
 }

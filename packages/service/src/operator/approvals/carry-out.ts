@@ -1,7 +1,8 @@
-import { BusyError, OperatorError, type OperatorWithGateways } from '../operator.js';
+import { recordAudit } from '../audit.js';
+import { BusyError, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
+import { parsePeriodSubject } from '../orders/period-subjects.js';
 import { refundPayment } from '../orders/refunds.js';
-import { type Approval, findUnfinishedApprovals, storeResult } from './approvals-sql.js';
-import { parsePeriodSubject } from './subjects.js';
+import { type Approval, findApproval, findUnfinishedApprovals, type Outcome, storeResult } from './approvals-sql.js';
 
 /**
  * Does what was approved, in the name of who decided, and writes down what came of it. The key that it was asked for with makes
@@ -10,15 +11,30 @@ import { parsePeriodSubject } from './subjects.js';
 export async function carryOut(operator: OperatorWithGateways, approval: Approval): Promise<Approval> {
   const { approvalId, decidedBy } = approval;
   if (approval.status !== 'APPROVED' || approval.result !== null || decidedBy === null) return approval;
-  const result = await refundApproved({ ...operator, actor: decidedBy }, approval);
-  return storeResult(operator.database, approvalId, result);
+  const outcome = await refundApproved({ ...operator, actor: decidedBy }, approval);
+  const stored = await inTransaction(operator, async (tx) => {
+    const changed = await storeResult(tx, approvalId, outcome);
+    if (changed?.status === 'FAILED') {
+      const { subject, amountCent, requestedBy } = changed;
+      const period = parsePeriodSubject(subject);
+      const detail = { approvalId: String(approvalId), cycleNo: period?.cycleNo, amountCent, requestedBy };
+      await recordAudit(tx, {
+        actor: decidedBy,
+        action: 'approval.fail',
+        subject: String(period?.orderNo),
+        detail: { ...detail, reason: outcome.result, from: approval.status, to: changed.status },
+      });
+    }
+    return changed;
+  });
+  return stored ?? (await findApproval(operator.database, approvalId)) ?? approval;
 }
 
-/** The refund's number, or in words why there is none. */
+/** With the refund's number, or in words why there is none. */
 async function refundApproved(
   operator: OperatorWithGateways,
   { approvalId, subject, amountCent, key, note, requestedBy }: Approval,
-): Promise<string> {
+): Promise<Outcome> {
   const period = parsePeriodSubject(subject);
   if (!period) throw new Error(`approval ${approvalId} is about ${subject}, which is no period`);
   try {
@@ -30,10 +46,10 @@ async function refundApproved(
       note,
       approval: { approvalId: String(approvalId), requestedBy },
     });
-    return refundNo;
+    return { status: 'APPROVED', result: refundNo };
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return `not refunded: ${error.message}`;
+    return { status: 'FAILED', result: `not refunded: ${error.message}` };
   }
 }
 

@@ -3,6 +3,7 @@ import { recordAudit } from '../audit.js';
 import { formatCents } from '../money.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
 import { requireLockedOrder } from '../orders/orders.js';
+import { formatPeriodSubject } from '../orders/period-subjects.js';
 import {
   beginRefund,
   findRefundOfKey,
@@ -14,10 +15,10 @@ import {
   requireRefundableAmount,
 } from '../orders/refunds.js';
 import { needsSecondPerson } from '../orders/second-person.js';
+import { findWaitingOf, requireAskableAmount } from '../orders/waiting-refunds.js';
 import { quoted } from '../rules.js';
 import { type Approval, findApprovalOfRequest, insertApproval } from './approvals-sql.js';
 import { carryOut } from './carry-out.js';
-import { formatPeriodSubject } from './subjects.js';
 
 /** A refund that was asked for: made, or waiting for a second person. */
 export interface RequestedRefund {
@@ -49,8 +50,10 @@ export async function requestRefund(
     const subject = formatPeriodSubject(order.orderNo, asked.cycleNo);
     const waiting = await findApprovalOfRequest(tx, 'REFUND', subject, asked.key);
     if (waiting) return { approval: requireSameRequest(waiting, asked), changed: false };
-    const amountCent = requireRefundableAmount(period, asked.amountCent);
-    if (!needsSecondPerson(period, amountCent, approvalCent)) return { begun: await beginRefund(operator, tx, asked) };
+    const amountCent = requireAskableAmount(period, asked.amountCent, await findWaitingOf(tx, period));
+    if (!needsSecondPerson(period, amountCent, approvalCent)) {
+      return { begun: await beginRefund(operator, tx, { ...asked, amountCent }) };
+    }
     const { actor } = operator;
     const { key, note, cycleNo } = asked;
     const approval = await insertApproval(tx, { kind: 'REFUND', subject, key, amountCent, note, requestedBy: actor });
@@ -71,8 +74,8 @@ export async function requestRefund(
 }
 
 /**
- * Refunds where nobody else can be asked, as on the command line. What needs a second person is refused, unless it is said why
- * it is done without one: then the audit log has that.
+ * Refunds where nobody else can be asked, as on the command line. What needs a second person is refused, and so is what somebody
+ * has asked one for, unless it is said why it is done without one: then the audit log has that.
  */
 export async function refundAlone(
   operator: OperatorWithGateways,
@@ -83,9 +86,16 @@ export async function refundAlone(
   const begun = await inTransaction(operator, async (tx) => {
     const period = await requirePeriodToRefund(tx, await requireLockedOrder(tx, asked.orderNo), asked.cycleNo);
     if (findRefundOfKey(period.refunds, asked)) return beginRefund(operator, tx, asked);
-    const amountCent = requireRefundableAmount(period, asked.amountCent);
-    if (!needsSecondPerson(period, amountCent, approvalCent)) return beginRefund(operator, tx, asked);
-    if (withoutApproval !== undefined) return beginRefund(operator, tx, { ...asked, withoutApproval });
+    const waiting = await findWaitingOf(tx, period);
+    if (withoutApproval !== undefined) {
+      const amountCent = requireRefundableAmount(period, asked.amountCent);
+      const isNeeded = waiting.length > 0 || needsSecondPerson(period, amountCent, approvalCent);
+      return beginRefund(operator, tx, { ...asked, ...(isNeeded ? { withoutApproval } : {}) });
+    }
+    const amountCent = requireAskableAmount(period, asked.amountCent, waiting);
+    if (!needsSecondPerson(period, amountCent, approvalCent)) {
+      return beginRefund(operator, tx, { ...asked, amountCent });
+    }
     throw refusal(
       'refund-needs-approval',
     )`above ${formatCents(approvalCent)} of one period (CONSOLE_REFUND_APPROVAL_CENT) a refund needs a second person: ask for it in the console, or say --without-approval and why, which the audit log will have`;
@@ -111,7 +121,11 @@ async function answerApproval(
     return { status, refundNo: null, approvalId: String(approvalId), amountCent, paymentStatus: null, changed };
   }
   if (status === 'DECLINED') throw refusal('refund-declined')`${decidedBy} has declined this refund`;
-  const { result } = await carryOut(operator, approval);
+  if (status === 'WITHDRAWN') throw refusal('refund-withdrawn')`${decidedBy} has withdrawn the request for this refund`;
+  const { status: outcome, result } = await carryOut(operator, approval);
+  if (outcome === 'FAILED') {
+    throw refusal('refund-not-made')`${decidedBy} has approved this refund, but it was ${result}`;
+  }
   if (result === null || parseRefundNo(result) === undefined) throw new OperatorError(result ?? 'not known yet');
   return refundAgain();
 }

@@ -158,7 +158,7 @@ export async function cancelRun(
     if (run.status === 'CANCELED') return { ...describeRun(run, role), changed: false };
     if (run.status === 'DONE' || run.status === 'DECLINED')
       throw refusal('run-in-status')`run ${runId} is ${run.status}`;
-    const canceled = await storeCanceledRun(tx, run.runId);
+    const canceled = await storeCanceledRun(tx, run.runId, actor);
     const detail = { kind: run.kind, from: run.status, to: canceled.status, done: canceled.done };
     await recordAudit(tx, { actor, action: 'bulk.cancel', subject: runSubject(run.runId), detail });
     return { ...describeRun(canceled, role), changed: true };

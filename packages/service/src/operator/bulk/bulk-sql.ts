@@ -178,15 +178,16 @@ const CANCEL_RUN = statement({
   parameters: ['bigint'],
 });
 const END_APPROVAL_OF_RUN = statement({
-  text: `update approvals set status = 'DECLINED', decided_at = now(), result = 'the run was canceled'
+  text: `update approvals set status = case when requested_by = $2 then 'WITHDRAWN' else 'DECLINED' end, decided_by = $2,
+       decided_at = now(), result = 'the run was canceled'
      where kind = 'BULK' and subject = $1::bigint::text and status = 'WAITING'`,
-  parameters: ['bigint'],
+  parameters: ['bigint', 'text'],
 });
 
 /** The caller holds the run's lock. What was begun is finished all the same. */
-export async function storeCanceledRun(tx: Queryable, runId: number): Promise<BulkRun> {
+export async function storeCanceledRun(tx: Queryable, runId: number, canceledBy: string): Promise<BulkRun> {
   await tx.query(CANCEL_RUN, [runId]);
-  await tx.query(END_APPROVAL_OF_RUN, [runId]);
+  await tx.query(END_APPROVAL_OF_RUN, [runId, canceledBy]);
   const run = await findRun(tx, runId);
   if (!run) throw new Error('a run that is locked has a row');
   return run;

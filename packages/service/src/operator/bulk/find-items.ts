@@ -1,15 +1,17 @@
 import { settlementModes } from '@perennial/wire/enums';
 import { parseEventId } from '../../delivery/event-id.js';
+import type { Queryable } from '../../platform/db/database.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { type PaymentReference, parseOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
-import { formatPeriodSubject, parsePeriodSubject } from '../approvals/subjects.js';
 import { findNewestEvents } from '../events.js';
 import { OperatorError, type OperatorWithClock, refusal } from '../operator.js';
 import { listOrders, type OrderFilterInput } from '../orders/list-orders.js';
 import { requireRetryable, requireUnsubscribable } from '../orders/orders.js';
+import { formatPeriodSubject, parsePeriodSubject } from '../orders/period-subjects.js';
 import { sumVoidedPeriods } from '../orders/previews.js';
 import { isRefundable } from '../orders/refunds.js';
+import { findWaitingRefunds } from '../orders/waiting-refunds-sql.js';
 import { parseFailedFilter, walkFailedPayments } from '../payments/failed-payments.js';
 import { createNotFound, requireOneOf } from '../rules.js';
 import type { BulkKind, NewBulkItem } from './bulk-sql.js';
@@ -66,7 +68,7 @@ async function findNamedPeriods(
   const found = await findPeriods(database, periods);
   const known = new Set(found.map(({ orderNo, cycleNo }) => formatPeriodSubject(orderNo, cycleNo)));
   requireAllKnown('period', names, known);
-  return found.map(kind === 'RETRY' ? toRetry : toRefund);
+  return kind === 'RETRY' ? found.map(toRetry) : toRefunds(database, found);
 }
 
 function requireParsed<T>(parsed: T | undefined, what: string, name: string): T {
@@ -88,14 +90,28 @@ function toRetry({ orderNo, cycleNo, status, amountCent }: FoundPeriod): NewBulk
   };
 }
 
-function toRefund({ orderNo, cycleNo, settlementMode, status, leftCent }: FoundPeriod): NewBulkItem {
-  const isPossible = settlementMode === 'SVC_DEDUCT' && isRefundable({ status }) && leftCent > 0;
-  return {
-    subject: formatPeriodSubject(orderNo, cycleNo),
-    orderNo,
-    amountCent: isPossible ? leftCent : 0,
-    refusal: isPossible ? null : `period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund`,
-  };
+/** What somebody has asked for already counts as if it were refunded. */
+async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promise<NewBulkItem[]> {
+  const subjects = periods.map(({ orderNo, cycleNo }) => formatPeriodSubject(orderNo, cycleNo));
+  const waitingCent = new Map<string, number>();
+  for (const { subject, amountCent } of await findWaitingRefunds(db, subjects)) {
+    waitingCent.set(subject, (waitingCent.get(subject) ?? 0) + amountCent);
+  }
+  return periods.map(({ orderNo, cycleNo, settlementMode, status, leftCent }) => {
+    const subject = formatPeriodSubject(orderNo, cycleNo);
+    const waits = waitingCent.get(subject) ?? 0;
+    const amountCent = leftCent - waits;
+    const isPossible = settlementMode === 'SVC_DEDUCT' && isRefundable({ status }) && amountCent > 0;
+    const but = waits > 0 ? ' but what was asked for and waits' : '';
+    return {
+      subject,
+      orderNo,
+      amountCent: isPossible ? amountCent : 0,
+      refusal: isPossible
+        ? null
+        : `period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund${but}`,
+    };
+  });
 }
 
 /** What a step would refuse, in its words. */
@@ -172,7 +188,7 @@ async function findAllMatching(
       const orders = await findOrdersOfList(operator, filter);
       // Of each order its latest period. Whoever means others names them.
       const latest: PaymentReference[] = orders.map(({ orderNo, cycleNo }) => ({ orderNo, cycleNo }));
-      return (await findPeriods(operator.database, latest)).map(toRefund);
+      return toRefunds(operator.database, await findPeriods(operator.database, latest));
     }
   }
 }

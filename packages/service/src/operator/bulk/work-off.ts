@@ -1,10 +1,10 @@
 import { parseEventId } from '../../delivery/event-id.js';
 import { type Queryable, Unavailable } from '../../platform/db/database.js';
 import { isRefusal } from '../approvals/carry-out.js';
-import { parsePeriodSubject } from '../approvals/subjects.js';
 import { replayNamedEvents } from '../events.js';
 import { inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
 import { retryPeriod, unsubscribeOrder } from '../orders/orders.js';
+import { parsePeriodSubject } from '../orders/period-subjects.js';
 import { refundPayment } from '../orders/refunds.js';
 import { quoted } from '../rules.js';
 import {

@@ -1,7 +1,7 @@
 import { formatTime, Rejection, type SettlementMode } from '@perennial/wire';
 import { orderStatuses } from '@perennial/wire/enums';
 import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
-import { csvLine } from '../../platform/csv/csv-field.js';
+import { spreadsheetLine } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type ListQuestion, readCursor, writeCursor } from '../../platform/lists/cursor.js';
 import { isNumberKey } from '../../platform/lists/list-page.js';
@@ -150,12 +150,13 @@ export async function exportOrders(
 ): Promise<AsyncIterable<string>> {
   const filter = await readFilter(operator.database, input);
   return (async function* pieces() {
-    yield csvLine(CSV_COLUMNS);
+    yield spreadsheetLine(CSV_COLUMNS);
     let after: OrderListKey | undefined;
     do {
       const { found, next } = await readPage(operator, filter, after, ORDERS_PER_PIECE, MAX_PAGE_MS);
       const lines = found.map((order) => describeOrder(order, role));
-      if (lines.length > 0) yield lines.map((line) => csvLine(CSV_COLUMNS.map((column) => line[column]))).join('');
+      if (lines.length > 0)
+        yield lines.map((line) => spreadsheetLine(CSV_COLUMNS.map((column) => line[column]))).join('');
       after = next;
     } while (after !== undefined);
   })();

@@ -11,6 +11,8 @@ import { nextRefundSeq, requirePeriodToRefund, requireRefund, requireRefundableA
 import { needsSecondPerson } from './second-person.js';
 import { requireOrder } from './show-order.js';
 import { findSurroundings } from './timeline-sql.js';
+import { findWaitingOf, requireAskableAmount } from './waiting-refunds.js';
+import type { WaitingRefund } from './waiting-refunds-sql.js';
 
 /** What an action would do, by the rules that carry it out. Nothing is written. */
 export interface Preview {
@@ -23,6 +25,8 @@ export interface Preview {
   /** How many of each type are sent. */
   readonly events: readonly { readonly eventType: string; readonly count: number }[];
   readonly needsApproval: boolean;
+  /** What else was asked for of the same period, and is not made yet. */
+  readonly waiting: readonly Omit<WaitingRefund, 'subject' | 'key'>[];
   /** Why it cannot be done now. Null when it can. */
   readonly refusal: ShownRefusal | null;
 }
@@ -41,6 +45,7 @@ const NOTHING: Preview = {
   periodsVoided: 0,
   events: [],
   needsApproval: false,
+  waiting: [],
   refusal: null,
 };
 
@@ -78,6 +83,8 @@ export interface RefundPreviewInput {
   readonly cycleNo: number;
   /** Unset: all that is left. */
   readonly amountCent?: number;
+  /** Of one that was asked for: what would happen if it were approved. */
+  readonly approvalId?: string;
 }
 
 /** `approvalCent`: refunds above it need a second person; 0: none does. */
@@ -91,7 +98,12 @@ export async function previewRefund(
     return refusable(async () => {
       const asked = requireRefund(input);
       const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
-      const amountCent = requireRefundableAmount(period, asked.amountCent);
+      const waiting = (await findWaitingOf(tx, period)).filter(({ approvalId }) => approvalId !== input.approvalId);
+      // What is approved is made, whatever else was asked for.
+      const amountCent =
+        input.approvalId === undefined
+          ? requireAskableAmount(period, asked.amountCent, waiting)
+          : requireRefundableAmount(period, asked.amountCent);
       const { payment, refunds } = period;
       const reference = { orderNo: order.orderNo, cycleNo: payment.cycleNo, refundSeq: nextRefundSeq(refunds) };
       const after = applyRefund(order, payment, { ...reference, amountCent }, clock.now());
@@ -105,6 +117,7 @@ export async function previewRefund(
           .map(({ name }) => ({ cycleNo: payment.cycleNo, name, status: 'REVOKED' })),
         events: countByType(after.events),
         needsApproval: needsSecondPerson(period, amountCent, approvalCent),
+        waiting: waiting.map(({ subject: _1, key: _2, ...one }) => one),
       };
     });
   });

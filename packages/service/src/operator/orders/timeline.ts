@@ -14,6 +14,7 @@ import { mayDo, type Role } from '../people/roles.js';
 import { readAtOneMoment } from './at-one-moment.js';
 import { findNextStep, type NextStep } from './next-step.js';
 import type { OrderOfAnyChannel } from './orders-sql.js';
+import { formatPeriodSubject } from './period-subjects.js';
 import { describeRefund, isRefundable, type RefundView, sumRefunds } from './refunds.js';
 import { groupByPeriod, type OrderView, type PeriodView, readOrderView, requireOrder } from './show-order.js';
 import {
@@ -28,6 +29,8 @@ import {
   type PlannedPush,
 } from './timeline-sql.js';
 import { findMobileOf } from './unmask.js';
+import { sumWaiting } from './waiting-refunds.js';
+import { findWaitingRefunds } from './waiting-refunds-sql.js';
 
 export type TimelineKind =
   | 'created'
@@ -412,11 +415,16 @@ async function findRefundActions(
 ): Promise<OrderAction[]> {
   const refundsOf = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
   const firstCycleNo = view.payments[0]?.cycleNo ?? 1;
-  return (await findPayments(tx, orderNo)).flatMap((payment) => {
+  const payments = (await findPayments(tx, orderNo)).filter((one) => one.cycleNo >= firstCycleNo && isRefundable(one));
+  const subjectOf = ({ cycleNo }: { readonly cycleNo: number }) => formatPeriodSubject(orderNo, cycleNo);
+  const waiting = await findWaitingRefunds(tx, payments.map(subjectOf));
+  return payments.flatMap((payment) => {
     const { cycleNo } = payment;
-    if (cycleNo < firstCycleNo || !isRefundable(payment)) return [];
-    const { leftCent } = sumRefunds({ payment, refunds: refundsOf(cycleNo) });
-    if (leftCent <= 0) return [];
-    return [{ action: 'refund', cycleNo, isAllowed: mayDo(role, 'finance'), maxAmountCent: leftCent }];
+    const refunds = refundsOf(cycleNo);
+    const waits = waiting.filter(
+      ({ subject, key }) => subject === subjectOf(payment) && refunds.every((refund) => refund.key !== key),
+    );
+    const maxAmountCent = sumRefunds({ payment, refunds }).leftCent - sumWaiting(waits);
+    return maxAmountCent > 0 ? [{ action: 'refund', cycleNo, isAllowed: mayDo(role, 'finance'), maxAmountCent }] : [];
   });
 }

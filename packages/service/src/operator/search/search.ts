@@ -12,7 +12,7 @@ import { findRefund } from '../../subscriptions/store/payments/refunds-sql.js';
 import { maskUserId } from '../masking.js';
 import { formatCents } from '../money.js';
 import type { Operator } from '../operator.js';
-import type { Role } from '../people/roles.js';
+import { mayDo, type Role } from '../people/roles.js';
 import {
   type FoundAgreement,
   type FoundOrder,
@@ -51,6 +51,8 @@ export interface SearchResult {
 export interface SearchAnswer {
   readonly results: SearchResult[];
   readonly hasMore: boolean;
+  /** It may be a mobile, by which this role does not find anybody. */
+  readonly isMobileLeftOut: boolean;
 }
 
 const SHOWN = 20;
@@ -80,8 +82,11 @@ export async function search(
   role: Role,
 ): Promise<SearchAnswer> {
   const text = input.q.trim();
-  if (text === '') return { results: [], hasMore: false };
-  const mobileHashes = await hashMobile(operator.database, channels, text);
+  if (text === '') return { results: [], hasMore: false, isMobileLeftOut: false };
+  const mobile = parseMobile(text);
+  const mayFindMobiles = mayDo(role, ROLE_FOR_MOBILES);
+  const mobileHashes =
+    mobile !== undefined && mayFindMobiles ? await hashMobile(operator.database, channels, mobile) : [];
   const results = await operator.database.transaction(
     async (db) => {
       const found: SearchResult[] = [];
@@ -93,7 +98,11 @@ export async function search(
   const once = [
     ...new Map(results.toReversed().map((one) => [`${one.kind} ${one.id} ${one.appId}`, one])).values(),
   ].toReversed();
-  return { results: once.slice(0, SHOWN), hasMore: once.length > SHOWN };
+  return {
+    results: once.slice(0, SHOWN),
+    hasMore: once.length > SHOWN,
+    isMobileLeftOut: mobile !== undefined && !mayFindMobiles,
+  };
 }
 
 const byOrderNo: LookUp = async ({ db, text, role }) => {
@@ -208,21 +217,24 @@ const byUserId: LookUp = async ({ db, text }) => {
   return users.map((user) => describeUser(user, user.channelUserId, 'user-id', user.channelUserId));
 };
 
-const byMobile: LookUp = async ({ db, mobileHashes, role }) => {
+/** Whoever finds users by a mobile can fill in what is masked, try by try: so only who may see it in clear does. */
+const ROLE_FOR_MOBILES: Role = 'support';
+
+const byMobile: LookUp = async ({ db, mobileHashes }) => {
   const users = mobileHashes.length === 0 ? [] : await findUsersByMobile(db, mobileHashes, MOST);
-  return users.map((user) => {
-    const shown = maskUserId(user.channelUserId, role);
-    return describeUser(user, shown, 'mobile', shown === user.channelUserId ? shown : null);
-  });
+  return users.map((user) => describeUser(user, user.channelUserId, 'mobile', user.channelUserId));
 };
+
+function parseMobile(text: string): string | undefined {
+  const mobile = text.replace(/^\+?86/, '').replaceAll(/[ -]/g, '');
+  return /^1\d{10}$/.test(mobile) ? mobile : undefined;
+}
 
 /**
  * Each channel has a key of its own for what its users are found by. Channels that are not in memory are read one after another,
  * outside the transaction: it has one connection, and must not wait for a second.
  */
-async function hashMobile(db: Queryable, channels: ChannelRegistry, text: string): Promise<MobileHash[]> {
-  const mobile = text.replace(/^\+?86/, '').replaceAll(/[ -]/g, '');
-  if (!/^1\d{10}$/.test(mobile)) return [];
+async function hashMobile(db: Queryable, channels: ChannelRegistry, mobile: string): Promise<MobileHash[]> {
   const hashes: MobileHash[] = [];
   for (const appId of await listAppIds(db)) {
     const channel = channels.getFromMemory(appId) ?? (await channels.get(appId));
