@@ -67,6 +67,7 @@ create table approvals (
   decided_at    timestamptz,
   decision_note text,
   result        text,
+  refusal       jsonb, -- which one, where the result is one: for pages in other languages
   check (decided_by is null or decided_by <> requested_by)
 );
 create unique index approvals_request on approvals (kind, subject, request_key);
@@ -105,6 +106,7 @@ create table bulk_items (
   amount_cent bigint not null default 0,
   status      text not null default 'WAITING' check (status in ('WAITING', 'DONE', 'FAILED', 'SKIPPED')),
   result      text,
+  refusal     jsonb,
   finished_at timestamptz,
   primary key (run_id, item_no)
 );

@@ -56,6 +56,8 @@ export const REFUSAL_CODES = [
   'note-length',
   'nothing-matches',
   'nothing-to-change',
+  'nothing-to-end',
+  'nothing-to-refund',
   'number-out-of-range',
   'only-admin',
   'only-app-secret-overlaps',

@@ -107,6 +107,7 @@ describe('a refund above the limit', () => {
         decidedAt: null,
         decisionNote: null,
         result: null,
+        said: null,
         mayDecide: false,
       },
     ]);
@@ -185,6 +186,7 @@ describe('a refund above the limit', () => {
     await on.refund({ orderNo, cycleNo: 1 });
     const late = await on.bob.post(`/approvals/${approvalId}/approve`);
     expect(late.body.result).toMatch(/^not refunded: period 1 of order \d+ is refunded in full$/);
+    expect(late.body.said).toEqual({ code: 'period-refunded', values: ['1', expect.stringMatching(/^\d+$/)] });
 
     const refused = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'refused', reason: 'account closed' });

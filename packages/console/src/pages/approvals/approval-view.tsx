@@ -4,6 +4,8 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, part } from '../../api/client.ts';
 import type { Approval, Preview } from '../../api/order-types.ts';
+import { isRefusal } from '../../i18n/said.ts';
+import { useSaidText } from '../../i18n/use-said-text.ts';
 import { moneyText } from '../../parts/money.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
@@ -34,6 +36,11 @@ interface ApprovalViewProps {
 /** What is asked for, by whom and why, what it would do, and the two buttons of whoever may decide. */
 export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
   const t = useTexts();
+  const saidText = useSaidText();
+  const resultText = (result: string) => {
+    const why = saidText(result, approval.said);
+    return isRefusal(approval.said) ? t('notRefunded', { why }) : why;
+  };
   const { name } = useSession();
   const mayDecide = useMayDo('finance');
   const { status, orderNo, runId } = approval;
@@ -81,7 +88,9 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
           ...(approval.decisionNote
             ? [[t('decisionNote'), <Words key="theirs" text={approval.decisionNote} />] as const]
             : []),
-          ...(approval.result ? [[t('result'), <Words key="result" text={approval.result} />] as const] : []),
+          ...(approval.result
+            ? [[t('result'), <Words key="result" text={resultText(approval.result)} />] as const]
+            : []),
         ]}
       />
       {status === 'WAITING' ? <WhatWouldHappen approval={approval} /> : null}

@@ -43,7 +43,9 @@ export const useTexts = dictionary({
   accepted: ['Taken', '成功'],
   refused: ['Refused', '失败'],
   channels: ['Channels', '渠道'],
-  channelsHint: ['The busiest first, in this range', '按所选时间范围内的活跃度排序'],
+  channelsHint: ['Those that collected most in this range come first', '按所选时间范围内的实收金额排序'],
+  debitsFailed: ['Failed debits', '失败扣款'],
+  countedAt: ['counted', '统计于'],
   noChannels: ['Nothing was sold in this range', '所选范围内没有交易'],
   noChannelsHint: ['Once a channel creates its first order, it stands here.', '渠道创建首个订单后将显示在此。'],
 });

@@ -1,5 +1,7 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
+import type { Refusal } from '../../platform/plain-error.js';
+import type { KeptResult } from '../result-texts.js';
 
 /** What waits for a second person, or has been decided by one. */
 export interface Approval {
@@ -19,11 +21,13 @@ export interface Approval {
   readonly decisionNote: string | null;
   /** What came of it once it was approved. Null until that is known. */
   readonly result: string | null;
+  /** Which refusal, where the result is one. */
+  readonly refusal: Refusal | null;
 }
 
 const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subject, a.request_key as key,
   a.amount_cent as "amountCent", a.note, a.requested_by as "requestedBy", ${shanghaiText('a.requested_at')} as "requestedAt",
-  a.decided_by as "decidedBy", ${shanghaiText('a.decided_at')} as "decidedAt", a.decision_note as "decisionNote", a.result`;
+  a.decided_by as "decidedBy", ${shanghaiText('a.decided_at')} as "decidedAt", a.decision_note as "decisionNote", a.result, a.refusal`;
 
 const APPROVAL_COLUMNS = columns<Approval>({
   approvalId: 'bigint',
@@ -39,6 +43,7 @@ const APPROVAL_COLUMNS = columns<Approval>({
   decidedAt: 'text?',
   decisionNote: 'text?',
   result: 'text?',
+  refusal: 'jsonb?',
 });
 
 export type NewApproval = Pick<Approval, 'kind' | 'subject' | 'key' | 'amountCent' | 'note' | 'requestedBy'>;
@@ -123,14 +128,19 @@ export async function storeDecision(
 }
 
 const STORE_RESULT = statement({
-  text: `update approvals a set result = coalesce(a.result, $2) where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
-  parameters: ['bigint', 'text'],
+  text: `update approvals a set result = coalesce(a.result, $2), refusal = case when a.result is null then $3 else a.refusal end
+     where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
+  parameters: ['bigint', 'text', 'jsonb'],
   columns: APPROVAL_COLUMNS,
 });
 
 /** Whoever carries it out at the same time comes to the same; the first to say so is kept. */
-export async function storeResult(db: Queryable, approvalId: number, result: string): Promise<Approval> {
-  const [row] = await db.query(STORE_RESULT, [approvalId, result]);
+export async function storeResult(
+  db: Queryable,
+  approvalId: number,
+  { result, refusal }: KeptResult,
+): Promise<Approval> {
+  const [row] = await db.query(STORE_RESULT, [approvalId, result, refusal && JSON.stringify(refusal)]);
   if (!row) throw new Error(`there is no approval ${approvalId}`);
   return row;
 }

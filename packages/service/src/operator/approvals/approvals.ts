@@ -1,16 +1,20 @@
 import type { Queryable } from '../../platform/db/database.js';
+import type { Said } from '../../platform/wordings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
 import { mayDo, type Role } from '../people/roles.js';
+import { readResult, resultText } from '../result-texts.js';
 import { createNotFound, requireName } from '../rules.js';
 import { type Approval, findApprovals, lockApproval, storeDecision } from './approvals-sql.js';
 import { declineRun, startApprovedRun } from './approved-runs-sql.js';
 import { carryOut } from './carry-out.js';
 import { parsePeriodSubject } from './subjects.js';
 
-export interface ApprovalView extends Omit<Approval, 'approvalId' | 'key'> {
+export interface ApprovalView extends Omit<Approval, 'approvalId' | 'key' | 'refusal'> {
   readonly approvalId: string;
+  /** What the result says, for pages in other languages. */
+  readonly said: Said | null;
   readonly orderNo: string | null;
   readonly runId: string | null;
   /** Whether the person who asks may decide: never their own. */
@@ -122,7 +126,7 @@ async function decideRun(
   }
   if (!(await startApprovedRun(tx, Number(subject))))
     throw refusal('run-not-waiting')`run ${subject} does not wait any more`;
-  return `run ${subject} has started`;
+  return resultText('run-started', subject);
 }
 
 async function requireLockedApproval(tx: Queryable, text: string): Promise<Approval> {
@@ -131,7 +135,10 @@ async function requireLockedApproval(tx: Queryable, text: string): Promise<Appro
   return approval;
 }
 
-function describeApproval({ approvalId, key: _, ...approval }: Approval, { name, role }: Onlooker): ApprovalView {
+function describeApproval(
+  { approvalId, key: _, refusal: why, ...approval }: Approval,
+  { name, role }: Onlooker,
+): ApprovalView {
   const { kind, subject, status, requestedBy } = approval;
   const isRefund = kind === 'REFUND';
   return {
@@ -139,6 +146,7 @@ function describeApproval({ approvalId, key: _, ...approval }: Approval, { name,
     approvalId: String(approvalId),
     orderNo: isRefund ? String(parsePeriodSubject(subject)?.orderNo) : null,
     runId: isRefund ? null : subject,
+    said: readResult({ result: approval.result, refusal: why }),
     mayDecide: status === 'WAITING' && requestedBy !== name && mayDo(role, 'finance'),
   };
 }

@@ -1,5 +1,6 @@
 import { BusyError, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { refundPayment } from '../orders/refunds.js';
+import type { KeptResult } from '../result-texts.js';
 import { type Approval, findUnfinishedApprovals, storeResult } from './approvals-sql.js';
 import { parsePeriodSubject } from './subjects.js';
 
@@ -14,11 +15,11 @@ export async function carryOut(operator: OperatorWithGateways, approval: Approva
   return storeResult(operator.database, approvalId, result);
 }
 
-/** The refund's number, or in words why there is none. */
+/** The refund's number, or why there is none. */
 async function refundApproved(
   operator: OperatorWithGateways,
   { approvalId, subject, amountCent, key, note, requestedBy }: Approval,
-): Promise<string> {
+): Promise<KeptResult> {
   const period = parsePeriodSubject(subject);
   if (!period) throw new Error(`approval ${approvalId} is about ${subject}, which is no period`);
   try {
@@ -30,10 +31,10 @@ async function refundApproved(
       note,
       approval: { approvalId: String(approvalId), requestedBy },
     });
-    return refundNo;
+    return { result: refundNo, refusal: null };
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return `not refunded: ${error.message}`;
+    return { result: `not refunded: ${error.message}`, refusal: error.refusal ?? null };
   }
 }
 

@@ -111,7 +111,9 @@ async function answerApproval(
     return { status, refundNo: null, approvalId: String(approvalId), amountCent, paymentStatus: null, changed };
   }
   if (status === 'DECLINED') throw refusal('refund-declined')`${decidedBy} has declined this refund`;
-  const { result } = await carryOut(operator, approval);
-  if (result === null || parseRefundNo(result) === undefined) throw new OperatorError(result ?? 'not known yet');
+  const { result, refusal: why } = await carryOut(operator, approval);
+  if (result === null || parseRefundNo(result) === undefined) {
+    throw new OperatorError(result ?? 'not known yet', why ? { refusal: why } : {});
+  }
   return refundAgain();
 }

@@ -94,17 +94,19 @@ function toRefund({ orderNo, cycleNo, settlementMode, status, leftCent }: FoundP
     subject: formatPeriodSubject(orderNo, cycleNo),
     orderNo,
     amountCent: isPossible ? leftCent : 0,
-    refusal: isPossible ? null : `period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund`,
+    refusal: isPossible
+      ? null
+      : refusal('nothing-to-refund')`period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund`,
   };
 }
 
 /** What a step would refuse, in its words. */
-function refusalOf(check: () => void): string | null {
+function refusalOf(check: () => void): OperatorError | null {
   try {
     check();
     return null;
   } catch (error) {
-    if (error instanceof OperatorError) return error.message;
+    if (error instanceof OperatorError) return error;
     throw error;
   }
 }
@@ -128,7 +130,9 @@ async function toUnsubscribe({ database, clock }: OperatorWithClock, orders: rea
       subject: String(orderNo),
       orderNo,
       amountCent: ending ? sumVoidedPeriods(ending).notCollectedCent : 0,
-      refusal: refused.get(orderNo) ?? (ending ? null : `order ${orderNo} is ${status}: nothing is left to end`),
+      refusal:
+        refused.get(orderNo) ??
+        (ending ? null : refusal('nothing-to-end')`order ${orderNo} is ${status}: nothing is left to end`),
     };
   });
 }
