@@ -141,9 +141,9 @@ function overview({ query }: Asked): Overview {
       approvalsWaiting: 1,
     },
     channels: [
-      { appId: 'app_8Kd2mQ', name: '云途视频', ordersCreated: 512, debitsFailed: 201, collectedCent: 9_412_020 },
-      { appId: 'app_31xPwz', name: 'Northwind Music', ordersCreated: 244, debitsFailed: 96, collectedCent: 5_120_980 },
-      { appId: 'app_Zt77ab', name: '每日英语', ordersCreated: 102, debitsFailed: 12, collectedCent: 1_002_400 },
+      { appId: 'app_8Kd2mQ', name: '云途视频', ordersCreated: 512, debitsFailed: 201, volumeCent: 9_412_020 },
+      { appId: 'app_31xPwz', name: 'Northwind Music', ordersCreated: 244, debitsFailed: 96, volumeCent: 5_120_980 },
+      { appId: 'app_Zt77ab', name: '每日英语', ordersCreated: 102, debitsFailed: 12, volumeCent: 1_002_400 },
     ],
     alerts: [
       {

@@ -10,6 +10,7 @@ import { createKeyKeeper } from '../search/typed-ahead.ts';
 import { useSession } from '../session/session.ts';
 import { reloadIfFilesAreMissing } from '../stale-build.ts';
 import { AccountMenu } from './account-menu.tsx';
+import { BeijingClock } from './beijing-clock.tsx';
 import { ProofDialog } from './proof-dialog.tsx';
 import styles from './shell.module.css';
 import { Sidebar } from './sidebar.tsx';
@@ -39,7 +40,7 @@ export function Shell() {
     <AppShell
       layout="alt"
       header={{ height: 52 }}
-      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: true } }}
+      navbar={{ width: 236, breakpoint: 'sm', collapsed: { mobile: true } }}
       classNames={{ navbar: styles.navbar ?? '', header: styles.header ?? '', main: styles.main ?? '' }}
       data-environment={environment}
     >
@@ -70,6 +71,7 @@ export function Shell() {
           <kbd className={styles.key}>/</kbd>
         </button>
         <span className={styles.space} />
+        <BeijingClock />
         <LanguageButton />
         <SchemeMenu />
         <AccountMenu />

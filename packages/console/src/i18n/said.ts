@@ -68,11 +68,32 @@ export const isRefusal = (said: Said | null | undefined): boolean => Boolean(sai
 
 /** A text of the service in the language of the page. What it does not know by a code is shown as it is. */
 export function saidText(text: string, said: Said | null | undefined, language: Language): string {
-  if (language === 'en' || !said) return text;
+  if (!said) return text;
+  if (language === 'en') return isRefusal(said) ? text : inWords(text);
   const sentence = (CHINESE_SENTENCES as Readonly<Record<string, string>>)[said.code];
   if (sentence === undefined) return refusalText({ detail: text, ...said }, language);
   return sentence.replaceAll(/\{(\d)\}/g, (_, blank: string) => wordsIn(said.values[Number(blank) - 1] ?? ''));
 }
+
+/** The few codes that stand in the service's own sentences, as people say them. */
+const ENGLISH_WORDS: Readonly<Record<string, string>> = {
+  MISSING_HERE: 'only in the statement',
+  MISSING_THERE: 'only here',
+  AMOUNT: 'of another amount',
+  STATE: 'in another state',
+  DUPLICATE: 'twice',
+  STARTED: 'under way',
+  SUCCESS: 'successful',
+  FAIL: 'failed',
+  UNSUBSCRIBED: 'unsubscribed',
+  COMPLETED: 'completed',
+  TERMINATED: 'terminated',
+};
+
+const inWords = (text: string): string => {
+  const words = text.replaceAll(/\b[A-Z_]{4,}\b/g, (word) => ENGLISH_WORDS[word] ?? word);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+};
 
 /** Some values are several: 2 AMOUNT, 1 STATE. */
 const wordsIn = (value: string): string => value.replaceAll(/[A-Za-z_]+/g, (word) => chineseWord(word) ?? word);

@@ -73,30 +73,30 @@ export interface ChannelFigures {
   readonly name: string;
   readonly ordersCreated: number;
   readonly debitsFailed: number;
-  /** Debited by us or billed to the channel: the same as the two together in its figures. */
-  readonly collectedCent: number;
+  /** Collected by us and billed to the channel, together. */
+  readonly volumeCent: number;
 }
 
 const readByChannelStatement = ({ table, at }: (typeof TABLES)['hour' | 'day']) =>
   statement({
     text: `select c.app_id as "appId", c.name, s."ordersCreated", s."debitsFailed",
-        s."paidCent" + s."billedCent" as "collectedCent" from (
+        s."paidCent" + s."billedCent" as "volumeCent" from (
         select f.channel_id, ${SUMS} from ${table} f where ${inRange(at)} group by f.channel_id) s
       join channels c using (channel_id)
-      order by "collectedCent" desc, s."ordersCreated" desc, c.app_id limit $4`,
+      order by "volumeCent" desc, s."ordersCreated" desc, c.app_id limit $4`,
     parameters: ['double precision', 'double precision', 'bigint', 'bigint'],
     columns: columns<ChannelFigures>({
       appId: 'text',
       name: 'text',
       ordersCreated: 'bigint',
       debitsFailed: 'bigint',
-      collectedCent: 'bigint',
+      volumeCent: 'bigint',
     }),
   });
 
 const READ_BY_CHANNEL = { hour: readByChannelStatement(TABLES.hour), day: readByChannelStatement(TABLES.day) };
 
-/** Those that collected most come first. */
+/** Those with the most volume come first. */
 export async function readFiguresByChannel(
   db: Queryable,
   bucket: Bucket,

@@ -99,11 +99,11 @@ describe('the range', () => {
     await expect(overview({ appId: 'nobody' })).rejects.toThrow('there is no channel "nobody"');
   });
 
-  it('channels, those first that collected most: of what we debited and what was billed to them, as in the totals', async () => {
+  it('channels, those with the most volume first: what we collected and what was billed to them, as in the totals', async () => {
     const { channels, totals } = await overview();
     expect(channels).toEqual([
-      { appId: 'test_demo', name: expect.any(String), ordersCreated: 4, collectedCent: 500, debitsFailed: 1 },
-      { appId: other, name: 'Another channel', ordersCreated: 4, collectedCent: 400, debitsFailed: 0 },
+      { appId: 'test_demo', name: expect.any(String), ordersCreated: 4, volumeCent: 500, debitsFailed: 1 },
+      { appId: other, name: 'Another channel', ordersCreated: 4, volumeCent: 400, debitsFailed: 0 },
     ]);
     expect(totals).toMatchObject({ paidCent: 600, billedCent: 300 });
     await put(other, '2026-03-15 11:00', { billed_cent: 101 });

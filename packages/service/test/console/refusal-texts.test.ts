@@ -145,7 +145,7 @@ describe('what an alert or a result says', () => {
       (['en', 'zh'] as const).map((language) => sentences.saidText(text, said, language));
     const open = 'open: 2 MISSING_HERE, 1 AMOUNT';
     expect(shown(open, readAlertText('reconciliation-difference', open))).toEqual([
-      open,
+      'Open: 2 only in the statement, 1 of another amount',
       '未关闭：2 仅对账单有, 1 金额不同',
     ]);
     const refusal = { code: 'period-refunded', values: ['2', '100'] } as const;

@@ -55,8 +55,8 @@ const useTexts = dictionary({
   retryNo: ['retry {retryNo}', '第 {retryNo} 次重试'],
   by: ['by {actor}', '操作人 {actor}'],
   ref: ['reference {ref}', '流水号 {ref}'],
+  pushes: ['{count} push: {last}|{count} pushes, the last one: {last}', '推送 {count} 次，最近一次：{last}'],
   eventId: ['event {eventId}', '事件 {eventId}'],
-  pushes: ['{count} push: {last}|{count} pushes, the last: {last}', '推送 {count} 次，最近一次：{last}'],
   pushesOf: ['Pushes of: {title}', '推送记录：{title}'],
 });
 
@@ -191,7 +191,7 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
             </button>
           )}
         </div>
-        {detail ? (
+        {detail && kind !== 'claim' ? (
           <p className={kind === 'note' ? styles.note : styles.detail}>{saidText(detail, saidOf(entry))}</p>
         ) : null}
         {actor || about.length > 0 ? (
@@ -202,10 +202,10 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
                 {words}
               </span>
             ))}
+            {entry.pushes.length > 0 ? <Pushes pushes={entry.pushes} of={title} /> : null}
           </div>
         ) : null}
         {isOpen ? <JsonView value={data} /> : null}
-        {entry.pushes.length > 0 ? <Pushes pushes={entry.pushes} of={title} /> : null}
       </div>
       <div className={styles.time}>
         <Time value={at} />
@@ -293,5 +293,6 @@ function useAbout(entry: TimelineEntry): readonly string[] {
   if (kind === 'push' && when === 'past') return pushText(entry);
   if (kind === 'event') return field('eventId').map((eventId) => t('eventId', { eventId }));
   if (kind === 'refund') return field('refundNo');
+  if (kind === 'claim') return field('claimNo');
   return [];
 }

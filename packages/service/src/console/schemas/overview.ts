@@ -49,15 +49,15 @@ export const overview = Type.Object({
     openAlerts: count,
     approvalsWaiting: count,
   }),
-  /** Those that collected most come first. */
+  /** Those with the most volume come first. */
   channels: Type.Array(
     Type.Object({
       appId: Type.String(),
       name: Type.String(),
       ordersCreated: count,
       debitsFailed: count,
-      /** Debited by us, or billed to the channel. */
-      collectedCent: cents,
+      /** Collected by us and billed to the channel, together. */
+      volumeCent: cents,
     }),
   ),
   alerts: Type.Array(

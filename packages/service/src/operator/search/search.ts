@@ -21,6 +21,7 @@ import {
   findAgreementsByCardTail,
   findChannelsByPrefix,
   findEventByNumber,
+  findLatestOrder,
   findOrderNoByExternal,
   findOrders,
   findOrdersInRanges,
@@ -166,13 +167,15 @@ const byRefundNo: LookUp = async ({ db, text }) => {
 const byAgreementNo: LookUp = async ({ db, text, role }) => {
   const [, number] = /^AG([1-9]\d{0,14})$/i.exec(text) ?? [];
   const agreement = number === undefined ? undefined : await findAgreementById(db, Number(number));
-  return agreement ? [describeAgreement(agreement, 'agreement-number', role)] : [];
+  return agreement ? [await describeAgreement(db, agreement, 'agreement-number', role)] : [];
 };
 
 const byCardTail: LookUp = async ({ db, text, role }) => {
   if (!/^\d{4}$/.test(text)) return [];
   const agreements = await findAgreementsByCardTail(db, text, MOST);
-  return agreements.map((agreement) => describeAgreement(agreement, 'card-tail', role));
+  const found: SearchResult[] = [];
+  for (const agreement of agreements) found.push(await describeAgreement(db, agreement, 'card-tail', role));
+  return found;
 };
 
 const byClaimNo: LookUp = async ({ db, text, role }) => {
@@ -210,10 +213,12 @@ const byUserId: LookUp = async ({ db, text }) => {
 
 const byMobile: LookUp = async ({ db, mobileHashes, role }) => {
   const users = mobileHashes.length === 0 ? [] : await findUsersByMobile(db, mobileHashes, MOST);
-  return users.map((user) => {
+  const found: SearchResult[] = [];
+  for (const user of users) {
     const shown = maskUserId(user.channelUserId, role);
-    return describeUser(user, shown, 'mobile', shown === user.channelUserId ? shown : null);
-  });
+    found.push({ ...describeUser(user, shown, 'mobile', null), ...(await leadFrom(db, user, shown)) });
+  }
+  return found;
 };
 
 /**
@@ -293,7 +298,12 @@ function describeOrder(order: FoundOrder, matched: string, role: Role): SearchRe
   };
 }
 
-function describeAgreement(agreement: FoundAgreement, matched: string, role: Role): SearchResult {
+async function describeAgreement(
+  db: Queryable,
+  agreement: FoundAgreement,
+  matched: string,
+  role: Role,
+): Promise<SearchResult> {
   const { agreementNo, appId, status, paymentChannelCode, cardTail } = agreement;
   const user = maskUserId(agreement.channelUserId, role);
   return {
@@ -304,9 +314,20 @@ function describeAgreement(agreement: FoundAgreement, matched: string, role: Rol
     subtitle: `${paymentChannelCode} · ${cardTail} · ${user}`,
     status,
     appId,
-    channelUserId: user === agreement.channelUserId ? user : null,
+    ...(await leadFrom(db, agreement, user)),
     matched,
   };
+}
+
+/** Where a hit leads: to its user; for those who may not see which one it is, to the user's latest order. */
+async function leadFrom(
+  db: Queryable,
+  user: FoundUser,
+  shown: string,
+): Promise<Pick<SearchResult, 'channelUserId' | 'orderNo'>> {
+  if (shown === user.channelUserId) return { channelUserId: shown, orderNo: null };
+  const orderNo = await findLatestOrder(db, user);
+  return { channelUserId: null, orderNo: orderNo === undefined ? null : String(orderNo) };
 }
 
 function describeUser(
