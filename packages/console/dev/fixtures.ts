@@ -129,6 +129,7 @@ function overview({ query }: Asked): Overview {
     before: sum(Array.from({ length: steps }, () => figures(next, scale * 0.93))),
     series,
     now: {
+      ordersCountedAt: null,
       activeOrders: 18_423,
       waitingForRetry: 214,
       renewalsDueToday: 641,
@@ -140,18 +141,25 @@ function overview({ query }: Asked): Overview {
       approvalsWaiting: 1,
     },
     channels: [
-      { appId: 'app_8Kd2mQ', name: '云途视频', ordersCreated: 512, paidCent: 9_412_020, debitsFailed: 201 },
-      { appId: 'app_31xPwz', name: 'Northwind Music', ordersCreated: 244, paidCent: 5_120_980, debitsFailed: 96 },
-      { appId: 'app_Zt77ab', name: '每日英语', ordersCreated: 102, paidCent: 1_002_400, debitsFailed: 12 },
+      { appId: 'app_8Kd2mQ', name: '云途视频', ordersCreated: 512, debitsFailed: 201, volumeCent: 9_412_020 },
+      { appId: 'app_31xPwz', name: 'Northwind Music', ordersCreated: 244, debitsFailed: 96, volumeCent: 5_120_980 },
+      { appId: 'app_Zt77ab', name: '每日英语', ordersCreated: 102, debitsFailed: 12, volumeCent: 1_002_400 },
     ],
     alerts: [
       {
         kind: 'wrong-amount',
         subject: '20261114000000018231',
         detail: 'The institution says 29.80, 29.90 was asked for',
+        detailSaid: null,
         lastSeenAt: at(-5400),
       },
-      { kind: 'low-stock', subject: 'VIDEO-MONTH', detail: '38 codes are left', lastSeenAt: at(-600) },
+      {
+        kind: 'low-stock',
+        subject: 'VIDEO-MONTH',
+        detail: '38 codes are left',
+        detailSaid: null,
+        lastSeenAt: at(-600),
+      },
     ],
   };
 }

@@ -164,6 +164,8 @@ const alert = ([kind, subject, detail, more]: (typeof ALERTS)[number], place: nu
   kind,
   subject,
   detail,
+  detailSaid: null,
+  resolvedSaid: null,
   seen: 1,
   firstSeenAt: at(-2 * DAY - place * HOUR),
   lastSeenAt: at(-place * 3100 - 70),

@@ -70,6 +70,7 @@ create table approvals (
   decided_at    timestamptz,
   decision_note text,
   result        text,
+  refusal       jsonb, -- which one, where the result is one: for pages in other languages
   seen_at       timestamptz, -- when who asked said that they know that nothing came of it
   -- Who asked decides nothing but that they do not ask any more, which nobody else does.
   check (decided_by is null or (decided_by = requested_by) = (status = 'WITHDRAWN'))
@@ -112,6 +113,7 @@ create table bulk_items (
   amount_cent bigint not null default 0,
   status      text not null default 'WAITING' check (status in ('WAITING', 'DONE', 'FAILED', 'SKIPPED')),
   result      text,
+  refusal     jsonb,
   finished_at timestamptz,
   primary key (run_id, item_no)
 );

@@ -2,13 +2,15 @@ import { ActionIcon, AppShell, Drawer } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { mayDo } from '@perennial/service/roles';
 import { Outlet, useLocation, useMatches } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { dictionary } from '../i18n/dictionary.ts';
 import { MenuIcon, SearchIcon } from '../icons/icons.tsx';
 import { ErrorBoundary, Refused } from '../parts/states.tsx';
+import { createKeyKeeper } from '../search/typed-ahead.ts';
 import { useSession } from '../session/session.ts';
 import { reloadIfFilesAreMissing } from '../stale-build.ts';
 import { AccountMenu } from './account-menu.tsx';
+import { BeijingClock } from './beijing-clock.tsx';
 import { ProofDialog } from './proof-dialog.tsx';
 import styles from './shell.module.css';
 import { Sidebar } from './sidebar.tsx';
@@ -38,7 +40,7 @@ export function Shell() {
     <AppShell
       layout="alt"
       header={{ height: 52 }}
-      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: true } }}
+      navbar={{ width: 236, breakpoint: 'sm', collapsed: { mobile: true } }}
       classNames={{ navbar: styles.navbar ?? '', header: styles.header ?? '', main: styles.main ?? '' }}
       data-environment={environment}
     >
@@ -69,6 +71,7 @@ export function Shell() {
           <kbd className={styles.key}>/</kbd>
         </button>
         <span className={styles.space} />
+        <BeijingClock />
         <LanguageButton />
         <SchemeMenu />
         <AccountMenu />
@@ -89,7 +92,7 @@ export function Shell() {
       </AppShell.Main>
       {search.isWanted ? (
         <Suspense>
-          <SearchBox />
+          <SearchBox onReady={search.onReady} onClose={search.onClose} />
         </Suspense>
       ) : null}
       <ProofDialog />
@@ -110,20 +113,47 @@ function Content() {
   );
 }
 
-/** The search is loaded once the page stands: who presses its key types on at once, and nothing of that may be lost. */
+/**
+ * The search is loaded once the page stands. Who presses its key types on at once: until its field is there, the keys are kept for
+ * it, so that nothing of a number is lost.
+ */
 function useSearchBox() {
   const [isWanted, setWanted] = useState(false);
+  const [keys] = useState(createKeyKeeper);
+  const hasField = useRef(false);
   useEffect(() => {
     const waiting = setTimeout(() => void loadSearchBox().catch(() => undefined), SEARCH_LOADS_AFTER_MS);
     return () => clearTimeout(waiting);
   }, []);
   const open = () => {
+    if (hasField.current) return;
     setWanted(true);
-    import('@mantine/spotlight').then(({ spotlight }) => spotlight.open(), reloadIfFilesAreMissing);
+    let isStillWanted = true;
+    keys.begin(() => {
+      isStillWanted = false;
+    });
+    // The box too: its field takes the keys over.
+    Promise.all([import('@mantine/spotlight'), loadSearchBox()]).then(
+      ([{ spotlight }]) => isStillWanted && spotlight.open(),
+      () => {
+        keys.end();
+        reloadIfFilesAreMissing();
+      },
+    );
   };
   useHotkeys([
     ['mod+K', open],
     ['/', open],
   ]);
-  return { isWanted, open };
+  return {
+    isWanted,
+    open,
+    onReady() {
+      hasField.current = true;
+      return keys.end();
+    },
+    onClose() {
+      hasField.current = false;
+    },
+  };
 }

@@ -10,6 +10,7 @@ import { WaitingCount } from './waiting-count.tsx';
 
 const useTexts = dictionary({
   menu: ['Main menu', '主菜单'],
+  zone: ['Times of Beijing, UTC+8', '北京时间 UTC+8'],
 });
 
 /** The menu: what the person's role may open, and nothing else. */
@@ -54,7 +55,9 @@ export function Sidebar({ onOpened }: { readonly onOpened?: () => void }) {
             </div>
           ))}
       </nav>
-      <p className={styles.version}>{version}</p>
+      <p className={styles.version}>
+        {t('zone')} · {version}
+      </p>
     </div>
   );
 }

@@ -21,7 +21,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   fault: '服务出错',
   'address-malformed': '{1} 不是 IP 地址，也不是形如 203.0.113.0/24 的网段',
   'address-not-ipv4': '{1}：IPv4 地址请按 IPv4 书写',
-  'agreement-ended': '协议 {1} 状态为 {2}，没有可解约的内容',
+  'agreement-ended': '协议 {1} 状态为{2}，没有可解约的内容',
   'agreement-in-first-debit': '协议 {2} 上的订单 {1} 正等待首次扣款结果，请稍后再试',
   'app-id-malformed': 'appId 须为 3 至 64 个字符（a-z、0-9 和 _），而不是 {1}',
   'app-id-not-of-environment': '{1} 环境的 appId {2}，而不是 {3}',
@@ -73,6 +73,8 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'note-length': '备注须为 1 至 {1} 个字符，现为 {2} 个',
   'nothing-matches': '没有可执行此操作的对象',
   'nothing-to-change': '没有要修改的内容',
+  'nothing-to-end': '订单 {1} 状态为{2}，没有可结束的内容',
+  'nothing-to-refund': '订单 {2} 第 {1} 期状态为{3}，没有可退的金额',
   'number-out-of-range': '{1}须为 {2} 至 {3} 的整数，而不是 {4}',
   'only-admin': '{1} 是唯一的管理员，请先指定另一位',
   'only-app-secret-overlaps': '只有应用密钥可以与旧密钥并存',
@@ -85,8 +87,8 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'password-length': '密码须为 {1} 至 {2} 个字符，现为 {3} 个',
   'password-too-even': '密码至少要有五种不同的字符',
   'payment-channel-exists': '已有支付通道 {1}',
-  'period-not-paid': '订单 {2} 第 {1} 期状态为 {3}，只有已支付的可以退款',
-  'period-not-retryable': '订单 {2} 第 {1} 期状态为 {3}，只有 FAIL_RETRY 可以重试',
+  'period-not-paid': '订单 {2} 第 {1} 期状态为{3}，只有已支付的可以退款',
+  'period-not-retryable': '订单 {2} 第 {1} 期状态为{3}，只有失败待重试的可以重试',
   'period-refunded': '订单 {2} 第 {1} 期已全额退款',
   'person-exists': '已有名为 {1} 的人员',
   'person-name-malformed': '用户名须为 1 至 64 个字符（a-z、0-9 和 . _ @ + -），而不是 {1}',
@@ -107,16 +109,17 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'refund-too-much': '订单 {2} 第 {1} 期可退 {3} 元：实付 {5} 元，已退 {4} 元',
   'refund-too-much-besides': '订单 {2} 第 {1} 期可退 {3} 元：实付 {5} 元，已退 {4} 元，在途 {6} 元（{7}）',
   'refund-waits-already': '订单 {2} 第 {1} 期还可申请 {3} 元：{5} 申请的 {4} 元正在等待处理',
+  'refund-waits': '订单 {2} 第 {1} 期状态为{3}，除待审批的退款外没有可退的金额',
   'refund-withdrawn': '{1} 已撤回这笔退款申请',
   'refunds-used-up': '订单 {2} 第 {1} 期已退款 {3} 次，达到上限',
   'request-not-yours': '申请人是 {1}，不是 {2}',
   'role-needed': '{1} 批量任务需要角色：{2}',
-  'run-in-status': '批量任务 {1} 当前状态为 {2}',
+  'run-in-status': '批量任务 {1} 当前状态为{2}',
   'run-key-used': '请求标识 {1} 已用于批量任务 {2}（{3}）',
   'run-not-typed': '要启动批量任务 {2}，请输入 {1}，而不是 {3}',
   'run-not-waiting': '批量任务 {1} 已不在等待审批',
   'run-of-all-orders': '所有订单都会匹配，请缩小范围',
-  'run-only-retryable': '只有 FAIL_RETRY 状态可以重试',
+  'run-only-retryable': '只有失败待重试的可以重试',
   'run-too-large': '匹配超过 {1} 个，一次批量任务最多 {2} 个，请缩小范围',
   'run-too-old': '批量任务 {1} 是一天以前准备的，请重新准备以查看当前结果',
   'run-without-channel': '重推事件须指定一个渠道（appId）',
@@ -247,9 +250,44 @@ export function refusalText({ detail, code, values, seconds }: Told, language: L
     if (blank === 'detail') return detail;
     if (blank === 'seconds') return String(seconds ?? '');
     const value = values[Number(blank) - 1] ?? '';
-    return CHINESE_WORDS[value] ?? value;
+    return CHINESE_WORDS[value] ?? chineseWord(value) ?? value;
   });
 }
+
+/** Statuses and kinds as they stand in the service's sentences, for whatever they are of. */
+const CHINESE_STATUSES: Readonly<Record<string, string>> = {
+  SUCCESS: '成功',
+  FAIL: '失败',
+  FAIL_RETRY: '失败待重试',
+  STARTED: '处理中',
+  PROCESSING: '处理中',
+  WAIT: '待扣款',
+  BILLED: '已出账',
+  REFUND_PART: '部分退款',
+  REFUND_FULL: '全额退款',
+  INITIALIZING: '初始化',
+  ACTIVE: '生效中',
+  UNSUBSCRIBED: '已退订',
+  COMPLETED: '已完成',
+  TERMINATED: '已终止',
+  CANCELED: '已取消',
+  REPLACED: '已更换',
+  APPROVED: '已批准',
+  DECLINED: '已拒绝',
+  WAITING: '待审批',
+  PREPARED: '待启动',
+  RUNNING: '执行中',
+  DONE: '已完成',
+  MISSING_HERE: '仅对账单有',
+  MISSING_THERE: '仅本地有',
+  AMOUNT: '金额不同',
+  STATE: '状态不同',
+  DUPLICATE: '重复',
+  unknown: '未知',
+  pending: '处理中',
+};
+
+export const chineseWord = (word: string): string | undefined => CHINESE_STATUSES[word];
 
 /** The steps word their refusals for the command line, as a part of a sentence. */
 const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -4,7 +4,7 @@ import { Spotlight, spotlight } from '@mantine/spotlight';
 import { mayDo } from '@perennial/service/roles';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
 import type { SearchAnswer, SearchResult } from '../api/types.ts';
 import { MENU, useMenuTexts } from '../frame/menu.ts';
@@ -15,6 +15,7 @@ import { Status, type StatusKind } from '../parts/status.tsx';
 import { useSession } from '../session/session.ts';
 import { addressOfResult } from './address-of-result.ts';
 import styles from './search-box.module.css';
+import type { TypedAhead } from './typed-ahead.ts';
 
 const useTexts = dictionary({
   placeholder: [
@@ -57,26 +58,33 @@ const STATUS_OF: Readonly<Partial<Record<SearchResult['kind'], StatusKind>>> = {
   channel: 'channel',
 };
 
+interface SearchBoxProps {
+  /** Called when the field has the focus; answers with what was typed before. */
+  onReady(): TypedAhead;
+  onClose(): void;
+}
+
 /** Finds anything by any of its numbers, while it is being typed. */
-export default function SearchBox() {
+export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
   const t = useTexts();
   const [text, setText] = useState('');
-  const [settled] = useDebouncedValue(text.trim(), 120);
-  const found = useQuery({
-    queryKey: ['/search', settled],
-    queryFn: ({ signal }) => api.get<SearchAnswer>('/search', { q: settled }, signal),
-    enabled: settled !== '',
-    placeholderData: keepPreviousData,
-    staleTime: 5_000,
-  });
-  const isCurrent = settled !== '' && settled === text.trim() && found.isSuccess && !found.isPlaceholderData;
-  const results = text.trim() === '' ? [] : (found.data?.results ?? []);
-  const pages = usePagesNamed(text.trim());
-  const isEmpty = results.length === 0 && pages.length === 0;
+  const asked = text.trim();
+  const { results, hasMore, isMobileLeftOut, state } = useResults(asked);
+  const pages = usePagesNamed(asked);
+  const openResult = useOpenResult();
+  const ordered = KINDS.flatMap((kind) => results.filter((result) => result.kind === kind));
+  const openFirst = () => {
+    const first = ordered.find(isOpenable);
+    if (first) openResult(first);
+    else pages[0]?.open();
+  };
+  const enter = useEnter(asked, state !== 'searching', openFirst);
+  const isEmpty = ordered.length === 0 && pages.length === 0;
   return (
     <Spotlight.Root
       query={text}
       onQueryChange={setText}
+      onSpotlightClose={onClose}
       shortcut={null}
       scrollable
       maxHeight="min(60vh, 520px)"
@@ -93,61 +101,137 @@ export default function SearchBox() {
         aria-label={t('placeholder')}
         leftSection={<SearchIcon />}
         spellCheck={false}
-        onKeyDown={openFirst}
+        onFocus={() => {
+          const typed = onReady();
+          if (typed.text === '') return;
+          setText(text + typed.text);
+          if (typed.isEntered) enter.ask((text + typed.text).trim());
+        }}
+        // Before the box's own handler, which would open whatever stood first when the text was another.
+        onKeyDownCapture={enter.onKeyDown}
       />
-      <Spotlight.ActionsList>
+      <Spotlight.ActionsList
+        data-searching={state === 'searching' || undefined}
+        data-chosen={enter.hasChosen || undefined}
+      >
         {KINDS.map((kind) => (
-          <Group key={kind} label={t(kind)} results={results.filter((result) => result.kind === kind)} />
+          <Group
+            key={kind}
+            label={t(kind)}
+            results={ordered.filter((result) => result.kind === kind)}
+            onOpen={openResult}
+          />
         ))}
         {pages.length > 0 ? (
           <Spotlight.ActionsGroup label={t('pages')}>
             {pages.map(({ label, icon: Icon, open }) => (
-              <Spotlight.Action key={label} data-found label={label} leftSection={<Icon size={17} />} onClick={open} />
+              <Spotlight.Action key={label} label={label} leftSection={<Icon size={17} />} onClick={open} />
             ))}
           </Spotlight.ActionsGroup>
         ) : null}
-        {isEmpty && isCurrent ? (
-          <Spotlight.Empty>
-            <span className={styles.nothing}>{t('nothing', { text: settled })}</span>
-            <span className={styles.hint}>{t(found.data?.isMobileLeftOut ? 'mobileLeftOut' : 'nothingHint')}</span>
-          </Spotlight.Empty>
-        ) : null}
-        {isEmpty && !isCurrent && text.trim() !== '' ? (
-          <Spotlight.Empty>
-            <span className={styles.hint}>{found.isError ? t('failed') : t('searching')}</span>
-          </Spotlight.Empty>
-        ) : null}
+        {isEmpty ? <NothingFound text={asked} state={state} isMobileLeftOut={isMobileLeftOut} /> : null}
       </Spotlight.ActionsList>
       <Spotlight.Footer className={styles.footer ?? ''}>
-        {results.length > 0 && found.data?.hasMore ? t('hasMore') : t('keys')}
+        {ordered.length > 0 && hasMore ? t('hasMore') : t('keys')}
       </Spotlight.Footer>
     </Spotlight.Root>
   );
 }
 
-/** Enter without having chosen opens the first one, which looks chosen. */
-function openFirst(event: KeyboardEvent): void {
-  if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
-  const list = event.currentTarget.closest('[role="dialog"]');
-  if (!list?.querySelector('[data-selected]')) list?.querySelector<HTMLElement>('[data-found]')?.click();
+const isOpenable = (result: SearchResult): boolean => addressOfResult(result) !== undefined;
+
+/**
+ * What is found by the text. While it is being searched for, what was found by the text before stays in sight, so that the list
+ * does not flicker.
+ */
+function useResults(asked: string) {
+  const [settled] = useDebouncedValue(asked, 120);
+  const found = useQuery({
+    queryKey: ['/search', settled],
+    queryFn: ({ signal }) => api.get<SearchAnswer>('/search', { q: settled }, signal),
+    enabled: settled !== '',
+    placeholderData: keepPreviousData,
+    staleTime: 5_000,
+  });
+  const isOfThis = settled === asked && !found.isPlaceholderData;
+  const state: SearchState =
+    asked === '' || (isOfThis && found.isSuccess) ? 'found' : isOfThis && found.isError ? 'failed' : 'searching';
+  const none = { results: [], hasMore: false, isMobileLeftOut: false };
+  return { ...none, ...(asked === '' || state === 'failed' ? {} : found.data), state };
 }
 
-function Group({ label, results }: { readonly label: string; readonly results: readonly SearchResult[] }) {
+type SearchState = 'searching' | 'found' | 'failed';
+
+interface NothingFoundProps {
+  readonly text: string;
+  readonly state: SearchState;
+  readonly isMobileLeftOut: boolean;
+}
+
+function NothingFound({ text, state, isMobileLeftOut }: NothingFoundProps) {
+  const t = useTexts();
+  if (text === '') return null;
+  return (
+    <Spotlight.Empty>
+      {state === 'found' ? <span className={styles.nothing}>{t('nothing', { text })}</span> : null}
+      <span className={styles.hint}>
+        {t(state !== 'found' ? state : isMobileLeftOut ? 'mobileLeftOut' : 'nothingHint')}
+      </span>
+    </Spotlight.Empty>
+  );
+}
+
+/**
+ * Enter opens what was chosen by the arrows; without that the first, which looks chosen, but only of what the text as it stands
+ * has found: pressed before that, it waits for it.
+ */
+function useEnter(asked: string, isFound: boolean, openFirst: () => void) {
+  const [awaited, setAwaited] = useState<string>();
+  const [chosenFor, setChosenFor] = useState<string>();
+  useEffect(() => {
+    if (awaited === undefined || (awaited === asked && !isFound)) return;
+    setAwaited(undefined);
+    if (awaited === asked) openFirst();
+  }, [awaited, asked, isFound, openFirst]);
+  return {
+    ask: setAwaited,
+    hasChosen: chosenFor === asked,
+    onKeyDown(event: KeyboardEvent) {
+      if (event.nativeEvent.isComposing) return;
+      if (event.key === 'ArrowDown' || event.key === 'ArrowUp') setChosenFor(asked);
+      if (event.key !== 'Enter' || chosenFor === asked) return;
+      event.preventDefault();
+      event.stopPropagation();
+      setAwaited(asked);
+    },
+  };
+}
+
+function useOpenResult(): (result: SearchResult) => void {
   const navigate = useNavigate();
+  return (result) => {
+    const place = addressOfResult(result);
+    if (place === undefined) return;
+    spotlight.close();
+    void navigate(placeAddress(place));
+  };
+}
+
+interface GroupProps {
+  readonly label: string;
+  readonly results: readonly SearchResult[];
+  onOpen(result: SearchResult): void;
+}
+
+function Group({ label, results, onOpen }: GroupProps) {
   if (results.length === 0) return null;
   return (
     <Spotlight.ActionsGroup label={label}>
       {results.map((result) => (
         <Spotlight.Action
           key={`${result.kind} ${result.id}`}
-          data-found
-          disabled={addressOfResult(result) === undefined}
-          onClick={() => {
-            const place = addressOfResult(result);
-            if (place === undefined) return;
-            spotlight.close();
-            void navigate(placeAddress(place));
-          }}
+          disabled={!isOpenable(result)}
+          onClick={() => onOpen(result)}
         >
           <Result result={result} />
         </Spotlight.Action>

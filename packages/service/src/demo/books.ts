@@ -5,6 +5,7 @@ import {
   runReconciliation,
   setDifferenceOwner,
 } from '../operator/books/reconciliation.js';
+import { alertText } from '../platform/alerts/alert-wordings.js';
 import { resolveAlert } from '../platform/alerts/alerts-sql.js';
 import { STATEMENT_COLUMNS } from '../reconciliation/statement-csv.js';
 import { DIFFERENCE_NOTES, type PersonName } from './cast.js';
@@ -78,7 +79,7 @@ async function reconcileDay(stage: Stage, { code, day, midnight, who, flaw }: St
       await by(who, (operator) => closeDifference(operator, { differenceNo, note }));
       const left = await listDifferences(stage.operator, { paymentChannelCode: code, day });
       if (left.length > 0) return;
-      const because = 'every difference of the day is closed';
+      const because = alertText('reconciliation-difference|resolved');
       await resolveAlert(story.database, 'reconciliation-difference', `${code} ${day}`, because);
     });
   }

@@ -8,6 +8,7 @@ import {
   setAsideWithoutAddress,
 } from '../delivery/queue/finish-sql.js';
 import { type HeldShard, SHARDS } from '../delivery/queue/shards-sql.js';
+import { alertText } from '../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../platform/alerts/alerts-sql.js';
 import { findShard, stampUndelivered } from './demo-sql.js';
 import type { Provisioned, StagedChannel } from './provision.js';
@@ -111,7 +112,7 @@ async function push(
   const lastPush = outcomes.findLast(({ outcome }) => outcome !== 'ACCEPTED')?.at ?? end;
   for (const { count } of await finishPushes(story.database, outcomes)) {
     await story.moveTo(lastPush);
-    await raiseAlert(story.database, 'webhook-given-up', appId, `${count} given up at once`);
+    await raiseAlert(story.database, 'webhook-given-up', appId, alertText('webhook-given-up', count));
   }
 }
 

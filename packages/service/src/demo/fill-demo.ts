@@ -1,7 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { findChannel } from '../catalog/channels/channels-sql.js';
-import { floorToDay, floorToHour } from '../figures/figures.js';
-import { countOrders, type Hours, lockFigures, writeDays, writeHours } from '../figures/write-figures-sql.js';
+import { FIGURES_JOB, FIGURES_SINCE_JOB, floorToDay, floorToHour } from '../figures/figures.js';
+import {
+  countOrders,
+  type Hours,
+  lockFigures,
+  readMarks,
+  storeMark,
+  writeDays,
+  writeHours,
+} from '../figures/write-figures-sql.js';
 import { acknowledgeAlert, commentOnAlert, setAlertOwner } from '../operator/alerts.js';
 import { recordAudit } from '../operator/audit.js';
 import { prepareRun, startRun } from '../operator/bulk/bulk-runs.js';
@@ -10,6 +18,7 @@ import { pauseEvents } from '../operator/events.js';
 import { type Changed, OperatorError, type OperatorWithGateways } from '../operator/operator.js';
 import { formatPeriodSubject } from '../operator/orders/period-subjects.js';
 import { requireInteger } from '../operator/rules.js';
+import { alertText } from '../platform/alerts/alert-wordings.js';
 import { resolveAlert } from '../platform/alerts/alerts-sql.js';
 import { resolveEndedAlerts } from '../platform/alerts/resolve-sql.js';
 import { planReconciliations } from './books.js';
@@ -137,16 +146,20 @@ async function tell(stage: Stage, orderCount: number): Promise<Changed<FilledDem
 const LOOK_AGAIN_MS = 100;
 const MAX_LOOKS = 200;
 
-/** As the engine's job would bit by bit: the hours of the story lie before its marks. */
+/** As the engine's job would bit by bit, with its marks: they say as of when the figures are. */
 async function countFigures(tx: Stage['story']['database'], { from, to }: Hours): Promise<void> {
   // The job of a running service may be at it, for some seconds.
   for (let looks = 1; !(await lockFigures(tx)); looks += 1) {
     if (looks === MAX_LOOKS) throw new OperatorError('the figures are being counted by a running service: try again');
     await delay(LOOK_AGAIN_MS);
   }
-  await writeHours(tx, { from: floorToHour(from), to: floorToHour(to) + HOUR_MS });
+  const { since } = await readMarks(tx);
+  const first = floorToHour(from);
+  await writeHours(tx, { from: first, to: floorToHour(to) + HOUR_MS });
   await writeDays(tx, { from: floorToDay(from), to: floorToDay(to) + DAY_MS });
   await countOrders(tx, floorToDay(to) + DAY_MS);
+  await storeMark(tx, FIGURES_JOB, to);
+  await storeMark(tx, FIGURES_SINCE_JOB, Math.min(since ?? first, first));
 }
 
 async function tellToTheEnd({ story, agenda, end }: Stage): Promise<void> {
@@ -231,7 +244,7 @@ function planChores(stage: Stage, made: Provisioned): void {
       for (const alert of await findOpenAlerts(story.database, story.clock.now() - 6 * HOUR_MS)) {
         if (alert.kind === 'pool-empty') {
           await by('chen', (operator) => importCoffeeCodes(operator, made.coffeeCode, CODES_PER_FILE));
-          await resolveAlert(story.database, 'pool-empty', alert.subject, 'every claim has its code');
+          await resolveAlert(story.database, 'pool-empty', alert.subject, alertText('pool-empty|resolved'));
           continue;
         }
         const who: PersonName = random.chance(0.5) ? 'ann' : 'bo';

@@ -4,6 +4,7 @@ import { OperatorError } from '../operator/operator.js';
 import { addNote } from '../operator/orders/notes.js';
 import { unsubscribeOrder } from '../operator/orders/orders.js';
 import { type RefundInput, refundPayment } from '../operator/orders/refunds.js';
+import { alertText } from '../platform/alerts/alert-wordings.js';
 import { resolveAlert } from '../platform/alerts/alerts-sql.js';
 import { formatAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
 import {
@@ -365,7 +366,7 @@ function planRefusedRefund(order: PlacedOrder, act: Act): void {
     const refundNo = await refund(order, stage, 'chen', { note: `${note}, again` }, { kind: 'success' });
     const refused = refundNo?.replace(/02$/, '01');
     if (refused === undefined) return;
-    await resolveAlert(stage.story.database, 'refund-refused', refused, 'a later refund of the period has succeeded');
+    await resolveAlert(stage.story.database, 'refund-refused', refused, alertText('refund-refused|resolved'));
   });
 }
 
@@ -422,6 +423,11 @@ function leaveDuringDebit(order: PlacedOrder, act: Act): void {
     );
     if (refundNo === undefined) return;
     const attemptNo = formatAttemptNo(order.orderNo, 2, 1);
-    await resolveAlert(stage.story.database, 'debit-after-unsubscribe', attemptNo, 'the period was refunded in full');
+    await resolveAlert(
+      stage.story.database,
+      'debit-after-unsubscribe',
+      attemptNo,
+      alertText('debit-after-unsubscribe|resolved'),
+    );
   });
 }

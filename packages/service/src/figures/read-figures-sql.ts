@@ -72,29 +72,31 @@ export interface ChannelFigures {
   readonly appId: string;
   readonly name: string;
   readonly ordersCreated: number;
-  readonly paidCent: number;
   readonly debitsFailed: number;
+  /** Collected by us and billed to the channel, together. */
+  readonly volumeCent: number;
 }
 
 const readByChannelStatement = ({ table, at }: (typeof TABLES)['hour' | 'day']) =>
   statement({
-    text: `select c.app_id as "appId", c.name, s."ordersCreated", s."paidCent", s."debitsFailed" from (
+    text: `select c.app_id as "appId", c.name, s."ordersCreated", s."debitsFailed",
+        s."paidCent" + s."billedCent" as "volumeCent" from (
         select f.channel_id, ${SUMS} from ${table} f where ${inRange(at)} group by f.channel_id) s
       join channels c using (channel_id)
-      order by s."ordersCreated" + s."debitsPaid" + s."debitsFailed" + s."renewalsDone" desc, c.app_id limit $4`,
+      order by "volumeCent" desc, s."ordersCreated" desc, c.app_id limit $4`,
     parameters: ['double precision', 'double precision', 'bigint', 'bigint'],
     columns: columns<ChannelFigures>({
       appId: 'text',
       name: 'text',
       ordersCreated: 'bigint',
-      paidCent: 'bigint',
       debitsFailed: 'bigint',
+      volumeCent: 'bigint',
     }),
   });
 
 const READ_BY_CHANNEL = { hour: readByChannelStatement(TABLES.hour), day: readByChannelStatement(TABLES.day) };
 
-/** The busiest first. */
+/** Those with the most volume come first. */
 export async function readFiguresByChannel(
   db: Queryable,
   bucket: Bucket,

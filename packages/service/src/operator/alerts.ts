@@ -1,3 +1,4 @@
+import { readAlertText } from '../platform/alerts/alert-wordings.js';
 import {
   type AlertKey,
   type AlertView,
@@ -13,6 +14,7 @@ import {
 import { type AlertComment, listAlertComments, storeAlertComment } from '../platform/alerts/comments-sql.js';
 import { listMessagesAbout, type SentAlertMessage } from '../platform/alerts/messages-sql.js';
 import type { Queryable } from '../platform/db/database.js';
+import type { Said } from '../platform/wordings.js';
 import { recordAudit } from './audit.js';
 import { type Changed, inTransaction, NotFoundError, type Operator, type OperatorError, refusal } from './operator.js';
 import { orderOfAlert, withOrders } from './order-of-number.js';
@@ -37,8 +39,12 @@ export interface AlertPageInput extends PageInput {
   readonly unowned?: 'true' | undefined;
 }
 
-/** An alert with the order that it is about, where it is about one. */
-export type AlertWithOrder = Omit<ListedAlert, 'lastSeenMicros'> & { readonly orderNo: string | null };
+/** An alert with the order that it is about, where it is about one, and what its texts say, for pages in other languages. */
+export interface AlertWithOrder extends Omit<ListedAlert, 'lastSeenMicros'> {
+  readonly detailSaid: Said | null;
+  readonly resolvedSaid: Said | null;
+  readonly orderNo: string | null;
+}
 
 export interface AlertPage extends Page<AlertWithOrder> {
   /** Kinds with open alerts, and how many. */
@@ -133,7 +139,11 @@ export async function commentOnAlert(
 }
 
 async function addOrders(db: Queryable, alerts: readonly ListedAlert[]): Promise<AlertWithOrder[]> {
-  const rows = alerts.map(({ lastSeenMicros: _, ...alert }) => alert);
+  const rows = alerts.map(({ lastSeenMicros: _, ...alert }) => ({
+    ...alert,
+    detailSaid: readAlertText(alert.kind, alert.detail),
+    resolvedSaid: readAlertText(alert.kind, alert.resolvedBecause),
+  }));
   return withOrders(db, rows, ({ kind, subject }) => orderOfAlert(kind, subject));
 }
 

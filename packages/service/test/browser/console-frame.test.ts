@@ -203,6 +203,40 @@ describe('the keyboard alone', () => {
     await expect.poll(() => hasFocus(more)).toBe(true);
   });
 
+  it('searches for all that is typed, also before the search is there, and opens nothing that another text has found', async () => {
+    const page = await at.person('viewer', 'vera', {});
+    const hold = async (address: RegExp) => {
+      let give = () => {};
+      const given = new Promise<void>((resolve) => {
+        give = resolve;
+      });
+      await page.route(address, async (route) => {
+        await given;
+        await route.continue();
+      });
+      return () => give();
+    };
+    const giveSearch = await hold(/\/search-box-[^/]*\.js$/);
+    await page.goto('/console');
+    await heading(page, 'Overview').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('SHOP-2026-88');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Enter');
+    giveSearch();
+    await heading(page, `Order ${orderNo}`).waitFor();
+
+    const giveAnswer = await hold(/\/search\?q=SHOP-2026-8$/);
+    await page.keyboard.press('/');
+    const field = page.getByRole('textbox', { name: /Order, payment, refund/ });
+    await field.fill('SHOP-2026-7');
+    await page.getByRole('dialog').getByText('SHOP-2026-7').first().waitFor();
+    await field.fill('SHOP-2026-8');
+    await page.keyboard.press('Enter');
+    giveAnswer();
+    await heading(page, `Order ${orderNo}`).waitFor();
+  });
+
   it('skips the menu, finds a page by its name, and goes from row to row by the arrows', async () => {
     const page = await at.person('viewer', 'vera');
     await page.goto('/console/orders');

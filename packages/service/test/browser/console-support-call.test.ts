@@ -57,9 +57,9 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   // Debited again now, in place of then.
   await page.getByRole('button', { name: 'Debit again now…' }).click();
   const retry = page.getByRole('dialog', { name: 'Debit period 2 again now?' });
-  await retry.getByText(/¥19\.90 is debited at once/).waitFor();
+  await retry.getByText(/¥19\.90 is due now rather than at the next retry/).waitFor();
   await retry.getByRole('button', { name: 'Debit now' }).click();
-  await page.getByText('Period 2 is debited', { exact: true }).waitFor();
+  await page.getByText('Period 2 is due now: its debit comes next', { exact: true }).waitFor();
   await retry.waitFor({ state: 'hidden' });
   await on.renew();
   expect(on.institution.debits).toHaveLength(1);
@@ -86,7 +86,7 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   await page.getByText('¥4.90 is refunded').waitFor();
   await refund.waitFor({ state: 'hidden' });
   expect(on.bank.asked.map(({ amountCent }) => amountCent)).toEqual([490]);
-  await past.getByText('Period 2 was refunded').waitFor();
+  await past.getByText('Period 2 was refunded', { exact: true }).waitFor();
   await past.getByText('first week did not work').first().waitFor();
 
   // For whoever takes the next call.
@@ -99,8 +99,15 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   expect(receiver.forged).toEqual([]);
   expect(receiver.pushes.map(({ data }) => data.paymentStatus)).toContain('REFUND_PART');
   await page.reload();
-  const took = past.getByRole('listitem').filter({ hasText: 'The channel took event' });
+  // Each event is one line, with its pushes under it.
+  const took = past.getByRole('button', { name: /^1 push: The channel took it, HTTP 200/ });
   await took.first().waitFor();
   expect(await took.count()).toBe(receiver.pushes.length);
-  await took.first().getByText('HTTP 200').waitFor();
+  const told = past.getByRole('listitem').filter({ hasText: 'Event: period 2 was refunded in part' });
+  await told.getByRole('button', { name: /^1 push/ }).click();
+  await told
+    .getByRole('list', { name: /^Pushes of/ })
+    .getByText('The channel took it')
+    .waitFor();
+  expect(await past.innerText()).not.toMatch(/\b(FAIL_RETRY|REFUND_PART|SUCCESS|ACTIVE)\b/);
 });

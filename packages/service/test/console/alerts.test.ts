@@ -43,6 +43,7 @@ describe('GET /alerts', () => {
           kind: 'webhook-given-up',
           subject: 'test_two',
           detail: 'about test_two',
+          detailSaid: null,
           seen: 1,
           firstSeenAt: TIME,
           lastSeenAt: TIME,
@@ -51,6 +52,7 @@ describe('GET /alerts', () => {
           acknowledgedAt: null,
           resolvedAt: null,
           resolvedBecause: null,
+          resolvedSaid: null,
           comments: 0,
           orderNo: null,
         },
@@ -60,6 +62,12 @@ describe('GET /alerts', () => {
       kinds: [{ kind: 'webhook-given-up', open: 2 }],
     });
     expect(await subjects('which=all')).toEqual(['test_two', 'test_one', '1']);
+    // For pages in other languages, of what the service says itself.
+    await raiseAlert(service.fresh.database, 'webhook-given-up', 'test_two', '12 given up at once');
+    expect((await one('webhook-given-up', 'test_two')).body.alert).toMatchObject({
+      detail: '12 given up at once',
+      detailSaid: { code: 'webhook-given-up', values: ['12'] },
+    });
     expect(await subjects('which=all&kind=refund-refused')).toEqual(['1']);
   });
 

@@ -110,6 +110,7 @@ describe('a refund above the limit', () => {
         decidedAt: null,
         decisionNote: null,
         result: null,
+        said: null,
         mayDecide: false,
         mayWithdraw: true,
         isUnseen: false,
@@ -257,6 +258,7 @@ describe('a refund above the limit', () => {
     expect(late.body).toMatchObject({
       status: 'FAILED',
       result: `not refunded: period 1 of order ${orderNo} is refunded in full`,
+      said: { code: 'period-refunded', values: ['1', orderNo] },
       isUnseen: false,
     });
     expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'FAILED' });

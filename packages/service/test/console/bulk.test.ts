@@ -159,7 +159,7 @@ describe('a run', () => {
     expect((await start(on.support, body)).body.status).toBe('RUNNING');
     expect(await on.workOff()).toBe(2);
     expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 2, failed: 0, skipped: 0 });
-    expect(await items(body.runId)).toEqual(orders.map((orderNo) => [orderNo, 'DONE', 'UNSUBSCRIBED']));
+    expect(await items(body.runId)).toEqual(orders.map((orderNo) => [orderNo, 'DONE', 'the order is UNSUBSCRIBED']));
     for (const orderNo of orders) expect(await statusOf(orderNo)).toBe('UNSUBSCRIBED');
     const audit = await on.sql(
       `select actor, detail ->> 'reason' as reason from audit_log where action = 'order.unsubscribe' and subject = $1`,
@@ -189,6 +189,14 @@ describe('a run', () => {
       expect.arrayContaining([
         [`${first}-2`, 'FAILED', `period 2 of order ${first} is SUCCESS: only FAIL_RETRY can be tried again`],
         [`${second}-2`, 'DONE', 'due now'],
+      ]),
+    );
+    // For pages in other languages.
+    const { body: listed } = await on.support.get(`/bulk/${body.runId}/items`);
+    expect(listed.items.map(({ said }: { said: unknown }) => said)).toEqual(
+      expect.arrayContaining([
+        { code: 'period-not-retryable', values: ['2', first, 'SUCCESS'] },
+        { code: 'due-now', values: [] },
       ]),
     );
     expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 1, failed: 1 });
@@ -430,9 +438,9 @@ describe('a run that refunds', () => {
     await on.workOff({ onFault: (_, itemNo) => faults.push(itemNo) });
     expect((await items(runId)).map(([, status, result]) => [status, result])).toEqual([
       ['FAILED', expect.stringMatching(/refused refund R\d+: account closed/)],
-      ['DONE', expect.stringMatching(/^R\d+: STARTED$/)],
+      ['DONE', expect.stringMatching(/^refund R\d+ is STARTED$/)],
       ['FAILED', 'a fault: look at the order, and at the log'],
-      ['DONE', expect.stringMatching(/^R\d+: SUCCESS$/)],
+      ['DONE', expect.stringMatching(/^refund R\d+ is SUCCESS$/)],
     ]);
     expect(faults).toEqual([3]);
     expect(await run(runId)).toMatchObject({ status: 'DONE', done: 2, failed: 2 });

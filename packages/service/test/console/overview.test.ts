@@ -47,7 +47,7 @@ beforeAll(async () => {
   other = (await anotherChannel(on.service)).credentials.appId;
   on.service.clock.set(NOW);
   await put('test_demo', '2026-03-15 11:00', { orders_created: 3, paid_cent: 500, debits_failed: 1 });
-  await put(other, '2026-03-15 11:00', { orders_created: 4, paid_cent: 100 });
+  await put(other, '2026-03-15 11:00', { orders_created: 4, paid_cent: 100, billed_cent: 300 });
   await put('test_demo', '2026-03-14 12:00', { orders_created: 1 });
   await put('test_demo', '2026-03-14 11:00', { orders_created: 10 });
   await put('test_demo', '2026-02-28 23:00', { orders_created: 100 });
@@ -99,12 +99,15 @@ describe('the range', () => {
     await expect(overview({ appId: 'nobody' })).rejects.toThrow('there is no channel "nobody"');
   });
 
-  it('channels, the busiest first', async () => {
-    const { channels } = await overview();
+  it('channels, those with the most volume first: what we collected and what was billed to them, as in the totals', async () => {
+    const { channels, totals } = await overview();
     expect(channels).toEqual([
-      { appId: 'test_demo', name: expect.any(String), ordersCreated: 4, paidCent: 500, debitsFailed: 1 },
-      { appId: other, name: 'Another channel', ordersCreated: 4, paidCent: 100, debitsFailed: 0 },
+      { appId: 'test_demo', name: expect.any(String), ordersCreated: 4, volumeCent: 500, debitsFailed: 1 },
+      { appId: other, name: 'Another channel', ordersCreated: 4, volumeCent: 400, debitsFailed: 0 },
     ]);
+    expect(totals).toMatchObject({ paidCent: 600, billedCent: 300 });
+    await put(other, '2026-03-15 11:00', { billed_cent: 101 });
+    expect((await overview()).channels.map(({ appId }) => appId)).toEqual([other, 'test_demo']);
   });
 });
 
@@ -131,6 +134,7 @@ describe('what waits for somebody', () => {
 describe('how things stand', () => {
   it('comes from what is counted anyway', async () => {
     expect((await overview()).now).toEqual({
+      ordersCountedAt: null,
       activeOrders: 0,
       waitingForRetry: 0,
       renewalsDueToday: 0,
@@ -177,9 +181,16 @@ describe('how things stand', () => {
       approvalsWaiting: 1,
     });
     expect(answer.alerts).toEqual([
-      { kind: 'pool-empty', subject: 'COUPON', detail: 'nothing left', lastSeenAt: expect.any(String) },
+      {
+        kind: 'pool-empty',
+        subject: 'COUPON',
+        detail: 'nothing left',
+        detailSaid: null,
+        lastSeenAt: expect.any(String),
+      },
     ]);
     expect(answer.asOf).toBe(formatTime(clock.now()));
+    expect(answer.now['ordersCountedAt']).toMatch(/^\d{4}-/);
     expect((await overview({ appId: other })).now).toMatchObject({ activeOrders: 0, eventsWaiting: 0, openAlerts: 1 });
   });
 });

@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PROBLEM_TITLES } from '../../src/console/problem-titles.js';
+import { RESULT_CODES, readResult, resultText } from '../../src/operator/result-texts.js';
+import { ALERT_SENTENCES, alertText, readAlertText } from '../../src/platform/alerts/alert-wordings.js';
 import { REFUSAL_CODES } from '../../src/platform/refusal-codes.js';
+import type { Said } from '../../src/platform/wordings.js';
 import { packageRoot } from '../support/processes.js';
+import { importPage } from './page-source.js';
 
 /** The pages' own table, in Chinese. In English the service says it itself. */
 interface PageTexts {
@@ -12,10 +15,15 @@ interface PageTexts {
   readonly CHINESE_WORDS: Readonly<Record<string, string>>;
   refusalText(told: object, language: 'en' | 'zh'): string;
 }
+interface PageSentences {
+  readonly CHINESE_SENTENCES: Readonly<Record<string, string>>;
+  saidText(text: string, said: Said | null, language: 'en' | 'zh'): string;
+}
 let page: PageTexts;
+let sentences: PageSentences;
 beforeAll(async () => {
-  const file = path.join(packageRoot, '..', 'console', 'src', 'i18n', 'refusals.ts');
-  page = await import(pathToFileURL(file).href);
+  page = await importPage('i18n', 'refusals.ts');
+  sentences = await importPage('i18n', 'said.ts');
 });
 
 const source = path.join(packageRoot, 'src');
@@ -80,8 +88,7 @@ describe('a refusal', () => {
         ),
       );
     expect(uncoded).toEqual([
-      "operator/approvals/request-refund.ts: result ?? 'not known yet'",
-      'operator/bulk/bulk-runs.ts: refused',
+      "operator/approvals/request-refund.ts: result ?? 'not known yet', why ? { refusal: why } : {}",
     ]);
   });
 
@@ -104,5 +111,46 @@ describe('a refusal', () => {
     expect(page.refusalText(told, 'en')).toBe('There is no product "X"');
     expect(page.refusalText(told, 'zh')).toBe('没有产品 "X"');
     expect(page.refusalText({ ...told, code: 'of-a-later-release' }, 'zh')).toBe('There is no product "X"');
+  });
+});
+
+describe('what an alert or a result says', () => {
+  it('has a text in Chinese for each sentence, with the same blanks, and no text is of another', () => {
+    expect(Object.keys(sentences.CHINESE_SENTENCES).sort()).toEqual([...ALERT_SENTENCES, ...RESULT_CODES].sort());
+    for (const code of ALERT_SENTENCES) expect([code, blanksOf(code)]).toEqual([code, valuesOf(alertText, code)]);
+    for (const code of RESULT_CODES) expect([code, blanksOf(code)]).toEqual([code, valuesOf(resultText, code)]);
+  });
+
+  const blanksOf = (code: string) => new Set((sentences.CHINESE_SENTENCES[code] ?? '').match(/\{\d\}/g) ?? []).size;
+  const valuesOf = <Code extends string>(say: (code: Code, ...values: string[]) => string, code: Code) =>
+    ['¹', '²', '³'].filter((value) => say(code, '¹', '²', '³').includes(value)).length;
+
+  it('is found again from what is stored, with its values', () => {
+    for (const code of ALERT_SENTENCES) {
+      const values = ['SUCCESS', 'X 1', '3'].slice(0, valuesOf(alertText, code));
+      const [kind = ''] = code.split('|');
+      expect(readAlertText(kind, alertText(code, ...values))).toEqual({ code, values });
+    }
+    for (const code of RESULT_CODES) {
+      const values = ['R1', 'SUCCESS'].slice(0, valuesOf(resultText, code));
+      expect(readResult({ result: resultText(code, ...values), refusal: null })).toEqual({ code, values });
+    }
+    expect(readAlertText('refund-refused', 'account closed')).toBeNull();
+    expect(readAlertText('refund-refused', 'from MOCKPAY')).toBeNull();
+    expect(readResult({ result: 'something of before', refusal: null })).toBeNull();
+  });
+
+  it('is shown in the language of the page, and what is not known by a code as it is', () => {
+    const shown = (text: string, said: Said | null) =>
+      (['en', 'zh'] as const).map((language) => sentences.saidText(text, said, language));
+    const open = 'open: 2 MISSING_HERE, 1 AMOUNT';
+    expect(shown(open, readAlertText('reconciliation-difference', open))).toEqual([
+      'Open: 2 only in the statement, 1 of another amount',
+      '未关闭：2 仅对账单有, 1 金额不同',
+    ]);
+    const refusal = { code: 'period-refunded', values: ['2', '100'] } as const;
+    const result = 'not refunded: period 2 of order 100 is refunded in full';
+    expect(shown(result, readResult({ result, refusal }))).toEqual([result, '订单 100 第 2 期已全额退款']);
+    expect(shown('account closed', null)).toEqual(['account closed', 'account closed']);
   });
 });

@@ -173,7 +173,10 @@ it('finds nothing of what is not there', async () => {
 it('shows viewers no user id that they have not typed', async () => {
   const masked = 'zh****-7';
   expect(await find(orderNo, 'order-number', 'viewer')).toMatchObject([{ subtitle: expect.stringContaining(masked) }]);
-  expect(await find(agreementNo, 'agreement-number', 'viewer')).toMatchObject([{ channelUserId: null }]);
+  expect(await find(agreementNo, 'agreement-number', 'viewer')).toMatchObject([
+    // It leads to an order, since it cannot lead to a user.
+    { channelUserId: null, orderNo },
+  ]);
   expect(JSON.stringify(await search(orderNo, 'viewer'))).not.toContain(USER);
   expect(await find(USER, 'user-id', 'viewer')).toMatchObject([{ channelUserId: USER }, {}]);
 });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { formatTime } from '@perennial/wire';
 import { agreementStatuses, deliveryStatuses, orderStatuses, paymentStatuses } from '@perennial/wire/enums';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FilledDemo, fillDemo } from '../../src/demo/fill-demo.js';
@@ -245,6 +246,8 @@ describe('in the console', () => {
     const zeros = Object.entries(body.totals).filter(([, figure]) => figure === 0);
     expect(zeros).toEqual([]);
     expect(body).toMatchObject({ channels: SOMETHING, alerts: SOMETHING });
+    // Of the moment up to which it was filled.
+    expect(body.asOf).toBe(formatTime(service.clock.now()));
     expect(Object.entries(body.now).filter(([, figure]) => figure === 0)).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Alert, AlertAnswer } from '../../api/types.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
+import { useSaidText } from '../../i18n/use-said-text.ts';
 import { CheckIcon, ChevronRightIcon } from '../../icons/icons.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -47,6 +48,7 @@ export function AlertState({ alert }: { readonly alert: Alert }) {
 
 function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: string }) {
   const t = useTexts();
+  const saidText = useSaidText();
   const kindText = useAlertTexts();
   const mayAct = useMayDo(['support', 'finance']);
   const queries = useQueryClient();
@@ -70,7 +72,7 @@ function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: 
         const isOpen = alert.resolvedAt === null && alert.acknowledgedAt === null;
         return (
           <>
-            <p>{alert.detail}</p>
+            <p>{saidText(alert.detail, alert.detailSaid)}</p>
             <Standing alert={alert} />
             <SheetButtons>
               {place === undefined ? null : (
@@ -154,12 +156,15 @@ function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: 
 /** Who has put it aside, or why it ended by itself. */
 function Standing({ alert }: { readonly alert: Alert }) {
   const t = useTexts();
-  const { resolvedAt, resolvedBecause, acknowledgedAt, acknowledgedBy } = alert;
+  const saidText = useSaidText();
+  const { resolvedAt, resolvedBecause, resolvedSaid, acknowledgedAt, acknowledgedBy } = alert;
   if (resolvedAt !== null)
     return (
       <div className={styles.state} data-tone="positive">
-        {resolvedBecause ? t('resolvedBecause', { because: resolvedBecause }) : t('resolvedPlain')} ·{' '}
-        <Time value={resolvedAt} />
+        {resolvedBecause
+          ? t('resolvedBecause', { because: saidText(resolvedBecause, resolvedSaid) })
+          : t('resolvedPlain')}{' '}
+        · <Time value={resolvedAt} />
       </div>
     );
   if (acknowledgedAt === null) return null;

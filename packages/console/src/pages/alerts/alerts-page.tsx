@@ -3,6 +3,7 @@ import { useFilters } from '../../address/filters.ts';
 import type { Alert, Alerts } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
+import { useSaidText } from '../../i18n/use-said-text.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { List } from '../../parts/list.tsx';
@@ -19,6 +20,7 @@ import { useTexts } from './texts.ts';
 /** What a person has to look at: whose it is, since when, and what it is about. */
 export default function AlertsPage() {
   const t = useTexts();
+  const saidText = useSaidText();
   const kindText = useAlertTexts();
   const { name: ownName } = useSession();
   const filters = useFilters(ALERT_LIST_FILTERS);
@@ -47,7 +49,7 @@ export default function AlertsPage() {
     {
       id: 'detail',
       header: t('detail'),
-      cell: ({ detail }) => <span className="quiet">{detail}</span>,
+      cell: ({ detail, detailSaid }) => <span className="quiet">{saidText(detail, detailSaid)}</span>,
       grows: true,
       inCard: 'text',
     },

@@ -4,6 +4,8 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, part } from '../../api/client.ts';
 import type { Approval, Preview } from '../../api/order-types.ts';
+import { isRefusal } from '../../i18n/said.ts';
+import { useSaidText } from '../../i18n/use-said-text.ts';
 import { moneyText } from '../../parts/money.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
@@ -26,6 +28,16 @@ export function useApprovalTitle(): (approval: Approval) => string {
       : t('bulk', { runId: approval.runId ?? approval.subject });
 }
 
+/** What came of it, in the page's language. */
+function useResultText(): (approval: Approval) => string {
+  const t = useTexts();
+  const saidText = useSaidText();
+  return ({ result, said }) => {
+    const why = saidText(result ?? '', said);
+    return isRefusal(said) ? t('notRefunded', { why }) : why;
+  };
+}
+
 interface ApprovalViewProps {
   readonly approval: Approval;
   onDecided(approval: Approval): void;
@@ -34,6 +46,7 @@ interface ApprovalViewProps {
 /** What is asked for, by whom and why, what it would do, and the two buttons of whoever may decide. */
 export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
   const t = useTexts();
+  const resultText = useResultText();
   const { name } = useSession();
   const mayDecide = useMayDo('finance');
   const { status, orderNo, runId } = approval;
@@ -82,11 +95,11 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
             ? [[t('decisionNote'), <Words key="theirs" text={approval.decisionNote} />] as const]
             : []),
           ...(approval.result && status !== 'FAILED'
-            ? [[t('result'), <Words key="result" text={approval.result} />] as const]
+            ? [[t('result'), <Words key="result" text={resultText(approval)} />] as const]
             : []),
         ]}
       />
-      {status === 'FAILED' ? <Problem>{t('notDone', { result: approval.result ?? '' })}</Problem> : null}
+      {status === 'FAILED' ? <Problem>{t('notDone', { result: resultText(approval) })}</Problem> : null}
       {status === 'WAITING' ? <WhatWouldHappen approval={approval} /> : null}
       {approval.mayDecide ? (
         <Decision approval={approval} onDecided={onDecided} />
@@ -118,13 +131,14 @@ function WhatWouldHappen({ approval }: { readonly approval: Approval }) {
 
 function Decision({ approval, onDecided }: ApprovalViewProps) {
   const t = useTexts();
+  const resultText = useResultText();
   const queries = useQueryClient();
   const [note, setNote] = useState('');
   const decide = useMutation({
     mutationFn: (verb: 'approve' | 'decline') =>
       api.post<Approval>(`/approvals/${part(approval.approvalId)}/${verb}`, note.trim() ? { note: note.trim() } : {}),
     onSuccess: (decided) => {
-      if (decided.status === 'FAILED') notifyProblem(new Error(t('notDone', { result: decided.result ?? '' })));
+      if (decided.status === 'FAILED') notifyProblem(new Error(t('notDone', { result: resultText(decided) })));
       else notifyDone(decided.status === 'APPROVED' ? t('approved') : t('declined'));
       onDecided(decided);
       void queries.invalidateQueries({ queryKey: ['/overview'] });

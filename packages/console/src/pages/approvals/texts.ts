@@ -25,6 +25,8 @@ export const useTexts = dictionary({
   decidedAt: ['Decided', '审批时间'],
   decisionNote: ['Their note', '审批意见'],
   result: ['What came of it', '执行结果'],
+  // In English the service says so itself.
+  notRefunded: ['{why}', '未退款：{why}'],
   own: ['You asked for this: another person of finance has to decide.', '这是您提交的申请，须由另一位财务人员审批。'],
   withdraw: ['Withdraw', '撤回'],
   withdrawn: ['Withdrawn: nobody has to decide any more', '已撤回，无需审批'],

@@ -8,6 +8,7 @@ import type { BulkItem, BulkItems, BulkKind, BulkRun } from '../../api/order-typ
 import type { Role } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
+import { useSaidText } from '../../i18n/use-said-text.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { List } from '../../parts/list.tsx';
@@ -263,6 +264,7 @@ function ChosenBy({ filter }: { readonly filter: unknown }) {
 
 function Items({ run }: { readonly run: BulkRun }) {
   const t = useTexts();
+  const saidText = useSaidText();
   const filters = useFilters(RUN_FILTERS);
   const choices = useStatusChoices('item');
   const { runId, status } = run;
@@ -303,7 +305,12 @@ function Items({ run }: { readonly run: BulkRun }) {
       header: t('result'),
       grows: true,
       inCard: 'text',
-      cell: ({ result }) => <span title={result ?? undefined}>{result ?? <span className="quiet">–</span>}</span>,
+      cell: ({ result, said }) =>
+        result === null ? (
+          <span className="quiet">–</span>
+        ) : (
+          <span title={saidText(result, said)}>{saidText(result, said)}</span>
+        ),
     },
     {
       id: 'amount',

@@ -18,12 +18,12 @@ const useTexts = dictionary({
   unsubscribed: ['The order is unsubscribed', '订单已退订'],
   retryTitle: ['Debit period {cycleNo} again now?', '立即重新扣款第 {cycleNo} 期？'],
   retryHint: [
-    '{amount} is debited at once, in place of at the next retry. It counts as that retry: when it fails too, the ones after it follow as planned.',
-    '立即扣款 {amount}，代替下一次自动重试并计入重试次数；若再次失败，后续重试照常进行。',
+    '{amount} is due now rather than at the next retry, and is debited as soon as the institution takes debits. It counts as that retry: when it fails too, the ones after it follow as planned.',
+    '{amount} 立即到期，在机构可扣款时段内随即扣款，代替下一次自动重试并计入重试次数；若再次失败，后续重试照常进行。',
   ],
   retryCard: ['From the card ending in {tail}, by {institution}.', '扣款卡尾号 {tail}，机构 {institution}。'],
   retry: ['Debit now', '立即扣款'],
-  retried: ['Period {cycleNo} is debited', '已发起第 {cycleNo} 期扣款'],
+  retried: ['Period {cycleNo} is due now: its debit comes next', '第 {cycleNo} 期已设为立即到期，即将扣款'],
   cancelTitle: ['Cancel the agreement?', '解除签约？'],
   cancelHint: [
     'The institution is told that it may not be debited any more. Every active order on it is unsubscribed, this one and others of the same user.',

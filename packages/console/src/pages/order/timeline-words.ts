@@ -1,6 +1,8 @@
 import type { NextStep, TimelineEntry } from '../../api/order-types.ts';
+import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import type { StatusKind, Tone } from '../../parts/status.tsx';
+import type { FoldedEntry } from './fold-pushes.ts';
 import { useSourceTexts, useStepWords } from './next-step.ts';
 
 /** Kinds that a reader wants or does not want together. */
@@ -38,18 +40,16 @@ const useTexts = dictionary({
   benefit: ['{name} was issued', '发放权益 {name}'],
   claim: ['{name} was claimed', '领取权益 {name}'],
   claimPending: ['{name} was claimed; its code is still to come', '领取权益 {name}（待发码）'],
-  eventPayment: ['Event: period {cycleNo} is {about}', '事件：第 {cycleNo} 期 {about}'],
-  eventOrder: ['Event: the order is {about}', '事件：订单 {about}'],
-  pushTaken: ['The channel took event {eventId}', '渠道已接收事件 {eventId}'],
-  pushRefused: ['The channel refused event {eventId}', '渠道拒绝事件 {eventId}'],
-  pushTimeout: ['The channel did not answer to event {eventId} in time', '渠道响应超时：事件 {eventId}'],
-  pushUnreachable: ['The channel could not be reached with event {eventId}', '无法连接渠道：事件 {eventId}'],
-  pushForbidden: [
-    'Event {eventId} was not sent: its address is not allowed',
-    '事件 {eventId} 未发送：回调地址不被允许',
-  ],
-  pushNext: ['Event {eventId} is pushed', '将推送事件 {eventId}'],
-  pushAgain: ['Event {eventId} is pushed again, retry {retryNo}', '将再次推送事件 {eventId}（第 {retryNo} 次重试）'],
+  event: ['Event: {what}', '事件：{what}'],
+  eventById: ['event {eventId}', '事件 {eventId}'],
+  pushTaken: ['The channel took it', '渠道已接收'],
+  pushRefused: ['The channel refused it', '渠道拒绝'],
+  pushTimeout: ['The channel did not answer in time', '渠道响应超时'],
+  pushUnreachable: ['The channel could not be reached', '无法连接渠道'],
+  pushForbidden: ['It was not sent: its address is not allowed', '未发送：回调地址不被允许'],
+  pushOf: ['{outcome}: {what}', '{outcome}：{what}'],
+  pushNext: ['The channel is told: {what}', '将通知渠道：{what}'],
+  pushAgain: ['The channel is told again, retry {retryNo}: {what}', '将再次通知渠道（第 {retryNo} 次重试）：{what}'],
   signed: ['The agreement was signed with {institution}', '与 {institution} 签约'],
   agreementCanceled: ['The agreement was canceled', '签约已解除'],
   agreementReplaced: ['The agreement was replaced by another', '签约已更换'],
@@ -70,6 +70,27 @@ const useTexts = dictionary({
   'approval.decline': ['Declined a refund', '拒绝退款'],
   'approval.withdraw': ['Withdrew the request for a refund', '撤回退款申请'],
   'approval.fail': ['The approved refund was not made', '已批准的退款未能执行'],
+});
+
+/** What an event says of a period, by the status that it has become. */
+const usePaymentEventTexts = dictionary({
+  WAIT: ['period {cycleNo} is not due yet', '第 {cycleNo} 期待扣款'],
+  PROCESSING: ['period {cycleNo} is being debited', '第 {cycleNo} 期扣款中'],
+  SUCCESS: ['period {cycleNo} was paid', '第 {cycleNo} 期已支付'],
+  FAIL_RETRY: ['the debit of period {cycleNo} failed and is tried again', '第 {cycleNo} 期扣款失败，将重试'],
+  FAIL: ['period {cycleNo} failed for good', '第 {cycleNo} 期最终失败'],
+  BILLED: ['period {cycleNo} was billed', '第 {cycleNo} 期已出账'],
+  CANCELED: ['period {cycleNo} was canceled', '第 {cycleNo} 期已取消'],
+  REFUND_PART: ['period {cycleNo} was refunded in part', '第 {cycleNo} 期部分退款'],
+  REFUND_FULL: ['period {cycleNo} was refunded in full', '第 {cycleNo} 期全额退款'],
+});
+
+const useOrderEventTexts = dictionary({
+  INITIALIZING: ['the order is starting', '订单初始化'],
+  ACTIVE: ['the order is active', '订单已生效'],
+  UNSUBSCRIBED: ['the order was unsubscribed', '订单已退订'],
+  COMPLETED: ['the order was completed', '订单已完成'],
+  TERMINATED: ['the order was ended: a period failed for good', '订单已终止：有账期最终失败'],
 });
 
 type Action =
@@ -114,9 +135,33 @@ export function fieldOf(data: unknown, name: string): string | number | undefine
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }
 
-/** The title of an entry in the reader's language; one that this page does not know is shown as the service words it. */
-export function useEntryTitle(): (entry: TimelineEntry) => string {
+/** What an event tells, as part of a sentence. A status that this page does not know is shown as it is. */
+function useEventWords(): (event: TimelineEntry) => string {
+  const paymentText = usePaymentEventTexts() as (status: string, values: object) => string;
+  const orderText = useOrderEventTexts() as (status: string) => string;
+  return ({ data, cycleNo }) => {
+    const body = typeof data === 'object' && data !== null ? (data as Record<string, unknown>)['data'] : undefined;
+    const paymentStatus = fieldOf(body, 'paymentStatus');
+    if (paymentStatus !== undefined) return paymentText(String(paymentStatus), { cycleNo: cycleNo ?? '' });
+    return orderText(String(fieldOf(body, 'orderStatus') ?? ''));
+  };
+}
+
+/** What became of a push, in words. */
+export function useOutcomeText(): (push: TimelineEntry) => string {
   const t = useTexts();
+  return ({ status, title }) => {
+    const key = PUSHES[(status ?? '') as keyof typeof PUSHES];
+    return key ? t(key) : title;
+  };
+}
+
+/** The title of an entry in the reader's language; one that this page does not know is shown as the service words it. */
+export function useEntryTitle(): (entry: FoldedEntry) => string {
+  const t = useTexts();
+  const alertTexts = useAlertTexts();
+  const eventWords = useEventWords();
+  const outcomeText = useOutcomeText();
   const sourceText = useSourceTexts();
   const stepWords = useStepWords();
   return (entry) => {
@@ -140,16 +185,13 @@ export function useEntryTitle(): (entry: TimelineEntry) => string {
         return t('benefit', { name: text('name') });
       case 'claim':
         return status === 'PENDING' ? t('claimPending', { name: text('name') }) : t('claim', { name: text('name') });
-      case 'event': {
-        const about = aboutOf(data);
-        return entry.cycleNo === null ? t('eventOrder', { about }) : t('eventPayment', { cycleNo, about });
-      }
+      case 'event':
+        return t('event', { what: eventWords(entry) });
       case 'push': {
-        const eventId = text('eventId');
         const retryNo = text('retryNo');
-        if (entry.when === 'future') return retryNo ? t('pushAgain', { eventId, retryNo }) : t('pushNext', { eventId });
-        const key = PUSHES[(status ?? '') as keyof typeof PUSHES];
-        return key ? t(key, { eventId }) : title;
+        const what = entry.event ? eventWords(entry.event) : t('eventById', { eventId: text('eventId') });
+        if (entry.when === 'past') return t('pushOf', { outcome: outcomeText(entry), what });
+        return retryNo ? t('pushAgain', { retryNo, what }) : t('pushNext', { what });
       }
       case 'agreement':
         if (status === 'CANCELED') return t('agreementCanceled');
@@ -166,17 +208,11 @@ export function useEntryTitle(): (entry: TimelineEntry) => string {
       case 'note':
         return t('note');
       case 'alert':
-        return t('alert', { kind: title });
+        return t('alert', { kind: alertTexts.name(title) });
       case 'next':
         return stepWords({ ...(data as NextStep), at: entry.at });
     }
   };
-}
-
-/** What an order or a period became, of an event's body. */
-function aboutOf(data: unknown): string {
-  const body = typeof data === 'object' && data !== null ? (data as Record<string, unknown>)['data'] : undefined;
-  return String(fieldOf(body, 'paymentStatus') ?? fieldOf(body, 'orderStatus') ?? '');
 }
 
 /** Whose words a status is in, where it is worth showing beside the title. */
@@ -193,7 +229,8 @@ const POSITIVE = new Set(['SUCCESS', 'BILLED', 'ACCEPTED', 'DELIVERED', 'BIND_SU
 export function toneOf({ kind, status, when }: TimelineEntry): Tone {
   if (when === 'future') return 'progress';
   if (kind === 'operator' || kind === 'note') return 'waiting';
-  if (kind === 'period' || kind === 'event') return 'neutral';
+  if (kind === 'period') return 'neutral';
+  if (kind === 'event') return status === 'GIVE_UP' ? 'negative' : 'neutral';
   if (NEGATIVE.has(status ?? '')) return 'negative';
   return POSITIVE.has(status ?? '') ? 'positive' : 'neutral';
 }

@@ -4,7 +4,9 @@ import type { FilterControl } from '../../address/filters.ts';
 import type { TimelineEntry } from '../../api/order-types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
-import { CloseIcon, RequestIcon } from '../../icons/icons.tsx';
+import type { Said } from '../../i18n/said.ts';
+import { useSaidText } from '../../i18n/use-said-text.ts';
+import { ChevronRightIcon, CloseIcon, RequestIcon } from '../../icons/icons.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -22,6 +24,7 @@ import {
 } from '../../parts/time-text.ts';
 import { Toggles } from '../../parts/toggles.tsx';
 import type { ORDER_FILTERS } from './filters.ts';
+import { type FoldedEntry, foldPushes } from './fold-pushes.ts';
 import styles from './timeline.module.css';
 import {
   fieldOf,
@@ -32,6 +35,7 @@ import {
   toneOf,
   useEntryTitle,
   useGroupTexts,
+  useOutcomeText,
 } from './timeline-words.ts';
 
 const useTexts = dictionary({
@@ -51,7 +55,9 @@ const useTexts = dictionary({
   retryNo: ['retry {retryNo}', '第 {retryNo} 次重试'],
   by: ['by {actor}', '操作人 {actor}'],
   ref: ['reference {ref}', '流水号 {ref}'],
-  pushes: ['{count} push|{count} pushes', '推送 {count} 次'],
+  pushes: ['{count} push: {last}|{count} pushes, the last one: {last}', '推送 {count} 次，最近一次：{last}'],
+  eventId: ['event {eventId}', '事件 {eventId}'],
+  pushesOf: ['Pushes of: {title}', '推送记录：{title}'],
 });
 
 /** So many at first: an order of some years has hundreds. */
@@ -72,8 +78,8 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   const { show, period } = filters.values;
   const groups = show?.split(',') ?? [];
   // A note stands there itself; that it was written is for the audit log.
-  const told = timeline.filter(({ kind, title }) => kind !== 'operator' || title !== 'order.note');
-  const ofPeriod = told.filter(({ cycleNo }) => !period || String(cycleNo) === period);
+  const told = foldPushes(timeline).filter(({ kind, title }) => kind !== 'operator' || title !== 'order.note');
+  const ofPeriod = told.filter(({ cycleNo, event }) => !period || String(cycleNo ?? event?.cycleNo) === period);
   const counts = new Map<Group, number>();
   for (const { kind } of ofPeriod) counts.set(groupOf(kind), (counts.get(groupOf(kind)) ?? 0) + 1);
   const wanted = ofPeriod.filter(({ kind }) => groups.length === 0 || groups.includes(groupOf(kind)));
@@ -138,7 +144,7 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
 }
 
 /** Entries have no number of their own; the same words at the same second are told apart by their place from the oldest. */
-function keyed(entries: readonly TimelineEntry[]): (readonly [key: string, entry: TimelineEntry])[] {
+function keyed<T extends TimelineEntry>(entries: readonly T[]): (readonly [key: string, entry: T])[] {
   const seen = new Map<string, number>();
   return entries
     .toReversed()
@@ -151,7 +157,7 @@ function keyed(entries: readonly TimelineEntry[]): (readonly [key: string, entry
     .toReversed();
 }
 
-function Entry({ entry }: { readonly entry: TimelineEntry }) {
+function Entry({ entry }: { readonly entry: FoldedEntry }) {
   const t = useTexts();
   const titleOf = useEntryTitle();
   const [isOpen, setOpen] = useState(false);
@@ -159,6 +165,7 @@ function Entry({ entry }: { readonly entry: TimelineEntry }) {
   const title = titleOf(entry);
   const statusKind = STATUS_OF[kind];
   const about = useAbout(entry);
+  const saidText = useSaidText();
   const moment = momentOf(at);
   return (
     <li className={styles.entry} data-kind={kind} data-tone={toneOf(entry)}>
@@ -184,7 +191,9 @@ function Entry({ entry }: { readonly entry: TimelineEntry }) {
             </button>
           )}
         </div>
-        {detail ? <p className={kind === 'note' ? styles.note : styles.detail}>{detail}</p> : null}
+        {detail && kind !== 'claim' ? (
+          <p className={kind === 'note' ? styles.note : styles.detail}>{saidText(detail, saidOf(entry))}</p>
+        ) : null}
         {actor || about.length > 0 ? (
           <div className={styles.about}>
             {actor ? <span>{t('by', { actor })}</span> : null}
@@ -193,6 +202,7 @@ function Entry({ entry }: { readonly entry: TimelineEntry }) {
                 {words}
               </span>
             ))}
+            {entry.pushes.length > 0 ? <Pushes pushes={entry.pushes} of={title} /> : null}
           </div>
         ) : null}
         {isOpen ? <JsonView value={data} /> : null}
@@ -205,31 +215,84 @@ function Entry({ entry }: { readonly entry: TimelineEntry }) {
   );
 }
 
+/** Of an alert, which sentence its detail is. */
+const saidOf = ({ kind, data }: TimelineEntry): Said | null =>
+  kind === 'alert' ? ((data as { readonly detailSaid?: Said | null } | null)?.detailSaid ?? null) : null;
+
+/** How often the channel was told, and what it answered last; each push with its answer on asking for it. */
+function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; readonly of: string }) {
+  const t = useTexts();
+  const outcomeText = useOutcomeText();
+  const pushText = usePushText();
+  const [isOpen, setOpen] = useState(false);
+  const [last] = pushes;
+  if (!last) return null;
+  const summary = t('pushes', { count: pushes.length, last: [outcomeText(last), ...pushText(last)].join(', ') });
+  return (
+    <>
+      <button
+        type="button"
+        className={styles.pushesButton}
+        aria-expanded={isOpen}
+        data-tone={toneOf(last)}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <ChevronRightIcon size={12} />
+        {summary}
+      </button>
+      {isOpen ? (
+        <ol className={styles.pushes} aria-label={t('pushesOf', { title: of })}>
+          {keyed(pushes).map(([key, push]) => (
+            <li key={key} className={styles.push} data-tone={toneOf(push)}>
+              <span className={styles.pushLine}>
+                <span>{outcomeText(push)}</span>
+                <span className="quiet figures">{pushText(push).join(' · ')}</span>
+                <Time value={push.at} />
+              </span>
+              {push.detail ? <code className={styles.answer}>{push.detail}</code> : null}
+            </li>
+          ))}
+        </ol>
+      ) : null}
+    </>
+  );
+}
+
+/** What the channel answered, how fast, and for the how manieth time it was asked. */
+function usePushText(): (push: TimelineEntry) => string[] {
+  const t = useTexts();
+  return ({ data }) => {
+    const field = (name: string) => fieldOf(data, name);
+    const words = (given: string | number | undefined, say: (value: string | number) => string) =>
+      given === undefined || given === '' || given === 0 ? [] : [say(given)];
+    return [
+      ...words(field('httpStatus'), (status) => t('http', { status })),
+      ...words(field('latencyMs'), (ms) => t('latency', { ms })),
+      ...words(field('retryNo'), (retryNo) => t('retryNo', { retryNo })),
+    ];
+  };
+}
+
 /** The viewer's clock: with its day only where that is another. */
 const hereText = (moment: Date): string =>
   shortDayText(moment) === shortDayText(moment, VIEWERS_ZONE)
     ? hourText(moment, VIEWERS_ZONE)
     : timeText(moment, VIEWERS_ZONE);
 
-/** Small facts below an entry: the institution and its reference, or what the channel answered and how fast. */
-function useAbout({ kind, data, when }: TimelineEntry): readonly string[] {
+/** Small facts below an entry: the institution and its reference, or by what it is known. */
+function useAbout(entry: TimelineEntry): readonly string[] {
   const t = useTexts();
-  const field = (name: string) => fieldOf(data, name);
-  const words = (given: string | number | undefined, say: (value: string | number) => string) =>
-    given === undefined || given === '' || given === 0 ? [] : [say(given)];
+  const pushText = usePushText();
+  const { kind, data, when } = entry;
+  const field = (name: string) => {
+    const value = fieldOf(data, name);
+    return value === undefined || value === '' ? [] : [String(value)];
+  };
   if (kind === 'attempt')
-    return [
-      ...words(field('paymentChannelCode'), String),
-      ...words(field('institutionRef'), (ref) => t('ref', { ref })),
-    ];
-  if (kind === 'push' && when === 'past')
-    return [
-      ...words(field('httpStatus'), (status) => t('http', { status })),
-      ...words(field('latencyMs'), (ms) => t('latency', { ms })),
-      ...words(field('retryNo'), (retryNo) => t('retryNo', { retryNo })),
-    ];
-  if (kind === 'event')
-    return [...words(field('eventId'), String), ...words(field('pushes'), (count) => t('pushes', { count }))];
-  if (kind === 'refund') return words(field('refundNo'), String);
+    return [...field('paymentChannelCode'), ...field('institutionRef').map((ref) => t('ref', { ref }))];
+  if (kind === 'push' && when === 'past') return pushText(entry);
+  if (kind === 'event') return field('eventId').map((eventId) => t('eventId', { eventId }));
+  if (kind === 'refund') return field('refundNo');
+  if (kind === 'claim') return field('claimNo');
   return [];
 }

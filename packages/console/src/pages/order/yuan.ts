@@ -1,8 +1,18 @@
-/** What somebody typed as yuan, in cents. Undefined when it is no amount. Digit by digit: a fraction of a cent is no rounding. */
+/** 1234, 1234.5, 1,234.50: at most two digits after the point, and commas between thousands or nowhere. */
+const AMOUNT = /^[¥￥]?\s*(\d{1,9}|\d{1,3}(?:,\d{3}){1,2})(?:\.(\d{1,2}))?$/;
+
+/**
+ * What somebody typed as yuan, in cents. Undefined when it is not plainly an amount: 1,5 may be meant as one and a half. Digit by
+ * digit, so that nothing is rounded.
+ */
 export function parseYuan(text: string): number | undefined {
-  const [, whole, fraction = ''] =
-    /^\s*[¥￥]?\s*(\d{1,9})(?:[.．。](\d{1,2}))?\s*$/.exec(text.replaceAll(',', '')) ?? [];
-  return whole === undefined ? undefined : Number(whole) * 100 + Number(fraction.padEnd(2, '0'));
+  // A Chinese keyboard writes its own point and its own comma.
+  const typed = text
+    .trim()
+    .replaceAll(/[．。]/g, '.')
+    .replaceAll('，', ',');
+  const [, whole, fraction = ''] = AMOUNT.exec(typed) ?? [];
+  return whole === undefined ? undefined : Number(whole.replaceAll(',', '')) * 100 + Number(fraction.padEnd(2, '0'));
 }
 
 /** As it stands in a field: 29.90. */

@@ -1,6 +1,7 @@
 import { places } from '../../address/places.ts';
 import type { Overview } from '../../api/types.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
+import { useSaidText } from '../../i18n/use-said-text.ts';
 import { AlertIcon, ApprovalIcon, ChevronRightIcon } from '../../icons/icons.tsx';
 import { countText } from '../../parts/money.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
@@ -12,6 +13,7 @@ import { useTexts } from './texts.ts';
 export function Attention({ overview: { alerts, now } }: { readonly overview: Overview }) {
   const t = useTexts();
   const words = useAlertTexts();
+  const saidText = useSaidText();
   if (alerts.length === 0 && now.approvalsWaiting === 0) return null;
   return (
     <section className={styles.attention} aria-label={t('alerts')}>
@@ -22,11 +24,11 @@ export function Attention({ overview: { alerts, now } }: { readonly overview: Ov
           <ChevronRightIcon size={15} />
         </PlaceLink>
       ) : null}
-      {alerts.slice(0, 3).map(({ kind, subject, detail, lastSeenAt }) => (
+      {alerts.slice(0, 3).map(({ kind, subject, detail, detailSaid, lastSeenAt }) => (
         <PlaceLink key={`${kind} ${subject}`} to={places.alerts({ of: kind, subject })} className={styles.notice}>
           <AlertIcon size={17} />
           <span className={styles.noticeText}>
-            <strong>{words.name(kind)}</strong> <span className="mono">{subject}</span> {detail}
+            <strong>{words.name(kind)}</strong> <span className="mono">{subject}</span> {saidText(detail, detailSaid)}
           </span>
           <span className={styles.noticeTime}>
             <Time value={lastSeenAt} as="ago" />

@@ -72,13 +72,13 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
     <div className={styles.cards}>
       <Card
         isWide
-        title={t('collected')}
+        title={t('volume')}
         to={places.settlement(to.slice(0, 7))}
         value={moneyText(total(totals))}
         change={<Change value={total(totals)} before={total(before)} than={t(`than${range}`)} />}
         aside={
           <dl className={styles.parts}>
-            <Part name={t('collectedByUs')} value={moneyText(totals.paidCent)} color="--chart-1" />
+            <Part name={t('collected')} value={moneyText(totals.paidCent)} color="--chart-1" />
             <Part name={t('billed')} value={moneyText(totals.billedCent)} color="--chart-3" />
             <Part
               name={t('refunded')}
@@ -89,7 +89,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
         }
       >
         <Plot>
-          <Chart {...moneyChart} title={t('collected')} series={plots.collected} height={200} />
+          <Chart {...moneyChart} title={t('volume')} series={plots.volume} height={200} />
         </Plot>
       </Card>
       <Card
@@ -194,8 +194,8 @@ function usePlots(series: Overview['series'], t: ReturnType<typeof useTexts>, la
         { name: names[1], values: of(bad), color: '--chart-2' },
       ] as const satisfies readonly ChartSeries[];
     return {
-      collected: [
-        { name: t('collectedByUs'), values: of('paidCent'), color: '--chart-1' },
+      volume: [
+        { name: t('collected'), values: of('paidCent'), color: '--chart-1' },
         { name: t('billed'), values: of('billedCent'), color: '--chart-3' },
       ] as const satisfies readonly ChartSeries[],
       debits: pair('debitsPaid', 'debitsFailed', [t('paid'), t('failed')]),

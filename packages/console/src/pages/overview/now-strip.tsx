@@ -5,6 +5,7 @@ import { now as clock } from '../../clock.ts';
 import { countText } from '../../parts/money.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
 import { Time } from '../../parts/time.tsx';
+import { momentOf } from '../../parts/time-text.ts';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
 
@@ -33,12 +34,22 @@ function Tile({ name, value, to, more, isBad }: TileProps) {
 const dayFromToday = (days: number): string =>
   new Date(clock() + (8 * 3600 + days * 86_400) * 1000).toISOString().slice(0, 10);
 
+/** Orders are counted each minute, but seldom where there are very many: then it is said how long ago that was. */
+const OLD_MS = 180_000;
+
 /** How it stands at this moment. */
 export function NowStrip({ now }: Pick<Overview, 'now'>) {
   const t = useTexts();
+  const { ordersCountedAt } = now;
+  const isOld = ordersCountedAt !== null && clock() - momentOf(ordersCountedAt).getTime() > OLD_MS;
+  const counted = isOld ? (
+    <>
+      {t('countedAt')} <Time value={ordersCountedAt} as="ago" />
+    </>
+  ) : undefined;
   return (
     <section className={styles.strip} aria-label={t('now')}>
-      <Tile name={t('activeOrders')} value={now.activeOrders} to={places.orders({ status: 'ACTIVE' })} />
+      <Tile name={t('activeOrders')} value={now.activeOrders} to={places.orders({ status: 'ACTIVE' })} more={counted} />
       <Tile
         name={t('renewalsToday')}
         value={now.renewalsDoneToday}
@@ -49,6 +60,7 @@ export function NowStrip({ now }: Pick<Overview, 'now'>) {
         name={t('waitingForRetry')}
         value={now.waitingForRetry}
         to={places.failedPayments({ status: 'FAIL_RETRY' })}
+        more={counted}
       />
       <Tile
         name={t('eventsWaiting')}

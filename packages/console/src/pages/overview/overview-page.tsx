@@ -39,6 +39,7 @@ export default function OverviewPage() {
   return (
     <Page
       title={t('title')}
+      aside={found.data ? <AsOf asOf={found.data.asOf} /> : null}
       actions={
         <>
           {channels.length > 1 || appId ? (
@@ -74,23 +75,29 @@ export default function OverviewPage() {
 }
 
 function Figures({ overview, isRefreshing }: { readonly overview: Overview; readonly isRefreshing: boolean }) {
-  const t = useTexts();
   return (
     <div className={styles.figures} data-refreshing={isRefreshing || undefined}>
       <Attention overview={overview} />
       <NowStrip now={overview.now} />
       <FigureCards overview={overview} />
       <Channels overview={overview} />
-      <p className={styles.asOf}>
-        {overview.asOf ? (
-          <>
-            {t('asOf')} <Time value={overview.asOf} as="full" />
-          </>
-        ) : (
-          t('notYet')
-        )}
-      </p>
     </div>
+  );
+}
+
+/** Up to when what happened is in the figures. */
+function AsOf({ asOf }: Pick<Overview, 'asOf'>) {
+  const t = useTexts();
+  return (
+    <span className={styles.asOf}>
+      {asOf ? (
+        <>
+          {t('asOf')} <Time value={asOf} />
+        </>
+      ) : (
+        t('notYet')
+      )}
+    </span>
   );
 }
 
@@ -107,11 +114,16 @@ function Channels({ overview }: { readonly overview: Overview }) {
       cell: ({ ordersCreated }) => <Count value={ordersCreated} />,
       align: 'end',
     },
-    { id: 'failed', header: t('failed'), cell: ({ debitsFailed }) => <Count value={debitsFailed} />, align: 'end' },
     {
-      id: 'paid',
-      header: t('collected'),
-      cell: ({ paidCent }) => <Money cents={paidCent} />,
+      id: 'failed',
+      header: t('debitsFailed'),
+      cell: ({ debitsFailed }) => <Count value={debitsFailed} />,
+      align: 'end',
+    },
+    {
+      id: 'volume',
+      header: t('volume'),
+      cell: ({ volumeCent }) => <Money cents={volumeCent} />,
       align: 'end',
       inCard: 'aside',
     },

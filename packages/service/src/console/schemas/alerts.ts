@@ -1,5 +1,5 @@
 import { Type } from '@perennial/wire';
-import { changed, count, nextCursor, oneOf, paging, text, textOrNull, time, timeOrNull } from './parts.js';
+import { changed, count, nextCursor, oneOf, paging, said, text, textOrNull, time, timeOrNull } from './parts.js';
 
 export const alertsQuery = Type.Object({
   which: Type.Optional(oneOf('open', 'all')),
@@ -13,6 +13,7 @@ export const alert = Type.Object({
   kind: Type.String(),
   subject: Type.String(),
   detail: Type.String(),
+  detailSaid: said,
   seen: count,
   firstSeenAt: time,
   lastSeenAt: time,
@@ -21,6 +22,7 @@ export const alert = Type.Object({
   acknowledgedAt: timeOrNull,
   resolvedAt: timeOrNull,
   resolvedBecause: textOrNull,
+  resolvedSaid: said,
   comments: count,
   /** Of what it is about, where that is an order or a part of one. */
   orderNo: textOrNull,

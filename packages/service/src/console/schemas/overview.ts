@@ -1,5 +1,5 @@
 import { Type } from '@perennial/wire';
-import { cents, count, oneOf, text, textOrNull, time, timeOrNull } from './parts.js';
+import { cents, count, oneOf, said, text, textOrNull, time, timeOrNull } from './parts.js';
 
 export const overviewQuery = Type.Object({
   /** 24h by the hour, 30d by the day, 12m by the month. */
@@ -37,6 +37,8 @@ export const overview = Type.Object({
   series: Type.Array(Type.Object({ at: time, ...figures })),
   /** As it is at this moment. */
   now: Type.Object({
+    /** When orders were last counted: the first three are as of then. Null before the first time. */
+    ordersCountedAt: timeOrNull,
     activeOrders: count,
     waitingForRetry: count,
     renewalsDueToday: count,
@@ -47,18 +49,25 @@ export const overview = Type.Object({
     openAlerts: count,
     approvalsWaiting: count,
   }),
-  /** The busiest first. */
+  /** Those with the most volume come first. */
   channels: Type.Array(
     Type.Object({
       appId: Type.String(),
       name: Type.String(),
       ordersCreated: count,
-      paidCent: cents,
       debitsFailed: count,
+      /** Collected by us and billed to the channel, together. */
+      volumeCent: cents,
     }),
   ),
   alerts: Type.Array(
-    Type.Object({ kind: Type.String(), subject: Type.String(), detail: Type.String(), lastSeenAt: time }),
+    Type.Object({
+      kind: Type.String(),
+      subject: Type.String(),
+      detail: Type.String(),
+      detailSaid: said,
+      lastSeenAt: time,
+    }),
   ),
 });
 

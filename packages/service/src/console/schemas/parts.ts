@@ -22,6 +22,12 @@ export const paging = {
 };
 export const nextCursor = textOrNull;
 
+/**
+ * What a text says, for pages in other languages: the code of the sentence, or of a refusal, and what fills its blanks. Null when
+ * the text is in the words of somebody else.
+ */
+export const said = Type.OrNull(Type.Object({ code: Type.String(), values: Type.Array(Type.String()) }));
+
 /** Whether anything was changed; false: it was as asked already. */
 export const changed = Type.Boolean();
 /** A word of why, for the audit log. */

@@ -7,6 +7,7 @@ import {
   oneOf,
   paging,
   reason,
+  said,
   text,
   textOrNull,
   time,
@@ -112,6 +113,7 @@ export const bulkItems = Type.Object({
       status: oneOf('WAITING', 'DONE', 'FAILED', 'SKIPPED'),
       /** What came of it, in words. */
       result: textOrNull,
+      said,
       finishedAt: timeOrNull,
     }),
   ),
@@ -144,6 +146,7 @@ export const approval = Type.Object({
   decisionNote: textOrNull,
   /** What came of it once approved: a refund's number, or why it failed. */
   result: textOrNull,
+  said,
   /** Whether the person who asks may decide: never their own. */
   mayDecide: Type.Boolean(),
   /** Their own, while nobody has decided. */

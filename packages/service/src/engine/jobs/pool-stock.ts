@@ -1,3 +1,4 @@
+import { alertText } from '../../platform/alerts/alert-wordings.js';
 import { raiseAlertOnce } from '../../platform/alerts/alerts-sql.js';
 import { isStockLow } from '../../platform/alerts/resolve-sql.js';
 import { columns, type Database, statement } from '../../platform/db/database.js';
@@ -18,7 +19,7 @@ const FIND_LOW_STOCKS = statement({
 export async function watchPoolStock(database: Database): Promise<number> {
   const low = await database.query(FIND_LOW_STOCKS);
   for (const { benefitCode, lowStock, codesLeft } of low) {
-    await raiseAlertOnce(database, 'pool-low', benefitCode, `${codesLeft} codes are left, fewer than ${lowStock}`);
+    await raiseAlertOnce(database, 'pool-low', benefitCode, alertText('pool-low', codesLeft, lowStock));
   }
   return low.length;
 }

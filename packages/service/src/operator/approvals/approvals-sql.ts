@@ -1,5 +1,7 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
+import type { Refusal } from '../../platform/plain-error.js';
+import type { KeptResult } from '../result-texts.js';
 
 /** What waits for a second person, or has been decided by one. */
 export interface Approval {
@@ -20,6 +22,8 @@ export interface Approval {
   readonly decisionNote: string | null;
   /** What came of it once it was approved. Null until that is known. */
   readonly result: string | null;
+  /** Which refusal, where the result is one. */
+  readonly refusal: Refusal | null;
   /** Nothing came of it by what others did, and who asked has not said that they know. */
   readonly isUnseen: boolean;
 }
@@ -30,7 +34,7 @@ const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
 const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subject, a.request_key as key,
   a.amount_cent as "amountCent", a.note, a.requested_by as "requestedBy", ${shanghaiText('a.requested_at')} as "requestedAt",
   a.decided_by as "decidedBy", ${shanghaiText('a.decided_at')} as "decidedAt", a.decision_note as "decisionNote", a.result,
-  ${UNSEEN} as "isUnseen"`;
+  a.refusal, ${UNSEEN} as "isUnseen"`;
 
 const APPROVAL_COLUMNS = columns<Approval>({
   approvalId: 'bigint',
@@ -46,6 +50,7 @@ const APPROVAL_COLUMNS = columns<Approval>({
   decidedAt: 'text?',
   decisionNote: 'text?',
   result: 'text?',
+  refusal: 'jsonb?',
   isUnseen: 'boolean',
 });
 
@@ -130,16 +135,15 @@ export async function storeDecision(
   return row;
 }
 
-export interface Outcome {
+export interface Outcome extends KeptResult {
   /** FAILED: there is nothing more to be tried. */
   readonly status: 'APPROVED' | 'FAILED';
-  readonly result: string;
 }
 
 const STORE_RESULT = statement({
-  text: `update approvals a set status = $2, result = $3 where a.approval_id = $1 and a.status = 'APPROVED' and a.result is null
-     returning ${APPROVAL_FIELDS}`,
-  parameters: ['bigint', 'text', 'text'],
+  text: `update approvals a set status = $2, result = $3, refusal = $4
+     where a.approval_id = $1 and a.status = 'APPROVED' and a.result is null returning ${APPROVAL_FIELDS}`,
+  parameters: ['bigint', 'text', 'text', 'jsonb'],
   columns: APPROVAL_COLUMNS,
 });
 
@@ -149,9 +153,9 @@ const STORE_RESULT = statement({
 export async function storeResult(
   tx: Queryable,
   approvalId: number,
-  { status, result }: Outcome,
+  { status, result, refusal }: Outcome,
 ): Promise<Approval | undefined> {
-  const [row] = await tx.query(STORE_RESULT, [approvalId, status, result]);
+  const [row] = await tx.query(STORE_RESULT, [approvalId, status, result, refusal && JSON.stringify(refusal)]);
   return row;
 }
 

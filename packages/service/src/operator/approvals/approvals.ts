@@ -1,9 +1,11 @@
 import type { Queryable } from '../../platform/db/database.js';
+import type { Said } from '../../platform/wordings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
 import { parsePeriodSubject } from '../orders/period-subjects.js';
 import { type PageInput, readPage } from '../paging.js';
 import { mayDo, type Role } from '../people/roles.js';
+import { readResult, resultText } from '../result-texts.js';
 import { createNotFound, requireName } from '../rules.js';
 import {
   type Approval,
@@ -17,8 +19,10 @@ import {
 import { endWaitingRun, startApprovedRun } from './approved-runs-sql.js';
 import { carryOut } from './carry-out.js';
 
-export interface ApprovalView extends Omit<Approval, 'approvalId' | 'key'> {
+export interface ApprovalView extends Omit<Approval, 'approvalId' | 'key' | 'refusal'> {
   readonly approvalId: string;
+  /** What the result says, for pages in other languages. */
+  readonly said: Said | null;
   readonly orderNo: string | null;
   readonly runId: string | null;
   /** Whether the person who asks may decide: never their own. */
@@ -182,7 +186,7 @@ async function decideRun(tx: Queryable, { subject }: Approval, status: Decided):
   }
   if (!(await startApprovedRun(tx, Number(subject))))
     throw refusal('run-not-waiting')`run ${subject} does not wait any more`;
-  return `run ${subject} has started`;
+  return resultText('run-started', subject);
 }
 
 /** 0, which no approval has, when the text is not a number. */
@@ -194,7 +198,10 @@ async function requireLockedApproval(tx: Queryable, text: string): Promise<Appro
   return approval;
 }
 
-function describeApproval({ approvalId, key: _, ...approval }: Approval, { name, role }: Onlooker): ApprovalView {
+function describeApproval(
+  { approvalId, key: _, refusal: why, ...approval }: Approval,
+  { name, role }: Onlooker,
+): ApprovalView {
   const { kind, subject, status, requestedBy } = approval;
   const isRefund = kind === 'REFUND';
   return {
@@ -202,6 +209,7 @@ function describeApproval({ approvalId, key: _, ...approval }: Approval, { name,
     approvalId: String(approvalId),
     orderNo: isRefund ? String(parsePeriodSubject(subject)?.orderNo) : null,
     runId: isRefund ? null : subject,
+    said: readResult({ result: approval.result, refusal: why }),
     mayDecide: status === 'WAITING' && requestedBy !== name && mayDo(role, 'finance'),
     mayWithdraw: status === 'WAITING' && requestedBy === name && mayDo(role, 'finance'),
     isUnseen: approval.isUnseen && requestedBy === name,

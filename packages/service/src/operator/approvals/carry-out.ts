@@ -46,10 +46,10 @@ async function refundApproved(
       note,
       approval: { approvalId: String(approvalId), requestedBy },
     });
-    return { status: 'APPROVED', result: refundNo };
+    return { status: 'APPROVED', result: refundNo, refusal: null };
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return { status: 'FAILED', result: `not refunded: ${error.message}` };
+    return { status: 'FAILED', result: `not refunded: ${error.message}`, refusal: error.refusal ?? null };
   }
 }
 

@@ -1,19 +1,14 @@
 import { parseTime } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
+import type { Said } from '../../platform/wordings.js';
 import { insertApproval } from '../approvals/approvals-sql.js';
 import { recordAudit } from '../audit.js';
 import { maskUserId } from '../masking.js';
-import {
-  type Changed,
-  inTransaction,
-  type Operator,
-  OperatorError,
-  type OperatorWithClock,
-  refusal,
-} from '../operator.js';
+import { type Changed, inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
 import { requireRoleForRun } from '../people/not-allowed.js';
 import type { Role } from '../people/roles.js';
+import { readResult } from '../result-texts.js';
 import { createNotFound, quoted, requireName, requireOneOf } from '../rules.js';
 import {
   BULK_KINDS,
@@ -74,10 +69,7 @@ export async function prepareRun(
   const items = await findBulkItems(operator, kind, choice);
   const meant = items.filter(({ refusal }) => refusal === null);
   if (meant.length === 0) {
-    const refused = items[0]?.refusal;
-    throw refused
-      ? new OperatorError(refused)
-      : refusal('nothing-matches')`nothing matches of which this could be done`;
+    throw items[0]?.refusal ?? refusal('nothing-matches')`nothing matches of which this could be done`;
   }
   const run = await inTransaction(operator, async (tx) => {
     const inserted = await insertRun(tx, { kind, key, reason, requestedBy: actor, filter: choice.filter ?? {} }, items);
@@ -190,11 +182,14 @@ export async function showRun(
   return describeRun(run, role);
 }
 
+/** An item with what its result says, for pages in other languages. */
+export type BulkItemView = Omit<BulkItem, 'refusal'> & { readonly said: Said | null };
+
 /** What came of each, in their order. */
 export async function listRunItems(
   { database }: Operator,
   input: PageInput & { readonly runId: string; readonly status?: string | undefined },
-): Promise<{ readonly items: readonly BulkItem[]; readonly nextCursor: string | null }> {
+): Promise<{ readonly items: readonly BulkItemView[]; readonly nextCursor: string | null }> {
   const runId = parseRunId(input.runId);
   if (!(await findRun(database, runId))) throw createNotFound('run', input.runId);
   const { rows, nextCursor } = await readPage(
@@ -203,7 +198,13 @@ export async function listRunItems(
     (after, limit) => findItems(database, runId, input.status, after?.[0], limit),
     ({ itemNo }) => [itemNo],
   );
-  return { items: rows, nextCursor };
+  return {
+    items: rows.map(({ refusal: why, ...item }) => ({
+      ...item,
+      said: readResult({ result: item.result, refusal: why }),
+    })),
+    nextCursor,
+  };
 }
 
 /** 0, which no run has, when the text is not a number. */

@@ -1,5 +1,8 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
+import type { Refusal } from '../../platform/plain-error.js';
+import type { OperatorError } from '../operator.js';
+import { resultText } from '../result-texts.js';
 
 export const BULK_KINDS = ['RETRY', 'REFUND', 'UNSUBSCRIBE', 'REPLAY'] as const;
 export type BulkKind = (typeof BULK_KINDS)[number];
@@ -61,7 +64,7 @@ export interface NewBulkItem {
   readonly orderNo: number | null;
   readonly amountCent: number;
   /** Why nothing will be done about it. Null: it will. */
-  readonly refusal: string | null;
+  readonly refusal: OperatorError | null;
 }
 
 export type NewBulkRun = Pick<BulkRun, 'kind' | 'key' | 'reason' | 'requestedBy'> & { readonly filter: unknown };
@@ -74,12 +77,12 @@ const INSERT_RUN = statement({
 });
 
 const INSERT_ITEMS = statement({
-  text: `insert into bulk_items (run_id, item_no, subject, order_no, amount_cent, status, result)
-     select $1, n.item_no, n.subject, n.order_no, n.amount_cent, case when n.refusal is null then 'WAITING' else 'SKIPPED' end,
-       n.refusal
-     from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[]) with ordinality
-       as n(subject, order_no, amount_cent, refusal, item_no)`,
-  parameters: ['bigint', 'text[]', 'bigint[]', 'bigint[]', 'text[]'],
+  text: `insert into bulk_items (run_id, item_no, subject, order_no, amount_cent, status, result, refusal)
+     select $1, n.item_no, n.subject, n.order_no, n.amount_cent, case when n.result is null then 'WAITING' else 'SKIPPED' end,
+       n.result, n.refusal::jsonb
+     from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[]) with ordinality
+       as n(subject, order_no, amount_cent, result, refusal, item_no)`,
+  parameters: ['bigint', 'text[]', 'bigint[]', 'bigint[]', 'text[]', 'text[]'],
 });
 
 /** Undefined when the person has used the key before. */
@@ -105,7 +108,8 @@ export async function insertRun(
     items.map(({ subject }) => subject),
     items.map(({ orderNo }) => orderNo),
     items.map(({ amountCent }) => amountCent),
-    items.map(({ refusal }) => refusal),
+    items.map(({ refusal }) => refusal?.message ?? null),
+    items.map(({ refusal }) => toJson(refusal?.refusal)),
   ]);
   return row;
 }
@@ -170,7 +174,7 @@ export async function storeRunStatus(tx: Queryable, runId: number, status: 'WAIT
 
 const CANCEL_RUN = statement({
   text: `with left_over as (
-       update bulk_items set status = 'SKIPPED', result = 'the run was canceled', finished_at = now()
+       update bulk_items set status = 'SKIPPED', result = '${resultText('run-canceled')}', finished_at = now()
        where run_id = $1 and status = 'WAITING' returning 1)
      update bulk_runs r set status = 'CANCELED', finished_at = now(), lease_until = null,
        skipped = r.skipped + (select count(*)::integer from left_over)
@@ -179,7 +183,7 @@ const CANCEL_RUN = statement({
 });
 const END_APPROVAL_OF_RUN = statement({
   text: `update approvals set status = case when requested_by = $2 then 'WITHDRAWN' else 'DECLINED' end, decided_by = $2,
-       decided_at = now(), result = 'the run was canceled'
+       decided_at = now(), result = '${resultText('run-canceled')}'
      where kind = 'BULK' and subject = $1::bigint::text and status = 'WAITING'`,
   parameters: ['bigint', 'text'],
 });
@@ -201,11 +205,12 @@ export interface BulkItem {
   readonly status: BulkItemStatus;
   /** What came of it. */
   readonly result: string | null;
+  readonly refusal: Refusal | null;
   readonly finishedAt: string | null;
 }
 
 const ITEM_FIELDS = `i.item_no as "itemNo", i.subject, i.order_no::text as "orderNo", i.amount_cent as "amountCent", i.status,
-  i.result, ${shanghaiText('i.finished_at')} as "finishedAt"`;
+  i.result, i.refusal, ${shanghaiText('i.finished_at')} as "finishedAt"`;
 const ITEM_COLUMNS = columns<BulkItem>({
   itemNo: 'integer',
   subject: 'text',
@@ -213,6 +218,7 @@ const ITEM_COLUMNS = columns<BulkItem>({
   amountCent: 'bigint',
   status: 'text',
   result: 'text?',
+  refusal: 'jsonb?',
   finishedAt: 'text?',
 });
 
@@ -295,6 +301,7 @@ export async function finishRun(tx: Queryable, runId: number): Promise<void> {
 export interface ItemResult {
   readonly status: Exclude<BulkItemStatus, 'WAITING'>;
   readonly result: string;
+  readonly refusal?: Refusal | undefined;
 }
 
 const STORE_ITEM_RESULT = statement({
@@ -303,14 +310,14 @@ const STORE_ITEM_RESULT = statement({
      ), former as materialized (
        select i.item_no, i.status from bulk_items i join run using (run_id) where i.item_no = $2 for update of i
      ), stored as (
-       update bulk_items i set status = $3, result = $4, finished_at = now()
+       update bulk_items i set status = $3, result = $4, refusal = $5, finished_at = now()
        from former f where i.run_id = $1 and i.item_no = f.item_no and f.status in ('WAITING', 'SKIPPED')
        returning case when f.status = 'SKIPPED' then 1 else 0 end as was_skipped)
      update bulk_runs r set done = r.done + case when $3 = 'DONE' then 1 else 0 end,
        failed = r.failed + case when $3 = 'FAILED' then 1 else 0 end,
        skipped = r.skipped + case when $3 = 'SKIPPED' then 1 else 0 end - s.was_skipped
      from stored s where r.run_id = $1`,
-  parameters: ['bigint', 'integer', 'text', 'text'],
+  parameters: ['bigint', 'integer', 'text', 'text', 'jsonb'],
 });
 
 /** What came of an item. One that was skipped, since its run was canceled while it was under way, has come to this after all. */
@@ -318,7 +325,9 @@ export async function storeItemResult(
   tx: Queryable,
   runId: number,
   itemNo: number,
-  { status, result }: ItemResult,
+  { status, result, refusal }: ItemResult,
 ): Promise<void> {
-  await tx.query(STORE_ITEM_RESULT, [runId, itemNo, status, result]);
+  await tx.query(STORE_ITEM_RESULT, [runId, itemNo, status, result, toJson(refusal)]);
 }
+
+const toJson = (refusal: Refusal | undefined): string | null => (refusal ? JSON.stringify(refusal) : null);

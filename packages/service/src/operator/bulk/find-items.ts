@@ -102,25 +102,28 @@ async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promis
     const waits = waitingCent.get(subject) ?? 0;
     const amountCent = leftCent - waits;
     const isPossible = settlementMode === 'SVC_DEDUCT' && isRefundable({ status }) && amountCent > 0;
-    const but = waits > 0 ? ' but what was asked for and waits' : '';
+    const nothingLeft =
+      waits > 0
+        ? refusal(
+            'refund-waits',
+          )`period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund but what was asked for and waits`
+        : refusal('nothing-to-refund')`period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund`;
     return {
       subject,
       orderNo,
       amountCent: isPossible ? amountCent : 0,
-      refusal: isPossible
-        ? null
-        : `period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund${but}`,
+      refusal: isPossible ? null : nothingLeft,
     };
   });
 }
 
 /** What a step would refuse, in its words. */
-function refusalOf(check: () => void): string | null {
+function refusalOf(check: () => void): OperatorError | null {
   try {
     check();
     return null;
   } catch (error) {
-    if (error instanceof OperatorError) return error.message;
+    if (error instanceof OperatorError) return error;
     throw error;
   }
 }
@@ -144,7 +147,9 @@ async function toUnsubscribe({ database, clock }: OperatorWithClock, orders: rea
       subject: String(orderNo),
       orderNo,
       amountCent: ending ? sumVoidedPeriods(ending).notCollectedCent : 0,
-      refusal: refused.get(orderNo) ?? (ending ? null : `order ${orderNo} is ${status}: nothing is left to end`),
+      refusal:
+        refused.get(orderNo) ??
+        (ending ? null : refusal('nothing-to-end')`order ${orderNo} is ${status}: nothing is left to end`),
     };
   });
 }

@@ -6,6 +6,7 @@ import { inTransaction, OperatorError, type OperatorWithGateways, refusal } from
 import { retryPeriod, unsubscribeOrder } from '../orders/orders.js';
 import { parsePeriodSubject } from '../orders/period-subjects.js';
 import { refundPayment } from '../orders/refunds.js';
+import { resultText } from '../result-texts.js';
 import { quoted } from '../rules.js';
 import {
   type BulkItem,
@@ -85,8 +86,10 @@ async function doNextItem(
   } catch (error) {
     if (!taken.item || isPassing(error)) throw error;
     if (!isRefusal(error)) onFault?.(run, taken.item.itemNo, error);
-    const result = isRefusal(error) ? error.message : 'a fault: look at the order, and at the log';
-    await storeItemResult(database, run.runId, taken.item.itemNo, { status: 'FAILED', result });
+    const result = isRefusal(error)
+      ? { result: error.message, refusal: error.refusal }
+      : { result: resultText('fault') };
+    await storeItemResult(database, run.runId, taken.item.itemNo, { status: 'FAILED', ...result });
   }
   return taken.item !== undefined;
 }
@@ -115,15 +118,15 @@ async function doItem(
     case 'RETRY': {
       const { orderNo, cycleNo } = requirePeriod(item);
       const { changed } = await retryPeriod(joined, { orderNo: String(orderNo), cycleNo });
-      return changed ? DONE('due now') : SKIPPED('it was due already');
+      return changed ? DONE(resultText('due-now')) : SKIPPED(resultText('due-already'));
     }
     case 'UNSUBSCRIBE': {
       const { orderStatus, changed } = await unsubscribeOrder(joined, { orderNo: item.subject, reason: run.reason });
-      return changed ? DONE(orderStatus) : SKIPPED(`it was ${orderStatus} already`);
+      return changed ? DONE(resultText('order-is', orderStatus)) : SKIPPED(resultText('order-was', orderStatus));
     }
     case 'REPLAY': {
       const { replayed } = await replayEvent(joined, item.subject);
-      return DONE(replayed === 1 ? 'sent again' : `${replayed} events sent again`);
+      return DONE(replayed === 1 ? resultText('sent-again') : resultText('events-sent-again', replayed));
     }
     case 'REFUND':
       throw new Error('a refund is not made in a transaction');
@@ -147,7 +150,7 @@ async function refundItem(operator: OperatorWithGateways, run: BulkRun, item: Bu
     note: run.reason,
     ...(run.approvalId === null ? {} : { approval: { approvalId: run.approvalId, requestedBy: run.requestedBy } }),
   });
-  return DONE(`${refundNo}: ${status}`);
+  return DONE(resultText('refund-is', refundNo, status));
 }
 
 function requirePeriod({ subject }: BulkItem) {

@@ -1,6 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import { listPushesOfEvents, type Push } from '../../delivery/history/history-sql.js';
 import { type ListedEvent, listEvents } from '../../delivery/history/list-sql.js';
+import { readAlertText } from '../../platform/alerts/alert-wordings.js';
 import type { AlertView } from '../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { findOrderTransition } from '../../subscriptions/domain/orders/order-states.js';
@@ -335,7 +336,8 @@ function describeNote(note: OrderNote): TimelineEntry {
 function describeAlert(alert: AlertView): TimelineEntry {
   const status = alert.resolvedAt !== null ? 'RESOLVED' : alert.acknowledgedAt !== null ? 'ACKNOWLEDGED' : 'OPEN';
   const { firstSeenAt: at, kind: title, detail, acknowledgedBy: actor } = alert;
-  return createEntry({ at, kind: 'alert', status, title, detail, actor, data: alert });
+  const data = { ...alert, detailSaid: readAlertText(title, detail) };
+  return createEntry({ at, kind: 'alert', status, title, detail, actor, data });
 }
 
 /** The first that comes first. */

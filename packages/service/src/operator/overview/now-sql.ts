@@ -4,6 +4,8 @@ import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
 /** How things stand at this moment. Times as the interface writes them. */
 export interface StandingNow {
+  /** When orders were last counted, which is done seldom where there are very many; null before the first time. */
+  readonly ordersCountedAt: string | null;
   readonly activeOrders: number;
   readonly waitingForRetry: number;
   readonly renewalsDueToday: number;
@@ -22,7 +24,7 @@ const MAX_ALERTS = 10_000;
 /** `$1`: the channel, or null for all; `$2`: when today began. Channel by channel, as the indexes have it. */
 const READ_NOW = statement({
   text: `with asked as (select c.channel_id from channels c where $1::bigint is null or c.channel_id = $1)
-    select n.active::integer as "activeOrders", n.waiting::integer as "waitingForRetry", n.due::integer as "renewalsDueToday",
+    select ${shanghaiText('n.counted_at')} as "ordersCountedAt", n.active::integer as "activeOrders", n.waiting::integer as "waitingForRetry", n.due::integer as "renewalsDueToday",
       (select coalesce(sum(f.renewals_done), 0)::integer from hourly_figures f join asked using (channel_id)
        where f.hour >= ${fromEpochMs('$2')}) as "renewalsDoneToday",
       (select count(*)::integer from (
@@ -40,12 +42,13 @@ const READ_NOW = statement({
       (select count(*)::integer from approvals where status = 'WAITING') as "approvalsWaiting"
     from (
       select coalesce(sum(o.active), 0) as active, coalesce(sum(o.waiting_for_retry), 0) as waiting,
-        coalesce(sum(o.due_today), 0) as due
+        coalesce(sum(o.due_today), 0) as due, min(o.counted_at) as counted_at
       from order_counts o join asked using (channel_id)) n`,
   parameters: ['bigint', 'double precision'],
   // A queue that was empty when it was last analyzed may have grown to any length since.
   byIndex: true,
   columns: columns<StandingNow>({
+    ordersCountedAt: 'text?',
     activeOrders: 'integer',
     waitingForRetry: 'integer',
     renewalsDueToday: 'integer',

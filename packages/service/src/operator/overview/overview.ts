@@ -9,7 +9,9 @@ import {
   startOfMonth,
 } from '../../figures/figures.js';
 import { type Bucket, type ChannelFigures, readFiguresByChannel, readSeries } from '../../figures/read-figures-sql.js';
+import { readAlertText } from '../../platform/alerts/alert-wordings.js';
 import { type AlertView, findAlerts } from '../../platform/alerts/alerts-sql.js';
+import type { Said } from '../../platform/wordings.js';
 import { requireChannelId } from '../channel-id.js';
 import type { OperatorWithClock } from '../operator.js';
 import { readAsOf, readStandingNow, type StandingNow } from './now-sql.js';
@@ -33,7 +35,9 @@ export interface Overview {
   readonly series: readonly (Figures & { readonly at: string })[];
   readonly now: StandingNow;
   readonly channels: readonly ChannelFigures[];
-  readonly alerts: readonly Pick<AlertView, 'kind' | 'subject' | 'detail' | 'lastSeenAt'>[];
+  readonly alerts: readonly (Pick<AlertView, 'kind' | 'subject' | 'detail' | 'lastSeenAt'> & {
+    readonly detailSaid: Said | null;
+  })[];
 }
 
 const CHANNELS_SHOWN = 20;
@@ -76,7 +80,9 @@ export async function showOverview(operator: OperatorWithClock, input: OverviewI
         series: starts.map((at) => ({ ...(byStart.get(at) ?? NOTHING), at: formatTime(at) })),
         now: await readStandingNow(tx, channelId, floorToDay(now)),
         channels: await readFiguresByChannel(tx, bucket, { from, to, channelId }, CHANNELS_SHOWN),
-        alerts: alerts.map(({ kind, subject, detail, lastSeenAt }) => ({ kind, subject, detail, lastSeenAt })),
+        alerts: alerts.map(({ kind, subject, detail, lastSeenAt }) => {
+          return { kind, subject, detail, detailSaid: readAlertText(kind, detail), lastSeenAt };
+        }),
       };
     },
     { readOnly: true },

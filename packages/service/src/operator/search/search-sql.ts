@@ -207,6 +207,20 @@ export async function findUsersById(db: Queryable, channelUserId: string, limit:
   return db.query(FIND_USERS_BY_ID, [channelUserId, limit]);
 }
 
+const FIND_LATEST_ORDER = statement({
+  text: `select e.order_no as "orderNo" from external_orders e join channels c using (channel_id)
+    where c.app_id = $1 and e.user_key = key_of($2) order by e.created_at desc, e.order_no desc limit 1`,
+  parameters: ['text', 'text'],
+  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+  byIndex: true,
+});
+
+/** The order that the user has made last. */
+export async function findLatestOrder(db: Queryable, { appId, channelUserId }: FoundUser): Promise<number | undefined> {
+  const [row] = await db.query(FIND_LATEST_ORDER, [appId, channelUserId]);
+  return row?.orderNo;
+}
+
 const FIND_USERS_BY_MOBILE = statement({
   text: `select ${APP_ID('u.channel_id')} as "appId", u.channel_user_id as "channelUserId"
     from unnest($1::bigint[], $2::bytea[]) as k(channel_id, mobile_hash),

@@ -21,6 +21,7 @@ import {
   findAgreementsByCardTail,
   findChannelsByPrefix,
   findEventByNumber,
+  findLatestOrder,
   findOrderNoByExternal,
   findOrders,
   findOrdersInRanges,
@@ -175,13 +176,15 @@ const byRefundNo: LookUp = async ({ db, text }) => {
 const byAgreementNo: LookUp = async ({ db, text, role }) => {
   const [, number] = /^AG([1-9]\d{0,14})$/i.exec(text) ?? [];
   const agreement = number === undefined ? undefined : await findAgreementById(db, Number(number));
-  return agreement ? [describeAgreement(agreement, 'agreement-number', role)] : [];
+  return agreement ? [await describeAgreement(db, agreement, 'agreement-number', role)] : [];
 };
 
 const byCardTail: LookUp = async ({ db, text, role }) => {
   if (!/^\d{4}$/.test(text)) return [];
   const agreements = await findAgreementsByCardTail(db, text, MOST);
-  return agreements.map((agreement) => describeAgreement(agreement, 'card-tail', role));
+  const found: SearchResult[] = [];
+  for (const agreement of agreements) found.push(await describeAgreement(db, agreement, 'card-tail', role));
+  return found;
 };
 
 const byClaimNo: LookUp = async ({ db, text, role }) => {
@@ -305,7 +308,12 @@ function describeOrder(order: FoundOrder, matched: string, role: Role): SearchRe
   };
 }
 
-function describeAgreement(agreement: FoundAgreement, matched: string, role: Role): SearchResult {
+async function describeAgreement(
+  db: Queryable,
+  agreement: FoundAgreement,
+  matched: string,
+  role: Role,
+): Promise<SearchResult> {
   const { agreementNo, appId, status, paymentChannelCode, cardTail } = agreement;
   const user = maskUserId(agreement.channelUserId, role);
   return {
@@ -316,9 +324,20 @@ function describeAgreement(agreement: FoundAgreement, matched: string, role: Rol
     subtitle: `${paymentChannelCode} · ${cardTail} · ${user}`,
     status,
     appId,
-    channelUserId: user === agreement.channelUserId ? user : null,
+    ...(await leadFrom(db, agreement, user)),
     matched,
   };
+}
+
+/** Where a hit leads: to its user; for those who may not see which one it is, to the user's latest order. */
+async function leadFrom(
+  db: Queryable,
+  user: FoundUser,
+  shown: string,
+): Promise<Pick<SearchResult, 'channelUserId' | 'orderNo'>> {
+  if (shown === user.channelUserId) return { channelUserId: shown, orderNo: null };
+  const orderNo = await findLatestOrder(db, user);
+  return { channelUserId: null, orderNo: orderNo === undefined ? null : String(orderNo) };
 }
 
 function describeUser(

@@ -1,4 +1,5 @@
 import type { RefundOutcome } from '../../../gateways/gateway.js';
+import { alertText } from '../../../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
@@ -37,7 +38,7 @@ export async function settleRefund(
   const status = outcome.kind === 'success' ? 'SUCCESS' : 'FAIL';
   if (refund.status !== 'STARTED') {
     if (refund.status !== status) {
-      const detail = `settled as ${refund.status}, later reported as ${status}`;
+      const detail = alertText('refund-contradiction', refund.status, status);
       await raiseAlert(tx, 'refund-contradiction', formatRefundNo(refund), detail);
     }
     return { refund, payment, changed: false };
