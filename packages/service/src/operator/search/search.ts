@@ -1,4 +1,4 @@
-import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
+import { createSealing } from '../../catalog/channels/sealing.js';
 import { parseEventId } from '../../delivery/event-id.js';
 import type { Queryable } from '../../platform/db/database.js';
 import {
@@ -30,7 +30,7 @@ import {
   findUsersByMobile,
   hasAttempt,
   hasClaim,
-  listAppIds,
+  listDataKeys,
   type MobileHash,
 } from './search-sql.js';
 
@@ -73,15 +73,10 @@ interface Searching {
 type LookUp = (searching: Searching) => Promise<readonly SearchResult[]>;
 
 /** Finds what somebody on the phone can name, whatever kind of number it is. Each look-up is by an index, and bounded. */
-export async function search(
-  operator: Operator,
-  channels: ChannelRegistry,
-  input: { readonly q: string },
-  role: Role,
-): Promise<SearchAnswer> {
+export async function search(operator: Operator, input: { readonly q: string }, role: Role): Promise<SearchAnswer> {
   const text = input.q.trim();
   if (text === '') return { results: [], hasMore: false };
-  const mobileHashes = await hashMobile(operator.database, channels, text);
+  const mobileHashes = await hashMobile(operator, text);
   const results = await operator.database.transaction(
     async (db) => {
       const found: SearchResult[] = [];
@@ -216,19 +211,14 @@ const byMobile: LookUp = async ({ db, mobileHashes, role }) => {
   });
 };
 
-/**
- * Each channel has a key of its own for what its users are found by. Channels that are not in memory are read one after another,
- * outside the transaction: it has one connection, and must not wait for a second.
- */
-async function hashMobile(db: Queryable, channels: ChannelRegistry, text: string): Promise<MobileHash[]> {
+/** Each channel has a key of its own for what its users are found by. */
+async function hashMobile({ database, vault }: Operator, text: string): Promise<MobileHash[]> {
   const mobile = text.replace(/^\+?86/, '').replaceAll(/[ -]/g, '');
   if (!/^1\d{10}$/.test(mobile)) return [];
-  const hashes: MobileHash[] = [];
-  for (const appId of await listAppIds(db)) {
-    const channel = channels.getFromMemory(appId) ?? (await channels.get(appId));
-    if (channel) hashes.push({ channelId: channel.channelId, mobileHash: channel.sealing.hash(mobile, 'mobile') });
-  }
-  return hashes;
+  return (await listDataKeys(database)).map(({ channelId, dataKey }) => ({
+    channelId,
+    mobileHash: createSealing(vault.unwrapKey(dataKey)).hash(mobile, 'mobile'),
+  }));
 }
 
 const byChannel: LookUp = async ({ db, text }) => {
