@@ -79,8 +79,9 @@ export const MAX_COUNTED = 10_000;
 const FIRST_COUNTED = 200;
 const ORDERS_PER_PIECE = 1_000;
 
-/** How long somebody waits for a page, and a file for a piece of it. */
+/** How long somebody waits for a page and for totals, and a file for a piece of it. */
 const PAGE_MS = 100;
+const TOTALS_MS = 80;
 const PIECE_MS = 1_500;
 /** How long any statement of a list may take. */
 const MAX_STATEMENT_MS = 3_000;
@@ -107,7 +108,7 @@ export async function totalOrders(operator: OperatorWithClock, input: OrderFilte
   const filter = await readFilter(operator.database, input);
   let sums: OrderSums = { count: 0, totalPaidAmountCent: 0, totalRefundAmountCent: 0 };
   let isComplete = false;
-  const stretches = walkOrders(operator, { first: FIRST_COUNTED, waitMs: PAGE_MS }, (db, walk) =>
+  const stretches = walkOrders(operator, { first: FIRST_COUNTED, waitMs: TOTALS_MS }, (db, walk) =>
     sumOrders(db, filter, walk, MAX_COUNTED - sums.count),
   );
   for await (const { found, isLast } of stretches) {

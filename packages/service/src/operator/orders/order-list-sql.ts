@@ -5,6 +5,7 @@ import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
 import { ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
 import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
+import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
 /** What is asked for. Times in Unix milliseconds, `from` inclusive, `to` exclusive. */
 export interface OrderFilter {
@@ -93,7 +94,7 @@ interface Source {
    * channel that has no new ones among all of the others. Sorted by this column too, only the right one has them in order;
    * compared with an array, it is not taken for a constant that need not be sorted by.
    */
-  readonly lead?: { readonly column: string; readonly given: number | string } | undefined;
+  readonly lead?: { readonly column: string; readonly given: string } | undefined;
   readonly where: readonly string[];
 }
 
@@ -109,7 +110,7 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
     const [way, than] = isAscending ? ['asc', '>'] : ['desc', '<'];
     const [from, to] = isAscending ? [filter.dueFrom, filter.dueTo] : [filter.createdFrom, filter.createdTo];
     const all = [
-      ...(lead === undefined ? [] : [`${lead.column} = any(${value([lead.given])})`]),
+      ...(lead === undefined ? [] : [`${lead.column} = any(array[${lead.given}])`]),
       ...where,
       ...(from === undefined ? [] : [`${at} >= ${fromEpochMs(value(from))}`]),
       ...(to === undefined ? [] : [`${at} < ${fromEpochMs(value(to))}`]),
@@ -122,16 +123,25 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
   };
   const { channelId, channelUserId, productCode, statuses, failed } = filter;
   const ofChannel = () => (channelId === undefined ? [] : [`t.channel_id = ${value(channelId)}`]);
-  const ledByChannel = channelId === undefined ? undefined : { column: 't.channel_id', given: channelId };
+  const ledBy = (column: string, given: string) => ({ column, given });
+  const byChannel = () =>
+    channelId === undefined ? undefined : ledBy('t.channel_id', `${value(channelId)}::bigint`);
 
   if (channelUserId !== undefined) {
-    const userKey = `t.user_key = key_of(${value(channelUserId)}::text)`;
+    const user = value(channelUserId);
+    const byUser = ledBy('t.user_key', `key_of(${user}::text)`);
     const own = (single: string) =>
-      pick({ table: 'external_orders t', at: 't.created_at', where: [userKey, ...ofChannel(), single] });
-    if (channelId !== undefined) return `${own('t.single')} union all ${own('not t.single')}`;
-    // In all channels together a user has so few that they are sorted.
-    const all = `(select * from external_orders t where ${userKey} offset 0) t`;
-    return pick({ table: all, at: 't.created_at', where: [] });
+      pick({
+        table: 'external_orders t',
+        at: 't.created_at',
+        lead: byUser,
+        where: ['t.channel_id = c.channel_id', single],
+      });
+    const channels =
+      channelId === undefined
+        ? channelsOfUserSql('external_orders', 't.user_key', user)
+        : `(select ${value(channelId)}::bigint as channel_id)`;
+    return `select k.at, k.order_no from ${channels} c, lateral (${own('t.single')} union all ${own('not t.single')}) k`;
   }
   if (isSortedByDue(filter)) {
     return dueSql(filter, (where) => pick({ table: 'orders t', at: 't.next_due_at', where }, true));
@@ -141,7 +151,7 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
       pick({
         table: 'orders t',
         at: 't.created_at',
-        lead: ledByChannel,
+        lead: byChannel(),
         where: [paymentStatusIs('t.latest_payment_status', status)],
       }),
     ).join(' union all ');
@@ -149,7 +159,7 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
   if (statuses?.every((status) => ENDED_STATUSES.includes(status))) {
     return statuses
       .map((status) =>
-        pick({ table: 'orders t', at: 't.created_at', lead: ledByChannel, where: [orderStatusIs('t.status', status)] }),
+        pick({ table: 'orders t', at: 't.created_at', lead: byChannel(), where: [orderStatusIs('t.status', status)] }),
       )
       .join(' union all ');
   }
@@ -162,11 +172,11 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
   const listed = (lead: Source['lead'], ...where: readonly string[]) =>
     pick({ table: 'external_orders t', at: 't.created_at', lead, where });
   if (channelId === undefined) {
-    return listed(productCode === undefined ? undefined : { column: 't.product_code', given: productCode });
+    return listed(productCode === undefined ? undefined : ledBy('t.product_code', `${value(productCode)}::text`));
   }
-  if (productCode !== undefined) return listed(ledByChannel, `t.product_code = ${value(productCode)}`);
+  if (productCode !== undefined) return listed(byChannel(), `t.product_code = ${value(productCode)}`);
   // A channel's orders are kept by product, and its list is merged from theirs.
-  return `select k.at, k.order_no from products p, lateral ${listed(ledByChannel, 't.product_code = p.product_code')} k`;
+  return `select k.at, k.order_no from products p, lateral ${listed(byChannel(), 't.product_code = p.product_code')} k`;
 }
 
 /** Due orders from each of the indexes that the engine finds them by, with what is true of those in it. */

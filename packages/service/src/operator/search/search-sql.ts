@@ -1,5 +1,6 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
+import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
 /** What a look-up finds of an order. */
 export interface FoundOrder {
@@ -190,12 +191,12 @@ export interface FoundUser {
 
 const USER_COLUMNS = columns<FoundUser>({ appId: 'text', channelUserId: 'text' });
 
-/** A user is known by a mobile, or by an order or an agreement alone. Each is one look-up for all channels. */
+/** A user is known by a mobile, or by an order or an agreement alone. */
 const FIND_USERS_BY_ID = statement({
   text: `select c.app_id as "appId", $1::text as "channelUserId" from channels c where c.channel_id in (
       select u.channel_id from channel_users u where key_of(u.channel_user_id) = key_of($1)
-      union select e.channel_id from external_orders e where e.user_key = key_of($1)
-      union select a.channel_id from agreements a where key_of(a.channel_user_id) = key_of($1))
+      union all ${channelsOfUserSql('external_orders', 't.user_key', '$1')}
+      union all ${channelsOfUserSql('agreements', 'key_of(t.channel_user_id)', '$1')})
     order by c.app_id limit $2`,
   parameters: ['text', 'bigint'],
   columns: USER_COLUMNS,

@@ -1,6 +1,7 @@
-import { createSealing } from '../../catalog/channels/sealing.js';
+import { createSealing, type Sealing } from '../../catalog/channels/sealing.js';
 import { parseEventId } from '../../delivery/event-id.js';
 import type { Queryable } from '../../platform/db/database.js';
+import type { Vault } from '../../platform/secrets/vault.js';
 import {
   formatPaymentOrderNo,
   parseAttemptNo,
@@ -211,14 +212,19 @@ const byMobile: LookUp = async ({ db, mobileHashes, role }) => {
   });
 };
 
+/** By the data key as it is wrapped, of the channels that there are: opening one takes longer than looking somebody up. */
+const openedKeys = new WeakMap<Vault, ReadonlyMap<string, Sealing>>();
+
 /** Each channel has a key of its own for what its users are found by. */
 async function hashMobile({ database, vault }: Operator, text: string): Promise<MobileHash[]> {
   const mobile = text.replace(/^\+?86/, '').replaceAll(/[ -]/g, '');
   if (!/^1\d{10}$/.test(mobile)) return [];
-  return (await listDataKeys(database)).map(({ channelId, dataKey }) => ({
-    channelId,
-    mobileHash: createSealing(vault.unwrapKey(dataKey)).hash(mobile, 'mobile'),
-  }));
+  const before = openedKeys.get(vault);
+  const channels = (await listDataKeys(database)).map(({ channelId, dataKey }) => {
+    return { channelId, dataKey, sealing: before?.get(dataKey) ?? createSealing(vault.unwrapKey(dataKey)) };
+  });
+  openedKeys.set(vault, new Map(channels.map(({ dataKey, sealing }) => [dataKey, sealing])));
+  return channels.map(({ channelId, sealing }) => ({ channelId, mobileHash: sealing.hash(mobile, 'mobile') }));
 }
 
 const byChannel: LookUp = async ({ db, text }) => {
