@@ -290,15 +290,15 @@ alter table external_orders add column product_code text;
 
 -- What is stored by a node of the release before, which does not know the column: filled in when it commits, since the order may
 -- be stored after its number.
-create function complete_external_order() returns trigger
+create function complete_product() returns trigger
   language plpgsql as $$
 begin
   update external_orders e set product_code = o.product_code from orders o
   where o.order_no = new.order_no and key_of(e.external_order_no) = key_of(new.external_order_no);
   return null;
 end $$;
-create constraint trigger complete_external_order after insert on external_orders deferrable initially deferred
-  for each row when (new.product_code is null) execute function complete_external_order();
+create constraint trigger complete_product after insert on external_orders deferrable initially deferred
+  for each row when (new.product_code is null) execute function complete_product();
 
 -- Periods whose latest debit failed, with what they are asked for by. A period that is paid at once never gets in.
 create table failed_payments (

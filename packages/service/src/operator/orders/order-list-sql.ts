@@ -124,8 +124,7 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
   const { channelId, channelUserId, productCode, statuses, failed } = filter;
   const ofChannel = () => (channelId === undefined ? [] : [`t.channel_id = ${value(channelId)}`]);
   const ledBy = (column: string, given: string) => ({ column, given });
-  const byChannel = () =>
-    channelId === undefined ? undefined : ledBy('t.channel_id', `${value(channelId)}::bigint`);
+  const byChannel = () => (channelId === undefined ? undefined : ledBy('t.channel_id', `${value(channelId)}::bigint`));
 
   if (channelUserId !== undefined) {
     const user = value(channelUserId);
