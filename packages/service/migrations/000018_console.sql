@@ -296,17 +296,72 @@ begin
 end $$;
 create trigger link_audit_entry before insert on audit_log for each row execute function link_audit_entry();
 
+-- Of which product an order is stands with its number too: lists go by it.
+alter table external_orders add column product_code text;
+
+-- What is stored by a node of the release before, which does not know the column: filled in when it commits, since the order may
+-- be stored after its number.
+create function complete_product() returns trigger
+  language plpgsql as $$
+begin
+  update external_orders e set product_code = o.product_code from orders o
+  where o.order_no = new.order_no and key_of(e.external_order_no) = key_of(new.external_order_no);
+  return null;
+end $$;
+create constraint trigger complete_product after insert on external_orders deferrable initially deferred
+  for each row when (new.product_code is null) execute function complete_product();
+
+-- Periods whose latest debit failed, with what they are asked for by. A period that is paid at once never gets in.
+create table failed_payments (
+  order_no             bigint not null,
+  cycle_no             integer not null,
+  channel_id           bigint not null,
+  product_code         text not null,
+  payment_channel_code text not null,
+  status               text not null,
+  amount_cent          bigint not null,
+  tries                integer not null,
+  reason               text,
+  failed_at            timestamptz not null,
+  primary key (order_no, cycle_no)
+);
+create index failed_payments_at on failed_payments (failed_at, order_no, cycle_no);
+create index failed_payments_of_channel on failed_payments (channel_id, failed_at, order_no, cycle_no);
+create index failed_payments_of_product on failed_payments (product_code, failed_at, order_no, cycle_no);
+-- A reason may be longer than an index takes.
+create index failed_payments_because on failed_payments (left(reason, 100), failed_at, order_no, cycle_no);
+
+-- Kept by a trigger, so that nodes of the release before keep it too; at the commit, when the attempt and its period agree.
+create function keep_failed_payment() returns trigger
+  language plpgsql as $$
+begin
+  delete from failed_payments f where f.order_no = new.order_no and f.cycle_no = new.cycle_no;
+  insert into failed_payments (order_no, cycle_no, channel_id, product_code, payment_channel_code, status, amount_cent, tries,
+    reason, failed_at)
+  select p.order_no, p.cycle_no, p.channel_id, o.product_code, d.payment_channel_code, p.status, p.amount_cent, p.attempts,
+    d.reason, d.settled_at
+  from payments p
+    join debit_attempts d on d.order_no = p.order_no and d.cycle_no = p.cycle_no and d.try_no = p.attempts
+    join orders o on o.order_no = p.order_no
+  where p.order_no = new.order_no and p.cycle_no = new.cycle_no and p.status in ('FAIL_RETRY', 'FAIL') and d.status = 'FAIL';
+  return null;
+end $$;
+create constraint trigger keep_failed_payment after update on payments deferrable initially deferred for each row
+  when (old.status in ('FAIL_RETRY', 'FAIL') or new.status in ('FAIL_RETRY', 'FAIL')) execute function keep_failed_payment();
+
 -- Afterwards:
 create index concurrently audit_log_chain on audit_log (chain_no);
 create index concurrently audit_log_actor on audit_log (actor, audit_id);
 create index concurrently audit_log_action on audit_log (action, audit_id);
 
--- Lists of orders, the newest first. What the whole list and that of a channel go by stands in the table whose rows never
--- change. The others are of orders that have ended or whose latest period failed: a creation and a renewal that succeeds write
--- nothing to them.
+-- Lists of orders, the newest first. What lists of everything, of a product, of a channel and of a user go by stands in the
+-- table whose rows never change. The others are of orders that have ended or whose latest period failed: a creation and a
+-- renewal that succeeds write nothing to them.
+call update_in_steps('external_orders', 'product_code = o.product_code', 'orders o',
+  'o.order_no = t.order_no and t.product_code is null');
 create index concurrently external_orders_created on external_orders (created_at, order_no);
-create index concurrently external_orders_of_channel on external_orders (channel_id, created_at, order_no);
-create index concurrently orders_of_product on orders (product_code, created_at, order_no);
+create index concurrently external_orders_of_product on external_orders (product_code, created_at, order_no);
+create index concurrently external_orders_of_channel on external_orders (channel_id, product_code, created_at, order_no);
 create index concurrently orders_ended on orders (status, created_at, order_no)
   where status in ('UNSUBSCRIBED', 'COMPLETED', 'TERMINATED');
 create index concurrently orders_ended_of_channel on orders (channel_id, status, created_at, order_no)
@@ -326,12 +381,30 @@ create index concurrently delivery_attempts_pushed on delivery_attempts using br
 -- A card by what people read out of it.
 create index concurrently agreements_card_tail on agreements (card_tail, agreement_id) where agreement_no is not null;
 
--- Debits that failed, by when, whose and why, and those that a retry has saved. A debit is in none of them while it is under way,
--- and only in these if it did not succeed at once.
-create index concurrently debit_attempts_failed on debit_attempts (settled_at, order_no, cycle_no) where status = 'FAIL';
-create index concurrently debit_attempts_failed_of_channel on debit_attempts
-  (channel_id, settled_at, order_no, cycle_no) where status = 'FAIL';
-create index concurrently debit_attempts_failed_because on debit_attempts
-  (left(reason, 100), settled_at, order_no, cycle_no) where status = 'FAIL';
-create index concurrently debit_attempts_recovered on debit_attempts (settled_at)
+-- Debits that a retry has saved.
+create index concurrently debit_attempts_recovered on debit_attempts (settled_at, order_no, cycle_no)
   include (try_no, amount_cent, channel_id, payment_channel_code) where status = 'SUCCESS' and try_no > 1;
+
+-- The trigger writes down each that it is shown.
+call update_in_steps('payments', 'status = t.status', null, 't.status in (''FAIL_RETRY'', ''FAIL'')');
+
+-- Each of these takes the place of one with the same columns in another order, or with one less, and serves nodes of the
+-- release before as well. A user is found by one look-up in place of one for each channel. Orders that are due are told apart by
+-- channel within the index.
+create index concurrently external_orders_of_user on external_orders (user_key, channel_id, single, created_at, order_no);
+drop index concurrently if exists external_orders_listed;
+create unique index concurrently channel_users_by_user on channel_users (key_of(channel_user_id), channel_id);
+drop index concurrently if exists channel_users_user;
+create index concurrently agreements_of_user on agreements
+  (key_of(channel_user_id), channel_id, (agreement_no is not null), agreement_id);
+drop index concurrently if exists agreements_user;
+create index concurrently orders_to_bill on orders ((order_no % 4), next_due_at, order_no, channel_id)
+  where next_due_at is not null and settlement_mode = 'CHANNEL_COLLECT';
+drop index concurrently if exists orders_due_collect;
+create index concurrently orders_to_debit on orders (payment_channel_code, next_due_at, order_no, channel_id)
+  where next_due_at is not null and settlement_mode = 'SVC_DEDUCT';
+drop index concurrently if exists orders_due_deduct;
+create index concurrently orders_to_move_without_debit on orders (next_due_at, order_no, channel_id)
+  where next_due_at is not null and settlement_mode = 'SVC_DEDUCT'
+    and (total_cycles = 1 or latest_payment_status = 'FAIL_RETRY');
+drop index concurrently if exists orders_due_without_debit;

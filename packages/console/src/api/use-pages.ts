@@ -19,7 +19,13 @@ export function usePages<Answer extends Page, Row>(
 ) {
   const found = useInfiniteQuery({
     queryKey: [path, query],
-    queryFn: ({ pageParam, signal }) => api.get<Answer>(path, { ...query, cursor: pageParam }, signal),
+    queryFn: async ({ pageParam, signal }) => {
+      const read = (cursor: string | undefined) => api.get<Answer>(path, { ...query, cursor }, signal);
+      let page = await read(pageParam);
+      // What is rare may lie far back: an empty page says how far was looked, and not that there is nothing.
+      while (rowsOf(page).length === 0 && page.nextCursor !== null) page = await read(page.nextCursor);
+      return page;
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,

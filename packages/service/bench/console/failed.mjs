@@ -24,8 +24,9 @@ export async function makeFailures({ maker }) {
      from saved s where d.order_no = s.order_no and d.cycle_no = s.cycle_no`,
     [REASONS],
   );
-  await maker.query('vacuum analyze debit_attempts');
-  await maker.query('vacuum analyze payments');
+  // The service's own trigger writes down what failed, when a period changes.
+  await maker.query(`update payments set status = status where status in ('FAIL', 'FAIL_RETRY')`);
+  for (const table of ['debit_attempts', 'payments', 'failed_payments']) await maker.query(`vacuum analyze ${table}`);
 }
 
 export function readsOfFailures(operator, { appIds }) {

@@ -146,7 +146,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
       : []),
     ...(rows.has('totals') ? entries('totals', filters, totals) : []),
     ...(rows.has('search')
-      ? entries('search', searches, (value) => (n) => search(operator, channels, { q: value(n) }, 'support'))
+      ? entries('search', searches, (value) => (n) => search(operator, { q: value(n) }, 'support'))
       : []),
     ...(rows.has('overview')
       ? ['24h', '30d', '12m'].flatMap((range) => [
@@ -229,6 +229,7 @@ async function sizesOf({ maker }) {
         ...[
           'external_orders_created',
           'external_orders_of_channel',
+          'external_orders_of_product',
           'orders_ended',
           'orders_ended_of_channel',
           'orders_failed',
@@ -240,7 +241,7 @@ async function sizesOf({ maker }) {
           'delivery_attempts_pushed',
           'agreements_card_tail',
         ],
-        ...['external_orders_listed', 'external_orders_number', 'orders_pkey'],
+        ...['external_orders_of_user', 'external_orders_number', 'orders_pkey', 'failed_payments'],
       ],
     ],
   );

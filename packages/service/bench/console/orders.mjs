@@ -27,6 +27,10 @@ export async function makeOrders({ operator, maker }, { orders, channels, say })
   }
   await maker.query(`update channels set created_at = now() - interval '400 days'`);
   await maker.query(`select make_weeks('events', 1)`);
+  await maker.query(
+    `insert into payment_channels (code, display_name, gateway, supported_banks) values ('MOCKPAY', 'Bench', 'sandbox', '{ICBC}')
+     on conflict do nothing`,
+  );
   for (let done = 0; done < orders; done += AT_A_TIME) {
     const some = Math.min(AT_A_TIME, orders - done);
     await insertSome(maker, { first: done, some, orders, channelIds });
@@ -113,8 +117,8 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
          case when settlement_mode = 'SVC_DEDUCT' then order_no end, case when settlement_mode = 'SVC_DEDUCT' then 'MOCKPAY' end
        from lived
      ), new_external as (
-       insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
-       select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, false from lived
+       insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single, product_code)
+       select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, false, product_code from lived
      ), new_users as (
        insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile)
        select channel_id, channel_user_id, key_of(channel_user_id || channel_id), 'sealed' from lived where channel_id <> ($4::bigint[])[1] on conflict do nothing
@@ -142,9 +146,9 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
   await maker.query('truncate due_events');
 }
 
-/** The latest periods of the orders that have had more than one, in the order of time: they are all of the last month. */
+/** The latest periods of the orders that have had more than one, in the order of time: a month is taken for 31 days, so they reach back a little further. */
 async function insertLatestPeriods(maker) {
-  for (let daysAgo = 32; daysAgo >= 0; daysAgo -= 1) {
+  for (let daysAgo = 40; daysAgo >= 0; daysAgo -= 1) {
     await maker.query(
       `with periods as materialized (
          select o.order_no, o.channel_id, o.external_order_no, o.channel_user_id, o.settlement_mode, o.cycle_no, o.amount_cent,

@@ -26,7 +26,7 @@ export function report({ facts, orders, channels, runs, results, sizes, writes }
           withAll.wal.toFixed(0),
         ]),
       ]),
-      'Of one row, in statements of 1,000 as batches write them, without and with the indexes of these reads, in processor time of the\nserver; medians of rounds in turn.\n',
+      'Of one row, in statements of 1,000 as batches write them, without and with what is there for these reads, in processor time of the\nserver; medians of rounds in turn.\n',
     );
   }
   return parts.join('\n');

@@ -4,14 +4,14 @@ const BATCHES = 30;
 const ROWS = 1_000;
 const ROUNDS = 3;
 
-/** What each row costs the server to write, without and with the indexes that are there for the console alone. */
+/** What each row costs the server to write, without and with the indexes and the trigger that are there for the console alone. */
 const KINDS = [
   {
     label: 'external_orders (each creation)',
     table: 'external_orders',
-    indexes: ['external_orders_created', 'external_orders_of_channel'],
-    insert: `insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
-      select 'w-' || n, 100001 + n % 20, n, key_of('u' || n), now() + n * interval '1 ms', false
+    indexes: ['external_orders_created', 'external_orders_of_product', 'external_orders_of_channel'],
+    insert: `insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single, product_code)
+      select 'w-' || n, 100001 + n % 20, n, key_of('u' || n), now() + n * interval '1 ms', false, 'MONTHLY_' || n % 5
       from generate_series($1::bigint, $1::bigint + ${ROWS - 1}) n`,
   },
   {
@@ -33,6 +33,14 @@ const KINDS = [
       select n, 1, 1, 100001, n, 'MOCKPAY', 1990, now(), now() from generate_series($1::bigint, $1::bigint + ${ROWS - 1}) n`,
     afterwards: `update debit_attempts set status = 'SUCCESS', settled_at = now(), paid_at = now(), ask_at = null
       where order_no between $1::bigint and $1::bigint + ${ROWS - 1}`,
+  },
+  {
+    label: 'payments (each settlement that succeeds)',
+    table: 'payments',
+    trigger: 'keep_failed_payment',
+    before: `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
+      select n, 1, 100001, 'PROCESSING', now(), 1990, 1 from generate_series(1, ${ROWS * BATCHES}) n`,
+    insert: `update payments set status = 'SUCCESS', paid_at = now() where order_no between $1::bigint and $1::bigint + ${ROWS - 1}`,
   },
   {
     label: 'delivery_attempts (each push)',
@@ -61,15 +69,19 @@ export async function measureWrites({ maker }, server, say) {
   const results = [];
   for (const kind of KINDS) {
     say(`  writes: ${kind.label}\n`);
+    const { table, trigger, indexes = [] } = kind;
     const definitions = await maker.query(
       'select c.relname as name, pg_get_indexdef(c.oid) as text from pg_class c where c.relname = any($1)',
-      [kind.indexes],
+      [indexes],
     );
+    const turnTrigger = async (way) => trigger && maker.query(`alter table ${table} ${way} trigger ${trigger}`);
     const rounds = { without: [], withAll: [] };
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const { name } of definitions) await maker.query(`drop index ${name}`);
+      await turnTrigger('disable');
       rounds.without.push(await writeRows(maker, server, kind));
       for (const { text } of definitions) await maker.query(text.replace(' ON ONLY ', ' ON '));
+      await turnTrigger('enable');
       rounds.withAll.push(await writeRows(maker, server, kind));
     }
     const middle = (all) => ({ us: median(all.map(({ us }) => us)), wal: median(all.map(({ wal }) => wal)) });

@@ -135,7 +135,9 @@ describe('a dry run', () => {
 
   it('of more than 10,000 is refused', async () => {
     const [orderNo = ''] = await many(1);
-    await on.sql(`update orders set product_code = 'TEST_SPU_DAILY_7' where order_no = $1`, [orderNo]);
+    for (const table of ['orders', 'external_orders']) {
+      await on.sql(`update ${table} set product_code = 'TEST_SPU_DAILY_7' where order_no = $1`, [orderNo]);
+    }
     await copyOrder(on.service.fresh.database, orderNo, 10_001);
     const choice = { filter: { productCode: 'TEST_SPU_DAILY_7' } };
     const reply = await prepare(on.support, 'UNSUBSCRIBE', choice);

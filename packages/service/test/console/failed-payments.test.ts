@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failedPaymentsQuery } from '../../src/operator/payments/failed-payments-sql.js';
 import { periodNo } from '../refunds/support.js';
 import { declined } from '../renewals/support.js';
 import { sharedRequest } from '../support/demo.js';
@@ -112,23 +113,50 @@ describe('failed payments', () => {
     }
   });
 
-  it('go on behind many that do not match', async () => {
-    // Attempts that failed and were paid in the end.
-    await on.sql(
-      `insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
-         status, reason, started_at, settled_at)
-       select $1::bigint, 2, n + 10, channel_id, agreement_id, payment_channel_code, amount_cent, 'FAIL', 'noise', now(),
-         now() + interval '1 hour' + n * interval '1 s'
-       from debit_attempts, generate_series(1, 80) m, lateral (select m as n) x where order_no = $1 and cycle_no = 1`,
-      [recovered],
-    );
-    await on.sql(
-      `insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
-         status, reason, started_at, settled_at)
-       select -n, 1, 1, 1, 1, 'MOCKPAY', 1, 'FAIL', 'noise', now(), now() + interval '2 hours' from generate_series(1, 5000) n`,
-    );
-    expect((await numbers()).slice(0, 2)).toEqual([terminated, failed]);
-    await on.sql('delete from debit_attempts where order_no < 0');
+  it('are in the list while their latest debit has failed, and not while they are tried again or once they are paid', async () => {
+    const orderNo = await on.paidOrder();
+    await on.renewNow(orderNo, 'retryable');
+    expect(await numbers()).toContain(orderNo);
+    on.institution.onDebit = async () => ({ kind: 'unknown' });
+    await on.renewNow(orderNo);
+    expect(await numbers()).not.toContain(orderNo);
+    on.institution.reset();
+  });
+
+  describe('behind many others, later and of another institution', () => {
+    beforeAll(async () => {
+      await on.sql(
+        `insert into failed_payments (order_no, cycle_no, channel_id, product_code, payment_channel_code, status, amount_cent,
+           tries, reason, failed_at)
+         select -n, 1, channel_id, product_code, 'BANK', 'FAIL', 1, 1, 'noise', now() + interval '2 hours'
+         from generate_series(1, 5000) n, failed_payments where order_no = $1`,
+        [failed],
+      );
+      await on.sql('analyze failed_payments');
+    });
+    afterAll(() => on.sql('delete from failed_payments where order_no < 0'));
+
+    it('are found', async () => {
+      expect((await numbers({ paymentChannelCode: 'MOCKPAY' })).slice(0, 2)).toEqual([terminated, failed]);
+      const { body } = await on.viewer.get('/payments/failed/summary?paymentChannelCode=MOCKPAY');
+      expect(body).toMatchObject({ isAtLeast: false, total: { payments: 5 } });
+    });
+
+    it.each([
+      ['all', {}, 'failed_payments_at'],
+      ['of a channel', { channelId: 100_001 }, 'failed_payments_of_channel'],
+      ['of a product', { productCode: 'NONE' }, 'failed_payments_of_product'],
+      ['for a reason', { reason: 'noise' }, 'failed_payments_because'],
+      ['that are tried again', { status: 'FAIL_RETRY', channelId: 100_001 } as const, 'orders_to_move_without_debit'],
+    ])('%s are found by their index, and no table is read whole', async (_what, filter, index) => {
+      const { values, ...query } = failedPaymentsQuery(filter, { after: undefined, rows: 51, limit: 51 });
+      const { database } = on.service.fresh;
+      const plan = JSON.stringify(
+        await database.query({ ...query, text: `explain (format json) ${query.text}` }, values),
+      );
+      expect(plan).toContain(`"${index}"`);
+      expect(plan).not.toContain('"Seq Scan"');
+    });
   });
 });
 
@@ -148,6 +176,7 @@ describe('the summary', () => {
         { tryNo: 2, payments: 1, amountCent: 1990 },
       ],
       recoveredByTry: [{ tryNo: 2, payments: 1, amountCent: 1990 }],
+      isRecoveredAtLeast: false,
     });
   });
 

@@ -190,6 +190,9 @@ describe('GET /console/api/orders', () => {
     ['a user', { channelUserId: 'ann-the-first' }],
     ['due ones', { dueFrom: day(1) }],
     ['a product', { productCode: 'TEST_SPU_001', settlementMode: 'SVC_DEDUCT' }],
+    ['a product of a channel', { productCode: 'TEST_SPU_001', appId: 'test_demo' }],
+    ['a user of a channel', { channelUserId: 'ann-the-first', appId: 'test_demo' }],
+    ['due ones of a channel', { dueFrom: day(1), appId: 'test_demo' }],
   ])('pages by a cursor through %s: each order once, in the same order', async (_what, query) => {
     const all = (await list(query)).orders.map(({ orderNo }) => orderNo);
     for (const limit of ['1', '2']) {
@@ -374,19 +377,28 @@ describe('with many orders', () => {
     ['ended', { statuses: ['COMPLETED'] as const }, ['orders_ended']],
     ['not begun', { statuses: ['INITIALIZING'] as const }, ['debit_attempts_started']],
     ['failed', { failed: true }, ['orders_failed']],
-    ['due', { dueFrom: 0 }, ['orders_due_collect', 'orders_due_deduct']],
-    ['of a product', { productCode: 'RARE' }, ['orders_of_product']],
-    ['of a user', { channelUserId: 'bob' }, ['external_orders_listed']],
+    ['due', { dueFrom: 0 }, ['orders_to_bill', 'orders_to_debit']],
+    ['due, of a channel', { dueFrom: 0, channelId: 100_001 }, ['orders_to_bill', 'orders_to_debit']],
+    ['of a product', { productCode: 'RARE' }, ['external_orders_of_product']],
+    ['of a channel', { channelId: 100_001 }, ['external_orders_of_channel']],
+    ['of a product in a channel', { channelId: 100_001, productCode: 'RARE' }, ['external_orders_of_channel']],
+    ['of a user', { channelUserId: 'bob' }, ['external_orders_of_user']],
+    ['of a user in a channel', { channelUserId: 'bob', channelId: 100_001 }, ['external_orders_of_user']],
   ])('those %s are found by their index, and no table is read whole', async (_what, filter, indexes) => {
     const { list: query, values } = orderListQuery(filter, { after: undefined, orders: 51 }, 51);
     const plan = JSON.stringify(await on.sql({ ...query, text: `explain (format json) ${query.text}` }, values));
     for (const index of indexes) expect(plan).toContain(`"${index}"`);
     const whole = [...plan.matchAll(/"Seq Scan".*?"Relation Name":"(\w+)"/g)].map(([, table]) => table);
-    expect(whole.filter((table) => !['channels', 'payment_channels'].includes(table ?? ''))).toEqual([]);
+    expect(whole.filter((table) => !['channels', 'payment_channels', 'products'].includes(table ?? ''))).toEqual([]);
+    // A channel is told within the index: others' orders are not read to see whose they are.
+    if ('channelId' in filter) expect(plan).not.toMatch(/"Filter":"[^"]*t\.channel_id/);
   });
 
   it('what is rare is found among them', async () => {
     expect(await names({ productCode: 'RARE' })).toEqual(['of another channel']);
+    expect(await names({ productCode: 'RARE', appId: 'test_demo' })).toEqual([]);
+    expect(await names({ appId: other.credentials.appId })).toEqual(['of another channel']);
+    expect(await names({ dueFrom: day(0), appId: other.credentials.appId })).toEqual(['of another channel']);
     expect(await names({ status: 'TERMINATED' })).toEqual(['terminated']);
   });
 

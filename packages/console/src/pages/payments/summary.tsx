@@ -19,7 +19,7 @@ export function Summary({ summary, filters }: SummaryProps) {
   const institutions = useInstitutionNames();
   const { values, set } = filters;
   if (!summary) return <Skeleton height={150} radius="md" />;
-  const { total, isAtLeast, byReason, byInstitution, byTry, recoveredByTry } = summary;
+  const { total, isAtLeast, byReason, byInstitution, byTry, recoveredByTry, isRecoveredAtLeast } = summary;
   const recoveredCent = recoveredByTry.reduce((sum, { amountCent }) => sum + amountCent, 0);
   const choose = (name: 'reason' | 'paymentChannelCode', value: string) => () =>
     set({ [name]: values[name] === value ? undefined : value });
@@ -37,7 +37,7 @@ export function Summary({ summary, filters }: SummaryProps) {
         </span>
         <span>
           <span className={styles.sum}>{moneyText(recoveredCent)}</span>
-          <span className={styles.sumName}>{t('recoveredSum')}</span>
+          <span className={styles.sumName}>{t(isRecoveredAtLeast ? 'recoveredAtLeast' : 'recoveredSum')}</span>
         </span>
       </div>
       <div className={styles.summary}>

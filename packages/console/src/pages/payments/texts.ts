@@ -21,6 +21,7 @@ export const useTexts = dictionary({
   totalAtLeast: ['{count} payments or more', '{count} 笔以上'],
   outstanding: ['not collected', '未收款项'],
   recoveredSum: ['recovered by retries in 30 days', '近 30 天重试追回'],
+  recoveredAtLeast: ['at least, recovered by retries in 30 days', '近 30 天重试追回（至少）'],
   byReason: ['By reason', '按原因'],
   byInstitution: ['By institution', '按支付机构'],
   byTry: ['By how often they were tried', '按已尝试次数'],

@@ -38,6 +38,6 @@ export const overviewOperations: readonly Operation[] = [
       'Finds orders, payments, refunds, agreements, events, users, channels and products by whatever they are called',
     query: schemas.searchQuery,
     answer: schemas.searchAnswer,
-    run: ({ operator, channels, person }, { query }) => search(operator, channels, query, person.role),
+    run: ({ operator, person }, { query }) => search(operator, query, person.role),
   }),
 ];

@@ -56,6 +56,8 @@ export const failedSummary = Type.Object({
   byTry: Type.Array(Type.Object({ tryNo: count, ...group })),
   /** Of the last 30 days: payments that succeeded by their second try or a later one. */
   recoveredByTry: Type.Array(Type.Object({ tryNo: count, ...group })),
+  /** They are counted for as long as somebody waits; true when there are more. */
+  isRecoveredAtLeast: Type.Boolean(),
 });
 
 export const BULK_KINDS = ['RETRY', 'REFUND', 'UNSUBSCRIBE', 'REPLAY'] as const;

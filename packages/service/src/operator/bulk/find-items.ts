@@ -230,7 +230,7 @@ async function findFailedPeriods(
   const filter = await parseFailedFilter(operator, { ...input, status: 'FAIL_RETRY' });
   const { found, next } = await walkFailedPayments(operator, filter, undefined, {
     limit: MAX_ITEMS,
-    maxWalked: MAX_WALKED,
+    waitMs: MAX_WAIT_MS,
   });
   if (next !== undefined) throw createTooMany();
   return found.map(({ orderNo, cycleNo, amountCent }) => ({
@@ -241,8 +241,8 @@ async function findFailedPeriods(
   }));
 }
 
-/** More than may wait for a retry at a time: looked at in some seconds. */
-const MAX_WALKED = 1_000_000;
+/** Long enough for all that may wait for a retry at a time. */
+const MAX_WAIT_MS = 20_000;
 
 async function findMatchingEvents(
   operator: OperatorWithClock,

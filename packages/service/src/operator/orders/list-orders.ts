@@ -13,6 +13,7 @@ import { type OperatorWithClock, refusal } from '../operator.js';
 import { requirePageSize } from '../paging.js';
 import type { Role } from '../people/roles.js';
 import { createNotFound, requireOneOf } from '../rules.js';
+import { walkInStretches } from '../walk.js';
 import {
   type ListedOrder,
   type OrderFilter,
@@ -75,12 +76,13 @@ export interface OrderTotals extends OrderSums {
 /** Counting stops here. */
 export const MAX_COUNTED = 10_000;
 /** Orders that are looked at first. */
-const FIRST_COUNTED = 1_000;
+const FIRST_COUNTED = 200;
 const ORDERS_PER_PIECE = 1_000;
 
-/** Orders that one statement looks at, at most, and how long somebody waits for a page. */
-const MAX_WALK = 20_000;
-const MAX_PAGE_MS = 1_500;
+/** How long somebody waits for a page and for totals, and a file for a piece of it. */
+const PAGE_MS = 100;
+const TOTALS_MS = 80;
+const PIECE_MS = 1_500;
 /** How long any statement of a list may take. */
 const MAX_STATEMENT_MS = 3_000;
 
@@ -94,7 +96,7 @@ export async function listOrders(operator: OperatorWithClock, input: OrderPageIn
   const filter = await readFilter(operator.database, asked);
   const question = questionOf(asked);
   const after = cursor === undefined ? undefined : readKey(cursor, question);
-  const { found, next } = await readPage(operator, filter, after, size, MAX_PAGE_MS);
+  const { found, next } = await readPage(operator, filter, after, size, PAGE_MS);
   return {
     orders: found.map((order) => describeOrder(order, role)),
     nextCursor: next === undefined ? null : writeCursor(question, next),
@@ -106,7 +108,7 @@ export async function totalOrders(operator: OperatorWithClock, input: OrderFilte
   const filter = await readFilter(operator.database, input);
   let sums: OrderSums = { count: 0, totalPaidAmountCent: 0, totalRefundAmountCent: 0 };
   let isComplete = false;
-  const stretches = walkOrders(operator, { first: FIRST_COUNTED, waitMs: MAX_PAGE_MS }, (db, walk) =>
+  const stretches = walkOrders(operator, { first: FIRST_COUNTED, waitMs: TOTALS_MS }, (db, walk) =>
     sumOrders(db, filter, walk, MAX_COUNTED - sums.count),
   );
   for await (const { found, isLast } of stretches) {
@@ -153,7 +155,7 @@ export async function exportOrders(
     yield spreadsheetLine(CSV_COLUMNS);
     let after: OrderListKey | undefined;
     do {
-      const { found, next } = await readPage(operator, filter, after, ORDERS_PER_PIECE, MAX_PAGE_MS);
+      const { found, next } = await readPage(operator, filter, after, ORDERS_PER_PIECE, PIECE_MS);
       const lines = found.map((order) => describeOrder(order, role));
       if (lines.length > 0)
         yield lines.map((line) => spreadsheetLine(CSV_COLUMNS.map((column) => line[column]))).join('');
@@ -189,27 +191,20 @@ async function readPage(
   return { found, next: after };
 }
 
-/** Stretch after stretch, each longer than the one before, until the list ends or `waitMs` are over. */
 async function* walkOrders<Found>(
   { database, clock }: OperatorWithClock,
-  {
-    after,
-    first,
-    waitMs,
-  }: { readonly after?: OrderListKey | undefined; readonly first: number; readonly waitMs: number },
+  { after, ...options }: { readonly after?: OrderListKey | undefined; readonly first: number; readonly waitMs: number },
   read: (db: Queryable, walk: Walk) => Promise<Stretch<Found>>,
 ): AsyncGenerator<Stretch<Found> & { readonly isLast: boolean }> {
-  const startedAt = clock.now();
   let place = after;
-  for (let orders = first; ; orders = Math.min(orders * 8, MAX_WALK)) {
-    const walk = { after: place, orders };
-    const stretch = await database.transaction((tx) => read(tx, walk), {
+  const stretches = walkInStretches({ clock, ...options }, (orders) =>
+    database.transaction((tx) => read(tx, { after: place, orders }), {
       statementMs: MAX_STATEMENT_MS,
       readOnly: true,
-    });
-    const isLast = stretch.walked < orders;
-    yield { ...stretch, isLast };
-    if (isLast || clock.now() - startedAt > waitMs) return;
+    }),
+  );
+  for await (const stretch of stretches) {
+    yield stretch;
     place = stretch.last;
   }
 }

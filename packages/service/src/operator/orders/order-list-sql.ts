@@ -5,6 +5,7 @@ import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
 import { ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
 import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
+import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
 /** What is asked for. Times in Unix milliseconds, `from` inclusive, `to` exclusive. */
 export interface OrderFilter {
@@ -32,13 +33,13 @@ export interface ListedOrder extends Order {
 /** Some orders of the list, in its order. */
 export interface Stretch<Found> {
   readonly found: Found;
-  /** How many orders were looked at. */
+  /** How many orders were looked at, or minutes of what is due. */
   readonly walked: number;
   /** The last of them: where the next stretch begins. */
   readonly last: OrderListKey | undefined;
 }
 
-/** Where a stretch begins, and how many orders it looks at. */
+/** Where a stretch begins, and how many orders it looks at, or minutes of what is due in a channel. */
 export interface Walk {
   readonly after: OrderListKey | undefined;
   readonly orders: number;
@@ -84,6 +85,19 @@ function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
   ];
 }
 
+/** What a walk goes along: an index that begins with `lead`, goes on with what `where` has the value of, and then the time. */
+interface Source {
+  readonly table: string;
+  readonly at: string;
+  /**
+   * PostgreSQL may think that it finds the rows soonest by another index, in the order of time, and then looks for those of a
+   * channel that has no new ones among all of the others. Sorted by this column too, only the right one has them in order;
+   * compared with an array, it is not taken for a constant that need not be sorted by.
+   */
+  readonly lead?: { readonly column: string; readonly given: string } | undefined;
+  readonly where: readonly string[];
+}
+
 /**
  * Keys of orders as an index has them, the first of the list first: that of the rarest thing that is asked for. What else is
  * asked for is looked up order by order. No index is on what changes with each renewal, but on what a renewal leaves alone:
@@ -92,11 +106,11 @@ function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
 function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Question): string {
   const { value } = question;
   const limit = value(orders);
-  const pick = (source: { table: string; at: string; where: readonly string[] }, isAscending = false) => {
-    const { table, at, where } = source;
+  const pick = ({ table, at, lead, where }: Source, isAscending = false) => {
     const [way, than] = isAscending ? ['asc', '>'] : ['desc', '<'];
     const [from, to] = isAscending ? [filter.dueFrom, filter.dueTo] : [filter.createdFrom, filter.createdTo];
     const all = [
+      ...(lead === undefined ? [] : [`${lead.column} = any(array[${lead.given}])`]),
       ...where,
       ...(from === undefined ? [] : [`${at} >= ${fromEpochMs(value(from))}`]),
       ...(to === undefined ? [] : [`${at} < ${fromEpochMs(value(to))}`]),
@@ -105,56 +119,46 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
         : [`(${at}, t.order_no) ${than} (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`]),
     ];
     return `(select ${at} as at, t.order_no from ${table} where ${all.length === 0 ? 'true' : all.join(' and ')}
-      order by ${at} ${way}, t.order_no ${way} limit ${limit})`;
+      order by ${lead === undefined ? '' : `${lead.column} ${way}, `}${at} ${way}, t.order_no ${way} limit ${limit})`;
   };
   const { channelId, channelUserId, productCode, statuses, failed } = filter;
   const ofChannel = () => (channelId === undefined ? [] : [`t.channel_id = ${value(channelId)}`]);
+  const ledBy = (column: string, given: string) => ({ column, given });
+  const byChannel = () => (channelId === undefined ? undefined : ledBy('t.channel_id', `${value(channelId)}::bigint`));
 
   if (channelUserId !== undefined) {
-    const channels = channelId === undefined ? '' : `where c.channel_id = ${value(channelId)}`;
-    const userKey = `key_of(${value(channelUserId)}::text)`;
+    const user = value(channelUserId);
+    const byUser = ledBy('t.user_key', `key_of(${user}::text)`);
     const own = (single: string) =>
       pick({
         table: 'external_orders t',
         at: 't.created_at',
-        where: ['t.channel_id = c.channel_id', `t.user_key = ${userKey}`, single],
+        lead: byUser,
+        where: ['t.channel_id = c.channel_id', single],
       });
-    return `select k.at, k.order_no from channels c, lateral (${own('t.single')} union all ${own('not t.single')}) k ${channels}`;
+    const channels =
+      channelId === undefined
+        ? channelsOfUserSql('external_orders', 't.user_key', user)
+        : `(select ${value(channelId)}::bigint as channel_id)`;
+    return `select k.at, k.order_no from ${channels} c, lateral (${own('t.single')} union all ${own('not t.single')}) k`;
   }
   if (isSortedByDue(filter)) {
-    const dueOf = (mode: SettlementMode, where: string) =>
-      pick(
-        {
-          table: 'orders t',
-          at: 't.next_due_at',
-          where: [`t.settlement_mode = '${mode}'`, where, 't.next_due_at is not null'],
-        },
-        true,
-      );
-    const billed = () =>
-      Array.from({ length: BILLING_LANES }, (_, lane) =>
-        dueOf('CHANNEL_COLLECT', `t.order_no % ${BILLING_LANES} = ${lane}`),
-      );
-    const debited = () =>
-      `select d.at, d.order_no from payment_channels p, lateral ${dueOf('SVC_DEDUCT', 't.payment_channel_code = p.code')} d`;
-    return [
-      ...(filter.settlementMode === 'SVC_DEDUCT' ? [] : billed()),
-      ...(filter.settlementMode === 'CHANNEL_COLLECT' ? [] : [debited()]),
-    ].join(' union all ');
+    return dueSql(filter, (where) => pick({ table: 'orders t', at: 't.next_due_at', where }, true));
   }
   if (failed === true) {
     return FAILED_STATUSES.map((status) =>
       pick({
         table: 'orders t',
         at: 't.created_at',
-        where: [paymentStatusIs('t.latest_payment_status', status), ...ofChannel()],
+        lead: byChannel(),
+        where: [paymentStatusIs('t.latest_payment_status', status)],
       }),
     ).join(' union all ');
   }
   if (statuses?.every((status) => ENDED_STATUSES.includes(status))) {
     return statuses
       .map((status) =>
-        pick({ table: 'orders t', at: 't.created_at', where: [orderStatusIs('t.status', status), ...ofChannel()] }),
+        pick({ table: 'orders t', at: 't.created_at', lead: byChannel(), where: [orderStatusIs('t.status', status)] }),
       )
       .join(' union all ');
   }
@@ -164,10 +168,68 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
       where d.status = 'STARTED' and d.cycle_no = 1) t`;
     return pick({ table: started, at: 't.created_at', where: ofChannel() });
   }
-  if (productCode !== undefined && channelId === undefined) {
-    return pick({ table: 'orders t', at: 't.created_at', where: [`t.product_code = ${value(productCode)}`] });
+  const listed = (lead: Source['lead'], ...where: readonly string[]) =>
+    pick({ table: 'external_orders t', at: 't.created_at', lead, where });
+  if (channelId === undefined) {
+    return listed(productCode === undefined ? undefined : ledBy('t.product_code', `${value(productCode)}::text`));
   }
-  return pick({ table: 'external_orders t', at: 't.created_at', where: ofChannel() });
+  if (productCode !== undefined) return listed(byChannel(), `t.product_code = ${value(productCode)}`);
+  // A channel's orders are kept by product, and its list is merged from theirs.
+  return `select k.at, k.order_no from products p, lateral ${listed(byChannel(), 't.product_code = p.product_code')} k`;
+}
+
+/** Due orders from each of the indexes that the engine finds them by, with what is true of those in it. */
+function dueSql({ settlementMode }: OrderFilter, pick: (where: readonly string[]) => string): string {
+  const ofMode = (mode: SettlementMode, where: string) =>
+    pick([`t.settlement_mode = '${mode}'`, where, 't.next_due_at is not null']);
+  const billed = () =>
+    Array.from({ length: BILLING_LANES }, (_, lane) =>
+      ofMode('CHANNEL_COLLECT', `t.order_no % ${BILLING_LANES} = ${lane}`),
+    );
+  const debited = () =>
+    `select d.at, d.order_no from payment_channels p, lateral ${ofMode('SVC_DEDUCT', 't.payment_channel_code = p.code')} d`;
+  return [
+    ...(settlementMode === 'SVC_DEDUCT' ? [] : billed()),
+    ...(settlementMode === 'CHANNEL_COLLECT' ? [] : [debited()]),
+  ].join(' union all ');
+}
+
+/** In one window of a channel's due orders. */
+const MAX_DUE = 2_000;
+
+/**
+ * A channel's due orders are told from others' within the index. However many others lie between two of them must not matter,
+ * so a stretch is what is due within so many minutes, and goes on with whatever is due next.
+ */
+function dueOfChannelSql(filter: OrderFilter, { after, orders: minutes }: Walk, { value }: Question): string {
+  const at = 't.next_due_at';
+  const length = value(minutes);
+  const key = after === undefined ? undefined : [fromEpochMicros(value(after[0])), value(after[1])];
+  const before = filter.dueTo === undefined ? [] : [`${at} < ${fromEpochMs(value(filter.dueTo))}`];
+  const channel = `t.channel_id = ${value(filter.channelId)}`;
+  const pick = (conditions: readonly string[], limit: string) => (where: readonly string[]) =>
+    `(select ${at} as at, t.order_no from orders t where ${[...where, ...conditions, ...before].join(' and ')}
+      order by ${at}, t.order_no limit ${limit})`;
+  const soonest = (from: readonly string[]) => `(select min(s.at) from (${dueSql(filter, pick(from, '1'))}) s)`;
+  const begin =
+    key?.[0] ?? soonest(filter.dueFrom === undefined ? [] : [`${at} >= ${fromEpochMs(value(filter.dueFrom))}`]);
+  const within = [
+    ...[channel, `${at} >= b.from_at`, `${at} < b.to_at`],
+    ...(key === undefined ? [] : [`(${at}, t.order_no) > (${key.join(', ')})`]),
+  ];
+  return `with bounds as materialized (
+      select s.at as from_at, s.at + ${length}::integer * interval '1 minute' as to_at from (select ${begin} as at) s
+    ), walked as materialized (
+      select k.at, k.order_no from bounds b, lateral (${dueSql(filter, pick(within, String(MAX_DUE)))}) k
+      order by k.at, k.order_no limit ${MAX_DUE}
+    ), ends as (
+      select case when l.at is null then 0 else ${length}::integer end as walked, ${epochMicros('l.at')} as micros, l.order_no
+      from (select (select count(*) = ${MAX_DUE} from walked) as is_full) w left join lateral (
+        select * from (
+          (select k.at, k.order_no from walked k where w.is_full order by k.at desc, k.order_no desc limit 1)
+          union all
+          select ${soonest([`${at} >= b.to_at`])}, 0 from bounds b where not w.is_full) l where l.at is not null) l on true
+    )`;
 }
 
 /** The orders of a stretch that match, as `o`, with the key of each in `w`. */
@@ -175,14 +237,18 @@ function stretchSql(filter: OrderFilter, walk: Walk, question: Question): string
   const way = isSortedByDue(filter) ? 'asc' : 'desc';
   const back = isSortedByDue(filter) ? 'desc' : 'asc';
   const conditions = conditionsOf(filter, question);
-  return `with walked as materialized (
+  const isDueOfChannel = isSortedByDue(filter) && filter.channelId !== undefined && filter.channelUserId === undefined;
+  const walked = isDueOfChannel
+    ? dueOfChannelSql(filter, walk, question)
+    : `with walked as materialized (
       select k.at, k.order_no from (${walkSql(filter, walk, question)}) k
       order by k.at ${way}, k.order_no ${way} limit ${question.value(walk.orders)}
     ), ends as (
       select (select count(*)::integer from walked) as walked, l.micros, l.order_no
       from (select) one left join (
         select ${epochMicros('w.at')} as micros, w.order_no from walked w order by w.at ${back}, w.order_no ${back} limit 1) l on true
-    ), matching as (
+    )`;
+  return `${walked}, matching as (
       select o.*, w.at as list_at from walked w, lateral (select * from orders o where o.order_no = w.order_no offset 0) o
       ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
       order by w.at ${way}, w.order_no ${way} limit $1

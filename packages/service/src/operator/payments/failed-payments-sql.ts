@@ -36,144 +36,192 @@ export interface FailedPayment {
   readonly micros: number;
 }
 
-export interface FailedStretch {
-  readonly found: readonly FailedPayment[];
-  /** How many periods or attempts were looked at. */
+/** Some of the list, in its order. */
+export interface FailedStretch<Found> {
+  readonly found: Found;
+  /** How many rows were looked at. */
   readonly walked: number;
+  /** The last of them: where the next stretch begins. */
   readonly last: FailedKey | undefined;
+}
+
+/** Where a stretch begins, how many rows it looks at, and how many that match it takes. */
+export interface FailedWalk {
+  readonly after: FailedKey | undefined;
+  readonly rows: number;
+  readonly limit: number;
 }
 
 /** Texts are compared and indexed by so many characters: a reason may be longer than an index takes. */
 const INDEXED_REASON = 100;
 
+/** Adds a value, and says what stands for it in the text. */
+type Value = (given: unknown) => string;
+
 /**
- * Looks at so many of those that may match, and no further, so that a filter that hardly anything matches takes many short
- * statements in place of an endless one. What waits for its retry is walked by when that is, the soonest first: they are few.
- * Everything else is walked by its failed attempts, the latest first. The text depends on the filter, so that each finds its
- * index.
+ * The rows of a stretch that match, as `matching`, and where it ends, as `ends`. It looks at so many of those that may match, and no
+ * further, so that a filter that hardly anything matches takes many short statements in place of an endless one. The text
+ * depends on the filter, so that each finds its index.
  */
-export async function readFailedPayments(
-  db: Queryable,
-  filter: FailedFilter,
-  after: FailedKey | undefined,
-  { walk, limit }: { readonly walk: number; readonly limit: number },
-): Promise<FailedStretch> {
-  const { values, ...question } = failedPaymentsQuery(filter, after, walk, limit);
-  const rows = await db.query<FailedRow>(question, values);
-  const [first] = rows;
-  if (!first) throw new Error('a stretch has an end');
-  const { walked, lastMicros, lastNo, lastCycle } = first;
-  return {
-    found: rows.flatMap(({ walked: _1, lastMicros: _2, lastNo: _3, lastCycle: _4, ...payment }) =>
-      payment.orderNo === null ? [] : [payment as FailedPayment],
-    ),
-    walked,
-    last: lastMicros === null || lastNo === null || lastCycle === null ? undefined : [lastMicros, lastNo, lastCycle],
-  };
-}
-
-type FailedRow = { readonly [Field in keyof FailedPayment]: FailedPayment[Field] | null } & {
-  readonly walked: number;
-  readonly lastMicros: number | null;
-  readonly lastNo: number | null;
-  readonly lastCycle: number | null;
-};
-
-export function failedPaymentsQuery(
-  filter: FailedFilter,
-  after: FailedKey | undefined,
-  walk: number,
-  limit: number,
-): { readonly text: string; readonly byIndex: true; readonly values: readonly unknown[] } {
-  const values: unknown[] = [];
-  const value = (given: unknown) => `$${values.push(given)}`;
+function stretchSql(filter: FailedFilter, walk: FailedWalk, value: Value): { text: string; way: string } {
   const isWaiting = filter.status === 'FAIL_RETRY';
   const [way, back] = isWaiting ? ['asc', 'desc'] : ['desc', 'asc'];
-  const walked = isWaiting ? walkWaiting(after, walk, value) : walkFailedAttempts(filter, after, walk, value);
-  // Each row is judged before the next table is looked into.
-  const attempts = isWaiting
-    ? `(select w.at, d.* from walked w,
-         lateral (select * from payments p where p.order_no = w.order_no and p.cycle_no = w.cycle_no offset 0) p,
-         lateral (select * from debit_attempts d
-           where d.order_no = w.order_no and d.cycle_no = w.cycle_no and d.try_no = p.attempts offset 0) d) a`
-    : 'walked a';
-  const statuses: readonly PaymentStatus[] = filter.status === undefined ? FAILED_STATUSES : [filter.status];
-  const attemptConditions = judgeAttempt(filter, isWaiting, value);
-  const text = `with walked as materialized (${walked}), ends as (
+  const conditions = conditionsOf(filter, value);
+  const text = `with walked as materialized (${isWaiting ? walkWaiting(filter, walk, value) : walkFailed(filter, walk, value)}), ends as (
       select (select count(*)::integer from walked) as walked, ${epochMicros('l.at')} as micros, l.order_no, l.cycle_no
       from (select) one left join (
         select * from walked w order by w.at ${back}, w.order_no ${back}, w.cycle_no ${back} limit 1) l on true
     ), matching as (
-      select a.at as list_at, a.order_no, a.cycle_no, a.channel_id, o.product_code, o.next_due_at, p.status, p.amount_cent,
-        p.attempts, a.payment_channel_code, a.reason, a.settled_at
-      from (select * from ${attempts} ${attemptConditions.length === 0 ? '' : `where ${attemptConditions.join(' and ')}`} offset 0) a,
-        lateral (select * from payments p where p.order_no = a.order_no and p.cycle_no = a.cycle_no and p.attempts = a.try_no
-          and ${paymentStatusIs('p.status', ...statuses)} offset 0) p,
-        lateral (select * from orders o where o.order_no = a.order_no offset 0) o
-      ${filter.productCode === undefined ? '' : `where o.product_code = ${value(filter.productCode)}`}
-      order by a.at ${way}, a.order_no ${way}, a.cycle_no ${way} limit ${value(limit)}
-    )
-    select e.walked, e.micros as "lastMicros", e.order_no as "lastNo", e.cycle_no as "lastCycle", m.order_no as "orderNo",
-      m.cycle_no as "cycleNo", (select c.app_id from channels c where c.channel_id = m.channel_id) as "appId",
-      m.product_code as "productCode", m.payment_channel_code as "paymentChannelCode", m.status as "paymentStatus",
-      m.amount_cent as "amountCent", m.reason, m.attempts as tries, ${shanghaiText('m.settled_at')} as "failedAt",
-      case when ${paymentStatusIs('m.status', ...WAITING_FOR_RETRY_STATUSES)} then ${shanghaiText('m.next_due_at')} end as "nextTryAt",
-      ${epochMicros('m.list_at')} as micros
-    from ends e left join matching m on true order by m.list_at ${way}, m.order_no ${way}, m.cycle_no ${way}`;
-  return { text, byIndex: true, values };
+      select * from walked f where ${conditions.join(' and ')}
+      order by f.at ${way}, f.order_no ${way}, f.cycle_no ${way} limit ${value(walk.limit)}
+    )`;
+  return { text, way };
 }
 
-/** By the index of orders whose next step may need no debit, to the letter as that has its condition. */
-function walkWaiting(after: FailedKey | undefined, walk: number, value: (given: unknown) => string): string {
-  const place =
-    after === undefined
-      ? ''
-      : `and (o.next_due_at, o.order_no) > (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`;
-  return `select o.next_due_at as at, o.order_no, o.cycle_no from orders o
-    where o.next_due_at is not null and o.settlement_mode = 'SVC_DEDUCT'
-      and ${paymentStatusIs('o.latest_payment_status', ...WAITING_FOR_RETRY_STATUSES)} ${place}
-    order by o.next_due_at, o.order_no limit ${value(walk)}`;
-}
-
-/** By their time, and by why they failed or whose they are: each has its index. */
-function walkFailedAttempts(
-  { reason, channelId, from, to }: FailedFilter,
-  after: FailedKey | undefined,
-  walk: number,
-  value: (given: unknown) => string,
-): string {
+/**
+ * What waits for its retry is walked by when that is, the soonest first: by the index of orders whose next step may need no
+ * debit, to the letter as that has its condition. It has orders with one period too, which nothing has failed of.
+ */
+function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
   const conditions = [
-    `d.status = 'FAIL'`,
-    ...(reason !== undefined
-      ? [`left(d.reason, ${INDEXED_REASON}) = left(${value(reason)}, ${INDEXED_REASON})`]
-      : channelId !== undefined
-        ? [`d.channel_id = ${value(channelId)}`]
-        : []),
-    ...(from === undefined ? [] : [`d.settled_at >= ${fromEpochMs(value(from))}`]),
-    ...(to === undefined ? [] : [`d.settled_at < ${fromEpochMs(value(to))}`]),
+    `o.next_due_at is not null and o.settlement_mode = 'SVC_DEDUCT'`,
+    `(o.total_cycles = 1 or ${paymentStatusIs('o.latest_payment_status', ...WAITING_FOR_RETRY_STATUSES)})`,
+    ...(channelId === undefined ? [] : [`o.channel_id = ${value(channelId)}`]),
+    ...(after === undefined
+      ? []
+      : [`(o.next_due_at, o.order_no) > (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`]),
+  ];
+  return `select w.at, w.order_no, w.cycle_no, f.channel_id, f.product_code, f.payment_channel_code, f.status, f.amount_cent, f.tries,
+      f.reason, f.failed_at
+    from (select o.next_due_at as at, o.order_no, o.cycle_no from orders o where ${conditions.join(' and ')}
+        order by o.next_due_at, o.order_no limit ${value(rows)}) w
+      left join lateral (select * from failed_payments f where f.order_no = w.order_no and f.cycle_no = w.cycle_no offset 0) f on true`;
+}
+
+/**
+ * Everything else is walked by when it failed, the latest first, and by one thing that is asked for: each has its index. That
+ * no other index is taken is as in order-list-sql.ts.
+ */
+function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
+  const { reason, productCode, channelId, from, to } = filter;
+  const lead =
+    reason !== undefined
+      ? { column: `left(f.reason, ${INDEXED_REASON})`, given: `left(${value(reason)}::text, ${INDEXED_REASON})` }
+      : productCode !== undefined
+        ? { column: 'f.product_code', given: `${value(productCode)}::text` }
+        : channelId !== undefined
+          ? { column: 'f.channel_id', given: `${value(channelId)}::bigint` }
+          : undefined;
+  const conditions = [
+    ...(lead === undefined ? [] : [`${lead.column} = any(array[${lead.given}])`]),
+    ...(from === undefined ? [] : [`f.failed_at >= ${fromEpochMs(value(from))}`]),
+    ...(to === undefined ? [] : [`f.failed_at < ${fromEpochMs(value(to))}`]),
     ...(after === undefined
       ? []
       : [
-          `(d.settled_at, d.order_no, d.cycle_no) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])}, ${value(after[2])})`,
+          `(f.failed_at, f.order_no, f.cycle_no) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])}, ${value(after[2])})`,
         ]),
   ];
-  return `select d.settled_at as at, d.* from debit_attempts d
-    where ${conditions.join(' and ')} order by d.settled_at desc, d.order_no desc, d.cycle_no desc limit ${value(walk)}`;
+  return `select f.failed_at as at, f.* from failed_payments f ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
+    order by ${lead === undefined ? '' : `${lead.column} desc, `}f.failed_at desc, f.order_no desc, f.cycle_no desc limit ${value(rows)}`;
 }
 
-/** Conditions on the attempt called `a`: what it was not found by. */
-function judgeAttempt(
-  { reason, paymentChannelCode, channelId, from, to }: FailedFilter,
-  isWaiting: boolean,
-  value: (given: unknown) => string,
-): string[] {
+/** Conditions on the failed payment called `f`. */
+function conditionsOf(filter: FailedFilter, value: Value): string[] {
+  const equal = (column: string, given: unknown) => (given === undefined ? [] : [`${column} = ${value(given)}`]);
+  const { from, to, status } = filter;
   return [
-    ...(reason === undefined ? [] : [`a.reason = ${value(reason)}`]),
-    ...(paymentChannelCode === undefined ? [] : [`a.payment_channel_code = ${value(paymentChannelCode)}`]),
-    ...(channelId === undefined ? [] : [`a.channel_id = ${value(channelId)}`]),
-    ...(isWaiting && from !== undefined ? [`a.settled_at >= ${fromEpochMs(value(from))}`] : []),
-    ...(isWaiting && to !== undefined ? [`a.settled_at < ${fromEpochMs(value(to))}`] : []),
+    paymentStatusIs('f.status', ...(status === undefined ? FAILED_STATUSES : [status])),
+    ...equal('f.reason', filter.reason),
+    ...equal('f.payment_channel_code', filter.paymentChannelCode),
+    ...equal('f.channel_id', filter.channelId),
+    ...equal('f.product_code', filter.productCode),
+    ...(from === undefined ? [] : [`f.failed_at >= ${fromEpochMs(value(from))}`]),
+    ...(to === undefined ? [] : [`f.failed_at < ${fromEpochMs(value(to))}`]),
   ];
+}
+
+interface EndRow {
+  readonly walked: number;
+  readonly lastMicros: number | null;
+  readonly lastNo: number | null;
+  readonly lastCycle: number | null;
+}
+
+const END_FIELDS = 'e.walked, e.micros as "lastMicros", e.order_no as "lastNo", e.cycle_no as "lastCycle"';
+
+function toStretch<Row extends EndRow, Found>(rows: readonly Row[], found: Found): FailedStretch<Found> {
+  const [first] = rows;
+  if (!first) throw new Error('a stretch has an end');
+  const { walked, lastMicros, lastNo, lastCycle } = first;
+  const last =
+    lastMicros === null || lastNo === null || lastCycle === null
+      ? undefined
+      : ([lastMicros, lastNo, lastCycle] as const);
+  return { found, walked, last };
+}
+
+type FailedRow = EndRow & { readonly [Field in keyof FailedPayment]: FailedPayment[Field] | null };
+
+export async function readFailedPayments(
+  db: Queryable,
+  filter: FailedFilter,
+  walk: FailedWalk,
+): Promise<FailedStretch<readonly FailedPayment[]>> {
+  const { values, ...question } = failedPaymentsQuery(filter, walk);
+  const rows = await db.query<FailedRow>(question, values);
+  const found = rows.flatMap(({ walked: _1, lastMicros: _2, lastNo: _3, lastCycle: _4, ...payment }) =>
+    payment.orderNo === null ? [] : [payment as FailedPayment],
+  );
+  return toStretch(rows, found);
+}
+
+export function failedPaymentsQuery(filter: FailedFilter, walk: FailedWalk) {
+  const values: unknown[] = [];
+  const stretch = stretchSql(filter, walk, (given) => `$${values.push(given)}`);
+  const nextTry = `(select ${shanghaiText('o.next_due_at')} from orders o where o.order_no = m.order_no)`;
+  const text = `${stretch.text}
+    select ${END_FIELDS}, m.order_no as "orderNo", m.cycle_no as "cycleNo",
+      (select c.app_id from channels c where c.channel_id = m.channel_id) as "appId", m.product_code as "productCode",
+      m.payment_channel_code as "paymentChannelCode", m.status as "paymentStatus", m.amount_cent as "amountCent", m.reason, m.tries,
+      ${shanghaiText('m.failed_at')} as "failedAt",
+      case when ${paymentStatusIs('m.status', ...WAITING_FOR_RETRY_STATUSES)} then ${nextTry} end as "nextTryAt",
+      ${epochMicros('m.at')} as micros
+    from ends e left join matching m on true order by m.at ${stretch.way}, m.order_no ${stretch.way}, m.cycle_no ${stretch.way}`;
+  return { text, byIndex: true, values };
+}
+
+/** Failed payments that have these three in common. */
+export interface FailedGroup {
+  readonly reason: string | null;
+  readonly paymentChannelCode: string;
+  readonly tryNo: number;
+  readonly payments: number;
+  readonly amountCent: number;
+}
+
+type GroupRow = EndRow & { readonly [Field in keyof FailedGroup]: FailedGroup[Field] | null };
+
+export async function sumFailedPayments(
+  db: Queryable,
+  filter: FailedFilter,
+  walk: FailedWalk,
+): Promise<FailedStretch<readonly FailedGroup[]>> {
+  const values: unknown[] = [];
+  const { text } = stretchSql(filter, walk, (given) => `$${values.push(given)}`);
+  const question = {
+    text: `${text}
+      select ${END_FIELDS}, g.* from ends e left join (
+        select m.reason, m.payment_channel_code as "paymentChannelCode", m.tries as "tryNo", count(*)::integer as payments,
+          sum(m.amount_cent)::bigint as "amountCent"
+        from matching m group by 1, 2, 3) g on true`,
+    byIndex: true,
+  };
+  const rows = await db.query<GroupRow>(question, values);
+  const found = rows.flatMap(({ walked: _1, lastMicros: _2, lastNo: _3, lastCycle: _4, ...group }) =>
+    group.payments === null ? [] : [group as FailedGroup],
+  );
+  return toStretch(rows, found);
 }
 
 export interface RecoveredByTry {
@@ -182,8 +230,13 @@ export interface RecoveredByTry {
   readonly amountCent: number;
 }
 
-/** Payments that succeeded by their second try or a later one, since a time. Without the product all is in one index. */
-export async function countRecovered(
+type RecoveredRow = EndRow & { readonly [Field in keyof RecoveredByTry]: RecoveredByTry[Field] | null };
+
+/**
+ * Payments that succeeded by their second try or a later one, since a time, the latest first. Without the product all is in
+ * one index.
+ */
+export async function sumRecovered(
   db: Queryable,
   {
     channelId,
@@ -191,19 +244,39 @@ export async function countRecovered(
     productCode,
   }: Pick<FailedFilter, 'channelId' | 'paymentChannelCode' | 'productCode'>,
   since: number,
-): Promise<RecoveredByTry[]> {
+  { after, rows: limit }: Omit<FailedWalk, 'limit'>,
+): Promise<FailedStretch<readonly RecoveredByTry[]>> {
   const values: unknown[] = [];
   const value = (given: unknown) => `$${values.push(given)}`;
+  const place =
+    after === undefined
+      ? ''
+      : `and (d.settled_at, d.order_no, d.cycle_no) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])}, ${value(after[2])})`;
   const conditions = [
-    `d.status = 'SUCCESS' and d.try_no > 1 and d.settled_at >= ${fromEpochMs(value(since))}`,
-    ...(channelId === undefined ? [] : [`d.channel_id = ${value(channelId)}`]),
-    ...(paymentChannelCode === undefined ? [] : [`d.payment_channel_code = ${value(paymentChannelCode)}`]),
+    ...(channelId === undefined ? [] : [`w.channel_id = ${value(channelId)}`]),
+    ...(paymentChannelCode === undefined ? [] : [`w.payment_channel_code = ${value(paymentChannelCode)}`]),
     ...(productCode === undefined
       ? []
-      : [`(select o.product_code from orders o where o.order_no = d.order_no) = ${value(productCode)}`]),
+      : [`(select o.product_code from orders o where o.order_no = w.order_no) = ${value(productCode)}`]),
   ];
-  const text = `select d.try_no as "tryNo", count(*)::integer as payments, sum(d.amount_cent)::bigint as "amountCent"
-    from debit_attempts d where ${conditions.join(' and ')} group by d.try_no order by d.try_no`;
-  const question = { text, byIndex: true };
-  return db.query<RecoveredByTry>(question, values);
+  const question = {
+    text: `with walked as materialized (
+        select d.settled_at as at, d.order_no, d.cycle_no, d.try_no, d.amount_cent, d.channel_id, d.payment_channel_code
+        from debit_attempts d
+        where d.status = 'SUCCESS' and d.try_no > 1 and d.settled_at >= ${fromEpochMs(value(since))} ${place}
+        order by d.settled_at desc, d.order_no desc, d.cycle_no desc limit ${value(limit)}
+      ), ends as (
+        select (select count(*)::integer from walked) as walked, ${epochMicros('l.at')} as micros, l.order_no, l.cycle_no
+        from (select) one left join (select * from walked w order by w.at, w.order_no, w.cycle_no limit 1) l on true
+      )
+      select ${END_FIELDS}, g.* from ends e left join (
+        select w.try_no as "tryNo", count(*)::integer as payments, sum(w.amount_cent)::bigint as "amountCent" from walked w
+        ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} group by w.try_no) g on true`,
+    byIndex: true,
+  };
+  const rows = await db.query<RecoveredRow>(question, values);
+  const found = rows.flatMap(({ tryNo, payments, amountCent }) =>
+    tryNo === null || payments === null || amountCent === null ? [] : [{ tryNo, payments, amountCent }],
+  );
+  return toStretch(rows, found);
 }

@@ -1,5 +1,6 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
+import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
 /** What a look-up finds of an order. */
 export interface FoundOrder {
@@ -192,10 +193,10 @@ const USER_COLUMNS = columns<FoundUser>({ appId: 'text', channelUserId: 'text' }
 
 /** A user is known by a mobile, or by an order or an agreement alone. */
 const FIND_USERS_BY_ID = statement({
-  text: `select c.app_id as "appId", $1::text as "channelUserId" from channels c
-    where exists (select from channel_users u where u.channel_id = c.channel_id and key_of(u.channel_user_id) = key_of($1))
-      or exists (select from external_orders e where e.channel_id = c.channel_id and e.user_key = key_of($1))
-      or exists (select from agreements a where a.channel_id = c.channel_id and key_of(a.channel_user_id) = key_of($1))
+  text: `select c.app_id as "appId", $1::text as "channelUserId" from channels c where c.channel_id in (
+      select u.channel_id from channel_users u where key_of(u.channel_user_id) = key_of($1)
+      union all ${channelsOfUserSql('external_orders', 't.user_key', '$1')}
+      union all ${channelsOfUserSql('agreements', 'key_of(t.channel_user_id)', '$1')})
     order by c.app_id limit $2`,
   parameters: ['text', 'bigint'],
   columns: USER_COLUMNS,
@@ -267,14 +268,15 @@ export async function findChannelsByPrefix(db: Queryable, prefix: string, limit:
   return db.query(FIND_CHANNELS, [prefix, limit]);
 }
 
-const LIST_APP_IDS = statement({
-  text: 'select c.app_id as "appId" from channels c order by c.app_id',
+const LIST_DATA_KEYS = statement({
+  text: 'select c.channel_id as "channelId", c.data_key as "dataKey" from channels c order by c.app_id',
   parameters: [],
-  columns: columns<{ appId: string }>({ appId: 'text' }),
+  columns: columns<{ channelId: number; dataKey: string }>({ channelId: 'bigint', dataKey: 'text' }),
 });
 
-export async function listAppIds(db: Queryable): Promise<string[]> {
-  return (await db.query(LIST_APP_IDS)).map(({ appId }) => appId);
+/** Of all channels, wrapped under the master key. */
+export async function listDataKeys(db: Queryable): Promise<{ channelId: number; dataKey: string }[]> {
+  return db.query(LIST_DATA_KEYS);
 }
 
 export interface FoundProduct {

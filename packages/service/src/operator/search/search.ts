@@ -1,6 +1,7 @@
-import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
+import { createSealing, type Sealing } from '../../catalog/channels/sealing.js';
 import { parseEventId } from '../../delivery/event-id.js';
 import type { Queryable } from '../../platform/db/database.js';
+import type { Vault } from '../../platform/secrets/vault.js';
 import {
   formatPaymentOrderNo,
   parseAttemptNo,
@@ -31,7 +32,7 @@ import {
   findUsersByMobile,
   hasAttempt,
   hasClaim,
-  listAppIds,
+  listDataKeys,
   type MobileHash,
 } from './search-sql.js';
 
@@ -76,18 +77,12 @@ interface Searching {
 type LookUp = (searching: Searching) => Promise<readonly SearchResult[]>;
 
 /** Finds what somebody on the phone can name, whatever kind of number it is. Each look-up is by an index, and bounded. */
-export async function search(
-  operator: Operator,
-  channels: ChannelRegistry,
-  input: { readonly q: string },
-  role: Role,
-): Promise<SearchAnswer> {
+export async function search(operator: Operator, input: { readonly q: string }, role: Role): Promise<SearchAnswer> {
   const text = input.q.trim();
   if (text === '') return { results: [], hasMore: false, isMobileLeftOut: false };
   const mobile = parseMobile(text);
   const mayFindMobiles = mayDo(role, ROLE_FOR_MOBILES);
-  const mobileHashes =
-    mobile !== undefined && mayFindMobiles ? await hashMobile(operator.database, channels, mobile) : [];
+  const mobileHashes = mobile !== undefined && mayFindMobiles ? await hashMobile(operator, mobile) : [];
   const results = await operator.database.transaction(
     async (db) => {
       const found: SearchResult[] = [];
@@ -233,17 +228,17 @@ function parseMobile(text: string): string | undefined {
   return /^1\d{10}$/.test(mobile) ? mobile : undefined;
 }
 
-/**
- * Each channel has a key of its own for what its users are found by. Channels that are not in memory are read one after another,
- * outside the transaction: it has one connection, and must not wait for a second.
- */
-async function hashMobile(db: Queryable, channels: ChannelRegistry, mobile: string): Promise<MobileHash[]> {
-  const hashes: MobileHash[] = [];
-  for (const appId of await listAppIds(db)) {
-    const channel = channels.getFromMemory(appId) ?? (await channels.get(appId));
-    if (channel) hashes.push({ channelId: channel.channelId, mobileHash: channel.sealing.hash(mobile, 'mobile') });
-  }
-  return hashes;
+/** By the data key as it is wrapped, of the channels that there are: opening one takes longer than looking somebody up. */
+const openedKeys = new WeakMap<Vault, ReadonlyMap<string, Sealing>>();
+
+/** Each channel has a key of its own for what its users are found by. */
+async function hashMobile({ database, vault }: Operator, mobile: string): Promise<MobileHash[]> {
+  const before = openedKeys.get(vault);
+  const channels = (await listDataKeys(database)).map(({ channelId, dataKey }) => {
+    return { channelId, dataKey, sealing: before?.get(dataKey) ?? createSealing(vault.unwrapKey(dataKey)) };
+  });
+  openedKeys.set(vault, new Map(channels.map(({ dataKey, sealing }) => [dataKey, sealing])));
+  return channels.map(({ channelId, sealing }) => ({ channelId, mobileHash: sealing.hash(mobile, 'mobile') }));
 }
 
 const byChannel: LookUp = async ({ db, text }) => {
