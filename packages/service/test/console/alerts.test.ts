@@ -173,8 +173,8 @@ describe('an alert', () => {
   });
 
   it.each([
-    ['an empty comment', '/alerts/comments', { text: '  ' }, 409],
-    ['a comment with control characters', '/alerts/comments', { text: 'a\u001b[2J' }, 409],
+    ['an empty comment', '/alerts/comments', { text: '  ' }, 400],
+    ['a comment with control characters', '/alerts/comments', { text: 'a\u001b[2J' }, 400],
     ['a comment that is too long', '/alerts/comments', { text: 'x'.repeat(2001) }, 400],
     ['one that is not there', '/alerts/acknowledge', { subject: 'nothing' }, 404],
     ['one that is not there', '/alerts/owner', { subject: 'nothing', owner: null }, 404],
