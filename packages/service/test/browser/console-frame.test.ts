@@ -217,7 +217,8 @@ describe('the keyboard alone', () => {
       return () => give();
     };
     const giveSearch = await hold(/\/search-box-[^/]*\.js$/);
-    await page.goto('/console');
+    // What is held back would hold the page's load event back as well.
+    await page.goto('/console', { waitUntil: 'commit' });
     await heading(page, 'Overview').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('SHOP-2026-88');
