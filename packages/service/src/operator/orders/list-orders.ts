@@ -76,11 +76,11 @@ export interface OrderTotals extends OrderSums {
 /** Counting stops here. */
 export const MAX_COUNTED = 10_000;
 /** Orders that are looked at first. */
-const FIRST_COUNTED = 200;
+const FIRST_COUNTED = 50;
 const ORDERS_PER_PIECE = 1_000;
 
 /** How long somebody waits for a page and for totals, and a file for a piece of it. */
-const PAGE_MS = 100;
+const PAGE_MS = 80;
 const TOTALS_MS = 80;
 const PIECE_MS = 1_500;
 /** How long any statement of a list may take. */

@@ -162,7 +162,7 @@ export async function parseFailedFilter({ database }: Operator, input: FailedFil
 /** How long somebody waits for a page, and for each of the two sums of a summary. */
 const PAGE_MS = 100;
 const SUM_MS = 50;
-const FIRST_SUMMED = 1_000;
+const FIRST_SUMMED = 200;
 
 export interface Walked {
   readonly found: readonly FailedPayment[];
