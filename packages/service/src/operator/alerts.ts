@@ -58,6 +58,7 @@ export async function pageAlerts(
 ): Promise<AlertPage> {
   const filter = { which, kind: kind ?? null, owner: owner ?? null, isUnowned: unowned === 'true' };
   const { rows, nextCursor } = await readPage<ListedAlert, AlertKey>(
+    'alerts',
     page,
     [0, '', ''],
     (after, limit) => listAlertPage(database, filter, after, limit),

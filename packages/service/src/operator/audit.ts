@@ -1,6 +1,7 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { Operator } from './operator.js';
+import { type PageInput, readPage } from './paging.js';
 import { requireInteger } from './rules.js';
 
 /** Written in the transaction of the change itself, so that a change always has its entry. */
@@ -66,22 +67,24 @@ export async function listAudit(
   return database.query(LIST_AUDIT, [subject ?? null, limit, null, null, null]);
 }
 
-export interface ListAuditPageInput {
-  readonly subject?: string;
-  readonly actor?: string;
-  readonly action?: string;
-  readonly cursor?: string;
-  readonly limit?: string;
+export interface ListAuditPageInput extends PageInput {
+  readonly subject?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
 }
 
-/** Newest first, after the entry that the cursor names. */
+/** Newest first. */
 export async function listAuditPage(
   { database }: Operator,
-  { subject, actor, action, cursor, limit }: ListAuditPageInput,
-): Promise<{ entries: AuditRecord[]; nextCursor: string | null }> {
-  const size = requireInteger('the limit', Number(limit ?? 50), 1, 200);
-  const after = cursor === undefined ? null : requireInteger('the cursor', Number(cursor), 1, Number.MAX_SAFE_INTEGER);
-  const found = await database.query(LIST_AUDIT, [subject ?? null, size + 1, actor ?? null, action ?? null, after]);
-  const entries = found.slice(0, size);
-  return { entries, nextCursor: found.length > size ? (entries.at(-1)?.auditId ?? null) : null };
+  { subject, actor, action, ...page }: ListAuditPageInput,
+): Promise<{ entries: readonly AuditRecord[]; nextCursor: string | null }> {
+  const { rows, nextCursor } = await readPage<AuditRecord, readonly [number]>(
+    'audit',
+    page,
+    [0],
+    (after, limit) =>
+      database.query(LIST_AUDIT, [subject ?? null, limit, actor ?? null, action ?? null, after?.[0] ?? null]),
+    ({ auditId }) => [Number(auditId)],
+  );
+  return { entries: rows, nextCursor };
 }

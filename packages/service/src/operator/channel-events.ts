@@ -30,6 +30,7 @@ export async function pageEvents(
   const channelId = await requireChannelId(database, appId);
   const filter: EventFilter = readEventFilter(asked);
   const page = await readPage<ListedEvent, EventKey>(
+    `channels/${channelId}/events`,
     { cursor, limit },
     [0, 0],
     (after, rows) => listEvents(database, channelId, filter, rows, { after, offset: 0 }),

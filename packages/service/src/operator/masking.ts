@@ -20,14 +20,22 @@ const WRITTEN = new Set([
   'unsubscribeReason',
 ]);
 
-/** As people write one: with a country code, spaces or dashes. Not a part of a longer number. */
-const WRITTEN_MOBILE = /(?<!\d)(1[3-9]\d)([ -]?)\d{4}\2(\d{4})(?!\d)/g;
+/**
+ * As people write one: with a country code, spaces or dashes, in digits of either width. Not a part of a longer number, unless the
+ * rest is the country code.
+ */
+const DIGIT = '[0-9０-９]';
+const BETWEEN = '[\\s.·\\-‐-―－]?';
+const WRITTEN_MOBILE = new RegExp(
+  `(?<!${DIGIT})((?:[0０]{2})?[8８][6６]${BETWEEN})?([1１][3-9３-９]${DIGIT})${BETWEEN}${DIGIT}{4}${BETWEEN}(${DIGIT}{4})(?!${DIGIT})`,
+  'g',
+);
 
 /** An answer in which nobody's mobile stands in what was written; for those who may not see it. */
 export function maskWrittenMobiles<T>(answer: T): T {
   return JSON.parse(
     JSON.stringify(answer, (name, value) =>
-      typeof value === 'string' && WRITTEN.has(name) ? value.replaceAll(WRITTEN_MOBILE, '$1****$3') : value,
+      typeof value === 'string' && WRITTEN.has(name) ? value.replaceAll(WRITTEN_MOBILE, '$1$2****$3') : value,
     ),
   );
 }

@@ -31,6 +31,7 @@ export async function pageRequests(
     to: to === undefined ? undefined : requireMoment(to),
   };
   const page = await readPage<RequestView, RequestKey>(
+    `channels/${channelId}/requests`,
     { cursor, limit },
     [0, ''],
     (after, rows) =>

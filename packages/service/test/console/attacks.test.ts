@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { csrfToken } from '../../src/console/sessions/sign-in.js';
+import { disablePerson } from '../../src/operator/people/people.js';
+import { until } from '../support/processes.js';
+import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { createOrderWithEvents } from '../webhooks/outcomes.js';
 import { type OperatorStage, operatorStage } from './operators.js';
-import { PASSWORD } from './support.js';
+import { consoleClient, PASSWORD } from './support.js';
 
 /** What somebody tries who may sign in, or who has a page of their own that others open. */
 
@@ -46,6 +50,73 @@ describe('a body', () => {
       expect(reply.status).toBe(400);
       expect(await reply.json()).toMatchObject({ code: 'invalid', detail: 'send application/json' });
       expect(reply.headers.get('set-cookie')).toBeNull();
+    },
+  );
+});
+
+describe('a body that comes slowly', () => {
+  const ofPerson = 'where person_id = (select person_id from people where name = $1)';
+  it.each([
+    ['is disabled', (name: string) => disablePerson(on.operator, { name }), 401, 'not-signed-in'],
+    [
+      'is signed out',
+      (name: string) => on.sql(`delete from console_sessions ${ofPerson}`, [name]),
+      401,
+      'not-signed-in',
+    ],
+    [
+      'gets another role',
+      (name: string) => on.sql(`update people set role = 'support' where name = $1`, [name]),
+      403,
+      'not-allowed',
+    ],
+    [
+      'has proved too long ago who they are',
+      (name: string) =>
+        on.sql(`update console_sessions set proven_at = now() - interval '6 minutes' ${ofPerson}`, [name]),
+      403,
+      'proof-needed',
+    ],
+  ])('refunds nothing for a person who meanwhile %s', async (_what, change, status, code) => {
+    const orderNo = await on.paidOrder();
+    const { name, token } = await consoleClient(on.service, 'finance');
+    await on.sql(`update console_sessions set last_seen_at = now() - interval '2 minutes' ${ofPerson}`, [name]);
+    const body = JSON.stringify({ amountCent: 100, note: 'x', key: 'slow' });
+    const raw = rawConnection(on.service.baseUrl);
+    const headers = {
+      ...{ Cookie: `__Host-perennial=${token}`, 'X-CSRF-Token': csrfToken(token) },
+      ...{ 'Content-Type': 'application/json', 'Content-Length': `${body.length}` },
+    };
+    raw.write(requestBytes(`/console/api/orders/${orderNo}/periods/1/refund`, headers, body.slice(0, 5)));
+    // A use is written down when the session is judged.
+    await until('the session was judged', async () => {
+      const used = `select from console_sessions ${ofPerson} and last_seen_at > now() - interval '1 minute'`;
+      return (await on.sql(used, [name])).length === 1;
+    });
+    await change(name);
+    raw.write(body.slice(5));
+    const [reply] = await raw.replies(1);
+    raw.close();
+    expect([reply?.status, reply?.code]).toEqual([status, code]);
+    expect(await on.sql('select from refunds where order_no = $1', [orderNo])).toEqual([]);
+  });
+});
+
+describe('a period in an address', () => {
+  it.each(['1e0', '01', '%201', '1%20', '+1', '1.0', '0x1', '0', '-1', '10000', '１'])(
+    'that is written as %s names none',
+    async (written) => {
+      const orderNo = await on.paidOrder();
+      const path = `/orders/${orderNo}/periods/${encodeURI(decodeURI(written))}`;
+      const replies = await Promise.all([
+        on.ann.post(`${path}/refund`, { amountCent: 100, note: 'x', key: 'k' }),
+        on.ann.get(`${path}/refund/preview`),
+        on.support.post(`${path}/retry`),
+      ]);
+      expect(replies.map(({ status, body }) => [status, body.code])).toEqual(
+        Array(3).fill([400, 'number-out-of-range']),
+      );
+      expect(await on.sql('select from refunds where order_no = $1', [orderNo])).toEqual([]);
     },
   );
 });

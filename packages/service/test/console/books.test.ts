@@ -1,5 +1,6 @@
 import { parseTime } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { showSettlementMonth } from '../../src/operator/books/settlement-months.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { putAttempt } from '../reconciliation/support.js';
 import { putOrder, putPayment } from '../settlement/support.js';
@@ -123,7 +124,7 @@ describe('reconciliation', () => {
     expect(await walk('/differences', 'differences')).toEqual(
       ['2026-01-30', '2026-01-29', '2026-01-28'].flatMap((one) => [one, one]),
     );
-    const forged = Buffer.from('["2026-13-45",1]').toString('base64url');
+    const forged = Buffer.from('["differences","2026-13-45",1]').toString('base64url');
     expect((await viewer.get(`/differences?cursor=${forged}`)).status).toBe(400);
   });
 });
@@ -285,6 +286,22 @@ describe('settlement', () => {
     service.clock.set(at('2026-06-01 00:00:00'));
     expect(await refusal('2026-05')).toEqual([409, order]);
     expect((await close('2026-03')).status).toBe(200);
+  });
+
+  it('shows no month that there is not, and in production none that has not begun', async () => {
+    for (const of of ['0000-01', '2026-00', '2026-13', '2026-1', '9999-12']) {
+      for (const path of [`/settlement/${of}`, `/settlement/${of}/csv`]) {
+        const { status, body } = await viewer.get(path);
+        expect([path, status, body.code]).toEqual([path, 400, 'month-malformed']);
+      }
+    }
+    const production = { ...service.operator, clock: service.clock, environment: 'production' as const };
+    expect(await showSettlementMonth(production, { month: '2026-04' })).toMatchObject({ monthIsOver: false });
+    await expect(showSettlementMonth(production, { month: '2026-05' })).rejects.toThrow(
+      '2026-05 has not begun yet in Asia/Shanghai',
+    );
+    // Time travel fills future months of the sandbox.
+    expect((await viewer.get('/settlement/2026-05')).status).toBe(200);
   });
 
   it('is closed by one of two who close it at the same time', async () => {

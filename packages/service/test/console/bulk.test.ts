@@ -32,7 +32,9 @@ const items = async (runId: string, query = ''): Promise<[string, string, string
       result,
     ],
   );
-const many = (count: number) => Promise.all(Array.from({ length: count }, () => on.paidOrder()));
+/** In the order of their numbers, as items are listed. */
+const many = async (count: number) =>
+  (await Promise.all(Array.from({ length: count }, () => on.paidOrder()))).toSorted();
 const statusOf = async (orderNo: string) => (await on.query(orderNo))['orderStatus'];
 /** Stops after so many items. */
 const after = (count: number) => {
@@ -168,6 +170,21 @@ describe('a run', () => {
       [orders[0]],
     );
     expect(audit).toEqual([{ actor: on.support.name, reason: 'on purpose' }]);
+  });
+
+  it('is started by who has prepared it, and by nobody else: no one approves what they have chosen', async () => {
+    const [orderNo = ''] = await many(1);
+    const { body } = await prepare(on.ann, 'REFUND', { items: [`${orderNo}-1`] });
+    for (const other of [on.bob, on.admin]) {
+      expect(refusal(await start(other, body))).toEqual([
+        409,
+        `run ${body.runId} was prepared by ann, and is started by nobody else`,
+      ]);
+    }
+    expect(await run(body.runId)).toMatchObject({ status: 'PREPARED', approvalId: null });
+    const { approvalId } = (await start(on.ann, body)).body;
+    expect((await on.ann.post(`/approvals/${approvalId}/approve`)).body.code).toBe('decides-own-request');
+    expect((await on.bob.post(`/approvals/${approvalId}/decline`, { note: 'no' })).status).toBe(200);
   });
 
   it('is not started a day later', async () => {
@@ -320,6 +337,17 @@ describe('a run', () => {
     const rest = (await on.viewer.get(`/bulk/${body.runId}/items?limit=2&cursor=${page.nextCursor}`)).body;
     expect(rest).toMatchObject({ items: [{ itemNo: 3, subject: orders[2], orderNo: orders[2] }], nextCursor: null });
     expect((await on.viewer.get('/bulk/999999')).status).toBe(404);
+    // A cursor is of one list, and none is made up.
+    const forged = [[-1], [0], ['bulk', -1], ['bulk', 0], ['bulk', 1.5], ['bulk', '1'], ['bulk'], 'bulk'].map((key) =>
+      Buffer.from(JSON.stringify(key)).toString('base64url'),
+    );
+    for (const path of [
+      ...forged.map((cursor) => `/bulk?cursor=${cursor}`),
+      ...['/approvals', '/audit', '/alerts', `/bulk/${body.runId}/items`].map((of) => `${of}?cursor=${nextCursor}`),
+      ...['/bulk', `/bulk/${next.runs[0].runId}/items`].map((of) => `${of}?cursor=${page.nextCursor}`),
+    ]) {
+      expect([path, (await on.viewer.get(path)).body.code]).toEqual([path, 'cursor-unknown']);
+    }
     expect((await on.viewer.get('/bulk/999999/items')).status).toBe(404);
   });
 });

@@ -1,5 +1,6 @@
 import { formatTime } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { retryPeriod } from '../../src/operator/orders/orders.js';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { agreementOf, NO_NUMBERS } from '../orders/support.js';
 import { periodNo } from '../refunds/support.js';
@@ -249,6 +250,23 @@ describe('what may be done', () => {
   });
 });
 
+describe('a retry', () => {
+  it('of several who ask at once is made by one, also if that one began later: the others change nothing', async () => {
+    const orderNo = await on.paidOrder();
+    await on.renewNow(orderNo, 'retryable');
+    const late = await on.service.fresh.database.transaction(async (tx) => {
+      // Has begun, and waits for the order while somebody else has it.
+      await tx.query('select now()');
+      const first = await on.support.post(`/orders/${orderNo}/periods/2/retry`);
+      expect(first.body).toMatchObject({ changed: true });
+      const database = { query: tx.query, transaction: <T>(work: (of: typeof tx) => Promise<T>) => work(tx) };
+      return retryPeriod({ ...on.operator, database }, { orderNo, cycleNo: 2 });
+    });
+    expect(late).toMatchObject({ changed: false });
+    expect((await timelineOf(orderNo)).filter(({ title }) => title === 'order.retry')).toHaveLength(1);
+  });
+});
+
 describe('whose order it is', () => {
   it('viewers see masked, wherever it stands; a mobile is masked for everybody', async () => {
     const channelUserId = unique('customer');
@@ -306,6 +324,25 @@ describe('a note', () => {
     expect(seen).toContain('{\\"phone\\":\\"138****5678\\"}');
     const all = JSON.stringify((await on.support.get(`/orders/${orderNo}`)).body);
     expect(all).toContain(text);
+  });
+
+  it.each([
+    ['+8619991000061', '+86199****0061'],
+    ['008619991000061', '0086199****0061'],
+    ['8619991000061', '86199****0061'],
+    ['（+86）199 9100 0061', '（+86）199****0061'],
+    ['电话１９９９１００００６１。', '电话１９９****００６１。'],
+    ['＋８６　１９９－９１００－００６１', '＋８６　１９９****００６１'],
+    ['199.9100.0061', '199****0061'],
+    ['199-9100 0061', '199****0061'],
+    ['2026-01-15 19:30 paid 1990, order 100000001000', '2026-01-15 19:30 paid 1990, order 100000001000'],
+    ['8719991000061', '8719991000061'],
+  ])('with %s shows a viewer %s', async (written, shown) => {
+    const orderNo = await on.paidOrder();
+    await on.support.post(`/orders/${orderNo}/notes`, { text: written });
+    const texts = async (who: typeof on.viewer) => JSON.stringify((await who.get(`/orders/${orderNo}`)).body.timeline);
+    expect(await texts(on.viewer)).toContain(`"${shown}"`);
+    expect(await texts(on.support)).toContain(`"${written}"`);
   });
 
   it('is written by support and finance, not by a viewer, and is never empty', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPerson } from '../../src/operator/people/people.js';
 import { type TestService, testService } from '../support/service.js';
-import { ask, consoleClient, PASSWORD } from './support.js';
+import { ask, consoleClient, createPersonWithPassword, PASSWORD } from './support.js';
 
 let service: TestService;
 beforeEach(async () => {
@@ -58,5 +58,24 @@ describe('people', () => {
     const { body } = await (both[0].status === 200 ? ann : bo).get('/people');
     const active = body.people.filter(({ status }: { status: string }) => status === 'ACTIVE');
     expect(active).toHaveLength(1);
+  });
+
+  it('always have an admin among them who can sign in: one without a password or single sign-on does not count', async () => {
+    await createPersonWithPassword(service, 'ann', 'admin');
+    const ann = await consoleClient(service, 'admin', 'ann');
+    await createPerson(service.operator, { name: 'bo', role: 'admin' });
+    for (const refused of [
+      await ann.put('/people/ann/role', { role: 'viewer' }),
+      await ann.post('/people/ann/disable'),
+    ]) {
+      expect([refused.status, refused.body.detail]).toEqual([
+        409,
+        'ann is the only admin who can sign in; another one has to set a password first',
+      ]);
+    }
+    expect((await ann.put('/people/bo/role', { role: 'viewer' })).status).toBe(200);
+    expect((await ann.put('/people/bo/role', { role: 'admin' })).status).toBe(200);
+    await service.fresh.database.query(`update people set single_sign_on = 'https://id.example bo' where name = 'bo'`);
+    expect((await ann.put('/people/ann/role', { role: 'viewer' })).status).toBe(200);
   });
 });

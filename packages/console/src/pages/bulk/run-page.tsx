@@ -19,14 +19,14 @@ import { Broken, Empty, FormProblem, Loading } from '../../parts/states.tsx';
 import { Status, useStatusChoices } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Toggles } from '../../parts/toggles.tsx';
-import { useMayDo } from '../../session/session.ts';
+import { useMayDo, useSession } from '../../session/session.ts';
 import styles from './bulk.module.css';
 import { RUN_FILTERS } from './filters.ts';
 import { RunProgress } from './run-progress.tsx';
 import { useTexts } from './texts.ts';
 import { useFilterNames, useKindHints, useKindTexts } from './words.ts';
 
-/** Who may start and cancel it, as the service has it. */
+/** Who may prepare and cancel it, as the service has it. Who has prepared it starts it. */
 const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
   RETRY: 'support',
   UNSUBSCRIBE: 'support',
@@ -77,6 +77,7 @@ function State({ run }: { readonly run: BulkRun }) {
   const t = useTexts();
   const kindHint = useKindHints();
   const mayAct = useMayDo(ROLE_FOR[run.kind]);
+  const { name } = useSession();
   const cancel = mayAct ? <CancelButton run={run} /> : null;
   switch (run.status) {
     case 'PREPARED':
@@ -89,7 +90,7 @@ function State({ run }: { readonly run: BulkRun }) {
             )}
             {run.skipped > 0 ? <span className="quiet">{t('leftOut', { count: countText(run.skipped) })}</span> : null}
           </div>
-          {mayAct ? <Start run={run} /> : null}
+          {mayAct && run.requestedBy === name ? <Start run={run} /> : null}
         </Panel>
       );
     case 'WAITING':

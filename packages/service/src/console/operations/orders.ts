@@ -5,13 +5,17 @@ import { retryPeriod, unsubscribeOrder } from '../../operator/orders/orders.js';
 import { previewRefund, previewUnsubscribe } from '../../operator/orders/previews.js';
 import { showTimeline } from '../../operator/orders/timeline.js';
 import { unmaskUser } from '../../operator/orders/unmask.js';
+import { requireInteger } from '../../operator/rules.js';
 import { type Operation, operation } from '../operation.js';
 import * as schemas from '../schemas/orders.js';
 
 const part = (path: Readonly<Record<string, string>>, name: string): string => path[name] ?? '';
+/** A number as it is written everywhere: an address that says the same in another way names nothing. */
+const parsePeriod = (text: string): number =>
+  requireInteger('the period', /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN, 1, 9999);
 const period = (path: Readonly<Record<string, string>>) => ({
   orderNo: part(path, 'orderNo'),
-  cycleNo: Number(part(path, 'cycleNo')),
+  cycleNo: parsePeriod(part(path, 'cycleNo')),
 });
 
 /** What operators see of one order, and do to it. */

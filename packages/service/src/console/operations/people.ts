@@ -11,6 +11,7 @@ import {
 } from '../../operator/people/people.js';
 import type { PersonView } from '../../operator/people/people-sql.js';
 import { type ConsoleContext, operation } from '../operation.js';
+import { readPageQuery } from '../page-query.js';
 import * as schema from '../schemas/people.js';
 
 const setupLink = ({ consoleUrl }: ConsoleContext, token: string | null) => `${consoleUrl()}/setup#${token ?? ''}`;
@@ -86,7 +87,7 @@ export const peopleOperations = [
     summary: 'who did what, the latest first',
     query: schema.auditQuery,
     answer: schema.audit,
-    run: ({ operator }, { query }) => listAuditPage(operator, query),
+    run: ({ operator }, { query }) => listAuditPage(operator, { ...query, ...readPageQuery(query) }),
   }),
   operation({
     method: 'GET',

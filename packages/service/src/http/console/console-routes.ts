@@ -125,6 +125,13 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
     request.consoleSession = session;
   }
 
+  /** A body may take long to come, and meanwhile the session may have ended, or the person may have another role. */
+  async function requireSessionStill(request: FastifyRequest): Promise<void> {
+    const session = await openSession(deps, request.consoleToken, true);
+    if (!session) throw new Problem('not-signed-in');
+    request.consoleSession = session;
+  }
+
   async function requireCsrfToken({ method, headers, consoleToken }: FastifyRequest): Promise<void> {
     if (method === 'GET' || method === 'HEAD') return;
     requireOwnSite(headers);
@@ -195,7 +202,7 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
   const readProof = createReader(schema.proofRequest);
   api.post(
     '/session/proof',
-    { onRequest: [requireSession, requireCsrfToken], bodyLimit: 10_000 },
+    { onRequest: [requireSession, requireCsrfToken], preHandler: requireSessionStill, bodyLimit: 10_000 },
     async (request, reply) => {
       await proveAgain(deps, requireOpen(request.consoleSession), readProof(request));
       return answerSession(reply, request.consoleToken);
@@ -209,6 +216,9 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
     const readQuery = createQueryReader(one.query);
     const readBody = one.body ? createReader(one.body) : () => ({});
     const isWrite = one.method !== 'GET';
+    const requireRole = async ({ consoleSession }: FastifyRequest) => {
+      if (!mayDo(requireOpen(consoleSession).role, one.role)) throw new Problem('not-allowed');
+    };
     api.route<{ Params: Record<string, string> }>({
       method: one.method,
       url: one.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -216,11 +226,12 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
       onRequest: [
         requireSession,
         requireCsrfToken,
-        async ({ consoleSession }) => {
-          if (!mayDo(requireOpen(consoleSession).role, one.role)) throw new Problem('not-allowed');
+        requireRole,
+        async () => {
           if (readsOnly && isWrite && !one.isOwn) throw new NodeReadsOnly();
         },
       ],
+      preHandler: isWrite ? [requireSessionStill, requireRole] : [],
       async handler(request, reply) {
         const session = requireOpen(request.consoleSession);
         // No name has it, and PostgreSQL takes none that does.

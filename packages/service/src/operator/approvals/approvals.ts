@@ -50,6 +50,7 @@ export async function listApprovals(
   onlooker: Onlooker,
 ): Promise<{ readonly approvals: ApprovalView[]; readonly nextCursor: string | null }> {
   const { rows, nextCursor } = await readPage(
+    'approvals',
     input,
     [0],
     (after, limit) =>

@@ -91,6 +91,7 @@ export async function pageReconciliations(
   { paymentChannelCode, ...page }: PageInput & { readonly paymentChannelCode?: string | undefined } = {},
 ): Promise<Page<ReconciliationView>> {
   return readPage<ReconciliationView, ReconciliationKey>(
+    'reconciliations',
     page,
     [A_DAY, ''],
     (after, limit) =>
@@ -149,6 +150,7 @@ export async function pageDifferences(
   const day = asked === undefined ? null : requirePastDay(asked, clock.now());
   const filter = { paymentChannelCode: paymentChannelCode ?? null, day, which };
   const { rows, nextCursor } = await readPage<DifferenceView, DifferenceKey>(
+    'differences',
     page,
     [A_DAY, 0],
     (after, limit) =>

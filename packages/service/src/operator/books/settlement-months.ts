@@ -22,7 +22,7 @@ import { addToSums, netCent, type Sums, ZERO_SUMS } from '../../settlement/sums.
 import { recordAudit } from '../audit.js';
 import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
 import { requireName } from '../rules.js';
-import { monthAfter, monthAt, requireMonth } from './months.js';
+import { monthAfter, monthAt, requireBegunMonth, requireMonth } from './months.js';
 import { findFirstMonth, listChannelNames } from './settlement-months-sql.js';
 
 export interface ChannelMonth extends Sums {
@@ -56,7 +56,7 @@ export async function showSettlementMonth(
   operator: OperatorWithClock,
   { month }: { readonly month: string },
 ): Promise<SettlementMonth> {
-  const bounds = requireMonth(month);
+  const bounds = requireBegunMonth(month, operator);
   const now = operator.clock.now();
   return operator.database.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');

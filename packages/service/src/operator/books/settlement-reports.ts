@@ -1,10 +1,8 @@
-import type { Environment } from '../../platform/settings.js';
 import { createReportText, type ReportFormat } from '../../settlement/report-format.js';
-import type { TimeBounds } from '../../settlement/settlement-lines-sql.js';
 import { reportSettlement, type SettlementSummary } from '../../settlement/settlement-report.js';
-import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
+import { inTransaction, type OperatorWithClock } from '../operator.js';
 import { requireChannelView } from '../provisioning/channel-change.js';
-import { monthAt, requireMonth } from './months.js';
+import { requireBegunMonth } from './months.js';
 import { findMonthState } from './settlement-months.js';
 
 export interface SettlementReportInput {
@@ -24,7 +22,7 @@ export async function writeSettlementReport(
   write: (text: string) => Promise<unknown>,
 ): Promise<SettlementSummary> {
   const now = operator.clock.now();
-  const bounds = requireReportedMonth(month, now, operator.environment);
+  const bounds = requireBegunMonth(month, operator);
   const { channelId } = await requireChannelView(operator.database, appId);
   const text = createReportText(format);
   await write(text.begin);
@@ -39,13 +37,4 @@ export async function writeSettlementReport(
   );
   await write(text.end(summary));
   return summary;
-}
-
-function requireReportedMonth(month: string, now: number, environment: Environment): TimeBounds {
-  const bounds = requireMonth(month);
-  // In the sandbox time travel fills future months, which may be reported.
-  if (environment === 'production' && month > monthAt(now)) {
-    throw refusal('month-not-begun')`${month} has not begun yet in Asia/Shanghai`;
-  }
-  return bounds;
 }

@@ -102,8 +102,8 @@ const MAX_AGE_MS = 86_400_000;
 const runSubject = (runId: number): string => `run-${runId}`;
 
 /**
- * Starts a run whose number of things was typed. One that refunds waits for a second person first. Started twice, it is
- * started once.
+ * Starts a run whose number of things was typed, by who has chosen them: otherwise that person could approve the choice as
+ * the second one. A run that refunds waits for a second person first. Started twice, it is started once.
  */
 export async function startRun(
   operator: OperatorWithClock,
@@ -114,6 +114,9 @@ export async function startRun(
   return inTransaction(operator, async (tx) => {
     const run = await requireLockedRun(tx, runId);
     requireRoleForRun(role, ROLE_FOR[run.kind], run.kind);
+    if (run.requestedBy !== actor) {
+      throw refusal('run-not-yours')`run ${runId} was prepared by ${run.requestedBy}, and is started by nobody else`;
+    }
     if (['WAITING', 'RUNNING', 'DONE'].includes(run.status)) return { ...describeRun(run, role), changed: false };
     if (run.status !== 'PREPARED') throw refusal('run-in-status')`run ${runId} is ${run.status}`;
     if (operator.clock.now() - (parseTime(run.requestedAt) ?? 0) > MAX_AGE_MS) {
@@ -164,6 +167,7 @@ export async function listRuns(
   role: Role,
 ): Promise<{ readonly runs: BulkRunView[]; readonly nextCursor: string | null }> {
   const { rows, nextCursor } = await readPage(
+    'bulk',
     input,
     [0],
     (before, limit) => findRuns(database, before?.[0], limit),
@@ -193,6 +197,7 @@ export async function listRunItems(
   const runId = parseRunId(input.runId);
   if (!(await findRun(database, runId))) throw createNotFound('run', input.runId);
   const { rows, nextCursor } = await readPage(
+    `bulk/${runId}/items`,
     input,
     [0],
     (after, limit) => findItems(database, runId, input.status, after?.[0], limit),

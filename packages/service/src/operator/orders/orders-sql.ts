@@ -157,8 +157,9 @@ export async function findLatestEvents(db: Queryable, orderNo: number, limit: nu
   return db.query(FIND_LATEST_EVENTS, [orderNo, limit]);
 }
 
+/** Compared with the time after the wait for the lock: who held it may have made the order due after this transaction began. */
 const MAKE_DUE_NOW = statement({
-  text: 'update orders set next_due_at = now() where order_no = $1 and next_due_at > now() returning 1',
+  text: 'update orders set next_due_at = now() where order_no = $1 and next_due_at > statement_timestamp() returning 1',
   parameters: ['bigint'],
 });
 

@@ -40,12 +40,17 @@ export async function listFailedPayments(
 ): Promise<{ readonly payments: FailedPaymentView[]; readonly nextCursor: string | null }> {
   const filter = await parseFailedFilter(operator, input);
   const size = requirePageSize(input.limit);
-  const key = input.cursor === undefined ? undefined : readCursor<FailedKey>(input.cursor, [0, 0, 0]);
+  // By their status they come in another order.
+  const list = `payments/failed/${filter.status ?? ''}`;
+  const key = input.cursor === undefined ? undefined : readCursor<FailedKey>(list, input.cursor, [0, 0, 0]);
   const { found, next } = await walkFailedPayments(operator, filter, key, {
     limit: size,
     waitMs: PAGE_MS,
   });
-  return { payments: found.map(describeFailedPayment), nextCursor: next === undefined ? null : writeCursor(next) };
+  return {
+    payments: found.map(describeFailedPayment),
+    nextCursor: next === undefined ? null : writeCursor(list, next),
+  };
 }
 
 const describeFailedPayment = ({ micros: _, orderNo, ...payment }: FailedPayment): FailedPaymentView => ({

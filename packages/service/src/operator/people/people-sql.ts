@@ -220,16 +220,22 @@ export async function storeSignIn(tx: Queryable, personId: number): Promise<void
   await tx.query(STORE_SIGN_IN, [personId]);
 }
 
-const COUNT_ADMINS = statement({
-  text: `select count(*) as count from (select from people where role = 'admin' and status = 'ACTIVE' for update) a`,
+export interface ActiveAdmin {
+  readonly personId: number;
+  /** Has a password, or an account at the identity provider. */
+  readonly canSignIn: boolean;
+}
+
+const LOCK_ACTIVE_ADMINS = statement({
+  text: `select person_id as "personId", password_hash is not null or single_sign_on is not null as "canSignIn"
+     from people where role = 'admin' and status = 'ACTIVE' for update`,
   parameters: [],
-  columns: columns<{ count: number }>({ count: 'bigint' }),
+  columns: columns<ActiveAdmin>({ personId: 'bigint', canSignIn: 'boolean' }),
 });
 
 /** Under the locks of their rows, so that two of them cannot disable each other at once. */
-export async function countActiveAdmins(tx: Queryable): Promise<number> {
-  const [row] = await tx.query(COUNT_ADMINS);
-  return row?.count ?? 0;
+export async function lockActiveAdmins(tx: Queryable): Promise<ActiveAdmin[]> {
+  return tx.query(LOCK_ACTIVE_ADMINS);
 }
 
 const END_SESSIONS = statement({

@@ -4,11 +4,11 @@ import { type Changed, inTransaction, type Operator, refusal } from '../operator
 import { createNotFound, quoted, requireFound, requireOneOf } from '../rules.js';
 import { hashPassword, requirePassword } from './passwords.js';
 import {
-  countActiveAdmins,
   describePeople,
   endSessions,
   forgetFailures,
   insertPerson,
+  lockActiveAdmins,
   lockPerson,
   lockPersonBySetup,
   type PersonRow,
@@ -173,8 +173,15 @@ export async function changePerson(
 }
 
 async function requireAnotherAdmin(tx: Parameters<ChangeWork>[0], person: PersonRow): Promise<void> {
-  if (person.role !== 'admin' || person.status !== 'ACTIVE' || (await countActiveAdmins(tx)) > 1) return;
-  throw refusal('only-admin')`${person.name} is the only admin; make somebody else one first`;
+  if (person.role !== 'admin' || person.status !== 'ACTIVE') return;
+  const admins = await lockActiveAdmins(tx);
+  if (admins.length === 1) throw refusal('only-admin')`${person.name} is the only admin; make somebody else one first`;
+  const [able, ...others] = admins.filter(({ canSignIn }) => canSignIn);
+  if (able?.personId === person.personId && others.length === 0) {
+    throw refusal(
+      'only-admin-who-can-sign-in',
+    )`${person.name} is the only admin who can sign in; another one has to set a password first`;
+  }
 }
 
 async function requirePersonView(db: Parameters<typeof describePeople>[0], name: string): Promise<PersonView> {
