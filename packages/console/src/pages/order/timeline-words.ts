@@ -61,7 +61,10 @@ const useTexts = dictionary({
   'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
   'order.retry': ['Had period {cycleNo} debited again', '重新扣款第 {cycleNo} 期'],
   'order.refund': ['Asked for a refund of period {cycleNo}', '发起第 {cycleNo} 期退款'],
-  approvedRefund: ['Sent the refund of period {cycleNo} that {name} asked for', '执行 {name} 申请的第 {cycleNo} 期退款'],
+  approvedRefund: [
+    'Sent the refund of period {cycleNo} that {name} asked for',
+    '执行 {name} 申请的第 {cycleNo} 期退款',
+  ],
   'order.note': ['Wrote a note', '添加备注'],
   'order.unmask': ['Looked at personal data', '查看个人信息'],
   'order.advance': ['Moved the order in time', '推进订单时间'],
