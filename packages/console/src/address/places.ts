@@ -12,7 +12,7 @@ export const places = {
   user: (appId: string, channelUserId: string) => `/users${stringifySearch({ appId, channelUserId })}`,
   failedPayments: (filters: Filters = {}) => `/payments${stringifySearch(filters)}`,
   bulkRun: (runId: string) => `/bulk/${encodeURIComponent(runId)}`,
-  approvals: () => '/approvals',
+  approvals: (filters: Filters = {}) => `/approvals${stringifySearch(filters)}`,
   events: (filters: Filters = {}) => `/events${stringifySearch(filters)}`,
   requests: (filters: Filters = {}) => `/requests${stringifySearch(filters)}`,
   alerts: (filters: Filters = {}) => `/alerts${stringifySearch(filters)}`,

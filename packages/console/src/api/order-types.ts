@@ -10,6 +10,7 @@ export type SettlementMode = OrderLine['settlementMode'];
 export type OrderAnswer = Omit<Static<typeof schemas.orders.orderAnswer>, 'order'> & { readonly order: Order };
 export type TimelineEntry = OrderAnswer['timeline'][number];
 export type NextStep = NonNullable<OrderAnswer['next']>;
+export type WaitingRefund = OrderAnswer['waitingRefunds'][number];
 export type OrderAction = OrderAnswer['actions'][number];
 export type Preview = Static<typeof schemas.orders.preview>;
 export type RefundRequest = Static<typeof schemas.orders.refundRequest>;
@@ -75,8 +76,15 @@ export interface Period {
   readonly paidAt: string | null;
   readonly amountCent: number;
   readonly refundAmountCent: number;
-  readonly attempts: readonly { readonly tryNo: number; readonly status: string }[];
+  readonly attempts: readonly Attempt[];
   readonly benefits: readonly Benefit[];
+}
+
+export interface Attempt {
+  readonly tryNo: number;
+  readonly status: string;
+  /** The institution's own words. */
+  readonly reason: string | null;
 }
 
 export interface Benefit {

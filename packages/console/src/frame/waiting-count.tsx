@@ -7,7 +7,11 @@ import { countText } from '../parts/money.tsx';
 import styles from './sidebar.module.css';
 
 const useTexts = dictionary({
-  waiting: ['{count} open', '{count} 条待处理'],
+  alerts: ['{count} open', '{count} 条待处理'],
+  approvals: ['{count} open', '{count} 条待处理'],
+  differences: ['{count} open', '{count} 条待处理'],
+  // The page has those too that failed for good.
+  failedPayments: ['{count} to be tried again', '{count} 条待重试'],
 });
 
 /** The service counts no further. */
@@ -28,9 +32,9 @@ export function WaitingCount({ of }: { readonly of: keyof WaitingCounts }) {
   if (count === 0) return null;
   const text = count > MOST ? `${MOST}+` : countText(count);
   return (
-    <span className={`figures ${styles.waiting}`}>
+    <span className={`figures ${styles.waiting}`} title={t(of, { count: text })}>
       <span aria-hidden>{text}</span>
-      <span className="only-read">{t('waiting', { count: text })}</span>
+      <span className="only-read">{t(of, { count: text })}</span>
     </span>
   );
 }

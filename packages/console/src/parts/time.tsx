@@ -31,8 +31,10 @@ export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
       {text}
       {as === 'full' && isElsewhere(moment) ? (
         <span className="quiet">
-          {' '}
-          · {timeText(moment, VIEWERS_ZONE)} {t('here').toLowerCase()}
+          {' · '}
+          <span className={styles.together}>
+            {timeText(moment, VIEWERS_ZONE)} {t('here').toLowerCase()}
+          </span>
         </span>
       ) : null}
     </time>

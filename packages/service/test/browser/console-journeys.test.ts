@@ -38,7 +38,7 @@ const bookedCents = () => [...on.bank.booked.values()].map(({ amountCent }) => a
 const choosePage = (page: Page, name: string) =>
   page
     .getByRole('navigation', { name: 'Main menu' })
-    .getByRole('link', { name: new RegExp(`^${name}( \\d+ open)?$`) })
+    .getByRole('link', { name: new RegExp(`^${name}( \\d+ [a-z ]+)?$`) })
     .click();
 /** One of a list that unfolds. */
 async function choose(within: Page | Locator, label: string, option: string | RegExp): Promise<void> {
@@ -208,7 +208,7 @@ describe('failed payments', () => {
 });
 
 describe('a refund', () => {
-  it('whose answer got lost is the same one when it is sent again, also after the page was loaded anew', async () => {
+  it('whose answer got lost is the same one when it is sent again, in another tab too', async () => {
     const orderNo = await on.paidOrder();
     const page = await at.person('finance', 'ann');
     await page.goto(`/console/orders/${orderNo}`);
@@ -228,11 +228,55 @@ describe('a refund', () => {
     await button(dialog, 'Refund ¥3.00').click();
     await dialog.getByText('The service does not answer').waitFor();
     expect(bookedCents()).toEqual([300]);
-    await page.reload();
+    // The order was read anew: it knows of the refund.
+    const arrived = /^The refund of ¥3\.00 that you sent before has arrived; only its answer got lost\./;
+    await dialog.getByText('At most ¥16.90').waitFor();
+    await dialog.getByText(arrived).waitFor();
+
+    const other = await page.context().newPage();
+    await other.goto(`/console/orders/${orderNo}`);
+    const again = other.getByRole('dialog', { name: `Refund period 1 of order ${orderNo}` });
+    await button(other, 'Refund…').click();
+    await again.getByText(arrived).waitFor();
+    expect(await again.getByLabel('Amount in yuan').inputValue()).toBe('3.00');
+    await again.getByLabel('Note').fill('late delivery');
+    await button(again, 'Refund ¥3.00').click();
+    await other.getByText('¥3.00 is refunded').waitFor();
+    await again.waitFor({ state: 'detached' });
+    expect(bookedCents()).toEqual([300]);
+
+    // It was answered: another one is another one.
+    await button(other, 'Refund…').click();
+    await again.getByText('At most ¥16.90').waitFor();
+    expect(await again.getByText(arrived).count()).toBe(0);
+    expect(await again.getByLabel('Amount in yuan').inputValue()).toBe('16.90');
+    await other.close();
+  });
+
+  it('that did not arrive is offered again in another tab, and goes out once', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('finance', 'ann');
+    await page.goto(`/console/orders/${orderNo}`);
+    await page.route('**/refund', (route) => route.abort());
+    const dialog = page.getByRole('dialog', { name: 'Refund' });
     await button(page, 'Refund…').click();
-    await dialog.getByText('A refund of ¥3.00 was sent before and got no answer.').waitFor();
-    expect(await dialog.getByLabel('Amount in yuan').inputValue()).toBe('3.00');
+    await dialog.getByLabel('Amount in yuan').fill('3.00');
     await dialog.getByLabel('Note').fill('late delivery');
+    await button(dialog, 'Refund ¥3.00').click();
+    await dialog.getByText('The service does not answer').waitFor();
+
+    const other = await page.context().newPage();
+    await other.goto(`/console/orders/${orderNo}`);
+    const again = other.getByRole('dialog', { name: 'Refund' });
+    await button(other, 'Refund…').click();
+    await again.getByText('A refund of ¥3.00 was sent before and got no answer.').waitFor();
+    expect(await again.getByLabel('Amount in yuan').inputValue()).toBe('3.00');
+    await again.getByLabel('Note').fill('late delivery');
+    await button(again, 'Refund ¥3.00').click();
+    await other.getByText('¥3.00 is refunded').waitFor();
+    await other.close();
+    // The first tab comes to itself.
+    await page.unroute('**/refund');
     await button(dialog, 'Refund ¥3.00').click();
     await page.getByText('¥3.00 is refunded').waitFor();
     expect(bookedCents()).toEqual([300]);
@@ -248,8 +292,14 @@ describe('a refund', () => {
     await dialog.getByLabel('Note').fill('a month without service');
     await button(dialog, 'Ask a second person').click();
     await asking.getByText('A second person has been asked for ¥19.90').waitFor();
-    await choosePage(asking, 'Approvals');
-    await button(asking, /^Refund of period 1/).click();
+    // It is said at the period, and where the button was.
+    const waits = asking.getByRole('link', { name: '¥19.90 waits for approval' });
+    await expect.poll(() => waits.count()).toBe(2);
+    expect(await button(asking, 'Refund…').count()).toBe(0);
+    await asking
+      .getByRole('table', { name: /^Periods/ })
+      .getByRole('link', { name: '¥19.90 waits for approval' })
+      .click();
     await asking.getByText('You asked for this: another person of finance has to decide.').waitFor();
     expect(await button(asking, 'Approve').count()).toBe(0);
     expect(new URL(asking.url()).searchParams.get('open')).toMatch(/^\d+$/);
@@ -270,6 +320,21 @@ describe('a refund', () => {
     const past = deciding.getByRole('list', { name: 'What has happened' });
     await past.getByText('Asked a second person about a refund of period 1').waitFor();
     await past.getByText('Approved a refund').waitFor();
+    const sent = past.getByRole('listitem').filter({ hasText: 'Sent the refund of period 1 that ann asked for' });
+    await sent.getByText('by bob').waitFor();
+    expect(await deciding.getByText('waits for approval').count()).toBe(0);
+    // What comes on pointing at it covers no amount.
+    await sent.hover();
+    const json = await button(sent, /^JSON of/).boundingBox();
+    const amount = await sent.getByText('¥19.90').boundingBox();
+    expect((amount?.x ?? 0) + (amount?.width ?? 0)).toBeLessThanOrEqual(json?.x ?? 0);
+  });
+
+  it('is not for support, who are told whom to ask', async () => {
+    const page = await at.person('support', 'sam');
+    await page.goto(`/console/orders/${await on.paidOrder()}`);
+    await page.getByText('Finance makes refunds').waitFor();
+    expect(await button(page, 'Refund…').count()).toBe(0);
   });
 
   it('that waits is withdrawn by who asked; of one that could not be made both are told', async () => {
@@ -534,6 +599,7 @@ describe('people and audit', () => {
     await reading.goto('/console/audit?action=person.create');
     const row = rowsOf(reading).filter({ hasText: 'dora' });
     await row.getByText('ada').first().waitFor();
+    await row.getByText('Made an account').waitFor();
     await reading.getByRole('button', { name: 'Verify the chain' }).click();
     await reading.getByText(/The chain is whole/).waitFor();
   });

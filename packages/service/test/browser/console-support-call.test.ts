@@ -47,7 +47,16 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   await page.getByRole('link', { name: orderNo }).first().click();
   await page.getByRole('heading', { name: `Order ${orderNo}` }).waitFor();
 
-  // Why it failed, in the institution's words, and what would come next by itself.
+  // Why it failed, in the institution's words, without scrolling: above all else, and at its period.
+  await page.getByText(`Period 2 failed, try 1: ${words}`).waitFor();
+  const atPeriod = page.getByRole('table', { name: /^Periods/ }).getByText(words);
+  const { height } = page.viewportSize() ?? { height: 0 };
+  for (const place of [page.getByText(`Period 2 failed, try 1: ${words}`), atPeriod]) {
+    const box = await place.boundingBox();
+    expect((box?.y ?? height) + (box?.height ?? 0)).toBeLessThan(height);
+  }
+
+  // And in the timeline, with what would come next by itself.
   const past = page.getByRole('list', { name: 'What has happened' });
   const failure = past.getByRole('listitem').filter({ hasText: 'The debit of period 2 failed, try 1' });
   await failure.getByText(words).waitFor();
@@ -66,6 +75,7 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   await page.reload();
   await past.getByText('Period 2 was paid, try 2').waitFor();
   await past.getByText('Had period 2 debited again').waitFor();
+  expect(await page.getByText(`Period 2 failed, try 1: ${words}`).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Debit again now…' }).count()).toBe(0);
 
   // A part of it goes back; it is long ago that the person proved who they are.

@@ -194,6 +194,8 @@ describe('a refund above the limit', () => {
     expect(await preview('?amountCent=491')).toMatchObject({ refusal: { code: 'refund-waits-already' } });
     expect(await preview(`?amountCent=1500&approvalId=${approvalId}`)).toMatchObject({ refusal: null, waiting: [] });
     expect(await offered()).toEqual([490]);
+    const waitsOf = async () => (await on.bob.get(`/orders/${orderNo}`)).body.waitingRefunds;
+    expect(await waitsOf()).toEqual([{ cycleNo: 1, ...waits }]);
     expect(refusal(await ask(on.bob, orderNo, { amountCent: 491, key: 'k2' }))).toEqual([
       409,
       `of period 1 of order ${orderNo} 4.90 may still be asked for: 15.00 that ann asked for waits`,
@@ -204,6 +206,7 @@ describe('a refund above the limit', () => {
     await expect(refundAlone(on.operator, alone, 1000)).rejects.toThrow('15.00 that ann asked for waits');
     expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
     expect(booked()).toBe(1990);
+    expect(await waitsOf()).toEqual([]);
   });
 
   it('is withdrawn by who asked and by nobody else, while nobody has decided', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { importPage } from './page-source.js';
 
 /** What the pages make of what is typed and of what the service answers, without a browser. */
@@ -89,4 +89,110 @@ it('the pushes of an event stand under it; one to come stays and knows its event
     ['another', ['of another'], undefined],
     ['event', ['third', 'second', 'first'], undefined],
   ]);
+});
+
+const { findFailedTry } = await importPage<{
+  findFailedTry(period: object): { readonly reason: string | null } | undefined;
+}>('pages', 'order', 'failed-try.ts');
+
+it('a period that is not paid says why its latest failed try failed; one that is paid has nothing to say', () => {
+  const attempts = [
+    { tryNo: 1, status: 'FAIL', reason: 'no money' },
+    { tryNo: 2, status: 'FAIL', reason: 'card blocked' },
+    { tryNo: 3, status: 'STARTED', reason: null },
+  ];
+  for (const paymentStatus of ['FAIL_RETRY', 'FAIL', 'PROCESSING']) {
+    expect(findFailedTry({ paymentStatus, attempts })?.reason).toBe('card blocked');
+  }
+  expect(findFailedTry({ paymentStatus: 'SUCCESS', attempts })).toBeUndefined();
+  expect(findFailedTry({ paymentStatus: 'PROCESSING', attempts: attempts.slice(2) })).toBeUndefined();
+});
+
+interface Asked {
+  readonly cycleNo: number;
+  readonly amountCent: number;
+}
+type Unanswered = Asked & { readonly key: string };
+interface Owner {
+  readonly person: string;
+  readonly orderNo: string;
+}
+const requests = await importPage<{
+  findUnanswered(owner: Owner): Unanswered[];
+  keepUnanswered(owner: Owner, request: Unanswered): void;
+  forgetUnanswered(owner: Owner, request: Unanswered): void;
+  keyFor(unanswered: readonly Unanswered[], asked: Asked, fresh: string): string;
+  isAnswer(error: unknown): boolean;
+  hasArrived(timeline: readonly object[], key: string): boolean;
+}>('pages', 'order', 'refund-request.ts');
+const { Problem, Unreachable } = await importPage<{
+  Problem: new (status: number, kind: string, title: string) => Error;
+  Unreachable: new (text: string) => Error;
+}>('api', 'problem.ts');
+
+describe('a refund that got no answer', () => {
+  const ann = { person: 'ann@example.com', orderNo: '17' };
+  const small = { cycleNo: 1, amountCent: 300, key: 'small' };
+  const large = { cycleNo: 1, amountCent: 1_500, key: 'large' };
+  /** As the tabs of a browser share it. */
+  const storage = (kept = new Map<string, string>()) => ({
+    get length() {
+      return kept.size;
+    },
+    key: (index: number) => [...kept.keys()][index] ?? null,
+    setItem: (name: string, value: string) => kept.set(name, value),
+    removeItem: (name: string) => kept.delete(name),
+  });
+  afterEach(() => vi.unstubAllGlobals());
+
+  it('is kept for its person and order until it is answered, each by itself', () => {
+    vi.stubGlobal('localStorage', storage());
+    requests.keepUnanswered(ann, small);
+    requests.keepUnanswered(ann, large);
+    expect(requests.findUnanswered(ann)).toEqual([small, large]);
+    for (const other of [
+      { ...ann, person: 'ann' },
+      { ...ann, orderNo: '1' },
+      { ...ann, orderNo: '171' },
+    ]) {
+      expect(requests.findUnanswered(other)).toEqual([]);
+    }
+    requests.forgetUnanswered(ann, small);
+    expect(requests.findUnanswered(ann)).toEqual([large]);
+  });
+
+  it('has its key again for the same amount of the same period, and for no other', () => {
+    const keyFor = (cycleNo: number, amountCent: number) =>
+      requests.keyFor([small, large], { cycleNo, amountCent }, 'fresh');
+    expect([keyFor(1, 300), keyFor(1, 1_500), keyFor(1, 301), keyFor(2, 300)]).toEqual([
+      'small',
+      'large',
+      'fresh',
+      'fresh',
+    ]);
+  });
+
+  it('is lost by nothing but an answer: a refusal is one; a fault, one that is cut off, and none at all are not', () => {
+    const isAnswer = (status: number) => requests.isAnswer(new Problem(status, '', ''));
+    expect([400, 403, 409, 422, 429].map(isAnswer)).toEqual([true, true, true, true, true]);
+    expect([200, 408, 500, 502, 503].map(isAnswer)).toEqual([false, false, false, false, false]);
+    expect(requests.isAnswer(new Unreachable('gone'))).toBe(false);
+  });
+
+  it('has arrived once the order knows its key', () => {
+    const timeline = [
+      { kind: 'note', data: { detail: { key: 'large' } } },
+      { kind: 'operator', data: { detail: { key: 'small' } } },
+      { kind: 'operator', data: null },
+    ];
+    expect(requests.hasArrived(timeline, 'small')).toBe(true);
+    expect(requests.hasArrived(timeline, 'large')).toBe(false);
+  });
+
+  it('is no reason to break in a browser that keeps nothing', () => {
+    vi.stubGlobal('localStorage', undefined);
+    requests.keepUnanswered(ann, small);
+    requests.forgetUnanswered(ann, small);
+    expect(requests.findUnanswered(ann)).toEqual([]);
+  });
 });

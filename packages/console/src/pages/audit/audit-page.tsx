@@ -16,6 +16,7 @@ import { countText } from '../../parts/money.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
 import { Empty, FormProblem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
+import { useActionText } from './action-words.ts';
 import styles from './audit.module.css';
 import { detailText } from './detail-text.ts';
 import { AUDIT_FILTERS } from './filters.ts';
@@ -23,11 +24,12 @@ import { useTexts } from './texts.ts';
 
 export default function AuditPage() {
   const t = useTexts();
+  const actionText = useActionText();
   const filters = useFilters(AUDIT_FILTERS);
   const [opened, setOpened] = useState<AuditEntry>();
   const list = usePages<Audit, AuditEntry>('/audit', filters.values, (page) => page.entries);
   const columns: readonly Column<AuditEntry>[] = [
-    { id: 'action', header: t('action'), cell: ({ action }) => action },
+    { id: 'action', header: t('action'), cell: ({ action }) => <span title={action}>{actionText(action)}</span> },
     {
       id: 'subject',
       header: t('subject'),
@@ -78,7 +80,11 @@ export default function AuditPage() {
           )
         }
       />
-      <SidePanel isOpen={opened !== undefined} onClose={() => setOpened(undefined)} title={opened?.action}>
+      <SidePanel
+        isOpen={opened !== undefined}
+        onClose={() => setOpened(undefined)}
+        title={opened && actionText(opened.action)}
+      >
         {opened ? <Entry entry={opened} /> : null}
       </SidePanel>
     </Page>
@@ -93,6 +99,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
         facts={[
           [t('time'), <Time key="time" value={entry.at} as="full" />],
           [t('number'), <Copyable key="number" value={entry.auditId} />],
+          [t('action'), <Copyable key="action" value={entry.action} />],
           [t('who'), entry.actor],
           [t('from'), entry.address ?? t('commandLine')],
           [t('subject'), <Copyable key="subject" value={entry.subject} />],

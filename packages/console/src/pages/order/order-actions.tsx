@@ -2,15 +2,19 @@ import { Button, Menu } from '@mantine/core';
 import { useState } from 'react';
 import type { OrderAction, OrderAnswer } from '../../api/order-types.ts';
 import { ChevronDownIcon, RefreshIcon, WalletIcon } from '../../icons/icons.tsx';
+import { useMayDo } from '../../session/session.ts';
 import { CancelAgreementDialog, RetryDialog, UnsubscribeDialog } from './dialogs.tsx';
+import styles from './order.module.css';
 import { RefundDialog } from './refund-dialog.tsx';
 import { useTexts } from './texts.ts';
+import { WaitingRefunds } from './waiting-refunds.tsx';
 
 /** What the state of the order and the role of the reader allow: a button each, and what ends something in a menu. */
 export function OrderActions({ shown }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
   const [task, setTask] = useState<OrderAction>();
-  const { order } = shown;
+  const { order, waitingRefunds } = shown;
+  const isSupport = useMayDo('support');
   const allowed = shown.actions.filter(({ isAllowed }) => isAllowed);
   const find = (action: OrderAction['action']) => allowed.find((one) => one.action === action);
   const retry = find('retry');
@@ -32,6 +36,10 @@ export function OrderActions({ shown }: { readonly shown: OrderAnswer }) {
         <Button variant="default" leftSection={<WalletIcon size={16} />} onClick={() => setTask(refund)}>
           {t('refund')}
         </Button>
+      ) : waitingRefunds.length > 0 ? (
+        <WaitingRefunds refunds={waitingRefunds} />
+      ) : isSupport && shown.actions.some(({ action }) => action === 'refund') ? (
+        <span className={`quiet ${styles.small}`}>{t('financeRefunds')}</span>
       ) : null}
       {endings.length > 0 ? (
         <Menu position="bottom-end">
@@ -51,7 +59,7 @@ export function OrderActions({ shown }: { readonly shown: OrderAnswer }) {
       ) : null}
       {task?.action === 'retry' ? <RetryDialog order={order} cycleNo={task.cycleNo ?? 1} onClose={close} /> : null}
       {task?.action === 'refund' ? (
-        <RefundDialog order={order} choices={refunds} cycleNo={task.cycleNo ?? 1} onClose={close} />
+        <RefundDialog shown={shown} choices={refunds} cycleNo={task.cycleNo ?? 1} onClose={close} />
       ) : null}
       {task?.action === 'unsubscribe' ? <UnsubscribeDialog order={order} onClose={close} /> : null}
       {task?.action === 'cancel-agreement' ? <CancelAgreementDialog order={order} onClose={close} /> : null}

@@ -11,6 +11,7 @@ import { Broken, Loading } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { agoText, isElsewhere, momentOf, timeText, VIEWERS_ZONE } from '../../parts/time-text.ts';
 import { AgreementSection, DetailsSection } from './details.tsx';
+import { findFailedTry } from './failed-try.ts';
 import { ORDER_FILTERS } from './filters.ts';
 import { useNextWords } from './next-step.ts';
 import { NotesSection } from './notes.tsx';
@@ -72,10 +73,13 @@ export default function OrderPage() {
   );
 }
 
-/** What happens next by itself, in words. */
+/** What happens next by itself, in words, and why the last debit failed if it did: the caller asks that first. */
 function Next({ shown }: { readonly shown: OrderAnswer }) {
+  const t = useTexts();
   const wordsOf = useNextWords();
   const { next, order } = shown;
+  const latest = order.payments.at(-1);
+  const failed = latest && findFailedTry(latest);
   const moment = next ? momentOf(next.at) : undefined;
   return (
     <p className={styles.next} data-planned={next !== null || undefined}>
@@ -87,6 +91,11 @@ function Next({ shown }: { readonly shown: OrderAnswer }) {
           <span className={`quiet ${styles.nextTime}`}>
             {agoText(moment)}
             {isElsewhere(moment) ? ` · ${timeText(moment, VIEWERS_ZONE)} ${VIEWERS_ZONE}` : ''}
+          </span>
+        ) : null}
+        {latest && failed?.reason ? (
+          <span className={styles.why}>
+            {t('whyFailed', { cycleNo: latest.cycleNo, tryNo: failed.tryNo, reason: failed.reason })}
           </span>
         ) : null}
       </span>

@@ -1,13 +1,16 @@
 import { Button } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
 import type { Benefit, Order, OrderAnswer, Period } from '../../api/order-types.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Column, DataTable, PHONE } from '../../parts/data-table.tsx';
 import { Money, moneyText } from '../../parts/money.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Status, Tag, type Tone } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { findFailedTry } from './failed-try.ts';
 import styles from './order.module.css';
 import { useBenefitTexts, useTexts } from './texts.ts';
+import { WaitingRefunds } from './waiting-refunds.tsx';
 
 const SHOWN_AT_FIRST = 6;
 
@@ -21,15 +24,34 @@ interface PeriodsSectionProps {
 export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps) {
   const t = useTexts();
   const [isWhole, setWhole] = useState(false);
+  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   const periods = shown.order.payments.toReversed();
+  /** Why a debit failed, and what waits to be refunded. */
+  const besides = (period: Period) => {
+    const reason = findFailedTry(period)?.reason;
+    const refunds = shown.waitingRefunds.filter(({ cycleNo }) => cycleNo === period.cycleNo);
+    return reason || refunds.length > 0 ? (
+      <div className={styles.besides}>
+        {reason ? <span title={t('why')}>{reason}</span> : null}
+        <WaitingRefunds refunds={refunds} />
+      </div>
+    ) : null;
+  };
   const columns: readonly Column<Period>[] = [
     { id: 'no', header: t('period'), cell: ({ cycleNo }) => <span className="figures">{cycleNo}</span> },
     {
       id: 'status',
       header: t('status'),
-      cell: ({ paymentStatus }) => <Status of="payment" value={paymentStatus} />,
+      cell: (period) => (
+        <>
+          <Status of="payment" value={period.paymentStatus} />
+          {isPhone ? null : besides(period)}
+        </>
+      ),
       inCard: 'aside',
     },
+    // A card has no room for it beside its title.
+    ...(isPhone ? [{ id: 'besides', header: t('why'), cell: besides, inCard: 'text' } as const] : []),
     { id: 'due', header: t('due'), cell: ({ expectPayTime }) => <Time value={expectPayTime} /> },
     { id: 'paidAt', header: t('paidAt'), cell: ({ paidAt }) => <Time value={paidAt} /> },
     {

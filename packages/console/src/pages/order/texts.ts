@@ -38,6 +38,8 @@ export const useTexts = dictionary({
   SHARED_FROM_CHANNEL: ['Shared by the channel', '渠道共享'],
   cancelPending: ['The institution is still to be told that it has ended.', '尚待通知机构解约。'],
 
+  whyFailed: ['Period {cycleNo} failed, try {tryNo}: {reason}', '第 {cycleNo} 期第 {tryNo} 次扣款失败：{reason}'],
+  why: ['Why it failed', '失败原因'],
   periods: ['Periods', '账期'],
   periodsCaption: ['Periods, the latest first', '账期，按期数倒序'],
   due: ['Due', '应扣时间'],
@@ -65,6 +67,9 @@ export const useTexts = dictionary({
   noNotes: ['Nobody has written a note.', '暂无备注。'],
 
   refund: ['Refund…', '退款…'],
+  refundWaits: ['{amount} waits for approval', '{amount} 待审批'],
+  refundWaitsInRun: ['{amount} waits in a bulk run', '{amount} 待批量退款'],
+  financeRefunds: ['Finance makes refunds', '退款请联系财务'],
   retry: ['Debit again now…', '立即重新扣款…'],
   unsubscribe: ['Unsubscribe…', '退订…'],
   cancelAgreement: ['Cancel the agreement…', '解约…'],

@@ -61,6 +61,10 @@ const useTexts = dictionary({
   'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
   'order.retry': ['Had period {cycleNo} debited again', '重新扣款第 {cycleNo} 期'],
   'order.refund': ['Asked for a refund of period {cycleNo}', '发起第 {cycleNo} 期退款'],
+  approvedRefund: [
+    'Sent the refund of period {cycleNo} that {name} asked for',
+    '执行 {name} 申请的第 {cycleNo} 期退款',
+  ],
   'order.note': ['Wrote a note', '添加备注'],
   'order.unmask': ['Looked at personal data', '查看个人信息'],
   'order.advance': ['Moved the order in time', '推进订单时间'],
@@ -129,9 +133,12 @@ const PUSHES = {
   FORBIDDEN: 'pushForbidden',
 } as const;
 
+const partOf = (data: unknown, name: string): unknown =>
+  typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined;
+
 /** A field of the record behind an entry. */
 export function fieldOf(data: unknown, name: string): string | number | undefined {
-  const value = typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined;
+  const value = partOf(data, name);
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }
 
@@ -140,7 +147,7 @@ function useEventWords(): (event: TimelineEntry) => string {
   const paymentText = usePaymentEventTexts() as (status: string, values: object) => string;
   const orderText = useOrderEventTexts() as (status: string) => string;
   return ({ data, cycleNo }) => {
-    const body = typeof data === 'object' && data !== null ? (data as Record<string, unknown>)['data'] : undefined;
+    const body = partOf(data, 'data');
     const paymentStatus = fieldOf(body, 'paymentStatus');
     if (paymentStatus !== undefined) return paymentText(String(paymentStatus), { cycleNo: cycleNo ?? '' });
     return orderText(String(fieldOf(body, 'orderStatus') ?? ''));
@@ -203,8 +210,12 @@ export function useEntryTitle(): (entry: FoldedEntry) => string {
         return t('unsubscribed', {
           who: sourceText((title.split(' ').at(-1) ?? '') as Parameters<typeof sourceText>[0]),
         });
-      case 'operator':
+      case 'operator': {
+        // Who approves a refund has it made; who asked for it is somebody else.
+        const name = title === 'order.refund' ? fieldOf(partOf(data, 'detail'), 'requestedBy') : undefined;
+        if (name !== undefined) return t('approvedRefund', { cycleNo, name });
         return ACTIONS.has(title) ? t(title as 'order.retry', { cycleNo }) : title;
+      }
       case 'note':
         return t('note');
       case 'alert':

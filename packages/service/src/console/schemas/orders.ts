@@ -107,6 +107,15 @@ export const orderAction = Type.Object({
   maxAmountCent: Type.OrNull(Type.Integer()),
 });
 
+/** A refund that was asked for and is not made yet: of an approval, or of a bulk run. */
+const waitingRefund = {
+  approvalId: textOrNull,
+  runId: textOrNull,
+  amountCent: cents,
+  requestedBy: Type.String(),
+  requestedAt: time,
+};
+
 export const orderAnswer = Type.Object({
   /** As `npx perennial order show` has it, with personal data masked. */
   order: Type.Unsafe<Record<string, unknown> & { orderNo: string; orderStatus: string }>({ type: 'object' }),
@@ -130,6 +139,8 @@ export const orderAnswer = Type.Object({
     }),
   ),
   actions: Type.Array(orderAction),
+  /** By period, the first that was asked for first. */
+  waitingRefunds: Type.Array(Type.Object({ cycleNo: count, ...waitingRefund })),
 });
 
 export const unsubscribeRequest = Type.Object({ reason });
@@ -180,15 +191,7 @@ export const preview = Type.Object({
   events: Type.Array(Type.Object({ eventType: Type.String(), count })),
   needsApproval: Type.Boolean(),
   /** What else was asked for of the same period and is not made yet. */
-  waiting: Type.Array(
-    Type.Object({
-      approvalId: textOrNull,
-      runId: textOrNull,
-      amountCent: cents,
-      requestedBy: Type.String(),
-      requestedAt: time,
-    }),
-  ),
+  waiting: Type.Array(Type.Object(waitingRefund)),
   /** Why it cannot be done now, as a problem says it; null when it can. */
   refusal: Type.OrNull(Type.Object({ detail: Type.String(), code: textOrNull, values: Type.Array(Type.String()) })),
 });

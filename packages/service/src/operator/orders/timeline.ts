@@ -31,7 +31,7 @@ import {
 } from './timeline-sql.js';
 import { findMobileOf } from './unmask.js';
 import { sumWaiting } from './waiting-refunds.js';
-import { findWaitingRefunds } from './waiting-refunds-sql.js';
+import { findWaitingRefunds, type WaitingRefund } from './waiting-refunds-sql.js';
 
 export type TimelineKind =
   | 'created'
@@ -73,6 +73,11 @@ export interface OrderAction {
   readonly maxAmountCent: number | null;
 }
 
+/** A refund of a period that was asked for and is not made yet. */
+export interface WaitingRefundOfPeriod extends Omit<WaitingRefund, 'subject' | 'key'> {
+  readonly cycleNo: number;
+}
+
 export interface OrderWithTimeline {
   readonly order: OrderView;
   readonly product: { readonly productCode: string; readonly productName: string } | null;
@@ -84,6 +89,7 @@ export interface OrderWithTimeline {
   readonly timelineIsCut: boolean;
   readonly next: (Omit<NextStep, 'at'> & { readonly at: string }) | null;
   readonly actions: readonly OrderAction[];
+  readonly waitingRefunds: readonly WaitingRefundOfPeriod[];
 }
 
 const MAX_ENTRIES = 500;
@@ -109,6 +115,7 @@ export async function showTimeline(
     const future = createFuture(next, history.plannedPushes);
     const kept = past.slice(-MAX_ENTRIES);
     const mobile = await findMobileOf(operator, tx, order);
+    const refundable = await findRefundablePeriods(tx, order, view);
     const mask = <T>(data: T) => maskUserIds(data, role);
     return {
       order: mask(view),
@@ -118,7 +125,10 @@ export async function showTimeline(
       timeline: mask([...kept, ...future].toReversed()),
       timelineIsCut: history.isCut || kept.length < past.length,
       next: next && { ...next, at: formatTime(next.at) },
-      actions: await findActions(tx, order, view, role),
+      actions: findActions(order, view, refundable, role),
+      waitingRefunds: refundable.flatMap(({ cycleNo, waiting }) =>
+        waiting.map(({ subject: _subject, key: _key, ...one }) => ({ cycleNo, ...one })),
+      ),
     };
   });
 }
@@ -389,12 +399,12 @@ function describeNext({ what, cycleNo, tryNo, tries }: NextStep): string {
 }
 
 /** What the state of the order allows. */
-async function findActions(
-  tx: Queryable,
+function findActions(
   order: OrderOfAnyChannel,
   view: OrderView,
+  refundable: readonly RefundablePeriod[],
   role: Role,
-): Promise<OrderAction[]> {
+): OrderAction[] {
   const bySupport = { cycleNo: null, maxAmountCent: null, isAllowed: mayDo(role, 'support') };
   const actions: OrderAction[] = [];
   const end = findOrderTransition(order.status, 'unsubscribe');
@@ -405,28 +415,39 @@ async function findActions(
   if (view.agreement?.agreementStatus === 'BIND_SUCCESS' && order.status !== 'INITIALIZING') {
     actions.push({ ...bySupport, action: 'cancel-agreement' });
   }
-  if (order.settlementMode === 'SVC_DEDUCT') actions.push(...(await findRefundActions(tx, order, view, role)));
+  for (const { cycleNo, maxAmountCent } of refundable) {
+    if (maxAmountCent > 0) {
+      actions.push({ action: 'refund', cycleNo, isAllowed: mayDo(role, 'finance'), maxAmountCent });
+    }
+  }
   return actions;
 }
 
-async function findRefundActions(
+interface RefundablePeriod {
+  readonly cycleNo: number;
+  /** Asked for and not made yet. */
+  readonly waiting: readonly WaitingRefund[];
+  /** What may still be asked for besides. */
+  readonly maxAmountCent: number;
+}
+
+async function findRefundablePeriods(
   tx: Queryable,
-  { orderNo }: OrderOfAnyChannel,
+  { orderNo, settlementMode }: OrderOfAnyChannel,
   view: OrderView,
-  role: Role,
-): Promise<OrderAction[]> {
+): Promise<RefundablePeriod[]> {
+  if (settlementMode !== 'SVC_DEDUCT') return [];
   const refundsOf = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
   const firstCycleNo = view.payments[0]?.cycleNo ?? 1;
   const payments = (await findPayments(tx, orderNo)).filter((one) => one.cycleNo >= firstCycleNo && isRefundable(one));
   const subjectOf = ({ cycleNo }: { readonly cycleNo: number }) => formatPeriodSubject(orderNo, cycleNo);
-  const waiting = await findWaitingRefunds(tx, payments.map(subjectOf));
-  return payments.flatMap((payment) => {
+  const allWaiting = await findWaitingRefunds(tx, payments.map(subjectOf));
+  return payments.map((payment) => {
     const { cycleNo } = payment;
     const refunds = refundsOf(cycleNo);
-    const waits = waiting.filter(
+    const waiting = allWaiting.filter(
       ({ subject, key }) => subject === subjectOf(payment) && refunds.every((refund) => refund.key !== key),
     );
-    const maxAmountCent = sumRefunds({ payment, refunds }).leftCent - sumWaiting(waits);
-    return maxAmountCent > 0 ? [{ action: 'refund', cycleNo, isAllowed: mayDo(role, 'finance'), maxAmountCent }] : [];
+    return { cycleNo, waiting, maxAmountCent: sumRefunds({ payment, refunds }).leftCent - sumWaiting(waiting) };
   });
 }
