@@ -142,7 +142,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   },
   people: { at: '/people', shows: 'Last sign-in' },
   'a new person': { at: '/people', shows: 'New person', open: press('New person') },
-  'the audit log': { at: '/audit', shows: 'demo.fill' },
+  'the audit log': { at: '/audit', shows: 'Made demo data' },
   'the account': { at: '/account', shows: /authenticator/ },
 };
 
