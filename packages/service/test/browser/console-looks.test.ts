@@ -142,7 +142,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   },
   people: { at: '/people', shows: 'Last sign-in' },
   'a new person': { at: '/people', shows: 'New person', open: press('New person') },
-  'the audit log': { at: '/audit', shows: 'demo.fill' },
+  'the audit log': { at: '/audit', shows: 'Made demo data' },
   'the account': { at: '/account', shows: /authenticator/ },
 };
 
@@ -288,8 +288,9 @@ describe('every page', () => {
       await moveTo(page, await addressOf(look));
       await page.getByText(look.shows).first().waitFor();
       await isLoaded(page);
+      // A row's own button only opens it, whatever it says that somebody did.
       const offered = await page.evaluate<string[]>(
-        `[...document.querySelectorAll('main button, [role=dialog] button')].map((one) => one.ariaLabel ?? one.innerText)`,
+        `[...document.querySelectorAll(':is(main, [role=dialog]) button:not([data-opener])')].map((one) => one.ariaLabel ?? one.innerText)`,
       );
       expect.soft([name, offered.filter((one) => CHANGES.test(one))]).toEqual([name, []]);
     }
