@@ -66,7 +66,7 @@ describe('settlement', () => {
 
     // The menu is on every page: no other has to be loaded for it.
     await menu(page).getByRole('link', { name: 'Alerts 1 open' }).waitFor();
-    await menu(page).getByRole('link', { name: 'Failed payments 12 open' }).waitFor();
+    await menu(page).getByRole('link', { name: 'Failed payments 12 to be tried again' }).waitFor();
     await menu(page).getByRole('link', { name: 'Approvals', exact: true }).waitFor();
     await menu(page).getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('link', { name: /^Renewed today\s*41\s*30 still due today$/ }).waitFor();
