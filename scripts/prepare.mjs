@@ -1,7 +1,7 @@
 // Makes a checkout ready to run: dependencies as the lock file says, then compiled code. On Node's own modules only,
 // because it runs before there are any others.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -50,12 +50,25 @@ export async function build() {
   );
   // Loaded here, since it is installed only now.
   if (!isNewerThanCompiled(program)) await (await import('./bundle.mjs')).bundleService();
+  if (isOlderThanSources(at('packages', 'console', 'dist', 'index.html')))
+    await (await import('./console.mjs')).buildConsole();
 }
 
 function isNewerThanCompiled(program) {
   if (!existsSync(program)) return false;
   const compiled = ['wire', 'reference-peers', 'service'].map((name) => at('packages', name, 'tsconfig.tsbuildinfo'));
   return compiled.every((place) => statSync(place).mtimeMs < statSync(program).mtimeMs);
+}
+
+/** What the console's pages are made of: their own folder, the dependencies, and the one rule that they share with the service. */
+function isOlderThanSources(page) {
+  if (!existsSync(page)) return true;
+  const folder = at('packages', 'console');
+  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !/^(dist|dev)\b/.test(name))
+    .map((name) => path.join(folder, name));
+  const shared = [at('package-lock.json'), at('packages', 'service', 'dist', 'operator', 'people', 'roles.js')];
+  return [...own, ...shared].some((place) => statSync(place).mtimeMs > statSync(page).mtimeMs);
 }
 
 /** Runs a program of node_modules with our own standard streams; ends this process when it fails. */

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { ENDPOINTS } from '@perennial/wire';
 import { authenticationAlone } from './authentication.mjs';
 import { openBeside, provisionChannel, provisionInstitution, tokenOf } from './channel.mjs';
+import * as consoleReads from './console/main.mjs';
 import * as deliveries from './deliveries/main.mjs';
 import { machineFacts } from './facts.mjs';
 import { bareTarget, measureRow, serviceTarget, warmUp } from './measure.mjs';
@@ -153,8 +154,8 @@ function report({ facts, seconds, runs, results, authentication }) {
   return lines.join('\n');
 }
 
-/** `npm run bench -- renewals`, `-- deliveries` and `-- overload` have options and a table of their own. */
-const KINDS = new Map(Object.entries({ renewals, deliveries, overload }));
+/** `npm run bench -- renewals`, `-- deliveries`, `-- overload` and `-- console` have options and a table of their own. */
+const KINDS = new Map(Object.entries({ renewals, deliveries, overload, console: consoleReads }));
 const asked = process.argv.slice(2);
 const named = KINDS.get(asked[0]);
 const kind = named ?? { HELP, readOptions, bench, report };

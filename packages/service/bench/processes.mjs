@@ -14,6 +14,10 @@ const TAIL_CHARS = 4000;
 /** Nothing of the caller's settings: the bench has its own database, ports and key. */
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_ENV: 'production' };
 
+/** What a comparison may change: `REQUEST_LOG=off npm run bench`. */
+const PASSED_ON = ['REQUEST_LOG'];
+const CHOSEN = Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+
 /** All pages are opened from one address. */
 const OPEN = { REDEEM_OPENS_PER_MINUTE: '1000000' };
 
@@ -51,7 +55,15 @@ export function processes() {
       const flags = ['--import', here('end-with-parent.mjs')];
       if (profile !== undefined) flags.push('--cpu-prof', `--cpu-prof-dir=${path.resolve(profile)}`);
       const child = spawn(process.execPath, [...flags, here('../dist/program/main.js')], {
-        env: { ...ENVIRONMENT, ...OPEN, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: logLevel },
+        env: {
+          ...ENVIRONMENT,
+          ...CHOSEN,
+          ...OPEN,
+          DATA_DIR: dataDir,
+          HOST: '127.0.0.1',
+          PORT: '0',
+          LOG_LEVEL: logLevel,
+        },
         // A line per request is formatted and written, but reading it would be work that no client causes.
         stdio: ['pipe', logLevel === 'warn' ? 'pipe' : 'ignore', 'pipe'],
         detached: true,

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createStartingApp } from './http/monitoring.js';
+import { listPeople } from './operator/people/people.js';
 import { provisionDemo } from './operator/provisioning/demo.js';
 import { loadAlertTransports } from './platform/alerts/load-transports.js';
 import { systemClock } from './platform/clock.js';
@@ -49,6 +50,7 @@ async function main(): Promise<void> {
     },
   });
   let publicUrl = settings.publicUrl ?? '';
+  let consoleUrl = '';
   const localCallbacks = settings.environment === 'sandbox' && settings.databaseUrl === undefined;
   const service = createService({
     ...settings,
@@ -60,14 +62,19 @@ async function main(): Promise<void> {
     localCallbacks,
     alertWays: await loadAlertTransports(settings, systemClock),
     isMonitoredApart: settings.metricsPort !== undefined,
+    isConsoleApart: settings.consolePort !== undefined,
+    consoleUrl: () => consoleUrl,
   });
   try {
     await starting?.close();
-    const { url, operations } = await listenEverywhere(service, settings);
+    const { url, operations, console } = await listenEverywhere(service, settings);
     publicUrl = settings.publicUrl ?? url;
+    consoleUrl = settings.consoleUrl ?? `${console ?? publicUrl}/console`;
     printBanner(settings, {
       publicUrl,
       operations,
+      consoleUrl,
+      hasPeople: (await listPeople({ ...opened, environment: settings.environment, actor: 'service' })).length > 0,
       demoFile: await provisionDemoIfSandbox(settings, opened, publicUrl),
     });
     log.info({ environment: settings.environment, baseUrl: publicUrl, engine: engineState(settings) }, 'serving');
@@ -99,15 +106,26 @@ interface Listening {
   readonly url: string;
   /** The address of /metrics and /healthz. */
   readonly operations: string;
+  /** The address of the console, if it has one of its own. */
+  readonly console: string | undefined;
 }
 
-async function listenEverywhere({ server, operations }: Service, settings: Settings): Promise<Listening> {
-  const { host, port, metricsHost, metricsPort = 0 } = settings;
-  await listenAt(server, { host, port }, INTERFACE);
-  const url = urlOf(server.server, host);
-  if (!operations) return { url, operations: url };
-  await listenAt(operations, { host: metricsHost, port: metricsPort }, MONITORING);
-  return { url, operations: urlOf(operations.server, metricsHost) };
+async function listenEverywhere(
+  { server, operations, consoleServer }: Service,
+  { host, port, metricsHost, metricsPort, consoleHost, consolePort }: Settings,
+): Promise<Listening> {
+  const listen = async (app: FastifyInstance, at: { host: string; port: number }, names: ListenerNames) => {
+    await listenAt(app, at, names);
+    return urlOf(app.server, at.host);
+  };
+  const url = await listen(server, { host, port }, INTERFACE);
+  return {
+    url,
+    operations: operations ? await listen(operations, { host: metricsHost, port: metricsPort ?? 0 }, MONITORING) : url,
+    console: consoleServer
+      ? await listen(consoleServer, { host: consoleHost, port: consolePort ?? 0 }, CONSOLE)
+      : undefined,
+  };
 }
 
 /**
@@ -131,6 +149,7 @@ interface ListenerNames {
   readonly port: string;
 }
 const INTERFACE: ListenerNames = { host: 'HOST', port: 'PORT' };
+const CONSOLE: ListenerNames = { host: 'CONSOLE_HOST', port: 'CONSOLE_PORT' };
 const MONITORING: ListenerNames = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
 
 async function listenAt(
@@ -169,14 +188,18 @@ async function provisionDemoIfSandbox(
 interface Ready {
   readonly publicUrl: string;
   readonly operations: string;
+  readonly consoleUrl: string;
+  /** Whether anybody can sign in to the console. */
+  readonly hasPeople: boolean;
   readonly demoFile: string | undefined;
 }
 
 /** Operations are shown with the address on this machine: they should not be reachable under PUBLIC_URL. */
-function printBanner(settings: Settings, { publicUrl, operations, demoFile }: Ready): void {
+function printBanner(settings: Settings, { publicUrl, operations, consoleUrl, hasPeople, demoFile }: Ready): void {
   const database = settings.databaseUrl === undefined ? `embedded PostgreSQL in ${settings.dataDir}` : 'DATABASE_URL';
   const rows = [
     ['Interface', `${publicUrl}/openapi/v1/`],
+    ...(settings.console === 'on' ? [['Console', consoleUrl]] : []),
     ['Operations', `${operations}/readyz  /healthz  /metrics`],
     ['Database', database],
     ...(settings.readsOnly ? [['Engine', 'off: only reads are served, and nothing is done without being asked']] : []),
@@ -184,6 +207,10 @@ function printBanner(settings: Settings, { publicUrl, operations, demoFile }: Re
   ];
   say(`\nPerennial is ready (${settings.environment})\n`);
   for (const [name = '', value = ''] of rows) say(`  ${name.padEnd(14)}${value}`);
+  if (settings.console === 'on' && !hasPeople) {
+    say('\n  To sign in to the console, make an account from another terminal:\n');
+    say('    npx perennial operator create NAME --role admin');
+  }
   if (demoFile !== undefined) {
     const shown = path.relative(process.cwd(), demoFile);
     say(`\n  First order, from another terminal:\n\n    node examples/subscriptions.mjs ${shown}\n`);

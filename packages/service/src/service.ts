@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import { createNoticeAcceptor } from './api/institution-notice.js';
 import { createAccessTokens } from './catalog/channels/access-token.js';
-import { createChannelRegistry } from './catalog/channels/channel-registry.js';
+import { type ChannelRegistry, createChannelRegistry } from './catalog/channels/channel-registry.js';
+import { createPushClient } from './delivery/transport/push-client.js';
 import { startEngine } from './engine/engine.js';
 import type { AlertSeconds } from './engine/jobs/alerts.js';
 import { createFulfilmentRegistry, type Fulfilments } from './fulfilment/fulfilment-registry.js';
@@ -11,12 +12,14 @@ import { createNoticeVerifier } from './gateways/notice-verifier.js';
 import { createSandboxGateway } from './gateways/sandbox/sandbox-gateway.js';
 import { createMinuteLimit } from './http/answers/minute-limit.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
+import type { ConsoleDeps } from './http/console/console-routes.js';
 import { createAuthenticationFailures } from './http/limits/authentication-failures.js';
 import { createFieldLimit } from './http/limits/field-limit.js';
 import { createLargeBodies, type LargeBodyLimits } from './http/limits/large-bodies.js';
 import { createNodeLoad, type LoadLimits } from './http/limits/node-load.js';
 import { createRedeemLimits } from './http/limits/redeem-limits.js';
 import { createServiceMetrics } from './http/metrics.js';
+import { createRequestLog } from './http/request-log.js';
 import { createAdmission } from './http/requests/admission.js';
 import type { Route } from './http/routes.js';
 import { createInterfaceRoutes } from './interface.js';
@@ -29,7 +32,12 @@ import { createIdempotentRunner, type IdempotencyOptions } from './platform/idem
 import { type ClockLimits, createClockWatch } from './platform/installation/clock-watch.js';
 import { createKeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Vault } from './platform/secrets/vault.js';
-import { DEFAULT_DATABASE_POOL, DEFAULT_REDEEM_OPENS_PER_MINUTE, type Environment } from './platform/settings.js';
+import {
+  DEFAULT_DATABASE_POOL,
+  DEFAULT_REDEEM_OPENS_PER_MINUTE,
+  type Environment,
+  type SingleSignOnSettings,
+} from './platform/settings.js';
 import { createUnsubscriber } from './redeem/unsubscribe.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
 import { createAgreementEnder } from './subscriptions/steps/ending/end-by-institution.js';
@@ -76,6 +84,8 @@ export interface ServiceDeps {
   readonly moreRoutes?: readonly Route[];
   /** Events may also go to this machine: a sandbox on its embedded database. */
   readonly localCallbacks?: boolean;
+  /** Whether the calls of channels are written down. */
+  readonly requestLog?: boolean;
   /** How long events are kept. */
   readonly eventsRetentionDays?: number;
   /** In place of the usual 15, for a test that cannot wait. */
@@ -84,6 +94,15 @@ export interface ServiceDeps {
   readonly engine?: boolean;
   /** Without the engine, and requests that write are refused: for looking at a copy. */
   readonly readsOnly?: boolean;
+  /** Unset: on. */
+  readonly console?: 'on' | 'off';
+  /** It is on a listener of its own. */
+  readonly isConsoleApart?: boolean;
+  /** Where people reach the console, with the path that all of it begins with. */
+  readonly consoleUrl?: () => string;
+  /** Refunds above this need a second person; 0: none does. */
+  readonly refundApprovalCent?: number;
+  readonly singleSignOn?: SingleSignOnSettings | undefined;
   /** How alerts reach people, beside the list. */
   readonly alertWays?: readonly AlertTransport[];
   /** In place of the usual 30 and 5, for a test that cannot wait. */
@@ -117,6 +136,15 @@ export function createService(deps: ServiceDeps): Service {
   const { counts } = metrics.business;
   const settle = createBatchSettler(database, clock, counts);
   const redeemUrl = deps.redeemUrl ?? deps.publicUrl;
+  const requestLog =
+    deps.requestLog && !deps.readsOnly
+      ? createRequestLog({
+          database,
+          log,
+          isKnown: (appId) => channels.getFromMemory(appId) !== undefined,
+          countDropped: metrics.countUnlogged,
+        })
+      : undefined;
   const app = createApp({
     routes: [
       ...createInterfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles, counts }),
@@ -129,6 +157,7 @@ export function createService(deps: ServiceDeps): Service {
     clockWatch: watch,
     metrics,
     log,
+    requestLog,
     trustedProxies: deps.trustedProxies,
     readsOnly: deps.readsOnly === true,
     metricsToken: deps.metricsToken,
@@ -140,7 +169,7 @@ export function createService(deps: ServiceDeps): Service {
       tokens,
     }),
     bodies: createLargeBodies(deps.largeBodies),
-    admit: createAdmission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
+    admit: createAdmission({ database, tokens, channels, clock, observeBatch: metrics.observeBatch }),
     limitFields: createFieldLimit({ database, clock }),
     runOnce: createIdempotentRunner(deps.idempotency),
     redeem: {
@@ -154,6 +183,8 @@ export function createService(deps: ServiceDeps): Service {
       claim: createClaimer({ clock, log, fulfilments, counts }),
       unsubscribe: createUnsubscriber(clock),
     },
+    console: deps.console === 'off' ? undefined : createConsoleDeps(deps, { channels, gateways }),
+    isConsoleApart: deps.isConsoleApart === true,
     notices: {
       clock,
       verifier: createNoticeVerifier(database, gateways, clock),
@@ -183,8 +214,28 @@ export function createService(deps: ServiceDeps): Service {
     ...app,
     async stop() {
       await Promise.all([app.drain(), engine?.stop()]);
+      await requestLog?.stop();
       metrics.business.stop();
       await Promise.all([gateways.close?.(), fulfilments.close()]);
     },
+  };
+}
+
+function createConsoleDeps(
+  deps: ServiceDeps,
+  { channels, gateways }: { readonly channels: ChannelRegistry; readonly gateways: Gateways },
+): ConsoleDeps {
+  const { database, vault, clock, log, environment, localCallbacks = false } = deps;
+  return {
+    database,
+    vault,
+    clock,
+    log,
+    channels,
+    pushClient: createPushClient({ allowLocalhost: localCallbacks }),
+    operator: { database, vault, clock, environment, localCallbacks, gateways },
+    consoleUrl: deps.consoleUrl ?? (() => `${deps.publicUrl()}/console`),
+    refundApprovalCent: deps.refundApprovalCent ?? 0,
+    singleSignOn: deps.singleSignOn,
   };
 }

@@ -32,6 +32,14 @@ export * from './schemas/payment-channels.js';
 export * from './schemas/payments.js';
 export * from './schemas/products.js';
 export * from './schemas/shared-agreement.js';
-export { type AnySchema, type ObjectSchema, type Static, Type } from './schemas/type.js';
+export {
+  type AnySchema,
+  type ArraySchema,
+  type ObjectSchema,
+  type Optional,
+  type Schema,
+  type Static,
+  Type,
+} from './schemas/type.js';
 export * from './signing.js';
 export * from './time.js';

@@ -8,8 +8,8 @@ with made as (
   insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile)
   select :channel, 'pgbench-user-' || n, sha256(int8send(n)), :mobile from made
 ), new_external as (
-  insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
-  select 'pgbench-order-' || n, :channel, n, key_of('pgbench-user-' || n), at, false from made
+  insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single, product_code)
+  select 'pgbench-order-' || n, :channel, n, key_of('pgbench-user-' || n), at, false, 'TEST_SPU_001' from made
 ), new_agreement as (
   insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,
     institution_no, card_hash, certificate_hash, card_tail, details)

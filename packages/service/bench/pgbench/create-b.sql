@@ -8,8 +8,8 @@ with made as (
   insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile)
   select :channel, 'pgbench-user-' || n, sha256(int8send(n)), :mobile from made
 ), new_external as (
-  insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
-  select 'pgbench-order-' || n, :channel, n, key_of('pgbench-user-' || n), at, false from made
+  insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single, product_code)
+  select 'pgbench-order-' || n, :channel, n, key_of('pgbench-user-' || n), at, false, 'TEST_SPU_001' from made
 ), new_order as (
   insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
     period_type, period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles,

@@ -1,4 +1,5 @@
 import type { Notice } from '../gateways/gateway.js';
+import { alertText } from '../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../platform/alerts/alerts-sql.js';
 import type { Database } from '../platform/db/database.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
@@ -20,7 +21,7 @@ export function createNoticeAcceptor({ database, settle, endAgreement }: NoticeA
     }
     const attempt = await findAttemptOfNotice(database, paymentChannelCode, notice.attemptNo);
     if (!attempt) {
-      const detail = `from ${paymentChannelCode}`;
+      const detail = alertText('notice-for-unknown-attempt', paymentChannelCode);
       return raiseAlert(database, 'notice-for-unknown-attempt', notice.attemptNo.slice(0, 64), detail);
     }
     const outcome = await rejectWrongAmount(database, attempt, notice.outcome);

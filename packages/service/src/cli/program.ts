@@ -4,8 +4,10 @@ import { addReconciliationCommands } from './commands/books/reconciliation.js';
 import { addSettlementCommands } from './commands/books/settlement.js';
 import { addAuditCommands } from './commands/installation/audit.js';
 import { addBackupCommands } from './commands/installation/backup.js';
+import { addDemoCommands } from './commands/installation/demo.js';
 import { addMasterKeyCommands } from './commands/installation/master-key.js';
 import { addMigrateCommand } from './commands/installation/migrate.js';
+import { addOperatorCommands } from './commands/installation/operator.js';
 import { addAlertCommands } from './commands/notifications/alert.js';
 import { addEventCommands } from './commands/notifications/events.js';
 import { addAgreementCommands } from './commands/orders/agreement.js';
@@ -48,5 +50,7 @@ export function createProgram(commandLine: CommandLine, showHelp: (help: string)
   addBackupCommands(perennial, commandLine);
   addMigrateCommand(perennial, commandLine);
   addAuditCommands(perennial, commandLine);
+  addOperatorCommands(perennial, commandLine);
+  addDemoCommands(perennial, commandLine);
   return perennial;
 }

@@ -10,14 +10,18 @@ import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import type { Vault } from '../platform/secrets/vault.js';
+import type { Environment } from '../platform/settings.js';
 import type { SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';
 import { createBusinessReader } from './business-reader.js';
 import { mendFutureTimes } from './housekeeping/future-times-sql.js';
 import { createHousekeeping } from './housekeeping.js';
 import { type AlertingDeps, logAlerts, startAlerting } from './jobs/alerts.js';
 import { billDueOrders } from './jobs/billing.js';
+import { finishApprovedRefunds, workOffBulkRuns } from './jobs/bulk.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
+import { createFiguresJob } from './jobs/figures.js';
+import { watchPoolStock } from './jobs/pool-stock.js';
 import { reconcileDays } from './jobs/reconciliation.js';
 import { renewDueOrders } from './jobs/renewals.js';
 import type { BusinessMetrics } from './metrics/business-metrics.js';
@@ -38,6 +42,7 @@ export interface EngineDeps extends AlertingDeps {
   readonly clock: Clock;
   readonly clockWatch: ClockWatch;
   readonly log: Logger;
+  readonly environment: Environment;
   /** Shown by this node's /metrics. */
   readonly metrics?: BusinessMetrics;
   /** In place of the usual 15, for a test that cannot wait. */
@@ -108,9 +113,13 @@ export function startEngine(engine: EngineDeps) {
     runEveryWhileClockIsRight(1, 'pending refunds', () => pendingRefunds.startRuns()),
     runEveryWhileClockIsRight(1, 'pending claims', () => pendingClaims.startRuns()),
     runEveryWhileClockIsRight(1, 'waiting claims', () => serveWaitingClaims(deps)),
+    runEvery(30, 'pool stock', log, () => watchPoolStock(database), { atOnce: true }),
     runEveryWhileClockIsRight(5, 'agreement cancellations', () => cancellations.startRuns()),
+    runEveryWhileClockIsRight(1, 'bulk runs', () => workOffBulkRuns(deps)),
+    runEveryWhileClockIsRight(5, 'approved refunds', () => finishApprovedRefunds(deps)),
     runEveryWhileClockIsRight(300, 'reconciliation', () => reconcileDays(deps)),
     runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),
+    runEvery(60, 'figures', log, whileClockIsRight(createFiguresJob(deps)), { atOnce: true }),
     runEvery(5, 'alert lines', log, () => logAlerts(deps)),
     ...(metrics
       ? [

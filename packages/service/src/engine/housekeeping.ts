@@ -7,11 +7,22 @@ import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
 import {
   deleteOldAlertMessages,
   deleteOldAnswers,
+  deleteOldSignIns,
   deleteOldSmsSends,
   deleteOldUndelivered,
+  forgetFormerSecrets,
 } from './housekeeping/old-rows.js';
 import { deleteOldStrays, gatherStrays } from './housekeeping/stray-rows.js';
-import { DELIVERY_ATTEMPTS_TABLE, dropOldWeek, EVENTS_TABLE, makeWeeksAhead } from './housekeeping/weekly-tables.js';
+import {
+  DELIVERY_ATTEMPTS_TABLE,
+  dropOldPartition,
+  EVENTS_TABLE,
+  makePartitionsAhead,
+  REQUEST_LOG_TABLE,
+} from './housekeeping/tables-by-time.js';
+
+/** How long the calls of channels are kept. */
+export const REQUEST_LOG_DAYS = 7;
 
 export interface HousekeepingDeps {
   readonly database: Database;
@@ -20,7 +31,7 @@ export interface HousekeepingDeps {
 }
 
 /**
- * Deletes what no request can ask for any more, and makes partitions for the coming weeks. Many nodes may do it at once: a
+ * Deletes what no request can ask for any more, and makes partitions for the coming weeks and days. Many nodes may do it at once: a
  * chore that is done twice does no harm, and each works in steps of bounded size. Access tokens are not stored, so none are
  * deleted.
  */
@@ -33,17 +44,23 @@ export function createHousekeeping({
   const chores = {
     strayEventsDeleted: () => deleteOldStrays(database, EVENTS_TABLE, eventsRetentionDays),
     strayEventsGathered: () => gatherStrays(database, EVENTS_TABLE),
-    eventWeeksMade: () => makeWeeksAhead(database, EVENTS_TABLE),
-    eventWeeksDropped: () => dropOldWeek(database, EVENTS_TABLE, eventsRetentionDays),
+    eventWeeksMade: () => makePartitionsAhead(database, EVENTS_TABLE),
+    eventWeeksDropped: () => dropOldPartition(database, EVENTS_TABLE, eventsRetentionDays),
     strayAttemptsDeleted: () => deleteOldStrays(database, DELIVERY_ATTEMPTS_TABLE, eventsRetentionDays),
     strayAttemptsGathered: () => gatherStrays(database, DELIVERY_ATTEMPTS_TABLE),
-    attemptWeeksMade: () => makeWeeksAhead(database, DELIVERY_ATTEMPTS_TABLE),
-    attemptWeeksDropped: () => dropOldWeek(database, DELIVERY_ATTEMPTS_TABLE, eventsRetentionDays),
+    attemptWeeksMade: () => makePartitionsAhead(database, DELIVERY_ATTEMPTS_TABLE),
+    attemptWeeksDropped: () => dropOldPartition(database, DELIVERY_ATTEMPTS_TABLE, eventsRetentionDays),
+    strayRequestsDeleted: () => deleteOldStrays(database, REQUEST_LOG_TABLE, REQUEST_LOG_DAYS),
+    strayRequestsGathered: () => gatherStrays(database, REQUEST_LOG_TABLE),
+    requestDaysMade: () => makePartitionsAhead(database, REQUEST_LOG_TABLE),
+    requestDaysDropped: () => dropOldPartition(database, REQUEST_LOG_TABLE, REQUEST_LOG_DAYS),
     undeliveredDeleted: () => deleteOldUndelivered(database, eventsRetentionDays),
     nonceSlotsEmptied: () => emptyStaleNonceSlot(database),
     answersDeleted: () => deleteOldAnswers(database),
     sendsDeleted: () => deleteOldSmsSends(database),
+    signInsDeleted: () => deleteOldSignIns(database),
     alertMessagesDeleted: () => deleteOldAlertMessages(database),
+    formerSecretsForgotten: () => forgetFormerSecrets(database),
     benefitsExpired: createBenefitExpiry(database),
   };
   type Chore = keyof typeof chores;

@@ -38,6 +38,16 @@ export async function storeFulfilment(
   await tx.query(STORE_FULFILMENT, [benefitCode, kind, supplierUrl, supplierKey]);
 }
 
+const STORE_LOW_STOCK = statement({
+  text: `update benefit_fulfilments set low_stock = $2 where benefit_code = $1 and low_stock is distinct from $2 returning 1`,
+  parameters: ['text', 'integer'],
+});
+
+/** False when it was so already. */
+export async function storeLowStock(tx: Queryable, benefitCode: string, lowStock: number | null): Promise<boolean> {
+  return (await tx.query(STORE_LOW_STOCK, [benefitCode, lowStock])).length > 0;
+}
+
 const LOCK_BENEFIT_CODE = statement({
   text: `select pg_advisory_xact_lock(hashtextextended('benefit ' || $1::text, 0))`,
   parameters: ['text'],

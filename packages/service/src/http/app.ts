@@ -17,6 +17,12 @@ import {
   toRefusal,
 } from './answers/respond.js';
 import { createUnreadCloser } from './answers/unread-closer.js';
+import {
+  addConsoleRoutes,
+  type ConsoleDeps,
+  type ConsoleRouteContext,
+  readableConsoleUrl,
+} from './console/console-routes.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
@@ -26,6 +32,7 @@ import { addNoticeRoutes, type NoticeRouteDeps } from './notices.js';
 import { addRedeemRoutes, type RedeemDeps } from './pages/redeem-routes.js';
 import { createPipeline, type PipelineDeps } from './pipeline.js';
 import { createEarlyRefusal } from './refuse-early.js';
+import type { RequestLog } from './request-log.js';
 import { traceRequests } from './request-spans.js';
 import { answerThenLinger } from './requests/linger.js';
 import { createMalformedHttpHandler } from './requests/malformed-http.js';
@@ -33,6 +40,9 @@ import { limitPipelinedRequests } from './requests/pipelined-requests.js';
 import { createBodyReader } from './requests/read-body.js';
 import { readRequestId } from './requests/signed-headers.js';
 import type { Route } from './routes.js';
+
+/** What an app id looks like. Whatever else a caller claims to be is no channel. */
+const APP_ID = /^[a-z0-9_]{3,64}$/;
 
 /** As nginx counts requests whose client hung up. */
 const CLIENT_CLOSED_REQUEST = 499;
@@ -45,7 +55,13 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly metrics: ServiceMetrics;
   readonly notices: NoticeRouteDeps;
   readonly redeem: RedeemDeps;
+  /** Unset: this node has no console. */
+  readonly console?: ConsoleDeps | undefined;
+  /** It is on a listener of its own. */
+  readonly isConsoleApart?: boolean;
   readonly log: Logger;
+  /** Undefined: calls are not written down. */
+  readonly requestLog?: RequestLog | undefined;
   readonly trustedProxies: readonly string[];
   /** Whether what would change anything is refused. */
   readonly readsOnly: boolean;
@@ -59,6 +75,8 @@ export interface App {
   readonly server: FastifyInstance;
   /** /metrics, /healthz and /readyz, if they are on a listener of their own. */
   readonly operations: FastifyInstance | undefined;
+  /** The console, if it is on a listener of its own. */
+  readonly consoleServer: FastifyInstance | undefined;
   /**
    * /readyz answers 503 from now on, so that load balancers send their requests elsewhere. Those that come all the same are
    * served, and their connections end with the answer.
@@ -135,6 +153,7 @@ export function createApp(deps: AppDeps): App {
     clientErrorHandler: createMalformedHttpHandler(clock, lingerTime),
     // A path that cannot be decoded is not one of this service.
     frameworkErrors: (_error, _request, reply) => refuse(reply, toRefusal(new Rejection('PATH_NOT_FOUND'))),
+    rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
     routerOptions: { maxParamLength: 100 },
   });
 
@@ -152,6 +171,7 @@ export function createApp(deps: AppDeps): App {
 
   function refuse(reply: FastifyReply, { result, http = result.http, message, headers }: Refusal): FastifyReply {
     reply.resultCode = result.code;
+    reply.refusalMessage = message;
     const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
     void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
     return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerTime) : reply.send(text);
@@ -197,13 +217,26 @@ export function createApp(deps: AppDeps): App {
     const cut = reply.raw.writableFinished ? undefined : cutReason(reply);
     const elapsedMs = performance.now() - request.startedAt;
     // A client that has hung up got no code.
-    if (cut === 'hung-up') metrics.observeRequest(endpoint, CLIENT_CLOSED_REQUEST, '', elapsedMs);
-    else metrics.observeRequest(endpoint, reply.statusCode, code, elapsedMs);
+    const got = cut === 'hung-up' ? { status: CLIENT_CLOSED_REQUEST, code: '' } : { status: reply.statusCode, code };
+    metrics.observeRequest(endpoint, got.status, got.code, elapsedMs);
     if (cut) metrics.observeCut(cut);
     if (endpoint.startsWith('/openapi/')) {
       const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
       const ms = Math.round(elapsedMs * 10) / 10;
       log.info({ requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms, cut }, 'request');
+      if (APP_ID.test(appId)) {
+        deps.requestLog?.add({
+          at: clock.now(),
+          appId,
+          endpoint,
+          code: got.code,
+          httpStatus: got.status,
+          durationMs: Math.round(elapsedMs),
+          requestId: request.id,
+          reason: reply.refusalMessage ?? null,
+          address: request.ip ?? '',
+        });
+      }
     }
   }
 
@@ -241,6 +274,9 @@ export function createApp(deps: AppDeps): App {
   }
   addNoticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse, readsOnly });
   addRedeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime, readsOnly });
+  const consoleContext = { isDraining, readsOnly };
+  const consoleServer = deps.console && deps.isConsoleApart ? createConsoleApp(deps, consoleContext) : undefined;
+  if (deps.console && !consoleServer) addConsoleRoutes(app, deps.console, consoleContext);
   const operationsDeps = { ...deps, isLeaving: () => isLeaving };
   const operations = deps.isMonitoredApart ? createMonitoringApp(operationsDeps) : undefined;
   addReadinessRoute(app, operationsDeps);
@@ -253,6 +289,7 @@ export function createApp(deps: AppDeps): App {
   return {
     server: app,
     operations,
+    consoleServer,
     announceStop,
     async drain() {
       announceStop();
@@ -262,9 +299,23 @@ export function createApp(deps: AppDeps): App {
       clearTimeout(timer);
       unread.stop();
       earlyRefusal.stop();
-      await operations?.close();
+      await Promise.all([operations?.close(), consoleServer?.close()]);
     },
   };
+}
+
+/** Slow clients are the business of the proxy before it: only its operators reach it. */
+function createConsoleApp({ console, trustedProxies }: AppDeps, context: ConsoleRouteContext): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    requestTimeout: 60_000,
+    forceCloseConnections: 'idle',
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
+    rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
+  });
+  if (console) addConsoleRoutes(app, console, context);
+  return app;
 }
 
 /**

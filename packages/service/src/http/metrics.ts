@@ -4,6 +4,7 @@ import { createBusinessMetrics } from '../engine/metrics/business-metrics.js';
 import type { Database } from '../platform/db/database.js';
 import type { ConnectionShares } from '../platform/db/sharing/connection-shares.js';
 import { VERSION } from '../platform/version.js';
+import { DROPPED_BECAUSE, type DroppedBecause } from './request-log.js';
 
 const { INTERNAL_ERROR } = CODES;
 
@@ -46,6 +47,13 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     registers: [registry],
   });
   for (const why of ['hung-up', 'unread', 'slow', 'fault', 'stopping']) cut.inc({ why }, 0);
+  const unlogged = new Counter({
+    name: 'perennial_request_log_dropped_total',
+    help: 'Requests that were answered and not written to the log of requests, by why',
+    labelNames: ['why'],
+    registers: [registry],
+  });
+  for (const why of DROPPED_BECAUSE) unlogged.inc({ why }, 0);
   new Gauge({
     name: 'perennial_share_waiting',
     help: 'Requests that wait because their channel uses its share of the connections, or all channels theirs',
@@ -79,6 +87,7 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
         },
       });
     },
+    countUnlogged: (why: DroppedBecause, count: number) => unlogged.inc({ why }, count),
     observeCut: (why: string) => cut.inc({ why }),
     observeBatch: (size: number) => admissionBatch.observe(size),
     /** Without `elapsedMs`: refused before it was looked at, which says nothing about how long requests take. */

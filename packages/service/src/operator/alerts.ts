@@ -1,7 +1,26 @@
-import { type AlertView, findAlerts, lockAlert, storeAcknowledgement } from '../platform/alerts/alerts-sql.js';
+import { readAlertText } from '../platform/alerts/alert-wordings.js';
+import {
+  type AlertKey,
+  type AlertView,
+  countOpenAlerts,
+  findAlert,
+  findAlerts,
+  type ListedAlert,
+  listAlertPage,
+  lockAlert,
+  storeAcknowledgement,
+  storeAlertOwner,
+} from '../platform/alerts/alerts-sql.js';
+import { type AlertComment, listAlertComments, storeAlertComment } from '../platform/alerts/comments-sql.js';
+import { listMessagesAbout, type SentAlertMessage } from '../platform/alerts/messages-sql.js';
+import type { Queryable } from '../platform/db/database.js';
+import type { Said } from '../platform/wordings.js';
 import { recordAudit } from './audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
-import { quoted } from './rules.js';
+import { type Changed, inTransaction, NotFoundError, type Operator, type OperatorError, refusal } from './operator.js';
+import { orderOfAlert, withOrders } from './order-of-number.js';
+import { type Page, type PageInput, readPage } from './paging.js';
+import { requireActivePerson } from './people/owner-sql.js';
+import { quoted, requireText } from './rules.js';
 
 /** More than a person reads at once. */
 const MAX_LISTED = 1000;
@@ -11,17 +30,130 @@ export async function listAlerts({ database }: Operator, input: { readonly all?:
   return findAlerts(database, input.all === true ? 'all' : 'open', MAX_LISTED);
 }
 
+export interface AlertPageInput extends PageInput {
+  /** Unset: open. */
+  readonly which?: 'open' | 'all' | undefined;
+  readonly kind?: string | undefined;
+  readonly owner?: string | undefined;
+  /** Only those that nobody looks after. */
+  readonly unowned?: 'true' | undefined;
+}
+
+/** An alert with the order that it is about, where it is about one, and what its texts say, for pages in other languages. */
+export interface AlertWithOrder extends Omit<ListedAlert, 'lastSeenMicros'> {
+  readonly detailSaid: Said | null;
+  readonly resolvedSaid: Said | null;
+  readonly orderNo: string | null;
+}
+
+export interface AlertPage extends Page<AlertWithOrder> {
+  /** Kinds with open alerts, and how many. */
+  readonly kinds: readonly { readonly kind: string; readonly open: number }[];
+}
+
+/** The latest first. */
+export async function pageAlerts(
+  { database }: Operator,
+  { which = 'open', kind, owner, unowned, ...page }: AlertPageInput = {},
+): Promise<AlertPage> {
+  const filter = { which, kind: kind ?? null, owner: owner ?? null, isUnowned: unowned === 'true' };
+  const { rows, nextCursor } = await readPage<ListedAlert, AlertKey>(
+    'alerts',
+    page,
+    [0, '', ''],
+    (after, limit) => listAlertPage(database, filter, after, limit),
+    (alert) => [alert.lastSeenMicros, alert.kind, alert.subject],
+  );
+  return { rows: await addOrders(database, rows), nextCursor, kinds: await countOpenAlerts(database) };
+}
+
+export interface NamedAlert {
+  readonly kind: string;
+  readonly subject: string;
+}
+
+export interface AlertHistory {
+  readonly alert: AlertWithOrder;
+  readonly comments: readonly AlertComment[];
+  readonly messages: readonly SentAlertMessage[];
+}
+
+export async function showAlert({ database }: Operator, { kind, subject }: NamedAlert): Promise<AlertHistory> {
+  const found = await findAlert(database, kind, subject);
+  if (!found) throw createAlertNotFound({ kind, subject });
+  const [alert] = await addOrders(database, [found]);
+  if (!alert) throw new Error('an alert that was found is one');
+  return {
+    alert,
+    comments: await listAlertComments(database, kind, subject),
+    messages: await listMessagesAbout(database, kind, subject),
+  };
+}
+
 /** Takes an alert off the list until it is raised again. */
-export async function acknowledgeAlert(
-  operator: Operator,
-  { kind, subject }: { readonly kind: string; readonly subject: string },
-): Promise<Changed<AlertView>> {
+export async function acknowledgeAlert(operator: Operator, { kind, subject }: NamedAlert): Promise<Changed<AlertView>> {
   return inTransaction(operator, async (tx) => {
-    const alert = await lockAlert(tx, kind, subject);
-    if (!alert) throw new OperatorError(`there is no alert ${quoted(kind)} about ${quoted(subject)}`);
+    const alert = await requireLockedAlert(tx, { kind, subject });
     if (alert.acknowledgedAt !== null) return { ...alert, changed: false };
     const acknowledged = await storeAcknowledgement(tx, kind, subject, operator.actor);
     await recordAudit(tx, { actor: operator.actor, action: 'alert.acknowledge', subject, detail: { kind } });
     return { ...acknowledged, changed: true };
   });
+}
+
+export interface AlertOwnerInput extends NamedAlert {
+  /** Null: nobody. */
+  readonly owner: string | null;
+}
+
+/** Says who looks after an alert. */
+export async function setAlertOwner(
+  operator: Operator,
+  { kind, subject, owner: asked }: AlertOwnerInput,
+): Promise<{ readonly changed: boolean }> {
+  return inTransaction(operator, async (tx) => {
+    const { owner: from } = await requireLockedAlert(tx, { kind, subject });
+    const to = asked === null ? null : await requireActivePerson(tx, asked);
+    if (from === to) return { changed: false };
+    await storeAlertOwner(tx, kind, subject, to);
+    const detail = { kind, from, to };
+    await recordAudit(tx, { actor: operator.actor, action: 'alert.set-owner', subject, detail });
+    return { changed: true };
+  });
+}
+
+const MAX_COMMENT_LENGTH = 2000;
+
+/** The comment itself is not in the audit log: it may hold what somebody said on the phone. */
+export async function commentOnAlert(
+  operator: Operator,
+  { kind, subject, text: given }: NamedAlert & { readonly text: string },
+): Promise<{ readonly changed: true }> {
+  const text = requireText('the comment', given, MAX_COMMENT_LENGTH);
+  return inTransaction(operator, async (tx) => {
+    await requireLockedAlert(tx, { kind, subject });
+    const commentNo = await storeAlertComment(tx, { kind, subject }, { author: operator.actor, text });
+    const detail = { kind, commentNo };
+    await recordAudit(tx, { actor: operator.actor, action: 'alert.comment', subject, detail });
+    return { changed: true };
+  });
+}
+
+async function addOrders(db: Queryable, alerts: readonly ListedAlert[]): Promise<AlertWithOrder[]> {
+  const rows = alerts.map(({ lastSeenMicros: _, ...alert }) => ({
+    ...alert,
+    detailSaid: readAlertText(alert.kind, alert.detail),
+    resolvedSaid: readAlertText(alert.kind, alert.resolvedBecause),
+  }));
+  return withOrders(db, rows, ({ kind, subject }) => orderOfAlert(kind, subject));
+}
+
+async function requireLockedAlert(tx: Queryable, named: NamedAlert): Promise<AlertView> {
+  const alert = await lockAlert(tx, named.kind, named.subject);
+  if (!alert) throw createAlertNotFound(named);
+  return alert;
+}
+
+function createAlertNotFound({ kind, subject }: NamedAlert): OperatorError {
+  return refusal('no-such-alert', NotFoundError)`there is no alert ${quoted(kind)} about ${quoted(subject)}`;
 }

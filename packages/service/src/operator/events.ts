@@ -1,18 +1,19 @@
-import { parseTime } from '@perennial/wire';
 import { deliveryStatuses, eventTypes } from '@perennial/wire/enums';
 import type { ChannelView } from '../catalog/channels/channel-provisioning-sql.js';
-import { findChannel } from '../catalog/channels/channels-sql.js';
 import { parseEventId, parseEventIds } from '../delivery/event-id.js';
+import type { EventFilter } from '../delivery/history/candidates-sql.js';
 import { type EventRow, findEvent, listPushes, type Push } from '../delivery/history/history-sql.js';
-import { listEvents } from '../delivery/history/list-sql.js';
+import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
 import type { InstantRange } from '../delivery/history/time-range.js';
 import { pauseDeliveries, resumeDeliveries } from '../delivery/queue/pauses-sql.js';
 import { type ReplayPosition, replayEvents, replayUndelivered } from '../delivery/queue/replay-sql.js';
 import { recordAudit } from './audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
+import { requireChannelId } from './channel-id.js';
+import { parseMoment } from './moments.js';
+import { type Changed, inTransaction, NotFoundError, type Operator, refusal } from './operator.js';
 import { changeChannel } from './provisioning/channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './provisioning/channel-settings.js';
-import { createNotFound, quoted, requireInteger, requireOneOf } from './rules.js';
+import { quoted, requireInteger, requireOneOf } from './rules.js';
 
 /** By when the events were written: `from` inclusive, `to` exclusive. */
 export interface TimeRange {
@@ -29,17 +30,29 @@ export interface ListEventsInput extends TimeRange {
 }
 
 export async function listEventsOfChannel(operator: Operator, input: ListEventsInput): Promise<EventRow[]> {
+  const limit = requireInteger('the number of events', input.limit ?? 100, 1, 10_000);
+  const events = await findNewestEvents(operator, input, limit);
+  return events.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event);
+}
+
+/** The newest events that match, with their numbers. */
+export async function findNewestEvents(
+  operator: Operator,
+  input: Omit<ListEventsInput, 'limit'>,
+  limit: number,
+): Promise<ListedEvent[]> {
+  const channelId = await requireChannelId(operator.database, input.appId);
+  return listEvents(operator.database, channelId, readEventFilter(input), limit, { after: undefined, offset: 0 });
+}
+
+export function readEventFilter(input: Omit<ListEventsInput, 'appId' | 'limit'>): EventFilter {
   const { orderNo, eventType, status } = input;
-  const channelId = await requireChannelId(operator, input.appId);
-  const filter = {
+  return {
     orderNo: orderNo === undefined ? undefined : requireOrderNo(orderNo),
     eventType: eventType === undefined ? undefined : requireOneOf('the event type', eventType, eventTypes),
     status: status === undefined ? undefined : requireOneOf('the status', status, deliveryStatuses),
     ...parseTimeRange(input),
   };
-  const limit = requireInteger('the number of events', input.limit ?? 100, 1, 10_000);
-  const events = await listEvents(operator.database, channelId, filter, limit, { after: undefined, offset: 0 });
-  return events.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event);
 }
 
 export interface EventWithPushes extends EventRow {
@@ -50,7 +63,7 @@ export async function showEvent(
   operator: Operator,
   { appId, eventId }: { readonly appId: string; readonly eventId: string },
 ): Promise<EventWithPushes> {
-  const channelId = await requireChannelId(operator, appId);
+  const channelId = await requireChannelId(operator.database, appId);
   const reference = parseEventId(eventId);
   const event = reference && (await findEvent(operator.database, channelId, reference));
   if (!event) throw createEventNotFound(appId, eventId);
@@ -66,7 +79,7 @@ export async function replayNamedEvents(
   operator: Operator,
   { appId, eventIds }: { readonly appId: string; readonly eventIds: readonly string[] },
 ): Promise<Replayed> {
-  const channelId = await requireChannelId(operator, appId);
+  const channelId = await requireChannelId(operator.database, appId);
   const references = parseEventIds(eventIds);
   if (!references) throw createEventNotFound(appId, eventIds.join(', '));
   return inTransaction(operator, async (tx) => {
@@ -85,7 +98,7 @@ export async function replayGivenUpEvents(
   input: TimeRange & { readonly appId: string },
 ): Promise<Replayed> {
   const { appId } = input;
-  const channelId = await requireChannelId(operator, appId);
+  const channelId = await requireChannelId(operator.database, appId);
   const range = parseTimeRange(input);
   let replayed = 0;
   let after: ReplayPosition | undefined = { eventNo: 0, cycleNo: 0 };
@@ -126,28 +139,16 @@ export async function resumeEvents(operator: Operator, input: PauseInput): Promi
   );
 }
 
-async function requireChannelId({ database }: Operator, appId: string): Promise<number> {
-  const channel = await findChannel(database, appId);
-  if (!channel) throw createNotFound('channel', appId);
-  return channel.channelId;
-}
-
 function requireOrderNo(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new OperatorError(`${quoted(text)} is not an order number`);
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw refusal('order-no-malformed')`${quoted(text)} is not an order number`;
   return Number(text);
 }
 
 /** A day begins at midnight in UTC+8. */
 function parseTimeRange({ from, to }: TimeRange): InstantRange {
-  const read = (text: string | undefined): number | undefined => {
-    if (text === undefined) return undefined;
-    const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
-    if (at !== undefined) return at;
-    throw new OperatorError(`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`);
-  };
-  return { from: read(from), to: read(to) };
+  return { from: parseMoment(from), to: parseMoment(to) };
 }
 
-function createEventNotFound(appId: string, eventId: string): OperatorError {
-  return new OperatorError(`channel ${appId} has no event ${quoted(eventId)}`);
+function createEventNotFound(appId: string, eventId: string): NotFoundError {
+  return refusal('no-such-event', NotFoundError)`channel ${appId} has no event ${quoted(eventId)}`;
 }

@@ -1,7 +1,8 @@
 import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import { sqlState, type Transaction, type Transactional } from '../platform/db/database.js';
-import { PlainError } from '../platform/plain-error.js';
+import { createRefusal, PlainError } from '../platform/plain-error.js';
+import type { RefusalCode } from '../platform/refusal-codes.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { Environment } from '../platform/settings.js';
 
@@ -29,6 +30,16 @@ export interface OperatorWithGateways extends OperatorWithClock {
 /** An action that cannot be done: the message is one line for people. */
 export class OperatorError extends PlainError {}
 
+/** An action that met another change of the same records. Nothing was changed, and it may succeed when it is repeated. */
+export class BusyError extends OperatorError {}
+
+/** What was asked for does not exist. */
+export class NotFoundError extends OperatorError {}
+
+/** An action that cannot be done, with the code by which pages in other languages have a text of their own. */
+export const refusal = (code: RefusalCode, kind: typeof OperatorError = OperatorError, options?: ErrorOptions) =>
+  createRefusal(kind, code, options);
+
 /** A record after an action. `changed` is false when the action had nothing to change: then no audit row was written either. */
 export type Changed<T> = T & { readonly changed: boolean };
 
@@ -47,6 +58,9 @@ export async function inTransaction<T>(
     });
   } catch (error) {
     if (!CONFLICT_STATES.has(sqlState(error) ?? '')) throw error;
-    throw new OperatorError('another change to the same records is running; nothing was changed, try again');
+    throw refusal(
+      'busy-records',
+      BusyError,
+    )`another change to the same records is running; nothing was changed, try again`;
   }
 }

@@ -1,5 +1,5 @@
 import { formatTime, parseTime } from '@perennial/wire';
-import { OperatorError } from './operator.js';
+import { NotFoundError, refusal } from './operator.js';
 
 const CODE = /^[A-Z0-9_]{1,64}$/;
 /** Line breaks and escape sequences would spoil tables and logs. */
@@ -7,35 +7,48 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 export function requireCode(what: string, value: string): string {
   if (CODE.test(value)) return value;
-  throw new OperatorError(`${what} must be 1 to 64 characters of A-Z, 0-9 and _, not ${quoted(value)}`);
+  throw refusal('code-malformed')`${what} must be 1 to 64 characters of A-Z, 0-9 and _, not ${quoted(value)}`;
 }
 
 export function requireName(what: string, value: string): string {
   const name = value.trim();
   const length = [...name].length;
-  if (length < 1 || length > 200) throw new OperatorError(`${what} must have 1 to 200 characters, not ${length}`);
-  if (UNPRINTABLE.test(name)) throw new OperatorError(`${what} must not hold control characters`);
+  if (length < 1 || length > 200) throw refusal('name-length')`${what} must have 1 to 200 characters, not ${length}`;
+  if (UNPRINTABLE.test(name)) throw refusal('holds-control-characters')`${what} must not hold control characters`;
   return name;
+}
+
+/** Several lines, for people: of control characters only line breaks and tabs. */
+export function requireText(what: string, value: string, maxLength: number): string {
+  const text = value.replaceAll('\r\n', '\n').trim();
+  const length = [...text].length;
+  if (length < 1 || length > maxLength) {
+    throw refusal('text-length')`${what} must have 1 to ${maxLength} characters, not ${length}`;
+  }
+  if (UNPRINTABLE.test(text.replaceAll(/[\n\t]/g, ''))) {
+    throw refusal('holds-control-characters')`${what} must not hold control characters`;
+  }
+  return text;
 }
 
 export function requireInteger(what: string, value: number, min: number, max: number): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
-  throw new OperatorError(`${what} must be a whole number from ${min} to ${max}, not ${value}`);
+  throw refusal('number-out-of-range')`${what} must be a whole number from ${min} to ${max}, not ${value}`;
 }
 
 export function requireOneOf<T extends string>(what: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((one) => one === value);
   if (found !== undefined) return found;
-  throw new OperatorError(`${what} must be ${allowed.join(' or ')}, not ${quoted(value)}`);
+  throw refusal('not-one-of')`${what} must be ${allowed.join(' or ')}, not ${quoted(value)}`;
 }
 
 export function requireUnique(what: string, values: readonly string[]): void {
   const twice = values.find((value, position) => values.indexOf(value) !== position);
-  if (twice !== undefined) throw new OperatorError(`${what} ${quoted(twice)} is given twice`);
+  if (twice !== undefined) throw refusal('given-twice')`${what} ${quoted(twice)} is given twice`;
 }
 
 export function requireAtMost(what: string, values: readonly unknown[], max: number): void {
-  if (values.length > max) throw new OperatorError(`${what} may be at most ${max}, not ${values.length}`);
+  if (values.length > max) throw refusal('too-many')`${what} may be at most ${max}, not ${values.length}`;
 }
 
 /** The one row that was asked for by name; throws when there is none. */
@@ -44,16 +57,23 @@ export function requireFound<T>([row]: readonly T[], what: string, name: string)
   return row;
 }
 
-export function createNotFound(what: string, name: string): OperatorError {
-  return new OperatorError(`there is no ${what} ${quoted(name)}`);
+export function createNotFound(what: string, name: string): NotFoundError {
+  return refusal('not-there', NotFoundError)`there is no ${what} ${quoted(name)}`;
+}
+
+/** A moment in Unix milliseconds. A day begins at midnight in UTC+8. */
+export function requireMoment(text: string): number {
+  const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
+  if (at !== undefined) return at;
+  throw refusal('time-malformed')`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`;
 }
 
 /** A day of Asia/Shanghai, yyyy-MM-dd, that is over. */
 export function requirePastDay(text: string, now: number): string {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || parseTime(`${text} 00:00:00`) === undefined) {
-    throw new OperatorError(`the day must be one such as 2026-01-31, not ${quoted(text)}`);
+    throw refusal('day-malformed')`the day must be one such as 2026-01-31, not ${quoted(text)}`;
   }
-  if (text >= formatTime(now).slice(0, 10)) throw new OperatorError(`${text} is not over yet in Asia/Shanghai`);
+  if (text >= formatTime(now).slice(0, 10)) throw refusal('day-not-over')`${text} is not over yet in Asia/Shanghai`;
   return text;
 }
 

@@ -1,7 +1,31 @@
+import type { RefusalCode } from './refusal-codes.js';
+
+/** A refusal for those who read another language: which one it is, and what fills the blanks of its text, in their order. */
+export interface Refusal {
+  readonly code: RefusalCode;
+  readonly values: readonly string[];
+}
+
+export interface PlainErrorOptions extends ErrorOptions {
+  readonly refusal?: Refusal;
+}
+
 /** An error whose message is one line for a person: it is shown as it is, without a stack. */
 export class PlainError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  readonly refusal: Refusal | undefined;
+  constructor(message: string, { refusal, ...options }: PlainErrorOptions = {}) {
     super(message, options);
     this.name = new.target.name;
+    this.refusal = refusal;
   }
 }
+
+type Kind<E> = new (message: string, options: PlainErrorOptions) => E;
+
+/** Makes a refusal: ``createRefusal(OperatorError, 'product-exists')`there is already a product ${code}` ``. */
+export const createRefusal =
+  <E extends PlainError>(kind: Kind<E>, code: RefusalCode, options: ErrorOptions = {}) =>
+  (pieces: TemplateStringsArray, ...given: readonly (string | number | null)[]): E => {
+    const values = given.map((value) => String(value ?? ''));
+    return new kind(String.raw({ raw: pieces }, ...values), { ...options, refusal: { code, values } });
+  };

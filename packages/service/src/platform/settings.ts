@@ -43,11 +43,31 @@ export interface Settings {
   readonly authFailuresPerMinute: number;
   /** Days for which events are kept after the week of their writing has ended. */
   readonly eventsRetentionDays: number;
+  /** Whether the calls of channels are written down for some days, without their bodies. */
+  readonly requestLog: boolean;
   /** Where alerts are sent, beside the list. */
   readonly alertWebhook: { readonly url: string; readonly secret: string } | undefined;
   readonly alertEmail: { readonly url: string; readonly from: string; readonly to: readonly string[] } | undefined;
+  /** Where the console is: beside the interface, on a port of its own, or nowhere. */
+  readonly console: 'on' | 'off';
+  readonly consolePort: number | undefined;
+  readonly consoleHost: string;
+  /** Where people reach it. Unset: /console of publicUrl, or of its own port. */
+  readonly consoleUrl: string | undefined;
+  /** Refunds above this, in cents, need a second person; 0: none does. */
+  readonly refundApprovalCent: number;
+  /** Single sign-on for the console. */
+  readonly singleSignOn: SingleSignOnSettings | undefined;
   /** ENGINE=off: reads are served, nothing is done without being asked, and nothing that writes is. */
   readonly readsOnly: boolean;
+}
+
+export interface SingleSignOnSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** As the button says it. */
+  readonly name: string;
 }
 
 /** Unless DATABASE_POOL says otherwise. */
@@ -82,6 +102,10 @@ export function readSettings(env: Env = process.env): Settings {
   if (metricsPort === port && port !== 0) {
     throw new SettingsError(`METRICS_PORT must be another port than PORT, which is ${port}`);
   }
+  const consolePort = readOptionalInteger(env, 'CONSOLE_PORT', 0, 65_535);
+  if (consolePort !== undefined && consolePort !== 0 && (consolePort === port || consolePort === metricsPort)) {
+    throw new SettingsError('CONSOLE_PORT must be another port than PORT and METRICS_PORT');
+  }
   const databasePool = readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000);
   const databaseUrl = readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
   const masterKeys = readMasterKeys(env);
@@ -113,8 +137,15 @@ export function readSettings(env: Env = process.env): Settings {
     trustedProxies: readAddressRanges(env, 'TRUSTED_PROXIES'),
     authFailuresPerMinute: readInteger(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
     eventsRetentionDays: readInteger(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
+    requestLog: readChoice(env, 'REQUEST_LOG', ['on', 'off'], 'on') === 'on',
     alertWebhook: readAlertWebhook(env),
     alertEmail: readAlertEmail(env),
+    console: readChoice(env, 'CONSOLE', ['on', 'off'], 'on'),
+    consolePort,
+    consoleHost: readText(env, 'CONSOLE_HOST') ?? '127.0.0.1',
+    consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
+    refundApprovalCent: readInteger(env, 'CONSOLE_REFUND_APPROVAL_CENT', 0, 0, 100_000_000_000),
+    singleSignOn: readSingleSignOn(env),
     readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
   };
 }
@@ -137,7 +168,14 @@ export function checkNodeSettings(settings: Settings): string[] {
   }
   const isOpen = (address: string) => address === '0.0.0.0' || address === '::';
   const metricsAddress = metricsPort === undefined ? host : metricsHost;
+  const { consolePort, consoleUrl } = settings;
+  const isPlain =
+    consoleUrl !== undefined && !/^https:|^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(consoleUrl);
+  if (isPlain) throw new SettingsError('CONSOLE_URL must start with https:// in production, or be on this machine');
   return [
+    ...(consolePort !== undefined && consoleUrl === undefined
+      ? ['CONSOLE_PORT is set and CONSOLE_URL is not: people can sign in from this machine alone']
+      : []),
     ...(isOpen(host) && trustedProxies.length === 0
       ? ['HOST is every address and TRUSTED_PROXIES is empty: callers behind a proxy all count as one address']
       : []),
@@ -257,6 +295,18 @@ function readAlertEmail(env: Env): Settings['alertEmail'] {
     throw new SettingsError('ALERT_EMAIL is missing: SMTP_URL goes with it');
   }
   return { url: server, from, to };
+}
+
+function readSingleSignOn(env: Env): Settings['singleSignOn'] {
+  const issuer = readUrl(env, 'OIDC_ISSUER', ['http:', 'https:']);
+  const clientId = readText(env, 'OIDC_CLIENT_ID');
+  const clientSecret = readText(env, 'OIDC_CLIENT_SECRET');
+  const name = readText(env, 'OIDC_NAME') ?? 'single sign-on';
+  if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
+    throw new SettingsError('OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go together');
+  }
+  return { issuer, clientId, clientSecret, name };
 }
 
 function readMailAddresses(env: Env, name: string): string[] {

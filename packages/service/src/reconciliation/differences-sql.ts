@@ -17,6 +17,8 @@ export interface DifferenceView {
   readonly thereStatus: string | null;
   readonly firstSeenAt: string;
   readonly lastSeenAt: string;
+  /** Who looks into it. */
+  readonly owner: string | null;
   readonly closedBy: string | null;
   readonly closedAt: string | null;
   readonly closingNote: string | null;
@@ -25,15 +27,20 @@ export interface DifferenceView {
 const DIFFERENCE_FIELDS = `difference_no::text as "differenceNo", payment_channel_code as "paymentChannelCode", day::text as day, kind,
   line_kind as "lineKind", number, here_amount_cent as "hereAmountCent", here_status as "hereStatus",
   there_amount_cent as "thereAmountCent", there_status as "thereStatus", ${shanghaiText('first_seen_at')} as "firstSeenAt",
-  ${shanghaiText('last_seen_at')} as "lastSeenAt", closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt",
+  ${shanghaiText('last_seen_at')} as "lastSeenAt", owner, closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt",
   closing_note as "closingNote"`;
 
 export interface DifferenceFilter {
   readonly paymentChannelCode: string | null;
   readonly day: string | null;
   readonly which: 'open' | 'all';
+  /** Those behind this one. Unset: from the beginning. */
+  readonly after?: DifferenceKey | undefined;
   readonly limit: number;
 }
+
+/** Its day, and its number. */
+export type DifferenceKey = readonly [day: string, differenceNo: number];
 
 const DIFFERENCE_COLUMNS = columns<DifferenceView>({
   differenceNo: 'text',
@@ -48,6 +55,7 @@ const DIFFERENCE_COLUMNS = columns<DifferenceView>({
   thereStatus: 'text?',
   firstSeenAt: 'text',
   lastSeenAt: 'text',
+  owner: 'text?',
   closedBy: 'text?',
   closedAt: 'text?',
   closingNote: 'text?',
@@ -57,17 +65,35 @@ const FIND_STORED_DIFFERENCES = statement({
   text: `select ${DIFFERENCE_FIELDS} from reconciliation_differences
      where ($1::text is null or payment_channel_code = $1) and ($2::date is null or day = $2)
        and ($3 = 'all' or closed_at is null)
+       and ($5::date is null or day < $5 or (day = $5 and difference_no > $6::bigint))
      order by day desc, difference_no limit $4`,
-  parameters: ['text', 'date', 'text', 'bigint'],
+  parameters: ['text', 'date', 'text', 'bigint', 'date', 'bigint'],
   columns: DIFFERENCE_COLUMNS,
 });
 
 /** The latest day first, and within a day in the order in which they were found. */
 export async function findStoredDifferences(
   db: Queryable,
-  { paymentChannelCode, day, which, limit }: DifferenceFilter,
+  { paymentChannelCode, day, which, after, limit }: DifferenceFilter,
 ): Promise<DifferenceView[]> {
-  return db.query(FIND_STORED_DIFFERENCES, [paymentChannelCode, day, which, limit]);
+  const [afterDay, afterNo] = after ?? [null, null];
+  return db.query(FIND_STORED_DIFFERENCES, [paymentChannelCode, day, which, limit, afterDay, afterNo]);
+}
+
+const STORE_DIFFERENCE_OWNER = statement({
+  text: `update reconciliation_differences set owner = $2 where difference_no = $1 returning ${DIFFERENCE_FIELDS}`,
+  parameters: ['bigint', 'text'],
+  columns: DIFFERENCE_COLUMNS,
+});
+
+export async function storeDifferenceOwner(
+  tx: Queryable,
+  differenceNo: string,
+  owner: string | null,
+): Promise<DifferenceView> {
+  const [difference] = await tx.query(STORE_DIFFERENCE_OWNER, [differenceNo, owner]);
+  if (!difference) throw new Error('a difference that is locked has a row');
+  return difference;
 }
 
 const LOCK_DIFFERENCE = statement({

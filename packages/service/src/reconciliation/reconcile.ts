@@ -1,4 +1,5 @@
 import { parseTime } from '@perennial/wire';
+import { alertText } from '../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../platform/alerts/alerts-sql.js';
 import type { Queryable, Transaction } from '../platform/db/database.js';
 import {
@@ -49,6 +50,6 @@ function withDayBounds({ paymentChannelCode, day }: DayOfChannel): ReconciledDay
 async function alertAboutOpenDifferences(tx: Queryable, day: ReconciledDay): Promise<void> {
   const open = await countOpenDifferences(tx, day);
   if (open.length === 0) return;
-  const detail = `open: ${open.map(({ kind, count }) => `${count} ${kind}`).join(', ')}`;
+  const detail = alertText('reconciliation-difference', open.map(({ kind, count }) => `${count} ${kind}`).join(', '));
   await raiseAlert(tx, 'reconciliation-difference', `${day.paymentChannelCode} ${day.day}`, detail);
 }

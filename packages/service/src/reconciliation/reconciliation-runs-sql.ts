@@ -88,19 +88,33 @@ export async function findReconciliation(
 }
 
 const FIND_RECONCILIATIONS = statement({
-  text: `select ${RECONCILIATION_FIELDS} from reconciliations r where $1::text is null or r.payment_channel_code = $1
+  text: `select ${RECONCILIATION_FIELDS} from reconciliations r where ($1::text is null or r.payment_channel_code = $1)
+       and ($3::date is null or r.day < $3 or (r.day = $3 and r.payment_channel_code > $4::text))
      order by r.day desc, r.payment_channel_code limit $2`,
-  parameters: ['text', 'bigint'],
+  parameters: ['text', 'bigint', 'date', 'text'],
   columns: RECONCILIATION_COLUMNS,
 });
 
 /** The latest day first. */
 export async function findReconciliations(
   db: Queryable,
-  { paymentChannelCode, limit }: { readonly paymentChannelCode: string | null; readonly limit: number },
+  {
+    paymentChannelCode,
+    after,
+    limit,
+  }: {
+    readonly paymentChannelCode: string | null;
+    /** Those behind this one. Unset: from the beginning. */
+    readonly after?: ReconciliationKey | undefined;
+    readonly limit: number;
+  },
 ): Promise<ReconciliationView[]> {
-  return db.query(FIND_RECONCILIATIONS, [paymentChannelCode, limit]);
+  const [afterDay, afterCode] = after ?? [null, null];
+  return db.query(FIND_RECONCILIATIONS, [paymentChannelCode, limit, afterDay, afterCode]);
 }
+
+/** Its day, and its payment channel. */
+export type ReconciliationKey = readonly [day: string, paymentChannelCode: string];
 
 const COUNT_OPEN_DIFFERENCES = statement({
   text: `select kind, count(*) as count from reconciliation_differences

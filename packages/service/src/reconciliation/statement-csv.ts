@@ -2,6 +2,7 @@ import { parseTime } from '@perennial/wire';
 import { numberOf, positiveOf } from '@perennial/wire/bridge';
 import type { StatementLine } from '../gateways/gateway.js';
 import { readCsvRecords, refuseLine, StatementRefused } from '../platform/csv/csv.js';
+import { createRefusal } from '../platform/plain-error.js';
 import type { NumberedLine } from './statement.js';
 
 export const STATEMENT_COLUMNS = ['kind', 'number', 'amountCent', 'status', 'bookedAt', 'institutionRef'] as const;
@@ -25,7 +26,7 @@ export async function* readStatementFromCsv(bytes: AsyncIterable<Uint8Array>): A
       throw refuseLine(at, `it must be ${HEADER}`);
     }
   }
-  if (!headerRead) throw new StatementRefused('the statement is empty');
+  if (!headerRead) throw createRefusal(StatementRefused, 'statement-empty')`the statement is empty`;
 }
 
 function readLine(at: number, fields: readonly string[]): StatementLine {

@@ -1,3 +1,4 @@
+import { csvLine } from '../platform/csv/csv-field.js';
 import { toVisibleJson as json } from '../platform/escape-invisible.js';
 import type { SettlementLine } from './settlement-lines-sql.js';
 import type { SettlementSummary } from './settlement-report.js';
@@ -43,21 +44,9 @@ const CSV_COLUMNS = [
   'amountCent',
 ] as const;
 
-const csvRow = (fields: readonly string[]) => `${fields.join(',')}\r\n`;
-
 /** RFC 4180. Only lines, without sums, so that a column can be summed. */
 const CSV_REPORT_TEXT: ReportText = {
-  begin: csvRow(CSV_COLUMNS),
-  lines: (lines) => lines.map((line) => csvRow(CSV_COLUMNS.map((column) => csvField(line[column])))).join(''),
+  begin: csvLine(CSV_COLUMNS),
+  lines: (lines) => lines.map((line) => csvLine(CSV_COLUMNS.map((column) => line[column]))).join(''),
   end: () => '',
 };
-
-/** First characters that make a spreadsheet read a text as a formula, including full-width forms. */
-const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/;
-
-/** A text that a channel has chosen must not run as a formula in a spreadsheet: an apostrophe before it makes it text. */
-export function csvField(value: string | number | null): string {
-  const plain = String(value ?? '');
-  const text = FORMULA_START.test(plain) ? `'${plain}` : plain;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}

@@ -32,24 +32,30 @@ export interface TimeBounds {
 
 const PAYMENT_ORDER_NO = `o.order_no || lpad(m.cycle_no::text, 4, '0')`;
 
+/** Which periods `m` and which refunds `m` are lines. Every sum uses the same two, so that all of them agree. */
+const PAID_IN = (from: string, to: string) => `m.paid_at >= ${fromEpochMs(from)} and m.paid_at < ${fromEpochMs(to)}
+    and ${paymentStatusIs('m.status', ...PAID_STATUSES)}`;
+const REFUNDED_IN = (from: string, to: string) =>
+  `m.refunded_at >= ${fromEpochMs(from)} and m.refunded_at < ${fromEpochMs(to)} and m.status = 'SUCCESS'`;
+
 const SETTLEMENT_LINES = `
   select case o.settlement_mode when 'CHANNEL_COLLECT' then ${kindLiteral('BILLED')} else ${kindLiteral('COLLECTED')} end as kind,
     ${shanghaiText('m.paid_at')} as time, ${PAYMENT_ORDER_NO} as "paymentOrderNo", null as "refundNo",
     o.external_order_no as "externalOrderNo", o.product_code as "productCode", o.settlement_mode as "settlementMode",
     m.cycle_no as "cycleNo", m.amount_cent as "amountCent", m.paid_at as at
   from payments m join orders o using (order_no)
-  where m.channel_id = $1 and m.paid_at >= ${fromEpochMs('$2')} and m.paid_at < ${fromEpochMs('$3')}
-    and ${paymentStatusIs('m.status', ...PAID_STATUSES)}
+  where m.channel_id = $1 and ${PAID_IN('$2', '$3')}
   union all
   select ${kindLiteral('REFUNDED')}, ${shanghaiText('m.refunded_at')}, ${PAYMENT_ORDER_NO},
     'R' || ${PAYMENT_ORDER_NO} || lpad(m.refund_seq::text, 2, '0'), o.external_order_no, o.product_code,
     o.settlement_mode, m.cycle_no, m.amount_cent, m.refunded_at
   from refunds m join orders o using (order_no)
-  where m.channel_id = $1 and m.refunded_at >= ${fromEpochMs('$2')} and m.refunded_at < ${fromEpochMs('$3')}
-    and m.status = 'SUCCESS'
+  where m.channel_id = $1 and ${REFUNDED_IN('$2', '$3')}
   order by at, "paymentOrderNo", "refundNo" nulls first`;
 
 const LINES_PER_FETCH = 1000;
+/** How long a statement of a report may take. */
+export const REPORT_STATEMENT_MS = 600_000;
 
 /** The query of the cursor, which cannot be prepared itself. Declared so that a test can check its columns. */
 const LIST_SETTLEMENT_LINES = statement({
@@ -76,7 +82,7 @@ export async function* readSettlementLines(
   { from, to }: TimeBounds,
 ): AsyncGenerator<SettlementLine[]> {
   // All lines are read, so the statement may take long and read whole tables.
-  await tx.setStatementLimit(600_000);
+  await tx.setStatementLimit(REPORT_STATEMENT_MS);
   await tx.query('set local enable_seqscan = on');
   await tx.query('set local cursor_tuple_fraction = 1');
   await tx.query(`declare settlement_lines no scroll cursor for ${LIST_SETTLEMENT_LINES.text}`, [channelId, from, to]);
@@ -85,6 +91,96 @@ export async function* readSettlementLines(
     if (rows.length > 0) yield rows.map(({ at: _, ...line }) => line);
     if (rows.length < LINES_PER_FETCH) return;
   }
+}
+
+/** All lines of a channel, product and kind together. */
+export interface SummedLines {
+  readonly channelId: string;
+  readonly productCode: string;
+  readonly settlementMode: string;
+  readonly kind: SettlementKind;
+  readonly cents: number;
+  readonly count: number;
+}
+
+const SUM_LINES = statement({
+  text: `
+  select m.channel_id::text as "channelId", o.product_code as "productCode", o.settlement_mode as "settlementMode",
+    case o.settlement_mode when 'CHANNEL_COLLECT' then ${kindLiteral('BILLED')} else ${kindLiteral('COLLECTED')} end as kind,
+    sum(m.amount_cent)::bigint as cents, count(*) as count
+  from payments m join orders o using (order_no) where ${PAID_IN('$1', '$2')}
+  group by m.channel_id, o.product_code, o.settlement_mode
+  union all
+  select m.channel_id::text, o.product_code, o.settlement_mode, ${kindLiteral('REFUNDED')}, sum(m.amount_cent)::bigint, count(*)
+  from refunds m join orders o using (order_no) where ${REFUNDED_IN('$1', '$2')}
+  group by m.channel_id, o.product_code, o.settlement_mode`,
+  parameters: ['double precision', 'double precision'],
+  columns: columns<SummedLines>({
+    channelId: 'text',
+    productCode: 'text',
+    settlementMode: 'text',
+    kind: 'text',
+    cents: 'bigint',
+    count: 'bigint',
+  }),
+  byIndex: false,
+});
+
+/** The lines of all channels, summed where they are: the same lines as those of the reports. */
+export async function sumSettlementLines(db: Queryable, { from, to }: TimeBounds): Promise<SummedLines[]> {
+  return db.query(SUM_LINES, [from, to]);
+}
+
+/** All lines of a channel in a month together, by kind. */
+export interface SummedMonth extends Pick<SummedLines, 'channelId' | 'kind' | 'cents' | 'count'> {
+  /** Of Asia/Shanghai, yyyy-MM. */
+  readonly month: string;
+}
+
+const monthOf = (moment: string) => `left(${shanghaiText(moment)}, 7)`;
+
+const IS_ASKED_FOR = '($3::bigint is null or m.channel_id = $3)';
+
+/** What is BILLED has that status for good, and only that has it: no order has to be looked up. */
+const SUM_MONTHS = statement({
+  text: `
+  select m.channel_id::text as "channelId", ${monthOf('m.paid_at')} as month,
+    case when ${paymentStatusIs('m.status', 'BILLED')} then ${kindLiteral('BILLED')} else ${kindLiteral('COLLECTED')} end as kind,
+    sum(m.amount_cent)::bigint as cents, count(*) as count
+  from payments m where ${PAID_IN('$1', '$2')} and ${IS_ASKED_FOR} group by 1, 2, 3
+  union all
+  select m.channel_id::text, ${monthOf('m.refunded_at')}, ${kindLiteral('REFUNDED')}, sum(m.amount_cent)::bigint, count(*)
+  from refunds m where ${REFUNDED_IN('$1', '$2')} and ${IS_ASKED_FOR} group by 1, 2`,
+  parameters: ['double precision', 'double precision', 'bigint'],
+  columns: columns<SummedMonth>({
+    channelId: 'text',
+    month: 'text',
+    kind: 'text',
+    cents: 'bigint',
+    count: 'bigint',
+  }),
+  byIndex: false,
+});
+
+/** For all channels, or one. */
+export async function sumMonths(db: Queryable, { from, to }: TimeBounds, channelId?: string): Promise<SummedMonth[]> {
+  return db.query(SUM_MONTHS, [from, to, channelId ?? null]);
+}
+
+const COUNT_ALL_UNSETTLED = statement({
+  text: `select channel_id::text as "channelId", count(*) as count from (
+       select channel_id from debit_attempts where ask_at is not null and started_at < ${fromEpochMs('$1')}
+       union all
+       select channel_id from refunds where ask_at is not null and started_at < ${fromEpochMs('$1')}) as open
+     group by channel_id`,
+  parameters: ['double precision'],
+  columns: columns<{ channelId: string; count: number }>({ channelId: 'text', count: 'bigint' }),
+});
+
+/** The same for all channels: debits and refunds together, by channel. */
+export async function countAllUnsettled(db: Queryable, { to }: TimeBounds): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query(COUNT_ALL_UNSETTLED, [to]);
+  return new Map(rows.map(({ channelId, count }) => [channelId, count]));
 }
 
 const COUNT_UNSETTLED = statement({

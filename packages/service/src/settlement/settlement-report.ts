@@ -1,25 +1,13 @@
 import type { Transaction } from '../platform/db/database.js';
+import type { ClosedFigures, ClosedMonth, ProductSums } from './closed-months-sql.js';
 import {
   countUnsettled,
+  REPORT_STATEMENT_MS,
   readSettlementLines,
-  type SettlementKind,
   type SettlementLine,
   type TimeBounds,
 } from './settlement-lines-sql.js';
-
-export interface Sums {
-  readonly collectedCent: number;
-  readonly collectedCount: number;
-  readonly refundedCent: number;
-  readonly refundedCount: number;
-  readonly billedCent: number;
-  readonly billedCount: number;
-}
-
-export interface ProductSums extends Sums {
-  readonly productCode: string;
-  readonly settlementMode: string;
-}
+import { addSums, addToSums, type Sums, subtractSums, ZERO_SUMS } from './sums.js';
 
 export interface SettlementSummary {
   readonly appId: string;
@@ -29,9 +17,22 @@ export interface SettlementSummary {
   readonly monthIsOver: boolean;
   /** Begun before the end of the month and still without an outcome: the month may still change. */
   readonly unsettled: { readonly debits: number; readonly refunds: number };
-  /** By product code and settlement mode. */
+  readonly status: 'OPEN' | 'CLOSED';
+  readonly closedBy: string | null;
+  readonly closedAt: string | null;
+  /** By product code and settlement mode. Of a closed month, as they were when it was closed. */
   readonly products: readonly ProductSums[];
   readonly totals: Sums;
+  /** What has changed in months that were closed before, and stands in this one. */
+  readonly later: Sums;
+  /** Of a closed month: what the lines come to beyond the totals. It stands in a later month. */
+  readonly sinceClosed: Sums;
+}
+
+/** What is known about a month beside its lines. */
+export interface MonthState {
+  readonly closed: (ClosedMonth & { readonly figures: ClosedFigures }) | undefined;
+  readonly later: Sums;
 }
 
 export interface SettlementReport {
@@ -40,67 +41,57 @@ export interface SettlementReport {
   readonly month: string;
   readonly bounds: TimeBounds;
   readonly now: number;
+  /** Read in the same transaction. */
+  findState(tx: Transaction): Promise<MonthState>;
 }
 
-/** Reads everything at one moment. The sums are made from the lines that `take` gets, so they always agree with them. */
+/**
+ * Reads everything at one moment. The sums of an open month are made from the lines that `take` gets, so they always agree with
+ * them; those of a closed month are what they were, and `sinceClosed` is what came since.
+ */
 export async function reportSettlement(
   tx: Transaction,
-  { appId, channelId, month, bounds, now }: SettlementReport,
+  { appId, channelId, month, bounds, now, findState }: SettlementReport,
   take: (lines: readonly SettlementLine[]) => Promise<void>,
 ): Promise<SettlementSummary> {
   await tx.query('set transaction isolation level repeatable read, read only');
+  // All lines are read, and of the closed months too.
+  await tx.setStatementLimit(REPORT_STATEMENT_MS);
+  const { closed, later } = await findState(tx);
   const unsettled = await countUnsettled(tx, channelId, bounds);
   const products = new Map<string, ProductSums>();
   for await (const lines of readSettlementLines(tx, channelId, bounds)) {
     for (const line of lines) {
       const { productCode, settlementMode } = line;
       const key = `${productCode} ${settlementMode}`;
-      products.set(key, { ...addLine(products.get(key) ?? ZERO_SUMS, line), productCode, settlementMode });
+      const sums = addToSums(products.get(key) ?? ZERO_SUMS, line.kind, line.amountCent, 1);
+      products.set(key, { ...sums, productCode, settlementMode });
     }
     await take(lines);
   }
-  const sorted = [...products].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sums]) => sums);
+  const fromLines = sortProducts([...products.values()]);
+  const shown = closed?.figures.products ?? fromLines;
+  const totals = sumProducts(shown);
   return {
     appId,
     month,
     monthIsOver: now >= bounds.to,
     unsettled,
-    products: sorted,
-    totals: sorted.reduce(addSums, ZERO_SUMS),
+    status: closed ? 'CLOSED' : 'OPEN',
+    closedBy: closed?.closedBy ?? null,
+    closedAt: closed?.closedAt ?? null,
+    products: shown,
+    totals,
+    later,
+    sinceClosed: closed ? subtractSums(sumProducts(fromLines), totals) : ZERO_SUMS,
   };
 }
 
-const ZERO_SUMS: Sums = {
-  collectedCent: 0,
-  collectedCount: 0,
-  refundedCent: 0,
-  refundedCount: 0,
-  billedCent: 0,
-  billedCount: 0,
-};
-
-const SUM_NAMES: Readonly<Record<SettlementKind, 'collected' | 'refunded' | 'billed'>> = {
-  COLLECTED: 'collected',
-  REFUNDED: 'refunded',
-  BILLED: 'billed',
-};
-
-function addLine(sums: Sums, { kind, amountCent }: SettlementLine): Sums {
-  const name = SUM_NAMES[kind];
-  return {
-    ...sums,
-    [`${name}Cent`]: sums[`${name}Cent`] + amountCent,
-    [`${name}Count`]: sums[`${name}Count`] + 1,
-  };
+/** By product code and settlement mode. */
+export function sortProducts(products: readonly ProductSums[]): ProductSums[] {
+  const nameOf = ({ productCode, settlementMode }: ProductSums) => `${productCode} ${settlementMode}`;
+  return products.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
 }
 
-function addSums(one: Sums, other: Sums): Sums {
-  return {
-    collectedCent: one.collectedCent + other.collectedCent,
-    collectedCount: one.collectedCount + other.collectedCount,
-    refundedCent: one.refundedCent + other.refundedCent,
-    refundedCount: one.refundedCount + other.refundedCount,
-    billedCent: one.billedCent + other.billedCent,
-    billedCount: one.billedCount + other.billedCount,
-  };
-}
+/** Only the sums, whatever else the products have. */
+export const sumProducts = (products: readonly Sums[]): Sums => products.reduce(addSums, ZERO_SUMS);

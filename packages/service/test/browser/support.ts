@@ -23,6 +23,16 @@ export function launch(): Promise<Browser> {
 export async function phone(browser: Browser, more: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ ...PHONE, locale: 'en-GB', ...more });
   const page = await context.newPage();
+  const complaints = gatherComplaints(page);
+  onTestFinished(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+  return page;
+}
+
+/** What the page complains about from now on. */
+export function gatherComplaints(page: Page): readonly string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
@@ -30,11 +40,7 @@ export async function phone(browser: Browser, more: BrowserContextOptions = {}):
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complaints.push(message.text());
   });
-  onTestFinished(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
-  return page;
+  return complaints;
 }
 
 /** Presses what leads to another page, and waits for that. */
@@ -49,19 +55,40 @@ export async function press(page: Page, what: Locator): Promise<void> {
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What axe finds to be serious or worse, as lines that say where. */
-export async function barriers(page: Page): Promise<string[]> {
-  // By the debugger and not by a script element, which the page's policy refuses.
-  await page.evaluate(AXE);
-  const found = await page.evaluate(() => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-    return axe.run().then(({ violations }) => violations);
-  });
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
-    );
+export const barriers = async (page: Page): Promise<string[]> =>
+  linesOf((await runAxe(page)).filter(({ impact }) => impact === 'serious' || impact === 'critical'));
+
+interface Inspection {
+  /** By their names. Unset: all. */
+  readonly rules?: readonly string[];
+  /** What is hidden meanwhile, as selectors: what is not there costs no time. */
+  readonly without?: readonly string[];
 }
+
+/** Everything that axe finds, also what is minor or only good practice. */
+export const everyViolation = async (page: Page, what: Inspection = {}): Promise<string[]> =>
+  linesOf(await runAxe(page, what));
+
+async function runAxe(page: Page, { rules, without = [] }: Inspection = {}): Promise<Violation[]> {
+  // By the debugger and not by a script element, which the page's policy refuses.
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
+  const options = { resultTypes: ['violations'], ...(rules ? { runOnly: { type: 'rule', values: rules } } : {}) };
+  return page.evaluate<Violation[]>(`(async () => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(${JSON.stringify(`:is(${without.join()}) { display: none !important }`)});
+    const former = [...document.adoptedStyleSheets];
+    document.adoptedStyleSheets = [...former, sheet];
+    const { violations } = await axe.run(${JSON.stringify(options)});
+    document.adoptedStyleSheets = former;
+    return violations.map(({ id, impact, nodes }) =>
+      ({ id, impact, nodes: nodes.map(({ target, failureSummary }) => ({ target, failureSummary })) }));
+  })()`);
+}
+
+const linesOf = (found: readonly Violation[]): string[] =>
+  found.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+  );
 
 interface Violation {
   readonly id: string;

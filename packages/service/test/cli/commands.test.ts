@@ -284,14 +284,16 @@ describe('for people', () => {
 describe('help', () => {
   const NOUNS = {
     channel: 17,
-    product: 3,
+    product: 4,
     'payment-channel': 4,
     order: 5,
     agreement: 1,
     alert: 3,
     'master-key': 2,
     numbers: 1,
-    audit: 1,
+    audit: 2,
+    operator: 6,
+    demo: 1,
   };
 
   it('is there for every command, with an example', async () => {
@@ -391,4 +393,41 @@ it('production is provisioned in the same way, under its own rules', async () =>
   } finally {
     await production.close();
   }
+});
+
+describe('changes under running orders', () => {
+  it('a reset with an overlap says until when the former app secret is taken', async () => {
+    await json('channel', 'create', '--name', 'Rolling', '--app-id', 'test_rolling');
+    const reset = await text(
+      'channel',
+      'reset-credentials',
+      'test_rolling',
+      '--only',
+      'appSecret',
+      '--overlap-hours',
+      '24',
+    );
+    expect(reset).toMatch(/^test_rolling has new credentials; its former app secret is taken until \d{4}-\d\d-\d\d /);
+    expect(await text('channel', 'show', 'test_rolling')).toMatch(/^Former app secret +taken until \d{4}-/m);
+    expect(await json('channel', 'reset-credentials', 'test_rolling')).toMatchObject({ formerSecretUntil: null });
+    expect(await run('channel', 'reset-credentials', 'test_rolling', '--overlap-hours', '169')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the hours of overlap must be a whole number from 0 to 168'),
+    });
+  });
+
+  it('a later version of a product is another product', async () => {
+    const version = ['product', 'create-version', 'VIP', '--amount-cent', '2190', '--replace'];
+    expect(await json(...version)).toMatchObject({
+      productCode: 'VIP_V2',
+      amountCent: 2190,
+      version: 2,
+      versionOf: 'VIP',
+    });
+    expect(await text('product', 'show', 'VIP_V2')).toMatch(/^Version +2 of VIP$/m);
+    const more = ['--code', 'VIP_3', '--name', 'Three', '--cycles', '3', '--benefit', 'COUPON:1', '--retry', 'none'];
+    expect(await json('product', 'create-version', 'VIP_V2', ...more)).toMatchObject({
+      ...{ productCode: 'VIP_3', productName: 'Three', totalCycles: 3, amountCent: 2190, retryDelays: [], version: 3 },
+    });
+  });
 });

@@ -53,8 +53,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-const run = (...args: readonly string[]): Promise<Ran> =>
-  perennial(args, { DATABASE_URL: fresh.url, DATA_DIR: dataDir, MASTER_KEY: masterKey.toString('base64') });
+const settings = () => ({ DATABASE_URL: fresh.url, DATA_DIR: dataDir, MASTER_KEY: masterKey.toString('base64') });
+const run = (...args: readonly string[]): Promise<Ran> => perennial(args, settings());
 
 async function text(...args: readonly string[]): Promise<string> {
   const ran = await run(...args);
@@ -132,6 +132,30 @@ describe('order', () => {
     expect(await text('order', 'show', orderNo)).toMatch(/^1 +R\d{18} +SUCCESS +4\.90 .* k-1 +half$/m);
     const { items } = await json('audit', 'list', '--subject', orderNo);
     expect(items).toMatchObject([{ action: 'order.refund' }, { action: 'order.refund' }]);
+  });
+
+  it('refund: above the limit only with the reason why nobody else was asked, which the audit log has', async () => {
+    const orderNo = await order(sharedRequest);
+    const refund = (...more: readonly string[]) =>
+      perennial(['order', 'refund', orderNo, '1', '--json', ...more], {
+        ...settings(),
+        CONSOLE_REFUND_APPROVAL_CENT: '1000',
+      });
+    expect((await refund('--amount-cent', '600', '--key', 'a', '--without-approval', 'not needed')).code).toBe(0);
+    // Both parts together are above it.
+    const refused = await refund('--amount-cent', '600', '--key', 'b');
+    expect([refused.code, JSON.parse(refused.stderr).error]).toEqual([
+      1,
+      expect.stringMatching(/above 10\.00 .*needs a second person.*--without-approval/),
+    ]);
+    // The same as before is no other one.
+    expect((await refund('--amount-cent', '600', '--key', 'a')).code).toBe(0);
+    expect((await refund('--amount-cent', '600', '--key', 'b', '--without-approval', 'ann is away')).code).toBe(0);
+    const { items } = await json('audit', 'list', '--subject', orderNo);
+    expect(items.map(({ detail }: { detail: object }) => detail)).toEqual([
+      expect.objectContaining({ key: 'b', withoutApproval: 'ann is away' }),
+      expect.not.objectContaining({ withoutApproval: expect.anything() }),
+    ]);
   });
 
   it('unsubscribe', async () => {

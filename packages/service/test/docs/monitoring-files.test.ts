@@ -117,6 +117,7 @@ describe('the two of them', () => {
       'perennial_long_answers',
       'perennial_admission_batch_size',
       'perennial_requests_inside',
+      'perennial_request_log_dropped_total',
     ]);
   });
 

@@ -34,8 +34,9 @@ beforeAll(async () => {
        case when n <= ${RARE} then 1 else 12 end, 100, to_timestamp(${START} + n / 3), 1 from generate_series(1, ${ROWS}) n`,
   );
   await database.query(
-    `insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
-     select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1 from orders`,
+    `insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single, product_code)
+     select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1, product_code
+     from orders`,
   );
   // Most bindings were never finished; the oldest were, on one card and by one person, each in place of the one before.
   await database.query(

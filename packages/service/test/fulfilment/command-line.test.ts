@@ -47,11 +47,30 @@ describe('perennial benefit', () => {
       products: [],
       codesLeft: 2,
       codesGiven: 0,
+      lowStock: null,
       waitingClaims: 0,
       waitingSince: null,
     });
     expect((await json('list')).items).toHaveLength(1);
     expect((await run('list')).stdout).toMatch(/COUPON +POOL/);
+  });
+
+  it('sets how many codes should be left', async () => {
+    expect((await run('set-low-stock', 'COUPON', '500')).stdout).toBe(
+      'low stock of COUPON: an alert when fewer than 500 codes are left\n',
+    );
+    expect((await run('show', 'COUPON')).stdout).toMatch(/^Low stock +an alert when fewer than 500 codes are left$/m);
+    expect(await json('set-low-stock', 'COUPON', '500')).toMatchObject({ lowStock: 500, changed: false });
+    expect((await run('set-low-stock', 'COUPON', 'none')).stdout).toBe('low stock of COUPON: no alert\n');
+    for (const [codes, message] of [
+      ['0', 'the number of codes must be a whole number from 1 to 10000000, not 0'],
+      ['few', 'It must be a whole number.'],
+    ] as const) {
+      expect(await run('set-low-stock', 'COUPON', codes)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(message),
+      });
+    }
   });
 
   it('sets a supplier with the key of a file', async () => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { findAlertsAbout, raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { costOf } from '../support/cost.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { operatorOn } from './support.js';
 
@@ -29,6 +30,7 @@ it('lists open ones, the latest first, each once with how often it was seen', as
       seen: 2,
       firstSeenAt: TIME,
       lastSeenAt: TIME,
+      owner: null,
       acknowledgedBy: null,
       acknowledgedAt: null,
       resolvedAt: null,
@@ -66,4 +68,29 @@ it('one that is not there cannot be acknowledged', async () => {
     'there is no alert "refund-refused" about "2"',
   );
   await expect(acknowledgeAlert(operator, { kind: 'nonsense', subject: '1' })).rejects.toThrow(/there is no alert/);
+});
+
+it('those about an order, its parts and its agreement are looked up, however many there are of others', async () => {
+  const about = [
+    '100000001000',
+    '1000000010000001',
+    '100000001000000101',
+    'R100000001000000101',
+    'C100000001000000101',
+  ];
+  const others = ['1000000010001', '100000001000001', 'R1000000010', 'X100000001000000101', '100000001000 ', 'AGR-10'];
+  for (const subject of [...about, ...others, 'AGR-1'])
+    await raiseAlert(fresh.database, 'refund-refused', subject, 'x');
+  await fresh.database.query(
+    `insert into alerts (kind, subject, detail, first_seen_at, last_seen_at)
+     select 'refund-refused', 'R' || (200000000000 + n) || '000101', 'x', now(), now() from generate_series(1, 5000) n`,
+  );
+  await fresh.database.query('analyze alerts');
+  const find = (agreementNo: string | null) =>
+    costOf(fresh.database, (db) => findAlertsAbout(db, { orderNo: 100000001000, agreementNo }));
+  const { result, rows, pages } = await find('AGR-1');
+  expect(result.map(({ subject }) => subject).toSorted()).toEqual([...about, 'AGR-1'].toSorted());
+  expect(rows).toBeLessThan(20);
+  expect(pages).toBeLessThan(40);
+  expect((await find(null)).result).toHaveLength(about.length);
 });

@@ -3,6 +3,7 @@ import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
 import type { NotFound, RefundOutcome, RefundQuery, RefundRequest } from '../../src/gateways/gateway.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { type RefundInput, refundPayment } from '../../src/operator/orders/refunds.js';
+import type { ServiceDeps } from '../../src/service.js';
 import { type Stage, stage } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 
@@ -33,8 +34,8 @@ export interface RefundStage extends Stage {
   queryPeriod(orderNo: string, cycleNo?: number): Promise<Record<string, unknown>>;
 }
 
-export async function refundStage(): Promise<RefundStage> {
-  const base = await stage();
+export async function refundStage(more: Partial<ServiceDeps> = {}): Promise<RefundStage> {
+  const base = await stage(more);
   const { service, channel, institution } = base;
   const { database } = service.fresh;
   const bank = newBank(() => service.clock.now());

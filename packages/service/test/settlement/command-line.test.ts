@@ -91,3 +91,55 @@ describe('perennial settlement report', () => {
     expect(await readdir(folder)).toEqual(before);
   });
 });
+
+describe('perennial settlement', () => {
+  const settlement = (...args: readonly string[]) =>
+    perennial(['settlement', ...args], { DATABASE_URL: service.fresh.url, DATA_DIR: folder });
+  const shown = async (...args: readonly string[]) => {
+    const ran = await settlement(...args);
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    return ran.stdout;
+  };
+
+  it('shows all channels of a month', async () => {
+    const month = await shown('month', '2026-01');
+    expect(month).toMatch(/^2026-01\n/);
+    expect(month).toMatch(/^test_demo +39\.80 \(2\) +9\.90 \(1\) +19\.90 \(1\) +-$/m);
+    expect(JSON.parse(await shown('month', '2026-01', '--json'))).toMatchObject({ status: 'OPEN', totals: TOTALS });
+  });
+
+  it('closes it, which the list, the month and the report say from then on', async () => {
+    const closed = await shown('close', '2026-01', '--note', 'agreed');
+    expect(closed).toMatch(/^2026-01, closed by cli:\S+ at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n/);
+    expect(await shown('month', '2026-01')).toBe(closed);
+    expect(await shown('months')).toMatch(/^2026-01 +CLOSED +cli:/m);
+    const file = path.join(folder, 'closed.json');
+    expect(await text('--output', file)).toMatch(/^test_demo, 2026-01, closed by cli:/);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ status: 'CLOSED', totals: TOTALS });
+  });
+
+  it('shows what was paid in it since where it stands, in the next month', async () => {
+    await service.fresh.database.query(
+      `update payments set amount_cent = amount_cent + 100 where order_no || '0001' = $1`,
+      [paymentOrderNos[1]],
+    );
+    expect(await shown('month', '2026-02')).toMatch(/^test_demo +- +- +- +1\.00$/m);
+    const file = path.join(folder, 'february.json');
+    const run = await settlement('report', '--channel', 'test_demo', '--month', '2026-02', '--output', file);
+    expect(run.stdout).toMatch(/^Of earlier months +1\.00 \(0\) +- +-$/m);
+    expect(await text('--output', file)).toMatch(/^Since +1\.00 \(0\) +- +-$/m);
+  });
+
+  it('says in one line what cannot be closed', async () => {
+    for (const [month, message] of [
+      ['2026-01', '2026-01 was closed already, by cli:'],
+      ['2026-03', 'months are closed one after another, and the next one is 2026-02'],
+      ['9999-01', '9999-01 is not over yet in Asia/Shanghai'],
+      ['May', 'the month must be one such as 2026-01, not "May"'],
+    ] as const) {
+      const { code, stdout, stderr } = await settlement('close', month);
+      expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(message)]);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    }
+  });
+});

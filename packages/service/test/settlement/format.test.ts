@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { csvField } from '../../src/settlement/report-format.js';
+import { csvField } from '../../src/platform/csv/csv-field.js';
 import { operatorOn } from '../operator/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { manualClock } from '../support/service.js';
@@ -69,6 +69,8 @@ describe('as CSV', () => {
     ['=1,"2"', `"'=1,""2"""`],
     ['a=1', 'a=1'],
     ['a,b', '"a,b"'],
+    // As it always was: reports have a hash.
+    ['a;b', 'a;b'],
     ['say "x"', '"say ""x"""'],
     ['two\nlines', '"two\nlines"'],
     ["'quoted", "'quoted"],

@@ -2,6 +2,7 @@ import { parseTime } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { ZERO_SUMS } from '../../src/settlement/sums.js';
 import { operatorOn } from '../operator/support.js';
 import { putAttempt, putRefund } from '../reconciliation/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
@@ -47,6 +48,7 @@ describe('a settlement report', () => {
     const common = { productCode: 'MONTHLY', settlementMode: 'SVC_DEDUCT', externalOrderNo: 'A-1' };
     expect(await month()).toEqual({
       ...{ appId: APP, month: '2026-02', monthIsOver: true, unsettled: { debits: 0, refunds: 0 } },
+      ...{ status: 'OPEN', closedBy: null, closedAt: null, later: ZERO_SUMS, sinceClosed: ZERO_SUMS },
       lines: [
         {
           ...{ ...common, kind: 'COLLECTED', time: '2026-02-01 10:00:00', paymentOrderNo: '10010001', refundNo: null },

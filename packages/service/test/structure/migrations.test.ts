@@ -24,6 +24,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000014_alert_messages.sql': 'b2e50ce1db2cd7e6',
   '000016_seen.sql': '3bd41f4c14091a1d',
   '000017_without_older_nodes.sql': '7a857dc50e45c4a1',
+  '000018_console.sql': 'a90d765f052f043e',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000099_sample.sql', text));
@@ -55,6 +56,10 @@ describe('migrations after the last release', () => {
     ['create function f() returns void language sql as $$ drop table orders $$'],
     ['\n-- Afterwards:\ncreate index concurrently orders_note on orders (note)'],
     ["\n-- Afterwards:\ncall update_in_steps('orders', 'note = 1', null, 'note is null')"],
+    [
+      `\n-- Afterwards:\ncreate index concurrently orders_to_bill on orders (note);
+       drop index concurrently if exists orders_due_collect`,
+    ],
     ['-- Contract: no longer read.\nalter table orders drop column note'],
     ['-- Contract: one each.\n\n-- Afterwards:\ncreate unique index concurrently one_each on orders (note)'],
   ])('may do this: %s', (text) => {
@@ -65,6 +70,7 @@ describe('migrations after the last release', () => {
     ['drop table orders', /takes away/],
     ['alter table orders drop column note', /takes away/],
     ['drop index orders_due', /takes away/],
+    ['\n-- Afterwards:\ndrop index concurrently if exists orders_due_collect', /takes away/],
     ['alter table orders drop constraint c', /takes away/],
     ['alter table orders rename column note to text', /renames/],
     ['alter table orders alter column note type integer', /changes a type/],

@@ -18,6 +18,7 @@ export const DELIVERY_NODE = testProgram('delivery-node');
 export const CLAIMS_NODE = testProgram('claims-node');
 export const SENDING_NODE = testProgram('sending-node');
 export const REFUNDING_NODE = testProgram('refunding-node');
+export const OPERATORS_NODE = testProgram('operators-node');
 export const INSTITUTION = testProgram('institution-node');
 export const SUPPLIER = testProgram('supplier-node');
 export const COMMAND_LINE = path.join(packageRoot, 'bin', 'perennial.js');

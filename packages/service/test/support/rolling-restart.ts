@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { openDatabase } from '../../src/platform/db/database.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
@@ -18,6 +19,8 @@ export interface RollingOptions {
   readonly nodes: 3;
   readonly rounds: number;
   readonly callers: number;
+  /** What each caller waits from an answer to its next request. */
+  readonly pauseMs?: number;
   readonly drainSeconds: number;
   readonly checkMs: number;
   readonly log?: (line: string) => void;
@@ -39,9 +42,9 @@ export interface RollingFigures {
   readonly servers: readonly ServerFigures[];
 }
 
-/** Every node of an installation is stopped and started again, one after another, while callers go on without a pause. */
+/** Every node of an installation is stopped and started again, one after another, while callers go on. */
 export async function rollingRestart(options: RollingOptions): Promise<RollingFigures> {
-  const { databaseUrl, drainSeconds, checkMs, callers, rounds } = options;
+  const { databaseUrl, drainSeconds, checkMs, callers, pauseMs = 0, rounds } = options;
   const { log = () => undefined, onStarted = () => undefined } = options;
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-rolling-'));
   const masterKey = randomBytes(32);
@@ -87,7 +90,7 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
   try {
     await allUp();
     const client = channelClient(`http://127.0.0.1:${frontPort}`, credentials);
-    const load = steadyLoad(client, callers);
+    const load = steadyLoad(client, callers, pauseMs);
     let restarts = 0;
     for (let round = 1; round <= rounds; round += 1) {
       for (const [index, port] of nodePorts.entries()) {
@@ -117,7 +120,7 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
 }
 
 /** Callers who each send the next request when the last was answered: an order, a look at it, and so on. */
-function steadyLoad(client: ChannelClient, callers: number) {
+function steadyLoad(client: ChannelClient, callers: number, pauseMs: number) {
   const since = performance.now();
   const latencies: number[] = [];
   const failures: string[] = [];
@@ -147,6 +150,7 @@ function steadyLoad(client: ChannelClient, callers: number) {
       if (orderNo === undefined) continue;
       orders += 1;
       await timed('query', () => client.call('orders/query', { orderNo }));
+      if (pauseMs > 0) await setTimeout(pauseMs);
     }
   }
 

@@ -76,6 +76,49 @@ it('what was there is listed too, and what nodes of the release before go on sto
   }
 });
 
+it('lists of the console have what was there, and what nodes of the release before go on storing', async () => {
+  const { database, migrateBefore, close } = await stepwiseMigration();
+  const storeFailed = async (orderNo: number) => {
+    await storeOrder(database, orderNo, 12);
+    await database.query(
+      `with period as (
+         insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
+         values ($1, 1, 20, 'PROCESSING', now(), 100, 2))
+       insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent, started_at)
+       select $1, 1, n, 20, 1, 'BANK', 100, now() from generate_series(1, 2) n`,
+      [orderNo],
+    );
+    // The period first: what counts is what stands there at the commit.
+    await database.transaction(async (tx) => {
+      await tx.query(`update payments set status = 'FAIL' where order_no = $1`, [orderNo]);
+      await tx.query(
+        `update debit_attempts set status = 'FAIL', reason = 'try ' || try_no, settled_at = '2026-02-01 12:00+08' where order_no = $1`,
+        [orderNo],
+      );
+    });
+  };
+  try {
+    await migrateBefore('000011');
+    await migrateBefore('000018');
+    await storeFailed(1);
+    expect((await migrateBefore('000019')).applied).toEqual(['000018_console.sql']);
+    await storeFailed(2);
+    await migrateBefore('000019', { contract: true });
+    expect(
+      await database.query('select order_no, product_code, status, tries, reason from failed_payments order by 1'),
+    ).toEqual([1, 2].map((order_no) => ({ order_no, product_code: 'P', status: 'FAIL', tries: 2, reason: 'try 2' })));
+    expect(await database.query('select order_no, product_code from external_orders order by 1')).toEqual(
+      [1, 2].map((order_no) => ({ order_no, product_code: 'P' })),
+    );
+    await database.query(`update payments set status = 'SUCCESS' where order_no = 1`);
+    expect(await database.query('select order_no from failed_payments')).toEqual([{ order_no: 2 }]);
+    const replaced = ['external_orders_listed', 'channel_users_user', 'agreements_user', 'orders_due_collect'];
+    expect(await database.query('select relname from pg_class where relname = any($1)', [replaced])).toEqual([]);
+  } finally {
+    await close();
+  }
+});
+
 it('each week of events and pushes has every index of its table, the weeks that are made later too', async () => {
   const { database, migrateBefore, close } = await stepwiseMigration();
   try {

@@ -28,6 +28,8 @@ export interface ChannelView {
     readonly isDefault: boolean;
     readonly shareEnabled: boolean;
   }[];
+  /** Until when the app secret before the latest roll is taken too. Null when it is not. */
+  readonly formerSecretUntil: string | null;
   readonly createdAt: string;
 }
 
@@ -48,6 +50,7 @@ const DESCRIBE_CHANNELS = statement({
        (select coalesce(json_agg(json_build_object('code', p.code, 'isDefault', p.is_default,
           'shareEnabled', p.share_enabled) order by p.code), '[]')
         from channel_payment_channels p where p.channel_id = c.channel_id) as "paymentChannels",
+       case when c.former_secret_until > now() then ${shanghaiText('c.former_secret_until')} end as "formerSecretUntil",
        ${shanghaiText('c.created_at')} as "createdAt"
      from channels c where $1::text is null or c.app_id = $1 order by c.app_id`,
   parameters: ['text'],
@@ -67,6 +70,7 @@ const DESCRIBE_CHANNELS = statement({
     pausedEvents: 'text[]',
     products: 'text[]',
     paymentChannels: 'json',
+    formerSecretUntil: 'text?',
     createdAt: 'text',
   }),
 });
@@ -158,6 +162,26 @@ export async function storeCredentials(tx: Queryable, channelId: number, sealed:
     sealed.aesKey,
     sealed.callbackSecret,
   ]);
+}
+
+const KEEP_FORMER_APP_SECRET = statement({
+  text: `update channels set former_app_secret = app_secret, former_secret_until = now() + $2::integer * interval '1 hour'
+     where channel_id = $1`,
+  parameters: ['bigint', 'integer'],
+});
+
+/** To be called before a new app secret is stored: the present one is taken for so many hours more. */
+export async function keepFormerAppSecret(tx: Queryable, channelId: number, hours: number): Promise<void> {
+  await tx.query(KEEP_FORMER_APP_SECRET, [channelId, hours]);
+}
+
+const FORGET_FORMER_APP_SECRET = statement({
+  text: 'update channels set former_app_secret = null, former_secret_until = null where channel_id = $1',
+  parameters: ['bigint'],
+});
+
+export async function forgetFormerAppSecret(tx: Queryable, channelId: number): Promise<void> {
+  await tx.query(FORGET_FORMER_APP_SECRET, [channelId]);
 }
 
 const END_ACCESS_TOKENS = statement({

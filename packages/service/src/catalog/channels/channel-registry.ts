@@ -1,8 +1,8 @@
 import type { Queryable } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import { type Channel, createAddressCheck } from './channel.js';
-import { findAppId, findChannel } from './channels-sql.js';
-import { openCredentials } from './credentials.js';
+import { type ChannelRow, findAppId, findChannel } from './channels-sql.js';
+import { openCredentials, openFormerAppSecret } from './credentials.js';
 import { FieldFailures } from './field-failures.js';
 import { createSealing } from './sealing.js';
 
@@ -48,9 +48,15 @@ export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegis
       sealing: createSealing(vault.unwrapKey(row.dataKey)),
       allowsAddress: createAddressCheck(row.ipAllowList),
       ...openCredentials(vault, appId, row),
+      formerAppSecret: openFormer(row),
     };
     known.set(appId, channel);
     return channel;
+  }
+
+  function openFormer({ appId, dataKey, formerAppSecret, formerSecretUntil: until }: ChannelRow) {
+    if (formerAppSecret === null || until === null) return undefined;
+    return { secret: openFormerAppSecret(vault, appId, { dataKey, formerAppSecret }), until };
   }
 
   function findFieldFailures(channelId: number): FieldFailures {

@@ -1,5 +1,6 @@
 import type { EncryptionVersion } from '@perennial/wire/enums';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { epochMs } from '../../platform/db/time-sql.js';
 
 export interface ChannelRow {
   readonly channelId: number;
@@ -19,6 +20,10 @@ export interface ChannelRow {
   readonly frameOrigins: readonly string[];
   readonly answerEncryption: EncryptionVersion;
   readonly acceptsV1: boolean;
+  /** Sealed as appSecret is. Null unless the app secret was rolled with an overlap. */
+  readonly formerAppSecret: string | null;
+  /** Until when that one is taken too, in Unix milliseconds. */
+  readonly formerSecretUntil: number | null;
   readonly createdAt: Date;
 }
 
@@ -29,7 +34,9 @@ const FIND_CHANNEL = statement({
                callback_secret as "callbackSecret", ip_allow_list::text[] as "ipAllowList",
                rate_per_second as "ratePerSecond", rate_burst as "rateBurst",
                voided_period_events as "voidedPeriodEvents", frame_origins as "frameOrigins",
-               answer_encryption as "answerEncryption", accepts_v1 as "acceptsV1", created_at as "createdAt"
+               answer_encryption as "answerEncryption", accepts_v1 as "acceptsV1",
+               former_app_secret as "formerAppSecret", ${epochMs('former_secret_until')} as "formerSecretUntil",
+               created_at as "createdAt"
              from channels where app_id = $1`,
   parameters: ['text'],
   columns: columns<ChannelRow>({
@@ -50,6 +57,8 @@ const FIND_CHANNEL = statement({
     frameOrigins: 'text[]',
     answerEncryption: 'text',
     acceptsV1: 'boolean',
+    formerAppSecret: 'text?',
+    formerSecretUntil: 'bigint?',
     createdAt: 'timestamp with time zone',
   }),
 });

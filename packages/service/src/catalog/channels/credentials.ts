@@ -42,6 +42,15 @@ export function openCredentials(vault: Vault, appId: string, sealed: SealedCrede
   return { appSecret: open('appSecret'), aesKey: open('aesKey'), callbackSecret: open('callbackSecret') };
 }
 
+/** The app secret before the latest roll. It stays sealed as it was: under the same data key, and for the same place. */
+export function openFormerAppSecret(
+  vault: Vault,
+  appId: string,
+  { dataKey, formerAppSecret }: { readonly dataKey: string; readonly formerAppSecret: string },
+): Uint8Array {
+  return unseal(vault.unwrapKey(dataKey), formerAppSecret, credentialPlace(appId, 'appSecret'));
+}
+
 function sealUnderKey(dataKey: Uint8Array, appId: string, credentials: Credentials): Record<CredentialName, string> {
   const sealed = (name: CredentialName) => seal(dataKey, credentials[name], credentialPlace(appId, name));
   return { appSecret: sealed('appSecret'), aesKey: sealed('aesKey'), callbackSecret: sealed('callbackSecret') };

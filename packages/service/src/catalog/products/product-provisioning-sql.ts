@@ -22,6 +22,10 @@ export interface ProductView {
   readonly retryDelays: readonly number[];
   /** The app ids it is authorized to. */
   readonly channels: readonly string[];
+  /** 1 for the first. A later version is a product of its own. */
+  readonly version: number;
+  /** The code of the first version. Null when this is it. */
+  readonly versionOf: string | null;
   readonly createdAt: string;
 }
 
@@ -34,6 +38,7 @@ const DESCRIBE_PRODUCTS = statement({
        p.retry_delays as "retryDelays",
        array(select c.app_id from channel_products cp join channels c using (channel_id)
              where cp.product_code = p.product_code order by c.app_id) as channels,
+       p.version, p.version_of as "versionOf",
        ${shanghaiText('p.created_at')} as "createdAt"
      from products p where $1::text is null or p.product_code = $1 order by p.product_code`,
   parameters: ['text'],
@@ -48,6 +53,8 @@ const DESCRIBE_PRODUCTS = statement({
     benefits: 'json',
     retryDelays: 'integer[]',
     channels: 'text[]',
+    version: 'integer',
+    versionOf: 'text?',
     createdAt: 'text',
   }),
 });
@@ -61,9 +68,9 @@ export type NewProduct = Omit<ProductView, 'channels' | 'createdAt'>;
 
 const INSERT_PRODUCT = statement({
   text: `insert into products (product_code, product_name, settlement_modes, period_type, period, total_cycles, amount_cent,
-       retry_delays)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (product_code) do nothing returning product_code`,
-  parameters: ['text', 'text', 'text[]', 'text', 'integer', 'integer', 'bigint', 'integer[]'],
+       retry_delays, version, version_of)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (product_code) do nothing returning product_code`,
+  parameters: ['text', 'text', 'text[]', 'text', 'integer', 'integer', 'bigint', 'integer[]', 'integer', 'text'],
 });
 
 const INSERT_PRODUCT_BENEFITS = statement({
@@ -85,6 +92,8 @@ export async function insertProduct(tx: Queryable, product: NewProduct): Promise
     product.totalCycles,
     product.amountCent,
     product.retryDelays,
+    product.version,
+    product.versionOf,
   ]);
   if (made.length === 0) return false;
   await tx.query(INSERT_PRODUCT_BENEFITS, [
@@ -94,6 +103,36 @@ export async function insertProduct(tx: Queryable, product: NewProduct): Promise
     product.benefits.map((benefit) => benefit.faceValueCent),
   ]);
   return true;
+}
+
+const LOCK_VERSIONS = statement({
+  text: 'select 1 from products where product_code = $1 for no key update',
+  parameters: ['text'],
+});
+
+const FIND_LATEST_VERSION = statement({
+  text: 'select max(version) as version from products where product_code = $1 or version_of = $1',
+  parameters: ['text'],
+  columns: columns<{ version: number }>({ version: 'integer' }),
+});
+
+/** The number of the latest version of a product, by the code of its first one. Two that make a version wait for each other. */
+export async function lockLatestVersion(tx: Queryable, firstCode: string): Promise<number> {
+  await tx.query(LOCK_VERSIONS, [firstCode]);
+  const [row] = await tx.query(FIND_LATEST_VERSION, [firstCode]);
+  return row?.version ?? 1;
+}
+
+const LIST_CHANNELS_OF_PRODUCT = statement({
+  text: `select c.app_id as "appId" from channel_products cp join channels c using (channel_id)
+     where cp.product_code = $1 order by c.channel_id`,
+  parameters: ['text'],
+  columns: columns<{ appId: string }>({ appId: 'text' }),
+});
+
+/** In the order of their ids, in which channels are locked. */
+export async function listChannelsOfProduct(db: Queryable, productCode: string): Promise<string[]> {
+  return (await db.query(LIST_CHANNELS_OF_PRODUCT, [productCode])).map(({ appId }) => appId);
 }
 
 const HAS_PRODUCT = statement({

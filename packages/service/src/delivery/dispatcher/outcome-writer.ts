@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { alertText } from '../../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import { type Database, HeldUp, Unavailable } from '../../platform/db/database.js';
 import type { BusinessCounts } from '../../platform/metrics/counts.js';
@@ -178,7 +179,7 @@ async function writeWithAlerts(
   return database.transaction(async (tx) => {
     const givenUp = await finishPushes(tx, pushes, skipLocked);
     for (const { appId, count } of givenUp) {
-      await raiseAlert(tx, 'webhook-given-up', appId, `${count} given up at once`);
+      await raiseAlert(tx, 'webhook-given-up', appId, alertText('webhook-given-up', count));
     }
     return givenUp.reduce((sum, { count }) => sum + count, 0);
   });

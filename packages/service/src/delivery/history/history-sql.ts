@@ -108,24 +108,29 @@ export interface Push {
   readonly answer: string | null;
 }
 
+const PUSH_FIELDS = `t.event_no || case when t.cycle_no = 0 then '' else '-' || t.cycle_no end as "eventId",
+       t.retry_no as "retryNo", ${shanghaiText('t.at')} as at, t.outcome, t.http_status as "httpStatus",
+       t.latency_ms as "latencyMs", t.answer`;
+
+const PUSH_COLUMNS = columns<Push>({
+  eventId: 'text',
+  retryNo: 'smallint',
+  at: 'text',
+  outcome: 'delivery_outcome',
+  httpStatus: 'smallint?',
+  latencyMs: 'smallint',
+  answer: 'text?',
+});
+
 const MAX_PUSHES_LISTED = 1_000;
 
 const LIST_PUSHES = statement({
-  text: `select t.event_no || case when t.cycle_no = 0 then '' else '-' || t.cycle_no end as "eventId", t.retry_no as "retryNo",
-       ${shanghaiText('t.at')} as at, t.outcome, t.http_status as "httpStatus", t.latency_ms as "latencyMs", t.answer
+  text: `select ${PUSH_FIELDS}
      from events e, lateral ${allAttempts(keyOfEvent('e'))} t
      where e.channel_id = $1 and e.event_no = $2 and ($3::integer is null or t.cycle_no = $3)
      order by t.at desc, t.cycle_no desc, t.retry_no desc limit ${MAX_PUSHES_LISTED}`,
   parameters: ['bigint', 'bigint', 'integer'],
-  columns: columns<Push>({
-    eventId: 'text',
-    retryNo: 'smallint',
-    at: 'text',
-    outcome: 'delivery_outcome',
-    httpStatus: 'smallint?',
-    latencyMs: 'smallint',
-    answer: 'text?',
-  }),
+  columns: PUSH_COLUMNS,
 });
 
 /** The latest pushes of one event, in the order of time; of a range, those of one period or of all. */
@@ -136,4 +141,23 @@ export async function listPushes(
 ): Promise<Push[]> {
   const pushes = await db.query(LIST_PUSHES, [channelId, eventNo, cycleNo ?? null]);
   return pushes.reverse();
+}
+
+const LIST_PUSHES_OF_EVENTS = statement({
+  text: `select ${PUSH_FIELDS}
+     from events e, lateral ${allAttempts(keyOfEvent('e'))} t
+     where e.channel_id = $1 and e.event_no = any($2::bigint[])
+     order by t.at desc, t.cycle_no desc, t.retry_no desc limit $3`,
+  parameters: ['bigint', 'bigint[]', 'bigint'],
+  columns: PUSH_COLUMNS,
+});
+
+/** The latest pushes of several events, the latest first. */
+export async function listPushesOfEvents(
+  db: Queryable,
+  channelId: number,
+  eventNos: readonly number[],
+  limit: number,
+): Promise<Push[]> {
+  return db.query(LIST_PUSHES_OF_EVENTS, [channelId, eventNos, limit]);
 }

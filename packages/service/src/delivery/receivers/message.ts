@@ -59,6 +59,21 @@ function encryptMobile(receiver: Receiver, { mobile, channelUserId }: StoredEven
   return encryptField(receiver.decryptMobile({ mobile, channelUserId }), receiver.aesKey, receiver.encryption);
 }
 
+/** What of a message is signed and sent. */
+export interface PushedText extends Pick<Message, 'eventId' | 'head' | 'tail'> {
+  readonly due: Pick<DueEvent, 'retryNo'>;
+}
+
+/** A push that is about no event, to see whether a receiver takes it: its eventId begins with `test-`. */
+export function createTestMessage(eventType: string, eventId: string, now: number): PushedText {
+  return {
+    due: { retryNo: 0 },
+    eventId,
+    head: `{"eventId":"${eventId}","eventType":"${eventType}","occurredAt":"${formatTime(now)}","retryNo":`,
+    tail: ',"data":{"test":true}}',
+  };
+}
+
 export interface SignedPush {
   /** One line for each, as they are sent. */
   readonly headers: string;
@@ -69,7 +84,7 @@ export interface SignedPush {
 export function signPush(
   receiver: Pick<Receiver, 'appId' | 'sign'>,
   path: string,
-  { due, eventId, head, tail }: Message,
+  { due, eventId, head, tail }: PushedText,
   now: number,
 ): SignedPush {
   const body = `${head}${due.retryNo}${tail}`;

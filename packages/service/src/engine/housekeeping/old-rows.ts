@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
 import { type Database, statement } from '../../platform/db/database.js';
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
-import { keptFromSql } from './weekly-tables.js';
+import { keptFromSql } from './tables-by-time.js';
 
 const DELETE_OLD_ANSWERS = statement({
   text: `delete from idempotency where ctid = any(array(
@@ -57,3 +57,26 @@ export const deleteOldUndelivered = (database: Database, retentionDays: number):
     const rows = await database.query(DELETE_OLD_UNDELIVERED, [retentionDays, ROWS_PER_STEP]);
     return rows.length;
   });
+
+const DELETE_OLD_SIGN_INS = [
+  `delete from console_sessions where expires_at < now() - interval '1 day' returning 1`,
+  `delete from sign_in_failures where began_at < now() - interval '1 day' and (locked_until is null or locked_until < now())
+     returning 1`,
+  `delete from single_sign_on_tries where began_at < now() - interval '1 hour' returning 1`,
+].map((text) => statement({ text, parameters: [] }));
+
+/** Sessions that have ended, wrong tries that are forgotten, and sign-ins that were not brought to an end. */
+export async function deleteOldSignIns(database: Database): Promise<number> {
+  let deleted = 0;
+  for (const one of DELETE_OLD_SIGN_INS) deleted += (await database.query(one)).length;
+  return deleted;
+}
+
+const FORGET_FORMER_SECRETS = statement({
+  text: `update channels set former_app_secret = null, former_secret_until = null where former_secret_until <= now() returning 1`,
+  parameters: [],
+});
+
+/** App secrets that were rolled with an overlap which is over. Nodes take them no longer, whether they are here or not. */
+export const forgetFormerSecrets = async (database: Database): Promise<number> =>
+  (await database.query(FORGET_FORMER_SECRETS)).length;

@@ -1,12 +1,12 @@
 import type { Database, Queryable, Transaction } from '../../platform/db/database.js';
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
-import { keptFromSql, type WeeklyTable, weekNameSql, withLockedTable } from './weekly-tables.js';
+import { keptFromSql, partitionNameSql, stepSql, type TableByTime, withLockedTable } from './tables-by-time.js';
 
 /** More rows than this are not moved, if possible, since every request that writes to the table waits meanwhile. */
 const MAX_MOVED_ROWS = 10_000;
 
-/** A week with rows in the default partition, because its partition was not made in time. Bounds are text of PostgreSQL. */
-interface StrayWeek {
+/** A week or day with rows in the default partition, because its partition was not made in time. Bounds are PostgreSQL's text. */
+interface StraySpan {
   readonly name: string;
   readonly from: string;
   readonly to: string;
@@ -15,54 +15,54 @@ interface StrayWeek {
 }
 
 /**
- * The partition of a week cannot be made while rows of it are in the default partition. Few rows are moved to new partitions
- * of their weeks. Many rows stay in their table, which becomes the partition of all their weeks, and a new default partition
- * is made. Both happen in one transaction, so that no row is lost or seen twice.
+ * A partition cannot be made while rows of it are in the default partition. Few rows are moved to new partitions of their
+ * spans. Many rows stay in their table, which becomes the partition of all their spans, and a new default partition is made.
+ * Both happen in one transaction, so that no row is lost or seen twice.
  */
-export async function gatherStrays(database: Database, table: WeeklyTable): Promise<number> {
+export async function gatherStrays(database: Database, table: TableByTime): Promise<number> {
   const [found] = await database.query<{ strays: boolean }>(
     `select exists (select from ${table.name}_default) as strays`,
   );
   if (!found?.strays) return 0;
   const gathered = await withLockedTable(database, table, async (tx) => {
-    const weeks = await findStrayWeeks(tx, table);
-    const total = weeks.reduce((sum, { strays }) => sum + strays, 0);
-    if (total > MAX_MOVED_ROWS && (await areConsecutive(tx, table, weeks))) await keepStraysTogether(tx, table, weeks);
-    else for (const week of weeks) await moveStraysIntoWeek(tx, table, week);
+    const spans = await findStraySpans(tx, table);
+    const total = spans.reduce((sum, { strays }) => sum + strays, 0);
+    if (total > MAX_MOVED_ROWS && (await areConsecutive(tx, table, spans))) await keepStraysTogether(tx, table, spans);
+    else for (const span of spans) await moveStraysIntoSpan(tx, table, span);
     return total;
   });
   return gathered ?? 0;
 }
 
-/** Deletes rows of the default partition whose week would have been dropped by now. */
+/** Deletes rows of the default partition whose own would have been dropped by now. */
 export const deleteOldStrays = (
   database: Database,
-  { name, timeColumn }: WeeklyTable,
+  { name, timeColumn, step }: TableByTime,
   retentionDays: number,
 ): Promise<number> =>
   runInSteps(async () => {
     const rows = await database.query(
       `delete from ${name}_default where ctid = any(array(
-         select ctid from ${name}_default where ${timeColumn} < ${keptFromSql('$1')} limit $2 for update skip locked)) returning 1`,
+         select ctid from ${name}_default where ${timeColumn} < ${keptFromSql('$1', step)} limit $2 for update skip locked)) returning 1`,
       [retentionDays, ROWS_PER_STEP],
     );
     return rows.length;
   });
 
 /** Ordered by time. All rows are read, which is faster without an index. */
-async function findStrayWeeks(tx: Queryable, table: WeeklyTable): Promise<StrayWeek[]> {
+async function findStraySpans(tx: Queryable, table: TableByTime): Promise<StraySpan[]> {
   await tx.query('set local enable_seqscan = on');
-  return tx.query<StrayWeek>(
-    `select ${weekNameSql(table, 'monday')} as name, (monday at time zone 'Asia/Shanghai')::text as "from",
-       ((monday + interval '7 days') at time zone 'Asia/Shanghai')::text as "to", strays,
-       monday at time zone 'Asia/Shanghai' > now() as ahead
-     from (select date_trunc('week', ${table.timeColumn} at time zone 'Asia/Shanghai') as monday, count(*) as strays
-       from ${table.name}_default group by 1) weeks order by monday`,
+  return tx.query<StraySpan>(
+    `select ${partitionNameSql(table, 'first_day')} as name, (first_day at time zone 'Asia/Shanghai')::text as "from",
+       ((first_day + ${stepSql(table)}) at time zone 'Asia/Shanghai')::text as "to", strays,
+       first_day at time zone 'Asia/Shanghai' > now() as ahead
+     from (select date_trunc('${table.step}', ${table.timeColumn} at time zone 'Asia/Shanghai') as first_day, count(*) as strays
+       from ${table.name}_default group by 1) spans order by first_day`,
   );
 }
 
 /** Without a time limit: a run that is given up would take as long the next time. */
-async function moveStraysIntoWeek(tx: Transaction, table: WeeklyTable, { name, from, to }: StrayWeek): Promise<void> {
+async function moveStraysIntoSpan(tx: Transaction, table: TableByTime, { name, from, to }: StraySpan): Promise<void> {
   await tx.setStatementLimit(0);
   await tx.query(`create table ${name} (like ${table.name} including all)`);
   await tx.query(
@@ -73,19 +73,19 @@ async function moveStraysIntoWeek(tx: Transaction, table: WeeklyTable, { name, f
   await tx.query(`alter table ${table.name} attach partition ${name} for values from ('${from}') to ('${to}')`);
 }
 
-/** Whether no week is in the future, and no week between them has a partition already. */
-async function areConsecutive(tx: Queryable, { name }: WeeklyTable, weeks: readonly StrayWeek[]): Promise<boolean> {
+/** Whether none is in the future, and none between them has a partition already. */
+async function areConsecutive(tx: Queryable, { name }: TableByTime, spans: readonly StraySpan[]): Promise<boolean> {
   const [between] = await tx.query(
     `select from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = '${name}'::regclass and c.relname between $1 and $2 limit 1`,
-    [weeks[0]?.name, weeks.at(-1)?.name],
+    [spans[0]?.name, spans.at(-1)?.name],
   );
-  return between === undefined && !weeks.some(({ ahead }) => ahead);
+  return between === undefined && !spans.some(({ ahead }) => ahead);
 }
 
-/** The table gets the name of the last week, since it is kept for as long as that week. */
-async function keepStraysTogether(tx: Queryable, { name }: WeeklyTable, weeks: readonly StrayWeek[]): Promise<void> {
-  const [first, last] = [weeks[0], weeks.at(-1)];
+/** The table gets the name of the last one, since it is kept for as long as that. */
+async function keepStraysTogether(tx: Queryable, { name }: TableByTime, spans: readonly StraySpan[]): Promise<void> {
+  const [first, last] = [spans[0], spans.at(-1)];
   await tx.query(`alter table ${name} detach partition ${name}_default`);
   await tx.query(`alter table ${name}_default rename to ${last?.name}`);
   await tx.query(`create table ${name}_default partition of ${name} default`);

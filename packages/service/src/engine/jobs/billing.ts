@@ -1,3 +1,4 @@
+import { alertText } from '../../platform/alerts/alert-wordings.js';
 import { raiseAlertOnce } from '../../platform/alerts/alerts-sql.js';
 import { type Database, LONG_STATEMENT_MS, sqlState } from '../../platform/db/database.js';
 import {
@@ -64,12 +65,7 @@ async function passOverOrder(
   const order = await findFirstDueOrder(database, lane, after);
   const state = sqlState(error) ?? '';
   if (order && REFUSED_BY_DATABASE.test(state)) {
-    await raiseAlertOnce(
-      database,
-      'billing-failed',
-      String(order.orderNo),
-      `the database refuses the period: ${state}`,
-    );
+    await raiseAlertOnce(database, 'billing-failed', String(order.orderNo), alertText('billing-failed', state));
   }
   return order;
 }

@@ -1,6 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import type { Logger } from 'pino';
 import type { Gateways } from '../../gateways/gateway-registry.js';
+import { alertText } from '../../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
@@ -59,7 +60,7 @@ async function reconcileDay(deps: ReconciliationDeps, which: DayOfChannel): Prom
     return true;
   } catch (err) {
     log.warn({ err, paymentChannelCode, day }, 'a day could not be reconciled');
-    const why = err instanceof PlainError ? err.message : 'the log says why';
+    const why = err instanceof PlainError ? err.message : alertText('reconciliation-failed');
     await raiseAlert(database, 'reconciliation-failed', `${paymentChannelCode} ${day}`, why).catch(() => undefined);
     return false;
   }

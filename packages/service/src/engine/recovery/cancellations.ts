@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
+import { alertText } from '../../platform/alerts/alert-wordings.js';
 import { raiseAlert, resolveAlert } from '../../platform/alerts/alerts-sql.js';
 import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
 import { numberInUseSql } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
@@ -41,7 +42,7 @@ export async function cancelAtInstitutions(deps: CancellationDeps, paymentChanne
       finish: (agreement) => cancelAtInstitution(deps, agreement),
       async onFailure({ agreementNo }, err) {
         deps.log.warn({ err, agreementNo }, 'cancelling an agreement failed');
-        const detail = 'it cannot be asked for';
+        const detail = alertText('agreement-cancel-failed|not-asked');
         await raiseAlert(deps.database, 'agreement-cancel-failed', agreementNo, detail).catch(() => undefined);
       },
     },
@@ -62,11 +63,16 @@ async function cancelAtInstitution(
   if (outcome.kind === 'canceled') {
     await finishCancellation(database, agreement.agreementId);
     if (agreement.tries > 1) {
-      await resolveAlert(database, 'agreement-cancel-failed', agreementNo, 'the institution has canceled it');
+      await resolveAlert(
+        database,
+        'agreement-cancel-failed',
+        agreementNo,
+        alertText('agreement-cancel-failed|resolved'),
+      );
     }
     return;
   }
-  const detail = outcome.kind === 'refused' ? outcome.reason : 'no answer';
+  const detail = outcome.kind === 'refused' ? outcome.reason : alertText('agreement-cancel-failed');
   await raiseAlert(database, 'agreement-cancel-failed', agreementNo, detail);
   if (outcome.kind === 'refused' || agreement.tries >= MAX_TRIES)
     return finishCancellation(database, agreement.agreementId);

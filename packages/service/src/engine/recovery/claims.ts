@@ -3,6 +3,7 @@ import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js
 import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../../fulfilment/fulfilment.js';
 import type { Fulfilments } from '../../fulfilment/fulfilment-registry.js';
 import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/supplier-policy.js';
+import { alertText } from '../../platform/alerts/alert-wordings.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
@@ -39,7 +40,7 @@ export async function askAboutPendingClaims(deps: PendingClaimDeps, benefitCode:
       finish: (claim) => askAboutClaim(deps, claim),
       async onFailure(claim, err) {
         deps.log.warn({ err, claimNo: formatClaimNo(claim) }, 'asking about a claim failed');
-        await alertIfClaimOverdue(deps, claim, 'the supplier cannot be asked').catch(() => undefined);
+        await alertIfClaimOverdue(deps, claim, alertText('claim-unknown-for-a-day|not-asked')).catch(() => undefined);
       },
     },
     deps.stopping,
@@ -53,7 +54,7 @@ async function askAboutClaim(deps: PendingClaimDeps, claim: WaitingClaim): Promi
   await settleClaim(deps, channel, claim, outcome);
   if (outcome.kind !== 'unknown') return;
   await scheduleClaimQuestion(deps.database, claim, nextAskSeconds(claim.asked));
-  await alertIfClaimOverdue(deps, claim, 'the supplier has not said what became of it');
+  await alertIfClaimOverdue(deps, claim, alertText('claim-unknown-for-a-day'));
 }
 
 /** A claim that the supplier does not know, or has refused, is sent again with the same number. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { DebitOutcome } from '../../gateways/gateway.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
+import { alertText } from '../../platform/alerts/alert-wordings.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
@@ -50,7 +51,7 @@ export async function askAboutPendingDebits(deps: PendingDebitDeps, paymentChann
       finish: (attempt) => askAboutDebit(deps, attempt),
       async onFailure(attempt, err) {
         deps.log.warn({ err, attemptNo: attemptNoOf(attempt) }, 'asking about a debit failed');
-        await alertIfDebitOverdue(deps, attempt, 'cannot be asked about').catch(() => undefined);
+        await alertIfDebitOverdue(deps, attempt, alertText('debit-unknown-for-a-day|not-asked')).catch(() => undefined);
       },
     },
     deps.stopping,
@@ -77,7 +78,7 @@ async function askAboutDebit(
     attempt,
     askSecondsNamedBy(outcome, clock.now()) || nextAskSeconds(attempt.asked),
   );
-  await alertIfDebitOverdue({ database, clock }, attempt, `still ${outcome.kind}`);
+  await alertIfDebitOverdue({ database, clock }, attempt, alertText('debit-unknown-for-a-day', outcome.kind));
 }
 
 /**

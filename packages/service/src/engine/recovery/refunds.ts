@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Gateways } from '../../gateways/gateway-registry.js';
+import { alertText } from '../../platform/alerts/alert-wordings.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { formatRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
@@ -33,7 +34,9 @@ export async function askAboutPendingRefunds(deps: PendingRefundDeps, paymentCha
       finish: (refund) => askAboutRefund(deps, refund),
       async onFailure(refund, err) {
         deps.log.warn({ err, refundNo: formatRefundNo(refund) }, 'asking about a refund failed');
-        await alertIfRefundOverdue(deps, refund, 'cannot be settled').catch(() => undefined);
+        await alertIfRefundOverdue(deps, refund, alertText('refund-unknown-for-a-day|not-settled')).catch(
+          () => undefined,
+        );
       },
     },
     deps.stopping,
@@ -47,7 +50,7 @@ async function askAboutRefund({ database, gateways, clock }: PendingRefundDeps, 
     return;
   }
   await scheduleRefundQuestion(database, refund, nextAskSeconds(refund.asked));
-  await alertIfRefundOverdue({ database, clock }, refund, `still ${outcome.kind}`);
+  await alertIfRefundOverdue({ database, clock }, refund, alertText('refund-unknown-for-a-day', outcome.kind));
 }
 
 const alertIfRefundOverdue = (deps: Pick<PendingRefundDeps, 'database' | 'clock'>, refund: Refund, detail: string) =>

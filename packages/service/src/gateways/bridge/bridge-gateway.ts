@@ -8,7 +8,7 @@ import {
 } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
-import { PlainError } from '../../platform/plain-error.js';
+import { createRefusal, PlainError } from '../../platform/plain-error.js';
 import type { Origin } from '../../platform/tracing.js';
 import { type Gateway, NoticeRefused, type StatementLine } from '../gateway.js';
 import { createBridgeClient } from './bridge-client.js';
@@ -137,9 +137,15 @@ export function createBridgeGateway({ url, key, clock, deadlineMs, connections, 
         const answer = await call('statement', { day, cursor: cursor ?? null });
         const page = answer === undefined ? undefined : readStatementPage(answer, day);
         if (page === undefined)
-          throw new StatementUnavailable(`the bridge gave no statement of ${day} that can be used`);
+          throw createRefusal(
+            StatementUnavailable,
+            'statement-unusable',
+          )`the bridge gave no statement of ${day} that can be used`;
         if (page.nextCursor !== undefined && page.nextCursor === cursor) {
-          throw new StatementUnavailable(`the bridge repeats a page of the statement of ${day}`);
+          throw createRefusal(
+            StatementUnavailable,
+            'statement-repeats',
+          )`the bridge repeats a page of the statement of ${day}`;
         }
         yield* page.lines;
         cursor = page.nextCursor;

@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyReply {
     /** The result code that was answered, for the log line and the metrics. */
     resultCode?: string;
+    /** Of a refusal: the message that was answered, for the log of requests. */
+    refusalMessage?: string;
     /** Why the answer was not sent to its end. Unset also when the client has hung up. */
     cut?: 'slow' | 'fault' | 'stopping';
   }

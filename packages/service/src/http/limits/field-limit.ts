@@ -1,6 +1,7 @@
 import type { Channel } from '../../catalog/channels/channel.js';
 import { MAX_FIELD_FAILURES } from '../../catalog/channels/field-failures.js';
 import { countFieldFailure, type FieldFailureCount } from '../../catalog/channels/field-failures-sql.js';
+import { alertText } from '../../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
@@ -36,8 +37,7 @@ export function createFieldLimit({
     return database.transaction(async (tx) => {
       const counted = await countFieldFailure(tx, channelId);
       if (counted.failures === MAX_FIELD_FAILURES) {
-        const detail = `${counted.failures} encrypted fields within a minute could not be read`;
-        await raiseAlert(tx, 'undecryptable-fields', appId, detail);
+        await raiseAlert(tx, 'undecryptable-fields', appId, alertText('undecryptable-fields', counted.failures));
       }
       return counted;
     });

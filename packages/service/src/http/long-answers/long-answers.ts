@@ -100,8 +100,9 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
 
 export type AnswerSender = ReturnType<typeof createAnswerSender>;
 
-function setAnswerHeaders(reply: FastifyReply, { code, replayed }: WrittenAnswer): void {
+function setAnswerHeaders(reply: FastifyReply, { code, message, replayed }: WrittenAnswer): void {
   reply.resultCode = code;
+  if (code !== CODES.SUCCESS.code) reply.refusalMessage = message;
   if (replayed) void reply.header(HEADERS.idempotencyReplayed, 'true');
 }
 

@@ -3,6 +3,7 @@ import type { AccessTokens } from '../../catalog/channels/access-token.js';
 import { type AdmissionQuery, admitRequests } from '../../catalog/channels/admission-sql.js';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
+import type { Clock } from '../../platform/clock.js';
 import { type Database, sqlState } from '../../platform/db/database.js';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
@@ -28,6 +29,7 @@ export interface AdmissionDeps {
   readonly database: Database;
   readonly channels: ChannelRegistry;
   readonly tokens: AccessTokens;
+  readonly clock: Clock;
   readonly observeBatch: (size: number) => void;
 }
 
@@ -37,7 +39,7 @@ const NONCE_SLOTS = 4;
 const nonceSlot = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDOW_MS) % NONCE_SLOTS;
 
 /** Signature, nonce, address, suspension, rate, token: in this order, with one shared statement to the database. */
-export function createAdmission({ database, channels, tokens, observeBatch }: AdmissionDeps) {
+export function createAdmission({ database, channels, tokens, clock, observeBatch }: AdmissionDeps) {
   const ask = createBatcher({
     maxBatch: 64,
     slots: 2,
@@ -77,11 +79,18 @@ export function createAdmission({ database, channels, tokens, observeBatch }: Ad
 
   async function authenticate(request: AdmissionRequest, reloaded?: Channel): Promise<Channel> {
     const channel = reloaded ?? (await channels.get(request.headers.appId));
-    if (isSigned(request, channel?.appSecret ?? UNKNOWN_CHANNEL_SECRET) && channel) return channel;
+    if (isSignedBy(request, channel) && channel) return channel;
     // A signature under credentials that were reset a moment ago fails only against this node's old copy.
     const current = channel && !reloaded ? await channels.reload(channel.appId) : undefined;
-    if (current && current.version !== channel?.version && isSigned(request, current.appSecret)) return current;
+    if (current && current.version !== channel?.version && isSignedBy(request, current)) return current;
     throw new Rejection('SIGNATURE_INVALID');
+  }
+
+  /** With the app secret, or the one before it while that is still taken. */
+  function isSignedBy(request: AdmissionRequest, channel: Channel | undefined): boolean {
+    if (isSigned(request, channel?.appSecret ?? UNKNOWN_CHANNEL_SECRET)) return true;
+    const former = channel?.formerAppSecret;
+    return former !== undefined && clock.now() < former.until && isSigned(request, former.secret);
   }
 }
 

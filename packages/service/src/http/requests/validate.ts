@@ -11,18 +11,21 @@ export function createValidator(endpoint: Endpoint): (body: JsonObject) => JsonO
   let validate: ValidateFunction | undefined;
   return (body) => {
     validate ??= ajv.compile(endpoint.request);
-    if (!validate(body)) throw new Rejection('PARAM_INVALID', describe(validate.errors?.[0]));
+    if (!validate(body)) throw new Rejection('PARAM_INVALID', describeInvalid(validate.errors?.[0]));
     endpoint.check?.(body);
     return body;
   };
 }
 
-function describe(error: ErrorObject | undefined): string {
+export function describeInvalid(error: ErrorObject | undefined): string {
   if (!error) return 'body is not valid';
   const place = error.instancePath.slice(1).replaceAll('/', '.');
   if (error.keyword === 'required') {
     const field = String(error.params['missingProperty']);
     return `${place === '' ? field : `${place}.${field}`} is required`;
+  }
+  if (error.keyword === 'additionalProperties') {
+    return `there is no field ${JSON.stringify(String(error.params['additionalProperty']).slice(0, 64))}`;
   }
   if (error.keyword === 'enum') return `${place} must be one of ${error.params['allowedValues'].join(', ')}`;
   if (error.keyword === 'pattern') return `${place} holds a character that is not allowed`;

@@ -1,12 +1,20 @@
+import { parseTime } from '@perennial/wire';
 import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
+import type { Queryable } from '../../platform/db/database.js';
 import {
+  type DifferenceKey,
   type DifferenceView,
   findStoredDifferences,
   lockDifference,
   storeClosedDifference,
+  storeDifferenceOwner,
 } from '../../reconciliation/differences-sql.js';
 import { reconcile } from '../../reconciliation/reconcile.js';
-import { findReconciliations, type ReconciliationView } from '../../reconciliation/reconciliation-runs-sql.js';
+import {
+  findReconciliations,
+  type ReconciliationKey,
+  type ReconciliationView,
+} from '../../reconciliation/reconciliation-runs-sql.js';
 import { readStatementFromGateway, withStatement } from '../../reconciliation/statement.js';
 import { readStatementFromCsv } from '../../reconciliation/statement-csv.js';
 import { recordAudit } from '../audit.js';
@@ -14,10 +22,13 @@ import {
   type Changed,
   inTransaction,
   type Operator,
-  OperatorError,
   type OperatorWithClock,
   type OperatorWithGateways,
+  refusal,
 } from '../operator.js';
+import { orderOfLine, withOrders } from '../order-of-number.js';
+import { type Page, type PageInput, readPage } from '../paging.js';
+import { requireActivePerson } from '../people/owner-sql.js';
 import { createNotFound, requireFound, requireInteger, requireName, requirePastDay } from '../rules.js';
 
 export interface RunReconciliationInput {
@@ -41,7 +52,7 @@ export async function runReconciliation(
   const found = await describePaymentChannels(database, paymentChannelCode);
   const paymentChannel = requireFound(found, 'payment channel', paymentChannelCode);
   if (csv === undefined && paymentChannel.gateway !== 'bridge') {
-    throw new OperatorError(`the ${paymentChannel.gateway} gateway has no statements; give a file`);
+    throw refusal('no-statements')`the ${paymentChannel.gateway} gateway has no statements; give a file`;
   }
   const lines =
     csv === undefined
@@ -74,6 +85,33 @@ export async function listReconciliations(
   return findReconciliations(database, { paymentChannelCode: paymentChannelCode ?? null, limit });
 }
 
+/** The same, page by page. */
+export async function pageReconciliations(
+  { database }: Operator,
+  { paymentChannelCode, ...page }: PageInput & { readonly paymentChannelCode?: string | undefined } = {},
+): Promise<Page<ReconciliationView>> {
+  return readPage<ReconciliationView, ReconciliationKey>(
+    'reconciliations',
+    page,
+    [A_DAY, ''],
+    (after, limit) =>
+      findReconciliations(database, {
+        paymentChannelCode: paymentChannelCode ?? null,
+        after: after && [requireDay(after[0]), after[1]],
+        limit,
+      }),
+    (one) => [one.day, one.paymentChannelCode],
+  );
+}
+
+const A_DAY = '2026-01-31';
+
+/** Of a cursor, which somebody may have made up. */
+function requireDay(text: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && parseTime(`${text} 00:00:00`) !== undefined) return text;
+  throw refusal('cursor-unknown')`the cursor is none that was given with a page of this list`;
+}
+
 export interface ListDifferencesInput extends ListReconciliationsInput {
   /** Those that are closed too. */
   readonly all?: boolean;
@@ -94,6 +132,72 @@ export async function listDifferences(
   });
 }
 
+/** A difference with the order that it is about, if there is one. */
+export type DifferenceWithOrder = DifferenceView & { readonly orderNo: string | null };
+
+export interface DifferencePageInput extends PageInput {
+  readonly paymentChannelCode?: string | undefined;
+  readonly day?: string | undefined;
+  /** Unset: open. */
+  readonly which?: 'open' | 'all' | undefined;
+}
+
+/** The same, page by page and with the orders. */
+export async function pageDifferences(
+  { database, clock }: OperatorWithClock,
+  { paymentChannelCode, day: asked, which = 'open', ...page }: DifferencePageInput = {},
+): Promise<Page<DifferenceWithOrder>> {
+  const day = asked === undefined ? null : requirePastDay(asked, clock.now());
+  const filter = { paymentChannelCode: paymentChannelCode ?? null, day, which };
+  const { rows, nextCursor } = await readPage<DifferenceView, DifferenceKey>(
+    'differences',
+    page,
+    [A_DAY, 0],
+    (after, limit) =>
+      findStoredDifferences(database, { ...filter, after: after && [requireDay(after[0]), after[1]], limit }),
+    (one) => [one.day, Number(one.differenceNo)],
+  );
+  return { rows: await withOrders(database, rows, ({ number }) => orderOfLine(number)), nextCursor };
+}
+
+/** One difference, as a page has it. */
+export async function withOrderOfDifference<Row extends DifferenceView>(
+  { database }: Operator,
+  difference: Row,
+): Promise<Row & { readonly orderNo: string | null }> {
+  const [one] = await withOrders(database, [difference], ({ number }) => orderOfLine(number));
+  if (!one) throw new Error('one difference is one');
+  return one;
+}
+
+export interface DifferenceOwnerInput {
+  readonly differenceNo: string;
+  /** Null: nobody. */
+  readonly owner: string | null;
+}
+
+/** Says who looks into a difference. */
+export async function setDifferenceOwner(
+  operator: Operator,
+  { differenceNo, owner: asked }: DifferenceOwnerInput,
+): Promise<Changed<DifferenceView>> {
+  return inTransaction(operator, async (tx) => {
+    const difference = await requireLockedDifference(tx, differenceNo);
+    const to = asked === null ? null : await requireActivePerson(tx, asked);
+    const { owner: from, day, paymentChannelCode: subject } = difference;
+    if (from === to) return { ...difference, changed: false };
+    const detail = { differenceNo, day, from, to };
+    await recordAudit(tx, { actor: operator.actor, action: 'reconciliation.set-owner', subject, detail });
+    return { ...(await storeDifferenceOwner(tx, differenceNo, to)), changed: true };
+  });
+}
+
+async function requireLockedDifference(tx: Queryable, differenceNo: string): Promise<DifferenceView> {
+  const difference = /^[1-9]\d{0,17}$/.test(differenceNo) ? await lockDifference(tx, differenceNo) : undefined;
+  if (!difference) throw createNotFound('difference', differenceNo);
+  return difference;
+}
+
 export interface CloseDifferenceInput {
   readonly differenceNo: string;
   /** What was found out, and what was done about it. */
@@ -107,8 +211,7 @@ export async function closeDifference(
 ): Promise<Changed<DifferenceView>> {
   const note = requireName('the note', given);
   return inTransaction(operator, async (tx) => {
-    const difference = /^[1-9]\d{0,17}$/.test(differenceNo) ? await lockDifference(tx, differenceNo) : undefined;
-    if (!difference) throw createNotFound('difference', differenceNo);
+    const difference = await requireLockedDifference(tx, differenceNo);
     if (difference.closedAt !== null) return { ...difference, changed: false };
     const { kind, lineKind, number, day, paymentChannelCode: subject } = difference;
     const detail = { differenceNo, day, kind, lineKind, number, note };

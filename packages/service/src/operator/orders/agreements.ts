@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/db/database.js';
 import { endAgreements, lockAgreementsWithOrders } from '../../subscriptions/steps/ending/end-agreements.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
+import { type Changed, inTransaction, type OperatorWithClock, refusal } from '../operator.js';
 import { createNotFound, requireName } from '../rules.js';
 import { type AgreementView, findAgreement } from './agreements-sql.js';
 
@@ -30,7 +30,7 @@ export async function cancelAgreement(
     const agreement = await requireAgreement(tx, agreementNo);
     const wasCanceled = agreement.agreementStatus === 'CANCELED';
     if (!wasCanceled && agreement.agreementStatus !== 'BIND_SUCCESS') {
-      throw new OperatorError(`agreement ${agreementNo} is ${agreement.agreementStatus}: nothing runs on it`);
+      throw refusal('agreement-ended')`agreement ${agreementNo} is ${agreement.agreementStatus}: nothing runs on it`;
     }
     // The number of one that is canceled may be in use again, as another agreement.
     const agreementIds = wasCanceled ? [agreementId] : agreements.map((one) => one.agreementId);
@@ -38,9 +38,9 @@ export async function cancelAgreement(
     if (wasCanceled && running.length === 0) return { ...agreement, unsubscribed: [], changed: false };
     const waiting = running.find(({ status }) => status === 'INITIALIZING');
     if (waiting) {
-      throw new OperatorError(
-        `order ${waiting.orderNo} on agreement ${agreementNo} waits for its first debit; try again when that is known`,
-      );
+      throw refusal(
+        'agreement-in-first-debit',
+      )`order ${waiting.orderNo} on agreement ${agreementNo} waits for its first debit; try again when that is known`;
     }
     const ending = { agreementIds, orders: running, by, tellBy: agreementId };
     const ended = await endAgreements(tx, ending, operator.clock.now());

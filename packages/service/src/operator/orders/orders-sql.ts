@@ -62,8 +62,8 @@ const FIND_ATTEMPTS = statement({
        d.payment_channel_code as "paymentChannelCode", d.status, d.reason, d.institution_ref as "institutionRef",
        ${shanghaiText('d.started_at')} as "startedAt", ${shanghaiText('d.settled_at')} as "settledAt"
      from debit_attempts d left join agreements a using (agreement_id)
-     where d.order_no = $1 order by d.cycle_no, d.try_no`,
-  parameters: ['bigint'],
+     where d.order_no = $1 and d.cycle_no >= $2 order by d.cycle_no, d.try_no`,
+  parameters: ['bigint', 'integer'],
   columns: columns<AttemptView>({
     cycleNo: 'integer',
     tryNo: 'integer',
@@ -77,8 +77,9 @@ const FIND_ATTEMPTS = statement({
   }),
 });
 
-export async function findAttempts(db: Queryable, orderNo: number): Promise<AttemptView[]> {
-  return db.query(FIND_ATTEMPTS, [orderNo]);
+/** Of this period and all that came later. */
+export async function findAttempts(db: Queryable, orderNo: number, fromCycleNo: number): Promise<AttemptView[]> {
+  return db.query(FIND_ATTEMPTS, [orderNo, fromCycleNo]);
 }
 
 export interface BenefitOfPeriod {
@@ -100,8 +101,8 @@ const FIND_BENEFITS_OF_ORDER = statement({
        b.status, ${shanghaiText('b.issued_at')} as "issuedAt", ${shanghaiText('b.expires_at')} as "expiresAt",
        b.claim_no as "claimNo", ${shanghaiText('b.claimed_at')} as "claimedAt", k.status as "codeStatus"
      from benefits b left join claims k using (order_no, cycle_no, position)
-     where b.order_no = $1 and ($2::integer is null or b.cycle_no = $2) order by b.cycle_no, b.position`,
-  parameters: ['bigint', 'integer'],
+     where b.order_no = $1 and b.cycle_no between $2 and $3 order by b.cycle_no, b.position`,
+  parameters: ['bigint', 'integer', 'integer'],
   columns: columns<BenefitOfPeriod>({
     cycleNo: 'integer',
     benefitCode: 'text',
@@ -116,13 +117,14 @@ const FIND_BENEFITS_OF_ORDER = statement({
   }),
 });
 
-/** Of all periods, or of one of them. */
+/** Of one period, or of all from one to another. */
 export async function findBenefitsOfOrder(
   db: Queryable,
   orderNo: number,
-  cycleNo?: number,
+  fromCycleNo: number,
+  toCycleNo = fromCycleNo,
 ): Promise<BenefitOfPeriod[]> {
-  return db.query(FIND_BENEFITS_OF_ORDER, [orderNo, cycleNo ?? null]);
+  return db.query(FIND_BENEFITS_OF_ORDER, [orderNo, fromCycleNo, toCycleNo]);
 }
 
 export interface OrderEventView {
@@ -155,8 +157,9 @@ export async function findLatestEvents(db: Queryable, orderNo: number, limit: nu
   return db.query(FIND_LATEST_EVENTS, [orderNo, limit]);
 }
 
+/** Compared with the time after the wait for the lock: who held it may have made the order due after this transaction began. */
 const MAKE_DUE_NOW = statement({
-  text: 'update orders set next_due_at = now() where order_no = $1 and next_due_at > now() returning 1',
+  text: 'update orders set next_due_at = now() where order_no = $1 and next_due_at > statement_timestamp() returning 1',
   parameters: ['bigint'],
 });
 

@@ -1,11 +1,23 @@
 import type { Queryable } from '../../platform/db/database.js';
-import { findPaymentOfCycle, formatTimeOrNull, type Order } from '../../subscriptions/domain/orders/order.js';
+import {
+  findPaymentOfCycle,
+  formatTimeOrNull,
+  type Order,
+  type Payment,
+} from '../../subscriptions/domain/orders/order.js';
 import { parseOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
 import { endOrder } from '../../subscriptions/steps/ending/end-orders.js';
 import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/orders-sql.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
+import {
+  type Changed,
+  inTransaction,
+  NotFoundError,
+  type Operator,
+  type OperatorWithClock,
+  refusal,
+} from '../operator.js';
 import { createNotFound, requireInteger, requireName } from '../rules.js';
 import { makeDueNow } from './orders-sql.js';
 
@@ -29,17 +41,14 @@ export async function unsubscribeOrder(
   const reason = input.reason === undefined ? null : requireName('the reason', input.reason);
   return inTransaction(operator, async (tx) => {
     const order = await requireLockedOrder(tx, input.orderNo);
-    if (order.status === 'INITIALIZING') {
-      throw new OperatorError(`order ${order.orderNo} waits for its first debit; try again when that is known`);
-    }
-    if (order.status === 'COMPLETED')
-      throw new OperatorError(`order ${order.orderNo} is COMPLETED: nothing is left to end`);
+    requireUnsubscribable(order);
     const by = { source: 'OPERATIONS', reason } as const;
     const ended = await endOrder(tx, order, by, operator.clock.now());
     const changed = ended.status !== order.status;
     if (changed) {
       const { actor } = operator;
-      await recordAudit(tx, { actor, action: 'order.unsubscribe', subject: String(order.orderNo), detail: { reason } });
+      const detail = { reason, from: order.status, to: ended.status };
+      await recordAudit(tx, { actor, action: 'order.unsubscribe', subject: String(order.orderNo), detail });
     }
     return {
       orderNo: String(order.orderNo),
@@ -49,6 +58,14 @@ export async function unsubscribeOrder(
       changed,
     };
   });
+}
+
+/** Throws unless the order can be unsubscribed, or has ended in a way that leaves nothing to do. */
+export function requireUnsubscribable({ orderNo, status }: Order): void {
+  if (status === 'INITIALIZING') {
+    throw refusal('order-in-first-debit')`order ${orderNo} waits for its first debit; try again when that is known`;
+  }
+  if (status === 'COMPLETED') throw refusal('order-completed')`order ${orderNo} is COMPLETED: nothing is left to end`;
 }
 
 export interface RetryInput {
@@ -68,19 +85,24 @@ export async function retryPeriod(operator: Operator, input: RetryInput): Promis
   return inTransaction(operator, async (tx) => {
     const order = await requireLockedOrder(tx, input.orderNo);
     const payment = findPaymentOfCycle(order, await findPayments(tx, order.orderNo), cycleNo);
-    if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${cycleNo}`);
-    if (!isWaitingForRetry(payment.status)) {
-      throw new OperatorError(
-        `period ${cycleNo} of order ${order.orderNo} is ${payment.status}: only FAIL_RETRY can be tried again`,
-      );
-    }
+    if (!payment) throw refusal('no-such-period', NotFoundError)`order ${order.orderNo} has no period ${cycleNo}`;
+    requireRetryable(order.orderNo, payment);
     const changed = await makeDueNow(tx, order.orderNo);
     if (changed) {
       const { actor } = operator;
-      await recordAudit(tx, { actor, action: 'order.retry', subject: String(order.orderNo), detail: { cycleNo } });
+      const detail = { cycleNo, from: formatTimeOrNull(order.nextDueAt), to: 'now' };
+      await recordAudit(tx, { actor, action: 'order.retry', subject: String(order.orderNo), detail });
     }
     return { orderNo: String(order.orderNo), cycleNo, paymentStatus: payment.status, changed };
   });
+}
+
+/** Throws unless the period waits for its next try. */
+export function requireRetryable(orderNo: number, { cycleNo, status }: Pick<Payment, 'cycleNo' | 'status'>): void {
+  if (isWaitingForRetry(status)) return;
+  throw refusal(
+    'period-not-retryable',
+  )`period ${cycleNo} of order ${orderNo} is ${status}: only FAIL_RETRY can be tried again`;
 }
 
 /** Locks the order, of whichever channel it is. */

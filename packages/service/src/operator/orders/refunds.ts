@@ -22,7 +22,15 @@ import {
 } from '../../subscriptions/store/payments/refunds-sql.js';
 import { recordAudit } from '../audit.js';
 import { formatCents } from '../money.js';
-import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
+import {
+  type Changed,
+  inTransaction,
+  NotFoundError,
+  OperatorError,
+  type OperatorWithClock,
+  type OperatorWithGateways,
+  refusal,
+} from '../operator.js';
 import { quoted, requireInteger, requireName } from '../rules.js';
 import { requireLockedOrder } from './orders.js';
 import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
@@ -35,6 +43,10 @@ export interface RefundInput {
   /** A second request with the same key is the same refund. */
   readonly key?: string;
   readonly note?: string;
+  /** Of one that needed a second person: who asked for it, and by which approval it is made. Unset: the operator asks. */
+  readonly approval?: { readonly approvalId: string; readonly requestedBy: string };
+  /** Of one that needs a second person, and that nobody else was asked about: why not. */
+  readonly withoutApproval?: string;
 }
 
 export interface RefundView {
@@ -78,9 +90,22 @@ export async function refundPayment(
   operator: OperatorWithGateways,
   input: RefundInput,
 ): Promise<Changed<RefundedPeriod>> {
-  const { gateways } = operator;
   const asked = requireRefund(input);
-  const begun = await inTransaction(operator, (tx) => beginRefund(operator, tx, asked));
+  return finishRefund(operator, await inTransaction(operator, (tx) => beginRefund(operator, tx, asked)));
+}
+
+/** A refund that is stored, and may now be sent. */
+export interface BegunRefund extends RefundState {
+  /** False when it was asked for before, with the same key. */
+  readonly isNew: boolean;
+}
+
+/** Sends it to the institution, or asks about one that was sent before. */
+export async function finishRefund(
+  operator: OperatorWithGateways,
+  begun: BegunRefund,
+): Promise<Changed<RefundedPeriod>> {
+  const { gateways } = operator;
   const { refund, isNew } = begun;
   if (refund.status !== 'STARTED') return toRefundedPeriod({ ...begun, changed: false });
   const heard = isNew ? await sendRefund(gateways, refund) : await askRefund(gateways, refund);
@@ -102,38 +127,35 @@ async function storeOutcome(
     }));
   } catch (cause) {
     // The message has to say that the refund was sent.
-    throw new OperatorError(
-      `refund ${formatRefundNo(refund)} is sent, but its result could not be written down; a running service will see to it`,
-      { cause },
-    );
+    throw refusal('refund-result-not-stored', OperatorError, {
+      cause,
+    })`refund ${formatRefundNo(refund)} is sent, but its result could not be written down; a running service will see to it`;
   }
 }
 
 /** If this process dies, the job asks the institution when the call must be over. */
 const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
 
-async function beginRefund(
-  { actor, clock }: OperatorWithGateways,
+/** What is asked for was checked by requireRefund. */
+export async function beginRefund(
+  { actor, clock }: OperatorWithClock,
   tx: Queryable,
   asked: RefundInput,
-): Promise<RefundState & { readonly isNew: boolean }> {
-  const { key, note } = asked;
-  const { order, payment } = await lockPeriod(tx, asked);
+): Promise<BegunRefund> {
+  const { key, note, approval, withoutApproval } = asked;
+  const order = await requireLockedOrder(tx, asked.orderNo);
+  const found = await requirePeriodToRefund(tx, order, asked.cycleNo);
+  const { payment, refunds } = found;
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
   const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
-  const refunds = await findRefundsOfPeriod(tx, period);
-  const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
-  if (same) {
-    if (asked.amountCent !== undefined && asked.amountCent !== same.amountCent) {
-      throw new OperatorError(
-        `the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatCents(same.amountCent)}`,
-      );
-    }
-    return { refund: same, payment, benefits, isNew: false };
-  }
-  const amountCent = refundableAmount(order, payment, refunds, asked);
-  const refundSeq = (refunds.at(-1)?.refundSeq ?? 0) + 1;
-  if (refundSeq > MAX_REFUNDS) throw new OperatorError(`${periodName(period)} has had ${MAX_REFUNDS} refunds`);
+  const same = findRefundOfKey(refunds, asked);
+  if (same) return { refund: same, payment, benefits, isNew: false };
+  const amountCent = requireRefundableAmount(found, asked.amountCent);
+  const refundSeq = nextRefundSeq(refunds);
+  if (refundSeq > MAX_REFUNDS)
+    throw refusal(
+      'refunds-used-up',
+    )`period ${period.cycleNo} of order ${period.orderNo} has had ${MAX_REFUNDS} refunds`;
   const attempt = await findPayingAttempt(tx, period);
   if (!attempt) throw new Error(`${periodName(period)} is ${payment.status}, and no attempt has paid for it`);
   const refund = await insertRefund(
@@ -146,69 +168,125 @@ async function beginRefund(
       amountCent,
       key: key ?? null,
       note: note ?? null,
-      requestedBy: actor,
+      requestedBy: approval?.requestedBy ?? actor,
       startedAt: clock.now(),
     },
     ASK_AFTER_SECONDS,
   );
-  const detail = { refundNo: formatRefundNo(refund), cycleNo: payment.cycleNo, amountCent, key, note };
+  const detail = {
+    refundNo: formatRefundNo(refund),
+    cycleNo: payment.cycleNo,
+    amountCent,
+    key,
+    note,
+    withoutApproval,
+    ...approval,
+  };
   await recordAudit(tx, { actor, action: 'order.refund', subject: String(order.orderNo), detail });
   return { refund, payment, benefits, isNew: true };
 }
 
-async function lockPeriod(tx: Queryable, asked: RefundInput): Promise<{ order: Order; payment: Payment }> {
-  const order = await requireLockedOrder(tx, asked.orderNo);
-  if (order.settlementMode !== 'SVC_DEDUCT') {
-    throw new OperatorError(`order ${order.orderNo} is collected by its channel, which also makes its refunds`);
-  }
-  const payment = findPaymentOfCycle(order, await findPayments(tx, order.orderNo), asked.cycleNo);
-  if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${asked.cycleNo}`);
-  return { order, payment };
+/** A period, and what its refunds depend on. */
+export interface PeriodToRefund {
+  readonly order: Order;
+  readonly payment: Payment;
+  readonly refunds: readonly Refund[];
 }
 
-/** The amount to refund. Refunds that are on their way count as refunded. */
-function refundableAmount(order: Order, payment: Payment, refunds: readonly Refund[], asked: RefundInput): number {
-  const name = periodName({ orderNo: order.orderNo, cycleNo: payment.cycleNo });
-  if (payment.status === 'REFUND_FULL') throw new OperatorError(`${name} is refunded in full`);
-  if (!findPaymentTransition(payment.status, 'refunded-in-part')) {
-    throw new OperatorError(`${name} is ${payment.status}: only one that was paid can be refunded`);
+/** Throws when there is no such period, or its money is not with us. */
+export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo: number): Promise<PeriodToRefund> {
+  if (order.settlementMode !== 'SVC_DEDUCT') {
+    throw refusal(
+      'refund-by-channel',
+    )`order ${order.orderNo} is collected by its channel, which also makes its refunds`;
   }
+  const payment = findPaymentOfCycle(order, await findPayments(db, order.orderNo), cycleNo);
+  if (!payment) throw refusal('no-such-period', NotFoundError)`order ${order.orderNo} has no period ${cycleNo}`;
+  return { order, payment, refunds: await findRefundsOfPeriod(db, { orderNo: order.orderNo, cycleNo }) };
+}
+
+/** The refund that was asked for with the same key; throws if that was another amount. */
+export function findRefundOfKey(
+  refunds: readonly Refund[],
+  { key, amountCent }: Pick<RefundInput, 'key' | 'amountCent'>,
+): Refund | undefined {
+  const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
+  if (same && amountCent !== undefined && amountCent !== same.amountCent) {
+    throw refusal(
+      'refund-key-used',
+    )`the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatCents(same.amountCent)}`;
+  }
+  return same;
+}
+
+export const nextRefundSeq = (refunds: readonly Refund[]): number => (refunds.at(-1)?.refundSeq ?? 0) + 1;
+
+/** Of what was paid for a period. Refunds that are on their way count as refunded. */
+export function sumRefunds({ payment, refunds }: Pick<PeriodToRefund, 'payment' | 'refunds'>) {
   const open = refunds.filter(({ status }) => status === 'STARTED');
   const openCent = open.reduce((sum, { amountCent }) => sum + amountCent, 0);
-  const left = payment.amountCent - payment.refundAmountCent - openCent;
-  const amountCent = asked.amountCent ?? left;
-  if (left > 0 && amountCent <= left) return amountCent;
-  const onTheWay =
-    openCent === 0 ? '' : `, ${formatCents(openCent)} is on its way (${open.map(formatRefundNo).join(', ')})`;
-  throw new OperatorError(
-    `of ${name} ${formatCents(left)} is left to refund: ${formatCents(payment.refundAmountCent)} of ${formatCents(payment.amountCent)} ` +
-      `is refunded${onTheWay}`,
-  );
+  const refundedCent = payment.refundAmountCent + openCent;
+  return { open, openCent, refundedCent, leftCent: payment.amountCent - refundedCent };
+}
+
+export const isRefundable = ({ status }: Pick<Payment, 'status'>): boolean =>
+  findPaymentTransition(status, 'refunded-in-part') !== undefined;
+
+/** The amount to refund: what is asked for, or all that is left. Throws when that is not to be had. */
+export function requireRefundableAmount(period: PeriodToRefund, askedCent: number | undefined): number {
+  const { order, payment } = period;
+  const { orderNo } = order;
+  const { cycleNo, status } = payment;
+  if (status === 'REFUND_FULL')
+    throw refusal('period-refunded')`period ${cycleNo} of order ${orderNo} is refunded in full`;
+  if (!isRefundable(payment)) {
+    throw refusal(
+      'period-not-paid',
+    )`period ${cycleNo} of order ${orderNo} is ${status}: only one that was paid can be refunded`;
+  }
+  const { open: unsettled, openCent, leftCent } = sumRefunds(period);
+  const amountCent = askedCent ?? leftCent;
+  if (leftCent > 0 && amountCent <= leftCent) return amountCent;
+  const left = formatCents(leftCent);
+  const refunded = formatCents(payment.refundAmountCent);
+  const paid = formatCents(payment.amountCent);
+  if (openCent === 0) {
+    throw refusal(
+      'refund-too-much',
+    )`of period ${cycleNo} of order ${orderNo} ${left} is left to refund: ${refunded} of ${paid} is refunded`;
+  }
+  const [open, numbers] = [formatCents(openCent), unsettled.map(formatRefundNo).join(', ')];
+  throw refusal(
+    'refund-too-much-besides',
+  )`of period ${cycleNo} of order ${orderNo} ${left} is left to refund: ${refunded} of ${paid} is refunded, ${open} is on its way (${numbers})`;
 }
 
 const MAX_AMOUNT_CENT = 100_000_000_000;
 
-function requireRefund({ orderNo, cycleNo, amountCent, key, note }: RefundInput): RefundInput {
+export function requireRefund(input: RefundInput): RefundInput {
+  const { orderNo, cycleNo, amountCent, key, note, approval, withoutApproval } = input;
   return {
     orderNo,
+    ...(approval === undefined ? {} : { approval }),
     cycleNo: requireInteger('the period', cycleNo, 1, 9999),
     ...(amountCent === undefined
       ? {}
       : { amountCent: requireInteger('the amount in cents', amountCent, 1, MAX_AMOUNT_CENT) }),
     ...(key === undefined ? {} : { key: requireName('the key', key) }),
     ...(note === undefined ? {} : { note: requireName('the note', note) }),
+    ...(withoutApproval === undefined ? {} : { withoutApproval: requireName('the note', withoutApproval) }),
   };
 }
 
-const periodName = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) =>
+export const periodName = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) =>
   `period ${cycleNo} of order ${orderNo}`;
 
 /** Throws when the institution has refused the refund. */
 function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>): Changed<RefundedPeriod> {
   if (refund.status === 'FAIL') {
-    throw new OperatorError(
-      `the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`,
-    );
+    throw refusal(
+      'refund-refused',
+    )`the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`;
   }
   const { status: paymentStatus, amountCent, refundAmountCent } = payment;
   return { ...describeRefund(refund), payment: { paymentStatus, amountCent, refundAmountCent, benefits }, changed };

@@ -9,9 +9,10 @@ import {
 } from '../../subscriptions/domain/orders/order-numbers.js';
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
-import { type Operator, OperatorError } from '../operator.js';
-import { quoted } from '../rules.js';
+import type { Operator } from '../operator.js';
+import { createNotFound } from '../rules.js';
 import { type AgreementView, findAgreement } from './agreements-sql.js';
+import { readAtOneMoment } from './at-one-moment.js';
 import {
   type AttemptView,
   type BenefitOfPeriod,
@@ -75,31 +76,36 @@ const EVENTS_SHOWN = 20;
 
 /** Everything that is known about an order but secrets and card data, as of one moment. */
 export async function showOrder({ database }: Operator, input: ShowOrderInput): Promise<OrderView> {
-  return database.transaction(async (tx) => {
-    await tx.query('set transaction isolation level repeatable read, read only');
-    const order = await requireOrder(tx, input);
-    const agreement = order.agreementId === null ? undefined : await findAgreement(tx, order.agreementId);
-    const agreementNo = agreement?.agreementNo ?? null;
-    return {
-      ...describeFields(order),
-      agreement: agreement ?? null,
-      payments: await readPeriods(tx, order.orderNo),
-      events: await findLatestEvents(tx, order.orderNo, EVENTS_SHOWN),
-      alerts: await findAlertsAbout(tx, { orderNo: order.orderNo, agreementNo }),
-    };
-  });
+  return readAtOneMoment(database, async (tx) => readOrderView(tx, await requireOrder(tx, input)));
 }
 
-async function requireOrder(tx: Queryable, input: ShowOrderInput): Promise<OrderOfAnyChannel> {
+/** With all periods that were started, or only so many of the latest. */
+export async function readOrderView(
+  tx: Queryable,
+  order: OrderOfAnyChannel,
+  maxPeriods = Number.POSITIVE_INFINITY,
+): Promise<OrderView> {
+  const agreement = order.agreementId === null ? undefined : await findAgreement(tx, order.agreementId);
+  const agreementNo = agreement?.agreementNo ?? null;
+  return {
+    ...describeFields(order),
+    agreement: agreement ?? null,
+    payments: await readPeriods(tx, order, Math.max(1, order.cycleNo - maxPeriods + 1)),
+    events: await findLatestEvents(tx, order.orderNo, EVENTS_SHOWN),
+    alerts: await findAlertsAbout(tx, { orderNo: order.orderNo, agreementNo }),
+  };
+}
+
+export async function requireOrder(db: Queryable, input: ShowOrderInput): Promise<OrderOfAnyChannel> {
   if (input.orderNo === undefined) {
     const { externalOrderNo } = input;
-    const order = await findOrderOfAnyChannel(tx, { externalOrderNo });
-    if (!order) throw new OperatorError(`there is no order with the external number ${quoted(externalOrderNo)}`);
+    const order = await findOrderOfAnyChannel(db, { externalOrderNo });
+    if (!order) throw createNotFound('order with the external number', externalOrderNo);
     return order;
   }
   const orderNo = parseOrderNo(input.orderNo);
-  const order = orderNo === undefined ? undefined : await findOrderOfAnyChannel(tx, { orderNo });
-  if (!order) throw new OperatorError(`there is no order ${quoted(input.orderNo)}`);
+  const order = orderNo === undefined ? undefined : await findOrderOfAnyChannel(db, { orderNo });
+  if (!order) throw createNotFound('order', input.orderNo);
   return order;
 }
 
@@ -128,11 +134,15 @@ function describeFields(order: OrderOfAnyChannel): Omit<OrderView, 'agreement' |
   };
 }
 
-async function readPeriods(tx: Queryable, orderNo: number): Promise<PeriodView[]> {
-  const payments = await findPayments(tx, orderNo);
-  const attempts = groupByPeriod(await findAttempts(tx, orderNo));
+async function readPeriods(
+  tx: Queryable,
+  { orderNo, cycleNo }: OrderOfAnyChannel,
+  fromCycleNo: number,
+): Promise<PeriodView[]> {
+  const payments = (await findPayments(tx, orderNo)).filter((payment) => payment.cycleNo >= fromCycleNo);
+  const attempts = groupByPeriod(await findAttempts(tx, orderNo, fromCycleNo));
   const refunds = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
-  const benefits = groupByPeriod(await findBenefitsOfOrder(tx, orderNo));
+  const benefits = groupByPeriod(await findBenefitsOfOrder(tx, orderNo, fromCycleNo, cycleNo));
   return payments.map((payment: Payment) => ({
     paymentOrderNo: formatPaymentOrderNo(orderNo, payment.cycleNo),
     cycleNo: payment.cycleNo,
@@ -151,7 +161,9 @@ async function readPeriods(tx: Queryable, orderNo: number): Promise<PeriodView[]
   }));
 }
 
-function groupByPeriod<T extends { readonly cycleNo: number }>(rows: readonly T[]): (cycleNo: number) => readonly T[] {
+export function groupByPeriod<T extends { readonly cycleNo: number }>(
+  rows: readonly T[],
+): (cycleNo: number) => readonly T[] {
   const groups = new Map<number, T[]>();
   for (const row of rows) {
     const group = groups.get(row.cycleNo);

@@ -12,6 +12,8 @@ export interface BenefitFulfilmentView {
   /** Codes of the pool that nobody has yet, and those that were given away. */
   readonly codesLeft: number;
   readonly codesGiven: number;
+  /** An alert tells when fewer codes are left. Null: none does. */
+  readonly lowStock: number | null;
   /** Claims without their code. */
   readonly waitingClaims: number;
   readonly waitingSince: string | null;
@@ -33,6 +35,7 @@ const DESCRIBE_BENEFITS = statement({
      select k.benefit_code as "benefitCode", coalesce(f.kind, 'GENERATED') as kind, f.supplier_url as "supplierUrl",
        array(select b.product_code from product_benefits b where b.benefit_code = k.benefit_code order by 1) as products,
        coalesce(p.unused, 0) as "codesLeft", coalesce(p.given, 0) as "codesGiven",
+       f.low_stock as "lowStock",
        coalesce(w.claims, 0) as "waitingClaims", ${shanghaiText('w.since')} as "waitingSince"
      from known k left join benefit_fulfilments f using (benefit_code) left join pool p using (benefit_code)
        left join waiting w using (benefit_code)
@@ -46,6 +49,7 @@ const DESCRIBE_BENEFITS = statement({
     products: 'text[]',
     codesLeft: 'bigint',
     codesGiven: 'bigint',
+    lowStock: 'integer?',
     waitingClaims: 'bigint',
     waitingSince: 'text?',
   }),

@@ -5,6 +5,7 @@ import {
   findFulfilment,
   lockBenefitCode,
   storeFulfilment,
+  storeLowStock,
 } from '../../fulfilment/fulfilment-settings-sql.js';
 import { openPoolCodes } from '../../fulfilment/pool-codes.js';
 import { insertPoolCodes } from '../../fulfilment/pool-codes-sql.js';
@@ -12,8 +13,8 @@ import type { Queryable } from '../../platform/db/database.js';
 import { MAX_SERVED_CLAIMS, servePoolClaims } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
 import { nowInWholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
-import { requireCode, requireFound, requireOneOf } from '../rules.js';
+import { type Changed, inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
+import { requireCode, requireFound, requireInteger, requireOneOf } from '../rules.js';
 import { requirePeerUrl } from './addresses/peer-url.js';
 import { type BenefitFulfilmentView, describeBenefits } from './benefits-sql.js';
 
@@ -39,10 +40,10 @@ export async function setFulfilment(
   requireCode('the benefit code', subject);
   const kind = requireOneOf('the kind', asked, KINDS).toUpperCase() as FulfilmentKind;
   if (kind !== 'SUPPLIER' && (url !== undefined || key !== undefined)) {
-    throw new OperatorError('only a supplier has an address and a key');
+    throw refusal('only-supplier-has-address')`only a supplier has an address and a key`;
   }
   if (key !== undefined && key.length !== KEY_BYTES) {
-    throw new OperatorError(`the key of a supplier must have ${KEY_BYTES} bytes`);
+    throw refusal('supplier-key-length')`the key of a supplier must have ${KEY_BYTES} bytes`;
   }
   const supplierUrl = url === undefined ? undefined : requirePeerUrl('the supplier address', url, operator.environment);
   return inTransaction(operator, async (tx) => {
@@ -55,7 +56,7 @@ export async function setFulfilment(
       supplierKey: newKey ? operator.vault.wrapKey(key) : former.supplierKey,
     };
     if (kind === 'SUPPLIER' && (to.supplierUrl === null || to.supplierKey === null)) {
-      throw new OperatorError('a supplier needs an address and a key');
+      throw refusal('supplier-needs-address')`a supplier needs an address and a key`;
     }
     const changed = newKey || to.kind !== former.kind || to.supplierUrl !== former.supplierUrl;
     if (changed) {
@@ -121,6 +122,33 @@ export async function importCodes(
     const done = { imported, knownBefore: codes.length - imported, repeated, served };
     await recordAudit(tx, { actor: operator.actor, action: 'benefit.import-codes', subject, detail: done });
     return { ...(await requireBenefit(tx, subject)), ...done };
+  });
+}
+
+const MAX_LOW_STOCK = 10_000_000;
+
+export interface SetLowStockInput {
+  readonly benefitCode: string;
+  /** An alert is raised when fewer codes are left. Null: none is. */
+  readonly lowStock: number | null;
+}
+
+export async function setLowStock(
+  operator: Operator,
+  { benefitCode: subject, lowStock }: SetLowStockInput,
+): Promise<Changed<BenefitFulfilmentView>> {
+  requireCode('the benefit code', subject);
+  if (lowStock !== null) requireInteger('the number of codes', lowStock, 1, MAX_LOW_STOCK);
+  return inTransaction(operator, async (tx) => {
+    await lockBenefitCode(tx, subject);
+    const former = await requireBenefit(tx, subject);
+    if (former.kind !== 'POOL') throw refusal('not-from-pool')`${subject} does not take its codes from the pool`;
+    const changed = await storeLowStock(tx, subject, lowStock);
+    if (changed) {
+      const detail = { from: former.lowStock, to: lowStock };
+      await recordAudit(tx, { actor: operator.actor, action: 'benefit.set-low-stock', subject, detail });
+    }
+    return { ...former, lowStock, changed };
   });
 }
 

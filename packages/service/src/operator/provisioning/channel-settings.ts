@@ -11,7 +11,7 @@ import {
   storeRateLimits,
   storeVoidedPeriodEvents,
 } from '../../catalog/channels/channel-provisioning-sql.js';
-import { type Changed, type Operator, OperatorError } from '../operator.js';
+import { type Changed, type Operator, refusal } from '../operator.js';
 import { requireInteger, requireOneOf } from '../rules.js';
 import { checkCallbackUrl } from './addresses/callback-url.js';
 import { requireFrameOrigins } from './addresses/frame-origins.js';
@@ -43,7 +43,7 @@ export async function setCallback(operator: Operator, input: SetCallbackInput): 
 function requireCallbackUrl({ environment, localCallbacks }: Operator, text: string): string {
   const checked = checkCallbackUrl(text, { local: environment === 'sandbox' && localCallbacks === true });
   if ('url' in checked) return checked.url;
-  throw new OperatorError(`the callback address is refused: ${checked.refusal}`);
+  throw refusal('callback-refused')`the callback address is refused: ${checked.refusal}`;
 }
 
 export interface SetIpAllowListInput {
@@ -83,7 +83,9 @@ export function requireLimits(input: LimitsInput): Required<LimitsInput> {
   const ratePerSecond = requireInteger('requests per second', input.ratePerSecond, 1, 1_000_000);
   const rateBurst = requireInteger('the burst', input.rateBurst ?? 2 * ratePerSecond, 1, 10_000_000);
   if (rateBurst < ratePerSecond) {
-    throw new OperatorError(`the burst (${rateBurst}) must not be below the requests per second (${ratePerSecond})`);
+    throw refusal(
+      'burst-below-rate',
+    )`the burst (${rateBurst}) must not be below the requests per second (${ratePerSecond})`;
   }
   return { ratePerSecond, rateBurst };
 }
@@ -132,7 +134,8 @@ export interface SetEncryptionInput {
 export async function setEncryption(operator: Operator, input: SetEncryptionInput): Promise<Changed<ChannelView>> {
   const answers =
     input.answers === undefined ? undefined : requireOneOf('the form of answers', input.answers, encryptionVersions);
-  if (answers === undefined && input.acceptsV1 === undefined) throw new OperatorError('nothing to change is given');
+  if (answers === undefined && input.acceptsV1 === undefined)
+    throw refusal('nothing-to-change')`nothing to change is given`;
   return changeChannel(operator, input.appId, 'channel.set-encryption', async (tx, channel) => {
     const from = { answers: channel.answerEncryption, acceptsV1: channel.acceptsV1 };
     const to = { answers: answers ?? from.answers, acceptsV1: input.acceptsV1 ?? from.acceptsV1 };

@@ -3,7 +3,9 @@ import {
   type ChannelView,
   describeChannels,
   endAccessTokens,
+  forgetFormerAppSecret,
   insertChannel,
+  keepFormerAppSecret,
   storeChannelStatus,
   storeCredentials,
 } from '../../catalog/channels/channel-provisioning-sql.js';
@@ -18,8 +20,8 @@ import {
 } from '../../catalog/channels/credentials.js';
 import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
-import { quoted, requireName, requireOneOf, requireUnique } from '../rules.js';
+import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
+import { quoted, requireInteger, requireName, requireOneOf, requireUnique } from '../rules.js';
 import { changeChannel, requireChannelView } from './channel-change.js';
 import { type LimitsInput, requireLimits } from './channel-settings.js';
 
@@ -47,7 +49,7 @@ export async function createChannel(
   const sealed = sealCredentials(operator.vault, appId, credentials);
   const channel = await inTransaction(operator, async (tx) => {
     if (!(await insertChannel(tx, { appId, name, ratePerSecond, rateBurst, sealed }))) {
-      throw new OperatorError(`there is already a channel ${quoted(appId)}`);
+      throw refusal('channel-exists')`there is already a channel ${quoted(appId)}`;
     }
     const detail = { name, ratePerSecond, rateBurst };
     await recordAudit(tx, { actor: operator.actor, action: 'channel.create', subject: appId, detail });
@@ -95,26 +97,37 @@ export interface ResetCredentialsInput {
   readonly appId: string;
   /** Unset: all three. */
   readonly names?: readonly string[];
+  /** Hours for which signatures under the former app secret are taken too. Unset or 0: not for a moment. */
+  readonly overlapHours?: number;
 }
 
+const MAX_OVERLAP_HOURS = 168;
+
 /**
- * Replaces secrets. The old ones and every live token stop working at once. The answer is the only time that the new ones are
- * shown.
+ * Replaces secrets. The old ones and every live token stop working at once; with an overlap, the former app secret goes on for
+ * so long, and live tokens until they end by themselves. The other two have no overlap: each side has one of them at a time.
+ * The answer is the only time that the new ones are shown.
  */
 export async function resetCredentials(
   operator: Operator,
-  { appId, names = CREDENTIAL_NAMES }: ResetCredentialsInput,
+  { appId, names = CREDENTIAL_NAMES, overlapHours = 0 }: ResetCredentialsInput,
 ): Promise<Changed<ChannelView> & Partial<OneTimeCredentials>> {
   const chosen = names.map((name) => requireOneOf('a credential to reset', name, CREDENTIAL_NAMES));
-  if (chosen.length === 0) throw new OperatorError('no credential to reset is named');
+  if (chosen.length === 0) throw refusal('no-credential-named')`no credential to reset is named`;
   requireUnique('credential', chosen);
+  requireInteger('the hours of overlap', overlapHours, 0, MAX_OVERLAP_HOURS);
+  const rollsAppSecret = chosen.includes('appSecret');
+  if (overlapHours > 0 && !rollsAppSecret)
+    throw refusal('only-app-secret-overlaps')`only an app secret can overlap with the one before`;
   const fresh = createCredentials();
   const reset = Object.fromEntries(chosen.map((name) => [name, fresh[name]]));
   const channel = await changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {
     const next = { ...openCredentials(operator.vault, appId, row), ...reset };
+    if (overlapHours > 0) await keepFormerAppSecret(tx, row.channelId, overlapHours);
+    else if (rollsAppSecret) await forgetFormerAppSecret(tx, row.channelId);
     await storeCredentials(tx, row.channelId, resealCredentials(operator.vault, appId, row.dataKey, next));
-    await endAccessTokens(tx, row.channelId);
-    return { credentials: chosen };
+    if (overlapHours === 0) await endAccessTokens(tx, row.channelId);
+    return { credentials: chosen, ...(overlapHours > 0 ? { overlapHours } : {}) };
   });
   return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, toBase64Text(fresh[name])])) };
 }
@@ -136,11 +149,13 @@ const APP_ID_LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 function requireAppId({ environment }: Operator, appId: string): string {
   if (!APP_ID.test(appId)) {
-    throw new OperatorError(`an app id must be 3 to 64 characters of a-z, 0-9 and _, not ${quoted(appId)}`);
+    throw refusal('app-id-malformed')`an app id must be 3 to 64 characters of a-z, 0-9 and _, not ${quoted(appId)}`;
   }
   if (appId.startsWith('test_') !== (environment === 'sandbox')) {
     const rule = environment === 'sandbox' ? 'must start with test_' : 'must not start with test_';
-    throw new OperatorError(`an app id of the ${environment} environment ${rule}, unlike ${quoted(appId)}`);
+    throw refusal(
+      'app-id-not-of-environment',
+    )`an app id of the ${environment} environment ${rule}, unlike ${quoted(appId)}`;
   }
   return appId;
 }

@@ -16,7 +16,7 @@ import type { Queryable } from '../../platform/db/database.js';
 import { createKey } from '../../platform/secrets/vault.js';
 import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
+import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import {
   createNotFound,
   quoted,
@@ -51,7 +51,9 @@ export async function createPaymentChannel(
   requireCode('the payment channel code', subject);
   const gateway = requireOneOf('the gateway', asked, GATEWAYS);
   if (gateway === 'sandbox' && operator.environment !== 'sandbox') {
-    throw new OperatorError('the sandbox gateway charges nobody and exists only in the sandbox environment');
+    throw refusal(
+      'sandbox-gateway-only',
+    )`the sandbox gateway charges nobody and exists only in the sandbox environment`;
   }
   const blank = {
     gatewayUrl: null,
@@ -64,7 +66,7 @@ export async function createPaymentChannel(
   const key = gateway === 'bridge' ? createKey() : undefined;
   return inTransaction(operator, async (tx) => {
     if (!(await insertPaymentChannel(tx, subject, gateway, fields))) {
-      throw new OperatorError(`there is already a payment channel ${quoted(subject)}`);
+      throw refusal('payment-channel-exists')`there is already a payment channel ${quoted(subject)}`;
     }
     if (key) await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
     const detail = { gateway, ...fields };
@@ -82,7 +84,7 @@ export async function resetGatewayKey(
   return inTransaction(operator, async (tx) => {
     await requireLockedPaymentChannel(tx, subject, 'change');
     const view = await requirePaymentChannelView(tx, subject);
-    if (view.gateway !== 'bridge') throw new OperatorError(`the ${view.gateway} gateway has no key`);
+    if (view.gateway !== 'bridge') throw refusal('gateway-without-key')`the ${view.gateway} gateway has no key`;
     await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
     await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.reset-key', subject, detail: {} });
     return { ...view, ...toOneTimeKey(key) };
@@ -102,7 +104,7 @@ export async function updatePaymentChannel(
   operator: Operator,
   { code: subject, ...given }: UpdatePaymentChannelInput,
 ): Promise<Changed<PaymentChannelView>> {
-  if (Object.keys(given).length === 0) throw new OperatorError('nothing to change is given');
+  if (Object.keys(given).length === 0) throw refusal('nothing-to-change')`nothing to change is given`;
   return inTransaction(operator, async (tx) => {
     await requireLockedPaymentChannel(tx, subject, 'change');
     const { gateway, ...former } = await requirePaymentChannelView(tx, subject);
@@ -119,6 +121,13 @@ export async function updatePaymentChannel(
 
 export async function listPaymentChannels(operator: Operator): Promise<PaymentChannelView[]> {
   return describePaymentChannels(operator.database);
+}
+
+export async function showPaymentChannel(
+  { database }: Operator,
+  { code }: { readonly code: string },
+): Promise<PaymentChannelView> {
+  return requirePaymentChannelView(database, code);
 }
 
 async function requirePaymentChannelView(db: Queryable, code: string): Promise<PaymentChannelView> {
@@ -164,9 +173,10 @@ function requireFields(
 
 function requireBanks(banks: readonly string[]): readonly string[] {
   requireAtMost('banks', banks, MAX_BANKS);
-  if (banks.length === 0) throw new OperatorError(`banks must be ${ANY_BANK} or a list of bank codes`);
+  if (banks.length === 0) throw refusal('banks-missing')`banks must be ${ANY_BANK} or a list of bank codes`;
   if (banks.length === 1 && banks[0] === ANY_BANK) return banks;
-  if (banks.includes(ANY_BANK)) throw new OperatorError(`${ANY_BANK} already stands for every bank: give it alone`);
+  if (banks.includes(ANY_BANK))
+    throw refusal('banks-not-alone')`${ANY_BANK} already stands for every bank: give it alone`;
   requireUnique('bank', banks);
   return banks.map((bank) => requireCode('a bank code', bank));
 }
@@ -174,15 +184,15 @@ function requireBanks(banks: readonly string[]): readonly string[] {
 function requireHours({ from, to }: { readonly from: number; readonly to: number }): { from: number; to: number } {
   requireInteger('the first debit hour', from, 0, 23);
   requireInteger('the hour in which debits end', to, 1, 24);
-  if (from === to) throw new OperatorError(`debit hours ${from}-${to} are empty`);
+  if (from === to) throw refusal('debit-hours-empty')`debit hours ${from}-${to} are empty`;
   return { from, to };
 }
 
 function requireGatewayUrl(environment: Environment, gateway: GatewayName, text: string | null): string | null {
   if (gateway !== 'bridge') {
-    if (text !== null) throw new OperatorError(`the ${gateway} gateway takes no address`);
+    if (text !== null) throw refusal('gateway-without-address')`the ${gateway} gateway takes no address`;
     return null;
   }
-  if (text === null) throw new OperatorError('the bridge gateway needs an address');
+  if (text === null) throw refusal('bridge-needs-address')`the bridge gateway needs an address`;
   return requirePeerUrl('the gateway address', text, environment);
 }

@@ -6,6 +6,8 @@ import {
   hasProduct,
   insertProduct,
   insertProductAuthorization,
+  listChannelsOfProduct,
+  lockLatestVersion,
   type NewProduct,
   type ProductBenefitView,
   type ProductView,
@@ -13,7 +15,7 @@ import {
 import type { Queryable } from '../../platform/db/database.js';
 import { DEFAULT_RETRY_DELAYS } from '../../subscriptions/domain/payments/debit-policy.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
+import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import {
   createNotFound,
   quoted,
@@ -40,16 +42,55 @@ export interface CreateProductInput {
   readonly retryDelays?: readonly number[];
 }
 
-/** A product never changes: another cycle, price or mode is another product. */
+/** A product never changes: another cycle, price or mode is another product, or a later version of it. */
 export async function createProduct(operator: Operator, input: CreateProductInput): Promise<ProductView> {
   const product = requireProductInput(operator, input);
   return inTransaction(operator, async (tx) => {
     if (!(await insertProduct(tx, product))) {
-      throw new OperatorError(`there is already a product ${quoted(product.productCode)}`);
+      throw refusal('product-exists')`there is already a product ${quoted(product.productCode)}`;
     }
     const { productCode: subject, ...detail } = product;
     await recordAudit(tx, { actor: operator.actor, action: 'product.create', subject, detail });
     return requireProductView(tx, subject);
+  });
+}
+
+/** What is not given is as in the version before. */
+export interface CreateVersionInput
+  extends Partial<Omit<CreateProductInput, 'productCode' | 'settlementModes' | 'periodType' | 'period'>> {
+  /** The version before: what is not given is taken from it, and the channels that may sell it are moved. */
+  readonly formerCode: string;
+  /** Unset: the code of the first version with `_V2` and so on. */
+  readonly productCode?: string;
+  /** Whether the channels that may sell the version before sell this one from now on, in its place. */
+  readonly replacesForChannels?: boolean;
+}
+
+/**
+ * Makes a later version of a product: a product of its own, under its own code, so that running orders stay with theirs. How
+ * often and in which mode money is taken does not change between versions.
+ */
+export async function createProductVersion(
+  operator: Operator,
+  { formerCode, productCode: asked, replacesForChannels = false, ...changes }: CreateVersionInput,
+): Promise<ProductView> {
+  return inTransaction(operator, async (tx, joined) => {
+    const former = await requireProductView(tx, formerCode);
+    const versionOf = former.versionOf ?? former.productCode;
+    const version = (await lockLatestVersion(tx, versionOf)) + 1;
+    const productCode = asked ?? `${versionOf}_V${version}`;
+    const product = { ...requireProductInput(operator, { ...former, ...changes, productCode }), version, versionOf };
+    if (!(await insertProduct(tx, product))) {
+      throw refusal('product-exists')`there is already a product ${quoted(productCode)}`;
+    }
+    const { productCode: subject, ...fields } = product;
+    const detail = { ...fields, formerCode, replacesForChannels };
+    await recordAudit(tx, { actor: operator.actor, action: 'product.create-version', subject, detail });
+    for (const appId of replacesForChannels ? await listChannelsOfProduct(tx, formerCode) : []) {
+      await authorizeProduct(joined, { appId, productCode });
+      await withdrawProduct(joined, { appId, productCode: formerCode });
+    }
+    return requireProductView(tx, productCode);
   });
 }
 
@@ -102,15 +143,17 @@ const MAX_YEARS = 7000;
 function requireProductInput({ environment }: Operator, input: CreateProductInput): NewProduct {
   const modes = input.settlementModes.map((mode) => requireOneOf('a settlement mode', mode, settlementModes));
   requireUnique('settlement mode', modes);
-  if (modes.length === 0) throw new OperatorError('a product needs a settlement mode');
+  if (modes.length === 0) throw refusal('product-without-mode')`a product needs a settlement mode`;
   if (environment === 'production' && modes.length > 1) {
-    throw new OperatorError('a production product is sold in exactly one settlement mode');
+    throw refusal('product-of-one-mode')`a production product is sold in exactly one settlement mode`;
   }
   const periodType = requireOneOf('the period type', input.periodType, periodTypes);
   const period = requireInteger('the period', input.period, 1, 1200);
   const totalCycles = requireInteger('the number of cycles', input.totalCycles, 1, 9999);
   if ((period * totalCycles) / PERIODS_PER_YEAR[periodType] > MAX_YEARS) {
-    throw new OperatorError(`${totalCycles} cycles of ${period} ${periodType} are more than ${MAX_YEARS} years`);
+    throw refusal(
+      'product-too-long',
+    )`${totalCycles} cycles of ${period} ${periodType} are more than ${MAX_YEARS} years`;
   }
   requireAtMost('benefits', input.benefits, MAX_BENEFITS);
   const benefits = input.benefits.map((benefit) => ({
@@ -135,5 +178,7 @@ function requireProductInput({ environment }: Operator, input: CreateProductInpu
     amountCent: requireInteger('the amount in cents', input.amountCent, 1, MAX_AMOUNT_CENT),
     benefits,
     retryDelays,
+    version: 1,
+    versionOf: null,
   };
 }

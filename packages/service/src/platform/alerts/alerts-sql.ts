@@ -1,5 +1,5 @@
-import { columns, type Queryable, statement } from '../db/database.js';
-import { shanghaiText } from '../db/time-sql.js';
+import { columns, joinColumns, type Queryable, statement } from '../db/database.js';
+import { epochMicros, fromEpochMicros, shanghaiText } from '../db/time-sql.js';
 
 /** What an operator has to look at. docs/operations.md says what each one means, and what to do. */
 export const ALERT_KINDS = [
@@ -19,6 +19,7 @@ export const ALERT_KINDS = [
   'agreement-number-of-another-channel',
   'webhook-given-up',
   'pool-empty',
+  'pool-low',
   'claim-refused',
   'claim-unknown-for-a-day',
   'reconciliation-difference',
@@ -38,7 +39,8 @@ const OPEN_AGAIN = `acknowledged_by = null, acknowledged_at = null, resolved_at 
     else 'OPEN' end`;
 const SEEN_AGAIN = `detail = excluded.detail, last_seen_at = now(), seen = alerts.seen + 1, ${OPEN_AGAIN}`;
 
-const INSERT = 'insert into alerts (kind, subject, detail) values ($1, $2, $3)';
+const INSERT =
+  'insert into alerts (kind, subject, detail, first_seen_at, last_seen_at) values ($1, $2, $3, now(), now())';
 
 const RAISE_ALERT = statement({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}`,
@@ -98,6 +100,8 @@ export interface AlertView {
   readonly seen: number;
   readonly firstSeenAt: string;
   readonly lastSeenAt: string;
+  /** Who looks after it. It stays when the alert is raised again. */
+  readonly owner: string | null;
   readonly acknowledgedBy: string | null;
   readonly acknowledgedAt: string | null;
   /** Null until the cause is gone. */
@@ -106,7 +110,7 @@ export interface AlertView {
 }
 
 const COLUMNS = `kind, subject, detail, seen, ${shanghaiText('first_seen_at')} as "firstSeenAt",
-  ${shanghaiText('last_seen_at')} as "lastSeenAt", acknowledged_by as "acknowledgedBy",
+  ${shanghaiText('last_seen_at')} as "lastSeenAt", owner, acknowledged_by as "acknowledgedBy",
   ${shanghaiText('acknowledged_at')} as "acknowledgedAt", ${shanghaiText('resolved_at')} as "resolvedAt",
   resolved_because as "resolvedBecause"`;
 
@@ -117,14 +121,17 @@ const ALERT_VIEW_COLUMNS = columns<AlertView>({
   seen: 'integer',
   firstSeenAt: 'text',
   lastSeenAt: 'text',
+  owner: 'text?',
   acknowledgedBy: 'text?',
   acknowledgedAt: 'text?',
   resolvedAt: 'text?',
   resolvedBecause: 'text?',
 });
 
+const IS_OPEN = '(acknowledged_at is null and resolved_at is null)';
+
 const FIND_ALERTS = statement({
-  text: `select ${COLUMNS} from alerts where $1 = 'all' or (acknowledged_at is null and resolved_at is null)
+  text: `select ${COLUMNS} from alerts where $1 = 'all' or ${IS_OPEN}
      order by last_seen_at desc, kind, subject limit $2`,
   parameters: ['text', 'bigint'],
   columns: ALERT_VIEW_COLUMNS,
@@ -135,9 +142,101 @@ export async function findAlerts(db: Queryable, which: 'open' | 'all', limit: nu
   return db.query(FIND_ALERTS, [which, limit]);
 }
 
-const FIND_ALERTS_ABOUT = statement({
-  text: `select ${COLUMNS} from alerts where subject ~ $1 or subject = $2 order by last_seen_at desc, kind, subject`,
+export interface AlertFilter {
+  readonly which: 'open' | 'all';
+  readonly kind: string | null;
+  readonly owner: string | null;
+  readonly isUnowned: boolean;
+}
+
+/** When it was last seen, in Unix microseconds, its kind and its subject. */
+export type AlertKey = readonly [lastSeenMicros: number, kind: string, subject: string];
+
+/** An alert of a list, with its place in it. */
+export interface ListedAlert extends AlertView {
+  readonly comments: number;
+  readonly lastSeenMicros: number;
+}
+
+const LISTED_COLUMNS = `${COLUMNS}, ${epochMicros('last_seen_at')} as "lastSeenMicros",
+  (select count(*) from alert_comments c where c.kind = alerts.kind and c.subject = alerts.subject) as comments`;
+const LISTED_ALERT = joinColumns(
+  ALERT_VIEW_COLUMNS,
+  columns<Omit<ListedAlert, keyof AlertView>>({ comments: 'bigint', lastSeenMicros: 'bigint' }),
+);
+
+const LIST_ALERTS = statement({
+  text: `select ${LISTED_COLUMNS} from alerts
+     where ($1 = 'all' or ${IS_OPEN}) and ($2::text is null or kind = $2) and ($3::text is null or owner = $3)
+       and (not $8::boolean or owner is null)
+       and ($4::bigint is null or (last_seen_at, kind, subject) < (${fromEpochMicros('$4')}, $5::text, $6::text))
+     order by last_seen_at desc, kind desc, subject desc limit $7`,
+  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text', 'bigint', 'boolean'],
+  columns: LISTED_ALERT,
+});
+
+/** A page of the list, the latest first. */
+export async function listAlertPage(
+  db: Queryable,
+  { which, kind, owner, isUnowned }: AlertFilter,
+  after: AlertKey | undefined,
+  limit: number,
+): Promise<ListedAlert[]> {
+  const [micros, afterKind, afterSubject] = after ?? [null, null, null];
+  return db.query(LIST_ALERTS, [which, kind, owner, micros, afterKind, afterSubject, limit, isUnowned]);
+}
+
+const FIND_ALERT = statement({
+  text: `select ${LISTED_COLUMNS} from alerts where kind = $1 and subject = $2`,
   parameters: ['text', 'text'],
+  columns: LISTED_ALERT,
+});
+
+export async function findAlert(db: Queryable, kind: string, subject: string): Promise<ListedAlert | undefined> {
+  const [alert] = await db.query(FIND_ALERT, [kind, subject]);
+  return alert;
+}
+
+const COUNT_OPEN_KINDS = statement({
+  text: `select kind, count(*) as open from alerts where ${IS_OPEN} group by kind order by kind`,
+  parameters: [],
+  columns: columns<{ kind: string; open: number }>({ kind: 'text', open: 'bigint' }),
+});
+
+export async function countOpenAlerts(db: Queryable): Promise<{ kind: string; open: number }[]> {
+  return db.query(COUNT_OPEN_KINDS);
+}
+
+const STORE_OWNER = statement({
+  text: 'update alerts set owner = $3 where kind = $1 and subject = $2',
+  parameters: ['text', 'text', 'text'],
+});
+
+export async function storeAlertOwner(
+  tx: Queryable,
+  kind: string,
+  subject: string,
+  owner: string | null,
+): Promise<void> {
+  await tx.query(STORE_OWNER, [kind, subject, owner]);
+}
+
+/** How numbers begin that have an order's number in them: of periods and attempts, refunds, claims. */
+const NUMBER_LETTERS = `unnest(array['', 'R', 'C'])`;
+
+/** `$1`: the order; `$2`: its agreement. After the order's number come four digits of a period and two of an attempt, or none. */
+const FIND_ALERTS_ABOUT = statement({
+  text: `select ${COLUMNS} from (
+       select a.* from ${NUMBER_LETTERS} as l(letter), lateral (
+         select * from alerts
+         where subject collate "C" >= l.letter || $1 and subject collate "C" < l.letter || $1 || ':'
+           and substr(subject, length(l.letter || $1) + 1) ~ '^([0-9]{4}([0-9]{2})?)?$') a
+       union
+       select * from alerts where subject collate "C" = $2) alerts
+     order by last_seen_at desc, kind, subject`,
+  parameters: ['text', 'text'],
+  // A table that was small when it was last analyzed may have grown since.
+  byIndex: true,
   columns: ALERT_VIEW_COLUMNS,
 });
 
@@ -146,7 +245,7 @@ export async function findAlertsAbout(
   db: Queryable,
   { orderNo, agreementNo }: { readonly orderNo: number; readonly agreementNo: string | null },
 ): Promise<AlertView[]> {
-  return db.query(FIND_ALERTS_ABOUT, [`^[RC]?${orderNo}([0-9]{4}([0-9]{2})?)?$`, agreementNo]);
+  return db.query(FIND_ALERTS_ABOUT, [String(orderNo), agreementNo]);
 }
 
 const LOCK_ALERT = statement({

@@ -104,6 +104,37 @@ export async function storeAlertMessage(
   await tx.query(STORE_MESSAGE, [way, what, kind, JSON.stringify(content)]);
 }
 
+/** A message about an alert. Times as the interface writes them. */
+export interface SentAlertMessage {
+  readonly way: AlertWay;
+  readonly what: AlertNews;
+  readonly writtenAt: string;
+  /** Null: not taken yet. */
+  readonly sentAt: string | null;
+  /** Of the last try. */
+  readonly failure: string | null;
+}
+
+const LIST_MESSAGES_ABOUT = statement({
+  text: `select way, what, ${shanghaiText('written_at')} as "writtenAt", ${shanghaiText('sent_at')} as "sentAt", failure
+     from alert_messages
+     where kind = $1 and content -> 'alerts' @> jsonb_build_array(jsonb_build_object('subject', $2::text))
+     order by written_at desc, message_id desc limit 100`,
+  parameters: ['text', 'text'],
+  columns: columns<SentAlertMessage>({
+    way: 'text',
+    what: 'text',
+    writtenAt: 'text',
+    sentAt: 'text?',
+    failure: 'text?',
+  }),
+});
+
+/** The latest messages that name the alert, the newest first. Of many alerts at once a message names only the first. */
+export async function listMessagesAbout(db: Queryable, kind: string, subject: string): Promise<SentAlertMessage[]> {
+  return db.query(LIST_MESSAGES_ABOUT, [kind, subject]);
+}
+
 export interface DueAlertMessage<Content = unknown> {
   readonly messageId: string;
   readonly content: Content;

@@ -1,4 +1,5 @@
 import { type Queryable, statement } from '../db/database.js';
+import { alertText } from './alert-wordings.js';
 import { type AlertKind, resolvedColumns } from './alerts-sql.js';
 
 /** The SQL condition by which the cause of an alert `a` is gone, and the reason that people are told. */
@@ -28,30 +29,38 @@ const NUMBER_STAYS_FOREIGN = `exists (
       and g.institution_hash between ${HASH} and ${HASH} || decode(repeat('ff', 24), 'hex')
   where c.app_id = left(a.subject, -17) and is_number_of_another_channel(p.code, g.institution_hash, c.channel_id))`;
 
+/**
+ * Whether the pool of a benefit `f` has fewer codes left than are asked for. No more are counted than that, by the index of
+ * those that are left.
+ */
+export const isStockLow = (f: string) => `${f}.kind = 'POOL' and ${f}.low_stock > (
+  select count(*) from (select from pool_codes p where p.benefit_code = ${f}.benefit_code and p.given_to is null
+    limit ${f}.low_stock) as counted)`;
+
 /** Every kind of alert has to say here how it ends. */
 const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
   'debit-unknown-for-a-day': {
     when: existsForNumber('debit_attempts', 'try_no', `t.status <> 'STARTED'`),
-    because: 'the debit has a result',
+    because: alertText('debit-unknown-for-a-day|resolved'),
   },
   'debit-wrong-amount': {
     when: existsForNumber('debit_attempts', 'try_no', 't.settled_at > a.last_seen_at'),
-    because: 'the debit was settled by a later report',
+    because: alertText('debit-wrong-amount|resolved'),
   },
   'debit-late-success': 'only a person can judge',
   'debit-contradiction': 'only a person can judge',
   'debit-after-unsubscribe': {
     when: `exists (select from payments t, (select ${NUMBER} as part) n
       where t.order_no = n.part[1] and t.cycle_no = n.part[2] and t.status = 'REFUND_FULL')`,
-    because: 'the period was refunded in full',
+    because: alertText('debit-after-unsubscribe|resolved'),
   },
   'refund-unknown-for-a-day': {
     when: existsForNumber('refunds', 'refund_seq', `t.status <> 'STARTED'`),
-    because: 'the refund has a result',
+    because: alertText('refund-unknown-for-a-day|resolved'),
   },
   'refund-wrong-amount': {
     when: existsForNumber('refunds', 'refund_seq', 't.settled_at > a.last_seen_at'),
-    because: 'the refund was settled by a later report',
+    because: alertText('refund-wrong-amount|resolved'),
   },
   'refund-refused': {
     when: existsForNumber(
@@ -60,21 +69,21 @@ const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
       `exists (select from refunds later where later.order_no = t.order_no and later.cycle_no = t.cycle_no
          and later.refund_seq > t.refund_seq and later.status = 'SUCCESS' and later.amount_cent >= t.amount_cent)`,
     ),
-    because: 'a later refund of the period has succeeded',
+    because: alertText('refund-refused|resolved'),
   },
   'refund-contradiction': 'only a person can judge',
   'billing-failed': {
     when: `a.subject ~ '^[0-9]{1,15}$' and not exists (select from orders o
       where o.order_no = case when a.subject ~ '^[0-9]{1,15}$' then a.subject::bigint end
         and o.next_due_at <= a.last_seen_at)`,
-    because: 'the period was written, or the order has ended',
+    because: alertText('billing-failed|resolved'),
   },
   'notice-for-unknown-attempt': 'only a person can judge',
   'notice-for-unknown-agreement': 'only a person can judge',
   'agreement-cancel-failed': 'by the step that removes the cause',
   'agreement-number-of-another-channel': {
     when: `${HASH} is not null and not ${NUMBER_STAYS_FOREIGN}`,
-    because: 'no other channel has the number in force any more, or it may be shared',
+    because: alertText('agreement-number-of-another-channel|resolved'),
   },
   'webhook-given-up': {
     // A replay counts the retries on: what was given up before and is on its way again has more than the schedule's.
@@ -82,30 +91,34 @@ const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
         where c.app_id = a.subject and u.reason = 'GIVE_UP')
       and not exists (select from channels c join due_events d using (channel_id)
         where c.app_id = a.subject and d.retry_no > 10)`,
-    because: 'nothing of what was given up is left',
+    because: alertText('webhook-given-up|resolved'),
   },
   'pool-empty': {
     when: `not exists (select from claims t
       where t.benefit_code = a.subject and t.status = 'PENDING' and t.fulfilment = 'POOL')`,
-    because: 'every claim has its code',
+    because: alertText('pool-empty|resolved'),
+  },
+  'pool-low': {
+    when: `not exists (select from benefit_fulfilments f where f.benefit_code = a.subject and ${isStockLow('f')})`,
+    because: alertText('pool-low|resolved'),
   },
   'claim-refused': {
     when: existsForNumber('claims', 'position', `t.status <> 'PENDING'`),
-    because: 'the claim has its code',
+    because: alertText('claim-refused|resolved'),
   },
   'claim-unknown-for-a-day': {
     when: existsForNumber('claims', 'position', `t.status <> 'PENDING'`),
-    because: 'the claim has its code',
+    because: alertText('claim-unknown-for-a-day|resolved'),
   },
   'reconciliation-difference': {
     when: `${DAY} is not null and not exists (select from reconciliation_differences d
       where d.day = ${DAY} and d.payment_channel_code = ${CODE} and d.closed_at is null)`,
-    because: 'every difference of the day is closed',
+    because: alertText('reconciliation-difference|resolved'),
   },
   'reconciliation-failed': {
     when: `exists (select from reconciliations r
       where r.payment_channel_code = ${CODE} and r.day = ${DAY} and r.run_at > a.last_seen_at)`,
-    because: 'the day was compared',
+    because: alertText('reconciliation-failed|resolved'),
   },
   'undecryptable-fields': 'only a person can judge',
 };

@@ -1,11 +1,11 @@
 import { CsvError, parse } from 'csv-parse';
-import { PlainError } from '../plain-error.js';
+import { createRefusal, PlainError } from '../plain-error.js';
 
 /** The statement cannot be used, and nothing of it is: the message says where and why. */
 export class StatementRefused extends PlainError {}
 
 export function refuseLine(line: number, why: string): StatementRefused {
-  return new StatementRefused(`line ${line} of the statement: ${why}`);
+  return createRefusal(StatementRefused, 'statement-line')`line ${line} of the statement: ${why}`;
 }
 
 export interface CsvRecord {

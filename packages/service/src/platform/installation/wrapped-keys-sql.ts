@@ -6,6 +6,7 @@ const PLACES = {
   'keys of bridges': declareKeyPlace('payment_channels', 'code', 'gateway_key'),
   'keys of suppliers': declareKeyPlace('benefit_fulfilments', 'benefit_code', 'supplier_key'),
   'keys of the installation': declareKeyPlace('look_up_keys', 'purpose', 'wrapped'),
+  'second factors of people': declareKeyPlace('people', 'person_id', 'totp_secret'),
 } as const;
 export type KeyPlace = keyof typeof PLACES;
 export const KEY_PLACES = Object.keys(PLACES) as KeyPlace[];

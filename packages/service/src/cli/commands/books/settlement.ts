@@ -5,17 +5,19 @@ import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
+import type { MonthInList, SettlementMonth } from '../../../operator/books/settlement-months.js';
 import type { SettlementReportInput } from '../../../operator/books/settlement-reports.js';
 import { formatCents } from '../../../operator/money.js';
 import { OperatorError, type OperatorWithClock } from '../../../operator/operator.js';
 import { requireOneOf } from '../../../operator/rules.js';
 import { REPORT_FORMATS } from '../../../settlement/report-format.js';
-import type { SettlementSummary, Sums } from '../../../settlement/settlement-report.js';
+import type { SettlementSummary } from '../../../settlement/settlement-report.js';
+import { areZero, type Sums } from '../../../settlement/sums.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
 import { table } from '../../frame/table.js';
 
-export function addSettlementCommands(program: Command, { operate, perform, stdout }: CommandLine): void {
+export function addSettlementCommands(program: Command, { operate, perform, performList, stdout }: CommandLine): void {
   const settlement = program.command('settlement').description('what was collected, refunded and billed');
 
   addCommand(settlement, 'report', 'a channel’s month, line by line and in sums', [
@@ -39,6 +41,79 @@ export function addSettlementCommands(program: Command, { operate, perform, stdo
       if (output === undefined) return operate(options, (operator) => printReport(operator, input, stdout));
       await perform(options, (operator) => saveReport(operator, input, path.resolve(output)), summaryText);
     });
+
+  addCommand(settlement, 'months', 'the months and whether they are closed, the latest first', ['months']).action(
+    async (options: JsonOption) => {
+      await performList(options, async (operator) => (await loadMonths()).listSettlementMonths(operator), monthTable);
+    },
+  );
+
+  addCommand(settlement, 'month <month>', 'all channels of a month; of a closed one as it was then', [
+    'month 2026-01',
+  ]).action(async (month: string, options: JsonOption) => {
+    await perform(
+      options,
+      async (operator) => (await loadMonths()).showSettlementMonth(operator, { month }),
+      settlementMonthText,
+    );
+  });
+
+  addCommand(settlement, 'close <month>', 'freeze a month’s figures; what changes later stands in the next one', [
+    'close 2026-01',
+    'close 2026-01 --note "agreed with the partners, ticket 4711"',
+  ])
+    .option('--note <text>', 'what was agreed')
+    .action(async (month: string, { note, ...options }: JsonOption & { readonly note?: string }) => {
+      await perform(
+        options,
+        async (operator) => (await loadMonths()).closeSettlementMonth(operator, { month, note }),
+        settlementMonthText,
+      );
+    });
+}
+
+/** Loaded by the command: the interface's schemas come with it. */
+const loadMonths = () => import('../../../operator/books/settlement-months.js');
+
+function monthTable(months: readonly MonthInList[]): SafeText {
+  return table(
+    ['MONTH', 'STATUS', 'CLOSED BY', 'CLOSED AT'],
+    months.map(({ month, status, closedBy, closedAt }) => [month, status, closedBy ?? '', closedAt ?? '']),
+  );
+}
+
+function settlementMonthText(one: SettlementMonth): SafeText {
+  const rows = one.channels.map((channel) => [
+    channel.appId,
+    ...sumCells(channel),
+    channel.laterCent === 0 ? '-' : formatCents(channel.laterCent),
+  ]);
+  const later = one.laterCent === 0 ? '-' : formatCents(one.laterCent);
+  return paragraphs([
+    safeText`${one.month}${stateText(one)}`,
+    table(
+      ['CHANNEL', 'COLLECTED', 'REFUNDED', 'BILLED', 'OF EARLIER MONTHS'],
+      [...rows, ['Total', ...sumCells(one.totals), later]],
+    ),
+    ...unsettledText(one.unsettled, one.status),
+  ]);
+}
+
+function stateText({
+  status,
+  monthIsOver,
+  closedBy,
+  closedAt,
+}: Pick<SettlementMonth, 'status' | 'monthIsOver' | 'closedBy' | 'closedAt'>): string {
+  if (status === 'CLOSED') return `, closed by ${closedBy} at ${closedAt}`;
+  return monthIsOver ? '' : ' (not over yet)';
+}
+
+function unsettledText(open: number, status: 'OPEN' | 'CLOSED'): SafeText[] {
+  if (open === 0) return [];
+  if (status === 'CLOSED')
+    return [safeText`${open} debits or refunds had no result then: the next month has what they became.`];
+  return [safeText`${open} debits or refunds have no result yet: the month may still change.`];
 }
 
 interface ReportOptions extends JsonOption {
@@ -104,22 +179,24 @@ async function writeReport(
   }
 }
 
-function summaryText({ appId, month, monthIsOver, unsettled, products, totals }: SettlementSummary): SafeText {
+function summaryText(summary: SettlementSummary): SafeText {
+  const { appId, month, status, unsettled, products, totals, later, sinceClosed } = summary;
   const rows = products.map((one) => [one.productCode, one.settlementMode, ...sumCells(one)]);
+  const more = (name: string, sums: Sums) => (areZero(sums) ? [] : [[name, '', ...sumCells(sums)]]);
   const sums = table(
     ['PRODUCT', 'MODE', 'COLLECTED', 'REFUNDED', 'BILLED'],
-    [...rows, ['Total', '', ...sumCells(totals)]],
+    [...rows, ['Total', '', ...sumCells(totals)], ...more('Of earlier months', later), ...more('Since', sinceClosed)],
   );
-  const open = unsettled.debits + unsettled.refunds;
   return paragraphs([
-    safeText`${appId}, ${month}${monthIsOver ? '' : ' (not over yet)'}`,
+    safeText`${appId}, ${month}${stateText(summary)}`,
     sums,
-    ...(open === 0 ? [] : [safeText`${open} debits or refunds have no result yet: the month may still change.`]),
+    ...(status === 'CLOSED' ? [] : unsettledText(unsettled.debits + unsettled.refunds, status)),
   ]);
 }
 
 function sumCells(sums: Sums): string[] {
-  const cell = (cents: number, count: number) => (count === 0 ? '-' : `${formatCents(cents)} (${count})`);
+  const cell = (cents: number, count: number) =>
+    count === 0 && cents === 0 ? '-' : `${formatCents(cents)} (${count})`;
   return [
     cell(sums.collectedCent, sums.collectedCount),
     cell(sums.refundedCent, sums.refundedCount),

@@ -11,13 +11,13 @@ import { orderReport } from './order-text.js';
 // Loaded by the command that needs them: with them come the interface's schemas, which take longer than all the rest.
 const loadView = () => import('../../../operator/orders/show-order.js');
 const loadOrders = () => import('../../../operator/orders/orders.js');
-const loadRefunds = () => import('../../../operator/orders/refunds.js');
+const loadRefunds = () => import('../../../operator/approvals/request-refund.js');
 
 const createCycleNoArgument = () =>
   new Argument('<cycle-no>', 'number of the period, from 1').argParser(parseWholeNumber);
 
 export function addOrderCommands(program: Command, commandLine: CommandLine): void {
-  const { perform, performWithEngine } = commandLine;
+  const { perform, performWithEngine, settings } = commandLine;
   const order = program.command('order').description('subscriptions of all channels: look, refund, end, try again');
 
   addCommand(order, 'show [order-no]', 'everything about one order but secrets', [
@@ -36,22 +36,29 @@ export function addOrderCommands(program: Command, commandLine: CommandLine): vo
   addCommand(order, 'refund <order-no>', 'give the money of one period back, or a part of it; mode SVC_DEDUCT alone', [
     'refund 100000001000 1',
     'refund 100000001000 1 --amount-cent 490 --key ticket-4711 --note "late delivery"',
+    'refund 100000001000 1 --without-approval "finance is away, ticket 4711"',
   ])
     .addArgument(createCycleNoArgument())
     .option('--amount-cent <n>', 'in cents (default: all that is left)', parseWholeNumber)
     .option('--key <text>', 'a name of your own: given again, it is the same refund and not another')
     .option('--note <text>', 'why')
-    .action(async (orderNo: string, period: number, { amountCent, key, note, ...options }: RefundOptions) => {
+    .option(
+      '--without-approval <text>',
+      'why nobody else was asked, for one above CONSOLE_REFUND_APPROVAL_CENT: the audit log has it',
+    )
+    .action(async (orderNo: string, period: number, given: RefundOptions) => {
+      const { amountCent, key, note, withoutApproval, ...options } = given;
       const input = {
         orderNo,
         cycleNo: period,
         ...(amountCent === undefined ? {} : { amountCent }),
         ...(key === undefined ? {} : { key }),
         ...(note === undefined ? {} : { note }),
+        ...(withoutApproval === undefined ? {} : { withoutApproval }),
       };
       await performWithEngine(
         options,
-        async (operator) => (await loadRefunds()).refundPayment(operator, input),
+        async (operator) => (await loadRefunds()).refundAlone(operator, input, settings().refundApprovalCent),
         refundText,
       );
     });
@@ -92,6 +99,7 @@ interface RefundOptions extends JsonOption {
   readonly amountCent?: number;
   readonly key?: string;
   readonly note?: string;
+  readonly withoutApproval?: string;
 }
 
 function refundText({

@@ -1,15 +1,17 @@
 import { createReadStream } from 'node:fs';
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { OperatorError } from '../../../operator/operator.js';
 import {
   type ImportedCodes,
   importCodes,
   listBenefits,
   setFulfilment,
+  setLowStock,
   showBenefit,
 } from '../../../operator/provisioning/benefits.js';
 import type { BenefitFulfilmentView } from '../../../operator/provisioning/benefits-sql.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { type OrNone, parseWholeNumberOrNone } from '../../frame/options.js';
 import { readKeyFile } from '../../frame/reference-program.js';
 import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
@@ -48,6 +50,20 @@ export function addBenefitCommands(program: Command, { perform, performList }: C
     const input = { benefitCode, file: readCodeFile(file) };
     await perform(options, (operator) => importCodes(operator, input), importText);
   });
+
+  addCommand(benefit, 'set-low-stock <benefit-code>', 'raise an alert when fewer codes are left in the pool', [
+    'set-low-stock COUPON 500',
+    'set-low-stock COUPON none',
+  ])
+    .addArgument(new Argument('<codes>', 'how many, or none').argParser(parseWholeNumberOrNone))
+    .action(async (benefitCode: string, codes: OrNone<number>, options: JsonOption) => {
+      const input = { benefitCode, lowStock: codes === 'none' ? null : codes };
+      await perform(
+        options,
+        (operator) => setLowStock(operator, input),
+        ({ lowStock }) => `low stock of ${benefitCode}: ${lowStockText(lowStock)}`,
+      );
+    });
 
   addCommand(benefit, 'list', 'all benefits', ['list', 'list --json']).action(async (options: JsonOption) => {
     await performList(options, listBenefits, benefitTable);
@@ -107,6 +123,14 @@ function benefitTable(benefits: readonly BenefitFulfilmentView[]): SafeText {
   );
 }
 
+function lowStockText(lowStock: number | null): string {
+  return lowStock === null ? 'no alert' : `an alert when fewer than ${lowStock} codes are left`;
+}
+
+function lowStockRow(lowStock: number): [string, string] {
+  return ['Low stock', lowStockText(lowStock)];
+}
+
 function benefitText(one: BenefitFulfilmentView): SafeText {
   return record([
     ['Benefit', one.benefitCode],
@@ -115,6 +139,7 @@ function benefitText(one: BenefitFulfilmentView): SafeText {
     ['Products', one.products.join(', ') || 'none'],
     ['Codes left', `${one.codesLeft}`],
     ['Codes given', `${one.codesGiven}`],
+    ...(one.lowStock === null ? [] : [lowStockRow(one.lowStock)]),
     ['Claims waiting', one.waitingSince === null ? 'none' : `${one.waitingClaims}, since ${one.waitingSince}`],
   ]);
 }

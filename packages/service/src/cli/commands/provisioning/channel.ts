@@ -77,15 +77,32 @@ export function addChannelCommands(program: Command, commandLine: CommandLine): 
     channel,
     'reset-credentials <app-id>',
     'new secrets, shown this one time; the old ones and all live tokens end at once on every node',
-    ['reset-credentials test_demo', 'reset-credentials test_demo --only callbackSecret'],
+    [
+      'reset-credentials test_demo',
+      'reset-credentials test_demo --only callbackSecret',
+      'reset-credentials test_demo --only appSecret --overlap-hours 24',
+    ],
   )
     .option('--only <names>', 'some of appSecret, aesKey, callbackSecret (default: all three)', appendList)
-    .action(async (appId: string, { only, ...options }: JsonOption & { readonly only?: readonly string[] }) => {
-      const input = { appId, ...(only === undefined ? {} : { names: only }) };
+    .option(
+      '--overlap-hours <n>',
+      'take the former app secret too for so long, at most 168, and let live tokens go on (default: 0)',
+      parseWholeNumber,
+    )
+    .action(async (appId: string, { only, overlapHours, ...options }: ResetOptions) => {
+      const input = {
+        appId,
+        ...(only === undefined ? {} : { names: only }),
+        ...(overlapHours === undefined ? {} : { overlapHours }),
+      };
       await perform(
         options,
         (operator) => resetCredentials(operator, input),
-        (reset) => safeText`${appId} has new credentials\n\n${credentialsText(reset)}`,
+        (reset) => {
+          const { formerSecretUntil: until } = reset;
+          const taken = until === null ? '' : `; its former app secret is taken until ${until}`;
+          return safeText`${appId} has new credentials${taken}\n\n${credentialsText(reset)}`;
+        },
       );
     });
 
@@ -101,6 +118,11 @@ export function addChannelCommands(program: Command, commandLine: CommandLine): 
 
   addChannelAuthorizationCommands(channel, commandLine);
   addChannelSettingCommands(channel, commandLine);
+}
+
+interface ResetOptions extends JsonOption {
+  readonly only?: readonly string[];
+  readonly overlapHours?: number;
 }
 
 interface CreateOptions extends JsonOption {
@@ -151,8 +173,13 @@ function channelText(channel: ChannelView): SafeText {
     ['Framed by', channel.frameOrigins.join(', ') || 'nobody'],
     ['Products', channel.products.join(', ') || 'none'],
     ['Payment channels', paymentChannels.join(', ') || 'none'],
+    ...(channel.formerSecretUntil === null ? [] : [formerSecretRow(channel.formerSecretUntil)]),
     ['Created', channel.createdAt],
   ]);
+}
+
+function formerSecretRow(until: string): [string, string] {
+  return ['Former app secret', `taken until ${until}`];
 }
 
 function repeatName(name: string, values: readonly string[]): [string, string][] {

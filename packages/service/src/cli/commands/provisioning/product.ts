@@ -2,7 +2,12 @@ import type { PeriodType } from '@perennial/wire';
 import type { Command } from 'commander';
 import type { ProductBenefitView, ProductView } from '../../../catalog/products/product-provisioning-sql.js';
 import { formatCents } from '../../../operator/money.js';
-import { createProduct, listProducts, showProduct } from '../../../operator/provisioning/products.js';
+import {
+  createProduct,
+  createProductVersion,
+  listProducts,
+  showProduct,
+} from '../../../operator/provisioning/products.js';
 import { DEFAULT_RETRY_DELAYS } from '../../../subscriptions/domain/payments/debit-policy.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { appendBenefit, appendList, formatDuration, parseDurations, parseWholeNumber } from '../../frame/options.js';
@@ -51,6 +56,38 @@ export function addProductCommands(program: Command, { perform, performList }: C
       await perform(options, (operator) => createProduct(operator, input), productText);
     });
 
+  addCommand(
+    product,
+    'create-version <product-code>',
+    'make a later version of a product, under a code of its own; running orders stay with theirs',
+    ['create-version VIP_MONTHLY --amount-cent 2190', 'create-version VIP_MONTHLY --amount-cent 2190 --replace'],
+  )
+    .option('--code <code>', 'its code (default: that of the first version with _V2 and so on)')
+    .option('--name <text>', 'its name (default: as before)')
+    .option('--amount-cent <n>', 'price of one period, in cents (default: as before)', parseWholeNumber)
+    .option('--cycles <n>', 'number of periods, at most 9999 (default: as before)', parseWholeNumber)
+    .option(
+      '--benefit <code:cents[:name]>',
+      'a benefit of every period; may be repeated (default: as before)',
+      appendBenefit,
+    )
+    .option('--retry <delays>', 'when a failed debit is tried again, or none (default: as before)', parseDurations)
+    .option('--replace', 'let the channels that sell the version before sell this one in its place')
+    .action(async (formerCode: string, options: VersionOptions) => {
+      const { code, name, amountCent, cycles, benefit, retry, replace } = options;
+      const input = {
+        formerCode,
+        ...(code === undefined ? {} : { productCode: code }),
+        ...(name === undefined ? {} : { productName: name }),
+        ...(amountCent === undefined ? {} : { amountCent }),
+        ...(cycles === undefined ? {} : { totalCycles: cycles }),
+        ...(benefit === undefined ? {} : { benefits: benefit }),
+        ...(retry === undefined ? {} : { retryDelays: retry }),
+        ...(replace === undefined ? {} : { replacesForChannels: replace }),
+      };
+      await perform(options, (operator) => createProductVersion(operator, input), productText);
+    });
+
   addCommand(product, 'list', 'all products', ['list', 'list --json']).action(async (options: JsonOption) => {
     await performList(options, listProducts, productTable);
   });
@@ -60,6 +97,16 @@ export function addProductCommands(program: Command, { perform, performList }: C
       await perform(options, (operator) => showProduct(operator, { productCode }), productText);
     },
   );
+}
+
+interface VersionOptions extends JsonOption {
+  readonly code?: string;
+  readonly name?: string;
+  readonly amountCent?: number;
+  readonly cycles?: number;
+  readonly benefit?: readonly ProductBenefitView[];
+  readonly retry?: readonly number[];
+  readonly replace?: boolean;
 }
 
 interface CreateOptions extends JsonOption {
@@ -95,6 +142,7 @@ function productText(product: ProductView): SafeText {
   return record([
     ['Code', product.productCode],
     ['Name', product.productName],
+    ...(product.versionOf === null ? [] : [versionRow(product.version, product.versionOf)]),
     ['Settlement modes', product.settlementModes.join(', ')],
     ['Cycle', cycleText(product)],
     ['Amount', `${formatCents(product.amountCent)} per period`],
@@ -103,6 +151,10 @@ function productText(product: ProductView): SafeText {
     ['Channels', product.channels.join(', ') || 'none'],
     ['Created', product.createdAt],
   ]);
+}
+
+function versionRow(version: number, versionOf: string): [string, string] {
+  return ['Version', `${version} of ${versionOf}`];
 }
 
 function cycleText({ period, periodType, totalCycles }: ProductView): string {

@@ -25,7 +25,7 @@ export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { u
   if (text.includes('?')) return { refusal: 'it holds a query (?)' };
   // Numbers in any spelling (0x7f.1, 2130706433) have become dotted by now.
   const host = url.hostname.replace(/\.$/, '');
-  if (host.split('.').includes('')) return { refusal: `${host} is not a name` };
+  if (host.split('.').includes('')) return { refusal: 'its host is not a name' };
   if (url.port === '0') return { refusal: 'there is no port 0' };
   const here = local && isThisMachine(host);
   if (url.protocol !== 'https:' && !(here && url.protocol === 'http:'))
@@ -33,7 +33,7 @@ export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { u
   if (here) return { url: url.href };
   const address = host.startsWith('[') ? host.slice(1, -1) : host;
   if (isIP(address) !== 0 ? !isPublicAddress(address) : PRIVATE_NAME.test(address)) {
-    return { refusal: `${host} is not an address on the public internet` };
+    return { refusal: 'its host is not an address on the public internet' };
   }
   return { url: url.href };
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../../../platform/settings.js';
-import { OperatorError } from '../../operator.js';
+import { refusal } from '../../operator.js';
 import { quoted, requireAtMost, requireUnique } from '../../rules.js';
 import { isThisMachine } from './this-machine.js';
 
@@ -14,7 +14,7 @@ export function requireFrameOrigins(values: readonly string[], environment: Envi
     const url = URL.canParse(value) ? new URL(value) : undefined;
     const local = environment === 'sandbox' && url?.protocol === 'http:' && isThisMachine(url.hostname);
     if (!url || (url.protocol !== 'https:' && !local) || !isPlain(url, value)) {
-      throw new OperatorError(`an origin must look like https://shop.example, not ${quoted(value)}`);
+      throw refusal('origin-malformed')`an origin must look like https://shop.example, not ${quoted(value)}`;
     }
     return url.origin;
   });

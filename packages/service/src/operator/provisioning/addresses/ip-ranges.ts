@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { OperatorError } from '../../operator.js';
+import { refusal } from '../../operator.js';
 import { quoted, requireAtMost, requireUnique } from '../../rules.js';
 
 const MAX_RANGES = 500;
@@ -18,22 +18,24 @@ function requireIpRange(value: string): string {
   const family = isIP(address);
   // isIP takes a zone (fe80::1%eth0), which means nothing on another machine.
   if (family === 0 || address.includes('%') || rest.length > 0) {
-    throw new OperatorError(`${quoted(value)} is neither an IP address nor a range such as 203.0.113.0/24`);
+    throw refusal('address-malformed')`${quoted(value)} is neither an IP address nor a range such as 203.0.113.0/24`;
   }
   const width = family === 6 ? 128 : 32;
   if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > width)) {
-    throw new OperatorError(`${quoted(value)}: the part after / must be a number from 0 to ${width}`);
+    throw refusal('prefix-malformed')`${quoted(value)}: the part after / must be a number from 0 to ${width}`;
   }
   const prefix = bits === undefined ? width : Number(bits);
   const parsed = ipaddr.parse(address);
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) {
-    throw new OperatorError(`${quoted(value)}: write an IPv4 address as IPv4, callers are compared in that form`);
+    throw refusal(
+      'address-not-ipv4',
+    )`${quoted(value)}: write an IPv4 address as IPv4, callers are compared in that form`;
   }
   const kind = family === 6 ? ipaddr.IPv6 : ipaddr.IPv4;
   if (kind.networkAddressFromCIDR(`${address}/${prefix}`).toString() !== parsed.toString()) {
-    throw new OperatorError(
-      `${quoted(value)} has bits set to the right of /${prefix}: it is not the start of that range`,
-    );
+    throw refusal(
+      'range-not-at-start',
+    )`${quoted(value)} has bits set to the right of /${prefix}: it is not the start of that range`;
   }
   return `${address.toLowerCase()}/${prefix}`;
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../../../platform/settings.js';
-import { OperatorError } from '../../operator.js';
+import { refusal } from '../../operator.js';
 import { quoted } from '../../rules.js';
 import { isThisMachine } from './this-machine.js';
 
@@ -8,18 +8,18 @@ import { isThisMachine } from './this-machine.js';
  * network.
  */
 export function requirePeerUrl(what: string, text: string, environment: Environment): string {
-  if (!URL.canParse(text)) throw new OperatorError(`${what} ${quoted(text)} is not a complete address`);
+  if (!URL.canParse(text)) throw refusal('url-incomplete')`${what} ${quoted(text)} is not a complete address`;
   const url = new URL(text);
   // Not repeated in the message: it may hold a password.
   if (url.username !== '' || url.password !== '') {
-    throw new OperatorError(`${what} must not hold a user name or password`);
+    throw refusal('url-holds-password')`${what} must not hold a user name or password`;
   }
-  if (text.includes('#')) throw new OperatorError(`${what} must not hold a fragment (#)`);
+  if (text.includes('#')) throw refusal('url-holds-fragment')`${what} must not hold a fragment (#)`;
   // Only the path is signed.
-  if (text.includes('?')) throw new OperatorError(`${what} must not hold a query (?)`);
+  if (text.includes('?')) throw refusal('url-holds-query')`${what} must not hold a query (?)`;
   const local = environment === 'sandbox' && url.protocol === 'http:' && isThisMachine(url.hostname);
   if (url.protocol !== 'https:' && !local) {
-    throw new OperatorError(`${what} ${quoted(text)} must start with https://`);
+    throw refusal('url-not-https')`${what} ${quoted(text)} must start with https://`;
   }
   return url.href;
 }

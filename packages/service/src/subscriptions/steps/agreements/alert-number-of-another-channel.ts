@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ActionContext } from '../../../catalog/action.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
+import { alertText } from '../../../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { findAgreementOfAnotherChannel, type NumberAtInstitution } from '../../store/agreements/same-number-sql.js';
@@ -32,8 +33,9 @@ async function raiseNumberAlert(
 ): Promise<void> {
   const subject = `${appId} ${number.institutionHash.toString('hex').slice(0, 16)}`;
   const otherAgreement = await findAgreementOfAnotherChannel(db, channelId, number);
-  const whose =
-    otherAgreement === undefined ? '' : `, in force as ${otherAgreement.agreementNo} of ${otherAgreement.appId}`;
-  const detail = `shared at ${number.paymentChannelCode}${whose}`;
+  const at = number.paymentChannelCode;
+  const detail = otherAgreement
+    ? alertText('agreement-number-of-another-channel|in-force', at, otherAgreement.agreementNo, otherAgreement.appId)
+    : alertText('agreement-number-of-another-channel', at);
   await raiseAlert(db, 'agreement-number-of-another-channel', subject, detail);
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { ClaimToFulfil, Supplier } from '../../../fulfilment/fulfilment.js';
 import type { Fulfilments } from '../../../fulfilment/fulfilment-registry.js';
+import { alertText } from '../../../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable, Transactional } from '../../../platform/db/database.js';
@@ -117,7 +118,7 @@ async function claimInTransaction(
   });
   if (fulfilment.kind === 'SUPPLIER') return { supplier: fulfilment, claim };
   if (code !== undefined) return { outcome: 'CLAIMED', counted: 'fulfilled' };
-  await raiseAlert(tx, 'pool-empty', benefitCode, 'claims wait for codes to be imported');
+  await raiseAlert(tx, 'pool-empty', benefitCode, alertText('pool-empty'));
   return { outcome: 'CLAIMED', counted: 'waiting' };
 }
 

@@ -7,6 +7,12 @@ interface Benefit {
   readonly status: 'ISSUED' | 'REVOKED';
 }
 
+/** All refunds of a period together. */
+export interface RefundedSum {
+  readonly inFull: boolean;
+  readonly sumCent: number;
+}
+
 const LOCK_BENEFITS = statement({
   text: `select position, face_value_cent as "faceValueCent", status from benefits
      where order_no = $1 and cycle_no = $2 and status in ('ISSUED', 'REVOKED') order by position for update`,
@@ -27,15 +33,19 @@ const REVOKE_BENEFITS = statement({
 export async function revokeBenefits(
   tx: Queryable,
   { orderNo, cycleNo }: PaymentReference,
-  refunded: { readonly inFull: boolean; readonly sumCent: number },
+  refunded: RefundedSum,
 ): Promise<void> {
   // Locked, so that a benefit that is being claimed at this moment counts as claimed.
   const benefits = await tx.query(LOCK_BENEFITS, [orderNo, cycleNo]);
-  const positions = refunded.inFull
-    ? benefits.map(({ position }) => position)
-    : choosePositionsToRevoke(benefits, refunded.sumCent);
+  const positions = findPositionsToRevoke(benefits, refunded);
   if (positions.length === 0) return;
   await tx.query(REVOKE_BENEFITS, [orderNo, cycleNo, positions]);
+}
+
+/** Pure. Of benefits that were not claimed. */
+export function findPositionsToRevoke(benefits: readonly Benefit[], { inFull, sumCent }: RefundedSum): number[] {
+  if (!inFull) return choosePositionsToRevoke(benefits, sumCent);
+  return benefits.filter(({ status }) => status === 'ISSUED').map(({ position }) => position);
 }
 
 /** The newest benefits first. One that is worth more than what is left of the sum is skipped. */

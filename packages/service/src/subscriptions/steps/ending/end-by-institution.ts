@@ -1,3 +1,4 @@
+import { alertText } from '../../../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Database } from '../../../platform/db/database.js';
@@ -24,7 +25,7 @@ export function createAgreementEnder({ database, institutionNumbers, clock }: Ag
         database,
         'notice-for-unknown-agreement',
         hash.toString('hex').slice(0, 16),
-        `from ${paymentChannelCode}`,
+        alertText('notice-for-unknown-agreement', paymentChannelCode),
       );
     }
     await database.transaction(async (tx) => {

@@ -44,18 +44,15 @@ export async function endOrders(
 ): Promise<Order[]> {
   const all: Order[] = [];
   for (let from = 0; from < orders.length; from += ORDERS_PER_STATEMENT) {
-    const rows = await createUnsubscribedRows(tx, orders.slice(from, from + ORDERS_PER_STATEMENT), now);
+    const rows = await planEndings(tx, orders.slice(from, from + ORDERS_PER_STATEMENT), now);
     if (rows.length > 0) await storeUnsubscribedOrders(tx, rows, by, now);
     all.push(...rows.map(({ order }) => order));
   }
   return all;
 }
 
-async function createUnsubscribedRows(
-  tx: Queryable,
-  orders: readonly Order[],
-  now: number,
-): Promise<UnsubscribedRow[]> {
+/** What ending these orders would store, and for those that have ended before nothing. Writes nothing. */
+export async function planEndings(db: Queryable, orders: readonly Order[], now: number): Promise<UnsubscribedRow[]> {
   const ending = orders.flatMap((order) => {
     const row = findOrderTransition(order.status, 'unsubscribe');
     if (!row) throw new Error(`order ${order.orderNo} is ${order.status} and cannot be unsubscribed`);
@@ -63,7 +60,7 @@ async function createUnsubscribedRows(
   });
   const waiting = ending.filter(({ order }) => findVoidingTransition(order.latestPaymentStatus) !== undefined);
   const latest = await findLatestPayments(
-    tx,
+    db,
     waiting.map(({ order }) => order),
   );
   return ending.map(({ order: before, to, emitsEvent }) => {

@@ -1,5 +1,6 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { DebitOutcome, DebitRequest, Gateway } from '../../../gateways/gateway.js';
+import { alertText } from '../../../platform/alerts/alert-wordings.js';
 import { raiseAlertOnChange } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Origin } from '../../../platform/tracing.js';
@@ -57,7 +58,7 @@ export async function askDebit(
 export async function rejectWrongAmount(db: Queryable, attempt: Attempt, outcome: DebitOutcome): Promise<DebitOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === attempt.amountCent) return outcome;
   const number = formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);
-  const detail = `asked for ${attempt.amountCent}, debited ${outcome.amountCent}`;
+  const detail = alertText('debit-wrong-amount', attempt.amountCent, outcome.amountCent);
   await raiseAlertOnChange(db, 'debit-wrong-amount', number, detail);
   return { kind: 'unknown' };
 }

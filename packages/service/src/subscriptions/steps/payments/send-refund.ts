@@ -1,5 +1,6 @@
 import type { RefundOutcome, RefundRequest } from '../../../gateways/gateway.js';
 import type { Gateways } from '../../../gateways/gateway-registry.js';
+import { alertText } from '../../../platform/alerts/alert-wordings.js';
 import { raiseAlertOnChange } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
@@ -44,7 +45,7 @@ export async function rejectWrongRefundAmount(
   outcome: RefundOutcome,
 ): Promise<RefundOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === refund.amountCent) return outcome;
-  const detail = `asked for ${refund.amountCent}, refunded ${outcome.amountCent}`;
+  const detail = alertText('refund-wrong-amount', refund.amountCent, outcome.amountCent);
   await raiseAlertOnChange(db, 'refund-wrong-amount', formatRefundNo(refund), detail);
   return { kind: 'unknown' };
 }

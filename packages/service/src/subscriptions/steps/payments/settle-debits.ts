@@ -1,3 +1,4 @@
+import { alertText } from '../../../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
@@ -70,7 +71,7 @@ export async function settleDebits(
   for (const { order, attempt, outcome, after } of all) {
     await alertContradiction(tx, attempt, outcome, after !== undefined);
     if (after?.alert) {
-      await raiseAlert(tx, after.alert, attemptNoOf(attempt), 'the order was unsubscribed while it was debited');
+      await raiseAlert(tx, after.alert, attemptNoOf(attempt), alertText('debit-after-unsubscribe'));
     }
     settled.push({
       order: orders.get(order.orderNo) ?? order,
@@ -184,8 +185,8 @@ async function alertContradiction(
 ): Promise<void> {
   const now = outcome.kind === 'success' ? 'SUCCESS' : 'FAIL';
   if (attempt.status === 'STARTED' || attempt.status === now) return;
-  const detail = `settled as ${attempt.status}, later reported as ${now}`;
-  await raiseAlert(tx, counted ? 'debit-late-success' : 'debit-contradiction', attemptNoOf(attempt), detail);
+  const kind = counted ? 'debit-late-success' : 'debit-contradiction';
+  await raiseAlert(tx, kind, attemptNoOf(attempt), alertText(kind, attempt.status, now));
 }
 
 const attemptNoOf = ({ orderNo, cycleNo, tryNo }: AttemptReference) => formatAttemptNo(orderNo, cycleNo, tryNo);

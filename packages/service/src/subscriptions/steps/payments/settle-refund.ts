@@ -1,13 +1,14 @@
 import type { RefundOutcome } from '../../../gateways/gateway.js';
+import { alertText } from '../../../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { formatRefundNo, type RefundReference } from '../../domain/orders/refund-numbers.js';
 import { findPaymentTransition } from '../../domain/payments/payment-states.js';
-import { insertEvents, paymentChangedEvent } from '../../store/events/outbox.js';
+import { insertEvents, type NewEvent, paymentChangedEvent } from '../../store/events/outbox.js';
 import { findPayments, lockOrderByNumber, storeOrder, storePayment } from '../../store/orders/orders-sql.js';
 import { closeRefund, findRefund, type Refund } from '../../store/payments/refunds-sql.js';
-import { revokeBenefits } from '../benefits/revoke-benefits.js';
+import { type RefundedSum, revokeBenefits } from '../benefits/revoke-benefits.js';
 
 export type FinalRefundOutcome = Extract<RefundOutcome, { kind: 'success' | 'refused' }>;
 
@@ -37,7 +38,7 @@ export async function settleRefund(
   const status = outcome.kind === 'success' ? 'SUCCESS' : 'FAIL';
   if (refund.status !== 'STARTED') {
     if (refund.status !== status) {
-      const detail = `settled as ${refund.status}, later reported as ${status}`;
+      const detail = alertText('refund-contradiction', refund.status, status);
       await raiseAlert(tx, 'refund-contradiction', formatRefundNo(refund), detail);
     }
     return { refund, payment, changed: false };
@@ -53,16 +54,27 @@ export async function settleRefund(
   const after = applyRefund(order, payment, refund, refundedAt);
   await storePayment(tx, order.orderNo, after.payment);
   await storeOrder(tx, after.order);
-  await revokeBenefits(tx, reference, {
-    inFull: after.payment.status === 'REFUND_FULL',
-    sumCent: after.payment.refundAmountCent,
-  });
-  await insertEvents(tx, after.order, now, [paymentChangedEvent(after.order, after.payment)]);
+  await revokeBenefits(tx, reference, after.refunded);
+  await insertEvents(tx, after.order, now, after.events);
   return { refund: { ...refund, status, refundedAt }, payment: after.payment, changed: true };
 }
 
-/** Pure: the order and its period after the refund. Paid amounts do not change. */
-function applyRefund(order: Order, payment: Payment, refund: Refund, at: number): { order: Order; payment: Payment } {
+/** What a refund makes of its order and period. */
+export interface AppliedRefund {
+  readonly order: Order;
+  readonly payment: Payment;
+  /** Decides which benefits are revoked. */
+  readonly refunded: RefundedSum;
+  readonly events: readonly NewEvent[];
+}
+
+/** Pure. Paid amounts do not change. */
+export function applyRefund(
+  order: Order,
+  payment: Payment,
+  refund: RefundReference & { readonly amountCent: number },
+  at: number,
+): AppliedRefund {
   const refundAmountCent = payment.refundAmountCent + refund.amountCent;
   const inFull = refundAmountCent === payment.amountCent;
   const row = findPaymentTransition(payment.status, inFull ? 'refunded-in-full' : 'refunded-in-part');
@@ -70,7 +82,7 @@ function applyRefund(order: Order, payment: Payment, refund: Refund, at: number)
     throw new Error(`refund ${formatRefundNo(refund)} does not go with a period that is ${payment.status}`);
   }
   const isLatest = payment.cycleNo === order.cycleNo;
-  return {
+  const after = {
     payment: {
       ...payment,
       status: row.to,
@@ -83,5 +95,10 @@ function applyRefund(order: Order, payment: Payment, refund: Refund, at: number)
       refundAmountCent: order.refundAmountCent + refund.amountCent,
       latestPaymentStatus: isLatest ? row.to : order.latestPaymentStatus,
     },
+  };
+  return {
+    ...after,
+    refunded: { inFull: row.to === 'REFUND_FULL', sumCent: refundAmountCent },
+    events: row.emitsEvent ? [paymentChangedEvent(after.order, after.payment)] : [],
   };
 }

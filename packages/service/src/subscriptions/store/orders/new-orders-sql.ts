@@ -143,8 +143,9 @@ with asked as (
   insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile)
   select channel_id, channel_user_id, hash, mobile from accepted where bound_hash is null and hash is not null
 ), new_external as (
-  insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
-  select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1 from accepted
+  insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single, product_code)
+  select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1, product_code
+  from accepted
 ), new_agreements as (
   insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status,
     agreement_no, institution_no, institution_hash, card_hash, certificate_hash, card_tail, details)

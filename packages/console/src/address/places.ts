@@ -1,0 +1,25 @@
+import { stringifySearch } from './search-text.ts';
+
+type Filters = Readonly<Record<string, string | null | undefined>>;
+
+/**
+ * The addresses of pages that others lead to, by one text each. They are below the console's own address, and are opened by
+ * PlaceLink.
+ */
+export const places = {
+  orders: (filters: Filters = {}) => `/orders${stringifySearch(filters)}`,
+  order: (orderNo: string) => `/orders/${encodeURIComponent(orderNo)}`,
+  user: (appId: string, channelUserId: string) => `/users${stringifySearch({ appId, channelUserId })}`,
+  failedPayments: (filters: Filters = {}) => `/payments${stringifySearch(filters)}`,
+  bulkRun: (runId: string) => `/bulk/${encodeURIComponent(runId)}`,
+  approvals: (filters: Filters = {}) => `/approvals${stringifySearch(filters)}`,
+  events: (filters: Filters = {}) => `/events${stringifySearch(filters)}`,
+  requests: (filters: Filters = {}) => `/requests${stringifySearch(filters)}`,
+  alerts: (filters: Filters = {}) => `/alerts${stringifySearch(filters)}`,
+  settlement: (month?: string) => `/settlement${stringifySearch({ month })}`,
+  differences: (filters: Filters = {}) => `/reconciliation${stringifySearch(filters)}`,
+  channel: (appId: string) => `/channels/${encodeURIComponent(appId)}`,
+  product: (productCode: string) => `/products/${encodeURIComponent(productCode)}`,
+  benefits: () => '/benefits',
+  audit: (filters: Filters = {}) => `/audit${stringifySearch(filters)}`,
+} as const;

@@ -1,0 +1,53 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { api, part } from './client.ts';
+import type { Benefits, Channel, Channels, PaymentChannels, Product, Products } from './types.ts';
+
+/** What was set up: read by many pages, changed seldom. */
+const MINUTE = 60_000;
+
+export const channelsQuery = queryOptions({
+  queryKey: ['/channels'],
+  queryFn: async ({ signal }) => (await api.get<Channels>('/channels', {}, signal)).channels,
+  staleTime: MINUTE,
+});
+export const channelQuery = (appId: string) =>
+  queryOptions({
+    queryKey: ['/channels', appId],
+    queryFn: ({ signal }) => api.get<Channel>(`/channels/${part(appId)}`, {}, signal),
+  });
+export const productsQuery = queryOptions({
+  queryKey: ['/products'],
+  queryFn: async ({ signal }) => (await api.get<Products>('/products', {}, signal)).products,
+  staleTime: MINUTE,
+});
+export const productQuery = (code: string) =>
+  queryOptions({
+    queryKey: ['/products', code],
+    queryFn: ({ signal }) => api.get<Product>(`/products/${part(code)}`, {}, signal),
+  });
+export const paymentChannelsQuery = queryOptions({
+  queryKey: ['/payment-channels'],
+  queryFn: async ({ signal }) => (await api.get<PaymentChannels>('/payment-channels', {}, signal)).paymentChannels,
+  staleTime: MINUTE,
+});
+export const benefitsQuery = queryOptions({
+  queryKey: ['/benefits'],
+  queryFn: async ({ signal }) => (await api.get<Benefits>('/benefits', {}, signal)).benefits,
+});
+
+/** A channel's name, for those who know it by that; its app id until the names have come. */
+export function useChannelName(appId: string): string {
+  const { data } = useQuery(channelsQuery);
+  return data?.find((one) => one.appId === appId)?.name ?? appId;
+}
+
+/** The channels with their names, for a filter. */
+export function useChannelChoices(): { value: string; label: string }[] {
+  const { data = [] } = useQuery(channelsQuery);
+  return data.map(({ appId, name }) => ({ value: appId, label: name }));
+}
+
+export function usePaymentChannelChoices(): { value: string; label: string }[] {
+  const { data = [] } = useQuery(paymentChannelsQuery);
+  return data.map(({ code, displayName }) => ({ value: code, label: displayName }));
+}

@@ -1,0 +1,115 @@
+import { isUnattended } from './attention.ts';
+import { Problem, readProblem, Unreachable } from './problem.ts';
+
+const API = `${import.meta.env.BASE_URL}api`;
+
+type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+interface Call {
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  /** Before there is a session: a 401 is the answer, not the end of one. */
+  readonly isSignIn?: boolean;
+  readonly hasNewToken?: boolean;
+}
+
+/** What the page does about some of the refusals; set once, when it starts. */
+interface Reactions {
+  /** There is no session, or no longer. */
+  signedOut(): void;
+  /** Asks who the person is. False: they would rather not. */
+  askForProof(): Promise<boolean>;
+  /** Somebody signed in anew in another window, and this one has the former session's token. */
+  renewToken(): Promise<boolean>;
+}
+
+let reactions: Reactions = {
+  signedOut: () => undefined,
+  askForProof: async () => false,
+  renewToken: async () => false,
+};
+export const reactBy = (given: Reactions): void => {
+  reactions = given;
+};
+
+let csrfToken = '';
+/** Each session has its own; whatever changes something carries it. */
+export const carryToken = (token: string): void => {
+  csrfToken = token;
+};
+
+async function send(method: string, path: string, call: Call): Promise<Response> {
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  if (method !== 'GET') headers['X-CSRF-Token'] = csrfToken;
+  if (isUnattended()) headers['X-Unattended'] = 'true';
+  if (call.body !== undefined) headers['Content-Type'] = 'application/json';
+  const response = await fetch(addressOf(path, call.query), {
+    method,
+    headers,
+    credentials: 'same-origin',
+    body: call.body === undefined ? null : JSON.stringify(call.body),
+    signal: call.signal ?? null,
+  }).catch((error: unknown) => {
+    throw call.signal?.aborted ? error : new Unreachable('The service does not answer');
+  });
+  if (response.ok) return response;
+  const problem = await readProblem(response);
+  if (problem.kind === 'proof-needed' && (await reactions.askForProof())) return send(method, path, call);
+  if (problem.kind === 'csrf' && !call.hasNewToken && (await reactions.renewToken()))
+    return send(method, path, { ...call, hasNewToken: true });
+  if (problem.kind === 'not-signed-in' && !call.isSignIn) reactions.signedOut();
+  throw problem;
+}
+
+async function sendForJson<Answer>(method: string, path: string, call: Call): Promise<Answer> {
+  const response = await send(method, path, call);
+  if (response.status === 204) return {} as Answer;
+  return response.json().catch(() => {
+    throw new Problem(response.status, 'unreadable', 'The answer could not be read', undefined, undefined, undefined);
+  });
+}
+
+/** The address of an operation, for what a browser opens by itself. */
+export function addressOf(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `${API}${path}${text && `?${text}`}`;
+}
+
+/** One part of a path: what it contains cannot become another path. */
+export const part = encodeURIComponent;
+
+/**
+ * The console's operations, by their paths below /console/api. The types of answers are those of api/types.ts, which come from
+ * the service's own schemas.
+ */
+export const api = {
+  get: <Answer>(path: string, query?: Query, signal?: AbortSignal) =>
+    sendForJson<Answer>('GET', path, { query, signal }),
+  post: <Answer>(path: string, body: unknown = {}) => sendForJson<Answer>('POST', path, { body }),
+  put: <Answer>(path: string, body: unknown = {}) => sendForJson<Answer>('PUT', path, { body }),
+  delete: <Answer>(path: string) => sendForJson<Answer>('DELETE', path, {}),
+  /** Before there is a session. */
+  signIn: <Answer>(method: 'GET' | 'POST', path: string, body?: unknown) =>
+    sendForJson<Answer>(method, path, { body, isSignIn: true }),
+};
+
+/** Fetches a file and hands it to the browser to keep; `onProgress` hears how many bytes have come. */
+export async function download(path: string, query: Query, onProgress?: (bytes: number) => void): Promise<void> {
+  const response = await send('GET', path, { query });
+  const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  const reader = response.body?.getReader();
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    pieces.push(read.value);
+    bytes += read.value.byteLength;
+    onProgress?.(bytes);
+  }
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob(pieces, { type: response.headers.get('Content-Type') ?? 'text/csv' }));
+  link.download = name ?? 'export.csv';
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

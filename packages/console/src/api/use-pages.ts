@@ -1,0 +1,47 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { api } from './client.ts';
+
+interface Page {
+  readonly nextCursor: string | null;
+}
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/**
+ * A list that pages by the key of its last row. `rowsOf` says where in an answer the rows are:
+ * `usePages<Audit, AuditEntry>('/audit', filters.values, (page) => page.entries)`.
+ */
+export function usePages<Answer extends Page, Row>(
+  path: string,
+  query: Query,
+  rowsOf: (answer: Answer) => readonly Row[],
+  options: { readonly refetchInterval?: number } = {},
+) {
+  const found = useInfiniteQuery({
+    queryKey: [path, query],
+    queryFn: async ({ pageParam, signal }) => {
+      const read = (cursor: string | undefined) => api.get<Answer>(path, { ...query, cursor }, signal);
+      let page = await read(pageParam);
+      // What is rare may lie far back: an empty page says how far was looked, and not that there is nothing.
+      while (rowsOf(page).length === 0 && page.nextCursor !== null) page = await read(page.nextCursor);
+      return page;
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+    ...options,
+  });
+  return {
+    rows: found.data?.pages.flatMap((page) => [...rowsOf(page)]),
+    /** Of the first page, for what an answer says beside its rows. */
+    answer: found.data?.pages[0],
+    error: found.error,
+    isRefreshing: found.isPlaceholderData,
+    hasMore: found.hasNextPage,
+    isLoadingMore: found.isFetchingNextPage,
+    loadMore: () => void found.fetchNextPage(),
+    reload: () => void found.refetch(),
+  };
+}
+
+export type PagedList<Row> = Omit<ReturnType<typeof usePages<Page, Row>>, 'answer'>;

@@ -1,0 +1,2 @@
+/** The present moment, in milliseconds. */
+export const now = (): number => Date.now();

@@ -1,0 +1,14 @@
+import type { Session } from '../api/types.ts';
+import { dictionary } from '../i18n/dictionary.ts';
+import { Tag } from '../parts/status.tsx';
+
+const useTexts = dictionary({
+  sandbox: ['Sandbox', '沙箱'],
+  production: ['Live', '生产'],
+});
+
+/** Whether money is real here. */
+export function EnvironmentBadge({ environment }: Pick<Session, 'environment'>) {
+  const t = useTexts();
+  return <Tag tone={environment === 'sandbox' ? 'waiting' : 'neutral'}>{t(environment)}</Tag>;
+}

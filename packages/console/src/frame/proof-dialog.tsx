@@ -1,0 +1,119 @@
+import { Button, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { api } from '../api/client.ts';
+import { isProblem } from '../api/problem.ts';
+import type { ProofRequest, Session } from '../api/types.ts';
+import { useCommonTexts } from '../i18n/common.ts';
+import { dictionary } from '../i18n/dictionary.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { PasswordField } from '../parts/password-field.tsx';
+import { FormProblem, Problem } from '../parts/states.tsx';
+import { listenForProof, settleProof } from '../session/proof.ts';
+import { takeSession, useSession } from '../session/session.ts';
+import styles from './proof-dialog.module.css';
+
+const useTexts = dictionary({
+  title: ['Is it still you?', '请再次验证身份'],
+  why: [
+    'What moves money, shows a secret or changes a channel asks again. You will not be asked for the next five minutes.',
+    '涉及资金、密钥或渠道设置的操作需要再次验证，五分钟内有效。',
+  ],
+  password: ['Password', '密码'],
+  code: ['Code of your authenticator', '验证器动态码'],
+  useCode: ['Use a code instead', '改用动态码'],
+  usePassword: ['Use the password instead', '改用密码'],
+  wrongPassword: ['That is not your password.', '密码不正确。'],
+  wrongCode: ['This code is not right, or was used already.', '动态码不正确或已使用。'],
+  go: ['Go on', '继续'],
+  none: [
+    'You sign in by single sign-on and have no password here. Sign in again to go on.',
+    '您通过单点登录，没有本地密码。请重新登录后继续。',
+  ],
+});
+
+/** Asks who somebody is when an operation needs it, and lets that go on where it stood. */
+export function ProofDialog() {
+  const t = useTexts();
+  const [isAsked, setAsked] = useState(false);
+  useEffect(() => listenForProof(setAsked), []);
+  return (
+    <Dialog isOpen={isAsked} onClose={() => settleProof(false)} title={t('title')} size="sm" isOnTop>
+      <Question />
+    </Dialog>
+  );
+}
+
+function Question() {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const { hasTotp, hasPassword, name } = useSession();
+  const [way, setWay] = useState<keyof ProofRequest>(hasTotp ? 'code' : 'password');
+  const [given, setGiven] = useState('');
+  const prove = useMutation({
+    mutationFn: () => api.post<Session>('/session/proof', { [way]: way === 'code' ? given.replace(/\s/g, '') : given }),
+    onSuccess: (session) => {
+      takeSession(session);
+      settleProof(true);
+    },
+  });
+  if (!hasPassword && !hasTotp) return <p className={styles.why}>{t('none')}</p>;
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        prove.mutate();
+      }}
+    >
+      <p className={styles.why}>{t('why')}</p>
+      {/* So that a password manager knows whose it is. */}
+      <input className="only-read" autoComplete="username" value={name} readOnly tabIndex={-1} aria-hidden="true" />
+      {way === 'password' ? (
+        <PasswordField
+          label={t('password')}
+          autoComplete="current-password"
+          value={given}
+          onChange={(event) => setGiven(event.currentTarget.value)}
+          data-autofocus
+        />
+      ) : (
+        <TextInput
+          label={t('code')}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          value={given}
+          onChange={(event) => setGiven(event.currentTarget.value)}
+          classNames={{ input: 'figures' }}
+          data-autofocus
+        />
+      )}
+      {isProblem(prove.error, 401) ? (
+        <Problem>{way === 'code' ? t('wrongCode') : t('wrongPassword')}</Problem>
+      ) : (
+        <FormProblem error={prove.error} />
+      )}
+      <div className={styles.buttons}>
+        {hasPassword && hasTotp ? (
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            onClick={() => {
+              setWay(way === 'code' ? 'password' : 'code');
+              setGiven('');
+            }}
+          >
+            {way === 'code' ? t('usePassword') : t('useCode')}
+          </Button>
+        ) : null}
+        <span className={styles.space} />
+        <Button variant="default" onClick={() => settleProof(false)}>
+          {common('cancel')}
+        </Button>
+        <Button type="submit" disabled={given === ''} loading={prove.isPending}>
+          {t('go')}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,159 @@
+import { ActionIcon, AppShell, Drawer } from '@mantine/core';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import { mayDo } from '@perennial/service/roles';
+import { Outlet, useLocation, useMatches } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { dictionary } from '../i18n/dictionary.ts';
+import { MenuIcon, SearchIcon } from '../icons/icons.tsx';
+import { ErrorBoundary, Refused } from '../parts/states.tsx';
+import { createKeyKeeper } from '../search/typed-ahead.ts';
+import { useSession } from '../session/session.ts';
+import { reloadIfFilesAreMissing } from '../stale-build.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { BeijingClock } from './beijing-clock.tsx';
+import { ProofDialog } from './proof-dialog.tsx';
+import styles from './shell.module.css';
+import { Sidebar } from './sidebar.tsx';
+import { LanguageButton, SchemeMenu } from './taste.tsx';
+
+const loadSearchBox = () => import('../search/search-box.tsx');
+const SearchBox = lazy(loadSearchBox);
+
+/** After the page's own files and its first answers. */
+const SEARCH_LOADS_AFTER_MS = 1_500;
+
+const useTexts = dictionary({
+  skip: ['Skip to the page', '跳到正文'],
+  menu: ['Menu', '菜单'],
+  openMenu: ['Open the menu', '打开菜单'],
+  search: ['Search', '搜索'],
+  searchHint: ['Order, payment, refund, user, mobile, card…', '订单、支付、退款、用户、手机号、卡尾号…'],
+});
+
+/** What is around every page of somebody who is signed in. */
+export function Shell() {
+  const t = useTexts();
+  const [isMenuOpen, menu] = useDisclosure(false);
+  const search = useSearchBox();
+  const { environment } = useSession();
+  return (
+    <AppShell
+      layout="alt"
+      header={{ height: 52 }}
+      navbar={{ width: 236, breakpoint: 'sm', collapsed: { mobile: true } }}
+      classNames={{ navbar: styles.navbar ?? '', header: styles.header ?? '', main: styles.main ?? '' }}
+      data-environment={environment}
+    >
+      <a href="#main" className={styles.skip}>
+        {t('skip')}
+      </a>
+      <AppShell.Navbar>
+        <Sidebar />
+      </AppShell.Navbar>
+      <AppShell.Header>
+        <ActionIcon
+          hiddenFrom="sm"
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={t('openMenu')}
+          aria-expanded={isMenuOpen}
+          onClick={menu.open}
+        >
+          <MenuIcon />
+        </ActionIcon>
+        <button type="button" className={styles.search} onClick={search.open} aria-keyshortcuts="Control+K /">
+          <SearchIcon size={16} />
+          <span className={styles.searchHint}>
+            <span className={styles.searchLong}>{t('searchHint')}</span>
+            <span className={styles.searchShort}>{t('search')}</span>
+          </span>
+          <kbd className={styles.key}>/</kbd>
+        </button>
+        <span className={styles.space} />
+        <BeijingClock />
+        <LanguageButton />
+        <SchemeMenu />
+        <AccountMenu />
+      </AppShell.Header>
+      <Drawer
+        opened={isMenuOpen}
+        onClose={menu.close}
+        size={270}
+        padding={0}
+        withCloseButton={false}
+        attributes={{ content: { 'aria-label': t('menu') } }}
+        classNames={{ body: styles.drawer ?? '' }}
+      >
+        <Sidebar onOpened={menu.close} />
+      </Drawer>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <Content />
+      </AppShell.Main>
+      {search.isWanted ? (
+        <Suspense>
+          <SearchBox onReady={search.onReady} onClose={search.onClose} />
+        </Suspense>
+      ) : null}
+      <ProofDialog />
+    </AppShell>
+  );
+}
+
+/** The page, or why it is not shown. */
+function Content() {
+  const { pathname } = useLocation();
+  const { role } = useSession();
+  const needed = useMatches({ select: (matches) => matches.at(-1)?.staticData.role }) ?? 'viewer';
+  if (!mayDo(role, needed)) return <Refused role={needed} />;
+  return (
+    <ErrorBoundary of={pathname}>
+      <Outlet />
+    </ErrorBoundary>
+  );
+}
+
+/**
+ * The search is loaded once the page stands. Who presses its key types on at once: until its field is there, the keys are kept for
+ * it, so that nothing of a number is lost.
+ */
+function useSearchBox() {
+  const [isWanted, setWanted] = useState(false);
+  const [keys] = useState(createKeyKeeper);
+  const hasField = useRef(false);
+  useEffect(() => {
+    const waiting = setTimeout(() => void loadSearchBox().catch(() => undefined), SEARCH_LOADS_AFTER_MS);
+    return () => clearTimeout(waiting);
+  }, []);
+  const open = () => {
+    if (hasField.current) return;
+    setWanted(true);
+    let isStillWanted = true;
+    keys.begin(() => {
+      isStillWanted = false;
+    });
+    // The box too: its field takes the keys over.
+    Promise.all([import('@mantine/spotlight'), loadSearchBox()]).then(
+      ([{ spotlight }]) => isStillWanted && spotlight.open(),
+      () => {
+        keys.end();
+        reloadIfFilesAreMissing();
+      },
+    );
+  };
+  useHotkeys([
+    ['mod+K', open],
+    ['/', open],
+  ]);
+  return {
+    isWanted,
+    open,
+    onReady() {
+      hasField.current = true;
+      return keys.end();
+    },
+    onClose() {
+      hasField.current = false;
+    },
+  };
+}

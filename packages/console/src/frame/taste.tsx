@@ -1,0 +1,64 @@
+import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
+import { dictionary } from '../i18n/dictionary.ts';
+import { setLanguage, useLanguage } from '../i18n/language.ts';
+import { AutoSchemeIcon, LanguageIcon, MoonIcon, SunIcon } from '../icons/icons.tsx';
+
+const useTexts = dictionary({
+  scheme: ['Light or dark', '明暗模式'],
+  light: ['Light', '浅色'],
+  dark: ['Dark', '深色'],
+  auto: ['As the system', '跟随系统'],
+  language: ['Language', '语言'],
+});
+
+const SCHEMES = [
+  ['light', SunIcon],
+  ['dark', MoonIcon],
+  ['auto', AutoSchemeIcon],
+] as const;
+
+export function SchemeMenu() {
+  const t = useTexts();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const Current = SCHEMES.find(([scheme]) => scheme === colorScheme)?.[1] ?? AutoSchemeIcon;
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('scheme')} title={t('scheme')}>
+          <Current />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {SCHEMES.map(([scheme, Icon]) => (
+          <Menu.Item
+            key={scheme}
+            leftSection={<Icon size={16} />}
+            aria-current={scheme === colorScheme}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {t(scheme)}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Two languages need no menu: the button shows the other one's name, in its own letters. */
+export function LanguageButton() {
+  const t = useTexts();
+  const language = useLanguage();
+  const other = language === 'en' ? 'zh' : 'en';
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="lg"
+      aria-label={`${t('language')}: ${other === 'zh' ? '中文' : 'English'}`}
+      title={other === 'zh' ? '中文' : 'English'}
+      onClick={() => setLanguage(other)}
+    >
+      <LanguageIcon />
+    </ActionIcon>
+  );
+}

@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../api/client.ts';
+import { WAITING_KEY } from '../api/query-client.ts';
+import type { WaitingCounts } from '../api/types.ts';
+import { dictionary } from '../i18n/dictionary.ts';
+import { countText } from '../parts/money.tsx';
+import styles from './sidebar.module.css';
+
+const useTexts = dictionary({
+  alerts: ['{count} open', '{count} 条待处理'],
+  approvals: ['{count} open', '{count} 条待处理'],
+  differences: ['{count} open', '{count} 条待处理'],
+  // The page has those too that failed for good.
+  failedPayments: ['{count} to be tried again', '{count} 条待重试'],
+});
+
+/** The service counts no further. */
+const MOST = 999;
+
+const REFRESH_MS = 60_000;
+
+/** How many of a page's things wait for somebody. Nothing while there are none, or while it is not known. */
+export function WaitingCount({ of }: { readonly of: keyof WaitingCounts }) {
+  const t = useTexts();
+  const { data } = useQuery({
+    queryKey: [WAITING_KEY],
+    queryFn: ({ signal }) => api.get<WaitingCounts>('/waiting', {}, signal),
+    refetchInterval: REFRESH_MS,
+    staleTime: REFRESH_MS / 2,
+  });
+  const count = data?.[of] ?? 0;
+  if (count === 0) return null;
+  const text = count > MOST ? `${MOST}+` : countText(count);
+  return (
+    <span className={`figures ${styles.waiting}`} title={t(of, { count: text })}>
+      <span aria-hidden>{text}</span>
+      <span className="only-read">{t(of, { count: text })}</span>
+    </span>
+  );
+}

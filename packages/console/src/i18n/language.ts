@@ -1,0 +1,43 @@
+import { useSyncExternalStore } from 'react';
+import { readSetting, writeSetting } from '../settings.ts';
+
+export const LANGUAGES = ['en', 'zh'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** As Intl and the document name them. Dates of the English pages are written the day first. */
+const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', zh: 'zh-CN' };
+export const localeOf = (language: Language): string => LOCALES[language];
+
+const listeners = new Set<() => void>();
+let current: Language = rememberedLanguage() ?? browserLanguage();
+
+function rememberedLanguage(): Language | undefined {
+  const remembered = readSetting('language');
+  return LANGUAGES.find((language) => language === remembered);
+}
+
+function browserLanguage(): Language {
+  const wanted = navigator.languages.find((tag) => /^(zh|en)\b/i.test(tag)) ?? 'en';
+  return /^zh\b/i.test(wanted) ? 'zh' : 'en';
+}
+
+export const getLanguage = (): Language => current;
+
+export function setLanguage(language: Language): void {
+  current = language;
+  writeSetting('language', language);
+  markDocument();
+  for (const listener of listeners) listener();
+}
+
+/** For the browser's own line breaks, fonts and screen readers. */
+export function markDocument(): void {
+  document.documentElement.lang = localeOf(current);
+}
+
+export function useLanguage(): Language {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, getLanguage);
+}

@@ -1,0 +1,64 @@
+import './theme/global.css';
+import '@mantine/core/styles.layer.css';
+import '@mantine/notifications/styles.layer.css';
+import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { watchForSigns } from './api/attention.ts';
+import { reactBy } from './api/client.ts';
+import { queryClient } from './api/query-client.ts';
+import { markDocument } from './i18n/language.ts';
+import { ErrorBoundary } from './parts/states.tsx';
+import { router } from './router.tsx';
+import { askForProof } from './session/proof.ts';
+import { forgetSession, sessionQuery } from './session/session.ts';
+import { settingKey } from './settings.ts';
+import { watchForMissingFiles } from './stale-build.ts';
+import { cssVariablesResolver, theme } from './theme/theme.ts';
+
+reactBy({
+  askForProof,
+  renewToken: () =>
+    queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).then(
+      () => true,
+      () => false,
+    ),
+  signedOut: () => {
+    const { href, pathname } = router.state.location;
+    if (pathname === '/sign-in') return;
+    void router.navigate({ to: '/sign-in', search: { to: href } }).then(forgetSession);
+  },
+});
+markDocument();
+watchForSigns(window);
+watchForMissingFiles();
+
+/** The service puts one into the page for each answer; a style element without it is refused by the page's policy. */
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
+
+// The part of a dialog that keeps the page behind it from scrolling asks for it under this name.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
+
+const place = document.getElementById('page');
+if (!place) throw new Error('The page has no place for the console');
+createRoot(place).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariablesResolver}
+      defaultColorScheme="auto"
+      colorSchemeManager={localStorageColorSchemeManager({ key: settingKey('color-scheme') })}
+      getStyleNonce={() => nonce}
+    >
+      <Notifications position="bottom-right" limit={4} />
+      <QueryClientProvider client={queryClient}>
+        <ErrorBoundary>
+          <RouterProvider router={router} />
+        </ErrorBoundary>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,25 @@
+const BROWSERS = [
+  ['Edge', /Edg(e|A|iOS)?\//],
+  ['Opera', /OPR\//],
+  ['Firefox', /(Firefox|FxiOS)\//],
+  ['Chrome', /(Chrome|CriOS)\//],
+  ['Safari', /Version\/.*Safari\//],
+] as const;
+const SYSTEMS = [
+  ['iPhone', /iPhone/],
+  ['iPad', /iPad/],
+  ['Android', /Android/],
+  ['Windows', /Windows/],
+  ['macOS', /Macintosh/],
+  ['Linux', /Linux/],
+] as const;
+
+const nameIn = (names: readonly (readonly [string, RegExp])[], text: string) =>
+  names.find(([, pattern]) => pattern.test(text))?.[0];
+
+/** What a browser says of itself, as a person would say it. */
+export function deviceOf(userAgent: string): { readonly browser: string; readonly system: string } | undefined {
+  const browser = nameIn(BROWSERS, userAgent);
+  const system = nameIn(SYSTEMS, userAgent);
+  return browser && system ? { browser, system } : undefined;
+}

@@ -1,0 +1,33 @@
+import { places } from '../../address/places.ts';
+import type { Alert } from '../../api/types.ts';
+
+type What = 'order' | 'events' | 'requests' | 'channel' | 'benefit' | 'differences';
+
+interface Place {
+  readonly what: What;
+  readonly to: string;
+}
+
+/** Where what an alert is about can be looked at. */
+export function placeOfSubject({ kind, subject, orderNo }: Alert): Place | undefined {
+  if (orderNo !== null) return { what: 'order', to: places.order(orderNo) };
+  switch (kind) {
+    case 'webhook-given-up':
+      return { what: 'events', to: places.events({ appId: subject, status: 'GIVE_UP' }) };
+    case 'undecryptable-fields':
+      return { what: 'requests', to: places.requests({ appId: subject, code: 'failed' }) };
+    case 'agreement-number-of-another-channel':
+      return { what: 'channel', to: places.channel(subject.split(' ')[0] ?? subject) };
+    case 'pool-empty':
+    case 'pool-low':
+      return { what: 'benefit', to: `${places.benefits()}?code=${encodeURIComponent(subject)}` };
+    case 'reconciliation-difference':
+    case 'reconciliation-failed': {
+      const [, paymentChannelCode, day] = /^(.+) (\d{4}-\d\d-\d\d)$/.exec(subject) ?? [];
+      if (paymentChannelCode === undefined) return undefined;
+      return { what: 'differences', to: places.differences({ paymentChannelCode, day }) };
+    }
+    default:
+      return undefined;
+  }
+}

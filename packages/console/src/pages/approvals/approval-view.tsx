@@ -1,0 +1,204 @@
+import { Button, Textarea } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api, part } from '../../api/client.ts';
+import type { Approval, Preview } from '../../api/order-types.ts';
+import { isRefusal } from '../../i18n/said.ts';
+import { useSaidText } from '../../i18n/use-said-text.ts';
+import { moneyText } from '../../parts/money.tsx';
+import { notifyDone, notifyProblem } from '../../parts/notify.ts';
+import { Facts } from '../../parts/page.tsx';
+import { FormProblem, Problem } from '../../parts/states.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useMayDo, useSession } from '../../session/session.ts';
+import { PreviewBox } from '../order/preview-box.tsx';
+import styles from './approvals.module.css';
+import { useTexts } from './texts.ts';
+
+/** An order with its period is written `orderNo-cycleNo`. */
+const cycleOf = ({ subject }: Approval): string => subject.split('-').at(-1) ?? '';
+
+export function useApprovalTitle(): (approval: Approval) => string {
+  const t = useTexts();
+  return (approval) =>
+    approval.kind === 'REFUND'
+      ? t('refund', { cycleNo: cycleOf(approval) })
+      : t('bulk', { runId: approval.runId ?? approval.subject });
+}
+
+/** What came of it, in the page's language. */
+function useResultText(): (approval: Approval) => string {
+  const t = useTexts();
+  const saidText = useSaidText();
+  return ({ result, said }) => {
+    const why = saidText(result ?? '', said);
+    return isRefusal(said) ? t('notRefunded', { why }) : why;
+  };
+}
+
+interface ApprovalViewProps {
+  readonly approval: Approval;
+  onDecided(approval: Approval): void;
+}
+
+/** What is asked for, by whom and why, what it would do, and the two buttons of whoever may decide. */
+export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
+  const t = useTexts();
+  const resultText = useResultText();
+  const { name } = useSession();
+  const mayDecide = useMayDo('finance');
+  const { status, orderNo, runId } = approval;
+  return (
+    <div className={styles.approval}>
+      <div>
+        <p className={`figures ${styles.sum}`}>{moneyText(approval.amountCent)}</p>
+        <Status of="approval" value={status} />
+      </div>
+      <Facts
+        facts={[
+          ...(orderNo
+            ? [
+                [
+                  t('order'),
+                  <Link key="order" to="/orders/$orderNo" params={{ orderNo }} className="figures">
+                    {orderNo}
+                  </Link>,
+                ] as const,
+              ]
+            : []),
+          ...(runId
+            ? [
+                [
+                  t('run'),
+                  <Link key="run" to="/bulk/$runId" params={{ runId }}>
+                    {runId}
+                  </Link>,
+                ] as const,
+              ]
+            : []),
+          [t('by'), approval.requestedBy],
+          [t('at'), <Time key="at" value={approval.requestedAt} as="full" />],
+          ...(approval.decidedBy
+            ? ([
+                [t('decidedBy'), approval.decidedBy],
+                [t('decidedAt'), <Time key="decided" value={approval.decidedAt} as="full" />],
+              ] as const)
+            : []),
+        ]}
+      />
+      <Facts
+        facts={[
+          [t('note'), <Words key="note" text={approval.note} />],
+          ...(approval.decisionNote
+            ? [[t('decisionNote'), <Words key="theirs" text={approval.decisionNote} />] as const]
+            : []),
+          ...(approval.result && status !== 'FAILED'
+            ? [[t('result'), <Words key="result" text={resultText(approval)} />] as const]
+            : []),
+        ]}
+      />
+      {status === 'FAILED' ? <Problem>{t('notDone', { result: resultText(approval) })}</Problem> : null}
+      {status === 'WAITING' ? <WhatWouldHappen approval={approval} /> : null}
+      {approval.mayDecide ? (
+        <Decision approval={approval} onDecided={onDecided} />
+      ) : status === 'WAITING' ? (
+        <p className="quiet">{approval.requestedBy === name && mayDecide ? t('own') : t('notYours')}</p>
+      ) : null}
+      {approval.mayWithdraw ? <OwnStep approval={approval} step="withdraw" onDecided={onDecided} /> : null}
+      {approval.isUnseen ? <OwnStep approval={approval} step="seen" onDecided={onDecided} /> : null}
+    </div>
+  );
+}
+
+function Words({ text }: { readonly text: string }) {
+  return <p className={styles.words}>{text}</p>;
+}
+
+function WhatWouldHappen({ approval }: { readonly approval: Approval }) {
+  const t = useTexts();
+  const { orderNo, amountCent, approvalId } = approval;
+  const path = `/orders/${part(orderNo ?? '')}/periods/${part(cycleOf(approval))}/refund/preview`;
+  const preview = useQuery({
+    queryKey: [path, amountCent, approvalId],
+    queryFn: ({ signal }) => api.get<Preview>(path, { amountCent, approvalId }, signal),
+    enabled: orderNo !== null,
+  });
+  if (orderNo === null) return <p className={styles.words}>{t('bulkPreview')}</p>;
+  return <PreviewBox title={t('preview')} preview={preview.data} error={preview.error} isAlreadyAsked />;
+}
+
+function Decision({ approval, onDecided }: ApprovalViewProps) {
+  const t = useTexts();
+  const resultText = useResultText();
+  const queries = useQueryClient();
+  const [note, setNote] = useState('');
+  const decide = useMutation({
+    mutationFn: (verb: 'approve' | 'decline') =>
+      api.post<Approval>(`/approvals/${part(approval.approvalId)}/${verb}`, note.trim() ? { note: note.trim() } : {}),
+    onSuccess: (decided) => {
+      if (decided.status === 'FAILED') notifyProblem(new Error(t('notDone', { result: resultText(decided) })));
+      else notifyDone(decided.status === 'APPROVED' ? t('approved') : t('declined'));
+      onDecided(decided);
+      void queries.invalidateQueries({ queryKey: ['/overview'] });
+    },
+  });
+  return (
+    <div className={styles.decision}>
+      <Textarea
+        label={t('noteField')}
+        description={t('noteHint')}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+        maxLength={200}
+        autosize
+        minRows={2}
+      />
+      <FormProblem error={decide.error} />
+      <div className={styles.buttons}>
+        <Button
+          loading={decide.isPending && decide.variables === 'approve'}
+          disabled={decide.isPending}
+          onClick={() => decide.mutate('approve')}
+        >
+          {t('approve')}
+        </Button>
+        <Button
+          variant="default"
+          loading={decide.isPending && decide.variables === 'decline'}
+          disabled={decide.isPending}
+          onClick={() => decide.mutate('decline')}
+        >
+          {t('decline')}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+interface OwnStepProps extends ApprovalViewProps {
+  readonly step: 'withdraw' | 'seen';
+}
+
+/** What who asked may do about it. */
+export function OwnStep({ approval, step, onDecided }: OwnStepProps) {
+  const t = useTexts();
+  const take = useMutation({
+    mutationFn: () => api.post<Approval>(`/approvals/${part(approval.approvalId)}/${step}`),
+    onSuccess: (changed) => {
+      if (step === 'withdraw') notifyDone(t('withdrawn'));
+      onDecided(changed);
+    },
+  });
+  return (
+    <>
+      <FormProblem error={take.error} />
+      <div className={styles.buttons}>
+        <Button variant="default" loading={take.isPending} onClick={() => take.mutate()}>
+          {t(step === 'withdraw' ? 'withdraw' : 'known')}
+        </Button>
+      </div>
+    </>
+  );
+}

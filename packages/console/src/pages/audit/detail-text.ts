@@ -1,0 +1,13 @@
+/** The detail of an entry in a line: from and to as an arrow, everything else as names with values. */
+export function detailText(detail: unknown): string {
+  if (typeof detail !== 'object' || detail === null)
+    return detail === null || detail === undefined ? '' : String(detail);
+  const { from, to, ...rest } = detail as Record<string, unknown>;
+  const change = from === undefined && to === undefined ? [] : [`${valueText(from)} → ${valueText(to)}`];
+  return [...change, ...Object.entries(rest).map(([name, value]) => `${name}: ${valueText(value)}`)].join(' · ');
+}
+
+const valueText = (value: unknown): string => {
+  if (value === undefined || value === null) return '–';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};

@@ -1,0 +1,1 @@
+export const AUDIT_FILTERS = ['actor', 'action', 'subject'] as const;

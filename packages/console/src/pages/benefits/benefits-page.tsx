@@ -1,0 +1,185 @@
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useFilters } from '../../address/filters.ts';
+import { places } from '../../address/places.ts';
+import { benefitsQuery } from '../../api/catalog.ts';
+import type { Benefit } from '../../api/types.ts';
+import { UploadIcon } from '../../icons/icons.tsx';
+import { Copyable } from '../../parts/copyable.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Count, countText } from '../../parts/money.tsx';
+import { Facts, Page } from '../../parts/page.tsx';
+import { PlaceLink } from '../../parts/place-link.tsx';
+import { Sheet, SheetButtons, SheetPart } from '../../parts/sheet.tsx';
+import { Empty, NotFound } from '../../parts/states.tsx';
+import { Tag } from '../../parts/status.tsx';
+import { useMayDo } from '../../session/session.ts';
+import { ImportDialog, SourceDialog, ThresholdDialog } from './benefit-dialogs.tsx';
+import styles from './benefits.module.css';
+import { useTexts } from './texts.ts';
+
+type Task = { readonly what: 'import' | 'threshold' | 'source'; readonly benefit: Benefit };
+
+const isLow = ({ codesLeft, lowStock }: Benefit) => codesLeft !== null && lowStock !== null && codesLeft < lowStock;
+/** Those that somebody should refill come first. */
+const urgency = (benefit: Benefit) => (benefit.claimsWaiting > 0 ? 2 : 0) + (isLow(benefit) ? 1 : 0);
+
+export default function BenefitsPage() {
+  const t = useTexts();
+  const queries = useQueryClient();
+  const opened = useFilters(['code']);
+  const found = useQuery(benefitsQuery);
+  const [task, setTask] = useState<Task>();
+  const close = () => setTask(undefined);
+  const reload = () => void queries.invalidateQueries({ queryKey: benefitsQuery.queryKey });
+  const columns: readonly Column<Benefit>[] = [
+    {
+      id: 'code',
+      header: t('benefit'),
+      cell: ({ benefitCode }) => <span className="mono">{benefitCode}</span>,
+      grows: true,
+    },
+    { id: 'source', header: t('source'), cell: ({ kind }) => t(kind), inCard: 'aside' },
+    { id: 'stock', header: t('stock'), cell: (benefit) => <Stock benefit={benefit} />, align: 'end' },
+    {
+      id: 'threshold',
+      header: t('threshold'),
+      cell: (benefit) => <Threshold benefit={benefit} />,
+      align: 'end',
+    },
+    {
+      id: 'waiting',
+      header: t('waiting'),
+      cell: ({ claimsWaiting }) =>
+        claimsWaiting === 0 ? (
+          <span className="quiet figures">0</span>
+        ) : (
+          <Tag tone="waiting">{countText(claimsWaiting)}</Tag>
+        ),
+      align: 'end',
+    },
+    { id: 'products', header: t('products'), cell: ({ products }) => <Count value={products.length} />, align: 'end' },
+  ];
+  const one = found.data?.find(({ benefitCode }) => benefitCode === opened.values.code);
+  return (
+    <Page title={t('title')}>
+      <Loaded query={found}>
+        {(benefits) =>
+          benefits.length === 0 ? (
+            <Empty title={t('empty')} hint={t('emptyHint')} />
+          ) : (
+            <DataTable
+              caption={t('caption')}
+              columns={columns}
+              rows={benefits.toSorted((first, second) => urgency(second) - urgency(first))}
+              rowKey={({ benefitCode }) => benefitCode}
+              onOpen={({ benefitCode }) => opened.set({ code: benefitCode })}
+            />
+          )
+        }
+      </Loaded>
+      <Sheet
+        isOpen={opened.values.code !== undefined && found.data !== undefined}
+        title={opened.values.code}
+        onClose={() => opened.set({ code: undefined })}
+      >
+        {one ? <OneBenefit benefit={one} onChoose={(what) => setTask({ what, benefit: one })} /> : <NotFound />}
+      </Sheet>
+      {task?.what === 'import' ? (
+        <ImportDialog benefitCode={task.benefit.benefitCode} onClose={close} onImported={reload} />
+      ) : null}
+      {task?.what === 'threshold' ? (
+        <ThresholdDialog benefit={task.benefit} onClose={close} onChanged={reload} />
+      ) : null}
+      {task?.what === 'source' ? <SourceDialog benefit={task.benefit} onClose={close} onChanged={reload} /> : null}
+    </Page>
+  );
+}
+
+function Stock({ benefit }: { readonly benefit: Benefit }) {
+  const t = useTexts();
+  if (benefit.codesLeft === null) return <span className="quiet">{t('noPool')}</span>;
+  return (
+    <span className={styles.stock}>
+      <StockTag benefit={benefit} />
+      <Count value={benefit.codesLeft} />
+    </span>
+  );
+}
+
+function StockTag({ benefit }: { readonly benefit: Benefit }) {
+  const t = useTexts();
+  if (benefit.codesLeft === 0) return <Tag tone="negative">{t('emptyPool')}</Tag>;
+  return isLow(benefit) ? <Tag tone="waiting">{t('low')}</Tag> : null;
+}
+
+function Threshold({ benefit: { lowStock, codesLeft } }: { readonly benefit: Benefit }) {
+  const t = useTexts();
+  if (lowStock !== null) return <Count value={lowStock} />;
+  return <span className="quiet">{codesLeft === null ? '–' : t('noThreshold')}</span>;
+}
+
+interface OneBenefitProps {
+  readonly benefit: Benefit;
+  onChoose(what: Task['what']): void;
+}
+
+function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
+  const t = useTexts();
+  const mayRefill = useMayDo('support');
+  const isAdmin = useMayDo('admin');
+  return (
+    <>
+      {benefit.codesLeft === null ? null : (
+        <div>
+          <div className="quiet">{t('stock')}</div>
+          <div className={styles.stock}>
+            <span className={`figures ${styles.figure}`}>{countText(benefit.codesLeft)}</span>
+            <StockTag benefit={benefit} />
+          </div>
+        </div>
+      )}
+      <SheetButtons>
+        {mayRefill ? (
+          <>
+            <Button leftSection={<UploadIcon size={16} />} onClick={() => onChoose('import')}>
+              {t('import')}
+            </Button>
+            {benefit.kind === 'POOL' ? (
+              <Button variant="default" onClick={() => onChoose('threshold')}>
+                {t('setThreshold')}
+              </Button>
+            ) : null}
+          </>
+        ) : null}
+        {isAdmin ? (
+          <Button variant="default" onClick={() => onChoose('source')}>
+            {t('setSource')}
+          </Button>
+        ) : null}
+      </SheetButtons>
+      <Facts
+        facts={[
+          [t('source'), t(benefit.kind)],
+          [t('threshold'), <Threshold key="threshold" benefit={benefit} />],
+          [t('waiting'), <Count key="waiting" value={benefit.claimsWaiting} />],
+          ...(benefit.supplierUrl === null
+            ? []
+            : [[t('supplierUrl'), <Copyable key="url" value={benefit.supplierUrl} />] as const]),
+        ]}
+      />
+      <SheetPart title={t('products')}>
+        {benefit.products.length === 0 ? <p className="quiet">{t('noProducts')}</p> : null}
+        <div className={styles.tags}>
+          {benefit.products.map((code) => (
+            <PlaceLink key={code} to={places.product(code)} className="mono">
+              {code}
+            </PlaceLink>
+          ))}
+        </div>
+      </SheetPart>
+    </>
+  );
+}

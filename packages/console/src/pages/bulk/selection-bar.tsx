@@ -1,0 +1,137 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import type { BulkKind } from '../../api/order-types.ts';
+import { useCommonTexts } from '../../i18n/common.ts';
+import { dictionary } from '../../i18n/dictionary.ts';
+import type { Selection } from '../../parts/data-table.tsx';
+import { countText, moneyText } from '../../parts/money.tsx';
+import { PrepareRunDialog } from './prepare-run-dialog.tsx';
+import styles from './selection-bar.module.css';
+
+const useTexts = dictionary({
+  selected: ['{count} selected', '已选 {count} 项'],
+  all: ['All {count} that match are meant', '已选全部 {count} 项符合条件的记录'],
+  allUnknown: ['All that match are meant, also those not shown', '已选全部符合条件的记录（含未显示）'],
+  chooseAll: ['Select all {count} that match', '选择全部 {count} 项'],
+  chooseAllUnknown: ['Select all that match', '选择全部符合条件的记录'],
+  label: ['What is selected', '已选内容'],
+  atLeast: ['{count}+', '{count}+'],
+});
+
+type Filter = Readonly<Record<string, string | undefined>>;
+
+export interface RowChoice {
+  readonly selection: Selection;
+  readonly selected: ReadonlySet<string>;
+  /** Everything that matches is meant, not only what is shown. */
+  readonly isAll: boolean;
+  chooseAll(): void;
+  clear(): void;
+}
+
+/** What is chosen of a list. It is forgotten when the list is filtered anew: nobody acts on what they no longer see. */
+export function useRowChoice(filter: Filter): RowChoice {
+  const question = JSON.stringify(filter);
+  const [chosen, setChosen] = useState({ question, selected: new Set<string>() as ReadonlySet<string>, isAll: false });
+  const isCurrent = chosen.question === question;
+  const selected = isCurrent ? chosen.selected : new Set<string>();
+  const choose = (next: ReadonlySet<string>, isAll = false) => setChosen({ question, selected: next, isAll });
+  return {
+    selected,
+    isAll: isCurrent && chosen.isAll,
+    selection: { selected, onChange: (next) => choose(next) },
+    chooseAll: () => choose(selected, true),
+    clear: () => choose(new Set()),
+  };
+}
+
+interface BulkAction<Row> {
+  readonly kind: BulkKind;
+  readonly label: string;
+  /** How a run names what a row is about; undefined when it cannot be done to this one. */
+  itemOf(row: Row): string | undefined;
+  /** It takes names only: the filter of this list is not one of its own. */
+  readonly isForNamedOnly?: boolean;
+}
+
+interface SelectionBarProps<Row> {
+  readonly choice: RowChoice;
+  readonly rows: readonly Row[];
+  rowKey(row: Row): string;
+  amountOf?(row: Row): number;
+  readonly hasMore: boolean;
+  readonly mayChooseAll: boolean;
+  /** How many match, when that is known. */
+  readonly matching: { readonly count: number; readonly isAtLeast: boolean } | undefined;
+  readonly filter: Filter;
+  readonly actions: readonly BulkAction<Row>[];
+}
+
+/** At the foot of the window while something is chosen: how much it is, and what can be done about it. */
+export function SelectionBar<Row>(props: SelectionBarProps<Row>) {
+  const { choice, rows, rowKey, amountOf, hasMore, mayChooseAll, matching, filter, actions } = props;
+  const t = useTexts();
+  const common = useCommonTexts();
+  const [task, setTask] = useState<BulkAction<Row>>();
+  const meant = rows.filter((row) => choice.selected.has(rowKey(row)));
+  if (meant.length === 0 || actions.length === 0) return null;
+  const isWholeList = meant.length === rows.length;
+  const count = matching
+    ? matching.isAtLeast
+      ? t('atLeast', { count: countText(matching.count) })
+      : countText(matching.count)
+    : undefined;
+  const amount = amountOf && meant.reduce((sum, row) => sum + amountOf(row), 0);
+  return (
+    <>
+      <section className={styles.bar} aria-label={t('label')}>
+        <span className={`figures ${styles.words}`} role="status">
+          {choice.isAll
+            ? count
+              ? t('all', { count })
+              : t('allUnknown')
+            : `${t('selected', { count: countText(meant.length) })}${amount === undefined ? '' : ` · ${moneyText(amount)}`}`}
+        </span>
+        {isWholeList && hasMore && mayChooseAll && !choice.isAll ? (
+          <Button variant="subtle" size="xs" onClick={choice.chooseAll}>
+            {count ? t('chooseAll', { count }) : t('chooseAllUnknown')}
+          </Button>
+        ) : null}
+        <span className={styles.actions}>
+          {actions.map((action, place) => {
+            const isPossible = choice.isAll
+              ? !action.isForNamedOnly
+              : meant.some((row) => action.itemOf(row) !== undefined);
+            return (
+              <Button
+                key={action.kind}
+                size="xs"
+                variant={place === 0 ? 'filled' : 'default'}
+                disabled={!isPossible}
+                onClick={() => setTask(action)}
+              >
+                {action.label}
+              </Button>
+            );
+          })}
+          <Button variant="default" size="xs" onClick={choice.clear}>
+            {common('clear')}
+          </Button>
+        </span>
+      </section>
+      {task ? (
+        <PrepareRunDialog
+          kind={task.kind}
+          what={
+            choice.isAll
+              ? {
+                  filter: Object.fromEntries(Object.entries(filter).filter((one): one is [string, string] => !!one[1])),
+                }
+              : { items: meant.flatMap((row) => task.itemOf(row) ?? []) }
+          }
+          onClose={() => setTask(undefined)}
+        />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,197 @@
+import { Button, Select, Switch } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { places } from '../../address/places.ts';
+import { paymentChannelsQuery, productsQuery } from '../../api/catalog.ts';
+import { api, part } from '../../api/client.ts';
+import type { ChannelChanged } from '../../api/types.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { notifyDone } from '../../parts/notify.ts';
+import { Section } from '../../parts/page.tsx';
+import { PlaceLink } from '../../parts/place-link.tsx';
+import { FormProblem } from '../../parts/states.tsx';
+import { Tag } from '../../parts/status.tsx';
+import { useMayDo } from '../../session/session.ts';
+import type { ChannelTabProps } from './channel-tab.ts';
+import styles from './channels.module.css';
+import { useTexts } from './texts.ts';
+import { useTakeChannel } from './use-change.ts';
+
+type Kind = 'products' | 'payment-channels';
+interface Flags {
+  readonly isDefault?: boolean;
+  readonly shareEnabled?: boolean;
+}
+
+/** Lets a channel do something with a product or a payment channel, or no longer. */
+function useAuthorization(appId: string) {
+  const t = useTexts();
+  const take = useTakeChannel();
+  const pathOf = (kind: Kind, code: string) => `/channels/${part(appId)}/${kind}/${part(code)}`;
+  const onSuccess = ({ channel }: ChannelChanged) => {
+    take(channel);
+    notifyDone(t('saved'));
+  };
+  const give = useMutation({
+    mutationFn: ({ kind, code, flags }: { readonly kind: Kind; readonly code: string; readonly flags?: Flags }) =>
+      api.put<ChannelChanged>(pathOf(kind, code), flags),
+    onSuccess,
+  });
+  const withdraw = useMutation({
+    mutationFn: ({ kind, code }: { readonly kind: Kind; readonly code: string }) =>
+      api.delete<ChannelChanged>(pathOf(kind, code)),
+    onSuccess,
+  });
+  return { give, withdraw };
+}
+
+export function AuthorizationsTab({ channel }: ChannelTabProps) {
+  const t = useTexts();
+  const isAdmin = useMayDo('admin');
+  const { give, withdraw } = useAuthorization(channel.appId);
+  const [asked, setAsked] = useState<{ readonly kind: Kind; readonly code: string }>();
+  const { data: products = [] } = useQuery(productsQuery);
+  const { data: paymentChannels = [] } = useQuery(paymentChannelsQuery);
+  const productName = (code: string) => products.find((one) => one.productCode === code)?.productName;
+  const paymentName = (code: string) => paymentChannels.find((one) => one.code === code)?.displayName;
+  const withdrawButton = (kind: Kind, code: string) => (
+    <Button variant="subtle" color="red" size="xs" onClick={() => setAsked({ kind, code })}>
+      {t('withdraw')}
+    </Button>
+  );
+  return (
+    <>
+      <Section title={t('products')} hint={t('productsHint')}>
+        {channel.products.length === 0 ? <p className={styles.hint}>{t('noProducts')}</p> : null}
+        <ul className={styles.rows}>
+          {channel.products.map((code) => (
+            <li key={code} className={styles.row}>
+              <div className={styles.what}>
+                <PlaceLink to={places.product(code)}>{productName(code) ?? code}</PlaceLink>
+                <p className="mono">{code}</p>
+              </div>
+              {isAdmin ? <div className={styles.acts}>{withdrawButton('products', code)}</div> : null}
+            </li>
+          ))}
+        </ul>
+        {isAdmin ? (
+          <AddBox
+            label={t('addProduct')}
+            choices={products
+              .filter(({ productCode }) => !channel.products.includes(productCode))
+              .map(({ productCode, productName: name }) => ({ value: productCode, label: `${name} · ${productCode}` }))}
+            isPending={give.isPending}
+            onAdd={(code) => give.mutate({ kind: 'products', code })}
+          />
+        ) : null}
+      </Section>
+      <Section title={t('paymentChannels')} hint={t('paymentChannelsHint')}>
+        {channel.paymentChannels.length === 0 ? <p className={styles.hint}>{t('noPaymentChannels')}</p> : null}
+        <ul className={styles.rows}>
+          {channel.paymentChannels.map(({ code, isDefault, shareEnabled }) => (
+            <li key={code} className={styles.row}>
+              <div className={styles.what}>
+                <PlaceLink to={`/payment-channels?code=${encodeURIComponent(code)}`}>
+                  {paymentName(code) ?? code}
+                </PlaceLink>{' '}
+                {isDefault ? <Tag tone="progress">{t('isDefault')}</Tag> : null}
+                <p className="mono">{code}</p>
+              </div>
+              <div className={styles.acts}>
+                <Switch
+                  size="xs"
+                  label={t('shares')}
+                  checked={shareEnabled}
+                  disabled={!isAdmin || give.isPending}
+                  onChange={(event) =>
+                    give.mutate({
+                      kind: 'payment-channels',
+                      code,
+                      flags: { shareEnabled: event.currentTarget.checked },
+                    })
+                  }
+                />
+                {isAdmin && !isDefault ? (
+                  <Button
+                    variant="default"
+                    size="xs"
+                    onClick={() => give.mutate({ kind: 'payment-channels', code, flags: { isDefault: true } })}
+                  >
+                    {t('setDefault')}
+                  </Button>
+                ) : null}
+                {isAdmin ? withdrawButton('payment-channels', code) : null}
+              </div>
+            </li>
+          ))}
+        </ul>
+        {isAdmin ? (
+          <AddBox
+            label={t('addPaymentChannel')}
+            choices={paymentChannels
+              .filter(({ code }) => !channel.paymentChannels.some((one) => one.code === code))
+              .map(({ code, displayName }) => ({ value: code, label: `${displayName} · ${code}` }))}
+            isPending={give.isPending}
+            onAdd={(code) =>
+              give.mutate({
+                kind: 'payment-channels',
+                code,
+                flags: { isDefault: channel.paymentChannels.length === 0 },
+              })
+            }
+          />
+        ) : null}
+      </Section>
+      <FormProblem error={give.error} />
+      {asked ? (
+        <ConfirmDialog
+          isOpen
+          isDangerous
+          title={t('withdrawTitle', { code: asked.code })}
+          verb={t('withdraw')}
+          onConfirm={() => withdraw.mutateAsync(asked)}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>{t(asked.kind === 'products' ? 'withdrawProductHint' : 'withdrawPaymentHint')}</p>
+        </ConfirmDialog>
+      ) : null}
+    </>
+  );
+}
+
+interface AddBoxProps {
+  readonly label: string;
+  readonly choices: { value: string; label: string }[];
+  readonly isPending: boolean;
+  onAdd(code: string): void;
+}
+
+function AddBox({ label, choices, isPending, onAdd }: AddBoxProps) {
+  const t = useTexts();
+  const [chosen, setChosen] = useState<string | null>(null);
+  if (choices.length === 0) return null;
+  return (
+    <div className={styles.add}>
+      <Select
+        aria-label={label}
+        placeholder={label}
+        data={choices}
+        value={chosen}
+        onChange={setChosen}
+        searchable
+        clearable
+      />
+      <Button
+        variant="default"
+        disabled={chosen === null}
+        loading={isPending}
+        onClick={() => {
+          if (chosen !== null) onAdd(chosen);
+          setChosen(null);
+        }}
+      >
+        {t('authorize')}
+      </Button>
+    </div>
+  );
+}

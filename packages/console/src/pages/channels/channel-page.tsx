@@ -1,0 +1,98 @@
+import { Button, Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { type ComponentType, useEffect, useRef } from 'react';
+import { useFilters } from '../../address/filters.ts';
+import { places } from '../../address/places.ts';
+import { channelQuery } from '../../api/catalog.ts';
+import { EventIcon, RequestIcon } from '../../icons/icons.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { PlaceLink, placeAddress } from '../../parts/place-link.tsx';
+import { Status } from '../../parts/status.tsx';
+import { AllowListTab } from './allow-list-tab.tsx';
+import { AuthorizationsTab } from './authorizations-tab.tsx';
+import { CallbacksTab } from './callbacks-tab.tsx';
+import type { ChannelTabProps } from './channel-tab.ts';
+import styles from './channels.module.css';
+import { GeneralTab } from './general-tab.tsx';
+import { RateTab } from './rate-tab.tsx';
+import { SecretsTab } from './secrets-tab.tsx';
+import { useTexts } from './texts.ts';
+
+const TABS = {
+  general: GeneralTab,
+  secrets: SecretsTab,
+  callbacks: CallbacksTab,
+  allowList: AllowListTab,
+  rate: RateTab,
+  authorizations: AuthorizationsTab,
+} as const satisfies Readonly<Record<string, ComponentType<ChannelTabProps>>>;
+type Tab = keyof typeof TABS;
+const NAMES = Object.keys(TABS) as Tab[];
+
+export default function ChannelPage() {
+  const t = useTexts();
+  const { appId = '' } = useParams({ strict: false });
+  const place = useFilters(['tab']);
+  const found = useQuery(channelQuery(appId));
+  const tab = NAMES.find((name) => name === place.values.tab) ?? 'general';
+  const Panel = TABS[tab];
+  const list = useRef<HTMLDivElement>(null);
+  const isLoaded = found.data !== undefined;
+  // On a phone the tabs do not fit: the one that is open should be among those that are seen.
+  useEffect(() => {
+    const element = isLoaded ? list.current?.querySelector(`[data-tab="${tab}"]`) : null;
+    element?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [tab, isLoaded]);
+  return (
+    <Page
+      title={found.data?.name ?? appId}
+      above={<PlaceLink to="/channels">{t('title')}</PlaceLink>}
+      aside={found.data ? <Status of="channel" value={found.data.status} /> : null}
+      actions={
+        found.data ? (
+          <>
+            <Button
+              variant="default"
+              leftSection={<EventIcon size={16} />}
+              renderRoot={(props) => <Link {...props} {...placeAddress(places.events({ appId }))} />}
+            >
+              {t('goEvents')}
+            </Button>
+            <Button
+              variant="default"
+              leftSection={<RequestIcon size={16} />}
+              renderRoot={(props) => <Link {...props} {...placeAddress(places.requests({ appId }))} />}
+            >
+              {t('goRequests')}
+            </Button>
+          </>
+        ) : null
+      }
+    >
+      <Loaded query={found}>
+        {(channel) => (
+          <Tabs
+            value={tab}
+            onChange={(chosen) => place.set({ tab: chosen === 'general' ? undefined : chosen })}
+            keepMounted={false}
+          >
+            <Tabs.List ref={list} aria-label={t('tabs')} className={styles.tabs ?? ''} mb="md">
+              {NAMES.map((name) => (
+                <Tabs.Tab key={name} value={name} data-tab={name}>
+                  {t(name)}
+                </Tabs.Tab>
+              ))}
+            </Tabs.List>
+            <Tabs.Panel value={tab}>
+              <div className={styles.panel}>
+                <Panel key={tab} channel={channel} />
+              </div>
+            </Tabs.Panel>
+          </Tabs>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,141 @@
+import { Button, Select, Switch, Textarea } from '@mantine/core';
+import { useState } from 'react';
+import { useCommonTexts } from '../../i18n/common.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { Copyable } from '../../parts/copyable.tsx';
+import { Facts, Section } from '../../parts/page.tsx';
+import { FormProblem } from '../../parts/states.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useMayDo } from '../../session/session.ts';
+import type { ChannelTabProps } from './channel-tab.ts';
+import styles from './channels.module.css';
+import { linesOf } from './lines.ts';
+import { useTexts } from './texts.ts';
+import { useChannelChange } from './use-change.ts';
+
+export function GeneralTab({ channel }: ChannelTabProps) {
+  const t = useTexts();
+  const isAdmin = useMayDo('admin');
+  const [isAsked, setAsked] = useState(false);
+  const change = useChannelChange(channel.appId);
+  const isActive = channel.status === 'ACTIVE';
+  return (
+    <>
+      <Facts
+        facts={[
+          [t('appId'), <Copyable key="appId" value={channel.appId} />],
+          [t('created'), <Time key="created" value={channel.createdAt} as="full" />],
+        ]}
+      />
+      <InterfaceSettings channel={channel} />
+      <FrameOrigins channel={channel} />
+      {isAdmin ? (
+        <Section
+          title={t(isActive ? 'suspendSection' : 'resumeSection')}
+          hint={t(isActive ? 'suspendHint' : 'resumeHint')}
+        >
+          <div>
+            <Button
+              variant={isActive ? 'outline' : 'filled'}
+              color={isActive ? 'red' : 'iris'}
+              onClick={() => setAsked(true)}
+            >
+              {t(isActive ? 'suspend' : 'resume')}
+            </Button>
+          </div>
+        </Section>
+      ) : null}
+      <ConfirmDialog
+        isOpen={isAsked}
+        isDangerous={isActive}
+        title={t(isActive ? 'suspendTitle' : 'resumeTitle', { name: channel.name })}
+        verb={t(isActive ? 'suspend' : 'resume')}
+        onConfirm={() => change.mutateAsync({ status: isActive ? 'SUSPENDED' : 'ACTIVE' })}
+        onClose={() => setAsked(false)}
+      >
+        <p>{t(isActive ? 'suspendHint' : 'resumeHint')}</p>
+      </ConfirmDialog>
+    </>
+  );
+}
+
+function InterfaceSettings({ channel }: ChannelTabProps) {
+  const t = useTexts();
+  const isAdmin = useMayDo('admin');
+  const change = useChannelChange(channel.appId);
+  return (
+    <Section title={t('interface')}>
+      <div className={styles.form}>
+        <Switch
+          label={t('voided')}
+          description={t('voidedHint')}
+          checked={channel.voidedPeriodEvents}
+          disabled={!isAdmin || change.isPending}
+          onChange={(event) => change.mutate({ voidedPeriodEvents: event.currentTarget.checked })}
+        />
+        <Select
+          label={t('encryption')}
+          description={t('encryptionHint')}
+          data={['v1', 'v2']}
+          value={channel.answerEncryption}
+          disabled={!isAdmin || change.isPending}
+          onChange={(answers) =>
+            (answers === 'v1' || answers === 'v2') &&
+            answers !== channel.answerEncryption &&
+            change.mutate({ encryption: { answers } })
+          }
+        />
+        <Switch
+          label={t('acceptsV1')}
+          description={t('acceptsV1Hint')}
+          checked={channel.acceptsV1}
+          disabled={!isAdmin || change.isPending}
+          onChange={(event) => change.mutate({ encryption: { acceptsV1: event.currentTarget.checked } })}
+        />
+        <FormProblem error={change.error} />
+      </div>
+    </Section>
+  );
+}
+
+function FrameOrigins({ channel }: ChannelTabProps) {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const isAdmin = useMayDo('admin');
+  const change = useChannelChange(channel.appId);
+  const [text, setText] = useState(channel.frameOrigins.join('\n'));
+  const frameOrigins = linesOf(text);
+  return (
+    <Section title={t('redemption')}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate({ frameOrigins });
+        }}
+      >
+        <Textarea
+          label={t('frameOrigins')}
+          description={t('frameOriginsHint')}
+          value={text}
+          readOnly={!isAdmin}
+          onChange={(event) => setText(event.currentTarget.value)}
+          classNames={{ input: 'mono' }}
+          spellCheck={false}
+          autosize
+          minRows={2}
+        />
+        <FormProblem error={change.error} />
+        {isAdmin ? (
+          <Button
+            type="submit"
+            disabled={frameOrigins.join() === channel.frameOrigins.join()}
+            loading={change.isPending}
+          >
+            {common('save')}
+          </Button>
+        ) : null}
+      </form>
+    </Section>
+  );
+}

@@ -1,0 +1,28 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { channelQuery, channelsQuery } from '../../api/catalog.ts';
+import { api, part } from '../../api/client.ts';
+import type { Channel, ChannelChange, ChannelChanged } from '../../api/types.ts';
+import { notifyDone } from '../../parts/notify.ts';
+import { useTexts } from './texts.ts';
+
+/** Keeps what a change has answered, so that every tab shows it. */
+export function useTakeChannel() {
+  const queries = useQueryClient();
+  return (channel: Channel) => {
+    queries.setQueryData(channelQuery(channel.appId).queryKey, channel);
+    void queries.invalidateQueries({ queryKey: channelsQuery.queryKey, exact: true });
+  };
+}
+
+/** Changes settings of a channel; says whether anything was another before. */
+export function useChannelChange(appId: string) {
+  const t = useTexts();
+  const take = useTakeChannel();
+  return useMutation({
+    mutationFn: (change: ChannelChange) => api.put<ChannelChanged>(`/channels/${part(appId)}`, change),
+    onSuccess: ({ channel, changed }) => {
+      take(channel);
+      notifyDone(t(changed ? 'saved' : 'asBefore'));
+    },
+  });
+}

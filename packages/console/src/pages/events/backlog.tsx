@@ -1,0 +1,63 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api } from '../../api/client.ts';
+import type { EventChannel, EventChannels } from '../../api/types.ts';
+import { now } from '../../clock.ts';
+import { shareText } from '../../parts/change.tsx';
+import { countText } from '../../parts/money.tsx';
+import { Tag } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { momentOf } from '../../parts/time-text.ts';
+import { useTexts } from './texts.ts';
+
+export const backlogsQuery = queryOptions({
+  queryKey: ['/events/channels'],
+  queryFn: async ({ signal }) => (await api.get<EventChannels>('/events/channels', {}, signal)).channels,
+  refetchInterval: 10_000,
+});
+
+/** The service counts no further. */
+const MAX_COUNTED = 10_000;
+
+export function Counted({ value }: { readonly value: number }) {
+  const t = useTexts();
+  if (value === 0) return <span className="quiet figures">0</span>;
+  const text = countText(value);
+  return <span className="figures">{value >= MAX_COUNTED ? t('atLeast', { count: text }) : text}</span>;
+}
+
+/** Whether somebody should look at it; those come first. */
+export function troubleOf(channel: EventChannel): number {
+  const { givenUp, paused, waiting, failed, accepted, withoutAddress } = channel;
+  if (givenUp > 0) return 4;
+  if (waiting > 0 && failed > accepted) return 3;
+  if (paused.length > 0) return 2;
+  return withoutAddress > 0 ? 1 : 0;
+}
+
+export function DeliveryState({ channel }: { readonly channel: EventChannel }) {
+  const t = useTexts();
+  const { paused, callbackUrls, waiting, failed, accepted, givenUp } = channel;
+  if (paused.includes('*')) return <Tag tone="waiting">{t('paused')}</Tag>;
+  if (paused.length > 0) return <Tag tone="waiting">{t('partlyPaused')}</Tag>;
+  if (callbackUrls.length === 0) return <Tag tone="neutral">{t('noAddress')}</Tag>;
+  if ((waiting > 0 || givenUp > 0) && failed > accepted) return <Tag tone="negative">{t('failing')}</Tag>;
+  return waiting > 0 ? <Tag tone="progress">{t('delivering')}</Tag> : <Tag tone="positive">{t('upToDate')}</Tag>;
+}
+
+export function SuccessRate({ channel: { accepted, failed } }: { readonly channel: EventChannel }) {
+  const t = useTexts();
+  const pushes = accepted + failed;
+  if (pushes === 0) return <span className="quiet">{t('noPushes')}</span>;
+  return (
+    <span className="figures">
+      {shareText(accepted / pushes)} <span className="quiet">{t('ofPushes', { count: countText(pushes) })}</span>
+    </span>
+  );
+}
+
+/** A push that is due is under way, whatever second it was planned for. */
+export function NextPush({ at }: { readonly at: string | null }) {
+  const t = useTexts();
+  if (at !== null && momentOf(at).getTime() <= now()) return t('now');
+  return <Time value={at} as="ago" />;
+}

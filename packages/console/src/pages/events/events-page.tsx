@@ -1,0 +1,10 @@
+import { useFilters } from '../../address/filters.ts';
+import { ChannelEvents } from './channel-events.tsx';
+import { ChannelsOverview } from './channels-overview.tsx';
+import { EVENT_PLACE } from './filters.ts';
+
+/** All channels in a table, or the events of the one that the address names. */
+export default function EventsPage() {
+  const { appId } = useFilters(EVENT_PLACE).values;
+  return appId === undefined ? <ChannelsOverview /> : <ChannelEvents key={appId} appId={appId} />;
+}

@@ -1,0 +1,84 @@
+import { Button, Select } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, part } from '../../api/client.ts';
+import type { TestEventAnswer } from '../../api/types.ts';
+import { useCommonTexts } from '../../i18n/common.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { EVENT_TYPES, useEventTypeText } from '../../parts/event-type.ts';
+import dialog from '../../parts/form-dialog.module.css';
+import { countText } from '../../parts/money.tsx';
+import { Facts } from '../../parts/page.tsx';
+import { FormProblem } from '../../parts/states.tsx';
+import styles from './events.module.css';
+import { Outcome } from './outcome.tsx';
+import { useTexts } from './texts.ts';
+
+interface TestEventDialogProps {
+  readonly appId: string;
+  readonly name: string;
+  onClose(): void;
+}
+
+export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const typeText = useEventTypeText();
+  const [eventType, setEventType] = useState<string>(EVENT_TYPES[0]);
+  const send = useMutation({
+    mutationFn: () => api.post<TestEventAnswer>(`/channels/${part(appId)}/events/test`, { eventType }),
+  });
+  return (
+    <Dialog isOpen onClose={onClose} title={t('testTitle', { name })} size="lg">
+      <form
+        className={dialog.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          send.mutate();
+        }}
+      >
+        <p>{t('testHint')}</p>
+        <Select
+          label={t('type')}
+          data={EVENT_TYPES.map((value) => ({ value, label: `${typeText(value)} · ${value}` }))}
+          value={eventType}
+          onChange={(chosen) => chosen && setEventType(chosen)}
+        />
+        <div role="status">
+          {send.data && !send.isPending ? (
+            <div className={styles.facts}>
+              <Facts
+                facts={[
+                  [t('outcome'), <Outcome key="outcome" value={send.data.outcome} />],
+                  [t('http'), send.data.httpStatus ?? t('noAnswer')],
+                  [t('took'), t('milliseconds', { count: countText(send.data.latencyMs) })],
+                  [
+                    t('sentTo'),
+                    <span key="url" className={`mono ${styles.answer}`}>
+                      {send.data.url}
+                    </span>,
+                  ],
+                  [
+                    t('answer'),
+                    <span key="answer" className={`mono ${styles.answer}`}>
+                      {send.data.answer || '–'}
+                    </span>,
+                  ],
+                ]}
+              />
+            </div>
+          ) : null}
+        </div>
+        <FormProblem error={send.error} />
+        <div className={dialog.buttons}>
+          <Button variant="default" onClick={onClose}>
+            {common('close')}
+          </Button>
+          <Button type="submit" loading={send.isPending}>
+            {send.data ? t('sendAgain') : t('send')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,131 @@
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Order, OrderAnswer, Unmasked } from '../../api/order-types.ts';
+import { useInstitutionNames } from '../../catalog/catalog.ts';
+import { Copyable } from '../../parts/copyable.tsx';
+import { moneyText } from '../../parts/money.tsx';
+import { Facts, Section } from '../../parts/page.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useMayDo, useSession } from '../../session/session.ts';
+import { useModeTexts } from '../orders/mode-words.ts';
+import { UnmaskDialog } from './dialogs.tsx';
+import styles from './order.module.css';
+import { useTexts } from './texts.ts';
+
+export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
+  const t = useTexts();
+  const modeText = useModeTexts();
+  const { order, product, channel } = shown;
+  const plan = order.periodType === 'MONTH' ? 'planMonths' : 'planDays';
+  return (
+    <Section title={t('details')}>
+      <Facts
+        facts={[
+          ...useWhoFacts(shown),
+          [
+            t('channel'),
+            <span key="channel" title={channel.appId}>
+              {channel.name}
+            </span>,
+          ],
+          [
+            t('product'),
+            <span key="product" title={order.productCode}>
+              {product?.productName ?? order.productCode}
+            </span>,
+          ],
+          [
+            t('plan'),
+            `${t(plan, { amount: moneyText(order.amountCent), count: order.period })}, ${t('planTimes', { total: order.totalCycles })}`,
+          ],
+          [t('mode'), modeText(order.settlementMode)],
+          [t('external'), <Copyable key="external" value={order.externalOrderNo} />],
+          [t('created'), <Time key="created" value={order.createTime} as="full" />],
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** Whom it is of: masked, and in clear for a reason. */
+function useWhoFacts({ order, mobile }: OrderAnswer): readonly (readonly [string, React.ReactNode])[] {
+  const t = useTexts();
+  const maySee = useMayDo('support');
+  const { role } = useSession();
+  const [unmasked, setUnmasked] = useState<Unmasked>();
+  const [isAsking, setAsking] = useState(false);
+  const { appId } = order;
+  const channelUserId = unmasked?.channelUserId ?? order.channelUserId;
+  return [
+    [
+      t('user'),
+      // A viewer has the masked id, by which nobody can be found.
+      role === 'viewer' ? (
+        <span key="user">{channelUserId}</span>
+      ) : (
+        <Link key="user" to="/users" search={{ appId, channelUserId }}>
+          {channelUserId}
+        </Link>
+      ),
+    ],
+    [
+      t('mobile'),
+      <span key="mobile" className={styles.showing}>
+        {unmasked?.mobile ? (
+          <Copyable value={unmasked.mobile} />
+        ) : (
+          <span className={mobile ? 'figures' : 'quiet'}>{mobile ?? t('noMobile')}</span>
+        )}
+        {unmasked ? (
+          <Button variant="subtle" size="compact-xs" onClick={() => setUnmasked(undefined)}>
+            {t('hide')}
+          </Button>
+        ) : maySee && mobile ? (
+          <Button variant="subtle" size="compact-xs" onClick={() => setAsking(true)}>
+            {t('unmask')}
+          </Button>
+        ) : null}
+        {isAsking ? (
+          <UnmaskDialog orderNo={order.orderNo} onShown={setUnmasked} onClose={() => setAsking(false)} />
+        ) : null}
+      </span>,
+    ],
+  ];
+}
+
+export function AgreementSection({ order }: { readonly order: Order }) {
+  const t = useTexts();
+  const institutions = useInstitutionNames();
+  const { agreement, channelAgreementRef, settlementMode } = order;
+  if (!agreement)
+    return (
+      <Section title={t('agreement')}>
+        <p className={`quiet ${styles.small}`}>{settlementMode === 'SVC_DEDUCT' ? t('notBound') : t('noAgreement')}</p>
+        {channelAgreementRef ? (
+          <Facts facts={[[t('channelRef'), <Copyable key="ref" value={channelAgreementRef} />]]} />
+        ) : null}
+      </Section>
+    );
+  const source = agreement.agreementSource;
+  return (
+    <Section title={t('agreement')} actions={<Status of="agreement" value={agreement.agreementStatus} />}>
+      <Facts
+        facts={[
+          [
+            t('card'),
+            <span key="card" className="figures">
+              {agreement.bankCode ? `${agreement.bankCode} ` : ''}···· {agreement.bankCardTailNo}
+            </span>,
+          ],
+          [t('institution'), institutions.of(agreement.paymentChannelCode)],
+          [t('agreement'), <Copyable key="no" value={agreement.agreementNo} />],
+          [t('source'), source === 'SELF_BINDING' || source === 'SHARED_FROM_CHANNEL' ? t(source) : source],
+          [t('signed'), <Time key="signed" value={agreement.createTime} as="full" />],
+        ]}
+      />
+      {agreement.cancelPending ? <p className={`quiet ${styles.small}`}>{t('cancelPending')}</p> : null}
+    </Section>
+  );
+}

@@ -1,0 +1,26 @@
+import type { TimelineEntry } from '../../api/order-types.ts';
+
+/** An entry with what belongs to it. */
+export interface FoldedEntry extends TimelineEntry {
+  /** Of an event: its pushes so far, the latest first. */
+  readonly pushes: readonly TimelineEntry[];
+  /** Of a push to come: the event. */
+  readonly event?: TimelineEntry | undefined;
+}
+
+const eventIdOf = ({ data }: TimelineEntry): unknown =>
+  typeof data === 'object' && data !== null ? (data as Record<string, unknown>)['eventId'] : undefined;
+
+/**
+ * The pushes of an event stand under it: what happened to an order is one line, however often the channel was told. A push to come
+ * stays where it is, and knows its event; so does one whose event is too old to be listed.
+ */
+export function foldPushes(timeline: readonly TimelineEntry[]): FoldedEntry[] {
+  const events = new Map(timeline.filter(({ kind }) => kind === 'event').map((event) => [eventIdOf(event), event]));
+  const eventOf = (entry: TimelineEntry) => (entry.kind === 'push' ? events.get(eventIdOf(entry)) : undefined);
+  const isFolded = (entry: TimelineEntry) => entry.when === 'past' && eventOf(entry) !== undefined;
+  const pushesOf = (event: TimelineEntry) => timeline.filter((entry) => isFolded(entry) && eventOf(entry) === event);
+  return timeline
+    .filter((entry) => !isFolded(entry))
+    .map((entry) => ({ ...entry, pushes: entry.kind === 'event' ? pushesOf(entry) : [], event: eventOf(entry) }));
+}

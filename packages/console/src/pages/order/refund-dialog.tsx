@@ -1,0 +1,206 @@
+import { Select, Textarea, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { api, part } from '../../api/client.ts';
+import type { OrderAction, OrderAnswer, Preview, RefundAnswer, RefundRequest } from '../../api/order-types.ts';
+import { newRequestKey } from '../../api/request-key.ts';
+import { dictionary } from '../../i18n/dictionary.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { moneyText } from '../../parts/money.tsx';
+import { notifyDone } from '../../parts/notify.ts';
+import { useSession } from '../../session/session.ts';
+import styles from './dialogs.module.css';
+import { useOrderChanged } from './dialogs.tsx';
+import { PreviewBox } from './preview-box.tsx';
+import {
+  findUnanswered,
+  forgetUnanswered,
+  hasArrived,
+  isAnswer,
+  joinUnanswered,
+  keepUnanswered,
+  keyFor,
+  type Unanswered,
+} from './refund-request.ts';
+import { parseYuan, yuanText } from './yuan.ts';
+
+const useTexts = dictionary({
+  title: ['Refund period {cycleNo} of order {orderNo}', '订单 {orderNo} 第 {cycleNo} 期退款'],
+  period: ['Period', '账期'],
+  periodLeft: ['Period {cycleNo} · {amount} left', '第 {cycleNo} 期 · 可退 {amount}'],
+  amount: ['Amount in yuan', '金额（元）'],
+  amountHint: ['At most {amount}, which is all that is left.', '最多 {amount}（全部剩余金额）。'],
+  amountWrong: ['Give an amount between 0.01 and {amount}.', '请输入 0.01 至 {amount} 之间的金额。'],
+  nothingLeft: ['Nothing of this period is left to refund.', '该期已无可退金额。'],
+  note: ['Note', '说明'],
+  noteHint: ['Why. It stays with the refund and in the audit log.', '退款原因，随退款单与审计日志保存。'],
+  willHappen: ['What will happen', '将会发生'],
+  unanswered: [
+    'A refund of {amount} was sent before and got no answer. Sent again with this amount it is the same refund: the money goes back once.',
+    '此前提交的 {amount} 退款未收到答复。以相同金额再次提交视为同一笔退款，只退一次。',
+  ],
+  arrived: [
+    'The refund of {amount} that you sent before has arrived; only its answer got lost. Another amount would be another refund.',
+    '此前提交的 {amount} 退款已受理，只是答复丢失。提交其他金额将是另一笔退款。',
+  ],
+  verb: ['Refund {amount}', '退款 {amount}'],
+  verbAsk: ['Ask a second person', '提交审批'],
+  done: ['{amount} is refunded', '已退款 {amount}'],
+  started: ['The refund of {amount} is under way', '{amount} 退款处理中'],
+  waiting: ['A second person has been asked for {amount}', '{amount} 退款已提交审批'],
+});
+
+interface RefundDialogProps {
+  readonly shown: OrderAnswer;
+  /** Those periods of which something is left. */
+  readonly choices: readonly OrderAction[];
+  readonly cycleNo: number;
+  onClose(): void;
+}
+
+export function RefundDialog({ shown, choices, cycleNo: first, onClose }: RefundDialogProps) {
+  const t = useTexts();
+  const { orderNo } = shown.order;
+  const changed = useOrderChanged(orderNo);
+  const requests = useUnanswered(orderNo);
+  const maxOf = (chosen: number) => choices.find((one) => one.cycleNo === chosen)?.maxAmountCent ?? 0;
+  // What got no answer is offered again, to the cent: anything else would be another refund.
+  const offered = (chosen: number) =>
+    yuanText(requests.all.find((one) => one.cycleNo === chosen)?.amountCent ?? maxOf(chosen));
+  const [cycleNo, setCycleNo] = useState(first);
+  const [text, setText] = useState(() => offered(first));
+  const [note, setNote] = useState('');
+  const maxCent = maxOf(cycleNo);
+  const typed = parseYuan(text);
+  const amountCent = typed !== undefined && typed >= 1 && typed <= maxCent ? typed : undefined;
+  const path = `/orders/${part(orderNo)}/periods/${cycleNo}/refund`;
+  const preview = usePreview(path, amountCent);
+  const isCurrent = preview.data !== undefined && preview.data.refundCent === amountCent;
+  const needsApproval = preview.data?.needsApproval === true;
+  const words = { amount: moneyText(amountCent ?? 0) };
+  const unanswered = requests.all.filter((one) => one.cycleNo === cycleNo);
+  const close = () => {
+    // Whoever has read that it arrived need not be told again.
+    for (const one of unanswered) if (hasArrived(shown.timeline, one.key)) requests.forget(one);
+    onClose();
+  };
+  return (
+    <ConfirmDialog
+      isOpen
+      isDangerous={!needsApproval}
+      title={t('title', { cycleNo, orderNo })}
+      verb={needsApproval ? t('verbAsk') : t('verb', words)}
+      isIncomplete={
+        amountCent === undefined || note.trim() === '' || !isCurrent || (preview.data?.refusal ?? null) !== null
+      }
+      onClose={close}
+      onConfirm={async () => {
+        if (amountCent === undefined) return;
+        const request = requests.begin({ cycleNo, amountCent });
+        const body: RefundRequest = { amountCent, note: note.trim(), key: request.key };
+        const { status } = await api.post<RefundAnswer>(path, body).catch((error: unknown) => {
+          if (isAnswer(error)) requests.forget(request);
+          else requests.leaveOpen(request);
+          // It may have been done: what is left, and what would happen, is to be read anew.
+          changed();
+          void preview.refetch();
+          throw error;
+        });
+        requests.forget(request);
+        notifyDone(t(status === 'WAITING' ? 'waiting' : status === 'STARTED' ? 'started' : 'done', words));
+        changed();
+      }}
+    >
+      {choices.length > 1 ? (
+        <Select
+          label={t('period')}
+          data={choices.map((one) => ({
+            value: String(one.cycleNo),
+            label: t('periodLeft', { cycleNo: one.cycleNo ?? 0, amount: moneyText(one.maxAmountCent ?? 0) }),
+          }))}
+          value={String(cycleNo)}
+          onChange={(value) => {
+            setCycleNo(Number(value));
+            setText(offered(Number(value)));
+          }}
+        />
+      ) : null}
+      <TextInput
+        label={t('amount')}
+        description={maxCent > 0 ? t('amountHint', { amount: moneyText(maxCent) }) : null}
+        error={
+          amountCent !== undefined
+            ? null
+            : maxCent > 0
+              ? t('amountWrong', { amount: yuanText(maxCent) })
+              : t('nothingLeft')
+        }
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        inputMode="decimal"
+        autoComplete="off"
+        leftSection="¥"
+        classNames={{ input: 'figures' }}
+        data-autofocus
+      />
+      <Textarea
+        label={t('note')}
+        description={t('noteHint')}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+        maxLength={200}
+        autosize
+        minRows={2}
+      />
+      {amountCent === undefined ? null : (
+        <PreviewBox title={t('willHappen')} preview={preview.data} error={preview.error} />
+      )}
+      {unanswered.map((one) => (
+        <p key={one.key} className={styles.notice} role="status">
+          {t(hasArrived(shown.timeline, one.key) ? 'arrived' : 'unanswered', { amount: moneyText(one.amountCent) })}
+        </p>
+      ))}
+    </ConfirmDialog>
+  );
+}
+
+/** What this person asked for before, in this tab or another, and got no answer to. */
+function useUnanswered(orderNo: string) {
+  const { name: person } = useSession();
+  const [owner] = useState({ person, orderNo });
+  const [all, setAll] = useState<readonly Unanswered[]>(() => findUnanswered(owner));
+  useEffect(() => {
+    // What another tab has had answered since stays: the same amount, sent from here, is still that refund.
+    const join = () => setAll((known) => joinUnanswered(known, findUnanswered(owner)));
+    window.addEventListener('storage', join);
+    return () => window.removeEventListener('storage', join);
+  }, [owner]);
+  return {
+    all,
+    /** The request with its key, kept before it is sent. */
+    begin(asked: Omit<Unanswered, 'key'>): Unanswered {
+      const known = joinUnanswered(all, findUnanswered(owner));
+      const request = { ...asked, key: keyFor(known, asked, newRequestKey()) };
+      keepUnanswered(owner, request);
+      return request;
+    },
+    leaveOpen: (request: Unanswered) => setAll((known) => joinUnanswered(known, [request])),
+    forget(request: Unanswered): void {
+      forgetUnanswered(owner, request);
+      setAll((known) => known.filter(({ key }) => key !== request.key));
+    },
+  };
+}
+
+/** By the service's own rules, a moment after the typing has stopped. */
+function usePreview(path: string, amountCent: number | undefined) {
+  const [settled] = useDebouncedValue(amountCent, 200);
+  return useQuery({
+    queryKey: [`${path}/preview`, settled],
+    queryFn: ({ signal }) => api.get<Preview>(`${path}/preview`, { amountCent: settled }, signal),
+    enabled: settled !== undefined,
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+  });
+}

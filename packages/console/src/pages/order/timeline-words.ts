@@ -1,0 +1,247 @@
+import type { NextStep, TimelineEntry } from '../../api/order-types.ts';
+import { useAlertTexts } from '../../catalog/alert-kinds.ts';
+import { dictionary } from '../../i18n/dictionary.ts';
+import type { StatusKind, Tone } from '../../parts/status.tsx';
+import type { FoldedEntry } from './fold-pushes.ts';
+import { useSourceTexts, useStepWords } from './next-step.ts';
+
+/** Kinds that a reader wants or does not want together. */
+export const GROUPS = {
+  money: ['period', 'attempt', 'refund'],
+  events: ['event', 'push'],
+  benefits: ['benefit', 'claim'],
+  order: ['created', 'ended', 'agreement', 'next'],
+  people: ['operator', 'note'],
+  alerts: ['alert'],
+} as const satisfies Readonly<Record<string, readonly TimelineEntry['kind'][]>>;
+export type Group = keyof typeof GROUPS;
+
+export const groupOf = (kind: TimelineEntry['kind']): Group =>
+  (Object.keys(GROUPS) as Group[]).find((group) => (GROUPS[group] as readonly string[]).includes(kind)) ?? 'order';
+
+export const useGroupTexts = dictionary({
+  money: ['Money', '资金'],
+  events: ['Events', '事件'],
+  benefits: ['Benefits', '权益'],
+  order: ['Order', '订单'],
+  people: ['People', '人工'],
+  alerts: ['Alerts', '告警'],
+});
+
+const useTexts = dictionary({
+  created: ['The order was created', '订单创建'],
+  period: ['Period {cycleNo} was due', '第 {cycleNo} 期到期'],
+  attemptSuccess: ['Period {cycleNo} was paid, try {tryNo}', '第 {cycleNo} 期扣款成功（第 {tryNo} 次）'],
+  attemptFail: ['The debit of period {cycleNo} failed, try {tryNo}', '第 {cycleNo} 期扣款失败（第 {tryNo} 次）'],
+  attemptStarted: ['The debit of period {cycleNo} is under way, try {tryNo}', '第 {cycleNo} 期扣款中（第 {tryNo} 次）'],
+  refundSuccess: ['Period {cycleNo} was refunded', '第 {cycleNo} 期已退款'],
+  refundFail: ['The institution refused a refund of period {cycleNo}', '机构拒绝第 {cycleNo} 期退款'],
+  refundStarted: ['A refund of period {cycleNo} is under way', '第 {cycleNo} 期退款处理中'],
+  benefit: ['{name} was issued', '发放权益 {name}'],
+  claim: ['{name} was claimed', '领取权益 {name}'],
+  claimPending: ['{name} was claimed; its code is still to come', '领取权益 {name}（待发码）'],
+  event: ['Event: {what}', '事件：{what}'],
+  eventById: ['event {eventId}', '事件 {eventId}'],
+  pushTaken: ['The channel took it', '渠道已接收'],
+  pushRefused: ['The channel refused it', '渠道拒绝'],
+  pushTimeout: ['The channel did not answer in time', '渠道响应超时'],
+  pushUnreachable: ['The channel could not be reached', '无法连接渠道'],
+  pushForbidden: ['It was not sent: its address is not allowed', '未发送：回调地址不被允许'],
+  pushOf: ['{outcome}: {what}', '{outcome}：{what}'],
+  pushNext: ['The channel is told: {what}', '将通知渠道：{what}'],
+  pushAgain: ['The channel is told again, retry {retryNo}: {what}', '将再次通知渠道（第 {retryNo} 次重试）：{what}'],
+  signed: ['The agreement was signed with {institution}', '与 {institution} 签约'],
+  agreementCanceled: ['The agreement was canceled', '签约已解除'],
+  agreementReplaced: ['The agreement was replaced by another', '签约已更换'],
+  unsubscribed: ['Unsubscribed by {who}', '{who}退订'],
+  completed: ['The order was completed', '订单完成'],
+  terminated: ['The order was ended: a period failed for good', '订单终止：有账期最终失败'],
+  note: ['Note', '备注'],
+  alert: ['Alert: {kind}', '告警：{kind}'],
+  'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
+  'order.retry': ['Had period {cycleNo} debited again', '重新扣款第 {cycleNo} 期'],
+  'order.refund': ['Asked for a refund of period {cycleNo}', '发起第 {cycleNo} 期退款'],
+  approvedRefund: [
+    'Sent the refund of period {cycleNo} that {name} asked for',
+    '执行 {name} 申请的第 {cycleNo} 期退款',
+  ],
+  'order.note': ['Wrote a note', '添加备注'],
+  'order.unmask': ['Looked at personal data', '查看个人信息'],
+  'order.advance': ['Moved the order in time', '推进订单时间'],
+  'agreement.cancel': ['Canceled the agreement', '解除签约'],
+  'approval.request': ['Asked a second person about a refund of period {cycleNo}', '提交第 {cycleNo} 期退款审批'],
+  'approval.approve': ['Approved a refund', '批准退款'],
+  'approval.decline': ['Declined a refund', '拒绝退款'],
+  'approval.withdraw': ['Withdrew the request for a refund', '撤回退款申请'],
+  'approval.fail': ['The approved refund was not made', '已批准的退款未能执行'],
+});
+
+/** What an event says of a period, by the status that it has become. */
+const usePaymentEventTexts = dictionary({
+  WAIT: ['period {cycleNo} is not due yet', '第 {cycleNo} 期待扣款'],
+  PROCESSING: ['period {cycleNo} is being debited', '第 {cycleNo} 期扣款中'],
+  SUCCESS: ['period {cycleNo} was paid', '第 {cycleNo} 期已支付'],
+  FAIL_RETRY: ['the debit of period {cycleNo} failed and is tried again', '第 {cycleNo} 期扣款失败，将重试'],
+  FAIL: ['period {cycleNo} failed for good', '第 {cycleNo} 期最终失败'],
+  BILLED: ['period {cycleNo} was billed', '第 {cycleNo} 期已出账'],
+  CANCELED: ['period {cycleNo} was canceled', '第 {cycleNo} 期已取消'],
+  REFUND_PART: ['period {cycleNo} was refunded in part', '第 {cycleNo} 期部分退款'],
+  REFUND_FULL: ['period {cycleNo} was refunded in full', '第 {cycleNo} 期全额退款'],
+});
+
+const useOrderEventTexts = dictionary({
+  INITIALIZING: ['the order is starting', '订单初始化'],
+  ACTIVE: ['the order is active', '订单已生效'],
+  UNSUBSCRIBED: ['the order was unsubscribed', '订单已退订'],
+  COMPLETED: ['the order was completed', '订单已完成'],
+  TERMINATED: ['the order was ended: a period failed for good', '订单已终止：有账期最终失败'],
+});
+
+type Action =
+  | 'order.unsubscribe'
+  | 'order.retry'
+  | 'order.refund'
+  | 'order.note'
+  | 'order.unmask'
+  | 'order.advance'
+  | 'agreement.cancel'
+  | 'approval.request'
+  | 'approval.approve'
+  | 'approval.decline'
+  | 'approval.withdraw'
+  | 'approval.fail';
+const ACTIONS: ReadonlySet<string> = new Set<Action>([
+  'order.unsubscribe',
+  'order.retry',
+  'order.refund',
+  'order.note',
+  'order.unmask',
+  'order.advance',
+  'agreement.cancel',
+  'approval.request',
+  'approval.approve',
+  'approval.decline',
+  'approval.withdraw',
+  'approval.fail',
+]);
+
+const PUSHES = {
+  ACCEPTED: 'pushTaken',
+  REFUSED: 'pushRefused',
+  TIMEOUT: 'pushTimeout',
+  UNREACHABLE: 'pushUnreachable',
+  FORBIDDEN: 'pushForbidden',
+} as const;
+
+const partOf = (data: unknown, name: string): unknown =>
+  typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined;
+
+/** A field of the record behind an entry. */
+export function fieldOf(data: unknown, name: string): string | number | undefined {
+  const value = partOf(data, name);
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}
+
+/** What an event tells, as part of a sentence. A status that this page does not know is shown as it is. */
+function useEventWords(): (event: TimelineEntry) => string {
+  const paymentText = usePaymentEventTexts() as (status: string, values: object) => string;
+  const orderText = useOrderEventTexts() as (status: string) => string;
+  return ({ data, cycleNo }) => {
+    const body = partOf(data, 'data');
+    const paymentStatus = fieldOf(body, 'paymentStatus');
+    if (paymentStatus !== undefined) return paymentText(String(paymentStatus), { cycleNo: cycleNo ?? '' });
+    return orderText(String(fieldOf(body, 'orderStatus') ?? ''));
+  };
+}
+
+/** What became of a push, in words. */
+export function useOutcomeText(): (push: TimelineEntry) => string {
+  const t = useTexts();
+  return ({ status, title }) => {
+    const key = PUSHES[(status ?? '') as keyof typeof PUSHES];
+    return key ? t(key) : title;
+  };
+}
+
+/** The title of an entry in the reader's language; one that this page does not know is shown as the service words it. */
+export function useEntryTitle(): (entry: FoldedEntry) => string {
+  const t = useTexts();
+  const alertTexts = useAlertTexts();
+  const eventWords = useEventWords();
+  const outcomeText = useOutcomeText();
+  const sourceText = useSourceTexts();
+  const stepWords = useStepWords();
+  return (entry) => {
+    const { kind, status, title, data } = entry;
+    const cycleNo = entry.cycleNo ?? '';
+    const text = (name: string) => fieldOf(data, name) ?? '';
+    switch (kind) {
+      case 'created':
+        return t('created');
+      case 'period':
+        return t('period', { cycleNo });
+      case 'attempt': {
+        const tryNo = text('tryNo');
+        if (status === 'SUCCESS') return t('attemptSuccess', { cycleNo, tryNo });
+        return status === 'FAIL' ? t('attemptFail', { cycleNo, tryNo }) : t('attemptStarted', { cycleNo, tryNo });
+      }
+      case 'refund':
+        if (status === 'SUCCESS') return t('refundSuccess', { cycleNo });
+        return status === 'FAIL' ? t('refundFail', { cycleNo }) : t('refundStarted', { cycleNo });
+      case 'benefit':
+        return t('benefit', { name: text('name') });
+      case 'claim':
+        return status === 'PENDING' ? t('claimPending', { name: text('name') }) : t('claim', { name: text('name') });
+      case 'event':
+        return t('event', { what: eventWords(entry) });
+      case 'push': {
+        const retryNo = text('retryNo');
+        const what = entry.event ? eventWords(entry.event) : t('eventById', { eventId: text('eventId') });
+        if (entry.when === 'past') return t('pushOf', { outcome: outcomeText(entry), what });
+        return retryNo ? t('pushAgain', { retryNo, what }) : t('pushNext', { what });
+      }
+      case 'agreement':
+        if (status === 'CANCELED') return t('agreementCanceled');
+        if (status === 'REPLACED') return t('agreementReplaced');
+        return t('signed', { institution: text('paymentChannelCode') });
+      case 'ended':
+        if (status === 'COMPLETED') return t('completed');
+        if (status === 'TERMINATED') return t('terminated');
+        return t('unsubscribed', {
+          who: sourceText((title.split(' ').at(-1) ?? '') as Parameters<typeof sourceText>[0]),
+        });
+      case 'operator': {
+        // Who approves a refund has it made; who asked for it is somebody else.
+        const name = title === 'order.refund' ? fieldOf(partOf(data, 'detail'), 'requestedBy') : undefined;
+        if (name !== undefined) return t('approvedRefund', { cycleNo, name });
+        return ACTIONS.has(title) ? t(title as 'order.retry', { cycleNo }) : title;
+      }
+      case 'note':
+        return t('note');
+      case 'alert':
+        return t('alert', { kind: alertTexts.name(title) });
+      case 'next':
+        return stepWords({ ...(data as NextStep), at: entry.at });
+    }
+  };
+}
+
+/** Whose words a status is in, where it is worth showing beside the title. */
+export const STATUS_OF: Readonly<Partial<Record<TimelineEntry['kind'], StatusKind>>> = {
+  period: 'payment',
+  refund: 'refund',
+  event: 'delivery',
+};
+
+const NEGATIVE = new Set(['FAIL', 'GIVE_UP', 'TERMINATED', 'REFUSED', 'TIMEOUT', 'UNREACHABLE', 'FORBIDDEN', 'OPEN']);
+const POSITIVE = new Set(['SUCCESS', 'BILLED', 'ACCEPTED', 'DELIVERED', 'BIND_SUCCESS', 'COMPLETED']);
+
+/** The colour of an entry's dot. */
+export function toneOf({ kind, status, when }: TimelineEntry): Tone {
+  if (when === 'future') return 'progress';
+  if (kind === 'operator' || kind === 'note') return 'waiting';
+  if (kind === 'period') return 'neutral';
+  if (kind === 'event') return status === 'GIVE_UP' ? 'negative' : 'neutral';
+  if (NEGATIVE.has(status ?? '')) return 'negative';
+  return POSITIVE.has(status ?? '') ? 'positive' : 'neutral';
+}

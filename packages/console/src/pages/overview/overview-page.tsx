@@ -1,0 +1,148 @@
+import { SegmentedControl, Select } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useFilters } from '../../address/filters.ts';
+import { places } from '../../address/places.ts';
+import { api } from '../../api/client.ts';
+import type { Overview } from '../../api/types.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Count, Money } from '../../parts/money.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { placeAddress } from '../../parts/place-link.tsx';
+import { Broken, Empty, Loading } from '../../parts/states.tsx';
+import { Time } from '../../parts/time.tsx';
+import { Attention } from './attention.tsx';
+import { FigureCards } from './figure-cards.tsx';
+import { OVERVIEW_FILTERS } from './filters.ts';
+import { NowStrip } from './now-strip.tsx';
+import styles from './overview.module.css';
+import { useTexts } from './texts.ts';
+
+const RANGES = ['24h', '30d', '12m'] as const;
+
+export default function OverviewPage() {
+  const t = useTexts();
+  const filters = useFilters(OVERVIEW_FILTERS);
+  const { range = '30d', appId } = filters.values;
+  const found = useQuery({
+    queryKey: ['/overview', range, appId],
+    queryFn: ({ signal }) => api.get<Overview>('/overview', { range, appId }, signal),
+    // The engine brings the figures up to date each minute.
+    refetchInterval: 60_000,
+    placeholderData: keepPreviousData,
+  });
+  const known = useQuery({
+    queryKey: ['/overview', range, undefined],
+    queryFn: ({ signal }) => api.get<Overview>('/overview', { range }, signal),
+    staleTime: 60_000,
+  });
+  const channels = known.data?.channels ?? [];
+  return (
+    <Page
+      title={t('title')}
+      aside={found.data ? <AsOf asOf={found.data.asOf} /> : null}
+      actions={
+        <>
+          {channels.length > 1 || appId ? (
+            <Select
+              size="xs"
+              aria-label={t('channel')}
+              placeholder={t('allChannels')}
+              data={channels.map(({ appId: value, name }) => ({ value, label: name }))}
+              value={appId ?? null}
+              onChange={(chosen) => filters.set({ appId: chosen })}
+              clearable
+              className={styles.channel ?? ''}
+            />
+          ) : null}
+          <SegmentedControl
+            aria-label={t('range')}
+            data={RANGES.map((value) => ({ value, label: t(value) }))}
+            value={range}
+            onChange={(chosen) => filters.set({ range: chosen })}
+          />
+        </>
+      }
+    >
+      {found.data ? (
+        <Figures overview={found.data} isRefreshing={found.isPlaceholderData} />
+      ) : found.error ? (
+        <Broken error={found.error} onRetry={() => void found.refetch()} />
+      ) : (
+        <Loading />
+      )}
+    </Page>
+  );
+}
+
+function Figures({ overview, isRefreshing }: { readonly overview: Overview; readonly isRefreshing: boolean }) {
+  return (
+    <div className={styles.figures} data-refreshing={isRefreshing || undefined}>
+      <Attention overview={overview} />
+      <NowStrip now={overview.now} />
+      <FigureCards overview={overview} />
+      <Channels overview={overview} />
+    </div>
+  );
+}
+
+/** Up to when what happened is in the figures. */
+function AsOf({ asOf }: Pick<Overview, 'asOf'>) {
+  const t = useTexts();
+  return (
+    <span className={styles.asOf}>
+      {asOf ? (
+        <>
+          {t('asOf')} <Time value={asOf} />
+        </>
+      ) : (
+        t('notYet')
+      )}
+    </span>
+  );
+}
+
+type Channel = Overview['channels'][number];
+
+function Channels({ overview }: { readonly overview: Overview }) {
+  const t = useTexts();
+  const columns: readonly Column<Channel>[] = [
+    { id: 'name', header: t('channel'), cell: ({ name }) => name, grows: true },
+    { id: 'appId', header: 'appId', cell: ({ appId }) => <span className="mono quiet">{appId}</span> },
+    {
+      id: 'orders',
+      header: t('ordersCreated'),
+      cell: ({ ordersCreated }) => <Count value={ordersCreated} />,
+      align: 'end',
+    },
+    {
+      id: 'failed',
+      header: t('debitsFailed'),
+      cell: ({ debitsFailed }) => <Count value={debitsFailed} />,
+      align: 'end',
+    },
+    {
+      id: 'volume',
+      header: t('volume'),
+      cell: ({ volumeCent }) => <Money cents={volumeCent} />,
+      align: 'end',
+      inCard: 'aside',
+    },
+  ];
+  return (
+    <Section title={t('channels')} hint={t('channelsHint')}>
+      {overview.channels.length === 0 ? (
+        <Empty title={t('noChannels')} hint={t('noChannelsHint')} />
+      ) : (
+        <DataTable
+          caption={t('channels')}
+          columns={columns}
+          rows={overview.channels}
+          rowKey={({ appId }) => appId}
+          rowLink={({ appId }) =>
+            placeAddress(places.orders({ appId, createdFrom: overview.from, createdTo: overview.to }))
+          }
+        />
+      )}
+    </Section>
+  );
+}

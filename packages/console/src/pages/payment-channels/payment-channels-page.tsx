@@ -1,0 +1,219 @@
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useFilters } from '../../address/filters.ts';
+import { places } from '../../address/places.ts';
+import { paymentChannelsQuery, useChannelName } from '../../api/catalog.ts';
+import { api, part } from '../../api/client.ts';
+import type { PaymentChannel, PaymentChannelAnswer } from '../../api/types.ts';
+import { KeyIcon, PlusIcon } from '../../icons/icons.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { Copyable } from '../../parts/copyable.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Count } from '../../parts/money.tsx';
+import { Facts, Page } from '../../parts/page.tsx';
+import { PlaceLink } from '../../parts/place-link.tsx';
+import { SecretsDialog } from '../../parts/secrets-dialog.tsx';
+import { Sheet, SheetButtons, SheetPart } from '../../parts/sheet.tsx';
+import { Empty, NotFound } from '../../parts/states.tsx';
+import { Tag } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useMayDo } from '../../session/session.ts';
+import { ChangeDialog, NewPaymentChannelDialog } from './payment-channel-dialogs.tsx';
+import styles from './payment-channels.module.css';
+import { useTexts } from './texts.ts';
+
+type Task =
+  | { readonly what: 'add' }
+  | { readonly what: 'change' | 'reset'; readonly channel: PaymentChannel }
+  | { readonly what: 'key'; readonly name: string; readonly code: string; readonly key: string };
+
+export default function PaymentChannelsPage() {
+  const t = useTexts();
+  const isAdmin = useMayDo('admin');
+  const queries = useQueryClient();
+  const opened = useFilters(['code']);
+  const found = useQuery(paymentChannelsQuery);
+  const [task, setTask] = useState<Task>();
+  const close = () => setTask(undefined);
+  const reload = () => void queries.invalidateQueries({ queryKey: paymentChannelsQuery.queryKey });
+  const showKey = ({ paymentChannel: { code, displayName: name }, gatewayKey: key }: PaymentChannelAnswer) => {
+    reload();
+    setTask(key === null ? undefined : { what: 'key', name, code, key });
+  };
+  const columns: readonly Column<PaymentChannel>[] = [
+    { id: 'name', header: t('name'), cell: ({ displayName }) => displayName, grows: true },
+    {
+      id: 'gateway',
+      header: t('gateway'),
+      cell: ({ gateway }) => <Tag tone={gateway === 'bridge' ? 'positive' : 'neutral'}>{t(gateway)}</Tag>,
+      inCard: 'aside',
+    },
+    { id: 'code', header: t('code'), cell: ({ code }) => <Copyable value={code} /> },
+    { id: 'pace', header: t('pace'), cell: (channel) => <Pace channel={channel} />, align: 'end' },
+    { id: 'hours', header: t('hours'), cell: (channel) => <Hours channel={channel} /> },
+    { id: 'channels', header: t('channels'), cell: ({ channels }) => <Count value={channels.length} />, align: 'end' },
+    {
+      id: 'created',
+      header: t('created'),
+      cell: ({ createdAt }) => <Time value={createdAt} />,
+      align: 'end',
+      inCard: 'none',
+    },
+  ];
+  const one = found.data?.find(({ code }) => code === opened.values.code);
+  return (
+    <Page
+      title={t('title')}
+      actions={
+        isAdmin ? (
+          <Button leftSection={<PlusIcon size={16} />} onClick={() => setTask({ what: 'add' })}>
+            {t('add')}
+          </Button>
+        ) : null
+      }
+    >
+      <Loaded query={found}>
+        {(channels) =>
+          channels.length === 0 ? (
+            <Empty title={t('empty')} hint={t('emptyHint')} />
+          ) : (
+            <DataTable
+              caption={t('caption')}
+              columns={columns}
+              rows={channels}
+              rowKey={({ code }) => code}
+              onOpen={({ code }) => opened.set({ code })}
+            />
+          )
+        }
+      </Loaded>
+      <Sheet
+        isOpen={opened.values.code !== undefined && found.data !== undefined}
+        title={one?.displayName ?? t('title')}
+        onClose={() => opened.set({ code: undefined })}
+      >
+        {one ? (
+          <OneChannel
+            channel={one}
+            onChange={() => setTask({ what: 'change', channel: one })}
+            onReset={() => setTask({ what: 'reset', channel: one })}
+          />
+        ) : (
+          <NotFound />
+        )}
+      </Sheet>
+      {task?.what === 'add' ? <NewPaymentChannelDialog onClose={close} onMade={showKey} /> : null}
+      {task?.what === 'change' ? (
+        <ChangeDialog
+          channel={task.channel}
+          onClose={close}
+          onChanged={() => {
+            close();
+            reload();
+          }}
+        />
+      ) : null}
+      {task?.what === 'reset' ? (
+        <ConfirmDialog
+          isOpen
+          isDangerous
+          title={t('resetTitle', { name: task.channel.displayName })}
+          verb={t('resetKey')}
+          typed={task.channel.code}
+          onConfirm={async () => {
+            const answer = await api.post<PaymentChannelAnswer>(`/payment-channels/${part(task.channel.code)}/key`);
+            // After the dialog has closed itself.
+            setTimeout(() => showKey(answer));
+          }}
+          onClose={close}
+        >
+          <p>{t('resetHint')}</p>
+        </ConfirmDialog>
+      ) : null}
+      {task?.what === 'key' ? (
+        <SecretsDialog
+          title={t('keyTitle', { name: task.name })}
+          fileName={`${task.code}.env`}
+          secrets={[['BRIDGE_KEY', t('key'), task.key]]}
+          onClose={close}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+function Pace({ channel: { debitsPerSecond } }: { readonly channel: PaymentChannel }) {
+  const t = useTexts();
+  if (debitsPerSecond === null) return <span className="quiet">{t('unpaced')}</span>;
+  return <span className="figures">{t('perSecond', { count: debitsPerSecond })}</span>;
+}
+
+function Hours({ channel: { debitHours } }: { readonly channel: PaymentChannel }) {
+  const t = useTexts();
+  if (debitHours === null) return <span className="quiet">{t('anyHour')}</span>;
+  return <span className="figures">{t('hoursText', debitHours)}</span>;
+}
+
+interface OneChannelProps {
+  readonly channel: PaymentChannel;
+  onChange(): void;
+  onReset(): void;
+}
+
+function OneChannel({ channel, onChange, onReset }: OneChannelProps) {
+  const t = useTexts();
+  const isAdmin = useMayDo('admin');
+  return (
+    <>
+      <Facts
+        facts={[
+          [t('code'), <Copyable key="code" value={channel.code} />],
+          [t('gateway'), t(channel.gateway)],
+          ...(channel.gatewayUrl === null
+            ? []
+            : [[t('url'), <Copyable key="url" value={channel.gatewayUrl} />] as const]),
+          [t('pace'), <Pace key="pace" channel={channel} />],
+          [t('hours'), <Hours key="hours" channel={channel} />],
+          [t('bankCode'), t(channel.bankCodeRequired ? 'required' : 'optional')],
+          [t('common'), t(channel.commonNumbers ? 'yes' : 'no')],
+          [t('created'), <Time key="created" value={channel.createdAt} />],
+        ]}
+      />
+      {isAdmin ? (
+        <SheetButtons>
+          <Button variant="default" onClick={onChange}>
+            {t('edit')}
+          </Button>
+          {channel.gateway === 'bridge' ? (
+            <Button variant="default" leftSection={<KeyIcon size={16} />} onClick={onReset}>
+              {t('resetKey')}
+            </Button>
+          ) : null}
+        </SheetButtons>
+      ) : null}
+      <SheetPart title={t('banks')}>
+        <div className={styles.tags}>
+          {channel.supportedBanks.map((bank) => (
+            <Tag key={bank} tone="neutral">
+              {bank === '*' ? t('everyBank') : bank}
+            </Tag>
+          ))}
+        </div>
+      </SheetPart>
+      <SheetPart title={t('channels')}>
+        {channel.channels.length === 0 ? <p className="quiet">{t('noChannels')}</p> : null}
+        {channel.channels.map((appId) => (
+          <div key={appId}>
+            <ChannelLink appId={appId} />
+          </div>
+        ))}
+      </SheetPart>
+    </>
+  );
+}
+
+function ChannelLink({ appId }: { readonly appId: string }) {
+  return <PlaceLink to={`${places.channel(appId)}?tab=authorizations`}>{useChannelName(appId)}</PlaceLink>;
+}

@@ -1,0 +1,218 @@
+import { ActionIcon, Button, Menu } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, part } from '../../api/client.ts';
+import type { People, Person, PersonChanged, PersonWithLink } from '../../api/types.ts';
+import { useCommonTexts, useRoleTexts } from '../../i18n/common.ts';
+import { KeyIcon, LockIcon, MoreIcon, PeopleIcon, PlusIcon } from '../../icons/icons.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { notifyDone, notifyProblem } from '../../parts/notify.ts';
+import { Page } from '../../parts/page.tsx';
+import { Broken, LoadingRows } from '../../parts/states.tsx';
+import { Status, Tag } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useMayDo, useSession } from '../../session/session.ts';
+import { LinkDialog, NewPersonDialog, RoleDialog } from './people-dialogs.tsx';
+import { useTexts } from './texts.ts';
+
+/** What is being done about whom. */
+type Task =
+  | { readonly what: 'add' }
+  | { readonly what: 'role' | 'reset' | 'disable'; readonly person: Person }
+  | { readonly what: 'link'; readonly made: PersonWithLink };
+
+export default function PeoplePage() {
+  const t = useTexts();
+  const roleText = useRoleTexts();
+  const common = useCommonTexts();
+  const { name: ownName } = useSession();
+  const isAdmin = useMayDo('admin');
+  const queries = useQueryClient();
+  const [task, setTask] = useState<Task>();
+  const found = useQuery({ queryKey: ['/people'], queryFn: ({ signal }) => api.get<People>('/people', {}, signal) });
+  const reload = () => queries.invalidateQueries({ queryKey: ['/people'] });
+  const close = () => setTask(undefined);
+  const enable = useMutation({
+    mutationFn: ({ name }: Person) => api.post<PersonChanged>(`/people/${part(name)}/enable`),
+    onSuccess: ({ person }) => {
+      notifyDone(t('enabled', { name: person.name }));
+      return reload();
+    },
+    onError: notifyProblem,
+  });
+
+  const columns: readonly Column<Person>[] = [
+    {
+      id: 'name',
+      header: t('name'),
+      cell: ({ name }) => (
+        <strong>
+          {name} {name === ownName ? <Tag tone="neutral">{t('you')}</Tag> : null}
+        </strong>
+      ),
+    },
+    { id: 'role', header: t('role'), cell: ({ role }) => roleText(role) },
+    {
+      id: 'status',
+      header: t('status'),
+      cell: (person) => <Status of="person" value={statusOf(person)} />,
+      inCard: 'aside',
+    },
+    {
+      id: 'proves',
+      header: t('proves'),
+      cell: (person) => <span className="quiet">{waysOf(person, t)}</span>,
+      grows: true,
+    },
+    {
+      id: 'lastSignIn',
+      header: t('lastSignIn'),
+      cell: ({ lastSignInAt }) => <Time value={lastSignInAt} absent={common('never')} />,
+    },
+    { id: 'created', header: t('created'), cell: ({ createdAt }) => <Time value={createdAt} />, inCard: 'none' },
+    ...(isAdmin
+      ? [
+          {
+            id: 'actions',
+            header: t('actions'),
+            hidesHeader: true,
+            align: 'end' as const,
+            inCard: 'aside' as const,
+            cell: (person: Person) => (
+              <PersonMenu
+                person={person}
+                onChoose={(what) => setTask({ what, person })}
+                onEnable={() => enable.mutate(person)}
+              />
+            ),
+          },
+        ]
+      : []),
+  ];
+
+  return (
+    <Page
+      title={t('title')}
+      actions={
+        isAdmin ? (
+          <Button leftSection={<PlusIcon size={16} />} onClick={() => setTask({ what: 'add' })}>
+            {t('add')}
+          </Button>
+        ) : null
+      }
+    >
+      {found.data ? (
+        <DataTable caption={t('caption')} columns={columns} rows={found.data.people} rowKey={({ name }) => name} />
+      ) : found.error ? (
+        <Broken error={found.error} onRetry={() => void found.refetch()} />
+      ) : (
+        <LoadingRows />
+      )}
+      <NewPersonDialog
+        isOpen={task?.what === 'add'}
+        onClose={close}
+        onMade={(made) => {
+          setTask({ what: 'link', made });
+          void reload();
+        }}
+      />
+      <LinkDialog made={task?.what === 'link' ? task.made : undefined} onClose={close} />
+      <RoleDialog
+        person={task?.what === 'role' ? task.person : undefined}
+        onClose={close}
+        onChanged={(person) => {
+          notifyDone(t('roleChanged', { name: person.name, role: roleText(person.role) }));
+          close();
+          void reload();
+        }}
+      />
+      {task?.what === 'reset' ? (
+        <ConfirmDialog
+          isOpen
+          title={t('resetTitle', { name: task.person.name })}
+          verb={t('reset')}
+          isDangerous
+          onConfirm={async () => {
+            const made = await api.post<PersonWithLink>(`/people/${part(task.person.name)}/reset`);
+            // After the dialog has closed itself.
+            setTimeout(() => setTask({ what: 'link', made }));
+            void reload();
+          }}
+          onClose={close}
+        >
+          <p>{t('resetHint')}</p>
+        </ConfirmDialog>
+      ) : null}
+      {task?.what === 'disable' ? (
+        <ConfirmDialog
+          isOpen
+          title={t('disableTitle', { name: task.person.name })}
+          verb={t('disable')}
+          isDangerous
+          onConfirm={async () => {
+            await api.post<PersonChanged>(`/people/${part(task.person.name)}/disable`);
+            notifyDone(t('disabled', { name: task.person.name }));
+            void reload();
+          }}
+          onClose={close}
+        >
+          <p>{t('disableHint')}</p>
+        </ConfirmDialog>
+      ) : null}
+    </Page>
+  );
+}
+
+interface PersonMenuProps {
+  readonly person: Person;
+  onChoose(what: 'role' | 'reset' | 'disable'): void;
+  onEnable(): void;
+}
+
+function PersonMenu({ person, onChoose, onEnable }: PersonMenuProps) {
+  const t = useTexts();
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('actionsFor', { name: person.name })}>
+          <MoreIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<PeopleIcon size={16} />} onClick={() => onChoose('role')}>
+          {t('changeRole')}
+        </Menu.Item>
+        <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => onChoose('reset')}>
+          {t('reset')}
+        </Menu.Item>
+        <Menu.Divider />
+        {person.status === 'ACTIVE' ? (
+          <Menu.Item color="red" leftSection={<LockIcon size={16} />} onClick={() => onChoose('disable')}>
+            {t('disable')}
+          </Menu.Item>
+        ) : (
+          <Menu.Item leftSection={<LockIcon size={16} />} onClick={onEnable}>
+            {t('enable')}
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Whether they can sign in at this moment, and if not, why. */
+function statusOf({ status, lockedUntil, hasPassword, hasSingleSignOn }: Person): string {
+  if (status === 'DISABLED') return 'DISABLED';
+  if (lockedUntil) return 'LOCKED';
+  return hasPassword || hasSingleSignOn ? 'ACTIVE' : 'INVITED';
+}
+
+function waysOf(person: Person, t: ReturnType<typeof useTexts>): string {
+  const ways = [
+    person.hasPassword ? t('password') : '',
+    person.hasTotp ? t('codes') : '',
+    person.hasSingleSignOn ? t('singleSignOn') : '',
+  ].filter((way) => way !== '');
+  return ways.join(' + ') || t('nothingYet');
+}

@@ -1,0 +1,342 @@
+import { ActionIcon, Button, Checkbox, NumberInput, Radio, Select, Switch, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { api, part } from '../../api/client.ts';
+import type { Product, ProductRequest, VersionRequest } from '../../api/types.ts';
+import { CloseIcon, PlusIcon } from '../../icons/icons.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { useSession } from '../../session/session.ts';
+import { delayText, parseDelays, usePriceText } from './product-texts.ts';
+import styles from './products.module.css';
+import { useTexts } from './texts.ts';
+
+type Mode = Product['settlementModes'][number];
+const MODES: readonly Mode[] = ['SVC_DEDUCT', 'CHANNEL_COLLECT'];
+
+/** As it is typed: yuan, and a row for each benefit. */
+interface BenefitRow {
+  readonly key: number;
+  readonly benefitCode: string;
+  readonly name: string;
+  readonly yuan: number | string;
+}
+const toCents = (yuan: number | string): number => Math.round(Number(yuan) * 100);
+const toRows = (benefits: Product['benefits']): BenefitRow[] =>
+  benefits.map(({ faceValueCent, ...benefit }, key) => ({ ...benefit, key, yuan: faceValueCent / 100 }));
+const toBenefits = (rows: readonly BenefitRow[]): Product['benefits'] =>
+  rows.map(({ benefitCode, name, yuan }) => ({
+    benefitCode: benefitCode.trim(),
+    name: name.trim(),
+    faceValueCent: toCents(yuan),
+  }));
+const isWhole = (rows: readonly BenefitRow[]) =>
+  rows.every(({ benefitCode, name, yuan }) => benefitCode.trim() !== '' && name.trim() !== '' && yuan !== '');
+
+/** What both a new product and a later version have. */
+interface Fields {
+  readonly productName: string;
+  readonly yuan: number | string;
+  readonly totalCycles: number | string;
+  readonly benefits: readonly BenefitRow[];
+  readonly retries: string;
+}
+
+const isComplete = ({ productName, yuan, totalCycles, benefits, retries }: Fields): boolean =>
+  productName.trim() !== '' &&
+  Number(yuan) > 0 &&
+  Number(totalCycles) > 0 &&
+  isWhole(benefits) &&
+  parseDelays(retries) !== undefined;
+
+const toRequest = ({ productName, yuan, totalCycles, benefits, retries }: Fields) => ({
+  productName: productName.trim(),
+  amountCent: toCents(yuan),
+  totalCycles: Number(totalCycles),
+  benefits: toBenefits(benefits),
+  ...(retries.trim() === '' ? {} : { retryDelays: parseDelays(retries) ?? [] }),
+});
+
+interface NewProductDialogProps {
+  onMade(product: Product): void;
+  onClose(): void;
+}
+
+export function NewProductDialog({ onMade, onClose }: NewProductDialogProps) {
+  const t = useTexts();
+  const { environment } = useSession();
+  const [productCode, setProductCode] = useState('');
+  const [modes, setModes] = useState<Mode[]>(['SVC_DEDUCT']);
+  const [period, setPeriod] = useState<number | string>(1);
+  const [periodType, setPeriodType] = useState<Product['periodType']>('MONTH');
+  const [fields, setFields] = useState<Fields>({
+    productName: '',
+    yuan: '',
+    totalCycles: 12,
+    benefits: [],
+    retries: '',
+  });
+  return (
+    <FormDialog
+      title={t('add')}
+      verb={t('addVerb')}
+      size="lg"
+      isIncomplete={productCode.trim() === '' || modes.length === 0 || Number(period) < 1 || !isComplete(fields)}
+      onClose={onClose}
+      onSubmit={async () => {
+        const request: ProductRequest = {
+          ...toRequest(fields),
+          productCode: productCode.trim(),
+          settlementModes: modes,
+          periodType,
+          period: Number(period),
+        };
+        onMade(await api.post<Product>('/products', request));
+      }}
+    >
+      <div className={styles.pair}>
+        <TextInput
+          label={t('name')}
+          value={fields.productName}
+          onChange={(event) => setFields({ ...fields, productName: event.currentTarget.value })}
+          maxLength={200}
+          data-autofocus
+        />
+        <TextInput
+          label={t('code')}
+          value={productCode}
+          onChange={(event) => setProductCode(event.currentTarget.value)}
+          maxLength={64}
+          classNames={{ input: 'mono' }}
+          spellCheck={false}
+          autoComplete="off"
+        />
+      </div>
+      {environment === 'production' ? (
+        // There a product is sold in one mode.
+        <Radio.Group label={t('mode')} value={modes[0] ?? ''} onChange={(mode) => setModes([mode as Mode])}>
+          <div className={styles.checks}>
+            {MODES.map((mode) => (
+              <Radio key={mode} value={mode} label={t(mode)} />
+            ))}
+          </div>
+        </Radio.Group>
+      ) : (
+        <Checkbox.Group label={t('mode')} value={modes} onChange={(chosen) => setModes(chosen as Mode[])}>
+          <div className={styles.checks}>
+            {MODES.map((mode) => (
+              <Checkbox key={mode} value={mode} label={t(mode)} />
+            ))}
+          </div>
+        </Checkbox.Group>
+      )}
+      <div className={styles.pair}>
+        <NumberInput
+          label={t('every')}
+          value={period}
+          onChange={setPeriod}
+          min={1}
+          max={1200}
+          allowDecimal={false}
+          allowNegative={false}
+        />
+        <Select
+          label={t('unit')}
+          data={[
+            { value: 'MONTH', label: t('months') },
+            { value: 'DAY', label: t('days') },
+          ]}
+          value={periodType}
+          onChange={(chosen) => (chosen === 'DAY' || chosen === 'MONTH') && setPeriodType(chosen)}
+        />
+      </div>
+      <CommonFields fields={fields} onChange={setFields} />
+    </FormDialog>
+  );
+}
+
+interface NewVersionDialogProps {
+  readonly former: Product;
+  onMade(product: Product): void;
+  onClose(): void;
+}
+
+export function NewVersionDialog({ former, onMade, onClose }: NewVersionDialogProps) {
+  const t = useTexts();
+  const priceText = usePriceText();
+  const [productCode, setProductCode] = useState('');
+  const [replaces, setReplaces] = useState(former.channels.length > 0);
+  const [fields, setFields] = useState<Fields>({
+    productName: former.productName,
+    yuan: former.amountCent / 100,
+    totalCycles: former.totalCycles,
+    benefits: toRows(former.benefits),
+    retries: former.retryDelays.map(delayText).join(', '),
+  });
+  return (
+    <FormDialog
+      title={t('newVersionTitle', { name: former.productName })}
+      verb={t('newVersionVerb')}
+      size="lg"
+      isIncomplete={!isComplete(fields)}
+      onClose={onClose}
+      onSubmit={async () => {
+        const request: VersionRequest = {
+          ...toRequest(fields),
+          ...(fields.retries.trim() === '' ? { retryDelays: [] } : {}),
+          ...(productCode.trim() === '' ? {} : { productCode: productCode.trim() }),
+          replacesForChannels: replaces,
+        };
+        onMade(await api.post<Product>(`/products/${part(former.productCode)}/versions`, request));
+      }}
+    >
+      <p className="quiet">{t('stays', { price: priceText(former) })}</p>
+      <div className={styles.pair}>
+        <TextInput
+          label={t('name')}
+          value={fields.productName}
+          onChange={(event) => setFields({ ...fields, productName: event.currentTarget.value })}
+          maxLength={200}
+          data-autofocus
+        />
+        <TextInput
+          label={t('code')}
+          placeholder={t('versionCodeHint', {
+            code: `${former.versionOf ?? former.productCode}_V${former.version + 1}`,
+          })}
+          value={productCode}
+          onChange={(event) => setProductCode(event.currentTarget.value)}
+          maxLength={64}
+          classNames={{ input: 'mono' }}
+          spellCheck={false}
+          autoComplete="off"
+        />
+      </div>
+      <CommonFields fields={fields} onChange={setFields} />
+      {former.channels.length > 0 ? (
+        <Switch
+          label={t('replaces')}
+          description={t('replacesHint', { count: former.channels.length })}
+          checked={replaces}
+          onChange={(event) => setReplaces(event.currentTarget.checked)}
+        />
+      ) : null}
+    </FormDialog>
+  );
+}
+
+interface CommonFieldsProps {
+  readonly fields: Fields;
+  onChange(fields: Fields): void;
+}
+
+function CommonFields({ fields, onChange }: CommonFieldsProps) {
+  const t = useTexts();
+  const areRetriesWrong = parseDelays(fields.retries) === undefined;
+  return (
+    <>
+      <div className={styles.pair}>
+        <NumberInput
+          label={t('amount')}
+          prefix="¥"
+          value={fields.yuan}
+          onChange={(yuan) => onChange({ ...fields, yuan })}
+          min={0.01}
+          decimalScale={2}
+          fixedDecimalScale
+          allowNegative={false}
+          thousandSeparator=","
+          hideControls
+        />
+        <NumberInput
+          label={t('cycles')}
+          value={fields.totalCycles}
+          onChange={(totalCycles) => onChange({ ...fields, totalCycles })}
+          min={1}
+          max={9999}
+          allowDecimal={false}
+          allowNegative={false}
+        />
+      </div>
+      <BenefitRows rows={fields.benefits} onChange={(benefits) => onChange({ ...fields, benefits })} />
+      <TextInput
+        label={t('retries')}
+        description={t('retriesHint')}
+        error={areRetriesWrong ? t('retriesWrong') : undefined}
+        value={fields.retries}
+        onChange={(event) => onChange({ ...fields, retries: event.currentTarget.value })}
+        spellCheck={false}
+      />
+    </>
+  );
+}
+
+interface BenefitRowsProps {
+  readonly rows: readonly BenefitRow[];
+  onChange(rows: readonly BenefitRow[]): void;
+}
+
+function BenefitRows({ rows, onChange }: BenefitRowsProps) {
+  const t = useTexts();
+  const change = (key: number, changes: Partial<BenefitRow>) =>
+    onChange(rows.map((row) => (row.key === key ? { ...row, ...changes } : row)));
+  return (
+    <fieldset className={styles.benefits}>
+      <legend>{t('benefits')}</legend>
+      {rows.map((row) => (
+        <div key={row.key} className={styles.benefit}>
+          <TextInput
+            aria-label={t('benefitCode')}
+            placeholder={t('benefitCode')}
+            value={row.benefitCode}
+            onChange={(event) => change(row.key, { benefitCode: event.currentTarget.value })}
+            classNames={{ input: 'mono' }}
+            maxLength={64}
+            spellCheck={false}
+          />
+          <TextInput
+            aria-label={t('benefitName')}
+            placeholder={t('benefitName')}
+            value={row.name}
+            onChange={(event) => change(row.key, { name: event.currentTarget.value })}
+            maxLength={200}
+          />
+          <NumberInput
+            aria-label={t('faceValue')}
+            placeholder={t('faceValue')}
+            prefix="¥"
+            value={row.yuan}
+            onChange={(yuan) => change(row.key, { yuan })}
+            min={0}
+            decimalScale={2}
+            fixedDecimalScale
+            allowNegative={false}
+            hideControls
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('removeBenefit', { name: row.name || row.benefitCode })}
+            onClick={() => onChange(rows.filter((one) => one.key !== row.key))}
+          >
+            <CloseIcon size={16} />
+          </ActionIcon>
+        </div>
+      ))}
+      <div>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<PlusIcon size={14} />}
+          disabled={rows.length >= 50}
+          onClick={() =>
+            onChange([
+              ...rows,
+              { key: Math.max(-1, ...rows.map(({ key }) => key)) + 1, benefitCode: '', name: '', yuan: '' },
+            ])
+          }
+        >
+          {t('addBenefit')}
+        </Button>
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,136 @@
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { places } from '../../address/places.ts';
+import { productQuery, productsQuery, useChannelName } from '../../api/catalog.ts';
+import type { Product } from '../../api/types.ts';
+import { PlusIcon } from '../../icons/icons.tsx';
+import { Copyable } from '../../parts/copyable.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Money } from '../../parts/money.tsx';
+import { notifyDone } from '../../parts/notify.ts';
+import { Facts, Page, Section } from '../../parts/page.tsx';
+import { PlaceLink, placeAddress } from '../../parts/place-link.tsx';
+import { Tag } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useMayDo } from '../../session/session.ts';
+import { NewVersionDialog } from './product-dialogs.tsx';
+import { delayWords, usePriceText } from './product-texts.ts';
+import styles from './products.module.css';
+import { useTexts } from './texts.ts';
+
+export default function ProductPage() {
+  const t = useTexts();
+  const { productCode = '' } = useParams({ strict: false });
+  const isAdmin = useMayDo('admin');
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const found = useQuery(productQuery(productCode));
+  const [isAsked, setAsked] = useState(false);
+  const product = found.data;
+  return (
+    <Page
+      title={product?.productName ?? productCode}
+      above={<PlaceLink to="/products">{t('title')}</PlaceLink>}
+      aside={product ? <Tag tone="neutral">{t('versionNo', { no: product.version })}</Tag> : null}
+      actions={
+        isAdmin && product ? (
+          <Button leftSection={<PlusIcon size={16} />} onClick={() => setAsked(true)}>
+            {t('newVersion')}
+          </Button>
+        ) : null
+      }
+    >
+      <Loaded query={found}>{(one) => <OneProduct product={one} />}</Loaded>
+      {isAsked && product ? (
+        <NewVersionDialog
+          former={product}
+          onClose={() => setAsked(false)}
+          onMade={(made) => {
+            setAsked(false);
+            notifyDone(t('made', { code: made.productCode }));
+            void queries.invalidateQueries({ queryKey: productsQuery.queryKey });
+            void navigate(placeAddress(places.product(made.productCode)));
+          }}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+function OneProduct({ product }: { readonly product: Product }) {
+  const t = useTexts();
+  const priceText = usePriceText();
+  const { data: products = [] } = useQuery(productsQuery);
+  const firstOf = (one: Product) => one.versionOf ?? one.productCode;
+  const versions = products
+    .filter((one) => firstOf(one) === firstOf(product))
+    .toSorted((one, other) => other.version - one.version);
+  return (
+    <>
+      <Facts
+        facts={[
+          [t('code'), <Copyable key="code" value={product.productCode} />],
+          [t('price'), priceText(product)],
+          [t('cycles'), t('cyclesText', { count: product.totalCycles })],
+          [t('mode'), product.settlementModes.map((mode) => t(mode)).join(', ')],
+          [
+            t('retries'),
+            product.retryDelays.length === 0
+              ? t('retriesNone')
+              : t('retryAfter', { times: product.retryDelays.map(delayWords).join(', ') }),
+          ],
+          [t('created'), <Time key="created" value={product.createdAt} />],
+        ]}
+      />
+      <Section title={t('benefits')}>
+        {product.benefits.length === 0 ? <p className="quiet">{t('noBenefits')}</p> : null}
+        <ul className={styles.list}>
+          {product.benefits.map(({ benefitCode, name, faceValueCent }) => (
+            <li key={benefitCode}>
+              <PlaceLink to={`${places.benefits()}?code=${encodeURIComponent(benefitCode)}`}>{name}</PlaceLink>
+              <span className="mono quiet">{benefitCode}</span>
+              <Money cents={faceValueCent} />
+            </li>
+          ))}
+        </ul>
+      </Section>
+      <Section title={t('versions')} hint={t('neverChanges')}>
+        <ul className={styles.list}>
+          {versions.map((one, place) => (
+            <li key={one.productCode}>
+              {one.productCode === product.productCode ? (
+                <strong>{t('versionNo', { no: one.version })}</strong>
+              ) : (
+                <PlaceLink to={places.product(one.productCode)}>{t('versionNo', { no: one.version })}</PlaceLink>
+              )}
+              <span className="mono quiet">{one.productCode}</span>
+              {place === 0 ? <Tag tone="positive">{t('latest')}</Tag> : null}
+              <span className="figures">{priceText(one)}</span>
+              <Time value={one.createdAt} />
+            </li>
+          ))}
+        </ul>
+      </Section>
+      <Section title={t('soldBy')}>
+        {product.channels.length === 0 ? <p className="quiet">{t('soldByNobody')}</p> : null}
+        <ul className={styles.list}>
+          {product.channels.map((appId) => (
+            <Seller key={appId} appId={appId} />
+          ))}
+        </ul>
+      </Section>
+    </>
+  );
+}
+
+function Seller({ appId }: { readonly appId: string }) {
+  const name = useChannelName(appId);
+  return (
+    <li>
+      <PlaceLink to={`${places.channel(appId)}?tab=authorizations`}>{name}</PlaceLink>
+      <span className="mono quiet">{appId}</span>
+    </li>
+  );
+}

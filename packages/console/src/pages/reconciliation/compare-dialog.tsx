@@ -1,0 +1,107 @@
+import { SegmentedControl, Select } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useFilters } from '../../address/filters.ts';
+import { paymentChannelsQuery, usePaymentChannelChoices } from '../../api/catalog.ts';
+import { api } from '../../api/client.ts';
+import type { ReconcileRequest, Reconciliation } from '../../api/types.ts';
+import { DayField, yesterday } from '../../parts/day-field.tsx';
+import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { countText } from '../../parts/money.tsx';
+import { notifyDone } from '../../parts/notify.ts';
+import { useTexts } from './texts.ts';
+
+/** Statements often have their day in their name. */
+const dayInName = (name: string): string | undefined => {
+  const [, year, month, day] = /(20\d\d)-?(\d\d)-?(\d\d)/.exec(name) ?? [];
+  return year === undefined ? undefined : `${year}-${month}-${day}`;
+};
+
+interface CompareDialogProps {
+  readonly file: ChosenFile | undefined;
+  onClose(): void;
+}
+
+export function CompareDialog({ file: dropped, onClose }: CompareDialogProps) {
+  const t = useTexts();
+  const queries = useQueryClient();
+  const filters = useFilters(['paymentChannelCode', 'day', 'view', 'which']);
+  const choices = usePaymentChannelChoices();
+  const { data: channels = [] } = useQuery(paymentChannelsQuery);
+  const [code, setCode] = useState(filters.values.paymentChannelCode ?? null);
+  const [file, setFile] = useState(dropped);
+  const [day, setDay] = useState((dropped && dayInName(dropped.name)) ?? filters.values.day ?? yesterday());
+  const [source, setSource] = useState('file');
+  const hasBridge = channels.find((one) => one.code === code)?.gateway === 'bridge';
+  const isFromFile = source === 'file' || !hasBridge;
+  return (
+    <FormDialog
+      title={t('compareTitle')}
+      verb={t('compareVerb')}
+      isIncomplete={code === null || (isFromFile && file === undefined)}
+      onClose={onClose}
+      onSubmit={async () => {
+        const request: ReconcileRequest = {
+          paymentChannelCode: code ?? '',
+          day,
+          ...(isFromFile && file ? { csv: file.text } : {}),
+        };
+        const done = await api.post<Reconciliation>('/reconciliations', request);
+        const lines = countText(done.lines);
+        notifyDone(
+          done.differences === 0
+            ? t('compared', { count: lines })
+            : t('comparedWith', { lines, differences: countText(done.differences) }),
+        );
+        void queries.invalidateQueries({ queryKey: ['/reconciliations'] });
+        void queries.invalidateQueries({ queryKey: ['/differences'] });
+        filters.set(
+          done.differences === 0
+            ? { view: 'days', paymentChannelCode: undefined, day: undefined, which: undefined }
+            : { view: undefined, paymentChannelCode: done.paymentChannelCode, day: done.day, which: undefined },
+        );
+        onClose();
+      }}
+    >
+      <Select
+        label={t('paymentChannel')}
+        placeholder={t('chooseChannel')}
+        data={choices}
+        value={code}
+        onChange={setCode}
+        data-autofocus
+      />
+      <DayField
+        label={t('day')}
+        description={t('dayHint')}
+        value={day}
+        onChange={(chosen) => chosen && setDay(chosen)}
+      />
+      {hasBridge ? (
+        <SegmentedControl
+          aria-label={t('statementFrom')}
+          value={source}
+          onChange={setSource}
+          data={[
+            { value: 'file', label: t('file') },
+            { value: 'bridge', label: t('bridge') },
+          ]}
+        />
+      ) : null}
+      {isFromFile ? (
+        <FileDrop
+          label={t('file')}
+          hint={t('fileHint')}
+          accept=".csv,text/csv"
+          file={file}
+          onChange={(chosen) => {
+            setFile(chosen);
+            setDay((before) => dayInName(chosen.name) ?? before);
+          }}
+        />
+      ) : null}
+      <p className="quiet">{t('compareAgain')}</p>
+    </FormDialog>
+  );
+}

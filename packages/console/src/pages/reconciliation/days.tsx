@@ -1,0 +1,73 @@
+import { useFilters } from '../../address/filters.ts';
+import { places } from '../../address/places.ts';
+import { usePaymentChannelChoices } from '../../api/catalog.ts';
+import type { Reconciliation, Reconciliations } from '../../api/types.ts';
+import { usePages } from '../../api/use-pages.ts';
+import type { Column } from '../../parts/data-table.tsx';
+import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx';
+import { List } from '../../parts/list.tsx';
+import { Count } from '../../parts/money.tsx';
+import { placeAddress } from '../../parts/place-link.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { Tag } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { dayText, momentOf } from '../../parts/time-text.ts';
+import { useTexts } from './texts.ts';
+
+export function Days() {
+  const t = useTexts();
+  const filters = useFilters(['paymentChannelCode']);
+  const choices = usePaymentChannelChoices();
+  const nameOf = (code: string) => choices.find(({ value }) => value === code)?.label ?? code;
+  const list = usePages<Reconciliations, Reconciliation>(
+    '/reconciliations',
+    filters.values,
+    (page) => page.reconciliations,
+  );
+  const columns: readonly Column<Reconciliation>[] = [
+    { id: 'day', header: t('day'), cell: ({ day }) => dayText(momentOf(day)) },
+    { id: 'channel', header: t('paymentChannel'), cell: (one) => nameOf(one.paymentChannelCode), grows: true },
+    {
+      id: 'open',
+      header: t('open'),
+      inCard: 'aside',
+      cell: ({ open, differences }) =>
+        open > 0 ? (
+          <Tag tone="waiting">{t('openCount', { count: open })}</Tag>
+        ) : (
+          <Tag tone={differences === 0 ? 'positive' : 'neutral'}>{t(differences === 0 ? 'agreed' : 'allClosed')}</Tag>
+        ),
+    },
+    { id: 'found', header: t('found'), cell: ({ differences }) => <Count value={differences} />, align: 'end' },
+    { id: 'lines', header: t('lines'), cell: ({ lines }) => <Count value={lines} />, align: 'end' },
+    {
+      id: 'source',
+      header: t('source'),
+      cell: ({ source }) => <span className="quiet">{t(source === 'FILE' ? 'fromFile' : 'fromBridge')}</span>,
+    },
+    { id: 'by', header: t('runBy'), cell: ({ runBy }) => runBy, inCard: 'none' },
+    { id: 'at', header: t('runAt'), cell: ({ runAt }) => <Time value={runAt} />, align: 'end' },
+  ];
+  return (
+    <>
+      <FilterBar filters={filters}>
+        <ChoiceFilter
+          label={t('paymentChannel')}
+          value={filters.values.paymentChannelCode}
+          choices={choices}
+          onChange={(paymentChannelCode) => filters.set({ paymentChannelCode })}
+        />
+      </FilterBar>
+      <List
+        list={list}
+        caption={t('daysCaption')}
+        columns={columns}
+        rowKey={({ paymentChannelCode, day }) => `${day} ${paymentChannelCode}`}
+        rowLink={({ paymentChannelCode, day, open }) =>
+          placeAddress(places.differences({ paymentChannelCode, day, which: open > 0 ? undefined : 'all' }))
+        }
+        empty={<Empty title={t('noDays')} hint={t('noDaysHint')} />}
+      />
+    </>
+  );
+}

@@ -1,0 +1,310 @@
+import { Button, SegmentedControl, Textarea } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useFilters } from '../../address/filters.ts';
+import { places } from '../../address/places.ts';
+import { usePaymentChannelChoices } from '../../api/catalog.ts';
+import { api, part } from '../../api/client.ts';
+import type { Difference, DifferenceChanged, Differences as DifferencesAnswer } from '../../api/types.ts';
+import { usePages } from '../../api/use-pages.ts';
+import { Copyable } from '../../parts/copyable.tsx';
+import type { Column } from '../../parts/data-table.tsx';
+import { DayField } from '../../parts/day-field.tsx';
+import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx';
+import { List } from '../../parts/list.tsx';
+import { Money } from '../../parts/money.tsx';
+import { notifyDone } from '../../parts/notify.ts';
+import { OwnerPicker } from '../../parts/owner-picker.tsx';
+import { Facts } from '../../parts/page.tsx';
+import { PlaceLink } from '../../parts/place-link.tsx';
+import { Sheet, SheetPart } from '../../parts/sheet.tsx';
+import { Empty, FormProblem, NotFound } from '../../parts/states.tsx';
+import { Tag, type Tone } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { dayText, momentOf } from '../../parts/time-text.ts';
+import { useMayDo } from '../../session/session.ts';
+import { DIFFERENCE_FILTERS } from './filters.ts';
+import styles from './reconciliation.module.css';
+import { useTexts } from './texts.ts';
+
+const KINDS = ['MISSING_HERE', 'MISSING_THERE', 'AMOUNT', 'STATE', 'DUPLICATE'] as const;
+
+const RESULTS = ['SUCCESS', 'FAIL', 'PENDING', 'STARTED'] as const;
+const TONES: Readonly<Record<string, Tone>> = {
+  SUCCESS: 'positive',
+  FAIL: 'negative',
+  PENDING: 'progress',
+  STARTED: 'progress',
+};
+
+function useWords() {
+  const t = useTexts();
+  return {
+    kind: (kind: string) => {
+      const known = KINDS.find((one) => one === kind);
+      return known ? t(known) : kind;
+    },
+    result: (status: string) => {
+      const known = RESULTS.find((one) => one === status);
+      return known ? t(known) : status;
+    },
+    line: (lineKind: string) => (lineKind === 'refund' ? t('refund') : t('debit')),
+  };
+}
+
+export function Differences() {
+  const t = useTexts();
+  const words = useWords();
+  const filters = useFilters(DIFFERENCE_FILTERS);
+  const opened = useFilters(['no']);
+  const choices = usePaymentChannelChoices();
+  const nameOf = (code: string) => choices.find(({ value }) => value === code)?.label ?? code;
+  const list = usePages<DifferencesAnswer, Difference>('/differences', filters.values, (page) => page.differences);
+  // What is closed leaves the list of what is open, but stays in sight until the sheet is closed.
+  const [closed, setClosed] = useState<Difference>();
+  const columns: readonly Column<Difference>[] = [
+    { id: 'kind', header: t('kind'), cell: ({ kind }) => words.kind(kind) },
+    {
+      id: 'status',
+      header: t('status'),
+      cell: (one) => <DifferenceState difference={one} />,
+      inCard: 'aside',
+    },
+    { id: 'day', header: t('day'), cell: ({ day }) => <span className="figures">{dayText(momentOf(day))}</span> },
+    { id: 'channel', header: t('paymentChannel'), cell: (one) => nameOf(one.paymentChannelCode), grows: true },
+    {
+      id: 'number',
+      header: t('number'),
+      cell: ({ number, lineKind, orderNo }) => (
+        <>
+          <span className="quiet">{words.line(lineKind)}</span>{' '}
+          <Copyable value={number}>
+            {orderNo === null ? number : <PlaceLink to={places.order(orderNo)}>{number}</PlaceLink>}
+          </Copyable>
+        </>
+      ),
+    },
+    {
+      id: 'here',
+      header: t('here'),
+      cell: ({ hereAmountCent }) => <Amount cents={hereAmountCent} />,
+      align: 'end',
+    },
+    {
+      id: 'there',
+      header: t('there'),
+      cell: ({ thereAmountCent }) => <Amount cents={thereAmountCent} />,
+      align: 'end',
+    },
+    {
+      id: 'owner',
+      header: t('owner'),
+      cell: ({ owner }) => owner ?? <span className="quiet">{t('nobody')}</span>,
+    },
+  ];
+  const one = [...(list.rows ?? []), closed].find((row) => row !== undefined && row.differenceNo === opened.values.no);
+  return (
+    <>
+      <FilterBar filters={filters}>
+        <SegmentedControl
+          aria-label={t('which')}
+          value={filters.values.which ?? 'open'}
+          data={[
+            { value: 'open', label: t('isOpen') },
+            { value: 'all', label: t('all') },
+          ]}
+          onChange={(value) => filters.set({ which: value === 'open' ? undefined : value })}
+        />
+        <ChoiceFilter
+          label={t('paymentChannel')}
+          value={filters.values.paymentChannelCode}
+          choices={choices}
+          onChange={(paymentChannelCode) => filters.set({ paymentChannelCode })}
+        />
+        <DayField
+          size="xs"
+          className={styles.day ?? ''}
+          placeholder={t('day')}
+          value={filters.values.day}
+          isClearable
+          onChange={(day) => filters.set({ day })}
+        />
+      </FilterBar>
+      <List
+        list={list}
+        caption={t('caption')}
+        columns={columns}
+        rowKey={({ differenceNo }) => differenceNo}
+        onOpen={({ differenceNo }) => opened.set({ no: differenceNo })}
+        empty={
+          filters.count > 0 ? (
+            <Empty isFiltered title={t('emptyFiltered')} />
+          ) : (
+            <Empty title={t('empty')} hint={t('emptyHint')} />
+          )
+        }
+      />
+      <Sheet
+        isOpen={opened.values.no !== undefined && list.rows !== undefined}
+        title={one ? words.kind(one.kind) : t('kind')}
+        onClose={() => opened.set({ no: undefined })}
+      >
+        {one ? (
+          <OneDifference
+            key={one.differenceNo}
+            difference={one}
+            channelName={nameOf(one.paymentChannelCode)}
+            onClosed={setClosed}
+          />
+        ) : (
+          <NotFound />
+        )}
+      </Sheet>
+    </>
+  );
+}
+
+function DifferenceState({ difference }: { readonly difference: Difference }) {
+  const t = useTexts();
+  return difference.closedAt === null ? (
+    <Tag tone="waiting">{t('isOpen')}</Tag>
+  ) : (
+    <Tag tone="neutral">{t('isClosed')}</Tag>
+  );
+}
+
+function Amount({ cents }: { readonly cents: number | null }) {
+  const t = useTexts();
+  return cents === null ? <span className="quiet">{t('notThere')}</span> : <Money cents={cents} />;
+}
+
+interface OneDifferenceProps {
+  readonly difference: Difference;
+  readonly channelName: string;
+  onClosed(difference: Difference): void;
+}
+
+function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps) {
+  const t = useTexts();
+  const words = useWords();
+  const mayClose = useMayDo('finance');
+  const mayOwn = useMayDo(['finance', 'support']);
+  const queries = useQueryClient();
+  const reload = () => {
+    void queries.invalidateQueries({ queryKey: ['/reconciliations'] });
+    return queries.invalidateQueries({ queryKey: ['/differences'] });
+  };
+  const path = `/differences/${part(difference.differenceNo)}`;
+  const side = (title: string, cents: number | null, status: string | null) => (
+    <div className={styles.side}>
+      <h4>{title}</h4>
+      <div className={styles.amount}>
+        <Amount cents={cents} />
+      </div>
+      {status === null ? null : <Tag tone={TONES[status] ?? 'neutral'}>{words.result(status)}</Tag>}
+    </div>
+  );
+  return (
+    <>
+      <div className={styles.sides}>
+        {side(t('here'), difference.hereAmountCent, difference.hereStatus)}
+        {side(t('there'), difference.thereAmountCent, difference.thereStatus)}
+      </div>
+      <Facts
+        facts={[
+          [t('paymentChannel'), channelName],
+          [t('day'), dayText(momentOf(difference.day))],
+          [words.line(difference.lineKind), <Copyable key="number" value={difference.number} />],
+          [
+            t('order'),
+            difference.orderNo === null ? (
+              <span key="none" className="quiet">
+                {t('noOrder')}
+              </span>
+            ) : (
+              <Copyable key="order" value={difference.orderNo}>
+                <PlaceLink to={places.order(difference.orderNo)}>{difference.orderNo}</PlaceLink>
+              </Copyable>
+            ),
+          ],
+          [t('firstSeen'), <Time key="first" value={difference.firstSeenAt} />],
+          [t('lastSeen'), <Time key="last" value={difference.lastSeenAt} />],
+          [
+            t('owner'),
+            <OwnerPicker
+              key="owner"
+              owner={difference.owner}
+              mayChange={mayOwn && difference.closedAt === null}
+              onChange={async (owner) => {
+                await api.put<DifferenceChanged>(`${path}/owner`, { owner });
+                await reload();
+              }}
+            />,
+          ],
+          [t('status'), <DifferenceState key="status" difference={difference} />],
+        ]}
+      />
+      {difference.closedAt === null ? (
+        mayClose ? (
+          <SheetPart title={t('closing')}>
+            <ClosingNote
+              path={path}
+              onClosed={(now) => {
+                onClosed(now);
+                return reload();
+              }}
+            />
+          </SheetPart>
+        ) : null
+      ) : (
+        <SheetPart title={t('closing')}>
+          <div className={styles.note}>{difference.closingNote}</div>
+          <p className="quiet">
+            {t('closedBy', { name: difference.closedBy ?? '' })} · <Time value={difference.closedAt} />
+          </p>
+        </SheetPart>
+      )}
+    </>
+  );
+}
+
+function ClosingNote({
+  path,
+  onClosed,
+}: {
+  readonly path: string;
+  onClosed(difference: Difference): Promise<unknown>;
+}) {
+  const t = useTexts();
+  const [note, setNote] = useState('');
+  const close = useMutation({
+    mutationFn: () => api.post<DifferenceChanged>(`${path}/close`, { note: note.trim() }),
+    onSuccess: (answer) => {
+      notifyDone(t('closedNow'));
+      return onClosed(answer.difference);
+    },
+  });
+  return (
+    <form
+      className={styles.close}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (note.trim() !== '') close.mutate();
+      }}
+    >
+      <Textarea
+        aria-label={t('closing')}
+        description={t('closeHint')}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+        maxLength={200}
+        autosize
+        minRows={2}
+      />
+      <FormProblem error={close.error} />
+      <Button type="submit" disabled={note.trim() === ''} loading={close.isPending}>
+        {t('closeVerb')}
+      </Button>
+    </form>
+  );
+}

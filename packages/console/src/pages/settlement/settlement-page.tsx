@@ -1,0 +1,174 @@
+import { Button, Select, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useFilters } from '../../address/filters.ts';
+import { api, download, part } from '../../api/client.ts';
+import type { SettlementMonth, SettlementMonths } from '../../api/types.ts';
+import { DownloadIcon, LockIcon } from '../../icons/icons.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { countText } from '../../parts/money.tsx';
+import { notifyDone, notifyProblem } from '../../parts/notify.ts';
+import { Page } from '../../parts/page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { momentOf, monthText } from '../../parts/time-text.ts';
+import { useMayDo } from '../../session/session.ts';
+import { MonthTable } from './month-table.tsx';
+import styles from './settlement.module.css';
+import { useTexts } from './texts.ts';
+
+const nameOf = (month: string): string => monthText(momentOf(`${month}-01`));
+
+/** All channels of a month, and the closing of it. */
+export default function SettlementPage() {
+  const t = useTexts();
+  const months = useQuery({
+    queryKey: ['/settlement'],
+    queryFn: async ({ signal }) => (await api.get<SettlementMonths>('/settlement', {}, signal)).months,
+  });
+  const filters = useFilters(['month']);
+  return (
+    <Loaded
+      query={months}
+      meanwhile={
+        <Page title={t('title')}>
+          <span />
+        </Page>
+      }
+    >
+      {(all) => {
+        const month = filters.values.month ?? all[0]?.month;
+        if (month === undefined)
+          return (
+            <Page title={t('title')}>
+              <Empty title={t('noMonths')} hint={t('noMonthsHint')} />
+            </Page>
+          );
+        return (
+          <OneMonth key={month} month={month} months={all} onChoose={(chosen) => filters.set({ month: chosen })} />
+        );
+      }}
+    </Loaded>
+  );
+}
+
+interface OneMonthProps {
+  readonly month: string;
+  readonly months: SettlementMonths['months'];
+  onChoose(month: string): void;
+}
+
+function OneMonth({ month, months, onChoose }: OneMonthProps) {
+  const t = useTexts();
+  const mayClose = useMayDo('finance');
+  const [isClosing, setClosing] = useState(false);
+  const path = `/settlement/${part(month)}`;
+  const found = useQuery({
+    queryKey: ['/settlement', month],
+    queryFn: ({ signal }) => api.get<SettlementMonth>(path, {}, signal),
+  });
+  const save = useMutation({ mutationFn: () => download(`${path}/csv`, {}), onError: notifyProblem });
+  const shown = found.data;
+  const known = months.some((one) => one.month === month) ? months : [{ month }, ...months];
+  return (
+    <Page
+      title={t('title')}
+      aside={shown ? <Status of="month" value={shown.status} /> : null}
+      actions={
+        <>
+          <Select
+            aria-label={t('month')}
+            w={150}
+            data={known.map((one) => ({ value: one.month, label: nameOf(one.month) }))}
+            value={month}
+            onChange={(chosen) => chosen && onChoose(chosen)}
+          />
+          <Button
+            variant="default"
+            leftSection={<DownloadIcon size={16} />}
+            loading={save.isPending}
+            onClick={() => save.mutate()}
+          >
+            {t('csv')}
+          </Button>
+          {mayClose && shown?.status === 'OPEN' && shown.monthIsOver ? (
+            <Button leftSection={<LockIcon size={16} />} onClick={() => setClosing(true)}>
+              {t('close')}
+            </Button>
+          ) : null}
+        </>
+      }
+    >
+      <Loaded query={found}>
+        {(settled) => (
+          <>
+            <Hints settled={settled} />
+            {settled.channels.length === 0 ? (
+              <Empty title={t('empty')} />
+            ) : (
+              <MonthTable caption={t('caption', { month: nameOf(month) })} month={settled} />
+            )}
+          </>
+        )}
+      </Loaded>
+      {isClosing && shown ? <CloseMonth shown={shown} onClose={() => setClosing(false)} /> : null}
+    </Page>
+  );
+}
+
+/** How far the figures can be relied on. */
+function Hints({ settled }: { readonly settled: SettlementMonth }) {
+  const t = useTexts();
+  const { status, monthIsOver, closedBy, closedAt, unsettled } = settled;
+  return (
+    <div className={styles.hints}>
+      {status === 'CLOSED' ? (
+        <p>
+          {t('closedBy', { name: closedBy ?? '' })} · <Time value={closedAt} />. {t('closedHint')}
+        </p>
+      ) : (
+        <p>{t(monthIsOver ? 'openHint' : 'notOver')}</p>
+      )}
+      {unsettled > 0 ? <p data-tone="waiting">{t('unsettledHint', { count: countText(unsettled) })}</p> : null}
+    </div>
+  );
+}
+
+function CloseMonth({ shown, onClose }: { readonly shown: SettlementMonth; onClose(): void }) {
+  const t = useTexts();
+  const queries = useQueryClient();
+  const [note, setNote] = useState('');
+  const { month, unsettled } = shown;
+  return (
+    <ConfirmDialog
+      isOpen
+      isDangerous
+      title={t('closeTitle', { month: nameOf(month) })}
+      verb={t('close')}
+      typed={month}
+      onConfirm={async () => {
+        const request = { confirmation: month, ...(note.trim() === '' ? {} : { note: note.trim() }) };
+        const closed = await api.post<SettlementMonth>(`/settlement/${part(month)}/close`, request);
+        queries.setQueryData(['/settlement', month], closed);
+        void queries.invalidateQueries({ queryKey: ['/settlement'] });
+        notifyDone(t('closed', { month: nameOf(month) }));
+      }}
+      onClose={onClose}
+    >
+      <ul className={styles.list}>
+        <li>{t('closeFreezes')}</li>
+        <li>{t('closeLater')}</li>
+        <li>{t('closeForever')}</li>
+        {unsettled > 0 ? <li>{t('unsettledHint', { count: countText(unsettled) })}</li> : null}
+      </ul>
+      <TextInput
+        label={t('note')}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+        maxLength={200}
+      />
+    </ConfirmDialog>
+  );
+}

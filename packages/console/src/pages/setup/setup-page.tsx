@@ -1,0 +1,54 @@
+import { Button } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { api } from '../../api/client.ts';
+import type { SetupAnswer } from '../../api/types.ts';
+import { Outside } from '../../frame/outside.tsx';
+import { isNewPassword, NewPassword } from '../../parts/new-password.tsx';
+import { FormProblem, Problem } from '../../parts/states.tsx';
+import { useTexts } from './texts.ts';
+
+/** Behind the one-time link. Its token stands after the #, which a browser sends to nobody. */
+export default function SetupPage() {
+  const t = useTexts();
+  const navigate = useNavigate();
+  const [token] = useState(() => location.hash.slice(1));
+  const [value, setValue] = useState({ password: '', again: '' });
+  // Not to be left in the browser's history.
+  useEffect(() => void navigate({ to: '/setup', hash: '', replace: true }), [navigate]);
+  const set = useMutation({
+    mutationFn: () => api.signIn<SetupAnswer>('POST', '/setup', { token, password: value.password }),
+  });
+  if (set.data)
+    return (
+      <Outside title={t('done')}>
+        <p>{t('doneHint', { name: set.data.name })}</p>
+        <Button component={Link} to="/sign-in" size="md" fullWidth>
+          {t('signIn')}
+        </Button>
+      </Outside>
+    );
+  if (token === '')
+    return (
+      <Outside title={t('title')}>
+        <Problem>{t('incomplete')}</Problem>
+      </Outside>
+    );
+  return (
+    <Outside title={t('title')}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          set.mutate();
+        }}
+      >
+        <NewPassword value={value} onChange={setValue} size="md" />
+        <FormProblem error={set.error} />
+        <Button type="submit" size="md" disabled={!isNewPassword(value)} loading={set.isPending}>
+          {t('verb')}
+        </Button>
+      </form>
+    </Outside>
+  );
+}

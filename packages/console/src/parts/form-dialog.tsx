@@ -1,0 +1,51 @@
+import { Button } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useCommonTexts } from '../i18n/common.ts';
+import { Dialog } from './dialog.tsx';
+import styles from './form-dialog.module.css';
+import { FormProblem } from './states.tsx';
+
+interface FormDialogProps {
+  readonly title: string;
+  /** What the button says: Make the channel. */
+  readonly verb: string;
+  readonly size?: 'md' | 'lg' | 'xl';
+  readonly isDangerous?: boolean;
+  readonly isIncomplete?: boolean;
+  readonly children: ReactNode;
+  /** What it throws is shown below the fields; the dialog stays, with all that was typed. */
+  onSubmit(): Promise<void>;
+  onClose(): void;
+}
+
+/** Fields in a dialog. It is there only while it is open, so what was typed is forgotten with it. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, verb, size = 'md', isDangerous, isIncomplete = false, children, onSubmit, onClose } = props;
+  const t = useCommonTexts();
+  const submit = useMutation({ mutationFn: onSubmit });
+  return (
+    <Dialog isOpen isKept onClose={onClose} title={title} size={size}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          // A form inside a form of the page, by its place among the components, is not the page's.
+          event.stopPropagation();
+          if (!isIncomplete && !submit.isPending) submit.mutate();
+        }}
+      >
+        {children}
+        <FormProblem error={submit.error} />
+        <div className={styles.buttons}>
+          <Button variant="default" onClick={onClose}>
+            {t('cancel')}
+          </Button>
+          <Button type="submit" color={isDangerous ? 'red' : 'iris'} disabled={isIncomplete} loading={submit.isPending}>
+            {verb}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,30 @@
+import { notifications } from '@mantine/notifications';
+import { isProblem, Unreachable } from '../api/problem.ts';
+import { dictionary } from '../i18n/dictionary.ts';
+import { getLanguage } from '../i18n/language.ts';
+import { problemText } from './problem-text.ts';
+
+const texts = dictionary({
+  unreachable: ['The service does not answer', '服务无响应'],
+  fault: ['It did not work. Request {requestId}', '操作失败。请求编号 {requestId}'],
+});
+
+/** Says in a corner that something was done. */
+export function notifyDone(message: string): void {
+  notifications.show({ message, color: 'green', autoClose: 4000 });
+}
+
+/** Says in a corner what was not, and why. */
+export function notifyProblem(error: unknown): void {
+  const t = texts.now();
+  const isFault = isProblem(error) && error.status >= 500;
+  const message =
+    error instanceof Unreachable || !(error instanceof Error)
+      ? t('unreachable')
+      : isFault
+        ? t('fault', { requestId: error.requestId ?? '–' })
+        : isProblem(error)
+          ? problemText(error, getLanguage())
+          : error.message;
+  notifications.show({ message, color: 'red', autoClose: 8000 });
+}

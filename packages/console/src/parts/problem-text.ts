@@ -1,0 +1,8 @@
+import type { Problem } from '../api/problem.ts';
+import type { Language } from '../i18n/language.ts';
+import { refusalText } from '../i18n/refusals.ts';
+
+/** Why something was refused, in the language of the page. */
+export function problemText({ message, code, values, retryAfterSeconds }: Problem, language: Language): string {
+  return refusalText({ detail: message, code, values, seconds: retryAfterSeconds }, language);
+}

@@ -1,0 +1,27 @@
+import { useMemo } from 'react';
+import { encode } from 'uqr';
+import styles from './qr-code.module.css';
+
+/** A code to be read by a camera: dark on light in both schemes, one path with a stroke for each run of dark fields. */
+export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+  const { path, size } = useMemo(() => draw(text), [text]);
+  return (
+    <svg className={styles.code} role="img" viewBox={`0 0 ${size} ${size}`} shapeRendering="crispEdges">
+      <title>{label}</title>
+      <path stroke="#000" d={path} />
+    </svg>
+  );
+}
+
+function draw(text: string): { path: string; size: number } {
+  const { data, size } = encode(text, { ecc: 'M', border: 3 });
+  const runs = data.flatMap((row, y) =>
+    [
+      ...row
+        .map((isDark) => (isDark ? '#' : ' '))
+        .join('')
+        .matchAll(/#+/g),
+    ].map(({ index, 0: run }) => `M${index} ${y}.5h${run.length}`),
+  );
+  return { path: runs.join(''), size };
+}

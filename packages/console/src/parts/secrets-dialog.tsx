@@ -1,0 +1,75 @@
+import { Button, Checkbox, Modal } from '@mantine/core';
+import { useState } from 'react';
+import { useCommonTexts } from '../i18n/common.ts';
+import { dictionary } from '../i18n/dictionary.ts';
+import { DownloadIcon } from '../icons/icons.tsx';
+import { Copyable } from './copyable.tsx';
+import dialog from './dialog.module.css';
+import { useOpenerFocus } from './opener-focus.ts';
+import { saveText } from './save-text.ts';
+import styles from './secrets-dialog.module.css';
+
+const useTexts = dictionary({
+  hint: [
+    'They are shown this one time, and are stored nowhere in a form that could be shown again. Keep them where secrets are kept.',
+    '仅显示这一次，系统不保存可再次查看的形式。请妥善保管。',
+  ],
+  download: ['Download', '下载'],
+  stored: ['I have stored them', '我已保存'],
+});
+
+interface SecretsDialogProps {
+  readonly title: string;
+  readonly secrets: readonly (readonly [name: string, label: string, value: string])[];
+  readonly fileName: string;
+  /** The dialog was the only one that had them: from here on they are gone. */
+  onClose(): void;
+}
+
+/** Secrets, once. It closes only when somebody says that they are stored, not by a slip. */
+export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDialogProps) {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const [isStored, setStored] = useState(false);
+  useOpenerFocus();
+  const asText = () => secrets.map(([name, , value]) => `${name}=${value}\n`).join('');
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+      classNames={{ title: dialog.title ?? '' }}
+    >
+      <div className={styles.dialog}>
+        <p className={styles.hint}>{t('hint')}</p>
+        <dl className={styles.secrets}>
+          {secrets.map(([name, label, value]) => (
+            <div key={name}>
+              <dt>{label}</dt>
+              <dd>
+                <Copyable value={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+        <Checkbox label={t('stored')} checked={isStored} onChange={(event) => setStored(event.currentTarget.checked)} />
+        <div className={styles.buttons}>
+          <Button
+            variant="default"
+            leftSection={<DownloadIcon size={16} />}
+            onClick={() => saveText(fileName, asText())}
+          >
+            {t('download')}
+          </Button>
+          <Button disabled={!isStored} onClick={onClose}>
+            {common('done')}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,67 @@
+import { Tooltip } from '@mantine/core';
+import { useState } from 'react';
+import { useCommonTexts } from '../i18n/common.ts';
+import styles from './time.module.css';
+import { agoText, BEIJING, isElsewhere, momentOf, offsetText, timeText, VIEWERS_ZONE } from './time-text.ts';
+
+interface TimeProps {
+  /** As the API has it. */
+  readonly value: string | null | undefined;
+  /** full: with seconds, and the viewer's own time beside it where that is another. ago: how long since. */
+  readonly as?: 'short' | 'full' | 'ago';
+  /** What is said of no time at all. */
+  readonly absent?: string;
+}
+
+/** A time of Beijing, as everybody who works here speaks of it; the viewer's own is shown on pointing at it. */
+export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
+  const t = useCommonTexts();
+  // A table has hundreds of times, of which one is pointed at.
+  const [isPointedAt, setPointedAt] = useState(false);
+  if (!value) return <span className="quiet">{absent}</span>;
+  const moment = momentOf(value);
+  const text = as === 'ago' ? agoText(moment) : timeText(moment, BEIJING, as === 'full');
+  const shown = (
+    <time
+      className={`figures ${styles.time}`}
+      dateTime={moment.toISOString()}
+      onPointerEnter={() => setPointedAt(true)}
+      onPointerLeave={() => setPointedAt(false)}
+    >
+      {text}
+      {as === 'full' && isElsewhere(moment) ? (
+        <span className="quiet">
+          {' · '}
+          <span className={styles.together}>
+            {timeText(moment, VIEWERS_ZONE)} {t('here').toLowerCase()}
+          </span>
+        </span>
+      ) : null}
+    </time>
+  );
+  if (!isPointedAt) return shown;
+  return (
+    <Tooltip opened label={<BothZones moment={moment} />} color="dark.5" withArrow>
+      {shown}
+    </Tooltip>
+  );
+}
+
+function BothZones({ moment }: { readonly moment: Date }) {
+  const t = useCommonTexts();
+  return (
+    <span className={`figures ${styles.zones}`}>
+      <span>{t('beijing')}</span>
+      <span>{timeText(moment, BEIJING, true)}</span>
+      <span>{offsetText(moment, BEIJING)}</span>
+      {isElsewhere(moment) ? (
+        <>
+          <span>{t('here')}</span>
+          <span>{timeText(moment, VIEWERS_ZONE, true)}</span>
+          <span>{offsetText(moment, VIEWERS_ZONE)}</span>
+        </>
+      ) : null}
+      <span className={styles.ago}>{agoText(moment)}</span>
+    </span>
+  );
+}

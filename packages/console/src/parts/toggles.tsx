@@ -1,0 +1,44 @@
+import type { ReactNode } from 'react';
+import styles from './toggles.module.css';
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+  /** How many there are of it. */
+  readonly count?: number | undefined;
+}
+
+interface TogglesProps {
+  readonly label: string;
+  readonly choices: readonly Choice[];
+  readonly selected: readonly string[];
+  /** One at a time, as opposed to any number of them. */
+  readonly isSingle?: boolean;
+  onChange(selected: readonly string[]): void;
+  readonly children?: ReactNode;
+}
+
+/** A row of buttons that stay pressed: the few most used choices of a list, all in sight. */
+export function Toggles({ label, choices, selected, isSingle, onChange, children }: TogglesProps) {
+  const toggle = (value: string) => {
+    if (isSingle) return onChange([value]);
+    onChange(selected.includes(value) ? selected.filter((one) => one !== value) : [...selected, value]);
+  };
+  return (
+    <div className={styles.row} role="toolbar" aria-label={label}>
+      {choices.map(({ value, label: text, count }) => (
+        <button
+          key={value}
+          type="button"
+          className={styles.toggle}
+          aria-pressed={selected.includes(value)}
+          onClick={() => toggle(value)}
+        >
+          {text}
+          {count === undefined ? null : <span className={`figures ${styles.count}`}>{count}</span>}
+        </button>
+      ))}
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+import { createRouter } from '@tanstack/react-router';
+import { parseSearch, stringifySearch } from './address/search-text.ts';
+import { queryClient } from './api/query-client.ts';
+import { Broken, Loading, NotFoundPage } from './parts/states.tsx';
+import { routeTree } from './routes/routes.ts';
+import { reloadIfFilesAreMissing } from './stale-build.ts';
+
+export const router = createRouter({
+  routeTree,
+  basepath: import.meta.env.BASE_URL,
+  context: { queryClient },
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  // Data is the query client's business.
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+  defaultPendingComponent: Loading,
+  defaultPendingMs: 300,
+  defaultNotFoundComponent: NotFoundPage,
+  defaultOnCatch: reloadIfFilesAreMissing,
+  defaultErrorComponent: ({ error, reset }) => <Broken error={error} onRetry={reset} />,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    readonly router: typeof router;
+  }
+}

@@ -1,0 +1,272 @@
+import '@mantine/spotlight/styles.layer.css';
+import { useDebouncedValue } from '@mantine/hooks';
+import { Spotlight, spotlight } from '@mantine/spotlight';
+import { mayDo } from '@perennial/service/roles';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, useEffect, useState } from 'react';
+import { api } from '../api/client.ts';
+import type { SearchAnswer, SearchResult } from '../api/types.ts';
+import { MENU, useMenuTexts } from '../frame/menu.ts';
+import { dictionary } from '../i18n/dictionary.ts';
+import { SearchIcon } from '../icons/icons.tsx';
+import { placeAddress } from '../parts/place-link.tsx';
+import { Status, type StatusKind } from '../parts/status.tsx';
+import { useSession } from '../session/session.ts';
+import { addressOfResult } from './address-of-result.ts';
+import styles from './search-box.module.css';
+import type { TypedAhead } from './typed-ahead.ts';
+
+const useTexts = dictionary({
+  placeholder: [
+    'Order, payment, refund, user, mobile, last four of a card…',
+    '订单、支付、退款、用户、手机号、卡尾号…',
+  ],
+  pages: ['Pages', '页面'],
+  order: ['Orders', '订单'],
+  payment: ['Payments', '支付'],
+  refund: ['Refunds', '退款'],
+  agreement: ['Agreements', '签约'],
+  event: ['Events', '事件'],
+  user: ['Users', '用户'],
+  channel: ['Channels', '渠道'],
+  product: ['Products', '产品'],
+  nothing: ['Nothing is known by “{text}”', '没有找到“{text}”'],
+  nothingHint: [
+    'Of an order’s number the first four digits will do; other numbers and a mobile have to be complete.',
+    '订单号输入前四位即可，其他编号与手机号需完整输入。',
+  ],
+  mobileLeftOut: [
+    'If it is a mobile: only support finds users by it, since the number is masked for others.',
+    '如为手机号：仅客服角色可按手机号查找用户，其他角色看到的号码均已脱敏。',
+  ],
+  searching: ['Searching…', '搜索中…'],
+  failed: ['The search did not answer.', '搜索无响应。'],
+  hasMore: ['There are more. Type more of the number.', '结果较多，请输入更完整的编号。'],
+  keys: ['↑ ↓ to choose, Enter to open, Esc to close', '↑ ↓ 选择，Enter 打开，Esc 关闭'],
+});
+
+const KINDS = ['order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'] as const;
+
+/** Of those kinds that have statuses, whose words they are. */
+const STATUS_OF: Readonly<Partial<Record<SearchResult['kind'], StatusKind>>> = {
+  order: 'order',
+  payment: 'payment',
+  refund: 'refund',
+  agreement: 'agreement',
+  event: 'delivery',
+  channel: 'channel',
+};
+
+interface SearchBoxProps {
+  /** Called when the field has the focus; answers with what was typed before. */
+  onReady(): TypedAhead;
+  onClose(): void;
+}
+
+/** Finds anything by any of its numbers, while it is being typed. */
+export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
+  const t = useTexts();
+  const [text, setText] = useState('');
+  const asked = text.trim();
+  const { results, hasMore, isMobileLeftOut, state } = useResults(asked);
+  const pages = usePagesNamed(asked);
+  const openResult = useOpenResult();
+  const ordered = KINDS.flatMap((kind) => results.filter((result) => result.kind === kind));
+  const openFirst = () => {
+    const first = ordered.find(isOpenable);
+    if (first) openResult(first);
+    else pages[0]?.open();
+  };
+  const enter = useEnter(asked, state !== 'searching', openFirst);
+  const isEmpty = ordered.length === 0 && pages.length === 0;
+  return (
+    <Spotlight.Root
+      query={text}
+      onQueryChange={setText}
+      onSpotlightClose={onClose}
+      shortcut={null}
+      scrollable
+      maxHeight="min(60vh, 520px)"
+      size={620}
+      radius="lg"
+      centered={false}
+      yOffset="12vh"
+      overlayProps={{ backgroundOpacity: 0.3, blur: 0 }}
+      classNames={{ actionsGroup: styles.group ?? '', actionsList: styles.list ?? '', action: styles.action ?? '' }}
+      attributes={{ content: { 'aria-label': t('placeholder') } }}
+    >
+      <Spotlight.Search
+        placeholder={t('placeholder')}
+        aria-label={t('placeholder')}
+        leftSection={<SearchIcon />}
+        spellCheck={false}
+        onFocus={() => {
+          const typed = onReady();
+          if (typed.text === '') return;
+          setText(text + typed.text);
+          if (typed.isEntered) enter.ask((text + typed.text).trim());
+        }}
+        // Before the box's own handler, which would open whatever stood first when the text was another.
+        onKeyDownCapture={enter.onKeyDown}
+      />
+      <Spotlight.ActionsList
+        data-searching={state === 'searching' || undefined}
+        data-chosen={enter.hasChosen || undefined}
+      >
+        {KINDS.map((kind) => (
+          <Group
+            key={kind}
+            label={t(kind)}
+            results={ordered.filter((result) => result.kind === kind)}
+            onOpen={openResult}
+          />
+        ))}
+        {pages.length > 0 ? (
+          <Spotlight.ActionsGroup label={t('pages')}>
+            {pages.map(({ label, icon: Icon, open }) => (
+              <Spotlight.Action key={label} label={label} leftSection={<Icon size={17} />} onClick={open} />
+            ))}
+          </Spotlight.ActionsGroup>
+        ) : null}
+        {isEmpty ? <NothingFound text={asked} state={state} isMobileLeftOut={isMobileLeftOut} /> : null}
+      </Spotlight.ActionsList>
+      <Spotlight.Footer className={styles.footer ?? ''}>
+        {ordered.length > 0 && hasMore ? t('hasMore') : t('keys')}
+      </Spotlight.Footer>
+    </Spotlight.Root>
+  );
+}
+
+const isOpenable = (result: SearchResult): boolean => addressOfResult(result) !== undefined;
+
+/**
+ * What is found by the text. While it is being searched for, what was found by the text before stays in sight, so that the list
+ * does not flicker.
+ */
+function useResults(asked: string) {
+  const [settled] = useDebouncedValue(asked, 120);
+  const found = useQuery({
+    queryKey: ['/search', settled],
+    queryFn: ({ signal }) => api.get<SearchAnswer>('/search', { q: settled }, signal),
+    enabled: settled !== '',
+    placeholderData: keepPreviousData,
+    staleTime: 5_000,
+  });
+  const isOfThis = settled === asked && !found.isPlaceholderData;
+  const state: SearchState =
+    asked === '' || (isOfThis && found.isSuccess) ? 'found' : isOfThis && found.isError ? 'failed' : 'searching';
+  const none = { results: [], hasMore: false, isMobileLeftOut: false };
+  return { ...none, ...(asked === '' || state === 'failed' ? {} : found.data), state };
+}
+
+type SearchState = 'searching' | 'found' | 'failed';
+
+interface NothingFoundProps {
+  readonly text: string;
+  readonly state: SearchState;
+  readonly isMobileLeftOut: boolean;
+}
+
+function NothingFound({ text, state, isMobileLeftOut }: NothingFoundProps) {
+  const t = useTexts();
+  if (text === '') return null;
+  return (
+    <Spotlight.Empty>
+      {state === 'found' ? <span className={styles.nothing}>{t('nothing', { text })}</span> : null}
+      <span className={styles.hint}>
+        {t(state !== 'found' ? state : isMobileLeftOut ? 'mobileLeftOut' : 'nothingHint')}
+      </span>
+    </Spotlight.Empty>
+  );
+}
+
+/**
+ * Enter opens what was chosen by the arrows; without that the first, which looks chosen, but only of what the text as it stands
+ * has found: pressed before that, it waits for it.
+ */
+function useEnter(asked: string, isFound: boolean, openFirst: () => void) {
+  const [awaited, setAwaited] = useState<string>();
+  const [chosenFor, setChosenFor] = useState<string>();
+  useEffect(() => {
+    if (awaited === undefined || (awaited === asked && !isFound)) return;
+    setAwaited(undefined);
+    if (awaited === asked) openFirst();
+  }, [awaited, asked, isFound, openFirst]);
+  return {
+    ask: setAwaited,
+    hasChosen: chosenFor === asked,
+    onKeyDown(event: KeyboardEvent) {
+      if (event.nativeEvent.isComposing) return;
+      if (event.key === 'ArrowDown' || event.key === 'ArrowUp') setChosenFor(asked);
+      if (event.key !== 'Enter' || chosenFor === asked) return;
+      event.preventDefault();
+      event.stopPropagation();
+      setAwaited(asked);
+    },
+  };
+}
+
+function useOpenResult(): (result: SearchResult) => void {
+  const navigate = useNavigate();
+  return (result) => {
+    const place = addressOfResult(result);
+    if (place === undefined) return;
+    spotlight.close();
+    void navigate(placeAddress(place));
+  };
+}
+
+interface GroupProps {
+  readonly label: string;
+  readonly results: readonly SearchResult[];
+  onOpen(result: SearchResult): void;
+}
+
+function Group({ label, results, onOpen }: GroupProps) {
+  if (results.length === 0) return null;
+  return (
+    <Spotlight.ActionsGroup label={label}>
+      {results.map((result) => (
+        <Spotlight.Action
+          key={`${result.kind} ${result.id}`}
+          disabled={!isOpenable(result)}
+          onClick={() => onOpen(result)}
+        >
+          <Result result={result} />
+        </Spotlight.Action>
+      ))}
+    </Spotlight.ActionsGroup>
+  );
+}
+
+function Result({ result }: { readonly result: SearchResult }) {
+  const kind = STATUS_OF[result.kind];
+  return (
+    <span className={styles.result}>
+      <span className={styles.words}>
+        <span className={`figures ${styles.title}`}>{result.title}</span>
+        <span className={styles.hint}>{result.subtitle}</span>
+      </span>
+      {kind && result.status ? <Status of={kind} value={result.status} /> : null}
+    </span>
+  );
+}
+
+/** Pages are found by their names; without a word, all that the person may open. */
+function usePagesNamed(text: string) {
+  const { role } = useSession();
+  const menuText = useMenuTexts();
+  const navigate = useNavigate();
+  return MENU.flatMap(({ items }) => items)
+    .filter((item) => mayDo(role, item.role))
+    .map(({ text: name, icon, to }) => ({
+      label: menuText(name),
+      icon,
+      open: () => {
+        spotlight.close();
+        void navigate({ to });
+      },
+    }))
+    .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()));
+}

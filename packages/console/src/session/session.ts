@@ -1,0 +1,52 @@
+import { mayDo } from '@perennial/service/roles';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { api, carryToken } from '../api/client.ts';
+import { queryClient } from '../api/query-client.ts';
+import type { Role, Session, SignInRequest, SignInWays } from '../api/types.ts';
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async () => keep(await api.signIn<Session>('GET', '/session')),
+  staleTime: Number.POSITIVE_INFINITY,
+  refetchOnWindowFocus: false,
+});
+
+function keep(session: Session): Session {
+  carryToken(session.csrfToken);
+  return session;
+}
+
+/** Of whoever is signed in; only below the routes that need somebody to be. */
+export function useSession(): Session {
+  const { data } = useQuery(sessionQuery);
+  if (!data) throw new Error('Nobody is signed in');
+  return data;
+}
+
+/** Whether the person who is signed in may do what this role may. */
+export const useMayDo = (needed: Role | readonly Role[]): boolean => mayDo(useSession().role, needed);
+
+export const signInWaysQuery = queryOptions({
+  queryKey: ['sign-in-ways'],
+  queryFn: () => api.signIn<SignInWays>('GET', '/sign-in-ways'),
+});
+
+export async function signIn(request: SignInRequest): Promise<void> {
+  const session = await api.signIn<Session>('POST', '/session', request);
+  // What a person before may have left behind is not this person's to see.
+  forgetSession();
+  queryClient.setQueryData(sessionQuery.queryKey, keep(session));
+}
+
+/** After what changes one's own session: another proof, a second factor. */
+export const takeSession = (session: Session): void => {
+  queryClient.setQueryData(sessionQuery.queryKey, keep(session));
+};
+
+export const reloadSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+
+/** To be followed by `forgetSession`, once nothing is shown any more that belongs to it. */
+export const signOut = (): Promise<unknown> => api.delete('/session');
+
+export const forgetSession = (): void =>
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== signInWaysQuery.queryKey[0] });

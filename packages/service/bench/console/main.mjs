@@ -1,0 +1,248 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { formatTime } from '@perennial/wire';
+import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
+import { createFiguresJob } from '../../dist/engine/jobs/figures.js';
+import { listOrders, totalOrders } from '../../dist/operator/orders/list-orders.js';
+import { showUser } from '../../dist/operator/orders/show-user.js';
+import { showOverview } from '../../dist/operator/overview/overview.js';
+import { createProduct } from '../../dist/operator/provisioning/products.js';
+import { search } from '../../dist/operator/search/search.js';
+import { systemClock } from '../../dist/platform/clock.js';
+import { CAN_MEASURE } from '../cpu.mjs';
+import { machineFacts } from '../facts.mjs';
+import { openServer } from '../renewals/server.mjs';
+import { makeFailures, readsOfFailures } from './failed.mjs';
+import { FIRST, makeOrders } from './orders.mjs';
+import { withPlans } from './plans.mjs';
+import { measureWrites } from './writes.mjs';
+
+export { HELP, readOptions } from './options.mjs';
+export { report } from './table.mjs';
+
+const PRODUCT_OF_NOBODY = {
+  productCode: 'NEW',
+  productName: 'Without orders',
+  settlementModes: ['CHANNEL_COLLECT'],
+  periodType: 'MONTH',
+  period: 1,
+  totalCycles: 12,
+  amountCent: 1990,
+  benefits: [],
+};
+
+/** What the console reads about orders, through the service's own steps, on as many orders as asked for. */
+export async function bench({ orders, channels, runs, rows, postgres }, running, say) {
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
+  let server;
+  try {
+    const facts = await machineFacts(dataDir);
+    server = await openServer(dataDir, postgres);
+    return await server.withDatabase('console', async (place) => {
+      const results = [];
+      const writes = rows.has('writes') && CAN_MEASURE ? await measureWrites(place, server, say) : [];
+      say(`  making ${orders} orders of ${channels} channels\n`);
+      const since = performance.now();
+      await createProduct(place.operator, PRODUCT_OF_NOBODY);
+      await makeOrders(place, { orders, channels, say });
+      if (rows.has('failed')) await makeFailures(place);
+      say(`  made in ${((performance.now() - since) / 1000).toFixed(0)} s\n`);
+      const all = await readsOf(place, { orders, rows });
+      if (rows.has('figures')) results.push(await measureBackfill(place, say));
+      for (const { kind, label, read } of all) {
+        say(`  ${kind}: ${label}\n`);
+        results.push({ kind, label, ...(await measure(place, read, runs)) });
+      }
+      const sizes = await sizesOf(place);
+      return { facts: { ...facts, postgres: server.version }, orders, channels, runs, results, sizes, writes };
+    });
+  } finally {
+    await running.stop();
+    await server?.close().catch(() => undefined);
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function readsOf({ operator: base, maker }, { orders, rows }) {
+  const operator = { ...base, clock: systemClock };
+  const channels = createChannelRegistry(operator.database, operator.vault);
+  const appIds = (
+    await maker.query(`select app_id from channels where name like 'Bench channel %' order by channel_id`)
+  ).map((row) => row.app_id);
+  const any = (n, of) => Math.floor(((n * 7919 + 13) % 10_007) * (of / 10_007));
+  const orderNo = (n) => String(FIRST + any(n, orders));
+  const daysAgo = (days) => formatTime(systemClock.now() - days * 86_400_000);
+  const list = (filter) => (n) => listOrders(operator, filter(n), 'support');
+  const totals = (filter) => (n) => totalOrders(operator, filter(n));
+  /** The page behind so many others. */
+  const deep = (filter, pages) => async (n) => {
+    let cursor;
+    for (let page = 0; page < pages; page += 1) {
+      ({ nextCursor: cursor } = await listOrders(
+        operator,
+        { ...filter(n), limit: '200', ...(cursor ? { cursor } : {}) },
+        'support',
+      ));
+    }
+    return () => listOrders(operator, { ...filter(n), limit: '200', cursor }, 'support');
+  };
+  const filters = {
+    everything: () => ({}),
+    'a large channel': () => ({ appId: appIds[0] }),
+    'a channel': (n) => ({ appId: appIds[n % appIds.length] }),
+    'status ACTIVE': () => ({ status: 'ACTIVE' }),
+    'status UNSUBSCRIBED': () => ({ status: 'UNSUBSCRIBED' }),
+    'status TERMINATED of a channel': (n) => ({ status: 'TERMINATED', appId: appIds[n % appIds.length] }),
+    'status INITIALIZING (none)': () => ({ status: 'INITIALIZING' }),
+    'status ACTIVE or COMPLETED': () => ({ status: 'ACTIVE,COMPLETED' }),
+    'a product of 1 in 50': () => ({ productCode: 'MONTHLY_2' }),
+    'a product of a channel': (n) => ({ productCode: 'MONTHLY_2', appId: appIds[n % appIds.length] }),
+    'a product that nobody has': () => ({ productCode: 'NEW' }),
+    'a mode': () => ({ settlementMode: 'CHANNEL_COLLECT' }),
+    'created on a day': (n) => ({ createdFrom: daysAgo(20 + any(n, 300)), createdTo: daysAgo(19 + any(n, 300)) }),
+    'due today': () => ({ dueFrom: daysAgo(0), dueTo: daysAgo(-1) }),
+    'due this month, of a channel': (n) => ({ dueTo: daysAgo(-30), appId: appIds[n % appIds.length] }),
+    failed: () => ({ failed: 'true' }),
+    'failed, of a channel': (n) => ({ failed: 'true', appId: appIds[n % appIds.length] }),
+    'failed and ACTIVE': () => ({ failed: 'true', status: 'ACTIVE' }),
+    'a user': (n) => ({ channelUserId: `bench-user-${any(n, orders / 3)}` }),
+  };
+  const searches = {
+    'order number': (n) => orderNo(n),
+    'start of an order number': (n) => orderNo(n).slice(0, 9),
+    'external number': (n) => `bench-order-${orderNo(n)}`,
+    'payment number': (n) => `${orderNo(n)}0001`,
+    'attempt number': (n) => `${orderNo(n)}000101`,
+    'refund number': (n) => `R${orderNo(n)}000101`,
+    'agreement number': (n) => `AG${orderNo(n)}`,
+    'claim number': (n) => `C${orderNo(n)}000101`,
+    'event id': (n) => String(1 + any(n, orders)),
+    'user id': (n) => `bench-user-${any(n, orders / 3)}`,
+    mobile: (n) => `138${String(any(n, 99_999_999)).padStart(8, '0')}`,
+    'card tail': (n) => String(any(n, 9_999)).padStart(4, '0'),
+    'start of a channel': () => 'Bench ch',
+  };
+  const entries = (kind, things, read) =>
+    Object.entries(things).map(([label, value]) => ({ kind, label, read: read(value) }));
+  return [
+    ...(rows.has('lists')
+      ? [
+          ...entries('list', filters, list),
+          { kind: 'list', label: 'everything, the 50th page of 200', prepare: true, read: deep(() => ({}), 50) },
+          {
+            kind: 'user',
+            label: 'all of a user',
+            read: (n) =>
+              showUser(
+                operator,
+                channels,
+                { appId: appIds[0], channelUserId: `bench-user-${any(n, orders / 3)}` },
+                'support',
+              ),
+          },
+        ]
+      : []),
+    ...(rows.has('totals') ? entries('totals', filters, totals) : []),
+    ...(rows.has('search')
+      ? entries('search', searches, (value) => (n) => search(operator, { q: value(n) }, 'support'))
+      : []),
+    ...(rows.has('overview')
+      ? ['24h', '30d', '12m'].flatMap((range) => [
+          { kind: 'overview', label: range, read: () => showOverview(operator, { range }) },
+          {
+            kind: 'overview',
+            label: `${range} of a channel`,
+            read: (n) => showOverview(operator, { range, appId: appIds[n % appIds.length] }),
+          },
+        ])
+      : []),
+    ...(rows.has('failed') ? readsOfFailures(operator, { appIds }) : []),
+    ...(rows.has('figures') ? [{ kind: 'figures', label: 'a turn', read: turnOf(operator) }] : []),
+  ].map(({ prepare, read, ...row }) => ({ ...row, read: prepare ? read : async (n) => () => read(n) }));
+}
+
+/** A minute later each time, by a clock of its own. */
+function turnOf({ database }) {
+  let ahead = 0;
+  return () => {
+    ahead += 60_000;
+    return createFiguresJob({ database, clock: { now: () => systemClock.now() + ahead } })();
+  };
+}
+
+async function measure({ operator }, read, runs) {
+  const times = [];
+  for (let n = 0; n < runs; n += 1) {
+    const once = await read(n);
+    const since = performance.now();
+    await once().catch((error) => {
+      if (!/there is no/.test(error.message)) throw error;
+    });
+    times.push(performance.now() - since);
+  }
+  times.sort((a, b) => a - b);
+  const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))];
+  const once = await read(runs);
+  return { p50: at(0.5), p95: at(0.95), most: times.at(-1), plan: await withPlans(operator.database, once) };
+}
+
+/** Everything that happened in thirteen months, for the first time. */
+async function measureBackfill({ operator, maker }, say) {
+  say('  figures: thirteen months for the first time\n');
+  const since = performance.now();
+  let ahead = 0;
+  let turns = 0;
+  for (;;) {
+    ahead += 3_600_000 / 60;
+    const steps = await createFiguresJob({
+      database: operator.database,
+      clock: { now: () => systemClock.now() + ahead },
+    })();
+    turns += 1;
+    if (steps <= 1 && turns > 1) break;
+  }
+  const ms = performance.now() - since;
+  await maker.query('vacuum analyze hourly_figures');
+  await maker.query('vacuum analyze daily_figures');
+  return { kind: 'figures', label: `13 months, in ${turns - 1} turns`, p50: ms, p95: ms, most: ms, plan: '' };
+}
+
+async function sizesOf({ maker }) {
+  return maker.query(
+    `select c.relname as name, (select sum(pg_relation_size(coalesce(p.inhrelid, c.oid))) from (select) one
+         left join pg_inherits p on p.inhparent = c.oid)::bigint as bytes
+     from pg_class c where c.relname = any($1) order by 2 desc`,
+    [
+      [
+        ...[
+          'orders',
+          'external_orders',
+          'debit_attempts',
+          'delivery_attempts',
+          'agreements',
+          'claims',
+          'hourly_figures',
+          'daily_figures',
+        ],
+        ...[
+          'external_orders_created',
+          'external_orders_of_channel',
+          'external_orders_of_product',
+          'orders_ended',
+          'orders_ended_of_channel',
+          'orders_failed',
+        ],
+        ...[
+          'orders_failed_of_channel',
+          'debit_attempts_settled',
+          'claims_claimed',
+          'delivery_attempts_pushed',
+          'agreements_card_tail',
+        ],
+        ...['external_orders_of_user', 'external_orders_number', 'orders_pkey', 'failed_payments'],
+      ],
+    ],
+  );
+}

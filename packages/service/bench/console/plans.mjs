@@ -1,0 +1,42 @@
+/** Runs a read once more, with EXPLAIN before each of its statements, and says by which indexes it went. */
+export async function withPlans(database, once) {
+  const { transaction, query } = database;
+  const used = new Set();
+  const explaining = (run) => async (asked, values) => {
+    const text = typeof asked === 'string' ? asked : asked.text;
+    if (/^\s*(select|with|insert)\b/i.test(text)) {
+      const byIndex = typeof asked === 'string' ? undefined : asked.byIndex;
+      const explained = { text: `explain (format json) ${text}`, ...(byIndex === undefined ? {} : { byIndex }) };
+      const [row] = await run(explained, values);
+      for (const [, kind, name] of scans(row['QUERY PLAN']))
+        used.add(kind === 'Seq Scan' ? `reads all of ${name}` : name);
+    }
+    return run(asked, values);
+  };
+  database.transaction = (work, options) => transaction((tx) => work({ ...tx, query: explaining(tx.query) }), options);
+  database.query = explaining(query);
+  try {
+    await once().catch(() => undefined);
+  } finally {
+    database.transaction = transaction;
+    database.query = query;
+  }
+  return [...used].filter((name) => !SMALL.test(name)).join(', ');
+}
+
+/** Written by operators alone. */
+const SMALL = /^(reads all of )?(channels|products|payment_channels|job_marks|approvals|alerts)/;
+
+function scans(plan) {
+  const found = [];
+  const visit = (node) => {
+    if (node['Index Name']) found.push(['', 'Index', withoutWeek(node['Index Name'])]);
+    else if (node['Node Type'] === 'Seq Scan') found.push(['', 'Seq Scan', node['Relation Name']]);
+    for (const child of node.Plans ?? []) visit(child);
+  };
+  visit(plan[0].Plan);
+  return found;
+}
+
+/** Of partitions one name stands for all. */
+const withoutWeek = (name) => name.replace(/_(\d{8}|default)_/, '_*_');

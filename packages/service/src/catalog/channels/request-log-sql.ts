@@ -1,0 +1,131 @@
+import { toArrayText } from '../../platform/db/array-text.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { epochMicros, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
+
+/** One call on the interface: what was asked and how it was answered, without its body. */
+export interface LoggedRequest {
+  /** When it was answered, in Unix milliseconds. */
+  readonly at: number;
+  /** As the caller claims. */
+  readonly appId: string;
+  readonly endpoint: string;
+  /** Empty when the caller had hung up. */
+  readonly code: string;
+  readonly httpStatus: number;
+  readonly durationMs: number;
+  readonly requestId: string;
+  /** Of a refusal: what the caller was told. */
+  readonly reason: string | null;
+  readonly address: string;
+}
+
+const STORE_REQUESTS = statement({
+  name: 'store-requests',
+  text: `insert into request_log (at, channel_id, endpoint, code, http_status, duration_ms, request_id, reason, address)
+     select ${fromEpochMs('r.at')}, c.channel_id, r.endpoint, r.code, r.http_status, r.duration_ms, r.request_id, r.reason,
+       r.address
+     from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::integer[], $7::text[], $8::text[],
+         $9::text[]) as r(at, app_id, endpoint, code, http_status, duration_ms, request_id, reason, address)
+       join channels c using (app_id)`,
+  parameters: ['bigint[]', 'text[]', 'text[]', 'text[]', 'smallint[]', 'integer[]', 'text[]', 'text[]', 'text[]'],
+});
+
+/** Those of channels that exist: anybody can make up any number of other app ids. */
+export async function storeRequests(db: Queryable, requests: readonly LoggedRequest[]): Promise<void> {
+  await db.query(STORE_REQUESTS, [
+    toArrayText(requests, ({ at }) => at),
+    toArrayText(requests, ({ appId }) => appId),
+    toArrayText(requests, ({ endpoint }) => endpoint),
+    toArrayText(requests, ({ code }) => code || '""'),
+    toArrayText(requests, ({ httpStatus }) => httpStatus),
+    toArrayText(requests, ({ durationMs }) => durationMs),
+    // These come from callers, or have a field's name in them: they have to be escaped.
+    requests.map(({ requestId }) => requestId),
+    requests.map(({ reason }) => reason),
+    requests.map(({ address }) => address),
+  ]);
+}
+
+export interface RequestFilter {
+  /** A result code, or `failed`: all but success. */
+  readonly code?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** Unix milliseconds, from inclusive, to exclusive. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** When it was answered, in Unix microseconds, and the caller's id of it. */
+export type RequestKey = readonly [atMicros: number, requestId: string];
+
+export interface RequestView extends Omit<LoggedRequest, 'at' | 'appId'> {
+  readonly at: string;
+  readonly atMicros: number;
+}
+
+/** The code of success. */
+const SUCCESS = '0';
+
+/**
+ * Newest first. The text has only what is asked for, so that failures, which are few, are found by their own index, and a call
+ * by that of its id. Exported for the tests that compare what it gives with the fields, and look at how it is read.
+ */
+export function requestList(
+  channelId: number,
+  { code, endpoint, requestId, from, to }: RequestFilter,
+  after: RequestKey | undefined,
+  limit: number,
+): { readonly text: string; readonly values: readonly unknown[]; readonly byIndex: boolean } {
+  const values: unknown[] = [channelId];
+  const value = (given: unknown) => `$${values.push(given)}`;
+  const isFailure = code !== undefined && code !== SUCCESS;
+  const where = [
+    // Of one call, not by the index of the channel's: it would read all of them.
+    requestId === undefined ? 'channel_id = $1' : 'channel_id + 0 = $1',
+    ...(isFailure ? [`code <> '${SUCCESS}'`] : []),
+    ...(code === undefined || code === 'failed' ? [] : [`code = ${value(code)}`]),
+    ...(endpoint === undefined ? [] : [`endpoint = ${value(endpoint)}`]),
+    ...(requestId === undefined ? [] : [`request_id = ${value(requestId)}`]),
+    ...(from === undefined ? [] : [`at >= ${fromEpochMs(value(from))}`]),
+    ...(to === undefined ? [] : [`at < ${fromEpochMs(value(to))}`]),
+    ...(after === undefined
+      ? []
+      : [
+          `at <= ${fromEpochMicros(value(after[0]))}`,
+          `(at, request_id) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`,
+        ]),
+  ];
+  const text = `select ${shanghaiText('at')} as at, ${epochMicros('at')} as "atMicros", endpoint, code,
+      http_status::integer as "httpStatus", duration_ms as "durationMs", request_id as "requestId", reason, address
+    from request_log where ${where.join(' and ')} order by at desc, request_id desc limit ${value(limit)}`;
+  return { text, values, byIndex: true };
+}
+
+export async function listRequests(
+  db: Queryable,
+  channelId: number,
+  filter: RequestFilter,
+  after: RequestKey | undefined,
+  limit: number,
+): Promise<RequestView[]> {
+  const { values, ...query } = requestList(channelId, filter, after, limit);
+  return db.query<RequestView>(query, values);
+}
+
+export interface CodeCount {
+  readonly code: string;
+  readonly count: number;
+}
+
+const COUNT_CODES = statement({
+  text: `select code, count(*) as count from request_log where channel_id = $1 and at >= ${fromEpochMs('$2')}
+     group by code order by count desc, code`,
+  parameters: ['bigint', 'double precision'],
+  columns: columns<CodeCount>({ code: 'text', count: 'bigint' }),
+});
+
+/** The most frequent first. */
+export async function countCodes(db: Queryable, channelId: number, since: number): Promise<CodeCount[]> {
+  return db.query(COUNT_CODES, [channelId, since]);
+}

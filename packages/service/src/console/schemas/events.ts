@@ -1,0 +1,110 @@
+import { deliveryStatuses, eventTypes, Type } from '@perennial/wire';
+import { changed, count, moment, nextCursor, oneOf, paging, text, textOrNull, time, timeOrNull } from './parts.js';
+
+const callbackType = oneOf('*', ...eventTypes);
+
+/** One line for each channel. */
+export const eventChannels = Type.Object({
+  channels: Type.Array(
+    Type.Object({
+      appId: Type.String(),
+      name: Type.String(),
+      callbackUrls: Type.Array(Type.Object({ eventType: Type.String(), url: Type.String() })),
+      paused: Type.Array(callbackType),
+      waiting: count,
+      oldestWaitingAt: timeOrNull,
+      nextPushAt: timeOrNull,
+      givenUp: count,
+      /** Without an address to send to. */
+      withoutAddress: count,
+      /** Of the last 24 hours. */
+      accepted: count,
+      failed: count,
+      lastAnswer: textOrNull,
+    }),
+  ),
+});
+
+export const eventsQuery = Type.Object({
+  appId: text(64),
+  status: Type.Optional(oneOf(...deliveryStatuses)),
+  eventType: Type.Optional(oneOf(...eventTypes)),
+  orderNo: Type.Optional(text(20)),
+  from: Type.Optional(moment),
+  to: Type.Optional(moment),
+  ...paging,
+});
+
+export const eventLine = Type.Object({
+  eventId: Type.String(),
+  lastEventId: textOrNull,
+  eventType: Type.String(),
+  orderNo: Type.String(),
+  occurredAt: time,
+  recordedAt: time,
+  deliveryStatus: oneOf(...deliveryStatuses),
+  pushes: count,
+  lastPushTime: timeOrNull,
+});
+export const eventsAnswer = Type.Object({ events: Type.Array(eventLine), nextCursor });
+
+export const push = Type.Object({
+  at: time,
+  outcome: Type.String(),
+  retryNo: count,
+  httpStatus: Type.OrNull(Type.Integer()),
+  latencyMs: count,
+  answer: textOrNull,
+});
+export const eventAnswer = Type.Object({
+  event: eventLine,
+  /** What is sent, with encrypted fields as they are sent. Viewers see the user's id masked. */
+  data: Type.Unknown(),
+  pushes: Type.Array(push),
+  nextPushAt: timeOrNull,
+});
+
+export const replayRequest = Type.Object({ eventIds: Type.Array(text(40), { minItems: 1, maxItems: 1000 }) });
+export const replayAnswer = Type.Object({ replayed: count });
+export const pauseRequest = Type.Object({ eventType: Type.Optional(callbackType) });
+export const pauseAnswer = Type.Object({ pausedEvents: Type.Array(callbackType), changed });
+
+/** A signed push of no order, to see whether a receiver takes it. */
+export const testEventRequest = Type.Object({ eventType: Type.Optional(oneOf(...eventTypes)) });
+export const testEventAnswer = Type.Object({
+  url: Type.String(),
+  outcome: Type.String(),
+  httpStatus: Type.OrNull(Type.Integer()),
+  latencyMs: count,
+  answer: textOrNull,
+});
+
+export const requestsQuery = Type.Object({
+  /** A code of the interface, such as 401002; `failed` is everything but success. */
+  code: Type.Optional(text(16)),
+  endpoint: Type.Optional(text(64)),
+  requestId: Type.Optional(text(128)),
+  from: Type.Optional(moment),
+  to: Type.Optional(moment),
+  ...paging,
+});
+export const requestsAnswer = Type.Object({
+  requests: Type.Array(
+    Type.Object({
+      at: time,
+      endpoint: Type.String(),
+      code: Type.String(),
+      httpStatus: count,
+      durationMs: count,
+      requestId: Type.String(),
+      /** Of a refusal: what the caller was told. */
+      reason: textOrNull,
+      address: Type.String(),
+    }),
+  ),
+  nextCursor,
+});
+export const requestsSummary = Type.Object({
+  /** Of the last 24 hours, by code, the most frequent first. */
+  codes: Type.Array(Type.Object({ code: Type.String(), meaning: Type.String(), count })),
+});

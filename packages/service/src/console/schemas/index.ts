@@ -1,0 +1,9 @@
+export * as alerts from './alerts.js';
+export * as books from './books.js';
+export * as events from './events.js';
+export * as orders from './orders.js';
+export * as overview from './overview.js';
+export * as payments from './payments.js';
+export * as people from './people.js';
+export * as session from './session.js';
+export * as setup from './setup.js';

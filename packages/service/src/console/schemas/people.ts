@@ -1,0 +1,50 @@
+import { Type } from '@perennial/wire';
+import { changed, nextCursor, oneOf, paging, text, textOrNull, time, timeOrNull } from './parts.js';
+import { role } from './session.js';
+
+export const person = Type.Object({
+  name: Type.String(),
+  role,
+  status: oneOf('ACTIVE', 'DISABLED'),
+  hasPassword: Type.Boolean(),
+  hasTotp: Type.Boolean(),
+  /** Signs in by single sign-on. */
+  hasSingleSignOn: Type.Boolean(),
+  lockedUntil: timeOrNull,
+  lastSignInAt: timeOrNull,
+  createdAt: time,
+  createdBy: Type.String(),
+});
+export const people = Type.Object({ people: Type.Array(person) });
+export const personRequest = Type.Object({ name: text(64), role });
+/** The link is shown once; it sets a password, and holds for a day. */
+export const personWithLink = Type.Object({ person, setupLink: Type.String() });
+export const roleRequest = Type.Object({ role });
+export const personChanged = Type.Object({ person, changed });
+
+export const auditQuery = Type.Object({
+  actor: Type.Optional(text(128)),
+  action: Type.Optional(text(64)),
+  subject: Type.Optional(text(200)),
+  ...paging,
+});
+export const audit = Type.Object({
+  entries: Type.Array(
+    Type.Object({
+      auditId: Type.String(),
+      at: time,
+      actor: Type.String(),
+      /** From where, of what was done in the console. */
+      address: textOrNull,
+      action: Type.String(),
+      subject: Type.String(),
+      detail: Type.Unknown(),
+    }),
+  ),
+  nextCursor,
+});
+export const auditVerified = Type.Object({
+  entries: Type.Integer(),
+  /** The first entry that does not fit its predecessor; null when all do. */
+  brokenAt: textOrNull,
+});

@@ -1,0 +1,186 @@
+import { encryptionVersions, eventTypes, periodTypes, settlementModes, Type } from '@perennial/wire';
+import { cents, changed, count, oneOf, text, textOrNull, time, timeOrNull } from './parts.js';
+
+const callbackType = oneOf('*', ...eventTypes);
+const strings = Type.Array(Type.String());
+
+export const channel = Type.Object({
+  channelId: Type.String(),
+  appId: Type.String(),
+  name: Type.String(),
+  status: oneOf('ACTIVE', 'SUSPENDED'),
+  ratePerSecond: count,
+  rateBurst: count,
+  ipAllowList: strings,
+  voidedPeriodEvents: Type.Boolean(),
+  frameOrigins: strings,
+  answerEncryption: oneOf(...encryptionVersions),
+  acceptsV1: Type.Boolean(),
+  callbackUrls: Type.Array(Type.Object({ eventType: callbackType, url: Type.String() })),
+  pausedEvents: Type.Array(callbackType),
+  products: strings,
+  paymentChannels: Type.Array(
+    Type.Object({ code: Type.String(), isDefault: Type.Boolean(), shareEnabled: Type.Boolean() }),
+  ),
+  /** While a rolled app secret's predecessor is still taken. */
+  formerSecretUntil: timeOrNull,
+  createdAt: time,
+});
+export const channels = Type.Object({ channels: Type.Array(channel) });
+export const channelChanged = Type.Object({ channel, changed });
+
+const credentials = { appSecret: Type.String(), aesKey: Type.String(), callbackSecret: Type.String() };
+export const channelRequest = Type.Object({
+  name: text(),
+  appId: Type.Optional(text(64)),
+  ratePerSecond: Type.Optional(Type.Integer()),
+  rateBurst: Type.Optional(Type.Integer()),
+});
+/** The only time that the credentials are shown. */
+export const channelCreated = Type.Object({ channel, credentials: Type.Object(credentials) });
+
+/** What is given is changed. */
+export const channelChange = Type.Object({
+  status: Type.Optional(oneOf('ACTIVE', 'SUSPENDED')),
+  ipAllowList: Type.Optional(strings),
+  limits: Type.Optional(Type.Object({ ratePerSecond: Type.Integer(), rateBurst: Type.Optional(Type.Integer()) })),
+  voidedPeriodEvents: Type.Optional(Type.Boolean()),
+  frameOrigins: Type.Optional(strings),
+  encryption: Type.Optional(
+    Type.Object({
+      answers: Type.Optional(oneOf(...encryptionVersions)),
+      acceptsV1: Type.Optional(Type.Boolean()),
+    }),
+  ),
+  /** A url of null removes the address. */
+  callback: Type.Optional(Type.Object({ eventType: callbackType, url: Type.OrNull(text(2000)) })),
+});
+
+export const credentialsRequest = Type.Object({
+  names: Type.Array(oneOf('appSecret', 'aesKey', 'callbackSecret'), { minItems: 1, maxItems: 3 }),
+  /** Hours for which the former app secret is still taken, 0 to 168. */
+  overlapHours: Type.Optional(Type.Integer({ minimum: 0, maximum: 168 })),
+});
+export const credentialsAnswer = Type.Object({
+  channel,
+  credentials: Type.Object({
+    appSecret: Type.Optional(Type.String()),
+    aesKey: Type.Optional(Type.String()),
+    callbackSecret: Type.Optional(Type.String()),
+  }),
+});
+
+export const authorizationRequest = Type.Object({
+  isDefault: Type.Optional(Type.Boolean()),
+  shareEnabled: Type.Optional(Type.Boolean()),
+});
+
+const benefit = Type.Object({ benefitCode: text(64), name: text(), faceValueCent: cents });
+const productFields = {
+  productName: text(),
+  settlementModes: Type.Array(oneOf(...settlementModes), { minItems: 1, maxItems: 2 }),
+  periodType: oneOf(...periodTypes),
+  period: count,
+  totalCycles: count,
+  amountCent: cents,
+  benefits: Type.Array(benefit, { maxItems: 50 }),
+};
+export const product = Type.Object({
+  productCode: Type.String(),
+  ...productFields,
+  retryDelays: Type.Array(Type.Integer()),
+  channels: strings,
+  /** 1 for the first; a later version is a product of its own, under its own code. */
+  version: count,
+  /** The code of the first version. */
+  versionOf: textOrNull,
+  createdAt: time,
+});
+export const products = Type.Object({ products: Type.Array(product) });
+export const productRequest = Type.Object({
+  productCode: text(64),
+  ...productFields,
+  retryDelays: Type.Optional(Type.Array(Type.Integer(), { maxItems: 10 })),
+});
+/** What is not given is as in the version before. Running orders stay with theirs. */
+export const versionRequest = Type.Object({
+  productCode: Type.Optional(text(64)),
+  productName: Type.Optional(text()),
+  amountCent: Type.Optional(cents),
+  totalCycles: Type.Optional(count),
+  benefits: Type.Optional(Type.Array(benefit, { maxItems: 50 })),
+  retryDelays: Type.Optional(Type.Array(Type.Integer(), { maxItems: 10 })),
+  /** Whether the channels that may sell the former version sell this one from now on, in its place. */
+  replacesForChannels: Type.Optional(Type.Boolean()),
+});
+
+const paymentChannelFields = {
+  displayName: text(),
+  supportedBanks: strings,
+};
+const morePaymentChannelFields = {
+  gatewayUrl: Type.Optional(Type.OrNull(text(2000))),
+  bankCodeRequired: Type.Optional(Type.Boolean()),
+  debitsPerSecond: Type.Optional(Type.OrNull(Type.Integer())),
+  debitHours: Type.Optional(Type.OrNull(Type.Object({ from: Type.Integer(), to: Type.Integer() }))),
+  commonNumbers: Type.Optional(Type.Boolean()),
+};
+export const paymentChannel = Type.Object({
+  code: Type.String(),
+  gateway: oneOf('sandbox', 'bridge'),
+  displayName: Type.String(),
+  gatewayUrl: textOrNull,
+  supportedBanks: strings,
+  bankCodeRequired: Type.Boolean(),
+  debitsPerSecond: Type.OrNull(Type.Integer()),
+  debitHours: Type.OrNull(Type.Object({ from: Type.Integer(), to: Type.Integer() })),
+  commonNumbers: Type.Boolean(),
+  channels: strings,
+  createdAt: time,
+});
+export const paymentChannels = Type.Object({ paymentChannels: Type.Array(paymentChannel) });
+export const paymentChannelRequest = Type.Object({
+  code: text(64),
+  gateway: oneOf('sandbox', 'bridge'),
+  ...paymentChannelFields,
+  ...morePaymentChannelFields,
+});
+export const paymentChannelChange = Type.Object({
+  displayName: Type.Optional(text()),
+  supportedBanks: Type.Optional(strings),
+  ...morePaymentChannelFields,
+});
+/** The key of a bridge is shown only when it is made. */
+export const paymentChannelAnswer = Type.Object({ paymentChannel, gatewayKey: textOrNull });
+export const paymentChannelChanged = Type.Object({ paymentChannel, changed });
+
+export const benefitView = Type.Object({
+  benefitCode: Type.String(),
+  kind: oneOf('GENERATED', 'POOL', 'SUPPLIER'),
+  supplierUrl: textOrNull,
+  /** Codes of the pool that were not given away. */
+  codesLeft: Type.OrNull(Type.Integer()),
+  claimsWaiting: count,
+  /** A warning comes when fewer are left; null: none does. */
+  lowStock: Type.OrNull(Type.Integer()),
+  products: strings,
+});
+export const benefits = Type.Object({ benefits: Type.Array(benefitView) });
+export const fulfilmentRequest = Type.Object({
+  kind: oneOf('generated', 'pool', 'supplier'),
+  supplierUrl: Type.Optional(text(2000)),
+  /** 32 bytes in base64. */
+  supplierKey: Type.Optional(text(64)),
+});
+export const codesRequest = Type.Object({ codes: Type.String({ minLength: 1, maxLength: 20_000_000 }) });
+export const codesAnswer = Type.Object({
+  benefit: benefitView,
+  imported: count,
+  knownBefore: count,
+  repeated: count,
+  served: count,
+});
+export const lowStockRequest = Type.Object({
+  lowStock: Type.OrNull(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
+});
+export const benefitChanged = Type.Object({ benefit: benefitView, changed });

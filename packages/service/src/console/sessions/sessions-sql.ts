@@ -1,0 +1,123 @@
+import type { Role } from '../../operator/people/roles.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
+
+/** How long a session lasts, at most and without being used, and how long a proof of who somebody is counts. */
+export const SESSION_HOURS = 12;
+export const IDLE_MINUTES = 30;
+export const PROOF_MINUTES = 5;
+
+export interface SessionRow {
+  readonly sessionId: string;
+  readonly personId: number;
+  readonly name: string;
+  readonly role: Role;
+  readonly hasTotp: boolean;
+  readonly hasPassword: boolean;
+  readonly isProven: boolean;
+  readonly provenUntil: string;
+  readonly expiresAt: string;
+  /** It was last used so long ago that this use has to be written down. */
+  readonly isStale: boolean;
+}
+
+const LIVE = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_MINUTES} minutes'`;
+const PROVEN_UNTIL = `s.proven_at + interval '${PROOF_MINUTES} minutes'`;
+
+const FIND_SESSION = statement({
+  text: `select s.session_id as "sessionId", p.person_id as "personId", p.name, p.role,
+       p.totp_secret is not null as "hasTotp", p.password_hash is not null as "hasPassword",
+       ${PROVEN_UNTIL} > now() as "isProven", ${shanghaiText(PROVEN_UNTIL)} as "provenUntil",
+       ${shanghaiText('s.expires_at')} as "expiresAt", s.last_seen_at < now() - interval '1 minute' as "isStale"
+     from console_sessions s join people p using (person_id)
+     where s.token_hash = $1 and ${LIVE} and p.status = 'ACTIVE'`,
+  parameters: ['bytea'],
+  columns: columns<SessionRow>({
+    sessionId: 'uuid',
+    personId: 'bigint',
+    name: 'text',
+    role: 'text',
+    hasTotp: 'boolean',
+    hasPassword: 'boolean',
+    isProven: 'boolean',
+    provenUntil: 'text',
+    expiresAt: 'text',
+    isStale: 'boolean',
+  }),
+});
+
+/** One that is live, of a person who may sign in. */
+export async function findSession(db: Queryable, tokenHash: Buffer): Promise<SessionRow | undefined> {
+  const [session] = await db.query(FIND_SESSION, [tokenHash]);
+  return session;
+}
+
+const TOUCH_SESSION = statement({
+  text: 'update console_sessions set last_seen_at = now() where session_id = $1',
+  parameters: ['uuid'],
+});
+
+export async function touchSession(db: Queryable, sessionId: string): Promise<void> {
+  await db.query(TOUCH_SESSION, [sessionId]);
+}
+
+const INSERT_SESSION = statement({
+  text: `insert into console_sessions (token_hash, person_id, address, user_agent, expires_at)
+     values ($1, $2, $3, $4, now() + interval '${SESSION_HOURS} hours')`,
+  parameters: ['bytea', 'bigint', 'text', 'text'],
+});
+
+export async function insertSession(
+  tx: Queryable,
+  tokenHash: Buffer,
+  { personId, address, userAgent }: { readonly personId: number; readonly address: string; readonly userAgent: string },
+): Promise<void> {
+  await tx.query(INSERT_SESSION, [tokenHash, personId, address, userAgent]);
+}
+
+const STORE_PROOF = statement({
+  text: 'update console_sessions set proven_at = now() where session_id = $1',
+  parameters: ['uuid'],
+});
+
+export async function storeProof(db: Queryable, sessionId: string): Promise<void> {
+  await db.query(STORE_PROOF, [sessionId]);
+}
+
+const DELETE_SESSION = statement({
+  text: `delete from console_sessions where session_id::text = $1 and person_id = $2 returning session_id as "sessionId"`,
+  parameters: ['text', 'bigint'],
+  columns: columns<{ sessionId: string }>({ sessionId: 'uuid' }),
+});
+
+/** False when the person has none of this number. */
+export async function deleteSession(db: Queryable, sessionId: string, personId: number): Promise<boolean> {
+  return (await db.query(DELETE_SESSION, [sessionId, personId])).length > 0;
+}
+
+export interface OwnSession {
+  readonly sessionId: string;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly createdAt: string;
+  readonly lastSeenAt: string;
+}
+
+const LIST_SESSIONS = statement({
+  text: `select s.session_id as "sessionId", s.address, s.user_agent as "userAgent",
+       ${shanghaiText('s.created_at')} as "createdAt", ${shanghaiText('s.last_seen_at')} as "lastSeenAt"
+     from console_sessions s where s.person_id = $1 and ${LIVE} order by s.last_seen_at desc`,
+  parameters: ['bigint'],
+  columns: columns<OwnSession>({
+    sessionId: 'uuid',
+    address: 'text',
+    userAgent: 'text',
+    createdAt: 'text',
+    lastSeenAt: 'text',
+  }),
+});
+
+/** The live ones of a person. */
+export async function listSessions(db: Queryable, personId: number): Promise<OwnSession[]> {
+  return db.query(LIST_SESSIONS, [personId]);
+}

@@ -1,0 +1,149 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { recordAudit } from '../../operator/audit.js';
+import { isPassword } from '../../operator/people/passwords.js';
+import { findPerson, type PersonRow, storeSignIn, useTotpStep } from '../../operator/people/people-sql.js';
+import { findTotpStep } from '../../operator/people/totp.js';
+import type { Clock } from '../../platform/clock.js';
+import type { Transactional } from '../../platform/db/database.js';
+import type { Vault } from '../../platform/secrets/vault.js';
+import { BY_ADDRESS, BY_NAME, BY_SESSION, countTry, forgetTries, takeBackTry } from './failures-sql.js';
+import { findSession, insertSession, type SessionRow, storeProof, touchSession } from './sessions-sql.js';
+
+export interface SignInDeps {
+  readonly database: Transactional;
+  readonly vault: Vault;
+  readonly clock: Clock;
+}
+
+/** Who asks, as far as that is known before they have signed in. */
+export interface Visitor {
+  /** Of IPv6 the network of the subscriber. */
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+/** Name, password or code are wrong; which of them is not said. */
+export class WrongProof extends Error {}
+/** The password was right, and a code is needed beside it. */
+export class CodeNeeded extends Error {}
+export class Locked extends Error {
+  constructor(readonly seconds: number) {
+    super(`too many wrong tries; try again in ${seconds} s`);
+  }
+}
+
+export interface Proof {
+  readonly password?: string | undefined;
+  readonly code?: string | undefined;
+}
+
+/** A new session, whose token is not stored anywhere: whoever has it is signed in. */
+export async function signIn(
+  deps: SignInDeps,
+  { name, ...proof }: Proof & { readonly name: string },
+  visitor: Visitor,
+): Promise<string> {
+  return judgeSignIn(deps, name, visitor, async () => {
+    const person = await findPerson(deps.database, name);
+    // For a name that nobody has, a password is judged all the same: the answer takes as long.
+    const isRight = await isPassword(proof.password ?? '', person?.passwordHash ?? null);
+    if (!isRight || person?.status !== 'ACTIVE') throw new WrongProof();
+    if (person.totpSecret !== null) {
+      if (proof.code === undefined || proof.code === '') throw new CodeNeeded();
+      await requireCode(deps, person, proof.code);
+    }
+    return beginSession(deps, person, visitor, 'password');
+  });
+}
+
+/**
+ * Proves again who a person is: by the password, or by a code where the person has set that up. Tries are counted by the session
+ * alone, and before they are judged: wrong ones of somebody else at the sign-in do not matter here.
+ */
+export async function proveAgain(
+  deps: SignInDeps,
+  { name, sessionId }: Pick<SessionRow, 'name' | 'sessionId'>,
+  { password, code }: Proof,
+): Promise<void> {
+  const { database } = deps;
+  const key = `session ${sessionId}`;
+  const locked = await countTry(database, key, BY_SESSION);
+  if (locked !== undefined) throw new Locked(locked);
+  const person = await findPerson(database, name);
+  if (!person) throw new WrongProof();
+  if (code !== undefined && person.totpSecret !== null) await requireCode(deps, person, code);
+  else if (password === undefined || !(await isPassword(password, person.passwordHash))) throw new WrongProof();
+  await storeProof(database, sessionId);
+  await forgetTries(database, key);
+}
+
+/** Counts the try by name and by address before it is judged. */
+async function judgeSignIn<T>(
+  { database }: SignInDeps,
+  name: string,
+  { address }: Visitor,
+  judge: () => Promise<T>,
+): Promise<T> {
+  const keys = { name: `name ${name.toLowerCase()}`, address: `address ${address}` };
+  const locked = (await countTry(database, keys.address, BY_ADDRESS)) ?? (await countTry(database, keys.name, BY_NAME));
+  if (locked !== undefined) throw new Locked(locked);
+  try {
+    const judged = await judge();
+    await forgetTries(database, keys.name);
+    await takeBackTry(database, keys.address);
+    return judged;
+  } catch (error) {
+    // The password was right: nothing was guessed so far.
+    if (error instanceof CodeNeeded) {
+      await takeBackTry(database, keys.name);
+      await takeBackTry(database, keys.address);
+    }
+    throw error;
+  }
+}
+
+async function requireCode({ database, vault, clock }: SignInDeps, person: PersonRow, code: string): Promise<void> {
+  const secret = vault.unwrapKey(person.totpSecret ?? '');
+  const step = findTotpStep(secret, code, clock.now(), person.totpStep);
+  if (step === undefined || !(await useTotpStep(database, person.personId, step))) throw new WrongProof();
+}
+
+export async function beginSession(
+  { database }: SignInDeps,
+  { personId, name }: PersonRow,
+  visitor: Visitor,
+  by: 'password' | 'single sign-on',
+): Promise<string> {
+  const token = randomBytes(32).toString('base64url');
+  await database.transaction(async (tx) => {
+    await insertSession(tx, hashToken(token), { personId, ...visitor });
+    await storeSignIn(tx, personId);
+    const { address } = visitor;
+    await recordAudit(tx, { actor: name, action: 'session.begin', subject: name, detail: { by }, address });
+  });
+  return token;
+}
+
+/** The session of a token, if it is live. Using it keeps it live, unless it is a page that asks by itself, with nobody there. */
+export async function openSession(
+  { database }: SignInDeps,
+  token: string,
+  isUnattended = false,
+): Promise<SessionRow | undefined> {
+  if (!/^[\w-]{43}$/.test(token)) return undefined;
+  const session = await findSession(database, hashToken(token));
+  if (session?.isStale && !isUnattended) await touchSession(database, session.sessionId);
+  return session;
+}
+
+/** What a page must send with every change: another site cannot know it. */
+export function csrfToken(sessionToken: string): string {
+  return createHmac('sha256', sessionToken).update('csrf').digest('base64url');
+}
+
+export function isCsrfToken(sessionToken: string, given: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(csrfToken(sessionToken)), hash(given));
+}
+
+const hashToken = (token: string) => createHash('sha256').update(token).digest();

@@ -1,0 +1,112 @@
+import type { CallbackEventType } from '../../catalog/channels/channel-provisioning-sql.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
+import { isPayment } from '../history/attempts-sql.js';
+
+/** How the deliveries to a channel are. */
+export interface Backlog {
+  readonly appId: string;
+  readonly name: string;
+  readonly callbackUrls: readonly { readonly eventType: CallbackEventType; readonly url: string }[];
+  readonly paused: readonly CallbackEventType[];
+  /** Counted up to 10,000, as are the two below. */
+  readonly waiting: number;
+  readonly oldestWaitingAt: string | null;
+  /** Of those that are not held back. In the past: now. */
+  readonly nextPushAt: string | null;
+  readonly givenUp: number;
+  readonly withoutAddress: number;
+  /** Pushes of the last 24 hours. */
+  readonly accepted: number;
+  readonly failed: number;
+  /** What the latest push that is known here was answered. */
+  readonly lastAnswer: string | null;
+}
+
+const MAX_COUNTED = 10_000;
+
+/** So many rows of a table, at most: who has a million waiting has many, which is all that has to be known. */
+const countSome = (from: string) => `(select count(*) from (select from ${from} limit ${MAX_COUNTED}) as counted)`;
+
+/** The failed pushes of one event `x`, which is waiting or was given up: the latest of them. */
+const lastFailure = (x: string) => `(select t.at, t.http_status, t.answer from delivery_attempts t
+  where t.outcome <> 'ACCEPTED' and t.channel_id = ${x}.channel_id and t.event_no = ${x}.event_no and t.at >= ${x}.recorded_at
+  order by t.at desc limit 1)`;
+
+/** By the newest event that waits for another try, the newest that was given up, and the newest that was accepted. */
+const LAST_ANSWER = `select coalesce(t.http_status || ': ', '') || t.answer from (
+    (select f.* from (select * from due_events d where d.channel_id = c.channel_id and d.next_at <> d.recorded_at
+       order by d.event_no desc limit 1) d, lateral ${lastFailure('d')} f)
+    union all
+    (select f.* from (select * from undelivered_events u where u.channel_id = c.channel_id and u.reason = 'GIVE_UP'
+       order by u.event_no desc limit 1) u, lateral ${lastFailure('u')} f)
+    union all
+    (select t.at, t.http_status, t.answer from delivery_attempts t
+       where t.outcome = 'ACCEPTED' and t.channel_id = c.channel_id and t.is_payment order by t.recorded_at desc limit 1)
+    union all
+    (select t.at, t.http_status, t.answer from delivery_attempts t
+       where t.outcome = 'ACCEPTED' and t.channel_id = c.channel_id and not t.is_payment order by t.recorded_at desc limit 1)
+  ) as t order by t.at desc limit 1`;
+
+const LIST_BACKLOGS = statement({
+  text: `select c.app_id as "appId", c.name,
+       (select coalesce(json_agg(json_build_object('eventType', u.event_type, 'url', u.url) order by u.event_type), '[]')
+        from callback_urls u where u.channel_id = c.channel_id) as "callbackUrls",
+       p.paused, w.waiting, ${shanghaiText('w.oldest')} as "oldestWaitingAt", ${shanghaiText('w.next')} as "nextPushAt",
+       ${countSome(`undelivered_events u where u.channel_id = c.channel_id and u.reason = 'GIVE_UP'`)} as "givenUp",
+       ${countSome(`undelivered_events u where u.channel_id = c.channel_id and u.reason = 'NO_CALLBACK'`)} as "withoutAddress",
+       coalesce(h.accepted, 0)::bigint as accepted, coalesce(h.failed, 0)::bigint as failed,
+       (${LAST_ANSWER}) as "lastAnswer"
+     from channels c,
+       lateral (select array(select d.event_type from delivery_pauses d where d.channel_id = c.channel_id
+         order by d.event_type) as paused) p,
+       lateral (
+         select count(*) as waiting, min(d.recorded_at) as oldest,
+           min(d.next_at) filter (where '*' <> all(p.paused)
+             and case when d.is_payment then 'payment.status.changed' else 'order.status.changed' end <> all(p.paused)) as next
+         from (select * from due_events d where d.channel_id = c.channel_id
+           order by d.is_payment, d.recorded_at limit ${MAX_COUNTED}) d) w,
+       lateral (
+         select sum(f.pushes_accepted) as accepted, sum(f.pushes_failed) as failed from hourly_figures f
+         where f.channel_id = c.channel_id and f.hour > now() - interval '24 hours') h
+     where $1::text is null or c.app_id = $1 order by c.app_id`,
+  parameters: ['text'],
+  columns: columns<Backlog>({
+    appId: 'text',
+    name: 'text',
+    callbackUrls: 'json',
+    paused: 'text[]',
+    waiting: 'bigint',
+    oldestWaitingAt: 'text?',
+    nextPushAt: 'text?',
+    givenUp: 'bigint',
+    withoutAddress: 'bigint',
+    accepted: 'bigint',
+    failed: 'bigint',
+    lastAnswer: 'text?',
+  }),
+});
+
+/** Of all channels by app id. */
+export async function listBacklogs(db: Queryable): Promise<Backlog[]> {
+  return db.query(LIST_BACKLOGS, [null]);
+}
+
+const FIND_NEXT_PUSH = statement({
+  text: `select ${shanghaiText('min(d.next_at)')} as "nextPushAt"
+     from events e join due_events d on d.channel_id = e.channel_id and d.is_payment = (${isPayment('e')})
+       and d.recorded_at = e.recorded_at and d.event_no = e.event_no
+     where e.channel_id = $1 and e.event_no = $2 and ($3::integer is null or d.cycle_no <= $3 and coalesce(d.cycle_to, d.cycle_no) >= $3)`,
+  parameters: ['bigint', 'bigint', 'integer'],
+  columns: columns<{ nextPushAt: string | null }>({ nextPushAt: 'text?' }),
+});
+
+/** When it is sent next. Null when it is not waiting; of a range of voided periods, the first or the one that is asked for. */
+export async function findNextPush(
+  db: Queryable,
+  channelId: number,
+  { eventNo, cycleNo }: { readonly eventNo: number; readonly cycleNo: number | undefined },
+): Promise<string | null> {
+  const [row] = await db.query(FIND_NEXT_PUSH, [channelId, eventNo, cycleNo ?? null]);
+  return row?.nextPushAt ?? null;
+}

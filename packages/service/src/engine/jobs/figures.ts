@@ -1,0 +1,167 @@
+import { DAY_MS, FIGURES_JOB, FIGURES_SINCE_JOB, floorToDay, floorToHour, HOUR_MS } from '../../figures/figures.js';
+import {
+  countOrders,
+  type FigureMarks,
+  type Hours,
+  lockFigures,
+  readMarks,
+  storeMark,
+  writeDays,
+  writeHours,
+} from '../../figures/write-figures-sql.js';
+import type { Clock } from '../../platform/clock.js';
+import { type Database, LONG_STATEMENT_MS, type Queryable, sqlState } from '../../platform/db/database.js';
+
+export interface FiguresDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly stopping?: () => boolean;
+}
+
+/** What is committed later than this after it happened is not counted. No transaction takes nearly as long. */
+const LATE_MS = 900_000;
+/** All nodes together take a turn about this often. */
+const TURN_MS = 50_000;
+/** How far back the figures begin: a year, and the month that is compared with. */
+const MONTHS_BACK_MS = 396 * DAY_MS;
+/** Counted at once on the first turn, so that the last day can be seen while the rest is counted. */
+const FIRST_MS = DAY_MS;
+/** A turn begins no further step after this. */
+const TURN_BUDGET_MS = 10_000;
+
+/** The fewest hours of a step: with fewer, the hours that may still change would be all of it. */
+const MIN_HOURS = 2;
+const MAX_HOURS = 32 * 24;
+const SHORT_STEP_MS = 500;
+const LONG_STEP_MS = 5_000;
+
+/** Of the time of one processor of the database, at most so much goes into this: 1 in so many. */
+const REST_AFTER_TURN = 20;
+const REST_AFTER_COUNT = 100;
+
+const STATEMENT_TIMED_OUT = '57014';
+
+/**
+ * Creates the job that keeps the figures of the overview up to date: first the hours since its last turn, then, bit by bit, those
+ * before the first turn ever. One node does it at a time; what a step has counted and how far it came are one commit, so that
+ * a node that dies leaves nothing half done. Each run returns how many steps were made.
+ */
+export function createFiguresJob({ database, clock, stopping = () => false }: FiguresDeps): () => Promise<number> {
+  const stepSize = createStepSize();
+  let restUntil = 0;
+  let countAgainAt = 0;
+
+  /** Undefined when another node is at it, or there is nothing to do. */
+  const runStep = <T>(work: (tx: Queryable, marks: FigureMarks) => Promise<T | undefined>): Promise<T | undefined> =>
+    database.transaction(async (tx) => ((await lockFigures(tx)) ? await work(tx, await readMarks(tx)) : undefined), {
+      statementMs: LONG_STATEMENT_MS,
+    });
+
+  /** When they are counted next. An installation that has too many for one statement does without. */
+  async function countAllOrders(): Promise<number> {
+    const since = clock.now();
+    try {
+      await runStep((tx) => countOrders(tx, floorToDay(since) + DAY_MS));
+    } catch (error) {
+      if (sqlState(error) !== STATEMENT_TIMED_OUT) throw error;
+    }
+    return clock.now() + (clock.now() - since) * REST_AFTER_COUNT;
+  }
+
+  return async function bringFiguresUpToDate(): Promise<number> {
+    const startedAt = clock.now();
+    if (startedAt < restUntil) return 0;
+    const mayGoOn = () => !stopping() && clock.now() - startedAt < TURN_BUDGET_MS;
+    let steps = 0;
+    let isUpToDate = false;
+    while (!isUpToDate && mayGoOn()) {
+      const isFirst = steps === 0;
+      const reached = await stepSize.measure(clock, (hours) =>
+        runStep((tx, marks) => countForward(tx, marks, { now: clock.now(), hours, isFirst })),
+      );
+      if (reached === undefined) break;
+      steps += 1;
+      isUpToDate = reached >= startedAt;
+    }
+    if (isUpToDate) {
+      if (startedAt >= countAgainAt) countAgainAt = await countAllOrders();
+      while (mayGoOn()) {
+        const done = await stepSize.measure(clock, (hours) =>
+          runStep((tx, marks) => countBackward(tx, marks, { now: startedAt, hours })),
+        );
+        if (done === undefined) break;
+        steps += 1;
+      }
+    }
+    restUntil = clock.now() + (clock.now() - startedAt) * REST_AFTER_TURN;
+    return steps;
+  };
+}
+
+/** Up to when the figures are up to date then. Undefined when they are, by a turn of another node. */
+async function countForward(
+  tx: Queryable,
+  marks: FigureMarks,
+  { now, hours, isFirst }: { readonly now: number; readonly hours: number; readonly isFirst: boolean },
+): Promise<number | undefined> {
+  if (marks.upTo === null) {
+    const from = floorToHour(now - FIRST_MS);
+    await storeMark(tx, FIGURES_SINCE_JOB, from);
+    return countUpTo(tx, { from, to: floorToHour(now) + HOUR_MS }, now);
+  }
+  // A mark in the future comes from a clock that was wrong.
+  const upTo = Math.min(marks.upTo, now);
+  if (isFirst && marks.upTo <= now && now - upTo < TURN_MS) return undefined;
+  const from = floorToHour(upTo - LATE_MS);
+  return countUpTo(tx, { from, to: Math.min(from + hours * HOUR_MS, floorToHour(now) + HOUR_MS) }, now);
+}
+
+async function countUpTo(tx: Queryable, hours: Hours, now: number): Promise<number> {
+  await writeFigures(tx, hours);
+  const reached = Math.min(hours.to, now);
+  await storeMark(tx, FIGURES_JOB, reached);
+  return reached;
+}
+
+/** Undefined once there is nothing left to count. */
+async function countBackward(
+  tx: Queryable,
+  { since, firstChannelAt }: FigureMarks,
+  { now, hours }: { readonly now: number; readonly hours: number },
+): Promise<number | undefined> {
+  if (since === null || firstChannelAt === null) return undefined;
+  const first = floorToHour(Math.max(now - MONTHS_BACK_MS, firstChannelAt));
+  if (since <= first) return undefined;
+  const from = Math.max(first, since - hours * HOUR_MS);
+  await writeFigures(tx, { from, to: since });
+  await storeMark(tx, FIGURES_SINCE_JOB, from);
+  return from;
+}
+
+async function writeFigures(tx: Queryable, hours: Hours): Promise<void> {
+  await writeHours(tx, hours);
+  await writeDays(tx, { from: floorToDay(hours.from), to: floorToDay(hours.to - 1) + DAY_MS });
+}
+
+/** How many hours a step has: more while they are quick to count, fewer when they are not. */
+function createStepSize() {
+  let hours = 24;
+  const halve = () => {
+    hours = Math.max(MIN_HOURS, Math.floor(hours / 2));
+  };
+  return {
+    async measure<T>(clock: Clock, work: (hours: number) => Promise<T>): Promise<T> {
+      const since = clock.now();
+      try {
+        const result = await work(hours);
+        const took = clock.now() - since;
+        if (took > LONG_STEP_MS) halve();
+        else if (took < SHORT_STEP_MS) hours = Math.min(MAX_HOURS, hours * 2);
+        return result;
+      } catch (error) {
+        if (sqlState(error) === STATEMENT_TIMED_OUT) halve();
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** What is counted by hour and by day for each channel, and the columns of the tables that have it. */
+export const FIGURE_COLUMNS = {
+  ordersCreated: 'orders_created',
+  ordersEnded: 'orders_ended',
+  debitsPaid: 'debits_paid',
+  debitsFailed: 'debits_failed',
+  paidCent: 'paid_cent',
+  billedCent: 'billed_cent',
+  refunds: 'refunds',
+  refundedCent: 'refunded_cent',
+  renewalsDone: 'renewals_done',
+  renewalsFailed: 'renewals_failed',
+  pushesAccepted: 'pushes_accepted',
+  pushesFailed: 'pushes_failed',
+  claims: 'claims',
+} as const;
+
+export type FigureName = keyof typeof FIGURE_COLUMNS;
+export type FigureColumn = (typeof FIGURE_COLUMNS)[FigureName];
+export type Figures = Readonly<Record<FigureName, number>>;
+
+export const FIGURE_NAMES = Object.keys(FIGURE_COLUMNS) as readonly FigureName[];
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+/** Days begin at midnight of Asia/Shanghai, which is UTC+8. */
+const ZONE_MS = 8 * HOUR_MS;
+
+export const floorToHour = (at: number): number => Math.floor(at / HOUR_MS) * HOUR_MS;
+export const floorToDay = (at: number): number => Math.floor((at + ZONE_MS) / DAY_MS) * DAY_MS - ZONE_MS;
+
+/** The first moment of a month of Asia/Shanghai: of the one that holds `at`, or so many months before or after it. */
+export function startOfMonth(at: number, months = 0): number {
+  const local = new Date(at + ZONE_MS);
+  return Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + months, 1) - ZONE_MS;
+}
+
+/** The last mark: up to when the figures are up to date. */
+export const FIGURES_JOB = 'figures';
+/** The first: what happened before it is not counted yet, or never will be. */
+export const FIGURES_SINCE_JOB = 'figures-since';

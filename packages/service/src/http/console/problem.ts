@@ -1,0 +1,75 @@
+import { HEADERS, Rejection } from '@perennial/wire';
+import type { FastifyReply } from 'fastify';
+import { PROBLEM_TITLES, type ProblemKind } from '../../console/problem-titles.js';
+import { CodeNeeded, Locked, WrongProof } from '../../console/sessions/sign-in.js';
+import { NotFoundError, OperatorError } from '../../operator/operator.js';
+import { NotAllowedError } from '../../operator/people/not-allowed.js';
+import { TooManySignIns } from '../../operator/people/passwords.js';
+import { Unavailable } from '../../platform/db/database.js';
+import { PlainError, type Refusal } from '../../platform/plain-error.js';
+import { MALFORMED_CODES } from '../../platform/refusal-codes.js';
+import { RateLimited } from '../answers/minute-limit.js';
+import { toRefusal } from '../answers/respond.js';
+
+/** A refusal of the console's own. */
+export class Problem extends Error {
+  constructor(
+    readonly kind: ProblemKind,
+    readonly detail?: string,
+    readonly retryAfterSeconds?: number,
+    /** Unset: there is no more to it than its kind. */
+    readonly refusal?: Refusal,
+  ) {
+    super(detail ?? kind);
+  }
+}
+
+/** The one place where an error becomes a problem. `isFault`: it has to be logged, and its text stays here. */
+export function toProblem(error: unknown): { readonly problem: Problem; readonly isFault: boolean } {
+  const { refusal, message } = error instanceof PlainError ? error : { refusal: undefined, message: undefined };
+  const told = (kind: ProblemKind, detail?: string, seconds?: number) => ({
+    problem: new Problem(kind, detail, seconds, refusal),
+    isFault: false,
+  });
+  if (error instanceof Problem) return { problem: error, isFault: false };
+  if (error instanceof Locked) return told('locked', error.message, error.seconds);
+  if (error instanceof CodeNeeded) return told('code-needed');
+  if (error instanceof WrongProof) return told('wrong-proof');
+  if (error instanceof TooManySignIns) return told('busy', error.message, 2);
+  if (error instanceof NotAllowedError) return told('not-allowed', error.message);
+  if (error instanceof NotFoundError) return told('not-found', error.message);
+  if (refusal && MALFORMED_CODES.has(refusal.code)) return told('invalid', message);
+  if (error instanceof OperatorError || (error instanceof PlainError && !(error instanceof Unavailable))) {
+    return told('not-possible', error.message);
+  }
+  if (error instanceof RateLimited) return told('locked', error.message, error.retryAfterSeconds);
+  if (error instanceof Rejection) return told('invalid', error.message);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return told('too-large');
+  if (error instanceof Unavailable) {
+    return { problem: new Problem('busy', undefined, 1), isFault: toRefusal(error).isFault };
+  }
+  return { problem: new Problem('fault'), isFault: true };
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { kind, detail, retryAfterSeconds, refusal } = problem;
+  const [status, title] = PROBLEM_TITLES[kind];
+  reply.resultCode = kind;
+  if (retryAfterSeconds !== undefined) void reply.header(HEADERS.retryAfter, String(retryAfterSeconds));
+  return reply
+    .code(status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .send(
+      JSON.stringify({
+        type: `urn:perennial:problem:${kind}`,
+        title,
+        status,
+        code: refusal?.code ?? kind,
+        values: refusal?.values ?? [],
+        ...(detail === undefined ? {} : { detail }),
+        ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+        requestId: reply.request.id,
+      }),
+    );
+}

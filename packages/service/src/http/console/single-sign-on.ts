@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { beginSession, type SignInDeps, type Visitor } from '../../console/sessions/sign-in.js';
+import { insertSignOn, takeSignOn } from '../../console/sessions/single-sign-on-sql.js';
+import { recordAudit } from '../../operator/audit.js';
+import {
+  findPerson,
+  findPersonBySingleSignOn,
+  type PersonRow,
+  storeSingleSignOn,
+} from '../../operator/people/people-sql.js';
+import type { SingleSignOnSettings } from '../../platform/settings.js';
+import { createMinuteLimit } from '../answers/minute-limit.js';
+
+export interface SingleSignOnDeps extends SignInDeps {
+  readonly singleSignOn: SingleSignOnSettings | undefined;
+  readonly consoleUrl: () => string;
+  readonly log: Logger;
+}
+
+export interface SingleSignOn {
+  readonly name: string;
+  addRoutes(
+    api: FastifyInstance,
+    to: {
+      visitorOf(request: FastifyRequest): Visitor;
+      signedIn(reply: FastifyReply, token: string, returnTo: string): FastifyReply;
+    },
+  ): void;
+}
+
+/** From one address. */
+const BEGUN_PER_MINUTE = 30;
+
+/** OpenID Connect with PKCE. The identity provider says who somebody is; what they may do is in the table of people. */
+export function createSingleSignOn(deps: SingleSignOnDeps): SingleSignOn | undefined {
+  const { singleSignOn: settings, database, vault, clock, consoleUrl, log } = deps;
+  if (!settings) return undefined;
+  const callback = () => `${consoleUrl()}/api/single-sign-on/callback`;
+
+  const begun = createMinuteLimit(BEGUN_PER_MINUTE, clock);
+  let found: Promise<Provider> | undefined;
+  /** Asked for when somebody first signs in, and again if that failed. */
+  const provider = async (): Promise<Provider> => {
+    found ??= discover(settings);
+    try {
+      return await found;
+    } catch (error) {
+      found = undefined;
+      throw error;
+    }
+  };
+
+  return {
+    name: settings.name,
+    addRoutes(api, { visitorOf, signedIn }) {
+      api.get<{ Querystring: { returnTo?: string } }>('/single-sign-on', async (request, reply) => {
+        // Each is a row, of somebody whom nobody knows yet.
+        const { address } = visitorOf(request);
+        begun.check(address);
+        begun.count(address);
+        const { client, config } = await provider();
+        const verifier = client.randomPKCECodeVerifier();
+        const state = client.randomState();
+        const nonce = client.randomNonce();
+        await insertSignOn(database, {
+          stateHash: hashState(state),
+          nonce,
+          verifier: vault.wrapKey(Buffer.from(verifier)),
+          returnTo: ownAddress(request.query.returnTo),
+        });
+        const to = client.buildAuthorizationUrl(config, {
+          redirect_uri: callback(),
+          scope: 'openid email profile',
+          code_challenge: await client.calculatePKCECodeChallenge(verifier),
+          code_challenge_method: 'S256',
+          state,
+          nonce,
+        });
+        // The state is bound to this browser too: nobody can have somebody else end what they have begun.
+        void reply.header('set-cookie', stateCookie(state, consoleUrl().startsWith('https:')));
+        return reply.redirect(to.href, 303);
+      });
+      api.get('/single-sign-on/callback', async (request, reply) => {
+        const { client, config } = await provider();
+        const address = new URL(callback());
+        address.search = (request.raw.url ?? '').replace(/^[^?]*/, '');
+        const state = address.searchParams.get('state') ?? '';
+        const taken = isStateOfBrowser(request, state) ? await takeSignOn(database, hashState(state)) : undefined;
+        if (!taken) return reply.redirect(`${consolePath(consoleUrl())}/sign-in?problem=single-sign-on`, 303);
+        const tokens = await client
+          .authorizationCodeGrant(config, address, {
+            pkceCodeVerifier: Buffer.from(vault.unwrapKey(taken.verifier)).toString(),
+            expectedState: state,
+            expectedNonce: taken.nonce,
+            idTokenExpected: true,
+          })
+          .catch((err: unknown) => {
+            log.warn({ err, requestId: request.id }, 'a single sign-on failed');
+            return undefined;
+          });
+        const claims = tokens?.claims();
+        const person = claims && (await findPersonOf(deps, settings.issuer, claims));
+        if (!person) return reply.redirect(`${consolePath(consoleUrl())}/sign-in?problem=single-sign-on`, 303);
+        const token = await beginSession(deps, person, visitorOf(request), 'single sign-on');
+        return signedIn(reply, token, `${consolePath(consoleUrl())}${taken.returnTo}`);
+      });
+    },
+  };
+}
+
+type Client = typeof import('openid-client');
+interface Provider {
+  readonly client: Client;
+  readonly config: import('openid-client').Configuration;
+}
+
+async function discover({ issuer, clientId, clientSecret }: SingleSignOnSettings): Promise<Provider> {
+  const client = await import('openid-client');
+  const address = new URL(issuer);
+  // Only on this machine, for trying it out.
+  const isLocal = address.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(address.hostname);
+  const options = isLocal ? { execute: [client.allowInsecureRequests] } : {};
+  return { client, config: await client.discovery(address, clientId, clientSecret, undefined, options) };
+}
+
+interface Claims {
+  readonly sub: string;
+  readonly email?: unknown;
+  readonly email_verified?: unknown;
+}
+
+/** By the subject; the first time by a verified address that is a person's name. */
+async function findPersonOf(
+  { database }: SignInDeps,
+  issuer: string,
+  { sub, email, email_verified }: Claims,
+): Promise<PersonRow | undefined> {
+  const subject = `${issuer} ${sub}`;
+  const known = await findPersonBySingleSignOn(database, subject);
+  if (known) return known.status === 'ACTIVE' ? known : undefined;
+  if (typeof email !== 'string' || email_verified !== true) return undefined;
+  const person = await findPerson(database, email);
+  if (person?.status !== 'ACTIVE') return undefined;
+  return database.transaction(async (tx) => {
+    if (!(await storeSingleSignOn(tx, person.personId, subject))) return undefined;
+    const { name } = person;
+    await recordAudit(tx, { actor: name, action: 'person.set-single-sign-on', subject: name, detail: { issuer } });
+    return person;
+  });
+}
+
+const STATE_COOKIE = 'perennial-sign-on';
+
+/** Sent back when the identity provider leads here from its own site, so not SameSite=Strict. */
+function stateCookie(state: string, isSecure: boolean): string {
+  const place = `${STATE_COOKIE}=${hashState(state).toString('base64url')}; Path=/console/api/single-sign-on; Max-Age=600`;
+  return `${place}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+}
+
+function isStateOfBrowser({ headers }: FastifyRequest, state: string): boolean {
+  const expected = `${STATE_COOKIE}=${hashState(state).toString('base64url')}`;
+  return (headers.cookie ?? '').split(';').some((pair) => pair.trim() === expected);
+}
+
+const hashState = (state: string) => createHash('sha256').update(state).digest();
+
+/** Only an address of the console itself, without the part that every one begins with. */
+function ownAddress(given: string | undefined): string {
+  return given !== undefined && /^\/(?![/\\])[\w/?=&%.,:+-]*$/.test(given) ? given : '/';
+}
+
+const consolePath = (url: string) => new URL(url).pathname.replace(/\/+$/, '');

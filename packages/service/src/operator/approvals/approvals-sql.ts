@@ -1,0 +1,222 @@
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
+import type { Refusal } from '../../platform/plain-error.js';
+import type { KeptResult } from '../result-texts.js';
+
+/** What waits for a second person, or has been decided by one. */
+export interface Approval {
+  readonly approvalId: number;
+  readonly kind: 'REFUND' | 'BULK';
+  /** WITHDRAWN by who asked; FAILED: approved, and could not be done. */
+  readonly status: 'WAITING' | 'APPROVED' | 'DECLINED' | 'WITHDRAWN' | 'FAILED';
+  /** `orderNo-cycleNo` of a refund, the number of a bulk run. */
+  readonly subject: string;
+  /** The key that it was asked for with, and is carried out with. */
+  readonly key: string;
+  readonly amountCent: number;
+  readonly note: string;
+  readonly requestedBy: string;
+  readonly requestedAt: string;
+  readonly decidedBy: string | null;
+  readonly decidedAt: string | null;
+  readonly decisionNote: string | null;
+  /** What came of it once it was approved. Null until that is known. */
+  readonly result: string | null;
+  /** Which refusal, where the result is one. */
+  readonly refusal: Refusal | null;
+  /** Nothing came of it by what others did, and who asked has not said that they know. */
+  readonly isUnseen: boolean;
+}
+
+/** As the index of them has it. */
+const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
+
+const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subject, a.request_key as key,
+  a.amount_cent as "amountCent", a.note, a.requested_by as "requestedBy", ${shanghaiText('a.requested_at')} as "requestedAt",
+  a.decided_by as "decidedBy", ${shanghaiText('a.decided_at')} as "decidedAt", a.decision_note as "decisionNote", a.result,
+  a.refusal, ${UNSEEN} as "isUnseen"`;
+
+const APPROVAL_COLUMNS = columns<Approval>({
+  approvalId: 'bigint',
+  kind: 'text',
+  status: 'text',
+  subject: 'text',
+  key: 'text',
+  amountCent: 'bigint',
+  note: 'text',
+  requestedBy: 'text',
+  requestedAt: 'text',
+  decidedBy: 'text?',
+  decidedAt: 'text?',
+  decisionNote: 'text?',
+  result: 'text?',
+  refusal: 'jsonb?',
+  isUnseen: 'boolean',
+});
+
+export type NewApproval = Pick<Approval, 'kind' | 'subject' | 'key' | 'amountCent' | 'note' | 'requestedBy'>;
+
+const INSERT_APPROVAL = statement({
+  text: `insert into approvals as a (kind, subject, request_key, amount_cent, note, requested_by, requested_at)
+     values ($1, $2, $3, $4, $5, $6, now()) returning ${APPROVAL_FIELDS}`,
+  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** The caller has made sure, under a lock, that it was not asked for before. */
+export async function insertApproval(tx: Queryable, approval: NewApproval): Promise<Approval> {
+  const { kind, subject, key, amountCent, note, requestedBy } = approval;
+  const [row] = await tx.query(INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy]);
+  if (!row) throw new Error('an approval that was inserted has a row');
+  return row;
+}
+
+const FIND_APPROVAL_OF_REQUEST = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a where a.kind = $1 and a.subject = $2 and a.request_key = $3`,
+  parameters: ['text', 'text', 'text'],
+  columns: APPROVAL_COLUMNS,
+});
+
+export async function findApprovalOfRequest(
+  db: Queryable,
+  kind: Approval['kind'],
+  subject: string,
+  key: string,
+): Promise<Approval | undefined> {
+  const [row] = await db.query(FIND_APPROVAL_OF_REQUEST, [kind, subject, key]);
+  return row;
+}
+
+const LOCK_APPROVAL = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a where a.approval_id = $1 for update`,
+  parameters: ['bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+export async function lockApproval(tx: Queryable, approvalId: number): Promise<Approval | undefined> {
+  const [row] = await tx.query(LOCK_APPROVAL, [approvalId]);
+  return row;
+}
+
+const FIND_APPROVAL = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a where a.approval_id = $1`,
+  parameters: ['bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+export async function findApproval(db: Queryable, approvalId: number): Promise<Approval | undefined> {
+  const [row] = await db.query(FIND_APPROVAL, [approvalId]);
+  return row;
+}
+
+const STORE_DECISION = statement({
+  text: `update approvals a set status = $2, decided_by = $3, decided_at = now(), decision_note = $4, result = $5
+     where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
+  parameters: ['bigint', 'text', 'text', 'text', 'text'],
+  columns: APPROVAL_COLUMNS,
+});
+
+export interface Decision {
+  readonly status: 'APPROVED' | 'DECLINED' | 'WITHDRAWN';
+  readonly decidedBy: string;
+  readonly note: string | null;
+  /** Null when it is still to be carried out. */
+  readonly result: string | null;
+}
+
+/** The caller holds the approval's lock, and it is WAITING. */
+export async function storeDecision(
+  tx: Queryable,
+  approvalId: number,
+  { status, decidedBy, note, result }: Decision,
+): Promise<Approval> {
+  const [row] = await tx.query(STORE_DECISION, [approvalId, status, decidedBy, note, result]);
+  if (!row) throw new Error('an approval that is locked has a row');
+  return row;
+}
+
+export interface Outcome extends KeptResult {
+  /** FAILED: there is nothing more to be tried. */
+  readonly status: 'APPROVED' | 'FAILED';
+}
+
+const STORE_RESULT = statement({
+  text: `update approvals a set status = $2, result = $3, refusal = $4
+     where a.approval_id = $1 and a.status = 'APPROVED' and a.result is null returning ${APPROVAL_FIELDS}`,
+  parameters: ['bigint', 'text', 'text', 'jsonb'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/**
+ * Whoever carries it out at the same time comes to the same; the first to say so is kept. Undefined for those who come after.
+ */
+export async function storeResult(
+  tx: Queryable,
+  approvalId: number,
+  { status, result, refusal }: Outcome,
+): Promise<Approval | undefined> {
+  const [row] = await tx.query(STORE_RESULT, [approvalId, status, result, refusal && JSON.stringify(refusal)]);
+  return row;
+}
+
+const STORE_SEEN = statement({
+  text: `update approvals a set seen_at = now() where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
+  parameters: ['bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** The caller holds the approval's lock. */
+export async function storeSeen(tx: Queryable, approvalId: number): Promise<Approval> {
+  const [row] = await tx.query(STORE_SEEN, [approvalId]);
+  if (!row) throw new Error('an approval that is locked has a row');
+  return row;
+}
+
+const LIST_UNSEEN = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a where a.requested_by = $1 and ${UNSEEN}
+       and ($2::bigint is null or a.approval_id < $2)
+     order by a.approval_id desc limit $3`,
+  parameters: ['text', 'bigint', 'bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** What a person has asked for and nothing came of, as far as they have not said that they know. The latest first. */
+export async function findUnseenApprovals(
+  db: Queryable,
+  requestedBy: string,
+  before: number | undefined,
+  limit: number,
+): Promise<Approval[]> {
+  return db.query(LIST_UNSEEN, [requestedBy, before ?? null, limit]);
+}
+
+const LIST_APPROVALS = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a
+     where ($1::text is null or a.status = $1) and ($2::bigint is null or a.approval_id < $2)
+     order by a.approval_id desc limit $3`,
+  parameters: ['text', 'bigint', 'bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** The latest first, before one of them. */
+export async function findApprovals(
+  db: Queryable,
+  status: string | undefined,
+  before: number | undefined,
+  limit: number,
+): Promise<Approval[]> {
+  return db.query(LIST_APPROVALS, [status ?? null, before ?? null, limit]);
+}
+
+const FIND_UNFINISHED = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a
+     where a.status = 'APPROVED' and a.result is null and a.decided_at <= now() - $1::double precision * interval '1 s'
+     order by a.approval_id limit $2`,
+  parameters: ['double precision', 'bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** Approved so many seconds ago, and of which nobody has said what came of them. */
+export async function findUnfinishedApprovals(db: Queryable, seconds: number, limit: number): Promise<Approval[]> {
+  return db.query(FIND_UNFINISHED, [seconds, limit]);
+}

@@ -1,0 +1,218 @@
+import type { Queryable } from '../../platform/db/database.js';
+import type { Said } from '../../platform/wordings.js';
+import { recordAudit } from '../audit.js';
+import { type Changed, inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
+import { parsePeriodSubject } from '../orders/period-subjects.js';
+import { type PageInput, readPage } from '../paging.js';
+import { mayDo, type Role } from '../people/roles.js';
+import { readResult, resultText } from '../result-texts.js';
+import { createNotFound, requireName } from '../rules.js';
+import {
+  type Approval,
+  findApproval,
+  findApprovals,
+  findUnseenApprovals,
+  lockApproval,
+  storeDecision,
+  storeSeen,
+} from './approvals-sql.js';
+import { endWaitingRun, startApprovedRun } from './approved-runs-sql.js';
+import { carryOut } from './carry-out.js';
+
+export interface ApprovalView extends Omit<Approval, 'approvalId' | 'key' | 'refusal'> {
+  readonly approvalId: string;
+  /** What the result says, for pages in other languages. */
+  readonly said: Said | null;
+  readonly orderNo: string | null;
+  readonly runId: string | null;
+  /** Whether the person who asks may decide: never their own. */
+  readonly mayDecide: boolean;
+  /** Their own, while nobody has decided. */
+  readonly mayWithdraw: boolean;
+}
+
+/** Who looks at approvals. */
+export interface Onlooker {
+  readonly name: string;
+  readonly role: Role;
+}
+
+export interface ListApprovalsInput extends PageInput {
+  readonly status?: string | undefined;
+  /** Only what the onlooker has asked for and nothing came of, as far as they have not said that they know. */
+  readonly unseen?: 'true' | undefined;
+}
+
+/** The latest first. */
+export async function listApprovals(
+  { database }: Operator,
+  input: ListApprovalsInput,
+  onlooker: Onlooker,
+): Promise<{ readonly approvals: ApprovalView[]; readonly nextCursor: string | null }> {
+  const { rows, nextCursor } = await readPage(
+    'approvals',
+    input,
+    [0],
+    (after, limit) =>
+      input.unseen
+        ? findUnseenApprovals(database, onlooker.name, after?.[0], limit)
+        : findApprovals(database, input.status, after?.[0], limit),
+    ({ approvalId }) => [approvalId],
+  );
+  return { approvals: rows.map((row) => describeApproval(row, onlooker)), nextCursor };
+}
+
+export async function showApproval(
+  { database }: Operator,
+  { approvalId }: { readonly approvalId: string },
+  onlooker: Onlooker,
+): Promise<ApprovalView> {
+  const approval = await findApproval(database, parseApprovalId(approvalId));
+  if (!approval) throw createNotFound('approval', approvalId);
+  return describeApproval(approval, onlooker);
+}
+
+export interface DecideInput {
+  readonly approvalId: string;
+  readonly note?: string | undefined;
+}
+
+/**
+ * Approves what somebody else has asked for, and does it. Approved a second time, nothing is done twice; if the process dies
+ * in between, the engine finishes it.
+ */
+export async function approve(
+  operator: OperatorWithGateways,
+  input: DecideInput,
+  onlooker: Onlooker,
+): Promise<Changed<ApprovalView>> {
+  const { approval, changed } = await decide(operator, input, 'APPROVED');
+  return { ...describeApproval(await carryOut(operator, approval), onlooker), changed };
+}
+
+/** Nothing is done then. */
+export async function decline(
+  operator: Operator,
+  input: DecideInput,
+  onlooker: Onlooker,
+): Promise<Changed<ApprovalView>> {
+  const { approval, changed } = await decide(operator, input, 'DECLINED');
+  return { ...describeApproval(approval, onlooker), changed };
+}
+
+/** Who asked does not ask any more: nothing is done, and nobody has to decide. */
+export async function withdraw(
+  operator: Operator,
+  { approvalId }: Pick<DecideInput, 'approvalId'>,
+  onlooker: Onlooker,
+): Promise<Changed<ApprovalView>> {
+  const { approval, changed } = await decide(operator, { approvalId }, 'WITHDRAWN');
+  return { ...describeApproval(approval, onlooker), changed };
+}
+
+/** Who asked says that they know that nothing came of it. */
+export async function markSeen(
+  operator: Operator,
+  { approvalId }: Pick<DecideInput, 'approvalId'>,
+  onlooker: Onlooker,
+): Promise<Changed<ApprovalView>> {
+  return inTransaction(operator, async (tx) => {
+    const approval = await requireLockedApproval(tx, approvalId);
+    requireOwn(approval, operator.actor);
+    if (!approval.isUnseen) return { ...describeApproval(approval, onlooker), changed: false };
+    return { ...describeApproval(await storeSeen(tx, approval.approvalId), onlooker), changed: true };
+  });
+}
+
+function requireOwn({ requestedBy }: Approval, actor: string): void {
+  if (requestedBy !== actor) throw refusal('request-not-yours')`${requestedBy} has asked for this, not ${actor}`;
+}
+
+type Decided = 'APPROVED' | 'DECLINED' | 'WITHDRAWN';
+
+const DECIDED_BY: Readonly<Record<Decided, string>> = {
+  APPROVED: 'approval.approve',
+  DECLINED: 'approval.decline',
+  WITHDRAWN: 'approval.withdraw',
+};
+
+async function decide(
+  operator: Operator,
+  input: DecideInput,
+  status: Decided,
+): Promise<{ readonly approval: Approval; readonly changed: boolean }> {
+  const { actor } = operator;
+  const note = input.note === undefined ? null : requireName('the note', input.note);
+  return inTransaction(operator, async (tx) => {
+    const approval = await requireLockedApproval(tx, input.approvalId);
+    if (status === 'WITHDRAWN') requireOwn(approval, actor);
+    else if (approval.requestedBy === actor) {
+      throw refusal('decides-own-request')`${actor} has asked for this: another person has to decide`;
+    }
+    // One that failed was approved.
+    const isDecidedSo = approval.status === status || (approval.status === 'FAILED' && status === 'APPROVED');
+    if (isDecidedSo) return { approval, changed: false };
+    if (approval.status !== 'WAITING') {
+      throw refusal(
+        'approval-decided',
+      )`approval ${input.approvalId} is ${approval.status}: ${approval.decidedBy} has decided`;
+    }
+    const result = approval.kind === 'BULK' ? await decideRun(tx, approval, status) : null;
+    const decided = await storeDecision(tx, approval.approvalId, { status, decidedBy: actor, note, result });
+    const { kind, subject, amountCent, requestedBy, approvalId } = approval;
+    const detail = {
+      approvalId: String(approvalId),
+      about: subject,
+      amountCent,
+      requestedBy,
+      note,
+      from: approval.status,
+      to: status,
+    };
+    await recordAudit(tx, {
+      actor,
+      action: DECIDED_BY[status],
+      subject: kind === 'REFUND' ? String(parsePeriodSubject(subject)?.orderNo) : `run-${subject}`,
+      detail,
+    });
+    return { approval: decided, changed: true };
+  });
+}
+
+/** With its decision, so that nothing is left to be done after the commit. */
+async function decideRun(tx: Queryable, { subject }: Approval, status: Decided): Promise<string | null> {
+  if (status !== 'APPROVED') {
+    await endWaitingRun(tx, Number(subject), status === 'DECLINED' ? 'DECLINED' : 'CANCELED');
+    return null;
+  }
+  if (!(await startApprovedRun(tx, Number(subject))))
+    throw refusal('run-not-waiting')`run ${subject} does not wait any more`;
+  return resultText('run-started', subject);
+}
+
+/** 0, which no approval has, when the text is not a number. */
+const parseApprovalId = (text: string): number => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0);
+
+async function requireLockedApproval(tx: Queryable, text: string): Promise<Approval> {
+  const approval = await lockApproval(tx, parseApprovalId(text));
+  if (!approval) throw createNotFound('approval', text);
+  return approval;
+}
+
+function describeApproval(
+  { approvalId, key: _, refusal: why, ...approval }: Approval,
+  { name, role }: Onlooker,
+): ApprovalView {
+  const { kind, subject, status, requestedBy } = approval;
+  const isRefund = kind === 'REFUND';
+  return {
+    ...approval,
+    approvalId: String(approvalId),
+    orderNo: isRefund ? String(parsePeriodSubject(subject)?.orderNo) : null,
+    runId: isRefund ? null : subject,
+    said: readResult({ result: approval.result, refusal: why }),
+    mayDecide: status === 'WAITING' && requestedBy !== name && mayDo(role, 'finance'),
+    mayWithdraw: status === 'WAITING' && requestedBy === name && mayDo(role, 'finance'),
+    isUnseen: approval.isUnseen && requestedBy === name,
+  };
+}

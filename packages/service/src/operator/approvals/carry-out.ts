@@ -1,0 +1,86 @@
+import { recordAudit } from '../audit.js';
+import { BusyError, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
+import { parsePeriodSubject } from '../orders/period-subjects.js';
+import { refundPayment } from '../orders/refunds.js';
+import { type Approval, findApproval, findUnfinishedApprovals, type Outcome, storeResult } from './approvals-sql.js';
+
+/**
+ * Does what was approved, in the name of who decided, and writes down what came of it. The key that it was asked for with makes
+ * it one refund, however often and by whomever it is carried out.
+ */
+export async function carryOut(operator: OperatorWithGateways, approval: Approval): Promise<Approval> {
+  const { approvalId, decidedBy } = approval;
+  if (approval.status !== 'APPROVED' || approval.result !== null || decidedBy === null) return approval;
+  const outcome = await refundApproved({ ...operator, actor: decidedBy }, approval);
+  const stored = await inTransaction(operator, async (tx) => {
+    const changed = await storeResult(tx, approvalId, outcome);
+    if (changed?.status === 'FAILED') {
+      const { subject, amountCent, requestedBy } = changed;
+      const period = parsePeriodSubject(subject);
+      const detail = { approvalId: String(approvalId), cycleNo: period?.cycleNo, amountCent, requestedBy };
+      await recordAudit(tx, {
+        actor: decidedBy,
+        action: 'approval.fail',
+        subject: String(period?.orderNo),
+        detail: { ...detail, reason: outcome.result, from: approval.status, to: changed.status },
+      });
+    }
+    return changed;
+  });
+  return stored ?? (await findApproval(operator.database, approvalId)) ?? approval;
+}
+
+/** With the refund's number, or in words why there is none. */
+async function refundApproved(
+  operator: OperatorWithGateways,
+  { approvalId, subject, amountCent, key, note, requestedBy }: Approval,
+): Promise<Outcome> {
+  const period = parsePeriodSubject(subject);
+  if (!period) throw new Error(`approval ${approvalId} is about ${subject}, which is no period`);
+  try {
+    const { refundNo } = await refundPayment(operator, {
+      orderNo: String(period.orderNo),
+      cycleNo: period.cycleNo,
+      amountCent,
+      key,
+      note,
+      approval: { approvalId: String(approvalId), requestedBy },
+    });
+    return { status: 'APPROVED', result: refundNo, refusal: null };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return { status: 'FAILED', result: `not refunded: ${error.message}`, refusal: error.refusal ?? null };
+  }
+}
+
+/** Whether a step has said no, for good. One with a cause was done in part, and is found out about later. */
+export function isRefusal(error: unknown): error is OperatorError {
+  return error instanceof OperatorError && !(error instanceof BusyError) && error.cause === undefined;
+}
+
+/** Longer than carrying one out takes. */
+const UNFINISHED_AFTER_SECONDS = 30;
+const APPROVALS_PER_TURN = 20;
+
+/**
+ * Carries out what was approved by somebody whose process ended before it was done. Returns how many. One that fails again is
+ * left for the next turn and delays no other: `onFailure` hears of it.
+ */
+export async function finishApprovals(
+  operator: OperatorWithGateways,
+  onFailure: (approvalId: number, error: unknown) => void,
+  stopping: () => boolean = () => false,
+  afterSeconds = UNFINISHED_AFTER_SECONDS,
+): Promise<number> {
+  let finished = 0;
+  for (const approval of await findUnfinishedApprovals(operator.database, afterSeconds, APPROVALS_PER_TURN)) {
+    if (stopping()) break;
+    try {
+      await carryOut(operator, approval);
+      finished += 1;
+    } catch (error) {
+      onFailure(approval.approvalId, error);
+    }
+  }
+  return finished;
+}

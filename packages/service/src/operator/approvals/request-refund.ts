@@ -1,0 +1,131 @@
+import { parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
+import { recordAudit } from '../audit.js';
+import { formatCents } from '../money.js';
+import { type Changed, inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
+import { requireLockedOrder } from '../orders/orders.js';
+import { formatPeriodSubject } from '../orders/period-subjects.js';
+import {
+  beginRefund,
+  findRefundOfKey,
+  finishRefund,
+  type RefundedPeriod,
+  type RefundInput,
+  requirePeriodToRefund,
+  requireRefund,
+  requireRefundableAmount,
+} from '../orders/refunds.js';
+import { needsSecondPerson } from '../orders/second-person.js';
+import { findWaitingOf, requireAskableAmount } from '../orders/waiting-refunds.js';
+import { quoted } from '../rules.js';
+import { type Approval, findApprovalOfRequest, insertApproval } from './approvals-sql.js';
+import { carryOut } from './carry-out.js';
+
+/** A refund that was asked for: made, or waiting for a second person. */
+export interface RequestedRefund {
+  readonly status: 'STARTED' | 'SUCCESS' | 'WAITING';
+  readonly refundNo: string | null;
+  readonly approvalId: string | null;
+  readonly amountCent: number;
+  readonly paymentStatus: string | null;
+}
+
+/** Who asks names a key and a reason. */
+export type RefundRequestInput = RefundInput & { readonly key: string; readonly note: string };
+
+/**
+ * Refunds at once, or asks for a second person if it is above `approvalCent`. With the same key it is the same refund, or the
+ * same request for one.
+ */
+export async function requestRefund(
+  operator: OperatorWithGateways,
+  input: RefundRequestInput,
+  approvalCent: number,
+): Promise<Changed<RequestedRefund>> {
+  const asked = { ...input, ...requireRefund(input) };
+  // Judged and begun under one lock: of several refunds at once, each counts those before it.
+  const judged = await inTransaction(operator, async (tx) => {
+    const order = await requireLockedOrder(tx, asked.orderNo);
+    const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
+    if (findRefundOfKey(period.refunds, asked)) return { begun: await beginRefund(operator, tx, asked) };
+    const subject = formatPeriodSubject(order.orderNo, asked.cycleNo);
+    const waiting = await findApprovalOfRequest(tx, 'REFUND', subject, asked.key);
+    if (waiting) return { approval: requireSameRequest(waiting, asked), changed: false };
+    const amountCent = requireAskableAmount(period, asked.amountCent, await findWaitingOf(tx, period));
+    if (!needsSecondPerson(period, amountCent, approvalCent)) {
+      return { begun: await beginRefund(operator, tx, { ...asked, amountCent }) };
+    }
+    const { actor } = operator;
+    const { key, note, cycleNo } = asked;
+    const approval = await insertApproval(tx, { kind: 'REFUND', subject, key, amountCent, note, requestedBy: actor });
+    const detail = { approvalId: String(approval.approvalId), cycleNo, amountCent, key, note };
+    await recordAudit(tx, { actor, action: 'approval.request', subject: String(order.orderNo), detail });
+    return { approval, changed: true };
+  });
+  if (judged.approval) return answerApproval(operator, judged, () => requestRefund(operator, input, approvalCent));
+  const refunded = await finishRefund(operator, judged.begun);
+  return {
+    status: refunded.status === 'SUCCESS' ? 'SUCCESS' : 'STARTED',
+    refundNo: refunded.refundNo,
+    approvalId: null,
+    amountCent: refunded.amountCent,
+    paymentStatus: refunded.payment.paymentStatus,
+    changed: refunded.changed,
+  };
+}
+
+/**
+ * Refunds where nobody else can be asked, as on the command line. What needs a second person is refused, and so is what somebody
+ * has asked one for, unless it is said why it is done without one: then the audit log has that.
+ */
+export async function refundAlone(
+  operator: OperatorWithGateways,
+  input: RefundInput,
+  approvalCent: number,
+): Promise<Changed<RefundedPeriod>> {
+  const { withoutApproval, ...asked } = requireRefund(input);
+  const begun = await inTransaction(operator, async (tx) => {
+    const period = await requirePeriodToRefund(tx, await requireLockedOrder(tx, asked.orderNo), asked.cycleNo);
+    if (findRefundOfKey(period.refunds, asked)) return beginRefund(operator, tx, asked);
+    const waiting = await findWaitingOf(tx, period);
+    if (withoutApproval !== undefined) {
+      const amountCent = requireRefundableAmount(period, asked.amountCent);
+      const isNeeded = waiting.length > 0 || needsSecondPerson(period, amountCent, approvalCent);
+      return beginRefund(operator, tx, { ...asked, ...(isNeeded ? { withoutApproval } : {}) });
+    }
+    const amountCent = requireAskableAmount(period, asked.amountCent, waiting);
+    if (!needsSecondPerson(period, amountCent, approvalCent)) {
+      return beginRefund(operator, tx, { ...asked, amountCent });
+    }
+    throw refusal(
+      'refund-needs-approval',
+    )`above ${formatCents(approvalCent)} of one period (CONSOLE_REFUND_APPROVAL_CENT) a refund needs a second person: ask for it in the console, or say --without-approval and why, which the audit log will have`;
+  });
+  return finishRefund(operator, begun);
+}
+
+function requireSameRequest(approval: Approval, { amountCent, key }: RefundRequestInput): Approval {
+  if (amountCent === undefined || amountCent === approval.amountCent) return approval;
+  throw refusal(
+    'refund-key-asked',
+  )`the key ${quoted(key)} stands for a refund of ${formatCents(approval.amountCent)} that was asked for before`;
+}
+
+/** One that was approved has its refund, unless whoever approved it was interrupted: then it is made now. */
+async function answerApproval(
+  operator: OperatorWithGateways,
+  { approval, changed }: { readonly approval: Approval; readonly changed: boolean },
+  refundAgain: () => Promise<Changed<RequestedRefund>>,
+): Promise<Changed<RequestedRefund>> {
+  const { approvalId, amountCent, status, decidedBy } = approval;
+  if (status === 'WAITING') {
+    return { status, refundNo: null, approvalId: String(approvalId), amountCent, paymentStatus: null, changed };
+  }
+  if (status === 'DECLINED') throw refusal('refund-declined')`${decidedBy} has declined this refund`;
+  if (status === 'WITHDRAWN') throw refusal('refund-withdrawn')`${decidedBy} has withdrawn the request for this refund`;
+  const { status: outcome, result } = await carryOut(operator, approval);
+  if (outcome === 'FAILED') {
+    throw refusal('refund-not-made')`${decidedBy} has approved this refund, but it was ${result}`;
+  }
+  if (result === null || parseRefundNo(result) === undefined) throw new OperatorError(result ?? 'not known yet');
+  return refundAgain();
+}

@@ -1,0 +1,61 @@
+import { columns, type Queryable, statement } from '../platform/db/database.js';
+import type { Operator } from './operator.js';
+
+export interface VerifiedAudit {
+  readonly entries: number;
+  /** The number and hash of the last entry, to be noted elsewhere: who rewrites the whole chain cannot keep it. */
+  readonly last: { readonly chainNo: number; readonly hash: string };
+  /** The entry that does not fit, or the first that is missing; null when all fit. */
+  readonly brokenAt: string | null;
+}
+
+interface Link {
+  readonly chainNo: number;
+  readonly fits: boolean;
+  readonly chain: Buffer;
+}
+
+const READ_LINKS = statement({
+  text: `select a.chain_no as "chainNo", a.chain,
+       a.chain = audit_link(lag(a.chain, 1, $2) over w, a.chain_no, a.audit_id, a.at, a.actor, a.address, a.action,
+         a.subject, a.detail)
+         and a.chain_no = lag(a.chain_no, 1, $1) over w + 1 as fits
+     from (select * from audit_log where chain_no > $1 order by chain_no limit $3) a
+     window w as (order by a.chain_no) order by a.chain_no`,
+  parameters: ['bigint', 'bytea', 'bigint'],
+  columns: columns<Link>({ chainNo: 'bigint', chain: 'bytea', fits: 'boolean' }),
+});
+
+const FIND_HEAD = statement({
+  text: `select h.chain_no as "chainNo", h.chain,
+       not exists (select from audit_log a where a.chain_no is null or a.chain_no > h.chain_no) as fits
+     from audit_head h`,
+  parameters: [],
+  columns: columns<Link>({ chainNo: 'bigint', chain: 'bytea', fits: 'boolean' }),
+});
+
+const AT_ONCE = 5_000;
+
+/** Walks over the whole chain, as of one moment. */
+export async function verifyAudit({ database }: Operator): Promise<VerifiedAudit> {
+  return database.transaction(async (tx) => {
+    await tx.query('set transaction isolation level repeatable read, read only');
+    const [head] = await tx.query(FIND_HEAD);
+    let before: { readonly chainNo: number; readonly chain: Buffer } = { chainNo: 0, chain: Buffer.alloc(0) };
+    let entries = 0;
+    let brokenAt: string | null = null;
+    for (let links = await readLinks(tx, before); links.length > 0; links = await readLinks(tx, before)) {
+      const wrong = links.find(({ fits }) => !fits);
+      brokenAt ??= wrong === undefined ? null : String(wrong.chainNo);
+      entries += links.length;
+      before = links.at(-1) ?? before;
+    }
+    const isWhole = head?.fits === true && head.chainNo === before.chainNo && head.chain.equals(before.chain);
+    if (!isWhole) brokenAt ??= String(before.chainNo + 1);
+    return { entries, last: { chainNo: before.chainNo, hash: before.chain.toString('hex') }, brokenAt };
+  });
+}
+
+async function readLinks(tx: Queryable, after: { readonly chainNo: number; readonly chain: Buffer }): Promise<Link[]> {
+  return tx.query(READ_LINKS, [after.chainNo, after.chain, AT_ONCE]);
+}

@@ -1,0 +1,30 @@
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
+
+export interface ChannelName {
+  readonly channelId: string;
+  readonly appId: string;
+  readonly name: string;
+}
+
+const LIST_CHANNEL_NAMES = statement({
+  text: 'select channel_id::text as "channelId", app_id as "appId", name from channels order by app_id',
+  parameters: [],
+  columns: columns<ChannelName>({ channelId: 'text', appId: 'text', name: 'text' }),
+});
+
+export async function listChannelNames(db: Queryable): Promise<ChannelName[]> {
+  return db.query(LIST_CHANNEL_NAMES);
+}
+
+const FIND_FIRST_MONTH = statement({
+  text: `select left(${shanghaiText('min(created_at)')}, 7) as month from channels`,
+  parameters: [],
+  columns: columns<{ month: string | null }>({ month: 'text?' }),
+});
+
+/** The month in which the first channel was made. */
+export async function findFirstMonth(db: Queryable): Promise<string | undefined> {
+  const [row] = await db.query(FIND_FIRST_MONTH);
+  return row?.month ?? undefined;
+}

@@ -1,0 +1,230 @@
+import type { Queryable } from '../../platform/db/database.js';
+import {
+  type ClosedChannelMonth,
+  type ClosedFigures,
+  type ClosedMonth,
+  listClosedFigures,
+  listClosedMonths,
+  lockClosing,
+  type ProductSums,
+  storeClosedMonth,
+} from '../../settlement/closed-months-sql.js';
+import { findLaterChanges, type LaterChanges, sumLater } from '../../settlement/later-changes.js';
+import {
+  countAllUnsettled,
+  type SummedLines,
+  sumMonths,
+  sumSettlementLines,
+  type TimeBounds,
+} from '../../settlement/settlement-lines-sql.js';
+import { type MonthState, sortProducts, sumProducts } from '../../settlement/settlement-report.js';
+import { addToSums, netCent, type Sums, ZERO_SUMS } from '../../settlement/sums.js';
+import { recordAudit } from '../audit.js';
+import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
+import { requireName } from '../rules.js';
+import { monthAfter, monthAt, requireBegunMonth, requireMonth } from './months.js';
+import { findFirstMonth, listChannelNames } from './settlement-months-sql.js';
+
+export interface ChannelMonth extends Sums {
+  readonly appId: string;
+  readonly name: string;
+  /** What has changed in closed months since, and stands in this one: money taken less money given back. */
+  readonly laterCent: number;
+  readonly later: Sums;
+  readonly unsettled: number;
+  readonly products: readonly ProductSums[];
+}
+
+/** All channels of a month. Of a closed one, as it was when it was closed. */
+export interface SettlementMonth {
+  readonly month: string;
+  readonly monthIsOver: boolean;
+  readonly status: 'OPEN' | 'CLOSED';
+  readonly closedBy: string | null;
+  readonly closedAt: string | null;
+  readonly totals: Sums;
+  /** Of all channels. */
+  readonly laterCent: number;
+  readonly unsettled: number;
+  readonly channels: readonly ChannelMonth[];
+}
+
+/** All lines of the month are read, and of the closed ones too. */
+const MAX_READ_MS = 120_000;
+
+export async function showSettlementMonth(
+  operator: OperatorWithClock,
+  { month }: { readonly month: string },
+): Promise<SettlementMonth> {
+  const bounds = requireBegunMonth(month, operator);
+  const now = operator.clock.now();
+  return operator.database.transaction(async (tx) => {
+    await tx.query('set transaction isolation level repeatable read, read only');
+    await tx.setStatementLimit(MAX_READ_MS);
+    return readMonth(tx, { month, bounds, now });
+  });
+}
+
+interface AskedMonth {
+  readonly month: string;
+  readonly bounds: TimeBounds;
+  readonly now: number;
+}
+
+async function readMonth(db: Queryable, { month, bounds, now }: AskedMonth): Promise<SettlementMonth> {
+  const months = await listClosedMonths(db);
+  const closed = months.find((one) => one.month === month);
+  const figures = closed
+    ? toChannelFigures((await listClosedFigures(db)).filter((one) => one.month === month))
+    : await readOpenMonth(db, { month, bounds }, months);
+  const names = await listChannelNames(db);
+  const channels = names.flatMap(({ channelId, appId, name }): ChannelMonth[] => {
+    const one = figures.get(channelId);
+    if (!one) return closed ? [] : [{ appId, name, ...toChannelSums(NO_FIGURES) }];
+    return [{ appId, name, ...toChannelSums(one) }];
+  });
+  return {
+    month,
+    monthIsOver: now >= bounds.to,
+    status: closed ? 'CLOSED' : 'OPEN',
+    closedBy: closed?.closedBy ?? null,
+    closedAt: closed?.closedAt ?? null,
+    totals: sumProducts(channels),
+    laterCent: channels.reduce((sum, { laterCent }) => sum + laterCent, 0),
+    unsettled: channels.reduce((sum, { unsettled }) => sum + unsettled, 0),
+    channels,
+  };
+}
+
+const NO_FIGURES: ClosedFigures = { products: [], later: {}, unsettled: 0 };
+
+function toChannelSums({ products, later, unsettled }: ClosedFigures): Omit<ChannelMonth, 'appId' | 'name'> {
+  const changes = sumLater(later);
+  return { ...sumProducts(products), later: changes, laterCent: netCent(changes), unsettled, products };
+}
+
+function toChannelFigures(rows: readonly ClosedChannelMonth[]): Map<string, ClosedFigures> {
+  return new Map(rows.map(({ channelId, figures }) => [channelId, figures]));
+}
+
+/** What closing it now would store. */
+async function readOpenMonth(
+  db: Queryable,
+  { month, bounds }: Omit<AskedMonth, 'now'>,
+  closedMonths: readonly ClosedMonth[],
+): Promise<Map<string, ClosedFigures>> {
+  const products = sumByChannel(await sumSettlementLines(db, bounds));
+  const unsettled = await countAllUnsettled(db, bounds);
+  const later = await findLaterFor(db, month, closedMonths);
+  const channelIds = new Set([...products.keys(), ...unsettled.keys(), ...later.keys()]);
+  return new Map(
+    [...channelIds].map((channelId) => [
+      channelId,
+      {
+        products: sortProducts(products.get(channelId) ?? []),
+        later: later.get(channelId) ?? {},
+        unsettled: unsettled.get(channelId) ?? 0,
+      },
+    ]),
+  );
+}
+
+function sumByChannel(lines: readonly SummedLines[]): Map<string, ProductSums[]> {
+  const products = new Map<string, ProductSums & { readonly channelId: string }>();
+  for (const { channelId, productCode, settlementMode, kind, cents, count } of lines) {
+    const key = `${channelId} ${productCode} ${settlementMode}`;
+    const sums = addToSums(products.get(key) ?? ZERO_SUMS, kind, cents, count);
+    products.set(key, { ...sums, channelId, productCode, settlementMode });
+  }
+  const channels = new Map<string, ProductSums[]>();
+  for (const { channelId, ...product } of products.values()) {
+    channels.set(channelId, [...(channels.get(channelId) ?? []), product]);
+  }
+  return channels;
+}
+
+/** Changes in closed months stand in the first month that is open after them, and in no other. */
+async function findLaterFor(
+  db: Queryable,
+  month: string,
+  closedMonths: readonly ClosedMonth[],
+  channelId?: string,
+): Promise<LaterChanges> {
+  const [first, last] = [closedMonths[0], closedMonths.at(-1)];
+  if (!first || !last || month !== monthAfter(last.month)) return new Map();
+  const bounds = { from: requireMonth(first.month).from, to: requireMonth(last.month).to };
+  return findLaterChanges(await sumMonths(db, bounds, channelId), await listClosedFigures(db, channelId));
+}
+
+/** For the report of one channel. */
+export async function findMonthState(db: Queryable, month: string, channelId: string): Promise<MonthState> {
+  const months = await listClosedMonths(db);
+  const closed = months.find((one) => one.month === month);
+  if (!closed) {
+    const later = await findLaterFor(db, month, months, channelId);
+    return { closed: undefined, later: sumLater(later.get(channelId)) };
+  }
+  const rows = await listClosedFigures(db, channelId);
+  const figures = rows.find((one) => one.month === month)?.figures ?? NO_FIGURES;
+  return { closed: { ...closed, figures }, later: sumLater(figures.later) };
+}
+
+export interface MonthInList extends Pick<SettlementMonth, 'month' | 'status' | 'closedBy' | 'closedAt'> {}
+
+/** The latest first, from the month in which the first channel was made to the present one. */
+export async function listSettlementMonths({ database, clock }: OperatorWithClock): Promise<MonthInList[]> {
+  const closedMonths = await listClosedMonths(database);
+  const closed = new Map(closedMonths.map((one) => [one.month, one]));
+  const present = monthAt(clock.now());
+  const [first = present] = [await findFirstMonth(database), closedMonths[0]?.month, present]
+    .filter((month) => month !== undefined)
+    .toSorted();
+  const months: MonthInList[] = [];
+  for (let month = first; month <= present; month = monthAfter(month)) {
+    const one = closed.get(month);
+    const { closedBy = null, closedAt = null } = one ?? {};
+    months.push({ month, status: one ? 'CLOSED' : 'OPEN', closedBy, closedAt });
+  }
+  return months.reverse();
+}
+
+export interface CloseMonthInput {
+  readonly month: string;
+  readonly note?: string | undefined;
+}
+
+/**
+ * Freezes the figures of a month that is over. Months are closed in their order and without a gap; the first may be any. What
+ * still changes in it stands in the first open month after it.
+ */
+export async function closeSettlementMonth(
+  operator: OperatorWithClock,
+  { month, note: given }: CloseMonthInput,
+): Promise<SettlementMonth> {
+  const bounds = requireMonth(month);
+  const note = given === undefined ? null : requireName('the note', given);
+  const now = operator.clock.now();
+  if (now < bounds.to) throw refusal('month-not-over')`${month} is not over yet in Asia/Shanghai`;
+  return inTransaction(operator, async (tx) => {
+    await tx.setStatementLimit(MAX_READ_MS);
+    await lockClosing(tx);
+    const months = await listClosedMonths(tx);
+    requireNextMonth(month, months);
+    const figures = await readOpenMonth(tx, { month, bounds }, months);
+    await storeClosedMonth(tx, month, figures, { by: operator.actor, note });
+    const closed = await readMonth(tx, { month, bounds, now });
+    const { totals, laterCent, unsettled } = closed;
+    const detail = { note, ...totals, laterCent, unsettled };
+    await recordAudit(tx, { actor: operator.actor, action: 'settlement.close', subject: month, detail });
+    return closed;
+  });
+}
+
+function requireNextMonth(month: string, closed: readonly ClosedMonth[]): void {
+  const same = closed.find((one) => one.month === month);
+  if (same) throw refusal('month-closed')`${month} was closed already, by ${same.closedBy} at ${same.closedAt}`;
+  const last = closed.at(-1);
+  if (last && month !== monthAfter(last.month)) {
+    throw refusal('month-not-next')`months are closed one after another, and the next one is ${monthAfter(last.month)}`;
+  }
+}

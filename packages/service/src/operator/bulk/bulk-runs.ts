@@ -1,0 +1,242 @@
+import { parseTime } from '@perennial/wire';
+import type { Queryable } from '../../platform/db/database.js';
+import type { Said } from '../../platform/wordings.js';
+import { insertApproval } from '../approvals/approvals-sql.js';
+import { recordAudit } from '../audit.js';
+import { maskUserId } from '../masking.js';
+import { type Changed, inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
+import { type PageInput, readPage } from '../paging.js';
+import { requireRoleForRun } from '../people/not-allowed.js';
+import type { Role } from '../people/roles.js';
+import { readResult } from '../result-texts.js';
+import { createNotFound, quoted, requireName, requireOneOf } from '../rules.js';
+import {
+  BULK_KINDS,
+  type BulkItem,
+  type BulkKind,
+  type BulkRun,
+  findItems,
+  findRun,
+  findRunOfKey,
+  findRuns,
+  insertRun,
+  lockRun,
+  storeCanceledRun,
+  storeRunStatus,
+} from './bulk-sql.js';
+import { type BulkChoice, findBulkItems } from './find-items.js';
+
+export interface BulkRunView extends Omit<BulkRun, 'runId' | 'key' | 'approvedBy'> {
+  readonly runId: string;
+  /** Has to be typed to start it. */
+  readonly confirmation: string;
+  readonly needsApproval: boolean;
+}
+
+export interface PrepareRunInput {
+  readonly kind: string;
+  readonly items?: readonly string[] | undefined;
+  readonly filter?: Readonly<Record<string, string>> | undefined;
+  readonly reason: string;
+  /** A second request of the same person with the same key is the same run. */
+  readonly key: string;
+}
+
+const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
+  RETRY: 'support',
+  UNSUBSCRIBE: 'support',
+  REPLAY: 'support',
+  REFUND: 'finance',
+};
+
+/** Always two persons. */
+const needsApproval = (kind: BulkKind): boolean => kind === 'REFUND';
+
+/** A dry run: writes down which things are meant, and does nothing about them. */
+export async function prepareRun(
+  operator: OperatorWithClock,
+  input: PrepareRunInput,
+  role: Role,
+): Promise<Changed<BulkRunView>> {
+  const { database, actor } = operator;
+  const kind = requireOneOf('the kind', input.kind, BULK_KINDS);
+  requireRoleForRun(role, ROLE_FOR[kind], kind);
+  const reason = requireName('the reason', input.reason);
+  const key = requireName('the key', input.key);
+  const choice = requireChoice(input);
+  const before = await findRunOfKey(database, actor, key);
+  if (before) return { ...describeRun(requireSameKind(before, kind), role), changed: false };
+  const items = await findBulkItems(operator, kind, choice);
+  const meant = items.filter(({ refusal }) => refusal === null);
+  if (meant.length === 0) {
+    throw items[0]?.refusal ?? refusal('nothing-matches')`nothing matches of which this could be done`;
+  }
+  const run = await inTransaction(operator, async (tx) => {
+    const inserted = await insertRun(tx, { kind, key, reason, requestedBy: actor, filter: choice.filter ?? {} }, items);
+    if (!inserted) return undefined;
+    const detail = { kind, items: meant.length, amountCent: inserted.amountCent, reason };
+    await recordAudit(tx, { actor, action: 'bulk.prepare', subject: runSubject(inserted.runId), detail });
+    return inserted;
+  });
+  if (run) return { ...describeRun(run, role), changed: true };
+  // The same person has asked for it at the same moment.
+  const same = await findRunOfKey(database, actor, key);
+  if (!same) throw new Error('a run whose key is taken is not there');
+  return { ...describeRun(requireSameKind(same, kind), role), changed: false };
+}
+
+function requireSameKind(run: BulkRun, kind: BulkKind): BulkRun {
+  if (run.kind === kind) return run;
+  throw refusal('run-key-used')`the key ${quoted(run.key)} stands for run ${run.runId}, which does ${run.kind}`;
+}
+
+function requireChoice({ items, filter }: PrepareRunInput): BulkChoice {
+  if (items && !filter && items.length > 0) return { items };
+  if (filter && !items) return { filter };
+  throw refusal('run-without-choice')`give either the things that are meant, or a filter`;
+}
+
+/** What a dry run found does not hold for longer. */
+const MAX_AGE_MS = 86_400_000;
+
+const runSubject = (runId: number): string => `run-${runId}`;
+
+/**
+ * Starts a run whose number of things was typed, by who has chosen them: otherwise that person could approve the choice as
+ * the second one. A run that refunds waits for a second person first. Started twice, it is started once.
+ */
+export async function startRun(
+  operator: OperatorWithClock,
+  { runId, confirmation }: { readonly runId: string; readonly confirmation: string },
+  role: Role,
+): Promise<Changed<BulkRunView>> {
+  const { actor } = operator;
+  return inTransaction(operator, async (tx) => {
+    const run = await requireLockedRun(tx, runId);
+    requireRoleForRun(role, ROLE_FOR[run.kind], run.kind);
+    if (run.requestedBy !== actor) {
+      throw refusal('run-not-yours')`run ${runId} was prepared by ${run.requestedBy}, and is started by nobody else`;
+    }
+    if (['WAITING', 'RUNNING', 'DONE'].includes(run.status)) return { ...describeRun(run, role), changed: false };
+    if (run.status !== 'PREPARED') throw refusal('run-in-status')`run ${runId} is ${run.status}`;
+    if (operator.clock.now() - (parseTime(run.requestedAt) ?? 0) > MAX_AGE_MS) {
+      throw refusal(
+        'run-too-old',
+      )`run ${runId} was prepared more than a day ago: prepare it again, to see what it would do now`;
+    }
+    const needed = confirmationOf(run);
+    if (confirmation !== needed) {
+      throw refusal('run-not-typed')`type ${quoted(needed)} to start run ${runId}, not ${quoted(confirmation)}`;
+    }
+    const waits = needsApproval(run.kind);
+    if (waits) {
+      const { amountCent, reason: note, key } = run;
+      await insertApproval(tx, { kind: 'BULK', subject: String(run.runId), key, amountCent, note, requestedBy: actor });
+    }
+    const started = await storeRunStatus(tx, run.runId, waits ? 'WAITING' : 'RUNNING');
+    const detail = { kind: run.kind, items: run.items - run.skipped, from: run.status, to: started.status };
+    await recordAudit(tx, { actor, action: 'bulk.start', subject: runSubject(run.runId), detail });
+    return { ...describeRun(started, role), changed: true };
+  });
+}
+
+/** What was done stays done; the rest is left. */
+export async function cancelRun(
+  operator: Operator,
+  { runId }: { readonly runId: string },
+  role: Role,
+): Promise<Changed<BulkRunView>> {
+  const { actor } = operator;
+  return inTransaction(operator, async (tx) => {
+    const run = await requireLockedRun(tx, runId);
+    requireRoleForRun(role, ROLE_FOR[run.kind], run.kind);
+    if (run.status === 'CANCELED') return { ...describeRun(run, role), changed: false };
+    if (run.status === 'DONE' || run.status === 'DECLINED')
+      throw refusal('run-in-status')`run ${runId} is ${run.status}`;
+    const canceled = await storeCanceledRun(tx, run.runId, actor);
+    const detail = { kind: run.kind, from: run.status, to: canceled.status, done: canceled.done };
+    await recordAudit(tx, { actor, action: 'bulk.cancel', subject: runSubject(run.runId), detail });
+    return { ...describeRun(canceled, role), changed: true };
+  });
+}
+
+/** The latest first. */
+export async function listRuns(
+  { database }: Operator,
+  input: PageInput,
+  role: Role,
+): Promise<{ readonly runs: BulkRunView[]; readonly nextCursor: string | null }> {
+  const { rows, nextCursor } = await readPage(
+    'bulk',
+    input,
+    [0],
+    (before, limit) => findRuns(database, before?.[0], limit),
+    (run) => [run.runId],
+  );
+  return { runs: rows.map((run) => describeRun(run, role)), nextCursor };
+}
+
+export async function showRun(
+  { database }: Operator,
+  { runId }: { readonly runId: string },
+  role: Role,
+): Promise<BulkRunView> {
+  const run = await findRun(database, parseRunId(runId));
+  if (!run) throw createNotFound('run', runId);
+  return describeRun(run, role);
+}
+
+/** An item with what its result says, for pages in other languages. */
+export type BulkItemView = Omit<BulkItem, 'refusal'> & { readonly said: Said | null };
+
+/** What came of each, in their order. */
+export async function listRunItems(
+  { database }: Operator,
+  input: PageInput & { readonly runId: string; readonly status?: string | undefined },
+): Promise<{ readonly items: readonly BulkItemView[]; readonly nextCursor: string | null }> {
+  const runId = parseRunId(input.runId);
+  if (!(await findRun(database, runId))) throw createNotFound('run', input.runId);
+  const { rows, nextCursor } = await readPage(
+    `bulk/${runId}/items`,
+    input,
+    [0],
+    (after, limit) => findItems(database, runId, input.status, after?.[0], limit),
+    ({ itemNo }) => [itemNo],
+  );
+  return {
+    items: rows.map(({ refusal: why, ...item }) => ({
+      ...item,
+      said: readResult({ result: item.result, refusal: why }),
+    })),
+    nextCursor,
+  };
+}
+
+/** 0, which no run has, when the text is not a number. */
+function parseRunId(text: string): number {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
+}
+
+async function requireLockedRun(tx: Queryable, runId: string): Promise<BulkRun> {
+  const run = await lockRun(tx, parseRunId(runId));
+  if (!run) throw createNotFound('run', runId);
+  return run;
+}
+
+/** Before it is started, those that are skipped are the ones of which nothing can be done. */
+const confirmationOf = ({ kind, items, skipped }: BulkRun): string => `${kind} ${items - skipped}`;
+
+function describeRun({ key: _1, approvedBy: _2, ...run }: BulkRun, role: Role): BulkRunView {
+  return {
+    ...run,
+    runId: String(run.runId),
+    filter: maskFilter(run.filter, role),
+    confirmation: confirmationOf({ ...run, key: _1, approvedBy: _2 }),
+    needsApproval: needsApproval(run.kind),
+  };
+}
+
+function maskFilter(filter: unknown, role: Role): unknown {
+  if (typeof filter !== 'object' || filter === null || !('channelUserId' in filter)) return filter;
+  return { ...filter, channelUserId: maskUserId(String(filter.channelUserId), role) };
+}

@@ -1,0 +1,333 @@
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
+import type { Refusal } from '../../platform/plain-error.js';
+import type { OperatorError } from '../operator.js';
+import { resultText } from '../result-texts.js';
+
+export const BULK_KINDS = ['RETRY', 'REFUND', 'UNSUBSCRIBE', 'REPLAY'] as const;
+export type BulkKind = (typeof BULK_KINDS)[number];
+export type BulkStatus = 'PREPARED' | 'WAITING' | 'RUNNING' | 'DONE' | 'CANCELED' | 'DECLINED';
+export type BulkItemStatus = 'WAITING' | 'DONE' | 'FAILED' | 'SKIPPED';
+
+/** The same done to many. */
+export interface BulkRun {
+  readonly runId: number;
+  readonly kind: BulkKind;
+  readonly status: BulkStatus;
+  readonly key: string;
+  readonly filter: unknown;
+  readonly reason: string;
+  readonly items: number;
+  readonly amountCent: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly requestedBy: string;
+  readonly requestedAt: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  /** Of one that needs a second person. */
+  readonly approvalId: string | null;
+  readonly approvedBy: string | null;
+}
+
+const APPROVAL = `from approvals a where a.kind = 'BULK' and a.subject = r.run_id::text`;
+const RUN_FIELDS = `r.run_id as "runId", r.kind, r.status, r.request_key as key, r.filter, r.reason, r.items,
+  r.amount_cent as "amountCent", r.done, r.failed, r.skipped, r.requested_by as "requestedBy",
+  ${shanghaiText('r.requested_at')} as "requestedAt", ${shanghaiText('r.started_at')} as "startedAt",
+  ${shanghaiText('r.finished_at')} as "finishedAt", (select a.approval_id::text ${APPROVAL}) as "approvalId",
+  (select a.decided_by ${APPROVAL} and a.status = 'APPROVED') as "approvedBy"`;
+
+const RUN_COLUMNS = columns<BulkRun>({
+  runId: 'bigint',
+  kind: 'text',
+  status: 'text',
+  key: 'text',
+  filter: 'jsonb',
+  reason: 'text',
+  items: 'integer',
+  amountCent: 'bigint',
+  done: 'integer',
+  failed: 'integer',
+  skipped: 'integer',
+  requestedBy: 'text',
+  requestedAt: 'text',
+  startedAt: 'text?',
+  finishedAt: 'text?',
+  approvalId: 'text?',
+  approvedBy: 'text?',
+});
+
+/** One thing that a run is about. */
+export interface NewBulkItem {
+  readonly subject: string;
+  readonly orderNo: number | null;
+  readonly amountCent: number;
+  /** Why nothing will be done about it. Null: it will. */
+  readonly refusal: OperatorError | null;
+}
+
+export type NewBulkRun = Pick<BulkRun, 'kind' | 'key' | 'reason' | 'requestedBy'> & { readonly filter: unknown };
+
+const INSERT_RUN = statement({
+  text: `insert into bulk_runs as r (kind, request_key, filter, reason, requested_by, items, amount_cent, skipped, requested_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now()) on conflict (requested_by, request_key) do nothing returning ${RUN_FIELDS}`,
+  parameters: ['text', 'text', 'jsonb', 'text', 'text', 'integer', 'bigint', 'integer'],
+  columns: RUN_COLUMNS,
+});
+
+const INSERT_ITEMS = statement({
+  text: `insert into bulk_items (run_id, item_no, subject, order_no, amount_cent, status, result, refusal)
+     select $1, n.item_no, n.subject, n.order_no, n.amount_cent, case when n.result is null then 'WAITING' else 'SKIPPED' end,
+       n.result, n.refusal::jsonb
+     from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[]) with ordinality
+       as n(subject, order_no, amount_cent, result, refusal, item_no)`,
+  parameters: ['bigint', 'text[]', 'bigint[]', 'bigint[]', 'text[]', 'text[]'],
+});
+
+/** Undefined when the person has used the key before. */
+export async function insertRun(
+  tx: Queryable,
+  run: NewBulkRun,
+  items: readonly NewBulkItem[],
+): Promise<BulkRun | undefined> {
+  const meant = items.filter(({ refusal }) => refusal === null);
+  const [row] = await tx.query(INSERT_RUN, [
+    run.kind,
+    run.key,
+    JSON.stringify(run.filter),
+    run.reason,
+    run.requestedBy,
+    items.length,
+    meant.reduce((sum, { amountCent }) => sum + amountCent, 0),
+    items.length - meant.length,
+  ]);
+  if (!row) return undefined;
+  await tx.query(INSERT_ITEMS, [
+    row.runId,
+    items.map(({ subject }) => subject),
+    items.map(({ orderNo }) => orderNo),
+    items.map(({ amountCent }) => amountCent),
+    items.map(({ refusal }) => refusal?.message ?? null),
+    items.map(({ refusal }) => toJson(refusal?.refusal)),
+  ]);
+  return row;
+}
+
+const FIND_RUN_OF_KEY = statement({
+  text: `select ${RUN_FIELDS} from bulk_runs r where r.requested_by = $1 and r.request_key = $2`,
+  parameters: ['text', 'text'],
+  columns: RUN_COLUMNS,
+});
+
+export async function findRunOfKey(db: Queryable, requestedBy: string, key: string): Promise<BulkRun | undefined> {
+  const [run] = await db.query(FIND_RUN_OF_KEY, [requestedBy, key]);
+  return run;
+}
+
+const FIND_RUN = statement({
+  text: `select ${RUN_FIELDS} from bulk_runs r where r.run_id = $1`,
+  parameters: ['bigint'],
+  columns: RUN_COLUMNS,
+});
+
+export async function findRun(db: Queryable, runId: number): Promise<BulkRun | undefined> {
+  const [run] = await db.query(FIND_RUN, [runId]);
+  return run;
+}
+
+const LOCK_RUN = statement({
+  text: `select ${RUN_FIELDS} from bulk_runs r where r.run_id = $1 for update`,
+  parameters: ['bigint'],
+  columns: RUN_COLUMNS,
+});
+
+export async function lockRun(tx: Queryable, runId: number): Promise<BulkRun | undefined> {
+  const [run] = await tx.query(LOCK_RUN, [runId]);
+  return run;
+}
+
+const LIST_RUNS = statement({
+  text: `select ${RUN_FIELDS} from bulk_runs r where $1::bigint is null or r.run_id < $1 order by r.run_id desc limit $2`,
+  parameters: ['bigint', 'bigint'],
+  columns: RUN_COLUMNS,
+});
+
+/** The latest first, before one of them. */
+export async function findRuns(db: Queryable, before: number | undefined, limit: number): Promise<BulkRun[]> {
+  return db.query(LIST_RUNS, [before ?? null, limit]);
+}
+
+const STORE_RUN_STATUS = statement({
+  text: `update bulk_runs r set status = $2, started_at = case when $2 = 'RUNNING' then now() else r.started_at end
+     where r.run_id = $1 returning ${RUN_FIELDS}`,
+  parameters: ['bigint', 'text'],
+  columns: RUN_COLUMNS,
+});
+
+/** The caller holds the run's lock. */
+export async function storeRunStatus(tx: Queryable, runId: number, status: 'WAITING' | 'RUNNING'): Promise<BulkRun> {
+  const [run] = await tx.query(STORE_RUN_STATUS, [runId, status]);
+  if (!run) throw new Error('a run that is locked has a row');
+  return run;
+}
+
+const CANCEL_RUN = statement({
+  text: `with left_over as (
+       update bulk_items set status = 'SKIPPED', result = '${resultText('run-canceled')}', finished_at = now()
+       where run_id = $1 and status = 'WAITING' returning 1)
+     update bulk_runs r set status = 'CANCELED', finished_at = now(), lease_until = null,
+       skipped = r.skipped + (select count(*)::integer from left_over)
+     where r.run_id = $1`,
+  parameters: ['bigint'],
+});
+const END_APPROVAL_OF_RUN = statement({
+  text: `update approvals set status = case when requested_by = $2 then 'WITHDRAWN' else 'DECLINED' end, decided_by = $2,
+       decided_at = now(), result = '${resultText('run-canceled')}'
+     where kind = 'BULK' and subject = $1::bigint::text and status = 'WAITING'`,
+  parameters: ['bigint', 'text'],
+});
+
+/** The caller holds the run's lock. What was begun is finished all the same. */
+export async function storeCanceledRun(tx: Queryable, runId: number, canceledBy: string): Promise<BulkRun> {
+  await tx.query(CANCEL_RUN, [runId]);
+  await tx.query(END_APPROVAL_OF_RUN, [runId, canceledBy]);
+  const run = await findRun(tx, runId);
+  if (!run) throw new Error('a run that is locked has a row');
+  return run;
+}
+
+export interface BulkItem {
+  readonly itemNo: number;
+  readonly subject: string;
+  readonly orderNo: string | null;
+  readonly amountCent: number;
+  readonly status: BulkItemStatus;
+  /** What came of it. */
+  readonly result: string | null;
+  readonly refusal: Refusal | null;
+  readonly finishedAt: string | null;
+}
+
+const ITEM_FIELDS = `i.item_no as "itemNo", i.subject, i.order_no::text as "orderNo", i.amount_cent as "amountCent", i.status,
+  i.result, i.refusal, ${shanghaiText('i.finished_at')} as "finishedAt"`;
+const ITEM_COLUMNS = columns<BulkItem>({
+  itemNo: 'integer',
+  subject: 'text',
+  orderNo: 'text?',
+  amountCent: 'bigint',
+  status: 'text',
+  result: 'text?',
+  refusal: 'jsonb?',
+  finishedAt: 'text?',
+});
+
+const LIST_ITEMS = statement({
+  text: `select ${ITEM_FIELDS} from bulk_items i
+     where i.run_id = $1 and ($2::text is null or i.status = $2) and i.item_no > $3 order by i.item_no limit $4`,
+  parameters: ['bigint', 'text', 'integer', 'bigint'],
+  columns: ITEM_COLUMNS,
+});
+
+/** In their order, after one of them. */
+export async function findItems(
+  db: Queryable,
+  runId: number,
+  status: string | undefined,
+  after: number | undefined,
+  limit: number,
+): Promise<BulkItem[]> {
+  return db.query(LIST_ITEMS, [runId, status ?? null, after ?? 0, limit]);
+}
+
+const LEASE_RUN = statement({
+  text: `update bulk_runs r set lease_until = now() + $1::double precision * interval '1 s'
+     where r.run_id = (
+       select n.run_id from bulk_runs n where n.status = 'RUNNING' and (n.lease_until is null or n.lease_until <= now())
+       order by n.lease_until nulls first, n.run_id limit 1 for update skip locked)
+     returning ${RUN_FIELDS}`,
+  parameters: ['double precision'],
+  columns: RUN_COLUMNS,
+});
+
+/** A run that no other node works on until the lease is over: the one that nobody has worked on for longest. */
+export async function leaseRun(db: Queryable, leaseSeconds: number): Promise<BulkRun | undefined> {
+  const [run] = await db.query(LEASE_RUN, [leaseSeconds]);
+  return run;
+}
+
+const RENEW_LEASE = statement({
+  text: `update bulk_runs set lease_until = now() + $2::double precision * interval '1 s'
+     where run_id = $1 and status = 'RUNNING' returning 1`,
+  parameters: ['bigint', 'double precision'],
+});
+
+/** Also takes the run's lock. False when it was canceled. */
+export async function renewLease(tx: Queryable, runId: number, leaseSeconds: number): Promise<boolean> {
+  return (await tx.query(RENEW_LEASE, [runId, leaseSeconds])).length === 1;
+}
+
+const RELEASE_RUN = statement({
+  text: `update bulk_runs set lease_until = now() where run_id = $1 and status = 'RUNNING'`,
+  parameters: ['bigint'],
+});
+
+/** Any node may go on with it at once. */
+export async function releaseRun(db: Queryable, runId: number): Promise<void> {
+  await db.query(RELEASE_RUN, [runId]);
+}
+
+const LOCK_NEXT_ITEM = statement({
+  text: `select ${ITEM_FIELDS} from bulk_items i where i.run_id = $1 and i.status = 'WAITING' order by i.item_no limit 1 for update`,
+  parameters: ['bigint'],
+  columns: ITEM_COLUMNS,
+});
+
+/** The caller holds the run's lock. */
+export async function lockNextItem(tx: Queryable, runId: number): Promise<BulkItem | undefined> {
+  const [item] = await tx.query(LOCK_NEXT_ITEM, [runId]);
+  return item;
+}
+
+const FINISH_RUN = statement({
+  text: `update bulk_runs set status = 'DONE', finished_at = now(), lease_until = null where run_id = $1 and status = 'RUNNING'`,
+  parameters: ['bigint'],
+});
+
+export async function finishRun(tx: Queryable, runId: number): Promise<void> {
+  await tx.query(FINISH_RUN, [runId]);
+}
+
+export interface ItemResult {
+  readonly status: Exclude<BulkItemStatus, 'WAITING'>;
+  readonly result: string;
+  readonly refusal?: Refusal | undefined;
+}
+
+const STORE_ITEM_RESULT = statement({
+  text: `with run as materialized (
+       select r.run_id from bulk_runs r where r.run_id = $1 for no key update
+     ), former as materialized (
+       select i.item_no, i.status from bulk_items i join run using (run_id) where i.item_no = $2 for update of i
+     ), stored as (
+       update bulk_items i set status = $3, result = $4, refusal = $5, finished_at = now()
+       from former f where i.run_id = $1 and i.item_no = f.item_no and f.status in ('WAITING', 'SKIPPED')
+       returning case when f.status = 'SKIPPED' then 1 else 0 end as was_skipped)
+     update bulk_runs r set done = r.done + case when $3 = 'DONE' then 1 else 0 end,
+       failed = r.failed + case when $3 = 'FAILED' then 1 else 0 end,
+       skipped = r.skipped + case when $3 = 'SKIPPED' then 1 else 0 end - s.was_skipped
+     from stored s where r.run_id = $1`,
+  parameters: ['bigint', 'integer', 'text', 'text', 'jsonb'],
+});
+
+/** What came of an item. One that was skipped, since its run was canceled while it was under way, has come to this after all. */
+export async function storeItemResult(
+  tx: Queryable,
+  runId: number,
+  itemNo: number,
+  { status, result, refusal }: ItemResult,
+): Promise<void> {
+  await tx.query(STORE_ITEM_RESULT, [runId, itemNo, status, result, toJson(refusal)]);
+}
+
+const toJson = (refusal: Refusal | undefined): string | null => (refusal ? JSON.stringify(refusal) : null);

@@ -1,0 +1,63 @@
+import type { PaymentStatus, SettlementMode } from '@perennial/wire';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import type { Order } from '../../subscriptions/domain/orders/order.js';
+import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
+import { ORDER_COLUMNS, ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
+
+export interface FoundPeriod extends PaymentReference {
+  readonly settlementMode: SettlementMode;
+  readonly status: PaymentStatus;
+  readonly amountCent: number;
+  /** What was not refunded, and is not about to be. */
+  readonly leftCent: number;
+}
+
+const FIND_PERIODS = statement({
+  text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", o.settlement_mode as "settlementMode", p.status,
+       p.amount_cent as "amountCent", p.amount_cent - p.refund_amount_cent - coalesce((
+         select sum(f.amount_cent)::bigint from refunds f
+         where f.order_no = p.order_no and f.cycle_no = p.cycle_no and f.status = 'STARTED'), 0) as "leftCent"
+     from unnest($1::bigint[], $2::integer[]) with ordinality as n(order_no, cycle_no, place)
+       join payments p using (order_no, cycle_no) join orders o using (order_no) order by n.place`,
+  parameters: ['bigint[]', 'integer[]'],
+  columns: columns<FoundPeriod>({
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    settlementMode: 'text',
+    status: 'text',
+    amountCent: 'bigint',
+    leftCent: 'bigint',
+  }),
+});
+
+/** In the order in which they are given, without those that were not started. */
+export async function findPeriods(db: Queryable, periods: readonly PaymentReference[]): Promise<FoundPeriod[]> {
+  return db.query(FIND_PERIODS, [periods.map(({ orderNo }) => orderNo), periods.map(({ cycleNo }) => cycleNo)]);
+}
+
+const FIND_ORDERS = statement({
+  text: `select ${ORDER_FIELDS} from orders o where o.order_no = any($1::bigint[]) order by o.order_no`,
+  parameters: ['bigint[]'],
+  columns: ORDER_COLUMNS,
+});
+
+export async function findOrders(db: Queryable, orderNos: readonly number[]): Promise<Order[]> {
+  return db.query(FIND_ORDERS, [orderNos]);
+}
+
+export interface FoundEvent {
+  readonly eventNo: number;
+  readonly orderNo: number;
+  readonly appId: string;
+}
+
+const FIND_EVENTS = statement({
+  text: `select e.event_no as "eventNo", e.order_no as "orderNo", c.app_id as "appId"
+     from events e join channels c using (channel_id) where e.event_no = any($1::bigint[])`,
+  parameters: ['bigint[]'],
+  columns: columns<FoundEvent>({ eventNo: 'bigint', orderNo: 'bigint', appId: 'text' }),
+});
+
+export async function findEventsByNumber(db: Queryable, eventNos: readonly number[]): Promise<FoundEvent[]> {
+  return db.query(FIND_EVENTS, [eventNos]);
+}

@@ -1,0 +1,291 @@
+import { settlementModes } from '@perennial/wire/enums';
+import { parseEventId } from '../../delivery/event-id.js';
+import type { Queryable } from '../../platform/db/database.js';
+import type { Order } from '../../subscriptions/domain/orders/order.js';
+import { type PaymentReference, parseOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
+import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
+import { findNewestEvents } from '../events.js';
+import { OperatorError, type OperatorWithClock, refusal } from '../operator.js';
+import { listOrders, type OrderFilterInput } from '../orders/list-orders.js';
+import { requireRetryable, requireUnsubscribable } from '../orders/orders.js';
+import { formatPeriodSubject, parsePeriodSubject } from '../orders/period-subjects.js';
+import { sumVoidedPeriods } from '../orders/previews.js';
+import { isRefundable } from '../orders/refunds.js';
+import { findWaitingRefunds } from '../orders/waiting-refunds-sql.js';
+import { parseFailedFilter, walkFailedPayments } from '../payments/failed-payments.js';
+import { createNotFound, requireOneOf } from '../rules.js';
+import type { BulkKind, NewBulkItem } from './bulk-sql.js';
+import { type FoundPeriod, findEventsByNumber, findOrders, findPeriods } from './find-items-sql.js';
+
+/** How many things one run may be about. */
+export const MAX_ITEMS = 10_000;
+
+/** Which things are meant: by name, or all that match a filter, by the names that the filter of their list has. */
+export type BulkChoice =
+  | { readonly items: readonly string[]; readonly filter?: undefined }
+  | { readonly filter: Readonly<Record<string, string>>; readonly items?: undefined };
+
+/** Of those that are named, the ones of which nothing can be done are among them and say so. */
+export async function findBulkItems(
+  operator: OperatorWithClock,
+  kind: BulkKind,
+  choice: BulkChoice,
+): Promise<NewBulkItem[]> {
+  const items = choice.items
+    ? await findNamed(operator, kind, unique(choice.items))
+    : await findMatching(operator, kind, choice.filter);
+  if (items.length > MAX_ITEMS) throw createTooMany();
+  return items;
+}
+
+const createTooMany = () =>
+  refusal('run-too-large')`more than ${MAX_ITEMS} match: a run may be about ${MAX_ITEMS} at most, so ask for fewer`;
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)];
+
+async function findNamed(
+  operator: OperatorWithClock,
+  kind: BulkKind,
+  names: readonly string[],
+): Promise<NewBulkItem[]> {
+  switch (kind) {
+    case 'RETRY':
+    case 'REFUND':
+      return findNamedPeriods(operator, kind, names);
+    case 'UNSUBSCRIBE':
+      return findNamedOrders(operator, names);
+    case 'REPLAY':
+      return findNamedEvents(operator, names);
+  }
+}
+
+async function findNamedPeriods(
+  { database }: OperatorWithClock,
+  kind: 'RETRY' | 'REFUND',
+  names: readonly string[],
+): Promise<NewBulkItem[]> {
+  const periods = names.map((name) => requireParsed(parsePeriodSubject(name), 'period', name));
+  const found = await findPeriods(database, periods);
+  const known = new Set(found.map(({ orderNo, cycleNo }) => formatPeriodSubject(orderNo, cycleNo)));
+  requireAllKnown('period', names, known);
+  return kind === 'RETRY' ? found.map(toRetry) : toRefunds(database, found);
+}
+
+function requireParsed<T>(parsed: T | undefined, what: string, name: string): T {
+  if (parsed === undefined) throw createNotFound(what, name);
+  return parsed;
+}
+
+function requireAllKnown(what: string, names: readonly string[], known: ReadonlySet<string>): void {
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined) throw createNotFound(what, unknown);
+}
+
+function toRetry({ orderNo, cycleNo, status, amountCent }: FoundPeriod): NewBulkItem {
+  return {
+    subject: formatPeriodSubject(orderNo, cycleNo),
+    orderNo,
+    amountCent,
+    refusal: refusalOf(() => requireRetryable(orderNo, { cycleNo, status })),
+  };
+}
+
+/** What somebody has asked for already counts as if it were refunded. */
+async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promise<NewBulkItem[]> {
+  const subjects = periods.map(({ orderNo, cycleNo }) => formatPeriodSubject(orderNo, cycleNo));
+  const waitingCent = new Map<string, number>();
+  for (const { subject, amountCent } of await findWaitingRefunds(db, subjects)) {
+    waitingCent.set(subject, (waitingCent.get(subject) ?? 0) + amountCent);
+  }
+  return periods.map(({ orderNo, cycleNo, settlementMode, status, leftCent }) => {
+    const subject = formatPeriodSubject(orderNo, cycleNo);
+    const waits = waitingCent.get(subject) ?? 0;
+    const amountCent = leftCent - waits;
+    const isPossible = settlementMode === 'SVC_DEDUCT' && isRefundable({ status }) && amountCent > 0;
+    const nothingLeft =
+      waits > 0
+        ? refusal(
+            'refund-waits',
+          )`period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund but what was asked for and waits`
+        : refusal('nothing-to-refund')`period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund`;
+    return {
+      subject,
+      orderNo,
+      amountCent: isPossible ? amountCent : 0,
+      refusal: isPossible ? null : nothingLeft,
+    };
+  });
+}
+
+/** What a step would refuse, in its words. */
+function refusalOf(check: () => void): OperatorError | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    if (error instanceof OperatorError) return error;
+    throw error;
+  }
+}
+
+async function findNamedOrders(operator: OperatorWithClock, names: readonly string[]): Promise<NewBulkItem[]> {
+  const orderNos = names.map((name) => requireParsed(parseOrderNo(name), 'order', name));
+  const orders = await findOrders(operator.database, orderNos);
+  requireAllKnown('order', names, new Set(orders.map(({ orderNo }) => String(orderNo))));
+  return toUnsubscribe(operator, orders);
+}
+
+async function toUnsubscribe({ database, clock }: OperatorWithClock, orders: readonly Order[]): Promise<NewBulkItem[]> {
+  const refused = new Map(orders.map((order) => [order.orderNo, refusalOf(() => requireUnsubscribable(order))]));
+  const possible = orders.filter(({ orderNo }) => refused.get(orderNo) === null);
+  const endings = new Map(
+    (await planEndings(database, possible, clock.now())).map((ending) => [ending.order.orderNo, ending]),
+  );
+  return orders.map(({ orderNo, status }) => {
+    const ending = endings.get(orderNo);
+    return {
+      subject: String(orderNo),
+      orderNo,
+      amountCent: ending ? sumVoidedPeriods(ending).notCollectedCent : 0,
+      refusal:
+        refused.get(orderNo) ??
+        (ending ? null : refusal('nothing-to-end')`order ${orderNo} is ${status}: nothing is left to end`),
+    };
+  });
+}
+
+async function findNamedEvents({ database }: OperatorWithClock, names: readonly string[]): Promise<NewBulkItem[]> {
+  const references = names.map((name) => requireParsed(parseEventId(name), 'event', name));
+  const found = await findEventsByNumber(
+    database,
+    unique(references.map(({ eventNo }) => String(eventNo))).map(Number),
+  );
+  const orderOf = new Map(found.map(({ eventNo, orderNo }) => [eventNo, orderNo]));
+  return references.map(({ eventNo }, place) => {
+    const name = names[place] ?? '';
+    return { subject: name, orderNo: requireParsed(orderOf.get(eventNo), 'event', name), amountCent: 0, refusal: null };
+  });
+}
+
+/** Only those of which something can be done. */
+async function findMatching(
+  operator: OperatorWithClock,
+  kind: BulkKind,
+  filter: Readonly<Record<string, string>>,
+): Promise<NewBulkItem[]> {
+  const items = await findAllMatching(operator, kind, filter);
+  return items.filter(({ refusal }) => refusal === null);
+}
+
+async function findAllMatching(
+  operator: OperatorWithClock,
+  kind: BulkKind,
+  filter: Readonly<Record<string, string>>,
+): Promise<NewBulkItem[]> {
+  switch (kind) {
+    case 'RETRY':
+      return findFailedPeriods(operator, requireNames(filter, FAILED_NAMES));
+    case 'REPLAY':
+      return findMatchingEvents(operator, requireNames(filter, EVENT_NAMES));
+    case 'UNSUBSCRIBE':
+      return toUnsubscribe(operator, await findOrdersOfList(operator, filter));
+    case 'REFUND': {
+      const orders = await findOrdersOfList(operator, filter);
+      // Of each order its latest period. Whoever means others names them.
+      const latest: PaymentReference[] = orders.map(({ orderNo, cycleNo }) => ({ orderNo, cycleNo }));
+      return toRefunds(operator.database, await findPeriods(operator.database, latest));
+    }
+  }
+}
+
+const FAILED_NAMES = ['status', 'reason', 'paymentChannelCode', 'appId', 'productCode', 'from', 'to'] as const;
+const EVENT_NAMES = ['appId', 'status', 'eventType', 'orderNo', 'from', 'to'] as const;
+const ORDER_NAMES = [
+  'status',
+  'appId',
+  'productCode',
+  'settlementMode',
+  'createdFrom',
+  'createdTo',
+  'dueFrom',
+  'dueTo',
+  'failed',
+  'channelUserId',
+] as const;
+
+/** A name that is not known may have been meant to leave something out. */
+function requireNames<Name extends string>(
+  filter: Readonly<Record<string, string>>,
+  names: readonly Name[],
+): { readonly [N in Name]?: string } {
+  for (const name of Object.keys(filter)) requireOneOf('a name in the filter', name, names);
+  return filter as { readonly [N in Name]?: string };
+}
+
+async function findFailedPeriods(
+  operator: OperatorWithClock,
+  input: { readonly [N in (typeof FAILED_NAMES)[number]]?: string },
+): Promise<NewBulkItem[]> {
+  if (input.status === 'FAIL') throw refusal('run-only-retryable')`only FAIL_RETRY can be tried again`;
+  const filter = await parseFailedFilter(operator, { ...input, status: 'FAIL_RETRY' });
+  const { found, next } = await walkFailedPayments(operator, filter, undefined, {
+    limit: MAX_ITEMS,
+    waitMs: MAX_WAIT_MS,
+  });
+  if (next !== undefined) throw createTooMany();
+  return found.map(({ orderNo, cycleNo, amountCent }) => ({
+    subject: formatPeriodSubject(orderNo, cycleNo),
+    orderNo,
+    amountCent,
+    refusal: null,
+  }));
+}
+
+/** Long enough for all that may wait for a retry at a time. */
+const MAX_WAIT_MS = 20_000;
+
+async function findMatchingEvents(
+  operator: OperatorWithClock,
+  { appId, ...filter }: { readonly [N in (typeof EVENT_NAMES)[number]]?: string },
+): Promise<NewBulkItem[]> {
+  if (appId === undefined) throw refusal('run-without-channel')`events are replayed for one channel: name its appId`;
+  const events = await findNewestEvents(operator, { appId, ...filter }, MAX_ITEMS + 1);
+  return events.map(({ eventNo, orderNo }) => ({
+    subject: String(eventNo),
+    orderNo: Number(orderNo),
+    amountCent: 0,
+    refusal: null,
+  }));
+}
+
+const ORDERS_PER_PAGE = '200';
+
+/** Page by page, as the list of orders has them. */
+async function findOrdersOfList(
+  operator: OperatorWithClock,
+  filter: Readonly<Record<string, string>>,
+): Promise<Order[]> {
+  const input = requireOrderFilter(filter);
+  const orderNos: number[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page = { ...input, limit: ORDERS_PER_PAGE, ...(cursor ? { cursor } : {}) };
+    const { orders, nextCursor } = await listOrders(operator, page, 'admin');
+    orderNos.push(...orders.map(({ orderNo }) => Number(orderNo)));
+    cursor = nextCursor;
+  } while (cursor !== null && orderNos.length <= MAX_ITEMS);
+  if (orderNos.length > MAX_ITEMS) throw createTooMany();
+  return findOrders(operator.database, orderNos);
+}
+
+function requireOrderFilter(filter: Readonly<Record<string, string>>): OrderFilterInput {
+  const { settlementMode, failed, ...rest } = requireNames(filter, ORDER_NAMES);
+  if (Object.keys(filter).length === 0) throw refusal('run-of-all-orders')`every order would match: ask for fewer`;
+  return {
+    ...rest,
+    ...(settlementMode === undefined
+      ? {}
+      : { settlementMode: requireOneOf('the settlement mode', settlementMode, settlementModes) }),
+    ...(failed === undefined ? {} : { failed: requireOneOf('failed', failed, ['true', 'false'] as const) }),
+  };
+}

@@ -1,0 +1,14 @@
+/**
+ * The channels that rows of a user are in, by an index of `userKey` and then `channel_id`: one look-up for each such channel, however
+ * many rows there are. Some channels have one user for all of their orders. Why an array: see order-list-sql.ts.
+ */
+export function channelsOfUserSql(table: string, userKey: string, user: string): string {
+  const next = (
+    where: string,
+  ) => `(select t.channel_id from ${table} t where ${userKey} = any(array[key_of(${user}::text)]) ${where}
+      order by ${userKey}, t.channel_id limit 1)`;
+  return `(with recursive found(channel_id) as (
+      ${next('')} union all
+      select ${next('and t.channel_id > f.channel_id')} from found f where f.channel_id is not null)
+    select f.channel_id from found f where f.channel_id is not null)`;
+}

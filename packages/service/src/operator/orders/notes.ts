@@ -1,0 +1,27 @@
+import { recordAudit } from '../audit.js';
+import { inTransaction, type Operator, refusal } from '../operator.js';
+import { requireOrder } from './show-order.js';
+import { insertNote, type OrderNote } from './timeline-sql.js';
+
+const MAX_CHARACTERS = 2000;
+
+/** What colleagues should know about an order. It is not in the audit log: a note may name a person. */
+export async function addNote(
+  operator: Operator,
+  { orderNo, text }: { readonly orderNo: string; readonly text: string },
+): Promise<OrderNote> {
+  const note = text.trim();
+  const length = [...note].length;
+  if (length < 1 || length > MAX_CHARACTERS) {
+    throw refusal('note-length')`a note must have 1 to ${MAX_CHARACTERS} characters, not ${length}`;
+  }
+  // The database takes no text with it.
+  if (note.includes('\0')) throw refusal('note-characters')`a note must not hold control characters`;
+  return inTransaction(operator, async (tx) => {
+    const order = await requireOrder(tx, { orderNo });
+    const written = await insertNote(tx, order.orderNo, operator.actor, note);
+    const { noteId } = written;
+    await recordAudit(tx, { actor: operator.actor, action: 'order.note', subject: orderNo, detail: { noteId } });
+    return written;
+  });
+}

@@ -1,0 +1,329 @@
+import type { OrderStatus, PaymentStatus, SettlementMode } from '@perennial/wire';
+import type { Queryable } from '../../platform/db/database.js';
+import { epochMicros, fromEpochMicros, fromEpochMs } from '../../platform/db/time-sql.js';
+import type { Order } from '../../subscriptions/domain/orders/order.js';
+import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
+import { ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
+import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
+import { channelsOfUserSql } from '../channels-of-user-sql.js';
+
+/** What is asked for. Times in Unix milliseconds, `from` inclusive, `to` exclusive. */
+export interface OrderFilter {
+  readonly statuses?: readonly OrderStatus[] | undefined;
+  readonly channelId?: number | undefined;
+  readonly productCode?: string | undefined;
+  readonly settlementMode?: SettlementMode | undefined;
+  readonly createdFrom?: number | undefined;
+  readonly createdTo?: number | undefined;
+  readonly dueFrom?: number | undefined;
+  readonly dueTo?: number | undefined;
+  /** Whether the latest period failed, for now or for good. */
+  readonly failed?: boolean | undefined;
+  readonly channelUserId?: string | undefined;
+}
+
+/** What the list is sorted by, in Unix microseconds, and the order's number. */
+export type OrderListKey = readonly [micros: number, orderNo: number];
+
+export interface ListedOrder extends Order {
+  readonly appId: string;
+  readonly key: OrderListKey;
+}
+
+/** Some orders of the list, in its order. */
+export interface Stretch<Found> {
+  readonly found: Found;
+  /** How many orders were looked at, or minutes of what is due. */
+  readonly walked: number;
+  /** The last of them: where the next stretch begins. */
+  readonly last: OrderListKey | undefined;
+}
+
+/** Where a stretch begins, and how many orders it looks at, or minutes of what is due in a channel. */
+export interface Walk {
+  readonly after: OrderListKey | undefined;
+  readonly orders: number;
+}
+
+const FAILED_STATUSES: readonly PaymentStatus[] = ['FAIL_RETRY', 'FAIL'];
+const ENDED_STATUSES: readonly OrderStatus[] = ['UNSUBSCRIBED', 'COMPLETED', 'TERMINATED'];
+
+/** Whether the list goes by when the orders are due, the soonest first. Otherwise the newest come first. */
+export const isSortedByDue = ({ dueFrom, dueTo }: OrderFilter): boolean => dueFrom !== undefined || dueTo !== undefined;
+
+/** A select that is put together for one question: its text depends on what is asked for, its values are parameters. */
+interface Question {
+  readonly values: unknown[];
+  /** Adds a value, and says what stands for it in the text. */
+  readonly value: (given: unknown) => string;
+}
+
+function createQuestion(): Question {
+  const values: unknown[] = [];
+  return { values, value: (given) => `$${values.push(given)}` };
+}
+
+/** Conditions on the order called `o`, each of which is true of every order that is listed. */
+function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
+  const range = (column: string, from: number | undefined, to: number | undefined) => [
+    ...(from === undefined ? [] : [`${column} >= ${fromEpochMs(value(from))}`]),
+    ...(to === undefined ? [] : [`${column} < ${fromEpochMs(value(to))}`]),
+  ];
+  const equal = (column: string, given: unknown) => (given === undefined ? [] : [`${column} = ${value(given)}`]);
+  const { statuses, failed } = filter;
+  return [
+    ...(statuses === undefined ? [] : [orderStatusIs('o.status', ...statuses)]),
+    ...equal('o.channel_id', filter.channelId),
+    ...equal('o.product_code', filter.productCode),
+    ...equal('o.settlement_mode', filter.settlementMode),
+    ...equal('o.channel_user_id', filter.channelUserId),
+    ...range('o.created_at', filter.createdFrom, filter.createdTo),
+    ...range('o.next_due_at', filter.dueFrom, filter.dueTo),
+    ...(failed === undefined
+      ? []
+      : [`(${paymentStatusIs('o.latest_payment_status', ...FAILED_STATUSES)}) is ${failed ? 'true' : 'not true'}`]),
+  ];
+}
+
+/** What a walk goes along: an index that begins with `lead`, goes on with what `where` has the value of, and then the time. */
+interface Source {
+  readonly table: string;
+  readonly at: string;
+  /**
+   * PostgreSQL may think that it finds the rows soonest by another index, in the order of time, and then looks for those of a
+   * channel that has no new ones among all of the others. Sorted by this column too, only the right one has them in order;
+   * compared with an array, it is not taken for a constant that need not be sorted by.
+   */
+  readonly lead?: { readonly column: string; readonly given: string } | undefined;
+  readonly where: readonly string[];
+}
+
+/**
+ * Keys of orders as an index has them, the first of the list first: that of the rarest thing that is asked for. What else is
+ * asked for is looked up order by order. No index is on what changes with each renewal, but on what a renewal leaves alone:
+ * the table of external numbers, whose rows never change; orders that have ended; and orders whose latest period failed.
+ */
+function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Question): string {
+  const { value } = question;
+  const limit = value(orders);
+  const pick = ({ table, at, lead, where }: Source, isAscending = false) => {
+    const [way, than] = isAscending ? ['asc', '>'] : ['desc', '<'];
+    const [from, to] = isAscending ? [filter.dueFrom, filter.dueTo] : [filter.createdFrom, filter.createdTo];
+    const all = [
+      ...(lead === undefined ? [] : [`${lead.column} = any(array[${lead.given}])`]),
+      ...where,
+      ...(from === undefined ? [] : [`${at} >= ${fromEpochMs(value(from))}`]),
+      ...(to === undefined ? [] : [`${at} < ${fromEpochMs(value(to))}`]),
+      ...(after === undefined
+        ? []
+        : [`(${at}, t.order_no) ${than} (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`]),
+    ];
+    return `(select ${at} as at, t.order_no from ${table} where ${all.length === 0 ? 'true' : all.join(' and ')}
+      order by ${lead === undefined ? '' : `${lead.column} ${way}, `}${at} ${way}, t.order_no ${way} limit ${limit})`;
+  };
+  const { channelId, channelUserId, productCode, statuses, failed } = filter;
+  const ofChannel = () => (channelId === undefined ? [] : [`t.channel_id = ${value(channelId)}`]);
+  const ledBy = (column: string, given: string) => ({ column, given });
+  const byChannel = () => (channelId === undefined ? undefined : ledBy('t.channel_id', `${value(channelId)}::bigint`));
+
+  if (channelUserId !== undefined) {
+    const user = value(channelUserId);
+    const byUser = ledBy('t.user_key', `key_of(${user}::text)`);
+    const own = (single: string) =>
+      pick({
+        table: 'external_orders t',
+        at: 't.created_at',
+        lead: byUser,
+        where: ['t.channel_id = c.channel_id', single],
+      });
+    const channels =
+      channelId === undefined
+        ? channelsOfUserSql('external_orders', 't.user_key', user)
+        : `(select ${value(channelId)}::bigint as channel_id)`;
+    return `select k.at, k.order_no from ${channels} c, lateral (${own('t.single')} union all ${own('not t.single')}) k`;
+  }
+  if (isSortedByDue(filter)) {
+    return dueSql(filter, (where) => pick({ table: 'orders t', at: 't.next_due_at', where }, true));
+  }
+  if (failed === true) {
+    return FAILED_STATUSES.map((status) =>
+      pick({
+        table: 'orders t',
+        at: 't.created_at',
+        lead: byChannel(),
+        where: [paymentStatusIs('t.latest_payment_status', status)],
+      }),
+    ).join(' union all ');
+  }
+  if (statuses?.every((status) => ENDED_STATUSES.includes(status))) {
+    return statuses
+      .map((status) =>
+        pick({ table: 'orders t', at: 't.created_at', lead: byChannel(), where: [orderStatusIs('t.status', status)] }),
+      )
+      .join(' union all ');
+  }
+  if (statuses?.every((status) => status === 'INITIALIZING')) {
+    // Each of them waits for its first debit, and those that are under way have an index of their own.
+    const started = `(select o.created_at, o.order_no, o.channel_id from debit_attempts d join orders o using (order_no)
+      where d.status = 'STARTED' and d.cycle_no = 1) t`;
+    return pick({ table: started, at: 't.created_at', where: ofChannel() });
+  }
+  const listed = (lead: Source['lead'], ...where: readonly string[]) =>
+    pick({ table: 'external_orders t', at: 't.created_at', lead, where });
+  if (channelId === undefined) {
+    return listed(productCode === undefined ? undefined : ledBy('t.product_code', `${value(productCode)}::text`));
+  }
+  if (productCode !== undefined) return listed(byChannel(), `t.product_code = ${value(productCode)}`);
+  // A channel's orders are kept by product, and its list is merged from theirs.
+  return `select k.at, k.order_no from products p, lateral ${listed(byChannel(), 't.product_code = p.product_code')} k`;
+}
+
+/** Due orders from each of the indexes that the engine finds them by, with what is true of those in it. */
+function dueSql({ settlementMode }: OrderFilter, pick: (where: readonly string[]) => string): string {
+  const ofMode = (mode: SettlementMode, where: string) =>
+    pick([`t.settlement_mode = '${mode}'`, where, 't.next_due_at is not null']);
+  const billed = () =>
+    Array.from({ length: BILLING_LANES }, (_, lane) =>
+      ofMode('CHANNEL_COLLECT', `t.order_no % ${BILLING_LANES} = ${lane}`),
+    );
+  const debited = () =>
+    `select d.at, d.order_no from payment_channels p, lateral ${ofMode('SVC_DEDUCT', 't.payment_channel_code = p.code')} d`;
+  return [
+    ...(settlementMode === 'SVC_DEDUCT' ? [] : billed()),
+    ...(settlementMode === 'CHANNEL_COLLECT' ? [] : [debited()]),
+  ].join(' union all ');
+}
+
+/** In one window of a channel's due orders. */
+const MAX_DUE = 2_000;
+
+/**
+ * A channel's due orders are told from others' within the index. However many others lie between two of them must not matter,
+ * so a stretch is what is due within so many minutes, and goes on with whatever is due next.
+ */
+function dueOfChannelSql(filter: OrderFilter, { after, orders: minutes }: Walk, { value }: Question): string {
+  const at = 't.next_due_at';
+  const length = value(minutes);
+  const key = after === undefined ? undefined : [fromEpochMicros(value(after[0])), value(after[1])];
+  const before = filter.dueTo === undefined ? [] : [`${at} < ${fromEpochMs(value(filter.dueTo))}`];
+  const channel = `t.channel_id = ${value(filter.channelId)}`;
+  const pick = (conditions: readonly string[], limit: string) => (where: readonly string[]) =>
+    `(select ${at} as at, t.order_no from orders t where ${[...where, ...conditions, ...before].join(' and ')}
+      order by ${at}, t.order_no limit ${limit})`;
+  const soonest = (from: readonly string[]) => `(select min(s.at) from (${dueSql(filter, pick(from, '1'))}) s)`;
+  const begin =
+    key?.[0] ?? soonest(filter.dueFrom === undefined ? [] : [`${at} >= ${fromEpochMs(value(filter.dueFrom))}`]);
+  const within = [
+    ...[channel, `${at} >= b.from_at`, `${at} < b.to_at`],
+    ...(key === undefined ? [] : [`(${at}, t.order_no) > (${key.join(', ')})`]),
+  ];
+  return `with bounds as materialized (
+      select s.at as from_at, s.at + ${length}::integer * interval '1 minute' as to_at from (select ${begin} as at) s
+    ), walked as materialized (
+      select k.at, k.order_no from bounds b, lateral (${dueSql(filter, pick(within, String(MAX_DUE)))}) k
+      order by k.at, k.order_no limit ${MAX_DUE}
+    ), ends as (
+      select case when l.at is null then 0 else ${length}::integer end as walked, ${epochMicros('l.at')} as micros, l.order_no
+      from (select (select count(*) = ${MAX_DUE} from walked) as is_full) w left join lateral (
+        select * from (
+          (select k.at, k.order_no from walked k where w.is_full order by k.at desc, k.order_no desc limit 1)
+          union all
+          select ${soonest([`${at} >= b.to_at`])}, 0 from bounds b where not w.is_full) l where l.at is not null) l on true
+    )`;
+}
+
+/** The orders of a stretch that match, as `o`, with the key of each in `w`. */
+function stretchSql(filter: OrderFilter, walk: Walk, question: Question): string {
+  const way = isSortedByDue(filter) ? 'asc' : 'desc';
+  const back = isSortedByDue(filter) ? 'desc' : 'asc';
+  const conditions = conditionsOf(filter, question);
+  const isDueOfChannel = isSortedByDue(filter) && filter.channelId !== undefined && filter.channelUserId === undefined;
+  const walked = isDueOfChannel
+    ? dueOfChannelSql(filter, walk, question)
+    : `with walked as materialized (
+      select k.at, k.order_no from (${walkSql(filter, walk, question)}) k
+      order by k.at ${way}, k.order_no ${way} limit ${question.value(walk.orders)}
+    ), ends as (
+      select (select count(*)::integer from walked) as walked, l.micros, l.order_no
+      from (select) one left join (
+        select ${epochMicros('w.at')} as micros, w.order_no from walked w order by w.at ${back}, w.order_no ${back} limit 1) l on true
+    )`;
+  return `${walked}, matching as (
+      select o.*, w.at as list_at from walked w, lateral (select * from orders o where o.order_no = w.order_no offset 0) o
+      ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
+      order by w.at ${way}, w.order_no ${way} limit $1
+    )`;
+}
+
+interface EndRow {
+  readonly walked: number;
+  readonly lastMicros: number | null;
+  readonly lastNo: number | null;
+}
+
+const lastOf = ({ lastMicros, lastNo }: EndRow): OrderListKey | undefined =>
+  lastMicros === null || lastNo === null ? undefined : [lastMicros, lastNo];
+
+const END_FIELDS = 'e.walked, e.micros as "lastMicros", e.order_no as "lastNo"';
+
+type OrderRow = EndRow & { readonly [Field in keyof Order]: Order[Field] | null } & {
+  readonly appId: string;
+  readonly listMicros: number;
+};
+
+/** The text depends on the filter, so that each has a plan of its own, by the index that suits it. */
+export async function readOrders(
+  db: Queryable,
+  filter: OrderFilter,
+  walk: Walk,
+  limit: number,
+): Promise<Stretch<ListedOrder[]>> {
+  const { list, values } = orderListQuery(filter, walk, limit);
+  const rows = await db.query<OrderRow>(list, values);
+  const [first] = rows;
+  if (!first) throw new Error('a stretch has an end');
+  const found = rows.flatMap(({ walked: _1, lastMicros: _2, lastNo: _3, listMicros, ...order }) =>
+    order.orderNo === null
+      ? []
+      : [{ ...(order as Order), appId: order.appId, key: [listMicros, order.orderNo] as const }],
+  );
+  return { found, walked: first.walked, last: lastOf(first) };
+}
+
+/** Whole tables are never read: what looks like a short one may have grown since it was last analyzed. */
+export function orderListQuery(filter: OrderFilter, walk: Walk, limit: number) {
+  const question = createQuestion();
+  question.value(limit);
+  const way = isSortedByDue(filter) ? 'asc' : 'desc';
+  const text = `${stretchSql(filter, walk, question)}
+    select ${END_FIELDS}, ${ORDER_FIELDS}, ${epochMicros('o.list_at')} as "listMicros",
+      (select c.app_id from channels c where c.channel_id = o.channel_id) as "appId"
+    from ends e left join matching o on true order by o.list_at ${way}, o.order_no ${way}`;
+  return { list: { text, byIndex: true }, values: question.values };
+}
+
+export interface OrderSums {
+  readonly count: number;
+  readonly totalPaidAmountCent: number;
+  readonly totalRefundAmountCent: number;
+}
+
+/** How many orders of a stretch match, at most `limit`, and what was paid and given back for them. */
+export async function sumOrders(
+  db: Queryable,
+  filter: OrderFilter,
+  walk: Walk,
+  limit: number,
+): Promise<Stretch<OrderSums>> {
+  const question = createQuestion();
+  question.value(limit);
+  const text = `${stretchSql(filter, walk, question)}
+    select ${END_FIELDS}, s.* from ends e, (
+      select count(*)::integer as count, coalesce(sum(o.paid_amount_cent), 0)::bigint as "totalPaidAmountCent",
+        coalesce(sum(o.refund_amount_cent), 0)::bigint as "totalRefundAmountCent" from matching o) s`;
+  const sums = { text, byIndex: true };
+  const [row] = await db.query<EndRow & OrderSums>(sums, question.values);
+  if (!row) throw new Error('a stretch has an end');
+  const { walked, lastMicros: _1, lastNo: _2, ...found } = row;
+  return { found, walked, last: lastOf(row) };
+}

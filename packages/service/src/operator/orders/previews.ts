@@ -1,0 +1,163 @@
+import type { Queryable } from '../../platform/db/database.js';
+import { findPositionsToRevoke } from '../../subscriptions/steps/benefits/revoke-benefits.js';
+import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
+import { applyRefund } from '../../subscriptions/steps/payments/settle-refund.js';
+import type { UnsubscribedRow } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
+import { OperatorError, type OperatorWithClock } from '../operator.js';
+import { readAtOneMoment } from './at-one-moment.js';
+import { requireUnsubscribable } from './orders.js';
+import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
+import { nextRefundSeq, requirePeriodToRefund, requireRefund, requireRefundableAmount } from './refunds.js';
+import { needsSecondPerson } from './second-person.js';
+import { requireOrder } from './show-order.js';
+import { findSurroundings } from './timeline-sql.js';
+import { findWaitingOf, requireAskableAmount } from './waiting-refunds.js';
+import type { WaitingRefund } from './waiting-refunds-sql.js';
+
+/** What an action would do, by the rules that carry it out. Nothing is written. */
+export interface Preview {
+  /** Given back to the user. */
+  readonly refundCent: number;
+  /** Of periods that are voided. */
+  readonly notCollectedCent: number;
+  readonly benefitsRevoked: readonly { readonly cycleNo: number; readonly name: string; readonly status: string }[];
+  readonly periodsVoided: number;
+  /** How many of each type are sent. */
+  readonly events: readonly { readonly eventType: string; readonly count: number }[];
+  readonly needsApproval: boolean;
+  /** What else was asked for of the same period, and is not made yet. */
+  readonly waiting: readonly Omit<WaitingRefund, 'subject' | 'key'>[];
+  /** Why it cannot be done now. Null when it can. */
+  readonly refusal: ShownRefusal | null;
+}
+
+/** In the words of the step, and by its code for other languages. */
+export interface ShownRefusal {
+  readonly detail: string;
+  readonly code: string | null;
+  readonly values: readonly string[];
+}
+
+const NOTHING: Preview = {
+  refundCent: 0,
+  notCollectedCent: 0,
+  benefitsRevoked: [],
+  periodsVoided: 0,
+  events: [],
+  needsApproval: false,
+  waiting: [],
+  refusal: null,
+};
+
+export async function previewUnsubscribe(
+  { database, clock }: OperatorWithClock,
+  { orderNo }: { readonly orderNo: string },
+): Promise<Preview> {
+  return readAtOneMoment(database, async (tx) => {
+    const order = await requireOrder(tx, { orderNo });
+    return refusable(async () => {
+      requireUnsubscribable(order);
+      const [ending] = await planEndings(tx, [order], clock.now());
+      if (!ending) return NOTHING;
+      const { hearsOfVoidedPeriods } = await findSurroundings(tx, order.orderNo);
+      const events = [...ending.events, ...(hearsOfVoidedPeriods ? ending.voidedEvents : [])];
+      return { ...NOTHING, ...sumVoidedPeriods(ending), events: countByType(events) };
+    });
+  });
+}
+
+/** The period that was open, and those that were not started. */
+export function sumVoidedPeriods({ order, payment }: UnsubscribedRow): {
+  readonly periodsVoided: number;
+  readonly notCollectedCent: number;
+} {
+  const unstarted = order.totalCycles - order.cycleNo;
+  return {
+    periodsVoided: (payment ? 1 : 0) + unstarted,
+    notCollectedCent: (payment?.amountCent ?? 0) + unstarted * order.amountCent,
+  };
+}
+
+export interface RefundPreviewInput {
+  readonly orderNo: string;
+  readonly cycleNo: number;
+  /** Unset: all that is left. */
+  readonly amountCent?: number;
+  /** Of one that was asked for: what would happen if it were approved. */
+  readonly approvalId?: string;
+}
+
+/** `approvalCent`: refunds above it need a second person; 0: none does. */
+export async function previewRefund(
+  { database, clock }: OperatorWithClock,
+  input: RefundPreviewInput,
+  approvalCent: number,
+): Promise<Preview> {
+  return readAtOneMoment(database, async (tx) => {
+    const order = await requireOrder(tx, { orderNo: input.orderNo });
+    return refusable(async () => {
+      const asked = requireRefund(input);
+      const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
+      const waiting = (await findWaitingOf(tx, period)).filter(({ approvalId }) => approvalId !== input.approvalId);
+      // What is approved is made, whatever else was asked for.
+      const amountCent =
+        input.approvalId === undefined
+          ? requireAskableAmount(period, asked.amountCent, waiting)
+          : requireRefundableAmount(period, asked.amountCent);
+      const { payment, refunds } = period;
+      const reference = { orderNo: order.orderNo, cycleNo: payment.cycleNo, refundSeq: nextRefundSeq(refunds) };
+      const after = applyRefund(order, payment, { ...reference, amountCent }, clock.now());
+      const benefits = await findUnclaimedBenefits(tx, order.orderNo, payment.cycleNo);
+      const revoked = new Set(findPositionsToRevoke(benefits, after.refunded));
+      return {
+        ...NOTHING,
+        refundCent: amountCent,
+        benefitsRevoked: benefits
+          .filter(({ position }) => revoked.has(position))
+          .map(({ name }) => ({ cycleNo: payment.cycleNo, name, status: 'REVOKED' })),
+        events: countByType(after.events),
+        needsApproval: needsSecondPerson(period, amountCent, approvalCent),
+        waiting: waiting.map(({ subject: _1, key: _2, ...one }) => one),
+      };
+    });
+  });
+}
+
+/** What the step would refuse is shown in its words. */
+async function refusable(preview: () => Promise<Preview>): Promise<Preview> {
+  try {
+    return await preview();
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    const { message: detail, refusal } = error;
+    return { ...NOTHING, refusal: { detail, code: refusal?.code ?? null, values: refusal?.values ?? [] } };
+  }
+}
+
+type UnclaimedBenefit = BenefitOfPeriod & { readonly status: 'ISSUED' | 'REVOKED'; readonly position: number };
+
+/** They come in the order of their positions. */
+async function findUnclaimedBenefits(db: Queryable, orderNo: number, cycleNo: number): Promise<UnclaimedBenefit[]> {
+  const benefits = await findBenefitsOfOrder(db, orderNo, cycleNo);
+  return benefits.flatMap((benefit, position) =>
+    benefit.status === 'ISSUED' || benefit.status === 'REVOKED'
+      ? [{ ...benefit, status: benefit.status, position }]
+      : [],
+  );
+}
+
+interface CountedEvent {
+  readonly eventType: string;
+  readonly cycleNo: number | null;
+  readonly cycleTo: number | null;
+}
+
+/** Periods that were voided together are an event each. */
+function countByType(events: readonly CountedEvent[]): { eventType: string; count: number }[] {
+  const counts = new Map<string, number>();
+  for (const { eventType, cycleNo, cycleTo } of events) {
+    const count = cycleNo === null || cycleTo === null ? 1 : cycleTo - cycleNo + 1;
+    counts.set(eventType, (counts.get(eventType) ?? 0) + count);
+  }
+  return [...counts].map(([eventType, count]) => ({ eventType, count }));
+}

@@ -1,0 +1,181 @@
+import type { AgreementStatus } from '@perennial/wire';
+import { keyOfEvent } from '../../delivery/history/attempts-sql.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { epochMs, shanghaiText } from '../../platform/db/time-sql.js';
+
+/** What an order depends on, besides its own row. */
+export interface Surroundings {
+  readonly channelName: string;
+  /** Whether its channel wants events about periods that are voided. */
+  readonly hearsOfVoidedPeriods: boolean;
+  readonly productName: string | null;
+  /** Seconds before each retry of the product. */
+  readonly retryDelays: readonly number[];
+  /** How often its latest period was tried. */
+  readonly tries: number;
+  /** Of the debit whose outcome is not known yet; null when there is none. */
+  readonly openCycleNo: number | null;
+  readonly openTryNo: number | null;
+  /** When its institution is asked next. */
+  readonly askAt: number | null;
+}
+
+const FIND_SURROUNDINGS = statement({
+  text: `select c.name as "channelName", c.voided_period_events as "hearsOfVoidedPeriods", g.product_name as "productName",
+       coalesce(g.retry_delays, '{}') as "retryDelays",
+       coalesce((select p.attempts from payments p where p.order_no = o.order_no and p.cycle_no = o.cycle_no), 0) as tries,
+       d.cycle_no as "openCycleNo", d.try_no as "openTryNo", ${epochMs('d.ask_at')} as "askAt"
+     from orders o join channels c using (channel_id) left join products g using (product_code)
+       left join lateral (
+         select a.cycle_no, a.try_no, a.ask_at from debit_attempts a
+         where a.order_no = o.order_no and a.cycle_no = o.cycle_no and a.status = 'STARTED'
+         order by a.try_no desc limit 1) d on true
+     where o.order_no = $1`,
+  parameters: ['bigint'],
+  columns: columns<Surroundings>({
+    channelName: 'text',
+    hearsOfVoidedPeriods: 'boolean',
+    productName: 'text?',
+    retryDelays: 'integer[]',
+    tries: 'integer',
+    openCycleNo: 'integer?',
+    openTryNo: 'integer?',
+    askAt: 'bigint?',
+  }),
+});
+
+export async function findSurroundings(db: Queryable, orderNo: number): Promise<Surroundings> {
+  const [row] = await db.query(FIND_SURROUNDINGS, [orderNo]);
+  if (!row) throw new Error(`there is no order ${orderNo}`);
+  return row;
+}
+
+export interface AgreementOfOrder {
+  readonly agreementNo: string;
+  readonly agreementStatus: AgreementStatus;
+  readonly agreementSource: string;
+  readonly paymentChannelCode: string;
+  readonly bankCardTailNo: string;
+  readonly createTime: string;
+  readonly changeTime: string;
+}
+
+const FIND_AGREEMENTS_OF_ORDER = statement({
+  text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus", a.source as "agreementSource",
+       a.payment_channel_code as "paymentChannelCode", a.card_tail as "bankCardTailNo",
+       ${shanghaiText('a.created_at')} as "createTime", ${shanghaiText('a.changed_at')} as "changeTime"
+     from agreements a where a.agreement_no is not null and a.agreement_id in (
+       select o.agreement_id from orders o where o.order_no = $1
+       union select d.agreement_id from debit_attempts d where d.order_no = $1 and d.cycle_no >= $2)
+     order by a.agreement_id desc limit $3`,
+  parameters: ['bigint', 'integer', 'bigint'],
+  columns: columns<AgreementOfOrder>({
+    agreementNo: 'text',
+    agreementStatus: 'text',
+    agreementSource: 'text',
+    paymentChannelCode: 'text',
+    bankCardTailNo: 'text',
+    createTime: 'text',
+    changeTime: 'text',
+  }),
+});
+
+/** The agreement that it runs on, and those on which it was debited from a period on. */
+export async function findAgreementsOfOrder(
+  db: Queryable,
+  orderNo: number,
+  fromCycleNo: number,
+  limit: number,
+): Promise<AgreementOfOrder[]> {
+  return db.query(FIND_AGREEMENTS_OF_ORDER, [orderNo, fromCycleNo, limit]);
+}
+
+export interface PlannedPush {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly retryNo: number;
+  readonly at: string;
+}
+
+const event = keyOfEvent('e');
+
+const FIND_PLANNED_PUSHES = statement({
+  text: `select e.event_no || case when d.cycle_no = 0 then '' else '-' || d.cycle_no end as "eventId",
+       e.event_type as "eventType", d.retry_no as "retryNo", ${shanghaiText('d.next_at')} as at
+     from events e join due_events d on d.channel_id = ${event.channelId} and d.is_payment = ${event.isPayment}
+       and d.recorded_at = ${event.recordedAt} and d.event_no = ${event.eventNo}
+     where e.channel_id = $1 and e.event_no = any($2::bigint[]) order by d.next_at limit $3`,
+  parameters: ['bigint', 'bigint[]', 'bigint'],
+  columns: columns<PlannedPush>({ eventId: 'text', eventType: 'text', retryNo: 'smallint', at: 'text' }),
+});
+
+/** The next pushes of these events, the first of them first. */
+export async function findPlannedPushes(
+  db: Queryable,
+  channelId: number,
+  eventNos: readonly number[],
+  limit: number,
+): Promise<PlannedPush[]> {
+  return db.query(FIND_PLANNED_PUSHES, [channelId, eventNos, limit]);
+}
+
+export interface AuditOfOrder {
+  readonly auditId: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+const FIND_AUDIT_OF = statement({
+  text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at, actor, action, subject, detail
+     from audit_log where subject = any($1::text[]) order by audit_id desc limit $2`,
+  parameters: ['text[]', 'bigint'],
+  columns: columns<AuditOfOrder>({
+    auditId: 'text',
+    at: 'text',
+    actor: 'text',
+    action: 'text',
+    subject: 'text',
+    detail: 'jsonb',
+  }),
+});
+
+/** What operators did to any of these, the latest first. */
+export async function findAuditOf(db: Queryable, subjects: readonly string[], limit: number): Promise<AuditOfOrder[]> {
+  return db.query(FIND_AUDIT_OF, [subjects, limit]);
+}
+
+export interface OrderNote {
+  readonly noteId: string;
+  readonly author: string;
+  readonly at: string;
+  readonly text: string;
+}
+
+const NOTE_FIELDS = `note_id::text as "noteId", author, ${shanghaiText('at')} as at, text`;
+const NOTE_COLUMNS = columns<OrderNote>({ noteId: 'text', author: 'text', at: 'text', text: 'text' });
+
+const FIND_NOTES = statement({
+  text: `select ${NOTE_FIELDS} from order_notes where order_no = $1 order by note_id desc limit $2`,
+  parameters: ['bigint', 'bigint'],
+  columns: NOTE_COLUMNS,
+});
+
+/** The latest first. */
+export async function findNotes(db: Queryable, orderNo: number, limit: number): Promise<OrderNote[]> {
+  return db.query(FIND_NOTES, [orderNo, limit]);
+}
+
+const INSERT_NOTE = statement({
+  text: `insert into order_notes (order_no, author, text, at) values ($1, $2, $3, now()) returning ${NOTE_FIELDS}`,
+  parameters: ['bigint', 'text', 'text'],
+  columns: NOTE_COLUMNS,
+});
+
+export async function insertNote(tx: Queryable, orderNo: number, author: string, text: string): Promise<OrderNote> {
+  const [note] = await tx.query(INSERT_NOTE, [orderNo, author, text]);
+  if (!note) throw new Error('a note that was inserted has a row');
+  return note;
+}

@@ -1,0 +1,84 @@
+import { FIGURES_JOB } from '../../figures/figures.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
+
+/** How things stand at this moment. Times as the interface writes them. */
+export interface StandingNow {
+  /** When orders were last counted, which is done seldom where there are very many; null before the first time. */
+  readonly ordersCountedAt: string | null;
+  readonly activeOrders: number;
+  readonly waitingForRetry: number;
+  readonly renewalsDueToday: number;
+  readonly renewalsDoneToday: number;
+  readonly eventsWaiting: number;
+  readonly eventsGivenUp: number;
+  readonly oldestEventAt: string | null;
+  readonly openAlerts: number;
+  readonly approvalsWaiting: number;
+}
+
+/** Counting stops here: more says no more. */
+const MAX_EVENTS = 100_000;
+const MAX_ALERTS = 10_000;
+
+/** `$1`: the channel, or null for all; `$2`: when today began. Channel by channel, as the indexes have it. */
+const READ_NOW = statement({
+  text: `with asked as (select c.channel_id from channels c where $1::bigint is null or c.channel_id = $1)
+    select ${shanghaiText('n.counted_at')} as "ordersCountedAt", n.active::integer as "activeOrders", n.waiting::integer as "waitingForRetry", n.due::integer as "renewalsDueToday",
+      (select coalesce(sum(f.renewals_done), 0)::integer from hourly_figures f join asked using (channel_id)
+       where f.hour >= ${fromEpochMs('$2')}) as "renewalsDoneToday",
+      (select count(*)::integer from (
+        select from asked a, lateral (select from due_events d where d.channel_id = a.channel_id limit ${MAX_EVENTS}) d
+        limit ${MAX_EVENTS}) d) as "eventsWaiting",
+      (select count(*)::integer from (
+        select from asked a, lateral (
+          select from undelivered_events u where u.channel_id = a.channel_id and u.reason = 'GIVE_UP' limit ${MAX_EVENTS}) u
+        limit ${MAX_EVENTS}) u) as "eventsGivenUp",
+      (select ${shanghaiText('min(d.recorded_at)')} from asked a, unnest(array[true, false]) as k(is_payment), lateral (
+        select d.recorded_at from due_events d where d.channel_id = a.channel_id and d.is_payment = k.is_payment
+        order by d.recorded_at limit 1) d) as "oldestEventAt",
+      (select count(*)::integer from (
+        select from alerts where acknowledged_at is null and resolved_at is null limit ${MAX_ALERTS}) a) as "openAlerts",
+      (select count(*)::integer from approvals where status = 'WAITING') as "approvalsWaiting"
+    from (
+      select coalesce(sum(o.active), 0) as active, coalesce(sum(o.waiting_for_retry), 0) as waiting,
+        coalesce(sum(o.due_today), 0) as due, min(o.counted_at) as counted_at
+      from order_counts o join asked using (channel_id)) n`,
+  parameters: ['bigint', 'double precision'],
+  // A queue that was empty when it was last analyzed may have grown to any length since.
+  byIndex: true,
+  columns: columns<StandingNow>({
+    ordersCountedAt: 'text?',
+    activeOrders: 'integer',
+    waitingForRetry: 'integer',
+    renewalsDueToday: 'integer',
+    renewalsDoneToday: 'integer',
+    eventsWaiting: 'integer',
+    eventsGivenUp: 'integer',
+    oldestEventAt: 'text?',
+    openAlerts: 'integer',
+    approvalsWaiting: 'integer',
+  }),
+});
+
+export async function readStandingNow(
+  db: Queryable,
+  channelId: number | undefined,
+  startOfToday: number,
+): Promise<StandingNow> {
+  const [row] = await db.query(READ_NOW, [channelId ?? null, startOfToday]);
+  if (!row) throw new Error('a select of one row has one');
+  return row;
+}
+
+const READ_AS_OF = statement({
+  text: `select ${shanghaiText('m.reached_at')} as "asOf" from job_marks m where m.job = '${FIGURES_JOB}'`,
+  parameters: [],
+  columns: columns<{ asOf: string }>({ asOf: 'text' }),
+});
+
+/** When the figures were last brought up to date. */
+export async function readAsOf(db: Queryable): Promise<string | null> {
+  const [row] = await db.query(READ_AS_OF);
+  return row?.asOf ?? null;
+}

@@ -1,0 +1,98 @@
+import { formatTime } from '@perennial/wire';
+import {
+  DAY_MS,
+  FIGURE_NAMES,
+  type Figures,
+  floorToDay,
+  floorToHour,
+  HOUR_MS,
+  startOfMonth,
+} from '../../figures/figures.js';
+import { type Bucket, type ChannelFigures, readFiguresByChannel, readSeries } from '../../figures/read-figures-sql.js';
+import { readAlertText } from '../../platform/alerts/alert-wordings.js';
+import { type AlertView, findAlerts } from '../../platform/alerts/alerts-sql.js';
+import type { Said } from '../../platform/wordings.js';
+import { requireChannelId } from '../channel-id.js';
+import type { OperatorWithClock } from '../operator.js';
+import { readAsOf, readStandingNow, type StandingNow } from './now-sql.js';
+
+export const OVERVIEW_RANGES = ['24h', '30d', '12m'] as const;
+export type OverviewRange = (typeof OVERVIEW_RANGES)[number];
+
+export interface OverviewInput {
+  readonly range?: OverviewRange;
+  readonly appId?: string;
+}
+
+/** Times as the interface writes them; `to` is the end of the last bucket, which is not over yet. */
+export interface Overview {
+  readonly range: OverviewRange;
+  readonly from: string;
+  readonly to: string;
+  readonly asOf: string | null;
+  readonly totals: Figures;
+  readonly before: Figures;
+  readonly series: readonly (Figures & { readonly at: string })[];
+  readonly now: StandingNow;
+  readonly channels: readonly ChannelFigures[];
+  readonly alerts: readonly (Pick<AlertView, 'kind' | 'subject' | 'detail' | 'lastSeenAt'> & {
+    readonly detailSaid: Said | null;
+  })[];
+}
+
+const CHANNELS_SHOWN = 20;
+const ALERTS_SHOWN = 10;
+
+interface RangeRules {
+  readonly bucket: Bucket;
+  readonly count: number;
+  /** The start of the bucket that is so many after the one of `at`. */
+  start(at: number, buckets: number): number;
+}
+
+const RANGES: Readonly<Record<OverviewRange, RangeRules>> = {
+  '24h': { bucket: 'hour', count: 24, start: (at, buckets) => floorToHour(at) + buckets * HOUR_MS },
+  '30d': { bucket: 'day', count: 30, start: (at, buckets) => floorToDay(at) + buckets * DAY_MS },
+  '12m': { bucket: 'month', count: 12, start: startOfMonth },
+};
+
+/** What happened in a range, how much more or less than in the one before, and how things stand now. Reads no order. */
+export async function showOverview(operator: OperatorWithClock, input: OverviewInput): Promise<Overview> {
+  const { range = '24h', appId } = input;
+  const now = operator.clock.now();
+  const { bucket, count, start } = RANGES[range];
+  const starts = Array.from({ length: count }, (_, place) => start(now, place + 1 - count));
+  const [from = now] = starts;
+  const to = start(now, 1);
+  return operator.database.transaction(
+    async (tx) => {
+      const channelId = appId === undefined ? undefined : await requireChannelId(tx, appId);
+      const happened = await readSeries(tx, bucket, { from: start(now, 1 - 2 * count), to, channelId });
+      const byStart = new Map(happened.map((one) => [one.at, one]));
+      const alerts = await findAlerts(tx, 'open', ALERTS_SHOWN);
+      return {
+        range,
+        from: formatTime(from),
+        to: formatTime(to),
+        asOf: await readAsOf(tx),
+        totals: addUp(happened.filter(({ at }) => at >= from)),
+        before: addUp(happened.filter(({ at }) => at < from)),
+        series: starts.map((at) => ({ ...(byStart.get(at) ?? NOTHING), at: formatTime(at) })),
+        now: await readStandingNow(tx, channelId, floorToDay(now)),
+        channels: await readFiguresByChannel(tx, bucket, { from, to, channelId }, CHANNELS_SHOWN),
+        alerts: alerts.map(({ kind, subject, detail, lastSeenAt }) => {
+          return { kind, subject, detail, detailSaid: readAlertText(kind, detail), lastSeenAt };
+        }),
+      };
+    },
+    { readOnly: true },
+  );
+}
+
+const makeFigures = (value: (name: keyof Figures) => number): Figures =>
+  Object.fromEntries(FIGURE_NAMES.map((name) => [name, value(name)])) as unknown as Figures;
+
+const NOTHING = makeFigures(() => 0);
+
+const addUp = (all: readonly Figures[]): Figures =>
+  makeFigures((name) => all.reduce((sum, figures) => sum + figures[name], 0));

@@ -1,0 +1,205 @@
+import type { Clock } from '../../platform/clock.js';
+import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
+import { requireChannelId } from '../channel-id.js';
+import { parseMoment } from '../moments.js';
+import type { Operator, OperatorWithClock } from '../operator.js';
+import { type PageInput, readCursor, requirePageSize, writeCursor } from '../paging.js';
+import { requireOneOf } from '../rules.js';
+import { walkInStretches } from '../walk.js';
+import {
+  FAILED_STATUSES,
+  type FailedFilter,
+  type FailedKey,
+  type FailedPayment,
+  type FailedStretch,
+  type RecoveredByTry,
+  readFailedPayments,
+  sumFailedPayments,
+  sumRecovered,
+} from './failed-payments-sql.js';
+
+export interface FailedFilterInput {
+  readonly status?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly paymentChannelCode?: string | undefined;
+  readonly appId?: string | undefined;
+  readonly productCode?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export interface FailedPaymentView extends Omit<FailedPayment, 'orderNo' | 'micros'> {
+  readonly orderNo: string;
+  readonly paymentOrderNo: string;
+}
+
+/** Those that are tried again come in the order of their retries, all others by when they failed, the latest first. */
+export async function listFailedPayments(
+  operator: OperatorWithClock,
+  input: FailedFilterInput & PageInput,
+): Promise<{ readonly payments: FailedPaymentView[]; readonly nextCursor: string | null }> {
+  const filter = await parseFailedFilter(operator, input);
+  const size = requirePageSize(input.limit);
+  // By their status they come in another order.
+  const list = `payments/failed/${filter.status ?? ''}`;
+  const key = input.cursor === undefined ? undefined : readCursor<FailedKey>(list, input.cursor, [0, 0, 0]);
+  const { found, next } = await walkFailedPayments(operator, filter, key, {
+    limit: size,
+    waitMs: PAGE_MS,
+  });
+  return {
+    payments: found.map(describeFailedPayment),
+    nextCursor: next === undefined ? null : writeCursor(list, next),
+  };
+}
+
+const describeFailedPayment = ({ micros: _, orderNo, ...payment }: FailedPayment): FailedPaymentView => ({
+  ...payment,
+  orderNo: String(orderNo),
+  paymentOrderNo: formatPaymentOrderNo(orderNo, payment.cycleNo),
+});
+
+interface Sum {
+  readonly payments: number;
+  readonly amountCent: number;
+}
+
+export interface FailedSummary {
+  readonly isAtLeast: boolean;
+  readonly total: Sum;
+  readonly byReason: readonly (Sum & { readonly reason: string | null })[];
+  readonly byInstitution: readonly (Sum & { readonly paymentChannelCode: string })[];
+  readonly byTry: readonly (Sum & { readonly tryNo: number })[];
+  readonly recoveredByTry: readonly RecoveredByTry[];
+  readonly isRecoveredAtLeast: boolean;
+}
+
+const MAX_COUNTED = 10_000;
+const MAX_REASONS = 50;
+const RECOVERED_DAYS = 30;
+
+/** The most frequent first. Counted up to a limit, and for as long as somebody waits. */
+export async function summarizeFailedPayments(
+  operator: OperatorWithClock,
+  input: FailedFilterInput,
+): Promise<FailedSummary> {
+  const { database, clock } = operator;
+  const filter = await parseFailedFilter(operator, input);
+  let counted = 0;
+  const failed = await gather(
+    clock,
+    (after, rows) => sumFailedPayments(database, filter, { after, rows, limit: MAX_COUNTED - counted }),
+    (group) => {
+      counted += group.payments;
+      return counted === MAX_COUNTED;
+    },
+  );
+  const since = clock.now() - RECOVERED_DAYS * 86_400_000;
+  const recovered = await gather(clock, (after, rows) => sumRecovered(database, filter, since, { after, rows }));
+  return {
+    isAtLeast: failed.isAtLeast,
+    total: sum(failed.groups),
+    byReason: groupBy(failed.groups, ({ reason }) => reason)
+      .map(([reason, group]) => ({ reason, ...sum(group) }))
+      .slice(0, MAX_REASONS),
+    byInstitution: groupBy(failed.groups, (one) => one.paymentChannelCode).map(([paymentChannelCode, group]) => ({
+      paymentChannelCode,
+      ...sum(group),
+    })),
+    byTry: sumByTry(failed.groups),
+    recoveredByTry: sumByTry(recovered.groups),
+    isRecoveredAtLeast: recovered.isAtLeast,
+  };
+}
+
+/** What stretches found, together. `isEnough` is told of each, and may end it. */
+async function gather<Group>(
+  clock: Clock,
+  read: (after: FailedKey | undefined, rows: number) => Promise<FailedStretch<readonly Group[]>>,
+  isEnough: (group: Group) => boolean = () => false,
+): Promise<{ readonly groups: readonly Group[]; readonly isAtLeast: boolean }> {
+  const groups: Group[] = [];
+  let place: FailedKey | undefined;
+  for await (const { found, last, isLast } of walkInStretches({ clock, first: FIRST_SUMMED, waitMs: SUM_MS }, (rows) =>
+    read(place, rows),
+  )) {
+    groups.push(...found);
+    if (found.map(isEnough).includes(true)) break;
+    if (isLast) return { groups, isAtLeast: false };
+    place = last;
+  }
+  return { groups, isAtLeast: true };
+}
+
+const sum = (group: readonly Sum[]): Sum => ({
+  payments: group.reduce((total, { payments }) => total + payments, 0),
+  amountCent: group.reduce((total, { amountCent }) => total + amountCent, 0),
+});
+
+function groupBy<One extends Sum, Key>(found: readonly One[], keyOf: (one: One) => Key): [Key, One[]][] {
+  const groups = new Map<Key, One[]>();
+  for (const one of found) {
+    const group = groups.get(keyOf(one));
+    if (group) group.push(one);
+    else groups.set(keyOf(one), [one]);
+  }
+  return [...groups].toSorted(([, a], [, b]) => sum(b).payments - sum(a).payments);
+}
+
+const sumByTry = (found: readonly RecoveredByTry[]): RecoveredByTry[] =>
+  groupBy(found, ({ tryNo }) => tryNo)
+    .map(([tryNo, group]) => ({ tryNo, ...sum(group) }))
+    .toSorted((a, b) => a.tryNo - b.tryNo);
+
+export async function parseFailedFilter({ database }: Operator, input: FailedFilterInput): Promise<FailedFilter> {
+  const { status, reason, paymentChannelCode, appId, productCode, from, to } = input;
+  return {
+    status: status === undefined ? undefined : requireOneOf('the status', status, FAILED_STATUSES),
+    reason,
+    paymentChannelCode,
+    channelId: appId === undefined ? undefined : await requireChannelId(database, appId),
+    productCode,
+    from: parseMoment(from),
+    to: parseMoment(to),
+  };
+}
+
+/** How long somebody waits for a page, and for each of the two sums of a summary. */
+const PAGE_MS = 100;
+const SUM_MS = 50;
+const FIRST_SUMMED = 200;
+
+export interface Walked {
+  readonly found: readonly FailedPayment[];
+  /** Where to go on. Undefined when there is no more. */
+  readonly next: FailedKey | undefined;
+}
+
+/**
+ * Up to `limit` of them. It stops when the time is over, even if fewer were found: whoever wants the others goes on from
+ * there.
+ */
+export async function walkFailedPayments(
+  { database, clock }: OperatorWithClock,
+  filter: FailedFilter,
+  after: FailedKey | undefined,
+  { limit, waitMs }: { readonly limit: number; readonly waitMs: number },
+): Promise<Walked> {
+  const found: FailedPayment[] = [];
+  let place = after;
+  // One more tells whether there is another page.
+  const stretches = walkInStretches({ clock, first: limit + 1, waitMs }, (rows) =>
+    readFailedPayments(database, filter, { after: place, rows, limit: limit - found.length + 1 }),
+  );
+  for await (const stretch of stretches) {
+    found.push(...stretch.found);
+    if (found.length > limit) {
+      const shown = found.slice(0, limit);
+      const last = shown.at(-1);
+      return { found: shown, next: last && [last.micros, last.orderNo, last.cycleNo] };
+    }
+    if (stretch.isLast) return { found, next: undefined };
+    place = stretch.last;
+  }
+  return { found, next: place };
+}

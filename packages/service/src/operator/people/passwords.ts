@@ -1,0 +1,71 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { OperatorError, refusal } from '../operator.js';
+
+/** 32 MB and some tenths of a second for each try. */
+const COST = { N: 2 ** 15, r: 8, p: 3 };
+const MEMORY = { maxmem: 64 * 2 ** 20 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+
+const MIN_LENGTH = 12;
+const MAX_LENGTH = 1024;
+
+export function requirePassword(password: string, name: string): string {
+  const length = [...password].length;
+  if (length < MIN_LENGTH || length > MAX_LENGTH) {
+    throw refusal('password-length')`a password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters, not ${length}`;
+  }
+  if (password.toLowerCase().includes(name.toLowerCase()) && name.length > 3) {
+    throw refusal('password-holds-name')`a password must not hold the name`;
+  }
+  if (new Set(password).size < 5)
+    throw refusal('password-too-even')`a password must have five different characters or more`;
+  return password;
+}
+
+/** As it is stored: the method, what it costs, the salt and the hash. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await derive(password, salt, HASH_BYTES, COST);
+  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
+}
+
+/** Of nobody: comparing with it takes as long as with a person's. */
+const NOBODY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+/** Without a hash the answer is no, after the same time. */
+export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+  const [, N, r, p, salt = '', hash = ''] = (stored ?? NOBODY).split('$');
+  const expected = Buffer.from(hash, 'base64url');
+  const cost = { N: Number(N), r: Number(r), p: Number(p) };
+  const given = await derive(password, Buffer.from(salt, 'base64url'), expected.length, cost);
+  return timingSafeEqual(given, expected) && stored !== null;
+}
+
+/** More at once would take the processor of a node away from channels. */
+const AT_A_TIME = 1;
+const MAX_WAITING = 50;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+export class TooManySignIns extends OperatorError {}
+
+async function derive(password: string, salt: Buffer, length: number, cost: ScryptOptions): Promise<Buffer> {
+  if (running >= AT_A_TIME) {
+    if (waiting.length >= MAX_WAITING)
+      throw refusal('too-many-sign-ins', TooManySignIns)`too many people sign in at this moment; try again`;
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  } else running += 1;
+  try {
+    return await new Promise((resolve, reject) => {
+      scrypt(password.normalize('NFC'), salt, length, { ...cost, ...MEMORY }, (error, key) =>
+        error ? reject(error) : resolve(key),
+      );
+    });
+  } finally {
+    // The place is handed on.
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  }
+}

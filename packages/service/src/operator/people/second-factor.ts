@@ -1,0 +1,44 @@
+import { type OperatorWithClock, refusal } from '../operator.js';
+import { changePerson } from './people.js';
+import { storePendingTotp, storeTotp } from './people-sql.js';
+import { createTotpSecret, findTotpStep, totpSecretText, totpUri } from './totp.js';
+
+interface Named {
+  readonly name: string;
+}
+
+/** A secret that counts once a code made from it was given. */
+export async function beginTotp(
+  operator: OperatorWithClock,
+  { name }: Named,
+): Promise<{ readonly secret: string; readonly uri: string }> {
+  const secret = createTotpSecret();
+  await changePerson(operator, name, 'person.begin-totp', async (tx, person) => {
+    if (person.totpSecret !== null) throw refusal('codes-set-up')`codes are set up already; remove them first`;
+    await storePendingTotp(tx, person.personId, operator.vault.wrapKey(secret));
+    return {};
+  });
+  return { secret: totpSecretText(secret), uri: totpUri(secret, name, operator.environment) };
+}
+
+export async function confirmTotp(
+  operator: OperatorWithClock,
+  { name, code }: Named & { readonly code: string },
+): Promise<void> {
+  await changePerson(operator, name, 'person.set-totp', async (tx, person) => {
+    if (person.totpPending === null) throw refusal('codes-not-begun')`begin to set up codes first`;
+    const secret = operator.vault.unwrapKey(person.totpPending);
+    const step = findTotpStep(secret, code, operator.clock.now(), 0);
+    if (step === undefined) throw refusal('code-wrong')`the code is another one: check the clock of your phone`;
+    await storeTotp(tx, person.personId, person.totpPending, step);
+    return {};
+  });
+}
+
+export async function removeTotp(operator: OperatorWithClock, { name }: Named): Promise<void> {
+  await changePerson(operator, name, 'person.remove-totp', async (tx, person) => {
+    if (person.totpSecret === null) return undefined;
+    await storeTotp(tx, person.personId, null, person.totpStep);
+    return {};
+  });
+}

@@ -1,0 +1,62 @@
+import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
+import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
+import { requireChannelView } from './channel-change.js';
+import {
+  type LimitsInput,
+  setCallback,
+  setEncryption,
+  setFrameOrigins,
+  setIpAllowList,
+  setLimits,
+  setVoidedPeriodEvents,
+} from './channel-settings.js';
+import { resumeChannel, suspendChannel } from './channels.js';
+
+/** What is not given stays as it was. */
+export interface ChangeSettingsInput {
+  readonly appId: string;
+  readonly status?: 'ACTIVE' | 'SUSPENDED';
+  readonly ipAllowList?: readonly string[];
+  readonly limits?: LimitsInput;
+  readonly voidedPeriodEvents?: boolean;
+  readonly frameOrigins?: readonly string[];
+  readonly encryption?: { readonly answers?: string; readonly acceptsV1?: boolean };
+  /** A url of null removes the address. */
+  readonly callback?: { readonly eventType: string; readonly url: string | null };
+}
+
+/** Several settings of a channel at once: all of them are changed or none. Each one that changes has its own audit row. */
+export async function changeSettings(
+  operator: Operator,
+  { appId, ...given }: ChangeSettingsInput,
+): Promise<Changed<ChannelView>> {
+  if (Object.values(given).every((value) => value === undefined))
+    throw refusal('nothing-to-change')`nothing to change is given`;
+  return inTransaction(operator, async (tx, joined) => {
+    let changed = false;
+    for (const change of listChanges(joined, appId, given)) changed = (await change()).changed || changed;
+    return { ...(await requireChannelView(tx, appId)), changed };
+  });
+}
+
+function listChanges(
+  operator: Operator,
+  appId: string,
+  given: Omit<ChangeSettingsInput, 'appId'>,
+): (() => Promise<Changed<ChannelView>>)[] {
+  const { status, ipAllowList: ranges, limits, voidedPeriodEvents: send, frameOrigins: origins } = given;
+  const { encryption, callback } = given;
+  const when = <T>(value: T | undefined, change: (value: T) => Promise<Changed<ChannelView>>) =>
+    value === undefined ? [] : [() => change(value)];
+  return [
+    ...when(status, (to) => (to === 'ACTIVE' ? resumeChannel : suspendChannel)(operator, { appId })),
+    ...when(ranges, (to) => setIpAllowList(operator, { appId, ranges: to })),
+    ...when(limits, (to) => setLimits(operator, { appId, ...to })),
+    ...when(send, (to) => setVoidedPeriodEvents(operator, { appId, send: to })),
+    ...when(origins, (to) => setFrameOrigins(operator, { appId, origins: to })),
+    ...when(encryption, (to) => setEncryption(operator, { appId, ...to })),
+    ...when(callback, ({ eventType, url }) =>
+      setCallback(operator, { appId, eventType, ...(url === null ? {} : { url }) }),
+    ),
+  ];
+}

@@ -1,0 +1,32 @@
+import type { Refusal } from '../platform/plain-error.js';
+import { createWordings, type Said } from '../platform/wordings.js';
+
+/** What came of an item of a bulk run, or of something that was approved. A refusal is in the words of its step. */
+const SENTENCES = {
+  'due-now': 'due now',
+  'due-already': 'it was due already',
+  'order-is': 'the order is {1}',
+  'order-was': 'the order was {1} already',
+  'sent-again': 'sent again',
+  'events-sent-again': '{1} events sent again',
+  'refund-is': 'refund {1} is {2}',
+  'run-started': 'run {1} has started',
+  'run-canceled': 'the run was canceled',
+  fault: 'a fault: look at the order, and at the log',
+} as const;
+
+export type ResultCode = keyof typeof SENTENCES;
+export const RESULT_CODES = Object.keys(SENTENCES) as readonly ResultCode[];
+
+const { say, read } = createWordings(SENTENCES);
+export const resultText = say;
+
+/** A result as it is kept: in words, and where these are a refusal, which one. */
+export interface KeptResult {
+  readonly result: string | null;
+  readonly refusal: Refusal | null;
+}
+
+/** Null when the words are of nobody that is known here. */
+export const readResult = ({ result, refusal }: KeptResult): Said | null =>
+  refusal ?? (result === null ? null : read(result));

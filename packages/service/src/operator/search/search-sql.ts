@@ -1,0 +1,297 @@
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
+import { channelsOfUserSql } from '../channels-of-user-sql.js';
+
+/** What a look-up finds of an order. */
+export interface FoundOrder {
+  readonly orderNo: number;
+  readonly appId: string;
+  readonly externalOrderNo: string;
+  readonly channelUserId: string;
+  readonly productCode: string;
+  readonly status: string;
+}
+
+const ORDER_COLUMNS = columns<FoundOrder>({
+  orderNo: 'bigint',
+  appId: 'text',
+  externalOrderNo: 'text',
+  channelUserId: 'text',
+  productCode: 'text',
+  status: 'text',
+});
+
+const APP_ID = (channelId: string) => `(select c.app_id from channels c where c.channel_id = ${channelId})`;
+
+const ORDER_FIELDS = `o.order_no as "orderNo", ${APP_ID('o.channel_id')} as "appId",
+  o.external_order_no as "externalOrderNo", o.channel_user_id as "channelUserId", o.product_code as "productCode", o.status`;
+
+const FIND_ORDERS = statement({
+  text: `select ${ORDER_FIELDS} from unnest($1::bigint[]) as k(order_no),
+      lateral (select * from orders o where o.order_no = k.order_no offset 0) o`,
+  parameters: ['bigint[]'],
+  columns: ORDER_COLUMNS,
+});
+
+export async function findOrders(db: Queryable, orderNos: readonly number[]): Promise<FoundOrder[]> {
+  return orderNos.length === 0 ? [] : db.query(FIND_ORDERS, [orderNos]);
+}
+
+/** From, and to exclusive, of each range of numbers; some of each, the last first. */
+const FIND_ORDERS_IN_RANGES = statement({
+  text: `select ${ORDER_FIELDS} from unnest($1::bigint[], $2::bigint[]) as r(first, after),
+      lateral (select * from orders o where o.order_no >= r.first and o.order_no < r.after
+        order by o.order_no desc limit $3) o
+    limit $3`,
+  parameters: ['bigint[]', 'bigint[]', 'bigint'],
+  columns: ORDER_COLUMNS,
+});
+
+export async function findOrdersInRanges(
+  db: Queryable,
+  ranges: readonly { readonly first: number; readonly after: number }[],
+  limit: number,
+): Promise<FoundOrder[]> {
+  return db.query(FIND_ORDERS_IN_RANGES, [ranges.map(({ first }) => first), ranges.map(({ after }) => after), limit]);
+}
+
+const FIND_EXTERNAL_ORDER = statement({
+  text: 'select e.order_no as "orderNo" from external_orders e where key_of(e.external_order_no) = key_of($1)',
+  parameters: ['text'],
+  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+});
+
+export async function findOrderNoByExternal(db: Queryable, externalOrderNo: string): Promise<number | undefined> {
+  const [row] = await db.query(FIND_EXTERNAL_ORDER, [externalOrderNo]);
+  return row?.orderNo;
+}
+
+export interface FoundPayment extends PaymentReference {
+  readonly appId: string;
+  readonly status: string;
+  readonly amountCent: number;
+}
+
+const FIND_PAYMENT = statement({
+  text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", ${APP_ID('p.channel_id')} as "appId", p.status,
+      p.amount_cent as "amountCent"
+    from payments p where p.order_no = $1 and p.cycle_no = $2`,
+  parameters: ['bigint', 'integer'],
+  columns: columns<FoundPayment>({
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    appId: 'text',
+    status: 'text',
+    amountCent: 'bigint',
+  }),
+});
+
+/** A period that was started. */
+export async function findPayment(db: Queryable, payment: PaymentReference): Promise<FoundPayment | undefined> {
+  const [row] = await db.query(FIND_PAYMENT, [payment.orderNo, payment.cycleNo]);
+  return row;
+}
+
+const HAS_ATTEMPT = statement({
+  text: 'select from debit_attempts where order_no = $1 and cycle_no = $2 and try_no = $3',
+  parameters: ['bigint', 'integer', 'integer'],
+});
+
+export async function hasAttempt(
+  db: Queryable,
+  { orderNo, cycleNo, tryNo }: PaymentReference & { readonly tryNo: number },
+): Promise<boolean> {
+  return (await db.query(HAS_ATTEMPT, [orderNo, cycleNo, tryNo])).length > 0;
+}
+
+const HAS_CLAIM = statement({
+  text: 'select from claims where order_no = $1 and cycle_no = $2 and position = $3',
+  parameters: ['bigint', 'integer', 'integer'],
+});
+
+export async function hasClaim(
+  db: Queryable,
+  { orderNo, cycleNo, position }: PaymentReference & { readonly position: number },
+): Promise<boolean> {
+  return (await db.query(HAS_CLAIM, [orderNo, cycleNo, position])).length > 0;
+}
+
+export interface FoundAgreement {
+  readonly agreementNo: string;
+  readonly appId: string;
+  readonly channelUserId: string;
+  readonly status: string;
+  readonly paymentChannelCode: string;
+  readonly cardTail: string;
+}
+
+const AGREEMENT_COLUMNS = columns<FoundAgreement>({
+  agreementNo: 'text',
+  appId: 'text',
+  channelUserId: 'text',
+  status: 'text',
+  paymentChannelCode: 'text',
+  cardTail: 'text',
+});
+
+const AGREEMENT_FIELDS = `a.agreement_no as "agreementNo", ${APP_ID('a.channel_id')} as "appId",
+  a.channel_user_id as "channelUserId", a.status, a.payment_channel_code as "paymentChannelCode", a.card_tail as "cardTail"`;
+
+const FIND_AGREEMENT = statement({
+  text: `select ${AGREEMENT_FIELDS} from agreements a where a.agreement_id = $1 and a.agreement_no is not null`,
+  parameters: ['bigint'],
+  columns: AGREEMENT_COLUMNS,
+});
+
+export async function findAgreementById(db: Queryable, agreementId: number): Promise<FoundAgreement | undefined> {
+  const [row] = await db.query(FIND_AGREEMENT, [agreementId]);
+  return row;
+}
+
+const FIND_AGREEMENTS_BY_CARD_TAIL = statement({
+  text: `select ${AGREEMENT_FIELDS} from agreements a where a.card_tail = $1 and a.agreement_no is not null
+    order by a.agreement_id desc limit $2`,
+  parameters: ['text', 'bigint'],
+  columns: AGREEMENT_COLUMNS,
+  byIndex: true,
+});
+
+/** The newest first. */
+export async function findAgreementsByCardTail(db: Queryable, tail: string, limit: number): Promise<FoundAgreement[]> {
+  return db.query(FIND_AGREEMENTS_BY_CARD_TAIL, [tail, limit]);
+}
+
+export interface FoundEvent {
+  readonly appId: string;
+  readonly orderNo: number;
+  readonly eventType: string;
+}
+
+const FIND_EVENT = statement({
+  text: `select ${APP_ID('e.channel_id')} as "appId", e.order_no as "orderNo", e.event_type as "eventType"
+    from events e where e.event_no = $1 and ($2::integer is null or $2 between e.cycle_no and e.cycle_to)`,
+  parameters: ['bigint', 'integer'],
+  columns: columns<FoundEvent>({ appId: 'text', orderNo: 'bigint', eventType: 'text' }),
+  byIndex: true,
+});
+
+/** By its number, of whichever channel; of a range of voided periods, one of them. */
+export async function findEventByNumber(
+  db: Queryable,
+  { eventNo, cycleNo }: { readonly eventNo: number; readonly cycleNo: number | undefined },
+): Promise<FoundEvent | undefined> {
+  const [row] = await db.query(FIND_EVENT, [eventNo, cycleNo ?? null]);
+  return row;
+}
+
+export interface FoundUser {
+  readonly appId: string;
+  readonly channelUserId: string;
+}
+
+const USER_COLUMNS = columns<FoundUser>({ appId: 'text', channelUserId: 'text' });
+
+/** A user is known by a mobile, or by an order or an agreement alone. */
+const FIND_USERS_BY_ID = statement({
+  text: `select c.app_id as "appId", $1::text as "channelUserId" from channels c where c.channel_id in (
+      select u.channel_id from channel_users u where key_of(u.channel_user_id) = key_of($1)
+      union all ${channelsOfUserSql('external_orders', 't.user_key', '$1')}
+      union all ${channelsOfUserSql('agreements', 'key_of(t.channel_user_id)', '$1')})
+    order by c.app_id limit $2`,
+  parameters: ['text', 'bigint'],
+  columns: USER_COLUMNS,
+  byIndex: true,
+});
+
+/** In every channel that has a user of this id. */
+export async function findUsersById(db: Queryable, channelUserId: string, limit: number): Promise<FoundUser[]> {
+  return db.query(FIND_USERS_BY_ID, [channelUserId, limit]);
+}
+
+const FIND_LATEST_ORDER = statement({
+  text: `select e.order_no as "orderNo" from external_orders e join channels c using (channel_id)
+    where c.app_id = $1 and e.user_key = key_of($2) order by e.created_at desc, e.order_no desc limit 1`,
+  parameters: ['text', 'text'],
+  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+  byIndex: true,
+});
+
+/** The order that the user has made last. */
+export async function findLatestOrder(db: Queryable, { appId, channelUserId }: FoundUser): Promise<number | undefined> {
+  const [row] = await db.query(FIND_LATEST_ORDER, [appId, channelUserId]);
+  return row?.orderNo;
+}
+
+const FIND_USERS_BY_MOBILE = statement({
+  text: `select ${APP_ID('u.channel_id')} as "appId", u.channel_user_id as "channelUserId"
+    from unnest($1::bigint[], $2::bytea[]) as k(channel_id, mobile_hash),
+      lateral (select * from channel_users u
+        where u.channel_id = k.channel_id and u.mobile_hash = k.mobile_hash offset 0) u
+    limit $3`,
+  parameters: ['bigint[]', 'bytea[]', 'bigint'],
+  columns: USER_COLUMNS,
+});
+
+export interface MobileHash {
+  readonly channelId: number;
+  readonly mobileHash: Buffer;
+}
+
+/** By the hash that the mobile has in each channel. */
+export async function findUsersByMobile(
+  db: Queryable,
+  hashes: readonly MobileHash[],
+  limit: number,
+): Promise<FoundUser[]> {
+  return db.query(FIND_USERS_BY_MOBILE, [
+    hashes.map(({ channelId }) => channelId),
+    hashes.map(({ mobileHash }) => mobileHash),
+    limit,
+  ]);
+}
+
+export interface FoundChannel {
+  readonly appId: string;
+  readonly name: string;
+  readonly status: string;
+}
+
+/** Channels and products are few: operators make them. */
+const FIND_CHANNELS = statement({
+  text: `select c.app_id as "appId", c.name, c.status from channels c
+    where starts_with(lower(c.app_id), lower($1)) or starts_with(lower(c.name), lower($1)) order by c.app_id limit $2`,
+  parameters: ['text', 'bigint'],
+  columns: columns<FoundChannel>({ appId: 'text', name: 'text', status: 'text' }),
+});
+
+export async function findChannelsByPrefix(db: Queryable, prefix: string, limit: number): Promise<FoundChannel[]> {
+  return db.query(FIND_CHANNELS, [prefix, limit]);
+}
+
+const LIST_DATA_KEYS = statement({
+  text: 'select c.channel_id as "channelId", c.data_key as "dataKey" from channels c order by c.app_id',
+  parameters: [],
+  columns: columns<{ channelId: number; dataKey: string }>({ channelId: 'bigint', dataKey: 'text' }),
+});
+
+/** Of all channels, wrapped under the master key. */
+export async function listDataKeys(db: Queryable): Promise<{ channelId: number; dataKey: string }[]> {
+  return db.query(LIST_DATA_KEYS);
+}
+
+export interface FoundProduct {
+  readonly productCode: string;
+  readonly productName: string;
+}
+
+const FIND_PRODUCTS = statement({
+  text: `select p.product_code as "productCode", p.product_name as "productName" from products p
+    where starts_with(lower(p.product_code), lower($1)) or starts_with(lower(p.product_name), lower($1))
+    order by p.product_code limit $2`,
+  parameters: ['text', 'bigint'],
+  columns: columns<FoundProduct>({ productCode: 'text', productName: 'text' }),
+});
+
+export async function findProductsByPrefix(db: Queryable, prefix: string, limit: number): Promise<FoundProduct[]> {
+  return db.query(FIND_PRODUCTS, [prefix, limit]);
+}

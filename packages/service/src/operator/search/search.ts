@@ -1,0 +1,345 @@
+import { createSealing, type Sealing } from '../../catalog/channels/sealing.js';
+import { parseEventId } from '../../delivery/event-id.js';
+import type { Queryable } from '../../platform/db/database.js';
+import type { Vault } from '../../platform/secrets/vault.js';
+import {
+  formatPaymentOrderNo,
+  parseAttemptNo,
+  parseOrderNo,
+  parsePaymentOrderNo,
+} from '../../subscriptions/domain/orders/order-numbers.js';
+import { formatRefundNo, parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
+import { findRefund } from '../../subscriptions/store/payments/refunds-sql.js';
+import { maskUserId } from '../masking.js';
+import { formatCents } from '../money.js';
+import type { Operator } from '../operator.js';
+import { mayDo, type Role } from '../people/roles.js';
+import {
+  type FoundAgreement,
+  type FoundOrder,
+  type FoundUser,
+  findAgreementById,
+  findAgreementsByCardTail,
+  findChannelsByPrefix,
+  findEventByNumber,
+  findLatestOrder,
+  findOrderNoByExternal,
+  findOrders,
+  findOrdersInRanges,
+  findPayment,
+  findProductsByPrefix,
+  findUsersById,
+  findUsersByMobile,
+  hasAttempt,
+  hasClaim,
+  listDataKeys,
+  type MobileHash,
+} from './search-sql.js';
+
+export interface SearchResult {
+  readonly kind: 'order' | 'payment' | 'refund' | 'agreement' | 'event' | 'user' | 'channel' | 'product';
+  /** By which the thing is known. */
+  readonly id: string;
+  readonly title: string;
+  readonly subtitle: string;
+  readonly status: string | null;
+  readonly appId: string | null;
+  readonly orderNo: string | null;
+  /** In clear, or null for those who may not see it and have not typed it themselves. */
+  readonly channelUserId: string | null;
+  readonly matched: string;
+}
+
+export interface SearchAnswer {
+  readonly results: SearchResult[];
+  readonly hasMore: boolean;
+  /** It may be a mobile, by which this role does not find anybody. */
+  readonly isMobileLeftOut: boolean;
+}
+
+const SHOWN = 20;
+/** Of each look-up one more than is shown tells whether there are more. */
+const MOST = SHOWN + 1;
+const MAX_STATEMENT_MS = 3_000;
+/** Of an order's number, so many digits must be there before others are found that begin with them. */
+const MIN_PREFIX = 4;
+/** Order numbers have at most so many digits. */
+const MAX_DIGITS = 15;
+
+interface Searching {
+  readonly db: Queryable;
+  readonly text: string;
+  /** What the text is in each channel, if it can be a mobile. */
+  readonly mobileHashes: readonly MobileHash[];
+  readonly role: Role;
+}
+
+type LookUp = (searching: Searching) => Promise<readonly SearchResult[]>;
+
+/** Finds what somebody on the phone can name, whatever kind of number it is. Each look-up is by an index, and bounded. */
+export async function search(operator: Operator, input: { readonly q: string }, role: Role): Promise<SearchAnswer> {
+  const text = input.q.trim();
+  if (text === '') return { results: [], hasMore: false, isMobileLeftOut: false };
+  const mobile = parseMobile(text);
+  const mayFindMobiles = mayDo(role, ROLE_FOR_MOBILES);
+  const mobileHashes = mobile !== undefined && mayFindMobiles ? await hashMobile(operator, mobile) : [];
+  const results = await operator.database.transaction(
+    async (db) => {
+      const found: SearchResult[] = [];
+      for (const lookUp of LOOK_UPS) found.push(...(await lookUp({ db, text, mobileHashes, role })));
+      return found;
+    },
+    { readOnly: true, statementMs: MAX_STATEMENT_MS },
+  );
+  const once = [
+    ...new Map(results.toReversed().map((one) => [`${one.kind} ${one.id} ${one.appId}`, one])).values(),
+  ].toReversed();
+  return {
+    results: once.slice(0, SHOWN),
+    hasMore: once.length > SHOWN,
+    isMobileLeftOut: mobile !== undefined && !mayFindMobiles,
+  };
+}
+
+const byOrderNo: LookUp = async ({ db, text, role }) => {
+  const orderNo = parseOrderNo(text);
+  if (orderNo === undefined) return [];
+  const exact = await findOrders(db, [orderNo]);
+  return exact.map((order) => describeOrder(order, 'order-number', role));
+};
+
+const byStartOfOrderNo: LookUp = async ({ db, text, role }) => {
+  const digits = parseOrderNo(text);
+  if (digits === undefined || text.length < MIN_PREFIX) return [];
+  const lengths = Array.from({ length: MAX_DIGITS - text.length }, (_, place) => 10 ** (place + 1));
+  const ranges = lengths.map((factor) => ({ first: digits * factor, after: (digits + 1) * factor }));
+  const found = await findOrdersInRanges(db, ranges, MOST);
+  return found.map((order) => describeOrder(order, 'order-number-prefix', role));
+};
+
+const byExternalNo: LookUp = async ({ db, text, role }) => {
+  const orderNo = await findOrderNoByExternal(db, text);
+  const found = orderNo === undefined ? [] : await findOrders(db, [orderNo]);
+  return found.map((order) => describeOrder(order, 'external-number', role));
+};
+
+const byPaymentNo: LookUp = async ({ db, text }) => {
+  const reference = parsePaymentOrderNo(text);
+  return reference ? describePayment(db, reference, 'payment-number') : [];
+};
+
+const byAttemptNo: LookUp = async ({ db, text }) => {
+  const reference = parseAttemptNo(text);
+  return reference && (await hasAttempt(db, reference)) ? describePayment(db, reference, 'attempt-number') : [];
+};
+
+async function describePayment(
+  db: Queryable,
+  reference: { readonly orderNo: number; readonly cycleNo: number },
+  matched: string,
+): Promise<SearchResult[]> {
+  const payment = await findPayment(db, reference);
+  if (!payment) return [];
+  const { orderNo, cycleNo, appId, status, amountCent } = payment;
+  const id = formatPaymentOrderNo(orderNo, cycleNo);
+  const subtitle = `${orderNo} · ${cycleNo} · ${formatCents(amountCent)}`;
+  return [{ ...NOTHING, kind: 'payment', id, title: id, subtitle, status, appId, orderNo: String(orderNo), matched }];
+}
+
+const byRefundNo: LookUp = async ({ db, text }) => {
+  const reference = parseRefundNo(text.toUpperCase());
+  const refund = reference && (await findRefund(db, reference));
+  if (!refund) return [];
+  const id = formatRefundNo(refund);
+  const { orderNo, cycleNo, appId, status, amountCent } = refund;
+  const subtitle = `${orderNo} · ${cycleNo} · ${formatCents(amountCent)}`;
+  return [
+    {
+      ...NOTHING,
+      kind: 'refund',
+      id,
+      title: id,
+      subtitle,
+      status,
+      appId,
+      orderNo: String(orderNo),
+      matched: 'refund-number',
+    },
+  ];
+};
+
+const byAgreementNo: LookUp = async ({ db, text, role }) => {
+  const [, number] = /^AG([1-9]\d{0,14})$/i.exec(text) ?? [];
+  const agreement = number === undefined ? undefined : await findAgreementById(db, Number(number));
+  return agreement ? [await describeAgreement(db, agreement, 'agreement-number', role)] : [];
+};
+
+const byCardTail: LookUp = async ({ db, text, role }) => {
+  if (!/^\d{4}$/.test(text)) return [];
+  const agreements = await findAgreementsByCardTail(db, text, MOST);
+  const found: SearchResult[] = [];
+  for (const agreement of agreements) found.push(await describeAgreement(db, agreement, 'card-tail', role));
+  return found;
+};
+
+const byClaimNo: LookUp = async ({ db, text, role }) => {
+  const [, payment = '', position] = /^C(\d+)(\d\d)$/i.exec(text) ?? [];
+  const reference = parsePaymentOrderNo(payment);
+  if (!reference || !(await hasClaim(db, { ...reference, position: Number(position) }))) return [];
+  const found = await findOrders(db, [reference.orderNo]);
+  return found.map((order) => describeOrder(order, 'claim-number', role));
+};
+
+const byEventId: LookUp = async ({ db, text }) => {
+  const reference = parseEventId(text);
+  const event = reference && (await findEventByNumber(db, reference));
+  if (!event) return [];
+  const { appId, orderNo, eventType } = event;
+  return [
+    {
+      ...NOTHING,
+      kind: 'event',
+      id: text,
+      title: text,
+      subtitle: `${eventType} · ${orderNo}`,
+      appId,
+      orderNo: String(orderNo),
+      matched: 'event-id',
+    },
+  ];
+};
+
+const byUserId: LookUp = async ({ db, text }) => {
+  const users = await findUsersById(db, text, MOST);
+  // Whoever asks has typed it.
+  return users.map((user) => describeUser(user, user.channelUserId, 'user-id', user.channelUserId));
+};
+
+/** Whoever finds users by a mobile can fill in what is masked, try by try: so only who may see it in clear does. */
+const ROLE_FOR_MOBILES: Role = 'support';
+
+const byMobile: LookUp = async ({ db, mobileHashes }) => {
+  const users = mobileHashes.length === 0 ? [] : await findUsersByMobile(db, mobileHashes, MOST);
+  return users.map((user) => describeUser(user, user.channelUserId, 'mobile', user.channelUserId));
+};
+
+function parseMobile(text: string): string | undefined {
+  const mobile = text.replace(/^\+?86/, '').replaceAll(/[ -]/g, '');
+  return /^1\d{10}$/.test(mobile) ? mobile : undefined;
+}
+
+/** By the data key as it is wrapped, of the channels that there are: opening one takes longer than looking somebody up. */
+const openedKeys = new WeakMap<Vault, ReadonlyMap<string, Sealing>>();
+
+/** Each channel has a key of its own for what its users are found by. */
+async function hashMobile({ database, vault }: Operator, mobile: string): Promise<MobileHash[]> {
+  const before = openedKeys.get(vault);
+  const channels = (await listDataKeys(database)).map(({ channelId, dataKey }) => {
+    return { channelId, dataKey, sealing: before?.get(dataKey) ?? createSealing(vault.unwrapKey(dataKey)) };
+  });
+  openedKeys.set(vault, new Map(channels.map(({ dataKey, sealing }) => [dataKey, sealing])));
+  return channels.map(({ channelId, sealing }) => ({ channelId, mobileHash: sealing.hash(mobile, 'mobile') }));
+}
+
+const byChannel: LookUp = async ({ db, text }) => {
+  const found = await findChannelsByPrefix(db, text, MOST);
+  return found.map(({ appId, name, status }) => ({
+    ...NOTHING,
+    kind: 'channel',
+    id: appId,
+    title: name,
+    subtitle: appId,
+    status,
+    appId,
+    matched: 'channel',
+  }));
+};
+
+const byProduct: LookUp = async ({ db, text }) => {
+  const found = await findProductsByPrefix(db, text, MOST);
+  return found.map(({ productCode, productName }) => ({
+    ...NOTHING,
+    kind: 'product',
+    id: productCode,
+    title: productName,
+    subtitle: productCode,
+    matched: 'product',
+  }));
+};
+
+/** What is known exactly comes first, then what begins like it. */
+const LOOK_UPS: readonly LookUp[] = [
+  byOrderNo,
+  byExternalNo,
+  byPaymentNo,
+  byAttemptNo,
+  byRefundNo,
+  byAgreementNo,
+  byClaimNo,
+  byUserId,
+  byMobile,
+  byEventId,
+  byChannel,
+  byProduct,
+  byCardTail,
+  byStartOfOrderNo,
+];
+
+const NOTHING = { status: null, appId: null, orderNo: null, channelUserId: null } as const;
+
+function describeOrder(order: FoundOrder, matched: string, role: Role): SearchResult {
+  const orderNo = String(order.orderNo);
+  const user = maskUserId(order.channelUserId, role);
+  return {
+    ...NOTHING,
+    kind: 'order',
+    id: orderNo,
+    title: orderNo,
+    subtitle: `${order.externalOrderNo} · ${order.productCode} · ${user}`,
+    status: order.status,
+    appId: order.appId,
+    orderNo,
+    matched,
+  };
+}
+
+async function describeAgreement(
+  db: Queryable,
+  agreement: FoundAgreement,
+  matched: string,
+  role: Role,
+): Promise<SearchResult> {
+  const { agreementNo, appId, status, paymentChannelCode, cardTail } = agreement;
+  const user = maskUserId(agreement.channelUserId, role);
+  return {
+    ...NOTHING,
+    kind: 'agreement',
+    id: agreementNo,
+    title: agreementNo,
+    subtitle: `${paymentChannelCode} · ${cardTail} · ${user}`,
+    status,
+    appId,
+    ...(await leadFrom(db, agreement, user)),
+    matched,
+  };
+}
+
+/** Where a hit leads: to its user; for those who may not see which one it is, to the user's latest order. */
+async function leadFrom(
+  db: Queryable,
+  user: FoundUser,
+  shown: string,
+): Promise<Pick<SearchResult, 'channelUserId' | 'orderNo'>> {
+  if (shown === user.channelUserId) return { channelUserId: shown, orderNo: null };
+  const orderNo = await findLatestOrder(db, user);
+  return { channelUserId: null, orderNo: orderNo === undefined ? null : String(orderNo) };
+}
+
+function describeUser(
+  { appId }: FoundUser,
+  shown: string,
+  matched: string,
+  channelUserId: string | null,
+): SearchResult {
+  return { ...NOTHING, kind: 'user', id: shown, title: shown, subtitle: appId, appId, channelUserId, matched };
+}

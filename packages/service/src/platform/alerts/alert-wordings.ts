@@ -1,0 +1,62 @@
+import { createWordings, type Said } from '../wordings.js';
+import type { AlertKind } from './alerts-sql.js';
+
+/**
+ * What alerts say besides their kind and subject, each under its kind: how it is, and after a bar what else it may be, or why it
+ * was resolved. An institution's or a supplier's own words stand in place of these where it gave any.
+ */
+const SENTENCES = {
+  'debit-unknown-for-a-day': 'still {1}',
+  'debit-unknown-for-a-day|not-asked': 'cannot be asked about',
+  'debit-unknown-for-a-day|resolved': 'the debit has a result',
+  'debit-wrong-amount': 'asked for {1}, debited {2}',
+  'debit-wrong-amount|resolved': 'the debit was settled by a later report',
+  'debit-late-success': 'settled as {1}, later reported as {2}',
+  'debit-contradiction': 'settled as {1}, later reported as {2}',
+  'debit-after-unsubscribe': 'the order was unsubscribed while it was debited',
+  'debit-after-unsubscribe|resolved': 'the period was refunded in full',
+  'refund-unknown-for-a-day': 'still {1}',
+  'refund-unknown-for-a-day|not-settled': 'cannot be settled',
+  'refund-unknown-for-a-day|resolved': 'the refund has a result',
+  'refund-wrong-amount': 'asked for {1}, refunded {2}',
+  'refund-wrong-amount|resolved': 'the refund was settled by a later report',
+  'refund-refused|resolved': 'a later refund of the period has succeeded',
+  'refund-contradiction': 'settled as {1}, later reported as {2}',
+  'billing-failed': 'the database refuses the period: {1}',
+  'billing-failed|resolved': 'the period was written, or the order has ended',
+  'notice-for-unknown-attempt': 'from {1}',
+  'notice-for-unknown-agreement': 'from {1}',
+  'agreement-cancel-failed': 'no answer',
+  'agreement-cancel-failed|not-asked': 'it cannot be asked for',
+  'agreement-cancel-failed|resolved': 'the institution has canceled it',
+  'agreement-number-of-another-channel': 'shared at {1}',
+  'agreement-number-of-another-channel|in-force': 'shared at {1}, in force as {2} of {3}',
+  'agreement-number-of-another-channel|resolved':
+    'no other channel has the number in force any more, or it may be shared',
+  'webhook-given-up': '{1} given up at once',
+  'webhook-given-up|resolved': 'nothing of what was given up is left',
+  'pool-empty': 'claims wait for codes to be imported',
+  'pool-empty|resolved': 'every claim has its code',
+  'pool-low': '{1} codes are left, fewer than {2}',
+  'pool-low|resolved': 'enough codes are left, or none are asked for',
+  'claim-refused|resolved': 'the claim has its code',
+  'claim-unknown-for-a-day': 'the supplier has not said what became of it',
+  'claim-unknown-for-a-day|not-asked': 'the supplier cannot be asked',
+  'claim-unknown-for-a-day|resolved': 'the claim has its code',
+  'reconciliation-difference': 'open: {1}',
+  'reconciliation-difference|resolved': 'every difference of the day is closed',
+  'reconciliation-failed': 'the log says why',
+  'reconciliation-failed|resolved': 'the day was compared',
+  'undecryptable-fields': '{1} encrypted fields within a minute could not be read',
+} as const satisfies Readonly<Partial<Record<AlertKind | `${AlertKind}|${string}`, string>>>;
+
+export type AlertSentence = keyof typeof SENTENCES;
+export const ALERT_SENTENCES = Object.keys(SENTENCES) as readonly AlertSentence[];
+
+const { say, read } = createWordings(SENTENCES);
+
+export const alertText = say;
+
+/** What an alert of this kind says, if it is not in somebody else's words. */
+export const readAlertText = (kind: string, text: string | null): Said | null =>
+  text === null ? null : read(text, (code) => code.split('|')[0] === kind);

@@ -1,0 +1,38 @@
+import { columns, type Queryable, statement } from '../db/database.js';
+import { shanghaiText } from '../db/time-sql.js';
+
+/** What somebody has written about an alert. */
+export interface AlertComment {
+  readonly author: string;
+  readonly at: string;
+  readonly text: string;
+}
+
+const STORE_COMMENT = statement({
+  text: `insert into alert_comments (kind, subject, author, text, at) values ($1, $2, $3, $4, now())
+     returning comment_id::text as "commentNo"`,
+  parameters: ['text', 'text', 'text', 'text'],
+  columns: columns<{ commentNo: string }>({ commentNo: 'text' }),
+});
+
+/** Returns its number. */
+export async function storeAlertComment(
+  tx: Queryable,
+  alert: { readonly kind: string; readonly subject: string },
+  { author, text }: Pick<AlertComment, 'author' | 'text'>,
+): Promise<string> {
+  const [row] = await tx.query(STORE_COMMENT, [alert.kind, alert.subject, author, text]);
+  return row?.commentNo ?? '';
+}
+
+const LIST_COMMENTS = statement({
+  text: `select author, ${shanghaiText('at')} as at, text from alert_comments where kind = $1 and subject = $2
+     order by comment_id desc limit 1000`,
+  parameters: ['text', 'text'],
+  columns: columns<AlertComment>({ author: 'text', at: 'text', text: 'text' }),
+});
+
+/** The latest thousand, in the order in which they were written. */
+export async function listAlertComments(db: Queryable, kind: string, subject: string): Promise<AlertComment[]> {
+  return (await db.query(LIST_COMMENTS, [kind, subject])).reverse();
+}

@@ -1,0 +1,88 @@
+import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { shanghaiText } from '../platform/db/time-sql.js';
+import type { Sums } from './sums.js';
+
+export interface ProductSums extends Sums {
+  readonly productCode: string;
+  readonly settlementMode: string;
+}
+
+/** What a closed month has of one channel, as it was when the month was closed. */
+export interface ClosedFigures {
+  /** By product code and settlement mode. */
+  readonly products: readonly ProductSums[];
+  /** What had changed by then in months that were closed before, by month: it stands in this one. */
+  readonly later: Readonly<Record<string, Sums>>;
+  /** Debits and refunds that had no result then. */
+  readonly unsettled: number;
+}
+
+export interface ClosedMonth {
+  /** Of Asia/Shanghai, yyyy-MM. */
+  readonly month: string;
+  readonly closedBy: string;
+  readonly closedAt: string;
+}
+
+/** The row of no channel says that the month is closed. */
+const NO_CHANNEL = '0';
+
+const LIST_CLOSED_MONTHS = statement({
+  text: `select month, closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt" from closed_months
+     where channel_id = ${NO_CHANNEL} order by month`,
+  parameters: [],
+  columns: columns<ClosedMonth>({ month: 'text', closedBy: 'text', closedAt: 'text' }),
+});
+
+/** In the order of time. */
+export async function listClosedMonths(db: Queryable): Promise<ClosedMonth[]> {
+  return db.query(LIST_CLOSED_MONTHS);
+}
+
+export interface ClosedChannelMonth {
+  readonly month: string;
+  readonly channelId: string;
+  readonly figures: ClosedFigures;
+}
+
+const LIST_CLOSED_FIGURES = statement({
+  text: `select month, channel_id::text as "channelId", figures from closed_months
+     where channel_id <> ${NO_CHANNEL} and ($1::bigint is null or channel_id = $1) order by month, channel_id`,
+  parameters: ['bigint'],
+  columns: columns<ClosedChannelMonth>({ month: 'text', channelId: 'text', figures: 'jsonb' }),
+});
+
+/** Of all closed months, for all channels or one. */
+export async function listClosedFigures(db: Queryable, channelId?: string): Promise<ClosedChannelMonth[]> {
+  return db.query(LIST_CLOSED_FIGURES, [channelId ?? null]);
+}
+
+const LOCK_CLOSING = statement({ text: 'select pg_advisory_xact_lock($1)', parameters: ['bigint'] });
+/** Any number, as long as every node has the same. */
+const CLOSING_LOCK = 7_366_373_664;
+
+/** Months are closed one after another. */
+export async function lockClosing(tx: Queryable): Promise<void> {
+  await tx.query(LOCK_CLOSING, [CLOSING_LOCK]);
+}
+
+const STORE_CLOSED_MONTH = statement({
+  text: `insert into closed_months (month, channel_id, figures, closed_by)
+     select $1, c.channel_id, c.figures, $4 from unnest($2::bigint[], $3::jsonb[]) as c(channel_id, figures)`,
+  parameters: ['text', 'bigint[]', 'jsonb[]', 'text'],
+});
+
+export async function storeClosedMonth(
+  tx: Queryable,
+  month: string,
+  channels: ReadonlyMap<string, ClosedFigures>,
+  { by, note }: { readonly by: string; readonly note: string | null },
+): Promise<void> {
+  const rows = [[NO_CHANNEL, { note }] as const, ...channels];
+  await tx.query(STORE_CLOSED_MONTH, [
+    month,
+    rows.map(([channelId]) => channelId),
+    rows.map(([, figures]) => JSON.stringify(figures)),
+    by,
+  ]);
+}

@@ -1,0 +1,40 @@
+import type { ClosedChannelMonth } from './closed-months-sql.js';
+import type { SummedMonth } from './settlement-lines-sql.js';
+import { addSums, addToSums, areZero, type Sums, subtractSums, ZERO_SUMS } from './sums.js';
+
+/** By channel, and then by the closed month in which something has changed. */
+export type LaterChanges = ReadonlyMap<string, Readonly<Record<string, Sums>>>;
+
+/**
+ * What has changed in closed months and stands in no other month yet: what their lines come to now, less what they came to
+ * when they were closed, less what months that were closed since have taken over. Nothing is looked for by when it was
+ * written, so nothing can be missed that was written while a month was being closed.
+ */
+export function findLaterChanges(now: readonly SummedMonth[], closed: readonly ClosedChannelMonth[]): LaterChanges {
+  const open = new Map<string, Map<string, Sums>>();
+  const change = (channelId: string, month: string, by: (sums: Sums) => Sums) => {
+    const months = open.get(channelId) ?? new Map<string, Sums>();
+    open.set(channelId, months);
+    months.set(month, by(months.get(month) ?? ZERO_SUMS));
+  };
+  for (const { channelId, month, kind, cents, count } of now) {
+    change(channelId, month, (sums) => addToSums(sums, kind, cents, count));
+  }
+  for (const { channelId, month, figures } of closed) {
+    for (const product of figures.products) change(channelId, month, (sums) => subtractSums(sums, product));
+    for (const [earlier, taken] of Object.entries(figures.later)) {
+      change(channelId, earlier, (sums) => subtractSums(sums, taken));
+    }
+  }
+  return new Map(
+    [...open].map(([channelId, months]) => [
+      channelId,
+      Object.fromEntries([...months].filter(([, sums]) => !areZero(sums)).toSorted()),
+    ]),
+  );
+}
+
+/** What stands in a month of changes in the months before it. */
+export function sumLater(later: Readonly<Record<string, Sums>> | undefined): Sums {
+  return Object.values(later ?? {}).reduce(addSums, ZERO_SUMS);
+}

@@ -1,0 +1,50 @@
+import type { SettlementKind } from './settlement-lines-sql.js';
+
+export interface Sums {
+  readonly collectedCent: number;
+  readonly collectedCount: number;
+  readonly refundedCent: number;
+  readonly refundedCount: number;
+  readonly billedCent: number;
+  readonly billedCount: number;
+}
+
+export const ZERO_SUMS: Sums = {
+  collectedCent: 0,
+  collectedCount: 0,
+  refundedCent: 0,
+  refundedCount: 0,
+  billedCent: 0,
+  billedCount: 0,
+};
+
+const SUM_NAMES: Readonly<Record<SettlementKind, 'collected' | 'refunded' | 'billed'>> = {
+  COLLECTED: 'collected',
+  REFUNDED: 'refunded',
+  BILLED: 'billed',
+};
+
+/** Adds lines of one kind: their amounts together, and how many they are. */
+export function addToSums(sums: Sums, kind: SettlementKind, cents: number, count: number): Sums {
+  const name = SUM_NAMES[kind];
+  return { ...sums, [`${name}Cent`]: sums[`${name}Cent`] + cents, [`${name}Count`]: sums[`${name}Count`] + count };
+}
+
+export const addSums = (one: Sums, other: Sums): Sums => combine(one, other, 1);
+export const subtractSums = (from: Sums, other: Sums): Sums => combine(from, other, -1);
+
+function combine(one: Sums, other: Sums, sign: 1 | -1): Sums {
+  return {
+    collectedCent: one.collectedCent + sign * other.collectedCent,
+    collectedCount: one.collectedCount + sign * other.collectedCount,
+    refundedCent: one.refundedCent + sign * other.refundedCent,
+    refundedCount: one.refundedCount + sign * other.refundedCount,
+    billedCent: one.billedCent + sign * other.billedCent,
+    billedCount: one.billedCount + sign * other.billedCount,
+  };
+}
+
+export const areZero = (sums: Sums): boolean => Object.values(sums).every((value) => value === 0);
+
+/** What the service took and did not give back. What a channel collects itself does not go through the service. */
+export const netCent = ({ collectedCent, refundedCent }: Sums): number => collectedCent - refundedCent;

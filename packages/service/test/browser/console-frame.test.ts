@@ -1,0 +1,306 @@
+import { gzipSync } from 'node:zlib';
+import type { Browser, Locator, Page, Response } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPerson } from '../../src/operator/people/people.js';
+import { totpCode, totpStep } from '../../src/operator/people/totp.js';
+import { createPersonWithPassword, PASSWORD } from '../console/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { launch, PHONE } from './support.js';
+
+/** What people do with the console before they come to an order: sign in, look around, search, set it as they like it. */
+
+let service: TestService;
+let browser: Browser;
+let at: ConsoleBrowser;
+let channel: ChannelClient;
+let orderNo: string;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([testService(ON_THIS_MACHINE), launch()]);
+  at = consoleBrowser(browser, service);
+  channel = await demoChannel(service);
+  for (const externalOrderNo of ['SHOP-2026-7', 'SHOP-2026-8'])
+    ({
+      data: { orderNo },
+    } = await channel.call('orders/create', collectRequest(channel, { externalOrderNo })));
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+const hasFocus = (what: Locator) => what.evaluate((element) => element === element.ownerDocument.activeElement);
+
+async function typeSignIn(page: Page, name: string, password = PASSWORD): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.keyboard.press('Enter');
+}
+
+describe('signing in', () => {
+  it('by the one-time link: a password is set, then it leads to the page that was asked for; and out again', async () => {
+    const { setupToken } = await createPerson(service.operator, { name: 'ann', role: 'admin' });
+    const page = await at.visitor();
+    await page.goto(`/console/setup#${setupToken}`);
+    await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
+    // The token is not left in the browser's history.
+    await page.waitForURL('/console/setup');
+    await page.getByLabel('The same again').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByText('Your password is set').waitFor();
+
+    await page.goto('/console/audit?action=person.create');
+    await page.waitForURL(/\/sign-in\?to=/);
+    await typeSignIn(page, 'ann', 'wrong password');
+    await page.getByText('Name and password do not match.').waitFor();
+    await typeSignIn(page, 'ann');
+    await heading(page, 'Audit log').waitFor();
+    expect(page.url()).toBe(`${service.baseUrl}/console/audit?action=person.create`);
+
+    const other = await page.context().newPage();
+    await other.goto('/console/people');
+    await heading(other, 'People').waitFor();
+    await page.getByRole('button', { name: /Your account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in').waitFor();
+    // Another window notices.
+    await other.getByRole('link', { name: 'Audit log' }).click();
+    await heading(other, 'Sign in').waitFor();
+    expect(other.url()).toContain('to=%2Faudit');
+  });
+
+  it('after five wrong tries says how long to wait', async () => {
+    await createPersonWithPassword(service, 'otto', 'viewer');
+    await service.fresh.database.query(`insert into sign_in_failures (key, failures) values ('name otto', 4)`);
+    const page = await at.visitor();
+    await page.goto('/console/sign-in');
+    await typeSignIn(page, 'otto', 'the fifth try');
+    await page.getByText('Name and password do not match.').waitFor();
+    await typeSignIn(page, 'otto');
+    await page.getByText(/Too many tries. You can try again in \d+ (sec|min)/).waitFor();
+    expect(await page.getByRole('button', { name: 'Sign in' }).isDisabled()).toBe(true);
+  });
+
+  it('with codes of an authenticator app, which are set up in the account; and to no address but the console’s own', async () => {
+    await createPersonWithPassword(service, 'chen', 'viewer');
+    const page = await at.person('viewer', 'chen');
+    await page.goto('/console/account');
+    await page.getByRole('button', { name: 'Set up codes' }).click();
+    await page.getByRole('img', { name: 'Read this with an authenticator app' }).waitFor();
+    const [row] = await service.fresh.database.query<{ pending: string }>(
+      `select totp_pending as pending from people where name = 'chen'`,
+    );
+    const secret = service.vault.unwrapKey(row?.pending ?? '');
+    const code = () => totpCode(secret, totpStep(service.clock.now()));
+    await page.getByLabel('Then type the six digits that it shows').fill(code());
+    await page.getByRole('button', { name: 'Turn codes on' }).click();
+    await page.getByText('From now on a code is asked for').waitFor();
+    service.clock.advance(60_000);
+    const other = await at.visitor();
+    await other.goto('/console/sign-in?to=//elsewhere.example/');
+    await typeSignIn(other, 'chen');
+    await other.getByLabel('Code of your authenticator').fill(code());
+    await other.keyboard.press('Enter');
+    await heading(other, 'Overview').waitFor();
+    expect(new URL(other.url()).origin).toBe(service.baseUrl);
+    service.clock.advance(60_000);
+    await page.getByRole('button', { name: 'Remove codes' }).click();
+    const removal = page.getByRole('dialog', { name: 'Sign in by password alone?' });
+    await removal.getByLabel('Code of your authenticator').fill(code());
+    await removal.getByRole('button', { name: 'Remove codes' }).click();
+    await page.getByText('Codes are removed').waitFor();
+  });
+
+  it('says of what it asks for by itself that nobody is there, until somebody is', async () => {
+    const page = await at.person('viewer', 'ida');
+    await page.clock.install();
+    await page.goto('/console/account');
+    const nextPoll = async () => {
+      const answered = page.waitForResponse((response) => response.url().endsWith('/waiting'));
+      await page.clock.runFor(90_000);
+      const poll = await answered;
+      // From then on the next one is a minute away.
+      await poll.finished();
+      return poll.request().headers()['x-unattended'];
+    };
+    await heading(page, 'Your account').waitFor();
+    await nextPoll();
+    expect(await nextPoll()).toBe('true');
+    const asked = page.waitForRequest((request) => new URL(request.url()).pathname.endsWith('/api/audit'));
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    expect((await asked).headers()['x-unattended']).toBeUndefined();
+  });
+
+  it('loads at most 350 KB of script and style, compressed, until the overview is there', async () => {
+    await createPersonWithPassword(service, 'lou', 'viewer');
+    const page = await at.visitor();
+    const bodies: Promise<Buffer>[] = [];
+    const keep = (response: Response) => {
+      if (/\.(js|css)$/.test(new URL(response.url()).pathname)) bodies.push(response.body());
+    };
+    page.on('response', keep);
+    await page.goto('/console');
+    await typeSignIn(page, 'lou');
+    await heading(page, 'Overview').waitFor();
+    await page.waitForLoadState('networkidle');
+    page.off('response', keep);
+    const sizes = (await Promise.all(bodies)).map((body) => gzipSync(body).byteLength);
+    expect(sizes.length).toBeGreaterThan(3);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(350_000);
+  });
+});
+
+describe('the keyboard alone', () => {
+  it('signs in, finds an order by its number at the channel, opens a dialog and closes it again', async () => {
+    await createPersonWithPassword(service, 'kay', 'support');
+    const page = await at.visitor();
+    const press = (key: string) => page.keyboard.press(key);
+    /** Tab by Tab, as somebody without a mouse comes there. */
+    const tabTo = async (what: Locator) => {
+      await what.waitFor();
+      for (let n = 0; n < 80; n += 1) {
+        if (await hasFocus(what)) return;
+        await press('Tab');
+      }
+      throw new Error(`${what} is not reached with Tab`);
+    };
+    await page.goto('/console');
+    await tabTo(page.getByLabel('Name'));
+    await page.keyboard.type('kay');
+    await press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await press('Enter');
+    await heading(page, 'Overview').waitFor();
+
+    await press('/');
+    await page.getByRole('textbox', { name: /Order, payment, refund/ }).waitFor();
+    await page.keyboard.type('SHOP-2026-8');
+    await page.getByRole('dialog').getByText(orderNo).first().waitFor();
+    await press('Enter');
+    await heading(page, `Order ${orderNo}`).waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+    const more = page.getByRole('button', { name: 'More' });
+    await tabTo(more);
+    await press('Enter');
+    const item = page.getByRole('menuitem', { name: 'Unsubscribe…' });
+    await item.waitFor();
+    while (!(await hasFocus(item))) await press('ArrowDown');
+    await press('Enter');
+    const dialog = page.getByRole('dialog', { name: `Unsubscribe order ${orderNo}?` });
+    await dialog.waitFor();
+    await expect.poll(() => hasFocus(dialog.getByLabel('Reason'))).toBe(true);
+    // Nothing behind the dialog is reached.
+    for (let n = 0; n < 6; n += 1) {
+      await press('Tab');
+      expect(await dialog.locator(':focus').count()).toBe(1);
+    }
+    await press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => hasFocus(more)).toBe(true);
+  });
+
+  it('searches for all that is typed, also before the search is there, and opens nothing that another text has found', async () => {
+    const page = await at.person('viewer', 'vera', {});
+    const hold = async (address: RegExp) => {
+      let give = () => {};
+      const given = new Promise<void>((resolve) => {
+        give = resolve;
+      });
+      await page.route(address, async (route) => {
+        await given;
+        await route.continue();
+      });
+      return () => give();
+    };
+    const giveSearch = await hold(/\/search-box-[^/]*\.js$/);
+    // What is held back would hold the page's load event back as well.
+    await page.goto('/console', { waitUntil: 'commit' });
+    await heading(page, 'Overview').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('SHOP-2026-88');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Enter');
+    giveSearch();
+    await heading(page, `Order ${orderNo}`).waitFor();
+
+    const giveAnswer = await hold(/\/search\?q=SHOP-2026-8$/);
+    await page.keyboard.press('/');
+    const field = page.getByRole('textbox', { name: /Order, payment, refund/ });
+    await field.fill('SHOP-2026-7');
+    await page.getByRole('dialog').getByText('SHOP-2026-7').first().waitFor();
+    await field.fill('SHOP-2026-8');
+    await page.keyboard.press('Enter');
+    giveAnswer();
+    await heading(page, `Order ${orderNo}`).waitFor();
+  });
+
+  it('skips the menu, finds a page by its name, and goes from row to row by the arrows', async () => {
+    const page = await at.person('viewer', 'vera');
+    await page.goto('/console/orders');
+    const rows = page.getByRole('table').locator('tbody').getByRole('link');
+    await rows.first().waitFor();
+    await page.keyboard.press('Tab');
+    expect(await hasFocus(page.getByRole('link', { name: 'Skip to the page' }))).toBe(true);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.locator('#main :focus').count()).toBe(1);
+    await rows.first().focus();
+    const second = (await rows.nth(1).textContent()) ?? '';
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await heading(page, /^Order \d/).waitFor();
+    expect(page.url()).toContain(/\d{12,}/.exec(second)?.[0] ?? 'a number');
+
+    await page.keyboard.press('/');
+    await page.getByRole('textbox', { name: /Order, payment, refund/ }).waitFor();
+    await page.keyboard.type('audit');
+    await page.getByRole('button', { name: 'Audit log' }).waitFor();
+    await page.keyboard.press('Enter');
+    await heading(page, 'Audit log').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const entries = page.getByRole('table').locator('tbody').getByRole('button');
+    await entries.first().focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await page.locator('tbody tr:nth-child(2) [data-opener]:focus').count()).toBe(1);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+});
+
+describe('around every page', () => {
+  it('times are Beijing’s, the viewer’s own on pointing at one; the other language is a press away, and remembered', async () => {
+    const page = await at.person('viewer', 'vera', { timezoneId: 'America/New_York' });
+    await page.goto('/console/audit');
+    const time = page.locator('tbody time').first();
+    await time.waitFor();
+    const moment = new Date((await time.getAttribute('datetime')) ?? '');
+    const clock = (timeZone: string) =>
+      new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(moment);
+    expect(await time.innerText()).toContain(clock('Asia/Shanghai'));
+    await time.hover();
+    await page.getByText('Here', { exact: true }).waitFor();
+    expect(await page.getByRole('tooltip').innerText()).toContain(clock('America/New_York'));
+
+    await page.getByRole('button', { name: 'Language: 中文' }).click();
+    await heading(page, '审计日志').waitFor();
+    await page.reload();
+    await heading(page, '审计日志').waitFor();
+    expect(await page.locator('html').getAttribute('lang')).toBe('zh-CN');
+  });
+
+  it('on a phone the menu is a drawer that closes when a page is chosen; an address that nobody knows keeps the frame', async () => {
+    const page = await at.person('viewer', 'vera', { ...PHONE, viewport: { width: 360, height: 740 } });
+    await page.goto('/console/no-such-page');
+    await page.getByText('There is nothing here').waitFor();
+    await page.getByRole('button', { name: 'Open the menu' }).click();
+    await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Audit log' }).click();
+    await heading(page, 'Audit log').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+});

@@ -1,0 +1,606 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { type OperatorStage, operatorStage } from '../console/operators.js';
+import { mobileOf, unique } from '../support/demo.js';
+import type { TestReceiver } from '../webhooks/receiver.js';
+import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
+import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { launch } from './support.js';
+
+/** What each area of the console is mainly there for, in short. */
+
+let on: OperatorStage;
+let browser: Browser;
+let at: ConsoleBrowser;
+let receiver: TestReceiver;
+beforeAll(async () => {
+  const settings = { ...ON_THIS_MACHINE, localCallbacks: true, refundApprovalCent: 1_000, requestLog: true };
+  [on, browser] = await Promise.all([operatorStage(settings), launch()]);
+  at = consoleBrowser(browser, on.service);
+  receiver = await registerReceiver(on.service, on.channel);
+});
+afterAll(async () => {
+  await browser.close();
+  await receiver.close();
+  await on.close();
+});
+beforeEach(() => on.bank.reset());
+
+const APP_ID = 'test_demo';
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+const button = (within: Page | Locator, name: string | RegExp) =>
+  within.getByRole('button', { name, ...(typeof name === 'string' ? { exact: true } : {}) });
+const rowsOf = (page: Page) => page.getByRole('table').locator('tbody').getByRole('row');
+const bookedCents = () => [...on.bank.booked.values()].map(({ amountCent }) => amountCent);
+/** Another page, from the menu, which says how much of it is open. */
+const choosePage = (page: Page, name: string) =>
+  page
+    .getByRole('navigation', { name: 'Main menu' })
+    .getByRole('link', { name: new RegExp(`^${name}( \\d+ [a-z ]+)?$`) })
+    .click();
+/** One of a list that unfolds. */
+async function choose(within: Page | Locator, label: string, option: string | RegExp): Promise<void> {
+  const field = within.getByRole('combobox', { name: label });
+  await field.click();
+  await field.page().getByRole('option', { name: option }).click();
+}
+async function download(page: Page): Promise<string[]> {
+  const [file] = await Promise.all([page.waitForEvent('download'), button(page, 'Export CSV').click()]);
+  return (await readFile(await file.path(), 'utf8')).trim().split('\n');
+}
+
+describe('orders', () => {
+  it('are filtered in the address, which a reload and Back keep, and exported as they are filtered', async () => {
+    const active = await on.paidOrder();
+    const ended = await on.paidOrder();
+    await on.channel.call('orders/unsubscribe', { orderNo: ended });
+    const page = await at.person('viewer', 'vera');
+    await page.goto('/console/orders');
+    const link = page.getByRole('link', { name: ended });
+    const other = page.getByRole('link', { name: active });
+    await other.waitFor();
+    await page.getByRole('toolbar', { name: 'Status' }).getByRole('button', { name: 'Unsubscribed' }).click();
+    await other.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('?status=UNSUBSCRIBED');
+    await page.reload();
+    await page.getByText('1 order', { exact: true }).waitFor();
+    await link.click();
+    await heading(page, `Order ${ended}`).waitFor();
+    await page.goBack();
+    await link.waitFor();
+    expect(new URL(page.url()).search).toBe('?status=UNSUBSCRIBED');
+    const lines = await download(page);
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toMatch(new RegExp(`^${ended},.*UNSUBSCRIBED`));
+    await page.getByText('1 order exported').waitFor();
+    await button(page, 'Clear filters').click();
+    await other.waitFor();
+    expect(new URL(page.url()).search).toBe('');
+  });
+});
+
+describe('an order', () => {
+  it('has one timeline of what was and what will be, and is unsubscribed after a preview and a reason', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('support', 'sam');
+    await page.goto(`/console/orders/${orderNo}`);
+    const next = page.getByRole('list', { name: 'What comes next' }).getByRole('listitem');
+    await next
+      .first()
+      .getByText(/Period 2/)
+      .first()
+      .waitFor();
+    const past = page.getByRole('list', { name: 'What has happened' });
+    const created = past.getByText('The order was created');
+    await created.waitFor();
+    const shown = page.getByRole('toolbar', { name: 'What is shown' });
+    await button(shown, /^Money/).click();
+    await created.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('?show=money');
+    await button(past, /^JSON of: Period 1 was paid/).click();
+    await past.getByText('"paymentChannelCode": "MOCKPAY"').first().waitFor();
+
+    await button(page, 'More').click();
+    await page.getByRole('menuitem', { name: 'Unsubscribe…' }).click();
+    const dialog = page.getByRole('dialog', { name: `Unsubscribe order ${orderNo}?` });
+    await dialog.getByText('11 periods are voided').waitFor();
+    await dialog.getByText('¥218.90 is not collected any more').waitFor();
+    expect(await button(dialog, 'Unsubscribe').isDisabled()).toBe(true);
+    await dialog.getByLabel('Reason').fill('asked on the phone');
+    await button(dialog, 'Unsubscribe').click();
+    await page.getByText(/^Nothing more is collected: an operator unsubscribed on/).waitFor();
+    expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
+  });
+
+  it('has nobody’s data in clear for a viewer', async () => {
+    const channelUserId = unique('user');
+    const orderNo = await on.paidOrder({ channelUserId });
+    const page = await at.person('viewer', 'vera');
+    await page.goto(`/console/orders/${orderNo}`);
+    await page.getByText('Details').waitFor();
+    expect(await button(page, 'Show').count()).toBe(0);
+    const text = await page.locator('main').innerText();
+    expect(text).not.toContain(channelUserId);
+    expect(text).not.toContain(mobileOf(channelUserId));
+  });
+});
+
+describe('a user', () => {
+  it('is shown in clear for a reason, which stays; orders, agreements and refunds are in one place', async () => {
+    const channelUserId = unique('person');
+    const orderNo = await on.paidOrder({ channelUserId });
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 100 });
+    const mobile = mobileOf(channelUserId);
+    const page = await at.person('support', 'sam');
+    const show = async () => {
+      await button(page, 'Show').click();
+      const dialog = page.getByRole('dialog', { name: 'Show personal data?' });
+      expect(await button(dialog, 'Show').isDisabled()).toBe(true);
+      await dialog.getByLabel('Reason').fill('calls back');
+      await button(dialog, 'Show').click();
+      await page.getByText(mobile, { exact: true }).waitFor();
+    };
+    await page.goto(`/console/orders/${orderNo}`);
+    await show();
+    const looked = page.getByRole('listitem').filter({ hasText: 'Looked at personal data' });
+    await looked.getByText('by sam').waitFor();
+    await looked.getByText('calls back').waitFor();
+    await page.reload();
+    await looked.waitFor();
+    expect(await page.getByText(mobile, { exact: true }).count()).toBe(0);
+
+    await page.getByRole('link', { name: channelUserId }).click();
+    await heading(page, channelUserId).waitFor();
+    const table = (name: RegExp) => page.getByRole('table', { name });
+    await table(/^Orders of this user/)
+      .getByText(orderNo)
+      .waitFor();
+    await table(/^Refunds of this user/)
+      .getByText(`R${orderNo}000101`)
+      .waitFor();
+    await table(/^Agreements of this user/)
+      .getByText('4567')
+      .waitFor();
+    await show();
+  });
+});
+
+describe('failed payments', () => {
+  it('are retried together: dry run, typed confirmation, progress, a result for each that a reload keeps', async () => {
+    const orders = [await on.paidOrder(), await on.paidOrder(), await on.paidOrder()];
+    for (const orderNo of orders) await on.renewNow(orderNo, 'retryable');
+    const chosen = orders.slice(0, 2);
+    const page = await at.person('support', 'sam');
+    await page.goto('/console/payments');
+    for (const orderNo of chosen) await page.getByRole('checkbox', { name: `Select ${orderNo}-2` }).check();
+    await page.getByText('2 selected · ¥39.80').waitFor();
+    await button(page, 'Retry now…').click();
+    const dialog = page.getByRole('dialog', { name: 'Retry payments' });
+    await dialog.getByText('2 are chosen.').waitFor();
+    await dialog.getByLabel('Reason').fill('the bank is back');
+    await button(dialog, 'Dry run').click();
+
+    await page.getByText('Dry run: nothing has been done yet').waitFor();
+    await page.getByText('2 items would be done').waitFor();
+    expect(await on.workOff()).toBe(0);
+    const start = button(page, 'Start');
+    const words = page.getByLabel('Type RETRY 2 to confirm');
+    await words.fill('RETRY 3');
+    expect(await start.isDisabled()).toBe(true);
+    await words.fill('RETRY 2');
+    await start.click();
+    await page.getByText('It goes on by itself').waitFor();
+    expect(await on.workOff()).toBe(2);
+    await page.getByText('Everything was done.').waitFor();
+    await page.reload();
+    await page.getByText('2 done').waitFor();
+    for (const orderNo of chosen) {
+      const row = rowsOf(page).filter({ hasText: `${orderNo}-2` });
+      await row.getByText('Done').first().waitFor();
+      await row.getByText('due now').waitFor();
+    }
+    expect(await rowsOf(page).count()).toBe(2);
+    await on.renew();
+    for (const orderNo of chosen) expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'SUCCESS' });
+  });
+});
+
+describe('a refund', () => {
+  it('whose answer got lost is the same one when it is sent again, in another tab too', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('finance', 'ann');
+    await page.goto(`/console/orders/${orderNo}`);
+    let lost = 0;
+    await page.route('**/refund', async (route) => {
+      if (lost++ > 0) return route.continue();
+      await route.fetch();
+      await route.abort();
+    });
+    const dialog = page.getByRole('dialog', { name: 'Refund' });
+    await button(page, 'Refund…').click();
+    await dialog.getByLabel('Note').fill('late delivery');
+    await dialog.getByLabel('Amount in yuan').fill('100');
+    await dialog.getByText('Give an amount between 0.01 and 19.90.').waitFor();
+    await dialog.getByLabel('Amount in yuan').fill('3.00');
+    await dialog.getByText('¥3.00 goes back to the user').waitFor();
+    await button(dialog, 'Refund ¥3.00').click();
+    await dialog.getByText('The service does not answer').waitFor();
+    expect(bookedCents()).toEqual([300]);
+    // The order was read anew: it knows of the refund.
+    const arrived = /^The refund of ¥3\.00 that you sent before has arrived; only its answer got lost\./;
+    await dialog.getByText('At most ¥16.90').waitFor();
+    await dialog.getByText(arrived).waitFor();
+
+    const other = await page.context().newPage();
+    await other.goto(`/console/orders/${orderNo}`);
+    const again = other.getByRole('dialog', { name: `Refund period 1 of order ${orderNo}` });
+    await button(other, 'Refund…').click();
+    await again.getByText(arrived).waitFor();
+    expect(await again.getByLabel('Amount in yuan').inputValue()).toBe('3.00');
+    await again.getByLabel('Note').fill('late delivery');
+    await button(again, 'Refund ¥3.00').click();
+    await other.getByText('¥3.00 is refunded').waitFor();
+    await again.waitFor({ state: 'detached' });
+    expect(bookedCents()).toEqual([300]);
+
+    // It was answered: another one is another one.
+    await button(other, 'Refund…').click();
+    await again.getByText('At most ¥16.90').waitFor();
+    expect(await again.getByText(arrived).count()).toBe(0);
+    expect(await again.getByLabel('Amount in yuan').inputValue()).toBe('16.90');
+    await other.close();
+  });
+
+  it('that did not arrive is offered again in another tab, and goes out once', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('finance', 'ann');
+    await page.goto(`/console/orders/${orderNo}`);
+    await page.route('**/refund', (route) => route.abort());
+    const dialog = page.getByRole('dialog', { name: 'Refund' });
+    await button(page, 'Refund…').click();
+    await dialog.getByLabel('Amount in yuan').fill('3.00');
+    await dialog.getByLabel('Note').fill('late delivery');
+    await button(dialog, 'Refund ¥3.00').click();
+    await dialog.getByText('The service does not answer').waitFor();
+
+    const other = await page.context().newPage();
+    await other.goto(`/console/orders/${orderNo}`);
+    const again = other.getByRole('dialog', { name: 'Refund' });
+    await button(other, 'Refund…').click();
+    await again.getByText('A refund of ¥3.00 was sent before and got no answer.').waitFor();
+    expect(await again.getByLabel('Amount in yuan').inputValue()).toBe('3.00');
+    await again.getByLabel('Note').fill('late delivery');
+    await button(again, 'Refund ¥3.00').click();
+    await other.getByText('¥3.00 is refunded').waitFor();
+    await other.close();
+    // The first tab comes to itself.
+    await page.unroute('**/refund');
+    await button(dialog, 'Refund ¥3.00').click();
+    await page.getByText('¥3.00 is refunded').waitFor();
+    expect(bookedCents()).toEqual([300]);
+  });
+
+  it('above the limit is asked for by one and approved by another', async () => {
+    const orderNo = await on.paidOrder();
+    const asking = await at.person('finance', 'ann');
+    await asking.goto(`/console/orders/${orderNo}`);
+    await button(asking, 'Refund…').click();
+    const dialog = asking.getByRole('dialog', { name: 'Refund' });
+    await dialog.getByText(/^It is above the limit/).waitFor();
+    await dialog.getByLabel('Note').fill('a month without service');
+    await button(dialog, 'Ask a second person').click();
+    await asking.getByText('A second person has been asked for ¥19.90').waitFor();
+    // It is said at the period, and where the button was.
+    const waits = asking.getByRole('link', { name: '¥19.90 waits for approval' });
+    await expect.poll(() => waits.count()).toBe(2);
+    expect(await button(asking, 'Refund…').count()).toBe(0);
+    await asking
+      .getByRole('table', { name: /^Periods/ })
+      .getByRole('link', { name: '¥19.90 waits for approval' })
+      .click();
+    await asking.getByText('You asked for this: another person of finance has to decide.').waitFor();
+    expect(await button(asking, 'Approve').count()).toBe(0);
+    expect(new URL(asking.url()).searchParams.get('open')).toMatch(/^\d+$/);
+    expect(bookedCents()).toEqual([]);
+
+    const deciding = await at.person('finance', 'bob');
+    await deciding.goto('/console/approvals');
+    await button(deciding, /^Refund of period 1/).click();
+    const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
+    await sheet.getByText('a month without service').waitFor();
+    await sheet.getByText('¥19.90 goes back to the user').waitFor();
+    await sheet.getByLabel('Note').fill('looked it up');
+    await button(sheet, 'Approve').click();
+    await sheet.getByText('What came of it').waitFor();
+    await sheet.getByText(`R${orderNo}000101`).waitFor();
+    expect(bookedCents()).toEqual([1990]);
+    await sheet.getByRole('link', { name: orderNo }).click();
+    const past = deciding.getByRole('list', { name: 'What has happened' });
+    await past.getByText('Asked a second person about a refund of period 1').waitFor();
+    await past.getByText('Approved a refund').waitFor();
+    const sent = past.getByRole('listitem').filter({ hasText: 'Sent the refund of period 1 that ann asked for' });
+    await sent.getByText('by bob').waitFor();
+    expect(await deciding.getByText('waits for approval').count()).toBe(0);
+    // What comes on pointing at it covers no amount.
+    await sent.hover();
+    const json = await button(sent, /^JSON of/).boundingBox();
+    const amount = await sent.getByText('¥19.90').boundingBox();
+    expect((amount?.x ?? 0) + (amount?.width ?? 0)).toBeLessThanOrEqual(json?.x ?? 0);
+  });
+
+  it('is not for support, who are told whom to ask', async () => {
+    const page = await at.person('support', 'sam');
+    await page.goto(`/console/orders/${await on.paidOrder()}`);
+    await page.getByText('Finance makes refunds').waitFor();
+    expect(await button(page, 'Refund…').count()).toBe(0);
+  });
+
+  it('that waits is withdrawn by who asked; of one that could not be made both are told', async () => {
+    const ask = async (orderNo: string) => {
+      const { body } = await on.ann.post(`/orders/${orderNo}/periods/1/refund`, { note: 'no service', key: 'k' });
+      return { orderNo, at: `/console/approvals?open=${body.approvalId}` };
+    };
+    const asking = await at.person('finance', 'ann');
+    await asking.goto((await ask(await on.paidOrder())).at);
+    const own = asking.getByRole('dialog', { name: 'Refund of period 1' });
+    await button(own, 'Withdraw').click();
+    await asking.getByText('Withdrawn: nobody has to decide any more').waitFor();
+    await own.getByText('Withdrawn', { exact: true }).waitFor();
+
+    const waiting = await ask(await on.paidOrder());
+    await on.refund({ orderNo: waiting.orderNo, cycleNo: 1 });
+    const deciding = await at.person('finance', 'bob');
+    await deciding.goto(waiting.at);
+    const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
+    await button(sheet, 'Approve').click();
+    await sheet.getByText('Approved, not done').waitFor();
+    const why = /^It was approved, but could not be done: not refunded: period 1 of order \d+ is refunded in full$/;
+    await sheet.getByText(why).waitFor();
+
+    await asking.goto('/console/approvals');
+    const told = asking.getByRole('region', { name: 'Nothing came of what you asked for' });
+    await told.getByText('Approved, not done').waitFor();
+    await button(told, /^Refund of period 1/).click();
+    await own.getByText(why).waitFor();
+    await asking.keyboard.press('Escape');
+    await button(told, 'I know').click();
+    await told.waitFor({ state: 'detached' });
+  });
+});
+
+describe('events', () => {
+  it('have a line for each channel; one is replayed, deliveries pause and resume, a test event is sent', async () => {
+    const orderNo = await on.paidOrder();
+    const sender = createSendingNode(on.service);
+    await sender.turn();
+    const page = await at.person('support', 'sam');
+    await page.goto('/console/events');
+    const line = page
+      .getByRole('table', { name: /deliveries to each channel/ })
+      .locator('tbody')
+      .getByRole('row');
+    await line.filter({ hasText: 'Up to date' }).getByRole('link').first().click();
+    await page.getByRole('button', { name: 'Pause or resume' }).waitFor();
+
+    await page.getByLabel('Order number').fill(orderNo);
+    await page.keyboard.press('Enter');
+    const rows = page.getByRole('table').locator('tbody').getByRole('row');
+    await expect.poll(() => rows.count()).toBe(2);
+    const before = receiver.pushes.length;
+    await rows.first().getByRole('button').first().click();
+    const sheet = page.getByRole('dialog', { name: 'Event', exact: true });
+    await sheet.getByText('First push').waitFor();
+    await sheet.getByRole('button', { name: 'Replay' }).click();
+    const question = page.getByRole('dialog', { name: 'Replay 1 event?' });
+    await question.getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('1 event is on its way again').waitFor();
+    await sender.turn();
+    await sender.stop();
+    expect(receiver.pushes.length).toBe(before + 1);
+    await question.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Pause or resume' }).click();
+    const deliveries = page.getByRole('dialog', { name: /^Deliveries to/ });
+    const all = deliveries.getByRole('switch', { name: 'Deliver: All events' });
+    await all.click();
+    await page.getByText(/^Paused: /).waitFor();
+    await page.getByRole('heading', { level: 1 }).getByText('Paused').waitFor();
+    await expect.poll(() => all.isEnabled()).toBe(true);
+    await all.click();
+    await page.getByText(/^Resumed: /).waitFor();
+    await deliveries.getByRole('button', { name: 'Close' }).last().click();
+    await deliveries.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    const test = page.getByRole('dialog', { name: /^Test event to/ });
+    await test.getByRole('button', { name: 'Send' }).click();
+    await test.getByText('Accepted').waitFor();
+    await test.getByText('200', { exact: true }).waitFor();
+    await receiver.until(before + 2);
+    expect(receiver.forged).toEqual([]);
+  });
+});
+
+describe('alerts', () => {
+  it('get an owner and a comment, and are put aside', async () => {
+    const orderNo = await on.paidOrder();
+    await raiseAlert(on.service.fresh.database, 'debit-contradiction', `${orderNo}000101`, 'it said both');
+    const page = await at.person('support', 'sam');
+    await page.goto('/console/alerts');
+    await rowsOf(page).getByRole('button', { name: 'Contradicting debit result' }).click();
+    const sheet = page.getByRole('dialog', { name: 'Contradicting debit result' });
+    await sheet.getByText('it said both').waitFor();
+    await sheet.getByRole('button', { name: 'Owner: Nobody' }).click();
+    await page.getByRole('menuitem', { name: 'Take it' }).click();
+    await sheet.getByRole('button', { name: 'Owner: sam (you)' }).waitFor();
+    await sheet.getByLabel('Write a comment').fill('asked the institution');
+    await sheet.getByRole('button', { name: 'Comment' }).click();
+    await sheet.getByRole('listitem').getByText('asked the institution').waitFor();
+    await sheet.getByRole('button', { name: 'Acknowledge' }).click();
+    await sheet.getByText('Acknowledged by sam').waitFor();
+    await sheet.getByRole('link', { name: 'Open the order' }).click();
+    await heading(page, `Order ${orderNo}`).waitFor();
+    await choosePage(page, 'Alerts');
+    await page.getByText('All is well').waitFor();
+  });
+});
+
+describe('reconciliation', () => {
+  it('takes a statement file, shows what differs, and closes it with a note', async () => {
+    const page = await at.person('finance', 'ann');
+    await page.goto('/console/reconciliation');
+    await page.getByRole('button', { name: 'Compare a day' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Compare a day with its statement' });
+    await choose(dialog, 'Payment channel', 'Mock Pay');
+    const lines = [
+      'kind,number,amountCent,status,bookedAt,institutionRef',
+      'DEBIT,999999999999000101,500,SUCCESS,2026-01-30 12:00:00,ref-2',
+    ];
+    await dialog.getByLabel('A file').setInputFiles({
+      name: 'mockpay-2026-01-30.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`${lines.join('\n')}\n`),
+    });
+    await dialog.getByText('30 Jan 2026').waitFor();
+    await dialog.getByRole('button', { name: 'Compare' }).click();
+    await page.getByText('1 lines compared, 1 differ').waitFor();
+    await page.getByRole('button', { name: 'Only in the statement' }).click();
+    const sheet = page.getByRole('dialog');
+    await sheet.getByText('999999999999000101').first().waitFor();
+    await sheet.getByLabel('Closing note').fill('theirs by mistake');
+    await sheet.getByRole('button', { name: 'Close the difference' }).click();
+    await page.getByText('The difference is closed').waitFor();
+    await sheet.getByText('Closed by ann').waitFor();
+  });
+});
+
+describe('settlement', () => {
+  it('has all channels of a month in one table, and as a file', async () => {
+    const page = await at.person('finance', 'ann');
+    await page.goto('/console/settlement');
+    const table = page.getByRole('table', { name: /^All channels in/ });
+    await table.getByRole('row').filter({ hasText: 'All channels' }).last().getByText('¥').first().waitFor();
+    expect((await download(page)).join()).toContain(APP_ID);
+  });
+});
+
+describe('set-up', () => {
+  it('a channel is made, its secrets are shown once; a rolled one overlaps with the former', async () => {
+    const page = await at.person('admin', 'ada');
+    await page.goto('/console/channels');
+    await page.getByRole('button', { name: 'New channel' }).click();
+    const form = page.getByRole('dialog', { name: 'New channel' });
+    await form.getByLabel('Name').fill('Night shop');
+    await form.getByRole('button', { name: 'Make the channel' }).click();
+    const secrets = page.getByRole('dialog', { name: 'Secrets of Night shop' });
+    const done = secrets.getByRole('button', { name: 'Done' });
+    await done.waitFor();
+    const shown = await secrets.getByRole('definition').allTextContents();
+    expect(shown.length).toBe(4);
+    await page.keyboard.press('Escape');
+    expect(await done.isDisabled()).toBe(true);
+    await secrets.getByRole('checkbox', { name: 'I have stored them' }).check();
+    await done.click();
+    await page.getByRole('heading', { name: 'Night shop' }).waitFor();
+    await page.reload();
+    await page.getByRole('tab', { name: 'Secrets' }).click();
+    await page.getByText('Secrets are shown once').waitFor();
+    const text = (await page.locator('body').textContent()) ?? '';
+    for (const secret of shown.slice(1)) expect(text).not.toContain(secret.trim());
+
+    await page.getByRole('button', { name: 'Roll secrets' }).click();
+    await page.getByRole('button', { name: 'Make new ones' }).click();
+    await secrets.getByRole('checkbox', { name: 'I have stored them' }).check();
+    expect(await secrets.getByRole('definition').count()).toBe(1);
+    await done.click();
+    await page.getByText('The former app secret is still taken until').waitFor();
+  });
+
+  it('codes of a benefit are imported from a file', async () => {
+    const page = await at.person('admin', 'ada');
+    await page.goto('/console/benefits');
+    await page.getByRole('button', { name: 'COUPON' }).click();
+    const sheet = page.getByRole('dialog', { name: 'COUPON' });
+    await sheet.getByRole('button', { name: 'Change the source' }).click();
+    const source = page.getByRole('dialog', { name: 'Where the codes of COUPON come from' });
+    await source.getByRole('radio', { name: 'A pool' }).check();
+    await source.getByRole('button', { name: 'Save' }).click();
+    await source.waitFor({ state: 'detached' });
+    await sheet.getByRole('button', { name: 'Import codes' }).click();
+    const form = page.getByRole('dialog', { name: 'Import codes for COUPON' });
+    await form.getByLabel('File with codes').setInputFiles({
+      name: 'codes.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('CODE-0001\nCODE-0002\nCODE-0002\nCODE-0003\n'),
+    });
+    await form.getByRole('button', { name: 'Import' }).click();
+    const result = page.getByRole('dialog', { name: 'Imported' });
+    await result.getByText('Repeated in the file').waitFor();
+    expect((await result.getByRole('definition').allTextContents()).map(Number)).toEqual([3, 0, 1, 0, 3]);
+    await result.getByRole('button', { name: 'Done' }).click();
+    await sheet.getByText('3', { exact: true }).first().waitFor();
+  });
+
+  it('a product gets a new version, which channels sell from then on', async () => {
+    const page = await at.person('admin', 'ada');
+    await page.goto('/console/products/TEST_SPU_001');
+    await page.getByRole('button', { name: 'New version' }).click();
+    const form = page.getByRole('dialog', { name: /^New version of/ });
+    await form.getByLabel('Amount of a period').fill('25.00');
+    await form.getByRole('button', { name: 'Make the version' }).click();
+    await page.getByText('TEST_SPU_001_V2 is there').waitFor();
+    await choosePage(page, 'Products');
+    await rowsOf(page).filter({ hasText: 'TEST_SPU_001_V2' }).getByRole('link').click();
+    await page.getByText('¥25.00 a month').first().waitFor();
+    await page.getByRole('link', { name: 'v1' }).waitFor();
+    const { data } = await on.channel.call('products/list', {});
+    expect(JSON.stringify(data)).toContain('TEST_SPU_001_V2');
+  });
+});
+
+describe('API requests', () => {
+  it('say why a channel was refused', async () => {
+    const requestId = unique('refused');
+    const { code, envelope } = await on.channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId });
+    const path = `/channels/${APP_ID}/requests?requestId=${requestId}`;
+    await expect.poll(async () => (await on.viewer.get(path)).body.requests.length).toBe(1);
+    const page = await at.person('support', 'sam');
+    await page.goto('/console/requests');
+    await choose(page, 'Channel', /test_demo|Demo/i);
+    await page.getByRole('row').filter({ hasText: requestId }).getByText(code).waitFor();
+    await page.getByRole('row').filter({ hasText: requestId }).getByText(envelope.message).waitFor();
+    await page.getByLabel('Request id').first().fill(requestId);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rowsOf(page).count()).toBe(1);
+    await rowsOf(page).getByRole('button', { name: '/openapi/v1/orders/query' }).click();
+    await page.getByRole('dialog', { name: 'Request' }).getByText('127.0.0.1').waitFor();
+  });
+});
+
+describe('people and audit', () => {
+  it('an admin makes an account, and everybody sees who did', async () => {
+    const page = await at.person('admin', 'ada');
+    await page.goto('/console/people');
+    await page.getByRole('button', { name: 'New person' }).click();
+    const form = page.getByRole('dialog', { name: 'New person' });
+    await form.getByLabel('Name').fill('dora');
+    await form.getByRole('radio', { name: 'Finance' }).check();
+    await form.getByRole('button', { name: 'Make the account' }).click();
+    const link = page.getByRole('dialog', { name: 'A link for dora' });
+    await link.getByText(/\/console\/setup#[\w-]{32}/).waitFor();
+    await link.getByRole('button', { name: 'Done' }).click();
+    await rowsOf(page).filter({ hasText: 'dora' }).getByText('Finance').waitFor();
+
+    const reading = await at.person('viewer', 'vera');
+    await reading.goto('/console/audit?action=person.create');
+    const row = rowsOf(reading).filter({ hasText: 'dora' });
+    await row.getByText('ada').first().waitFor();
+    await row.getByText('Made an account').waitFor();
+    await reading.getByRole('button', { name: 'Verify the chain' }).click();
+    await reading.getByText(/The chain is whole/).waitFor();
+  });
+});

@@ -1,0 +1,305 @@
+import type { Browser, Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fillDemo } from '../../src/demo/fill-demo.js';
+import { type TestService, testService } from '../support/service.js';
+import { type ConsoleBrowser, consoleBrowser, moveTo, ON_THIS_MACHINE, signIn } from './console.js';
+import { barriers, everyViolation, launch, scrollsSideways } from './support.js';
+
+/**
+ * Every page with a month of business in it: nothing for axe to find, and nothing that sticks out to the side. The console is loaded
+ * once for each screen. `npm run prove -- looks` shows every page on every screen.
+ */
+
+let service: TestService;
+let browser: Browser;
+let at: ConsoleBrowser;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([testService(ON_THIS_MACHINE), launch()]);
+  at = consoleBrowser(browser, service);
+  service.clock.set(Date.now());
+  const gateways = {
+    of: async () => {
+      throw new Error('no institution is asked');
+    },
+  };
+  await fillDemo({ ...service.operator, clock: service.clock, gateways }, { orders: 60 });
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const one = async (text: string): Promise<string> => {
+  const [row] = await service.fresh.database.query<{ value: string }>(text);
+  if (!row) throw new Error(`nothing is found by ${text}`);
+  return encodeURIComponent(row.value);
+};
+const anOrder = () => one('select order_no::text as value from refunds order by 1 limit 1');
+/** One that calls, and takes its events. */
+const CHANNEL = 'test_sunny_video';
+const press = (name: string | RegExp) => async (page: Page) => {
+  await page.getByRole('button', { name }).first().click();
+  await page.getByRole('dialog').first().waitFor();
+};
+
+interface Look {
+  /** Below /console. */
+  readonly at: string | (() => Promise<string>);
+  /** What is there once the page has its data. */
+  readonly shows: string | RegExp;
+  /** What is opened in front of it. */
+  open?(page: Page): Promise<void>;
+}
+
+const LOOKS: Readonly<Record<string, Look>> = {
+  overview: { at: '', shows: 'Melody Music' },
+  orders: { at: '/orders', shows: /^60 orders/ },
+  'orders, none': { at: '/orders?channelUserId=nobody', shows: 'No order matches' },
+  'an order': { at: async () => `/orders/${await anOrder()}`, shows: 'Timeline' },
+  'a refund': {
+    at: async () =>
+      `/orders/${await one(
+        `select order_no::text as value from orders o join debit_attempts d using (order_no)
+         where o.status = 'ACTIVE' and d.status = 'SUCCESS' order by 1 limit 1`,
+      )}`,
+    shows: 'Timeline',
+    open: press('Refund…'),
+  },
+  'a user': {
+    at: async () =>
+      `/users?${await one(
+        `select 'appId=' || app_id || '&channelUserId=' || channel_user_id as value
+         from orders join channels using (channel_id) join refunds using (order_no) limit 1`,
+      ).then(decodeURIComponent)}`,
+    shows: 'Refunds',
+  },
+  'finding a user': { at: '/users', shows: 'User’s id at the channel' },
+  'failed payments': { at: '/payments', shows: 'By reason' },
+  'bulk runs': { at: '/bulk', shows: 'Retry payments' },
+  'a bulk run': {
+    at: async () => `/bulk/${await one('select run_id::text as value from bulk_runs limit 1')}`,
+    shows: 'A result for each',
+  },
+  approvals: { at: '/approvals?status=ALL', shows: 'Asked by' },
+  alerts: { at: '/alerts?which=all', shows: 'Last seen' },
+  'an alert': {
+    at: async () =>
+      `/alerts?which=all&of=${await one('select kind as value from alerts order by kind, subject limit 1')}&subject=${await one(
+        'select subject as value from alerts order by kind, subject limit 1',
+      )}`,
+    shows: 'What it means',
+  },
+  events: { at: '/events', shows: 'Melody Music' },
+  'events of a channel': { at: `/events?appId=${CHANNEL}`, shows: 'Event id' },
+  'an event': {
+    at: `/events?appId=${CHANNEL}`,
+    shows: 'Event id',
+    open: async (page) => {
+      await page.locator('tbody button, main li button').first().click();
+      await page.getByText('Pushes and answers').waitFor();
+    },
+  },
+  'a test event': {
+    at: `/events?appId=${CHANNEL}`,
+    shows: 'Event id',
+    open: press('Send a test event'),
+  },
+  requests: { at: '/requests', shows: 'Choose a channel' },
+  'requests of a channel': { at: `/requests?appId=${CHANNEL}`, shows: /^\/openapi\/v1\// },
+  differences: { at: '/reconciliation?which=all', shows: /^(Only|Another|Twice) / },
+  'compared days': { at: '/reconciliation?view=days', shows: 'Compared by' },
+  'a statement': { at: '/reconciliation', shows: 'Differences', open: press('Compare a day') },
+  settlement: { at: '/settlement', shows: 'Melody Music' },
+  channels: { at: '/channels', shows: 'Melody Music' },
+  'a new channel': { at: '/channels', shows: 'Melody Music', open: press('New channel') },
+  'a channel': { at: `/channels/${CHANNEL}`, shows: 'Redemption page' },
+  ...Object.fromEntries(
+    (
+      [
+        ['secrets', 'App secret'],
+        ['callbacks', 'Where events are pushed'],
+        ['allowList', 'Addresses and ranges'],
+        ['rate', 'Calls a second'],
+        ['authorizations', 'Payment channels'],
+      ] as const
+    ).map(([tab, shows]) => [
+      `a channel, ${tab}`,
+      { at: `/channels/${CHANNEL}?tab=${tab}`, shows: new RegExp(shows) } satisfies Look,
+    ]),
+  ),
+  products: { at: '/products', shows: 'DEMO_VIDEO_MONTH' },
+  'a new product': { at: '/products', shows: 'New product', open: press('New product') },
+  'a product': {
+    at: async () => `/products/${await one('select product_code as value from products order by 1 limit 1')}`,
+    shows: 'Sold by',
+  },
+  'payment channels': { at: '/payment-channels', shows: 'DEMO_WALLET' },
+  benefits: { at: '/benefits', shows: 'DEMO_COFFEE' },
+  'a benefit': {
+    at: '/benefits?code=DEMO_COFFEE',
+    shows: 'DEMO_COFFEE',
+    open: (page) => page.getByRole('dialog').getByText('Import codes').waitFor(),
+  },
+  people: { at: '/people', shows: 'Last sign-in' },
+  'a new person': { at: '/people', shows: 'New person', open: press('New person') },
+  'the audit log': { at: '/audit', shows: 'Made demo data' },
+  'the account': { at: '/account', shows: /authenticator/ },
+};
+
+const DESK = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' } as const;
+const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as const;
+
+/** In a long run every page on each; in a short one, one page on the one and the next on the other. */
+const isLong = process.env['LONG_RUNS'] === 'on';
+const everySecond = <Item>(list: readonly Item[], first: 0 | 1) => list.filter((_, at) => isLong || at % 2 === first);
+const SCREENS = [
+  ['on a desk in daylight', DESK, everySecond(Object.entries(LOOKS), 0)],
+  ['on a phone at night', PHONE, everySecond(Object.entries(LOOKS), 1)],
+] as const;
+
+/** Of a long list the first ones are looked at: the others are made alike, and each costs as much time. */
+async function answerInShort(route: Route): Promise<void> {
+  const response = await route.fetch();
+  const isJson = response.headers()['content-type']?.includes('json');
+  await route.fulfill(isJson ? { response, json: inShort(await response.json()) } : { response });
+}
+
+const inShort = (value: unknown): unknown => {
+  if (Array.isArray(value)) return (typeof value[0] === 'object' ? value.slice(0, 6) : value).map(inShort);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inShort(one)]));
+};
+
+/** The same around every page: it is looked at with one of them. */
+const AROUND = ['.mantine-AppShell-navbar', '.mantine-AppShell-header'];
+/** Behind a dialog. */
+const BEHIND = ['#main article > :not(header)'];
+
+/** What is wrong with what is shown. */
+async function faultsOf(page: Page, without: readonly string[]): Promise<string[]> {
+  return [...(await whatSticksOut(page)), ...(await everyViolation(page, { without }))];
+}
+
+/** A page needs a moment to become as narrow as its screen. */
+async function whatSticksOut(page: Page): Promise<string[]> {
+  const fits = expect.poll(() => scrollsSideways(page), { timeout: 3_000 }).toBe(false);
+  return fits.then(
+    () => [],
+    () =>
+      page.evaluate<string[]>(
+        `[...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth)
+           .map((one) => 'sticks out: ' + one.tagName + '.' + one.className)`,
+      ),
+  );
+}
+
+const addressOf = async ({ at: place }: Look): Promise<string> => (typeof place === 'string' ? place : place());
+const isLoaded = (page: Page) =>
+  page.locator('main [role=status]:not(.only-read)').first().waitFor({ state: 'detached' });
+
+describe.for(SCREENS)('nothing for axe to find and nothing that sticks out, %s', ([, screen, looks]) => {
+  let page: Page;
+  let complaints: readonly string[];
+  beforeAll(async () => {
+    ({ page, complaints } = await at.open(screen));
+    await page.route('**/console/api/**', answerInShort);
+    await signIn(page, service, 'admin', 'eli');
+    await page.goto('/console');
+    await page.getByText('Melody Music').first().waitFor();
+  });
+
+  it.for(looks)('%s', async ([, look], { onTestFailed }) => {
+    onTestFailed(
+      async () => void process.stderr.write(`${page.url()} shows:\n${await page.locator('body').innerText()}\n`),
+    );
+    await moveTo(page, await addressOf(look));
+    await page.getByText(look.shows).first().waitFor();
+    await look.open?.(page);
+    await isLoaded(page);
+    expect(await faultsOf(page, [...AROUND, ...(look.open ? BEHIND : [])])).toEqual([]);
+  });
+
+  it('what is around every page, its menus and the search', async () => {
+    await page.goto('/console/no/such/page');
+    await page.getByText('There is nothing here').waitFor();
+    expect(await faultsOf(page, [])).toEqual([]);
+    await page.getByRole('button', { name: 'Light or dark' }).click();
+    await page.getByRole('menuitem', { name: 'As the system' }).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('/');
+    await page.getByRole('dialog').getByText('Failed payments').waitFor();
+    expect(await faultsOf(page, AROUND)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    if (screen !== PHONE) return;
+    await page.getByRole('button', { name: 'Open the menu' }).click();
+    await page.getByRole('dialog', { name: 'Menu' }).waitFor();
+    expect(await faultsOf(page, AROUND)).toEqual([]);
+  });
+
+  it.for([
+    ['/sign-in', 'Forgot your password?'],
+    ['/setup#abc', 'The same again'],
+  ] as const)('%s, where nobody has signed in', async ([path, shows]) => {
+    const outside = await at.visitor(screen);
+    await outside.goto(`/console${path}`);
+    await outside.getByText(shows).waitFor();
+    expect(await faultsOf(outside, [])).toEqual([]);
+  });
+
+  it('and no page has complained', () => {
+    expect(complaints).toEqual([]);
+  });
+});
+
+const SAID_IN_ENGLISH =
+  /given up at once|codes are left|wait for codes|open: \d|was unsubscribed|due now|has a result|every (claim|difference)|not refunded/;
+
+/** Those that an address leads to, without a dialog in front of them. */
+const PAGES = Object.entries(LOOKS).filter(([, { open }]) => open === undefined);
+
+describe('every page', () => {
+  it('in Chinese, on a phone: nothing sticks out', async () => {
+    const page = await at.person('admin', 'eli', { ...PHONE, locale: 'zh-CN' });
+    await page.goto('/console');
+    await page.getByRole('heading', { name: '总览' }).waitFor();
+    expect(await page.locator('html').getAttribute('lang')).toBe('zh-CN');
+    for (const [name, look] of everySecond(PAGES, 1)) {
+      await moveTo(page, await addressOf(look));
+      await page.locator('main h1').waitFor();
+      await isLoaded(page);
+      expect.soft([name, await whatSticksOut(page)]).toEqual([name, []]);
+      const words = await page.locator('main').innerText();
+      // What alerts and results say is said in Chinese too.
+      expect.soft([name, words.match(SAID_IN_ENGLISH)]).toEqual([name, null]);
+      if (name !== 'an order') continue;
+      expect(words).toContain('订单创建');
+      expect(words).not.toMatch(/\b(Refund|Timeline|Periods|Notes|Agreement)\b/);
+    }
+  });
+
+  it('offers a viewer no button that would be refused', async () => {
+    const page = await at.person('viewer', 'vera');
+    await page.goto('/console');
+    await page.getByText('Melody Music').first().waitFor();
+    for (const [name, look] of PAGES) {
+      if (THEIR_OWN.includes(name)) continue;
+      await moveTo(page, await addressOf(look));
+      await page.getByText(look.shows).first().waitFor();
+      await isLoaded(page);
+      // A row's own button only opens it, whatever it says that somebody did.
+      const offered = await page.evaluate<string[]>(
+        `[...document.querySelectorAll(':is(main, [role=dialog]) button:not([data-opener])')].map((one) => one.ariaLabel ?? one.innerText)`,
+      );
+      expect.soft([name, offered.filter((one) => CHANGES.test(one))]).toEqual([name, []]);
+    }
+  });
+});
+
+/** What a viewer does there is about themselves, or shows no more than they may see. */
+const THEIR_OWN = ['the account', 'finding a user'];
+
+/** Buttons that change something, or show what is not for everybody, by how they begin. */
+const CHANGES =
+  /^(New |Roll |Set |Change |Save|Suspend|Resume|Authorize|Withdraw\b|Replay|Pause|Send |Acknowledge$|Take it|Owner:|Comment$|Compare a|Close the|Refund…|Debit again|Retry |Unsubscribe…?$|Cancel|Approve$|Decline$|Start$|Stop|Import|Add |Actions for|Show$)/;

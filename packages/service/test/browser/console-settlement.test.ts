@@ -1,0 +1,105 @@
+import { parseTime } from '@perennial/wire';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { putOrder, putPayment } from '../settlement/support.js';
+import { type TestService, testService } from '../support/service.js';
+import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';
+import { launch } from './support.js';
+
+/** A month is closed, what the menu counts, a page whose files are gone, and a refusal in the language of the page. */
+
+let service: TestService;
+let browser: Browser;
+let at: ConsoleBrowser;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([testService(ON_THIS_MACHINE), launch()]);
+  at = consoleBrowser(browser, service);
+  const { database } = service.fresh;
+  service.clock.set(parseTime('2026-04-15 12:00:00') ?? Number.NaN);
+  await service.channel('test_one');
+  const [channel] = await database.query<{ id: string }>('select channel_id::text as id from channels');
+  const channelId = channel?.id ?? '';
+  await putOrder(database, { orderNo: 1001, channelId });
+  const paidAt = parseTime('2026-03-10 10:00:00') ?? Number.NaN;
+  await putPayment(database, { orderNo: 1001, cycleNo: 1, channelId, amountCent: 1000, status: 'SUCCESS', paidAt });
+  await raiseAlert(database, 'billing-failed', '1001', 'twice');
+  await database.query(
+    `insert into order_counts (channel_id, active, waiting_for_retry, due_today) values ($1, 90, 12, 30)`,
+    [channelId],
+  );
+  await database.query(
+    `insert into hourly_figures (hour, channel_id, renewals_done) values ('2026-04-15 09:00+08', $1, 41)`,
+    [channelId],
+  );
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const menu = (page: Page) => page.getByRole('navigation', { name: 'Main menu' });
+
+describe('settlement', () => {
+  it('closes a month that is over once its name is typed, for good, and the next one is open', async () => {
+    const page = await at.person('finance', 'fay');
+    await page.goto('/console/settlement?month=2026-03');
+    await page.getByText('The month is over and not closed').waitFor();
+    await page.getByRole('button', { name: 'Close the month' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Close Mar 2026?' });
+    const close = dialog.getByRole('button', { name: 'Close the month' });
+    await dialog.getByLabel('Note (optional)').fill('ticket 4711');
+    const typed = dialog.getByLabel('Type 2026-03 to confirm');
+    await typed.fill('2026-04');
+    expect(await close.isDisabled()).toBe(true);
+    await typed.fill('2026-03');
+    await close.click();
+    await page.getByText('Mar 2026 is closed').waitFor();
+    await page.getByText('Closed by fay').waitFor();
+    await page.getByRole('button', { name: 'Close the month' }).waitFor({ state: 'detached' });
+    const entries = await service.fresh.database.query(
+      `select actor, detail ->> 'note' as note from audit_log where action = 'settlement.close' and subject = '2026-03'`,
+    );
+    expect(entries).toEqual([{ actor: 'fay', note: 'ticket 4711' }]);
+    const stored = await service.fresh.database.query('select distinct month from closed_months');
+    expect(stored).toEqual([{ month: '2026-03' }]);
+
+    // The menu is on every page: no other has to be loaded for it.
+    await menu(page).getByRole('link', { name: 'Alerts 1 open' }).waitFor();
+    await menu(page).getByRole('link', { name: 'Failed payments 12 to be tried again' }).waitFor();
+    await menu(page).getByRole('link', { name: 'Approvals', exact: true }).waitFor();
+    await menu(page).getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: /^Renewed today\s*41\s*30 still due today$/ }).waitFor();
+  });
+});
+
+describe('a page whose files are gone', () => {
+  it('is loaded anew once, and not over and over', async () => {
+    const { page } = await at.open();
+    await signIn(page, service, 'viewer', 'vera');
+    await page.route(/\/assets\/search-box-[^/]*\.js$/, (route) => route.fulfill({ status: 404 }));
+    let loads = 0;
+    page.on('load', () => {
+      loads += 1;
+    });
+    await page.goto('/console/alerts');
+    const search = page.getByRole('button', { name: /^Order, payment, refund/ });
+    await Promise.all([page.waitForEvent('load'), search.click()]);
+    expect(loads).toBe(2);
+    await search.click();
+    await page.getByText('Something went wrong').waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(loads).toBe(2);
+    await page.context().close();
+  });
+});
+
+describe('a refusal', () => {
+  it('is Chinese on a Chinese page', async () => {
+    const page = await at.visitor({ locale: 'zh-CN' });
+    await page.goto('/console/setup#nobody-has-this-token');
+    for (const label of ['新密码', '再次输入']) await page.getByLabel(label).fill('correct horse battery');
+    await page.getByRole('button', { name: '设置密码' }).click();
+    await page.getByRole('alert').getByText('链接无效、已使用或已超过一天，请重新索取').waitFor();
+  });
+});

@@ -1,0 +1,123 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type OperatorStage, operatorStage } from '../console/operators.js';
+import { createPersonWithPassword, PASSWORD } from '../console/support.js';
+import { mobileOf, unique } from '../support/demo.js';
+import type { TestReceiver } from '../webhooks/receiver.js';
+import { createSendingNode, registerReceiver, type SendingNode } from '../webhooks/sending.js';
+import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { launch } from './support.js';
+
+/** A user is on the phone: "you did not get my money, and then I want some of it back." */
+
+let on: OperatorStage;
+let browser: Browser;
+let receiver: TestReceiver;
+let sender: SendingNode;
+beforeAll(async () => {
+  [on, browser] = await Promise.all([operatorStage({ ...ON_THIS_MACHINE, localCallbacks: true }), launch()]);
+  receiver = await registerReceiver(on.service, on.channel);
+  sender = createSendingNode(on.service);
+});
+afterAll(async () => {
+  await browser.close();
+  await sender.stop();
+  await receiver.close();
+  await on.close();
+});
+
+it('one call: found by mobile, why the debit failed, debited again, refunded in part, noted, told to the channel', async () => {
+  const channelUserId = unique('caller');
+  const orderNo = await on.paidOrder({ channelUserId });
+  const words = '余额不足 (insufficient funds)';
+  on.institution.onDebit = async () => ({ kind: 'declined', decline: 'retryable', reason: words });
+  await on.renewNow(orderNo);
+  on.institution.reset();
+  await createPersonWithPassword(on.service, 'mei', 'admin');
+  const page = await consoleBrowser(browser, on.service).person('admin', 'mei');
+
+  // The number that the caller says is all that is known.
+  await page.goto('/console');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('textbox', { name: /Order, payment, refund/ }).fill(mobileOf(channelUserId));
+  await page.getByRole('dialog').getByText(channelUserId).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: channelUserId, level: 1 }).waitFor();
+  await page.getByRole('link', { name: orderNo }).first().click();
+  await page.getByRole('heading', { name: `Order ${orderNo}` }).waitFor();
+
+  // Why it failed, in the institution's words, without scrolling: above all else, and at its period.
+  await page.getByText(`Period 2 failed, try 1: ${words}`).waitFor();
+  const atPeriod = page.getByRole('table', { name: /^Periods/ }).getByText(words);
+  const { height } = page.viewportSize() ?? { height: 0 };
+  for (const place of [page.getByText(`Period 2 failed, try 1: ${words}`), atPeriod]) {
+    const box = await place.boundingBox();
+    expect((box?.y ?? height) + (box?.height ?? 0)).toBeLessThan(height);
+  }
+
+  // And in the timeline, with what would come next by itself.
+  const past = page.getByRole('list', { name: 'What has happened' });
+  const failure = past.getByRole('listitem').filter({ hasText: 'The debit of period 2 failed, try 1' });
+  await failure.getByText(words).waitFor();
+  const next = page.getByRole('list', { name: 'What comes next' });
+  await next.getByText(/first of four/).waitFor();
+
+  // Debited again now, in place of then.
+  await page.getByRole('button', { name: 'Debit again now…' }).click();
+  const retry = page.getByRole('dialog', { name: 'Debit period 2 again now?' });
+  await retry.getByText(/¥19\.90 is due now rather than at the next retry/).waitFor();
+  await retry.getByRole('button', { name: 'Debit now' }).click();
+  await page.getByText('Period 2 is due now: its debit comes next', { exact: true }).waitFor();
+  await retry.waitFor({ state: 'hidden' });
+  await on.renew();
+  expect(on.institution.debits).toHaveLength(1);
+  await page.reload();
+  await past.getByText('Period 2 was paid, try 2').waitFor();
+  await past.getByText('Had period 2 debited again').waitFor();
+  expect(await page.getByText(`Period 2 failed, try 1: ${words}`).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Debit again now…' }).count()).toBe(0);
+
+  // A part of it goes back; it is long ago that the person proved who they are.
+  await on.sql(`update console_sessions set proven_at = proven_at - interval '6 minutes'`);
+  await page.getByRole('button', { name: 'Refund…' }).click();
+  const refund = page.getByRole('dialog', { name: 'Refund' });
+  await refund.getByLabel('Amount in yuan').fill('4.90');
+  await refund.getByLabel('Note').fill('first week did not work');
+  await refund.getByText('What will happen').waitFor();
+  await refund.getByRole('button', { name: 'Refund ¥4.90' }).click();
+  const proof = page.getByRole('dialog', { name: 'Is it still you?' });
+  await proof.getByLabel('Password', { exact: true }).fill('something else');
+  await proof.getByRole('button', { name: 'Go on' }).click();
+  await proof.getByText('That is not your password.').waitFor();
+  expect(on.bank.asked).toEqual([]);
+  await proof.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByText('¥4.90 is refunded').waitFor();
+  await refund.waitFor({ state: 'hidden' });
+  expect(on.bank.asked.map(({ amountCent }) => amountCent)).toEqual([490]);
+  await past.getByText('Period 2 was refunded', { exact: true }).waitFor();
+  await past.getByText('first week did not work').first().waitFor();
+
+  // For whoever takes the next call.
+  await page.getByLabel('Write a note').fill('Called about period 2. Content with 4.90.');
+  await page.getByRole('button', { name: 'Add note' }).click();
+  await past.getByText('Called about period 2. Content with 4.90.').waitFor();
+
+  // And the channel has heard of it.
+  await sender.turn();
+  expect(receiver.forged).toEqual([]);
+  expect(receiver.pushes.map(({ data }) => data.paymentStatus)).toContain('REFUND_PART');
+  await page.reload();
+  // Each event is one line, with its pushes under it.
+  const took = past.getByRole('button', { name: /^1 push: The channel took it, HTTP 200/ });
+  await took.first().waitFor();
+  expect(await took.count()).toBe(receiver.pushes.length);
+  const told = past.getByRole('listitem').filter({ hasText: 'Event: period 2 was refunded in part' });
+  await told.getByRole('button', { name: /^1 push/ }).click();
+  await told
+    .getByRole('list', { name: /^Pushes of/ })
+    .getByText('The channel took it')
+    .waitFor();
+  expect(await past.innerText()).not.toMatch(/\b(FAIL_RETRY|REFUND_PART|SUCCESS|ACTIVE)\b/);
+});

@@ -1,0 +1,98 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import type { Role } from '../../src/operator/people/roles.js';
+import { consoleClient } from '../console/support.js';
+import type { TestService } from '../support/service.js';
+import { DESKTOP, gatherComplaints } from './support.js';
+
+/** A service that browsers of this machine reach by plain HTTP, and which therefore sets a cookie that they keep. */
+export const ON_THIS_MACHINE = { publicUrl: () => 'http://127.0.0.1' };
+
+/** As long as a page may take on a busy machine. */
+const PATIENCE_MS = 20_000;
+
+/** The console of a service in a browser. What a page complains about fails the test that has opened it. */
+export interface ConsoleBrowser {
+  /** A page for several tests, and what it has complained about so far. Nobody is signed in. */
+  open(more?: BrowserContextOptions): Promise<{ readonly page: Page; readonly complaints: readonly string[] }>;
+  /** A page in which nobody is signed in. */
+  visitor(more?: BrowserContextOptions): Promise<Page>;
+  /** The page of somebody who has just signed in. The person is made if there is none of that name. */
+  person(role: Role, name?: string, more?: BrowserContextOptions): Promise<Page>;
+}
+
+export function consoleBrowser(browser: Browser, service: TestService): ConsoleBrowser {
+  // Those that a former test has left, without its cookies and settings: they have the console's files already.
+  const free: BrowserContext[] = [];
+  const usual: BrowserContextOptions = {
+    ...DESKTOP,
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+    baseURL: service.baseUrl,
+  };
+
+  async function open(more?: BrowserContextOptions) {
+    const context = (more ? undefined : free.pop()) ?? (await browser.newContext({ ...usual, ...more }));
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    return { page, complaints: gatherComplaints(page) };
+  }
+
+  async function visitor(more?: BrowserContextOptions): Promise<Page> {
+    const { page, complaints } = await open(more);
+    const context = page.context();
+    onTestFinished(async ({ task }) => {
+      const hasFailed = task.result?.state === 'fail';
+      // The error says what was waited for; this, what was there instead.
+      if (hasFailed) process.stderr.write(`${page.url()} shows:\n${await textOf(page)}\n`);
+      if (more || hasFailed) await context.close();
+      else {
+        await empty(context);
+        free.push(context);
+      }
+      expect(complaints).toEqual([]);
+    });
+    return page;
+  }
+
+  return {
+    open,
+    visitor,
+    async person(role, name = role, more) {
+      const page = await visitor(more);
+      await signIn(page, service, role, name);
+      return page;
+    },
+  };
+}
+
+const textOf = (page: Page): Promise<string> => page.evaluate('document.body.innerText');
+
+async function empty(context: BrowserContext): Promise<void> {
+  for (const page of context.pages()) {
+    if (page.url().startsWith('http')) await page.evaluate('localStorage.clear()');
+    await page.close();
+  }
+  await context.clearCookies();
+}
+
+/** Without the form: a session is begun, and its cookie is put into the browser. */
+export async function signIn(page: Page, service: TestService, role: Role, name: string): Promise<void> {
+  const { token } = await consoleClient(service, role, name);
+  const cookie = { name: 'perennial', value: token, url: service.baseUrl };
+  await page.context().addCookies([{ ...cookie, httpOnly: true, sameSite: 'Strict' }]);
+}
+
+/**
+ * Another page of the console, as a link in it would lead there: nothing is loaded anew. By way of a page that has nothing, so that
+ * what is shown afterwards does not stem from before.
+ */
+export async function moveTo(page: Page, path: string): Promise<void> {
+  await page.evaluate(`(async () => {
+    for (const next of ['/nothing', ${JSON.stringify(path)}]) {
+      const before = document.querySelector('#main').firstElementChild;
+      history.pushState(null, '', '/console' + next);
+      while (before.isConnected) await new Promise(requestAnimationFrame);
+    }
+  })()`);
+}

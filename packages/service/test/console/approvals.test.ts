@@ -1,0 +1,339 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { refundAlone } from '../../src/operator/approvals/request-refund.js';
+import { periodNo } from '../refunds/support.js';
+import { type OperatorStage, operatorStage, refusal } from './operators.js';
+import type { ConsoleClient } from './support.js';
+
+let on: OperatorStage;
+beforeAll(async () => {
+  on = await operatorStage({ refundApprovalCent: 1000 });
+});
+afterAll(() => on.close());
+beforeEach(() => on.bank.reset());
+
+const ask = (who: ConsoleClient, orderNo: string, more: object = {}) =>
+  who.post(`/orders/${orderNo}/periods/1/refund`, { note: 'late delivery', key: 'k1', ...more });
+const approvalsOf = async (who: ConsoleClient, orderNo: string) =>
+  (await who.get('/approvals')).body.approvals.filter((one: { orderNo: string }) => one.orderNo === orderNo);
+const booked = () => [...on.bank.booked.values()].reduce((sum, { amountCent }) => sum + amountCent, 0);
+const auditOf = (orderNo: string) =>
+  on.sql<{ actor: string; action: string }>(
+    'select actor, action from audit_log where subject = $1 order by audit_id',
+    [orderNo],
+  );
+
+describe('a refund up to the limit', () => {
+  it('is made at once, and with the same key once', async () => {
+    const orderNo = await on.paidOrder();
+    const first = await ask(on.ann, orderNo, { amountCent: 1000 });
+    expect(first.body).toEqual({
+      status: 'SUCCESS',
+      refundNo: `R${periodNo(orderNo)}01`,
+      approvalId: null,
+      amountCent: 1000,
+      paymentStatus: 'REFUND_PART',
+      changed: true,
+    });
+    expect((await ask(on.ann, orderNo, { amountCent: 1000 })).body).toEqual({ ...first.body, changed: false });
+    expect(refusal(await ask(on.ann, orderNo, { amountCent: 5 }))).toEqual([
+      409,
+      `the key "k1" stands for refund R${periodNo(orderNo)}01 of 10.00`,
+    ]);
+    expect(booked()).toBe(1000);
+  });
+
+  it('of two people at once, with a key each: never more than was paid', async () => {
+    const orderNo = await on.paidOrder();
+    const asked = Array.from({ length: 12 }, (_, n) =>
+      ask(n % 2 === 0 ? on.ann : on.bob, orderNo, { amountCent: 300, key: `key-${n}` }),
+    );
+    const replies = await Promise.all(asked);
+    const made = replies.filter(({ body }) => body.status === 'SUCCESS');
+    const waiting = replies.filter(({ body }) => body.status === 'WAITING');
+    // 900 are within the limit. All others have to be approved, and what waits counts: 190 are left to ask for.
+    expect(made).toHaveLength(3);
+    expect(waiting).toHaveLength(3);
+    const refused = replies.filter(({ status }) => status === 409);
+    expect(refused).toHaveLength(6);
+    for (const { body } of refused) expect(body.code).toBe('refund-waits-already');
+    expect(booked()).toBe(900);
+    const decided = await Promise.all(
+      waiting.map(async ({ body }) => {
+        const [own] = (await approvalsOf(on.ann, orderNo)).filter(
+          (one: { approvalId: string }) => one.approvalId === body.approvalId,
+        );
+        return (own.mayDecide ? on.ann : on.bob).post(`/approvals/${body.approvalId}/approve`);
+      }),
+    );
+    const results = decided.map(({ body }) => body.result as string);
+    for (const result of results) expect(result).toMatch(/^R\d+$/);
+    expect(booked()).toBe(1800);
+    expect(await on.query(orderNo)).toMatchObject({ totalRefundAmountCent: 1800 });
+  });
+
+  it('needs no second person where the limit is 0', async () => {
+    const without = await operatorStage({ refundApprovalCent: 0 });
+    const orderNo = await without.paidOrder();
+    expect((await ask(without.ann, orderNo)).body).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
+    await without.close();
+  });
+});
+
+describe('a refund above the limit', () => {
+  it('waits for a second person, whatever part of it is left; then it is made once', async () => {
+    const orderNo = await on.paidOrder();
+    const asked = await ask(on.ann, orderNo);
+    expect(asked.body).toEqual({
+      status: 'WAITING',
+      refundNo: null,
+      approvalId: expect.stringMatching(/^\d+$/),
+      amountCent: 1990,
+      paymentStatus: null,
+      changed: true,
+    });
+    expect((await ask(on.ann, orderNo)).body).toEqual({ ...asked.body, changed: false });
+    expect(on.bank.asked).toEqual([]);
+    const { approvalId } = asked.body;
+    expect(await approvalsOf(on.ann, orderNo)).toEqual([
+      {
+        approvalId,
+        kind: 'REFUND',
+        status: 'WAITING',
+        subject: `${orderNo}-1`,
+        orderNo,
+        runId: null,
+        amountCent: 1990,
+        note: 'late delivery',
+        requestedBy: 'ann',
+        requestedAt: expect.any(String),
+        decidedBy: null,
+        decidedAt: null,
+        decisionNote: null,
+        result: null,
+        said: null,
+        mayDecide: false,
+        mayWithdraw: true,
+        isUnseen: false,
+      },
+    ]);
+    expect(await approvalsOf(on.bob, orderNo)).toMatchObject([{ mayDecide: true, mayWithdraw: false }]);
+    expect(await approvalsOf(on.support, orderNo)).toMatchObject([{ mayDecide: false }]);
+
+    expect(refusal(await on.ann.post(`/approvals/${approvalId}/approve`))).toEqual([
+      409,
+      'ann has asked for this: another person has to decide',
+    ]);
+    expect((await on.support.post(`/approvals/${approvalId}/approve`)).status).toBe(403);
+    const approved = await on.bob.post(`/approvals/${approvalId}/approve`, { note: 'seen' });
+    const refundNo = `R${periodNo(orderNo)}01`;
+    expect(approved.body).toMatchObject({
+      status: 'APPROVED',
+      decidedBy: 'bob',
+      decisionNote: 'seen',
+      result: refundNo,
+      mayDecide: false,
+    });
+    const again = await on.bob.post(`/approvals/${approvalId}/approve`);
+    expect(again.body).toMatchObject({ status: 'APPROVED', result: refundNo });
+    expect(refusal(await on.bob.post(`/approvals/${approvalId}/decline`))).toEqual([
+      409,
+      `approval ${approvalId} is APPROVED: bob has decided`,
+    ]);
+    expect(on.bank.asked).toHaveLength(1);
+    // Who asked hears of the refund with the key of the request.
+    expect((await ask(on.ann, orderNo)).body).toMatchObject({ status: 'SUCCESS', refundNo, changed: false });
+    const [refund] = await on.sql('select requested_by, note, request_key from refunds where order_no = $1', [orderNo]);
+    expect(refund).toEqual({ requested_by: 'ann', note: 'late delivery', request_key: 'k1' });
+    expect(await auditOf(orderNo)).toEqual([
+      { actor: 'ann', action: 'approval.request' },
+      { actor: 'bob', action: 'approval.approve' },
+      { actor: 'bob', action: 'order.refund' },
+    ]);
+  });
+
+  it('that is approved ten times at once is made once', async () => {
+    const orderNo = await on.paidOrder();
+    const { approvalId } = (await ask(on.ann, orderNo)).body;
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => on.bob.post(`/approvals/${approvalId}/approve`)),
+    );
+    for (const { body } of replies) expect(body.result).toBe(`R${periodNo(orderNo)}01`);
+    expect(booked()).toBe(1990);
+    expect((await auditOf(orderNo)).filter(({ action }) => action === 'approval.approve')).toHaveLength(1);
+  });
+
+  it('is declined: nothing is refunded, and the key is used up', async () => {
+    const orderNo = await on.paidOrder();
+    const { approvalId } = (await ask(on.ann, orderNo)).body;
+    expect((await on.ann.post(`/approvals/${approvalId}/decline`)).status).toBe(409);
+    const declined = await on.bob.post(`/approvals/${approvalId}/decline`, { note: 'not ours' });
+    expect(declined.body).toMatchObject({
+      status: 'DECLINED',
+      decidedBy: 'bob',
+      decisionNote: 'not ours',
+      result: null,
+    });
+    expect((await on.bob.post(`/approvals/${approvalId}/approve`)).status).toBe(409);
+    expect(refusal(await ask(on.ann, orderNo))).toEqual([409, 'bob has declined this refund']);
+    expect((await ask(on.ann, orderNo, { key: 'k2' })).body.status).toBe('WAITING');
+    expect(on.bank.asked).toEqual([]);
+  });
+
+  it('counts while it waits: nobody else is offered the same money, and a preview says who has asked', async () => {
+    const orderNo = await on.paidOrder();
+    const preview = async (query: string) =>
+      (await on.bob.get(`/orders/${orderNo}/periods/1/refund/preview${query}`)).body;
+    const offered = async () =>
+      (await on.bob.get(`/orders/${orderNo}`)).body.actions
+        .filter(({ action }: { action: string }) => action === 'refund')
+        .map(({ maxAmountCent }: { maxAmountCent: number }) => maxAmountCent);
+    const { approvalId } = (await ask(on.ann, orderNo, { amountCent: 1500 })).body;
+    const waits = { approvalId, runId: null, amountCent: 1500, requestedBy: 'ann', requestedAt: expect.any(String) };
+    expect(await preview('?amountCent=490')).toMatchObject({ refusal: null, refundCent: 490, waiting: [waits] });
+    expect(await preview('')).toMatchObject({ refundCent: 490 });
+    expect(await preview('?amountCent=491')).toMatchObject({ refusal: { code: 'refund-waits-already' } });
+    expect(await preview(`?amountCent=1500&approvalId=${approvalId}`)).toMatchObject({ refusal: null, waiting: [] });
+    expect(await offered()).toEqual([490]);
+    const waitsOf = async () => (await on.bob.get(`/orders/${orderNo}`)).body.waitingRefunds;
+    expect(await waitsOf()).toEqual([{ cycleNo: 1, ...waits }]);
+    expect(refusal(await ask(on.bob, orderNo, { amountCent: 491, key: 'k2' }))).toEqual([
+      409,
+      `of period 1 of order ${orderNo} 4.90 may still be asked for: 15.00 that ann asked for waits`,
+    ]);
+    expect((await ask(on.bob, orderNo, { key: 'k2' })).body).toMatchObject({ status: 'SUCCESS', amountCent: 490 });
+    expect(await offered()).toEqual([]);
+    const alone = { orderNo, cycleNo: 1, amountCent: 1500 };
+    await expect(refundAlone(on.operator, alone, 1000)).rejects.toThrow('15.00 that ann asked for waits');
+    expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
+    expect(booked()).toBe(1990);
+    expect(await waitsOf()).toEqual([]);
+  });
+
+  it('is withdrawn by who asked and by nobody else, while nobody has decided', async () => {
+    const orderNo = await on.paidOrder();
+    const { approvalId } = (await ask(on.ann, orderNo)).body;
+    const path = `/approvals/${approvalId}`;
+    expect(refusal(await on.bob.post(`${path}/withdraw`))).toEqual([409, 'ann has asked for this, not bob']);
+    expect((await on.support.post(`${path}/withdraw`)).status).toBe(403);
+    const withdrawn = { status: 'WITHDRAWN', decidedBy: 'ann', result: null, mayWithdraw: false, isUnseen: false };
+    expect((await on.ann.post(`${path}/withdraw`)).body).toMatchObject({ ...withdrawn, changed: true });
+    expect((await on.ann.post(`${path}/withdraw`)).body).toMatchObject({ ...withdrawn, changed: false });
+    expect((await on.viewer.get(path)).body).toMatchObject(withdrawn);
+    expect((await on.bob.post(`${path}/approve`)).status).toBe(409);
+    expect(refusal(await ask(on.ann, orderNo))).toEqual([409, 'ann has withdrawn the request for this refund']);
+    expect((await ask(on.bob, orderNo, { key: 'k2' })).body.status).toBe('WAITING');
+    expect((await auditOf(orderNo)).map(({ actor, action }) => `${actor} ${action}`)).toContain(
+      'ann approval.withdraw',
+    );
+    const [other] = await approvalsOf(on.bob, orderNo);
+    await on.ann.post(`/approvals/${other.approvalId}/approve`);
+    expect((await on.bob.post(`/approvals/${other.approvalId}/withdraw`)).status).toBe(409);
+  });
+
+  it('of two who decide at once, one approves or the other withdraws', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      on.bank.reset();
+      const { approvalId } = (await ask(on.ann, await on.paidOrder())).body;
+      const [approved, withdrawn] = await Promise.all([
+        on.bob.post(`/approvals/${approvalId}/approve`),
+        on.ann.post(`/approvals/${approvalId}/withdraw`),
+      ]);
+      expect([approved.status, withdrawn.status].toSorted()).toEqual([200, 409]);
+      expect(booked()).toBe(approved.status === 200 ? 1990 : 0);
+    }
+  });
+
+  it('cannot be split into parts below the limit', async () => {
+    const orderNo = await on.paidOrder();
+    expect((await ask(on.ann, orderNo, { amountCent: 995, key: 'a' })).body.status).toBe('SUCCESS');
+    expect((await ask(on.ann, orderNo, { amountCent: 995, key: 'b' })).body.status).toBe('WAITING');
+  });
+
+  it('has failed when nothing was left any more, and when the institution refuses; who asked is told until they know', async () => {
+    const waitingFor = async (who: ConsoleClient) => (await who.get('/waiting')).body.approvals;
+    const unseen = async (who: ConsoleClient) =>
+      (await who.get('/approvals?unseen=true')).body.approvals.map((one: { approvalId: string }) => one.approvalId);
+    for (const seen of await unseen(on.ann)) await on.ann.post(`/approvals/${seen}/seen`);
+    const orderNo = await on.paidOrder();
+    const { approvalId } = (await ask(on.ann, orderNo)).body;
+    await on.refund({ orderNo, cycleNo: 1 });
+    const late = await on.bob.post(`/approvals/${approvalId}/approve`);
+    expect(late.body).toMatchObject({
+      status: 'FAILED',
+      result: `not refunded: period 1 of order ${orderNo} is refunded in full`,
+      said: { code: 'period-refunded', values: ['1', orderNo] },
+      isUnseen: false,
+    });
+    expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'FAILED' });
+    expect(refusal(await ask(on.ann, orderNo))).toEqual([
+      409,
+      `bob has approved this refund, but it was not refunded: period 1 of order ${orderNo} is refunded in full`,
+    ]);
+    expect((await auditOf(orderNo)).slice(-2)).toEqual([
+      { actor: 'bob', action: 'approval.approve' },
+      { actor: 'bob', action: 'approval.fail' },
+    ]);
+    expect([await unseen(on.ann), await unseen(on.bob)]).toEqual([[approvalId], []]);
+    expect((await waitingFor(on.ann)) - (await waitingFor(on.bob))).toBe(1);
+    expect((await on.bob.post(`/approvals/${approvalId}/seen`)).status).toBe(409);
+    expect((await on.ann.post(`/approvals/${approvalId}/seen`)).body).toMatchObject({ isUnseen: false, changed: true });
+    expect(await unseen(on.ann)).toEqual([]);
+
+    const refused = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'refused', reason: 'account closed' });
+    const second = (await ask(on.ann, refused)).body;
+    const reply = await on.bob.post(`/approvals/${second.approvalId}/approve`);
+    expect(reply.body.status).toBe('FAILED');
+    expect(reply.body.result).toMatch(/^not refunded: the institution refused refund R\d+: account closed$/);
+    expect(await unseen(on.ann)).toEqual([second.approvalId]);
+  });
+
+  it('cannot be decided by who asked, even in the database', async () => {
+    const orderNo = await on.paidOrder();
+    const { approvalId } = (await ask(on.ann, orderNo)).body;
+    await expect(
+      on.sql(`update approvals set status = 'APPROVED', decided_by = requested_by where approval_id = $1`, [
+        approvalId,
+      ]),
+    ).rejects.toThrow(/check constraint/);
+  });
+
+  it('is 404 for an approval that is none', async () => {
+    for (const approvalId of ['0', 'x', '99999999']) {
+      expect((await on.bob.post(`/approvals/${approvalId}/approve`)).status).toBe(404);
+    }
+  });
+});
+
+describe('a decision whose process ended before the refund was made', () => {
+  /** As the decision's transaction leaves it. */
+  async function decidedOnly(orderNo: string): Promise<string> {
+    const { approvalId } = (await ask(on.ann, orderNo)).body;
+    await on.sql(
+      `update approvals set status = 'APPROVED', decided_by = 'bob', decided_at = now() where approval_id = $1`,
+      [approvalId],
+    );
+    return approvalId;
+  }
+
+  it('is finished by the engine, in the name of who decided', async () => {
+    const orderNo = await on.paidOrder();
+    await decidedOnly(orderNo);
+    expect(await on.finishApproved()).toBe(1);
+    expect(await on.finishApproved()).toBe(0);
+    expect(booked()).toBe(1990);
+    expect(await approvalsOf(on.ann, orderNo)).toMatchObject([{ result: `R${periodNo(orderNo)}01` }]);
+    expect((await auditOf(orderNo)).at(-1)).toEqual({ actor: 'bob', action: 'order.refund' });
+  });
+
+  it('or at the next look: by who approves once more, or by who asks again', async () => {
+    const first = await on.paidOrder();
+    const approvalId = await decidedOnly(first);
+    expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body.result).toBe(`R${periodNo(first)}01`);
+    const second = await on.paidOrder();
+    await decidedOnly(second);
+    expect((await ask(on.ann, second)).body).toMatchObject({ status: 'SUCCESS', refundNo: `R${periodNo(second)}01` });
+    expect(booked()).toBe(2 * 1990);
+    expect(await on.finishApproved()).toBe(0);
+  });
+});

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { recordAudit } from '../../src/operator/audit.js';
+import { verifyAudit } from '../../src/operator/audit-chain.js';
+import { type TestService, testService } from '../support/service.js';
+import { consoleClient } from './support.js';
+
+let service: TestService;
+beforeEach(async () => {
+  service = await testService();
+});
+afterEach(() => service.close());
+
+const write = (subject: string, detail: object = { from: 1, to: 2 }) =>
+  service.fresh.database.transaction((tx) =>
+    recordAudit(tx, { actor: 'test', action: 'test.change', subject, detail: { ...detail } }),
+  );
+const broken = async () => (await verifyAudit(service.operator)).brokenAt;
+const alter = (sql: string) => service.fresh.database.query(sql);
+
+describe('the audit log', () => {
+  it('is a chain that fits, also of entries that were written at once', async () => {
+    expect(await verifyAudit(service.operator)).toMatchObject({ entries: 0, brokenAt: null, last: { chainNo: 0 } });
+    await Promise.all(Array.from({ length: 20 }, (_, n) => write(`at once ${n}`)));
+    const { entries, brokenAt, last } = await verifyAudit(service.operator);
+    expect([entries, brokenAt, last.chainNo]).toEqual([20, null, 20]);
+    expect(last.hash).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('has no gap where a change was undone', async () => {
+    await write('one');
+    await expect(
+      service.fresh.database.transaction(async (tx) => {
+        await recordAudit(tx, { actor: 'test', action: 'test.change', subject: 'undone', detail: {} });
+        throw new Error('undone');
+      }),
+    ).rejects.toThrow('undone');
+    await write('two');
+    expect(await verifyAudit(service.operator)).toMatchObject({ entries: 2, brokenAt: null });
+  });
+
+  it.each([
+    ['the detail', `update audit_log set detail = '{"to":3}' where chain_no = 3`, '3'],
+    ['the actor', `update audit_log set actor = 'somebody else' where chain_no = 3`, '3'],
+    ['the time', `update audit_log set at = at + interval '1 microsecond' where chain_no = 3`, '3'],
+    ['the number', `update audit_log set audit_id = default where chain_no = 3`, '3'],
+    ['the hash', `update audit_log set chain = sha256('x') where chain_no = 3`, '3'],
+    ['an entry that is gone', `delete from audit_log where chain_no = 3`, '4'],
+    ['the first that is gone', `delete from audit_log where chain_no = 1`, '2'],
+    ['the last that is gone', `delete from audit_log where chain_no = 5`, '5'],
+    ['all that are gone', `delete from audit_log`, '1'],
+    ['an order that was changed', `update audit_log set chain_no = 10 - chain_no where chain_no in (4, 5) `, '4'],
+  ])('shows %s', async (_what, sql, at) => {
+    for (let n = 1; n <= 5; n += 1) await write(`entry ${n}`);
+    expect(await broken()).toBeNull();
+    await alter(sql);
+    expect(Number(await broken())).toBeGreaterThan(0);
+    if (!sql.includes('10 -')) expect(await broken()).toBe(at);
+  });
+
+  it('names the person and the address of what was done in the console', async () => {
+    const ann = await consoleClient(service, 'admin', 'ann');
+    await ann.post('/people', { name: 'bo', role: 'viewer' });
+    const { body } = await ann.get('/audit?subject=bo');
+    expect(body.entries).toMatchObject([
+      { actor: 'ann', address: '127.0.0.1', action: 'person.create', subject: 'bo', detail: { role: 'viewer' } },
+    ]);
+    expect((await ann.get('/audit/verify')).body).toMatchObject({ brokenAt: null });
+  });
+
+  it('is read page by page, by actor, action and subject', async () => {
+    for (let n = 1; n <= 7; n += 1) await write(`entry ${n}`);
+    const viewer = await consoleClient(service, 'viewer');
+    const first = await viewer.get('/audit?actor=test&limit=5');
+    expect(first.body.entries.map(({ subject }: { subject: string }) => subject)).toEqual(
+      [7, 6, 5, 4, 3].map((n) => `entry ${n}`),
+    );
+    const second = await viewer.get(`/audit?actor=test&limit=5&cursor=${first.body.nextCursor}`);
+    expect(second.body.entries).toHaveLength(2);
+    expect(second.body.nextCursor).toBeNull();
+    expect((await viewer.get('/audit?action=session.begin')).body.entries).toHaveLength(1);
+    expect((await viewer.get('/audit?cursor=x')).status).toBe(400);
+    expect((await viewer.get('/audit?nonsense=1')).status).toBe(400);
+  });
+});

@@ -1,0 +1,319 @@
+import { parseTime } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { showSettlementMonth } from '../../src/operator/books/settlement-months.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { putAttempt } from '../reconciliation/support.js';
+import { putOrder, putPayment } from '../settlement/support.js';
+import { type TestService, testService } from '../support/service.js';
+import { type ConsoleClient, consoleClient } from './support.js';
+
+let service: TestService;
+let viewer: ConsoleClient;
+let support: ConsoleClient;
+let finance: ConsoleClient;
+let channelIds: string[];
+const APPS = ['test_one', 'test_two'];
+const ORDER = 100000001000;
+const at = (time: string) => parseTime(time) ?? Number.NaN;
+
+beforeAll(async () => {
+  service = await testService();
+  for (const appId of APPS) await service.channel(appId);
+  const rows = await service.fresh.database.query<{ id: string }>(
+    'select channel_id::text as id from channels order by app_id',
+  );
+  channelIds = rows.map(({ id }) => id);
+  await createPaymentChannel(service.operator, {
+    ...{ code: 'PAY', displayName: 'Pay', gateway: 'sandbox', supportedBanks: ['*'] },
+  });
+  viewer = await consoleClient(service, 'viewer');
+  support = await consoleClient(service, 'support');
+  finance = await consoleClient(service, 'finance');
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  service.clock.set(at('2026-04-15 12:00:00'));
+  await service.fresh.database.query(
+    'truncate orders, payments, refunds, debit_attempts, closed_months, reconciliations, reconciliation_differences',
+  );
+});
+
+describe('reconciliation', () => {
+  const HEADER = 'kind,number,amountCent,status,bookedAt,institutionRef';
+  const statement = (number: string) => `${HEADER}\nDEBIT,${number},1990,SUCCESS,2026-01-30 12:00:00,ref-1\n`;
+  const day = '2026-01-30';
+
+  it('takes an uploaded statement, and has each difference with its order', async () => {
+    await putOrder(service.fresh.database, { orderNo: ORDER, channelId: channelIds[0] ?? '' });
+    const ours = await putAttempt(service.fresh.database, { orderNo: ORDER, status: 'STARTED' });
+    await service.fresh.database.query(`update debit_attempts set payment_channel_code = 'PAY', ask_at = null`);
+    const csv = `${statement(ours)}DEBIT,999999999999000101,500,SUCCESS,2026-01-30 12:00:00,ref-2\n`;
+    const body = { paymentChannelCode: 'PAY', day, csv };
+    expect((await viewer.post('/reconciliations', body)).status).toBe(403);
+    const done = await finance.post('/reconciliations', body);
+    expect([done.status, done.body]).toMatchObject([
+      200,
+      { ...{ paymentChannelCode: 'PAY', day, source: 'FILE', lines: 2, open: 2, runBy: finance.name } },
+    ]);
+    expect((await viewer.get('/reconciliations?paymentChannelCode=PAY')).body).toEqual({
+      reconciliations: [done.body],
+      nextCursor: null,
+    });
+    const { differences } = (await viewer.get(`/differences?day=${day}`)).body;
+    const orders = Object.fromEntries(
+      differences.map(({ number, orderNo }: Record<string, string>) => [number, orderNo]),
+    );
+    expect(orders).toEqual({ [ours]: `${ORDER}`, '999999999999000101': null });
+  });
+
+  it('a difference gets an owner and is closed with a note, once', async () => {
+    await finance.post('/reconciliations', { paymentChannelCode: 'PAY', day, csv: statement('999999999999000101') });
+    const { differences } = (await viewer.get('/differences')).body;
+    const path = `/differences/${differences[0].differenceNo}`;
+    expect((await support.put(`${path}/owner`, { owner: finance.name })).body).toMatchObject({
+      difference: { owner: finance.name },
+      changed: true,
+    });
+    expect((await support.put(`${path}/owner`, { owner: finance.name })).body.changed).toBe(false);
+    expect((await support.put(`${path}/owner`, { owner: 'nobody-here' })).status).toBe(404);
+    expect((await support.post(`${path}/close`, { note: 'x' })).status).toBe(403);
+    expect((await finance.post(`${path}/close`, { note: 'theirs by mistake' })).body).toMatchObject({
+      difference: { closedBy: finance.name, closingNote: 'theirs by mistake', orderNo: null },
+      changed: true,
+    });
+    expect((await finance.post(`${path}/close`, { note: 'again' })).body.changed).toBe(false);
+    expect((await viewer.get('/differences')).body.differences).toEqual([]);
+    expect((await viewer.get('/differences?which=all')).body.differences).toHaveLength(1);
+    expect((await finance.post('/differences/424242/close', { note: 'x' })).status).toBe(404);
+    expect((await finance.post('/differences/none/close', { note: 'x' })).status).toBe(404);
+  });
+
+  it.each([
+    ['a file that is no statement', { csv: 'a,b\n1,2\n' }, 400, 'line 1'],
+    ['a bridge that there is none of', {}, 409, 'give a file'],
+    ['a day that is not over', { csv: 'x', day: '2026-04-15' }, 409, 'is not over yet'],
+    [
+      'a payment channel that is not there',
+      { csv: 'x', paymentChannelCode: 'NONE' },
+      404,
+      'there is no payment channel',
+    ],
+  ])('refuses %s', async (_what, more, status, detail) => {
+    const reply = await finance.post('/reconciliations', { paymentChannelCode: 'PAY', day, ...more });
+    expect([reply.status, reply.body.detail]).toEqual([status, expect.stringContaining(detail)]);
+  });
+
+  it('pages days and differences by a cursor', async () => {
+    for (const one of ['2026-01-28', '2026-01-29', '2026-01-30']) {
+      const lineOf = (n: number) =>
+        `DEBIT,9999999999${one.slice(-2)}000${n}01,1990,SUCCESS,${one} 12:00:00,ref-${one}-${n}`;
+      const csv = [1, 2].map(lineOf).join('\n');
+      await finance.post('/reconciliations', { paymentChannelCode: 'PAY', day: one, csv: `${HEADER}\n${csv}\n` });
+    }
+    const walk = async (path: string, list: string) => {
+      const seen: string[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const { body } = await viewer.get(`${path}?limit=2&cursor=${cursor}`);
+        seen.push(...body[list].map(({ day: of }: { day: string }) => of));
+        cursor = body.nextCursor;
+      }
+      return seen;
+    };
+    expect(await walk('/reconciliations', 'reconciliations')).toEqual(['2026-01-30', '2026-01-29', '2026-01-28']);
+    expect(await walk('/differences', 'differences')).toEqual(
+      ['2026-01-30', '2026-01-29', '2026-01-28'].flatMap((one) => [one, one]),
+    );
+    const forged = Buffer.from('["differences","2026-13-45",1]').toString('base64url');
+    expect((await viewer.get(`/differences?cursor=${forged}`)).status).toBe(400);
+  });
+});
+
+describe('settlement', () => {
+  const put = (cycleNo: number, paidAt: string, more: object = {}) =>
+    putPayment(service.fresh.database, {
+      ...{ orderNo: 1001, cycleNo, channelId: channelIds[0] ?? '', amountCent: 1000, status: 'SUCCESS' },
+      paidAt: at(paidAt),
+      ...more,
+    });
+  beforeEach(async () => {
+    await putOrder(service.fresh.database, { orderNo: 1001, channelId: channelIds[0] ?? '' });
+    await putOrder(service.fresh.database, {
+      ...{ orderNo: 1002, channelId: channelIds[1] ?? '', mode: 'CHANNEL_COLLECT', productCode: 'DAILY' },
+    });
+    await put(1, '2026-01-10 10:00:00', { refunds: [{ amountCent: 300, at: at('2026-01-20 10:00:00') }] });
+    await put(1, '2026-01-11 10:00:00', { orderNo: 1002, channelId: channelIds[1], status: 'BILLED', amountCent: 70 });
+    await put(2, '2026-02-10 10:00:00');
+  });
+
+  const month = async (of: string) => {
+    const { status, body } = await viewer.get(`/settlement/${of}`);
+    expect(status).toBe(200);
+    return body;
+  };
+  const channelOf = async (of: string, appId = 'test_one') =>
+    (await month(of)).channels.find((one: { appId: string }) => one.appId === appId);
+  const close = (of: string, confirmation = of) => finance.post(`/settlement/${of}/close`, { confirmation });
+  const ZERO = {
+    ...{ collectedCent: 0, collectedCount: 0, refundedCent: 0, refundedCount: 0, billedCent: 0, billedCount: 0 },
+  };
+
+  it('has all channels of a month in one table', async () => {
+    expect(await month('2026-01')).toEqual({
+      month: '2026-01',
+      monthIsOver: true,
+      status: 'OPEN',
+      closedBy: null,
+      closedAt: null,
+      totals: {
+        ...{ collectedCent: 1000, collectedCount: 1, refundedCent: 300, refundedCount: 1 },
+        ...{ billedCent: 70, billedCount: 1 },
+      },
+      laterCent: 0,
+      unsettled: 0,
+      channels: [
+        {
+          ...{ appId: 'test_one', name: 'Test channel', laterCent: 0, later: ZERO, unsettled: 0 },
+          ...{ ...ZERO, collectedCent: 1000, collectedCount: 1, refundedCent: 300, refundedCount: 1 },
+          products: [
+            {
+              ...{ productCode: 'MONTHLY', settlementMode: 'SVC_DEDUCT' },
+              ...{ ...ZERO, collectedCent: 1000, collectedCount: 1, refundedCent: 300, refundedCount: 1 },
+            },
+          ],
+        },
+        {
+          ...{ appId: 'test_two', name: 'Test channel', laterCent: 0, later: ZERO, unsettled: 0 },
+          ...{ ...ZERO, billedCent: 70, billedCount: 1 },
+          products: [
+            {
+              ...{ productCode: 'DAILY', settlementMode: 'CHANNEL_COLLECT', ...ZERO, billedCent: 70, billedCount: 1 },
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('gives it as a file, whose columns can be summed', async () => {
+    const { headers, body } = await viewer.get('/settlement/2026-01/csv');
+    expect(headers.get('content-type')).toContain('text/csv');
+    expect(headers.get('content-disposition')).toContain('settlement-2026-01.csv');
+    expect(body.split('\r\n')).toEqual([
+      'month,status,appId,channel,part,productCode,settlementMode,collectedCent,collectedCount,refundedCent,refundedCount,billedCent,billedCount',
+      '2026-01,OPEN,test_one,Test channel,MONTH,MONTHLY,SVC_DEDUCT,1000,1,300,1,0,0',
+      '2026-01,OPEN,test_two,Test channel,MONTH,DAILY,CHANNEL_COLLECT,0,0,0,0,70,1',
+      '',
+    ]);
+  });
+
+  it('lists the months, from the first channel on to the present one', async () => {
+    await service.fresh.database.query(`update channels set created_at = timestamptz '2026-02-01 00:00:00+08'`);
+    await close('2026-01');
+    const { months } = (await viewer.get('/settlement')).body;
+    expect(months.map(({ month: of, status }: Record<string, string>) => `${of} ${status}`)).toEqual([
+      '2026-04 OPEN',
+      '2026-03 OPEN',
+      '2026-02 OPEN',
+      '2026-01 CLOSED',
+    ]);
+  });
+
+  it('closes a month: its figures stay, and what changes in it later stands in the next one', async () => {
+    const before = await month('2026-01');
+    const { status, body } = await close('2026-01');
+    expect([status, body]).toEqual([
+      200,
+      { ...before, status: 'CLOSED', closedBy: finance.name, closedAt: expect.any(String) },
+    ]);
+    // The institution tells of a debit and of a refund of January.
+    await put(3, '2026-01-31 23:59:59');
+    await put(4, '2026-01-31 23:59:59', {
+      ...{ amountCent: 50, refunds: [{ amountCent: 10, at: at('2026-01-31 10:00:00') }] },
+    });
+    expect(await month('2026-01')).toEqual(body);
+    expect(await channelOf('2026-02')).toMatchObject({
+      ...{ collectedCent: 1000, collectedCount: 1, laterCent: 1040 },
+      later: { ...ZERO, collectedCent: 1050, collectedCount: 2, refundedCent: 10, refundedCount: 1 },
+    });
+    expect(await channelOf('2026-03')).toMatchObject({ laterCent: 0, later: ZERO });
+    expect((await viewer.get('/settlement/2026-02/csv')).body).toContain(
+      '2026-02,OPEN,test_one,Test channel,LATER,,,1050,2,10,1,0,0',
+    );
+    // Taken over by February, it is in no month twice.
+    await close('2026-02');
+    expect(await channelOf('2026-02')).toMatchObject({ laterCent: 1040 });
+    expect(await channelOf('2026-03')).toMatchObject({ laterCent: 0 });
+    // And what comes after that is in March: of January, and of February.
+    await put(5, '2026-01-15 00:00:00', { amountCent: 5 });
+    await put(6, '2026-02-15 00:00:00', { amountCent: 7 });
+    expect(await channelOf('2026-02')).toMatchObject({ collectedCent: 1000, laterCent: 1040 });
+    expect(await channelOf('2026-03')).toMatchObject({ collectedCent: 0, laterCent: 12 });
+    await close('2026-03');
+    expect(await channelOf('2026-03')).toMatchObject({ collectedCent: 0, laterCent: 12 });
+  });
+
+  it('has what a channel bills itself among what came later, but not in the money', async () => {
+    await close('2026-01');
+    await put(2, '2026-01-12 10:00:00', { orderNo: 1002, channelId: channelIds[1], status: 'BILLED', amountCent: 70 });
+    expect(await channelOf('2026-02', 'test_two')).toMatchObject({
+      laterCent: 0,
+      later: { ...ZERO, billedCent: 70, billedCount: 1 },
+    });
+  });
+
+  it('writes an audit entry with the figures', async () => {
+    await finance.post('/settlement/2026-01/close', { confirmation: '2026-01', note: 'agreed' });
+    const { body } = await viewer.get('/audit?action=settlement.close');
+    expect(body.entries[0]).toMatchObject({
+      ...{ actor: finance.name, subject: '2026-01' },
+      detail: { note: 'agreed', collectedCent: 1000, refundedCent: 300, billedCent: 70, laterCent: 0, unsettled: 0 },
+    });
+  });
+
+  it('closes months in their order, each once, and none that is not over', async () => {
+    const refusal = async (of: string, confirmation?: string) => {
+      const { status, body } = await close(of, confirmation);
+      return [status, body.detail];
+    };
+    expect(await refusal('2026-02', '2026-01')).toEqual([409, 'to close 2026-02, type 2026-02']);
+    expect(await refusal('2026-04')).toEqual([409, '2026-04 is not over yet in Asia/Shanghai']);
+    expect(await refusal('2026-13')).toEqual([400, expect.stringContaining('must be one such as 2026-01')]);
+    expect((await close('2026-02')).status).toBe(200);
+    expect(await refusal('2026-02')).toEqual([409, expect.stringContaining('2026-02 was closed already, by')]);
+    const order = 'months are closed one after another, and the next one is 2026-03';
+    expect(await refusal('2026-01')).toEqual([409, order]);
+    service.clock.set(at('2026-06-01 00:00:00'));
+    expect(await refusal('2026-05')).toEqual([409, order]);
+    expect((await close('2026-03')).status).toBe(200);
+  });
+
+  it('shows no month that there is not, and in production none that has not begun', async () => {
+    for (const of of ['0000-01', '2026-00', '2026-13', '2026-1', '9999-12']) {
+      for (const path of [`/settlement/${of}`, `/settlement/${of}/csv`]) {
+        const { status, body } = await viewer.get(path);
+        expect([path, status, body.code]).toEqual([path, 400, 'month-malformed']);
+      }
+    }
+    const production = { ...service.operator, clock: service.clock, environment: 'production' as const };
+    expect(await showSettlementMonth(production, { month: '2026-04' })).toMatchObject({ monthIsOver: false });
+    await expect(showSettlementMonth(production, { month: '2026-05' })).rejects.toThrow(
+      '2026-05 has not begun yet in Asia/Shanghai',
+    );
+    // Time travel fills future months of the sandbox.
+    expect((await viewer.get('/settlement/2026-05')).status).toBe(200);
+  });
+
+  it('is closed by one of two who close it at the same time', async () => {
+    const replies = await Promise.all([close('2026-01'), close('2026-01'), close('2026-01')]);
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+  });
+
+  it('needs finance, and a proof of the last minutes', async () => {
+    expect((await support.post('/settlement/2026-01/close', { confirmation: '2026-01' })).status).toBe(403);
+    await service.fresh.database.query(`update console_sessions set proven_at = now() - interval '6 minutes'`);
+    const { status, body } = await close('2026-01');
+    expect([status, body.type]).toEqual([403, expect.stringContaining('proof-needed')]);
+    await service.fresh.database.query('update console_sessions set proven_at = now()');
+  });
+});

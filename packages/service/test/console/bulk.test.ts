@@ -1,0 +1,492 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dump } from '../operator/support.js';
+import { copyOrder, eventsOf } from '../orders/support.js';
+import { until } from '../support/processes.js';
+import { anotherNode } from '../support/second-node.js';
+import { type OperatorStage, operatorStage, refusal } from './operators.js';
+import type { ConsoleClient } from './support.js';
+
+let on: OperatorStage;
+beforeAll(async () => {
+  on = await operatorStage();
+});
+afterAll(() => on.close());
+beforeEach(() => {
+  on.bank.reset();
+  on.institution.reset();
+});
+
+let keys = 0;
+const prepare = (who: ConsoleClient, kind: string, choice: object, more: object = {}) => {
+  keys += 1;
+  return who.post('/bulk', { kind, ...choice, reason: 'on purpose', key: `key-${keys}`, ...more });
+};
+const start = (who: ConsoleClient, { runId, confirmation }: { runId: string; confirmation: string }) =>
+  who.post(`/bulk/${runId}/start`, { confirmation });
+const run = async (runId: string) => (await on.viewer.get(`/bulk/${runId}`)).body;
+const items = async (runId: string, query = ''): Promise<[string, string, string | null][]> =>
+  (await on.viewer.get(`/bulk/${runId}/items${query}`)).body.items.map(
+    ({ subject, status, result }: { subject: string; status: string; result: string | null }) => [
+      subject,
+      status,
+      result,
+    ],
+  );
+/** In the order of their numbers, as items are listed. */
+const many = async (count: number) =>
+  (await Promise.all(Array.from({ length: count }, () => on.paidOrder()))).toSorted();
+const statusOf = async (orderNo: string) => (await on.query(orderNo))['orderStatus'];
+/** Stops after so many items. */
+const after = (count: number) => {
+  let asked = 0;
+  return () => {
+    asked += 1;
+    // Once before a run is taken, and before each item.
+    return asked > count + 1;
+  };
+};
+
+describe('a dry run', () => {
+  it('says how many and how much, and changes nothing else', async () => {
+    const [first = '', second = '', ended = ''] = await many(3);
+    await on.channel.call('orders/unsubscribe', { orderNo: ended });
+    const others = async () =>
+      (await dump(on.service.fresh.database))
+        .split(/\n(?=\w+: )/)
+        .filter((table) => !/^(console_sessions|bulk_\w+|audit_\w+): /.test(table))
+        .join('\n');
+    const before = await others();
+    const { status, body } = await prepare(on.support, 'UNSUBSCRIBE', { items: [first, second, ended] });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      kind: 'UNSUBSCRIBE',
+      status: 'PREPARED',
+      items: 3,
+      skipped: 1,
+      amountCent: 2 * 11 * 1990,
+      confirmation: 'UNSUBSCRIBE 2',
+      needsApproval: false,
+      approvalId: null,
+      done: 0,
+      failed: 0,
+      requestedBy: on.support.name,
+      startedAt: null,
+      finishedAt: null,
+    });
+    expect(await items(body.runId)).toEqual([
+      [first, 'WAITING', null],
+      [second, 'WAITING', null],
+      [ended, 'SKIPPED', `order ${ended} is UNSUBSCRIBED: nothing is left to end`],
+    ]);
+    expect(await on.workOff()).toBe(0);
+    expect(await others()).toBe(before);
+  });
+
+  it('with the same key is the same run; with another kind it is refused', async () => {
+    const choice = { items: await many(1) };
+    const first = await prepare(on.support, 'UNSUBSCRIBE', choice, { key: 'same' });
+    const again = await prepare(on.support, 'UNSUBSCRIBE', choice, { key: 'same' });
+    expect(again.body.runId).toBe(first.body.runId);
+    const other = await prepare(on.support, 'REPLAY', { items: ['1'] }, { key: 'same' });
+    expect(refusal(other)).toEqual([409, `the key "same" stands for run ${first.body.runId}, which does UNSUBSCRIBE`]);
+    // Another person's key is another one.
+    const admins = await prepare(on.admin, 'UNSUBSCRIBE', choice, { key: 'same' });
+    expect(admins.body.runId).not.toBe(first.body.runId);
+    const atOnce = await Promise.all(
+      Array.from({ length: 5 }, () => prepare(on.admin, 'UNSUBSCRIBE', choice, { key: 'at once' })),
+    );
+    expect(new Set(atOnce.map(({ body }) => body.runId)).size).toBe(1);
+  });
+
+  it('is for those who may do the same to one', async () => {
+    const [orderNo = ''] = await many(1);
+    const choice = { items: [orderNo] };
+    expect((await prepare(on.viewer, 'UNSUBSCRIBE', choice)).status).toBe(403);
+    expect((await prepare(on.ann, 'UNSUBSCRIBE', choice)).status).toBe(403);
+    expect((await prepare(on.support, 'REFUND', { items: [`${orderNo}-1`] })).status).toBe(403);
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', choice);
+    expect((await start(on.ann, body)).status).toBe(403);
+    expect((await on.ann.post(`/bulk/${body.runId}/cancel`)).status).toBe(403);
+  });
+
+  it('refuses what does not exist, what cannot be done, and filters that say nothing or are misspelt', async () => {
+    const [orderNo = ''] = await many(1);
+    expect((await prepare(on.support, 'UNSUBSCRIBE', { items: [orderNo, '1'] })).status).toBe(404);
+    expect((await prepare(on.support, 'UNSUBSCRIBE', { items: ['x'] })).status).toBe(404);
+    expect((await prepare(on.support, 'RETRY', { items: [`${orderNo}-7`] })).status).toBe(404);
+    expect((await prepare(on.support, 'REPLAY', { items: ['999999999'] })).status).toBe(404);
+    expect(refusal(await prepare(on.support, 'RETRY', { items: [`${orderNo}-1`] }))).toEqual([
+      409,
+      `period 1 of order ${orderNo} is SUCCESS: only FAIL_RETRY can be tried again`,
+    ]);
+    expect(refusal(await prepare(on.support, 'UNSUBSCRIBE', { filter: { productcode: 'X' } }))[1]).toMatch(
+      /a name in the filter must be .* not "productcode"/,
+    );
+    expect(refusal(await prepare(on.support, 'UNSUBSCRIBE', { filter: {} }))).toEqual([
+      400,
+      'every order would match: ask for fewer',
+    ]);
+    expect((await prepare(on.support, 'REPLAY', { filter: {} })).status).toBe(400);
+    expect((await prepare(on.support, 'UNSUBSCRIBE', {})).status).toBe(400);
+    expect((await prepare(on.support, 'UNSUBSCRIBE', { items: [orderNo], filter: { appId: 'a' } })).status).toBe(400);
+    expect(refusal(await prepare(on.support, 'UNSUBSCRIBE', { filter: { channelUserId: 'nobody' } }))).toEqual([
+      409,
+      'nothing matches of which this could be done',
+    ]);
+  });
+
+  it('of more than 10,000 is refused', async () => {
+    const [orderNo = ''] = await many(1);
+    for (const table of ['orders', 'external_orders']) {
+      await on.sql(`update ${table} set product_code = 'TEST_SPU_DAILY_7' where order_no = $1`, [orderNo]);
+    }
+    await copyOrder(on.service.fresh.database, orderNo, 10_001);
+    const choice = { filter: { productCode: 'TEST_SPU_DAILY_7' } };
+    const reply = await prepare(on.support, 'UNSUBSCRIBE', choice);
+    expect(refusal(reply)).toEqual([409, 'more than 10000 match: a run may be about 10000 at most, so ask for fewer']);
+    await on.sql(`delete from orders where product_code = 'TEST_SPU_DAILY_7'`);
+    await on.sql(`delete from external_orders where external_order_no like 'copy-%'`);
+  }, 60_000);
+});
+
+describe('a run', () => {
+  it('is started by typing what it will do, exactly', async () => {
+    const orders = await many(2);
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: orders });
+    for (const confirmation of ['UNSUBSCRIBE', 'UNSUBSCRIBE 3', 'unsubscribe 2', 'UNSUBSCRIBE 2 ', 'yes']) {
+      const reply = await start(on.support, { ...body, confirmation });
+      expect([confirmation, reply.status]).toEqual([confirmation, 409]);
+    }
+    expect(await on.workOff()).toBe(0);
+    const started = await start(on.support, body);
+    expect(started.body).toMatchObject({ status: 'RUNNING', startedAt: expect.any(String) });
+    expect((await start(on.support, body)).body.status).toBe('RUNNING');
+    expect(await on.workOff()).toBe(2);
+    expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 2, failed: 0, skipped: 0 });
+    expect(await items(body.runId)).toEqual(orders.map((orderNo) => [orderNo, 'DONE', 'the order is UNSUBSCRIBED']));
+    for (const orderNo of orders) expect(await statusOf(orderNo)).toBe('UNSUBSCRIBED');
+    const audit = await on.sql(
+      `select actor, detail ->> 'reason' as reason from audit_log where action = 'order.unsubscribe' and subject = $1`,
+      [orders[0]],
+    );
+    expect(audit).toEqual([{ actor: on.support.name, reason: 'on purpose' }]);
+  });
+
+  it('is started by who has prepared it, and by nobody else: no one approves what they have chosen', async () => {
+    const [orderNo = ''] = await many(1);
+    const { body } = await prepare(on.ann, 'REFUND', { items: [`${orderNo}-1`] });
+    for (const other of [on.bob, on.admin]) {
+      expect(refusal(await start(other, body))).toEqual([
+        409,
+        `run ${body.runId} was prepared by ann, and is started by nobody else`,
+      ]);
+    }
+    expect(await run(body.runId)).toMatchObject({ status: 'PREPARED', approvalId: null });
+    const { approvalId } = (await start(on.ann, body)).body;
+    expect((await on.ann.post(`/approvals/${approvalId}/approve`)).body.code).toBe('decides-own-request');
+    expect((await on.bob.post(`/approvals/${approvalId}/decline`, { note: 'no' })).status).toBe(200);
+  });
+
+  it('is not started a day later', async () => {
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: await many(1) });
+    await on.sql(`update bulk_runs set requested_at = now() - interval '25 hours' where run_id = $1`, [body.runId]);
+    expect(refusal(await start(on.support, body))[1]).toMatch(/was prepared more than a day ago/);
+  });
+
+  it('retries what matches: only that', async () => {
+    const [first = '', second = '', paid = ''] = await many(3);
+    await on.renewNow(first, 'retryable');
+    await on.renewNow(second, 'retryable');
+    const { body } = await prepare(on.support, 'RETRY', { filter: { reason: 'because retryable' } });
+    expect(body).toMatchObject({ items: 2, amountCent: 2 * 1990, confirmation: 'RETRY 2' });
+    // One of them is tried by itself before the run begins.
+    await on.renewNow(first);
+    await start(on.support, body);
+    expect(await on.workOff()).toBe(2);
+    const results = await items(body.runId);
+    expect(results).toEqual(
+      expect.arrayContaining([
+        [`${first}-2`, 'FAILED', `period 2 of order ${first} is SUCCESS: only FAIL_RETRY can be tried again`],
+        [`${second}-2`, 'DONE', 'due now'],
+      ]),
+    );
+    // For pages in other languages.
+    const { body: listed } = await on.support.get(`/bulk/${body.runId}/items`);
+    expect(listed.items.map(({ said }: { said: unknown }) => said)).toEqual(
+      expect.arrayContaining([
+        { code: 'period-not-retryable', values: ['2', first, 'SUCCESS'] },
+        { code: 'due-now', values: [] },
+      ]),
+    );
+    expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 1, failed: 1 });
+    await on.renew();
+    expect(await on.queryPeriod(second, 2)).toMatchObject({ paymentStatus: 'SUCCESS' });
+    expect(await on.queryPeriod(paid, 2)).toMatchObject({ paymentStatus: 'WAIT' });
+  });
+
+  it('unsubscribes what matches the list of orders: only those that are active', async () => {
+    const [one = ''] = await many(1);
+    const user = 'bulk-user';
+    const first = await on.paidOrder({ channelUserId: user });
+    const second = await on.paidOrder({ channelUserId: user });
+    await on.channel.call('orders/unsubscribe', { orderNo: second });
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { filter: { channelUserId: user, appId: 'test_demo' } });
+    expect(body).toMatchObject({ items: 1, skipped: 0, filter: { channelUserId: user } });
+    expect((await run(body.runId)).filter.channelUserId).toBe('bu****er');
+    await start(on.support, body);
+    await on.workOff();
+    expect([await statusOf(first), await statusOf(one)]).toEqual(['UNSUBSCRIBED', 'ACTIVE']);
+  });
+
+  it('replays events, by name and by filter', async () => {
+    const [orderNo = ''] = await many(1);
+    await on.channel.call('orders/unsubscribe', { orderNo });
+    // All was given up.
+    await on.sql(
+      `with gone as (delete from due_events where order_no = $1 returning *)
+       insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no, reason)
+       select channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, 10, 'GIVE_UP' from gone`,
+      [orderNo],
+    );
+    const due = async () =>
+      (await on.sql<{ n: number }>('select count(*)::integer as n from due_events where order_no = $1', [orderNo]))[0]
+        ?.n;
+    const filter = { appId: 'test_demo', orderNo, status: 'GIVE_UP' };
+    const { body } = await prepare(on.support, 'REPLAY', { filter });
+    const told = await eventsOf(on.service.fresh.database, orderNo);
+    expect(body).toMatchObject({ items: told.length, amountCent: 0 });
+    await start(on.support, body);
+    expect(await on.workOff()).toBe(told.length);
+    expect((await items(body.runId)).map(([, status, result]) => [status, result])).toContainEqual([
+      'DONE',
+      '11 events sent again',
+    ]);
+    expect(await due()).toBe(told.length);
+    const [row] = await on.sql<{ no: string }>('select min(event_no)::text as no from events where order_no = $1', [
+      orderNo,
+    ]);
+    const named = await prepare(on.support, 'REPLAY', { items: [row?.no] });
+    await start(on.support, named.body);
+    await on.workOff();
+    expect(await items(named.body.runId)).toEqual([[row?.no, 'DONE', 'sent again']]);
+  });
+
+  it('goes on where a node has stopped, and none is done twice', async () => {
+    const orders = await many(5);
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: orders });
+    await start(on.support, body);
+    expect(await on.workOff({ stopping: after(2) })).toBe(2);
+    expect(await run(body.runId)).toMatchObject({ status: 'RUNNING', done: 2 });
+    expect(await on.workOff()).toBe(3);
+    expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 5, skipped: 0 });
+  });
+
+  it('is worked on by one node at a time', async () => {
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: await many(1) });
+    await start(on.support, body);
+    await on.sql(`update bulk_runs set lease_until = now() + interval '1 minute' where run_id = $1`, [body.runId]);
+    expect(await on.workOff()).toBe(0);
+    await on.sql('update bulk_runs set lease_until = now() where run_id = $1', [body.runId]);
+    expect(await on.workOff()).toBe(1);
+  });
+
+  it('gives two runs their turns, so that a short one does not wait for a long one', async () => {
+    const [first = ''] = await many(1);
+    const long = await prepare(on.support, 'UNSUBSCRIBE', { items: await many(52) });
+    const short = await prepare(on.support, 'UNSUBSCRIBE', { items: [first] });
+    await start(on.support, long.body);
+    await start(on.support, short.body);
+    // Fifty of the long one, then the short one, then the rest.
+    let turns = 0;
+    const stopping = () => {
+      turns += 1;
+      return turns > 54;
+    };
+    await on.workOff({ stopping });
+    expect(await run(short.body.runId)).toMatchObject({ status: 'DONE' });
+    expect(await run(long.body.runId)).toMatchObject({ status: 'RUNNING' });
+    await on.workOff();
+    expect(await run(long.body.runId)).toMatchObject({ status: 'DONE', done: 52 });
+  }, 60_000);
+
+  it('is canceled: what was done stays done, and the rest is left', async () => {
+    const orders = await many(4);
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: orders });
+    await start(on.support, body);
+    await on.workOff({ stopping: after(1) });
+    const canceled = await on.support.post(`/bulk/${body.runId}/cancel`);
+    expect(canceled.body).toMatchObject({ status: 'CANCELED', done: 1, skipped: 3, finishedAt: expect.any(String) });
+    expect(await on.workOff()).toBe(0);
+    expect(await items(body.runId, '?status=SKIPPED')).toEqual(
+      orders.slice(1).map((orderNo) => [orderNo, 'SKIPPED', 'the run was canceled']),
+    );
+    expect((await on.support.post(`/bulk/${body.runId}/cancel`)).body.status).toBe('CANCELED');
+    expect((await start(on.support, body)).status).toBe(409);
+    expect(await Promise.all(orders.map(statusOf))).toEqual(['UNSUBSCRIBED', 'ACTIVE', 'ACTIVE', 'ACTIVE']);
+  });
+
+  it('is listed, and its items page by page', async () => {
+    const orders = await many(3);
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: orders });
+    const { runs, nextCursor } = (await on.viewer.get('/bulk?limit=1')).body;
+    expect(runs.map(({ runId }: { runId: string }) => runId)).toEqual([body.runId]);
+    const next = (await on.viewer.get(`/bulk?limit=1&cursor=${nextCursor}`)).body;
+    expect(Number(next.runs[0].runId)).toBeLessThan(Number(body.runId));
+    const page = (await on.viewer.get(`/bulk/${body.runId}/items?limit=2`)).body;
+    expect(page.items).toHaveLength(2);
+    const rest = (await on.viewer.get(`/bulk/${body.runId}/items?limit=2&cursor=${page.nextCursor}`)).body;
+    expect(rest).toMatchObject({ items: [{ itemNo: 3, subject: orders[2], orderNo: orders[2] }], nextCursor: null });
+    expect((await on.viewer.get('/bulk/999999')).status).toBe(404);
+    // A cursor is of one list, and none is made up.
+    const forged = [[-1], [0], ['bulk', -1], ['bulk', 0], ['bulk', 1.5], ['bulk', '1'], ['bulk'], 'bulk'].map((key) =>
+      Buffer.from(JSON.stringify(key)).toString('base64url'),
+    );
+    for (const path of [
+      ...forged.map((cursor) => `/bulk?cursor=${cursor}`),
+      ...['/approvals', '/audit', '/alerts', `/bulk/${body.runId}/items`].map((of) => `${of}?cursor=${nextCursor}`),
+      ...['/bulk', `/bulk/${next.runs[0].runId}/items`].map((of) => `${of}?cursor=${page.nextCursor}`),
+    ]) {
+      expect([path, (await on.viewer.get(path)).body.code]).toEqual([path, 'cursor-unknown']);
+    }
+    expect((await on.viewer.get('/bulk/999999/items')).status).toBe(404);
+  });
+});
+
+describe('the engine of a node', () => {
+  it('does what was started, and finishes what was approved and left', async () => {
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: await many(2) });
+    await start(on.support, body);
+    const orderNo = await on.paidOrder();
+    await on.sql(
+      `insert into approvals (kind, status, subject, request_key, amount_cent, note, requested_by, decided_by, decided_at)
+       values ('REFUND', 'APPROVED', $1, 'left', 1990, 'late', 'ann', 'bob', now() - interval '1 minute')`,
+      [`${orderNo}-1`],
+    );
+    const node = await anotherNode(on.service, { engine: true, gateways: on.operator.gateways });
+    try {
+      await until('the run is done', async () => (await run(body.runId)).status === 'DONE');
+      await until('the refund is made', async () => on.bank.booked.size > 0);
+    } finally {
+      await node.close();
+    }
+    expect(await run(body.runId)).toMatchObject({ done: 2, failed: 0 });
+    expect((await on.query(orderNo))['totalRefundAmountCent']).toBe(1990);
+  }, 60_000);
+});
+
+describe('a run that refunds', () => {
+  const booked = () => [...on.bank.booked.values()].map(({ amountCent }) => amountCent);
+  const approve = (who: ConsoleClient, approvalId: string) => who.post(`/approvals/${approvalId}/approve`);
+  async function waiting(orders: readonly string[]) {
+    const { body } = await prepare(on.ann, 'REFUND', { items: orders.map((orderNo) => `${orderNo}-1`) });
+    return (await start(on.ann, body)).body;
+  }
+
+  it('always waits for a second person, and then does each under a key of its own', async () => {
+    const orders = await many(3);
+    await on.refund({ orderNo: orders[1] ?? '', cycleNo: 1, amountCent: 990 });
+    const prepared = await prepare(on.ann, 'REFUND', { items: orders.map((orderNo) => `${orderNo}-1`) });
+    expect(prepared.body).toMatchObject({ needsApproval: true, amountCent: 1990 + 1000 + 1990 });
+    const started = (await start(on.ann, prepared.body)).body;
+    expect(started).toMatchObject({ status: 'WAITING', approvalId: expect.any(String) });
+    on.bank.reset();
+    expect(await on.workOff()).toBe(0);
+    expect((await approve(on.ann, started.approvalId)).status).toBe(409);
+    const approved = await approve(on.bob, started.approvalId);
+    expect(approved.body).toMatchObject({
+      kind: 'BULK',
+      runId: started.runId,
+      orderNo: null,
+      amountCent: 4980,
+      result: `run ${started.runId} has started`,
+    });
+    expect(await on.workOff()).toBe(3);
+    expect(booked()).toEqual([1990, 1000, 1990]);
+    expect((await items(started.runId)).map(([, status]) => status)).toEqual(['DONE', 'DONE', 'DONE']);
+    const [refund] = await on.sql('select requested_by, request_key, note from refunds where order_no = $1', [
+      orders[0],
+    ]);
+    expect(refund).toEqual({ requested_by: 'ann', request_key: `run-${started.runId}-1`, note: 'on purpose' });
+    expect(await approve(on.bob, started.approvalId)).toMatchObject({ status: 200 });
+    expect(await on.workOff()).toBe(0);
+  });
+
+  it('leaves to others what they have asked for', async () => {
+    const [orderNo = ''] = await many(1);
+    const { body } = await prepare(on.ann, 'REFUND', { items: [`${orderNo}-1`] });
+    await start(on.ann, body);
+    const refund = (key: string) => on.bob.post(`/orders/${orderNo}/periods/1/refund`, { note: 'x', key });
+    expect(refusal(await refund('b'))).toEqual([
+      409,
+      `of period 1 of order ${orderNo} 0.00 may still be asked for: 19.90 that ann asked for waits`,
+    ]);
+    expect(refusal(await prepare(on.bob, 'REFUND', { items: [`${orderNo}-1`] }))).toEqual([
+      409,
+      `period 1 of order ${orderNo} is SUCCESS: nothing is left to refund but what was asked for and waits`,
+    ]);
+    await on.bob.post(`/bulk/${body.runId}/cancel`);
+    expect((await refund('b')).status).toBe(200);
+  });
+
+  it('of orders that match a list: of each its latest period', async () => {
+    const user = 'refunded-user';
+    const orderNo = await on.paidOrder({ channelUserId: user });
+    await on.renewNow(orderNo);
+    await on.paidOrder({ channelUserId: user, settlementMode: 'CHANNEL_COLLECT', sharedAgreement: undefined });
+    const { body } = await prepare(on.ann, 'REFUND', { filter: { channelUserId: user } });
+    expect(await items(body.runId)).toEqual([[`${orderNo}-2`, 'WAITING', null]]);
+  });
+
+  it('is declined, or canceled while it waits: nothing is refunded', async () => {
+    const declined = await waiting(await many(1));
+    await on.bob.post(`/approvals/${declined.approvalId}/decline`);
+    expect(await run(declined.runId)).toMatchObject({ status: 'DECLINED' });
+    const canceled = await waiting(await many(1));
+    await on.ann.post(`/bulk/${canceled.runId}/cancel`);
+    expect((await approve(on.bob, canceled.approvalId)).status).toBe(409);
+    expect((await on.ann.get(`/approvals/${canceled.approvalId}`)).body).toMatchObject({
+      ...{ status: 'WITHDRAWN', decidedBy: 'ann', isUnseen: false },
+    });
+    const withdrawn = await waiting(await many(1));
+    expect((await on.ann.post(`/approvals/${withdrawn.approvalId}/withdraw`)).body.status).toBe('WITHDRAWN');
+    expect(await run(withdrawn.runId)).toMatchObject({ status: 'CANCELED' });
+    expect((await items(withdrawn.runId)).map(([, ...came]) => came)).toEqual([['SKIPPED', 'the run was canceled']]);
+    expect(await on.workOff()).toBe(0);
+    expect(booked()).toEqual([]);
+  });
+
+  it('writes down a refusal, a refund that is on its way, and a fault, and goes on', async () => {
+    const [refused = '', pending = '', broken = '', good = ''] = await many(4);
+    const { runId, approvalId } = await waiting([refused, pending, broken, good]);
+    await on.sql('delete from debit_attempts where order_no = $1', [broken]);
+    on.bank.onRefund = async (request) => {
+      if (request.refundNo.includes(refused)) return { kind: 'refused', reason: 'account closed' };
+      return request.refundNo.includes(pending) ? { kind: 'pending' } : on.bank.book(request);
+    };
+    await approve(on.bob, approvalId);
+    const faults: number[] = [];
+    await on.workOff({ onFault: (_, itemNo) => faults.push(itemNo) });
+    expect((await items(runId)).map(([, status, result]) => [status, result])).toEqual([
+      ['FAILED', expect.stringMatching(/refused refund R\d+: account closed/)],
+      ['DONE', expect.stringMatching(/^refund R\d+ is STARTED$/)],
+      ['FAILED', 'a fault: look at the order, and at the log'],
+      ['DONE', expect.stringMatching(/^refund R\d+ is SUCCESS$/)],
+    ]);
+    expect(faults).toEqual([3]);
+    expect(await run(runId)).toMatchObject({ status: 'DONE', done: 2, failed: 2 });
+  });
+
+  it('that is canceled while a refund is under way says what came of that one', async () => {
+    const orders = await many(3);
+    const { runId, approvalId } = await waiting(orders);
+    await approve(on.bob, approvalId);
+    on.bank.onRefund = async (request) => {
+      await on.ann.post(`/bulk/${runId}/cancel`);
+      return on.bank.book(request);
+    };
+    await on.workOff();
+    expect((await items(runId)).map(([, status]) => status)).toEqual(['DONE', 'SKIPPED', 'SKIPPED']);
+    expect(await run(runId)).toMatchObject({ status: 'CANCELED', done: 1, skipped: 2 });
+    expect(booked()).toEqual([1990]);
+  });
+});

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dump } from '../operator/support.js';
+import { type Stage, stage } from '../orders/support.js';
+import { createOrderWithEvents, recordOutcome } from '../webhooks/outcomes.js';
+import { startReceiver, type TestReceiver } from '../webhooks/receiver.js';
+import { type ConsoleClient, consoleClient } from './support.js';
+
+let on: Stage;
+let receiver: TestReceiver;
+let viewer: ConsoleClient;
+let support: ConsoleClient;
+beforeAll(async () => {
+  on = await stage({ localCallbacks: true });
+  receiver = await startReceiver();
+  viewer = await consoleClient(on.service, 'viewer');
+  support = await consoleClient(on.service, 'support');
+});
+afterAll(async () => {
+  await receiver.close();
+  await on.close();
+});
+
+const appId = 'test_demo';
+const database = () => on.service.fresh.database;
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+
+/** The line of the channel in the list of channels. */
+async function lineOf(id = appId) {
+  const { status, body } = await viewer.get('/events/channels');
+  expect(status).toBe(200);
+  return body.channels.find((one: { appId: string }) => one.appId === id);
+}
+
+describe('GET /events/channels', () => {
+  it('tells of each channel what waits, since when, what was given up and what was answered last', async () => {
+    await database().query('truncate due_events, undelivered_events, delivery_attempts');
+    expect(await lineOf()).toEqual({
+      appId,
+      name: expect.any(String),
+      callbackUrls: [],
+      paused: [],
+      waiting: 0,
+      oldestWaitingAt: null,
+      nextPushAt: null,
+      givenUp: 0,
+      withoutAddress: 0,
+      accepted: 0,
+      failed: 0,
+      lastAnswer: null,
+    });
+    const one = await createOrderWithEvents(database(), on.channel);
+    expect(await lineOf()).toMatchObject({ waiting: 2, oldestWaitingAt: TIME, nextPushAt: TIME });
+    await recordOutcome(database(), [one.payment], 'ACCEPTED');
+    expect(await lineOf()).toMatchObject({ waiting: 1, lastAnswer: expect.stringContaining('"code":"0"') });
+    await recordOutcome(database(), [one.order], 'GIVE_UP');
+    expect(await lineOf()).toMatchObject({ waiting: 0, nextPushAt: null, givenUp: 1, withoutAddress: 0 });
+  });
+
+  it('has the pushes of the last 24 hours from the figures of the hours', async () => {
+    await database().query(
+      `insert into hourly_figures (hour, channel_id, pushes_accepted, pushes_failed)
+       select date_trunc('hour', now()) - n * interval '1 hour', c.channel_id, 10, 1
+       from channels c, generate_series(0, 30) n where c.app_id = $1`,
+      [appId],
+    );
+    const { accepted, failed } = await lineOf();
+    expect([accepted, failed]).toEqual([failed * 10, 24]);
+  });
+
+  it('has no next push for what is held back', async () => {
+    await createOrderWithEvents(database(), on.channel);
+    const path = `/channels/${appId}/events`;
+    expect((await support.post(`${path}/pause`)).body).toEqual({ pausedEvents: ['*'], changed: true });
+    expect(await lineOf()).toMatchObject({ paused: ['*'], waiting: 2, nextPushAt: null });
+    expect((await support.post(`${path}/pause`)).body).toEqual({ pausedEvents: ['*'], changed: false });
+    expect((await support.post(`${path}/resume`)).body).toEqual({ pausedEvents: [], changed: true });
+    const eventType = 'order.status.changed';
+    expect((await support.post(`${path}/pause`, { eventType })).body.pausedEvents).toEqual([eventType]);
+    expect(await lineOf()).toMatchObject({ paused: [eventType], nextPushAt: TIME });
+    await support.post(`${path}/resume`, { eventType });
+  });
+});
+
+describe('GET /events', () => {
+  it('pages through them by a cursor, the newest first, each once', async () => {
+    const all: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const { payment, order } = await createOrderWithEvents(database(), on.channel);
+      all.unshift(order, payment);
+    }
+    const seen: string[] = [];
+    let cursor = '';
+    while (seen.length < all.length) {
+      const { body } = await viewer.get(`/events?appId=${appId}&limit=2&cursor=${cursor}`);
+      seen.push(...body.events.map(({ eventId }: { eventId: string }) => eventId));
+      cursor = body.nextCursor;
+    }
+    expect(seen).toEqual(all);
+  });
+
+  it('finds them by order, type, status and time', async () => {
+    const { orderNo, payment, order } = await createOrderWithEvents(database(), on.channel);
+    await recordOutcome(database(), [payment], 'GIVE_UP');
+    const list = async (filter: string) =>
+      (await viewer.get(`/events?appId=${appId}&orderNo=${orderNo}${filter}`)).body.events.map(
+        ({ eventId }: { eventId: string }) => eventId,
+      );
+    expect(await list('')).toEqual([order, payment]);
+    expect(await list('&status=GIVE_UP')).toEqual([payment]);
+    expect(await list('&eventType=order.status.changed')).toEqual([order]);
+    expect(await list('&from=2026-01-01&to=2026-01-02%2012:00:00')).toEqual([]);
+  });
+
+  it.each([
+    ['no channel', '/events', 400],
+    ['a channel that is not there', '/events?appId=test_nobody', 404],
+    ['a cursor that is none', `/events?appId=${appId}&cursor=abc`, 400],
+    ['a page of none', `/events?appId=${appId}&limit=0`, 400],
+    ['a page of too many', `/events?appId=${appId}&limit=201`, 400],
+    ['a status that is none', `/events?appId=${appId}&status=LOST`, 400],
+  ])('refuses %s', async (_what, path, status) => {
+    expect((await viewer.get(path)).status).toBe(status);
+  });
+});
+
+describe('GET /channels/{appId}/events/{eventId}', () => {
+  it('has what is sent, every push, and when the next one is', async () => {
+    const { orderNo, payment } = await createOrderWithEvents(database(), on.channel);
+    await recordOutcome(database(), [payment], 'REFUSED');
+    const { body } = await viewer.get(`/channels/${appId}/events/${payment}`);
+    expect(body).toMatchObject({
+      event: { eventId: payment, orderNo, deliveryStatus: 'PENDING', pushes: 1 },
+      data: { orderNo },
+      pushes: [{ outcome: 'REFUSED', retryNo: 0, at: TIME }],
+      nextPushAt: TIME,
+    });
+    expect(body.event).not.toHaveProperty('data');
+    await recordOutcome(database(), [payment], 'ACCEPTED');
+    expect((await viewer.get(`/channels/${appId}/events/${payment}`)).body).toMatchObject({
+      event: { deliveryStatus: 'DELIVERED' },
+      nextPushAt: null,
+    });
+  });
+
+  it.each(['999999999999999', 'nonsense'])('is 404 for %s', async (eventId) => {
+    expect((await viewer.get(`/channels/${appId}/events/${eventId}`)).status).toBe(404);
+  });
+});
+
+describe('POST /channels/{appId}/events/replay', () => {
+  it('sends them again, all of them or none', async () => {
+    const { payment, order } = await createOrderWithEvents(database(), on.channel);
+    await recordOutcome(database(), [payment, order], 'GIVE_UP');
+    const path = `/channels/${appId}/events/replay`;
+    expect((await support.post(path, { eventIds: [payment, '999999999999999'] })).status).toBe(404);
+    expect((await support.post(path, { eventIds: [payment, order] })).body).toEqual({ replayed: 2 });
+    expect((await viewer.post(path, { eventIds: [payment] })).status).toBe(403);
+  });
+});
+
+describe('POST /channels/{appId}/events/test', () => {
+  const path = `/channels/${appId}/events/test`;
+  const tablesOf = (all: string) => all.split(/\n(?=\w+: )/);
+  const admin = () => consoleClient(on.service, 'admin');
+
+  it('is refused without an address', async () => {
+    const { status, body } = await support.post(path, {});
+    expect([status, body.detail]).toEqual([409, `channel ${appId} has no address for order.status.changed`]);
+  });
+
+  it('sends a signed push that says that it is a test, and keeps nothing but its audit entry', async () => {
+    receiver.know(appId, on.channel.credentials.callbackSecret);
+    const callback = { eventType: '*', url: receiver.url };
+    expect((await (await admin()).put(`/channels/${appId}`, { callback })).status).toBe(200);
+    const before = new Set(tablesOf(await dump(database())));
+    const { status, body } = await support.post(path, { eventType: 'payment.status.changed' });
+    expect([status, body]).toEqual([
+      200,
+      {
+        url: receiver.url,
+        outcome: 'ACCEPTED',
+        httpStatus: 200,
+        latencyMs: expect.any(Number),
+        answer: expect.stringContaining('"code":"0"'),
+      },
+    ]);
+    expect(receiver.forged).toEqual([]);
+    expect(receiver.pushes).toMatchObject([
+      { appId, eventType: 'payment.status.changed', retryNo: 0, data: { test: true } },
+    ]);
+    expect(receiver.pushes[0]?.eventId).toMatch(/^test-[0-9a-f]{16}$/);
+    const changed = tablesOf(await dump(database())).filter((table) => !before.has(table));
+    const names = changed.map((table) => table.replace(/:.*/s, ''));
+    // The session says when its person was last there.
+    expect(names.filter((name) => name !== 'console_sessions')).toEqual(['audit_head', 'audit_log']);
+    const { body: log } = await (await admin()).get('/audit?action=events.test');
+    expect(log.entries[0]).toMatchObject({ actor: support.name, action: 'events.test', subject: appId });
+  });
+
+  it('says what a receiver that does not take it answers', async () => {
+    receiver.answer({ status: 500, body: 'out of order' });
+    expect((await support.post(path, {})).body).toMatchObject({
+      outcome: 'REFUSED',
+      httpStatus: 500,
+      answer: 'out of order',
+    });
+  });
+});

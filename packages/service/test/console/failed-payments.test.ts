@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failedPaymentsQuery } from '../../src/operator/payments/failed-payments-sql.js';
+import { periodNo } from '../refunds/support.js';
+import { declined } from '../renewals/support.js';
+import { sharedRequest } from '../support/demo.js';
+import { type OperatorStage, operatorStage } from './operators.js';
+
+let on: OperatorStage;
+let waiting: string[];
+let failed: string;
+let terminated: string;
+let recovered: string;
+beforeAll(async () => {
+  on = await operatorStage();
+  recovered = await on.paidOrder();
+  await on.renewNow(recovered, 'retryable');
+  await on.renewNow(recovered);
+  waiting = [];
+  for (let n = 0; n < 3; n += 1) {
+    const orderNo = await on.paidOrder();
+    await on.renewNow(orderNo, 'retryable');
+    waiting.push(orderNo);
+    on.service.clock.advance(1_000);
+  }
+  await on.renewNow(waiting[2] ?? '', 'retryable');
+  failed = await on.paidOrder();
+  await on.renewNow(failed, 'final');
+  on.service.clock.advance(1_000);
+  on.institution.onDebit = async () => declined('final');
+  terminated = (await on.channel.call('orders/create', sharedRequest(on.channel))).data.orderNo;
+  on.institution.reset();
+});
+afterAll(() => on.close());
+
+const list = async (query: Record<string, string> = {}) =>
+  (await on.viewer.get(`/payments/failed?${new URLSearchParams(query)}`)).body;
+const numbers = async (query: Record<string, string> = {}) =>
+  (await list(query)).payments.map(({ orderNo }: { orderNo: string }) => orderNo);
+
+describe('failed payments', () => {
+  it('are those whose latest debit failed, the latest first, and not those that were paid since', async () => {
+    const { payments, nextCursor } = await list();
+    expect(nextCursor).toBeNull();
+    expect(payments.map(({ orderNo }: { orderNo: string }) => orderNo).slice(0, 2)).toEqual([terminated, failed]);
+    expect((await numbers()).toSorted()).toEqual([...waiting, failed, terminated].toSorted());
+    const { nextPayTime } = await on.query(waiting[2] ?? '');
+    expect(payments).toContainEqual({
+      orderNo: waiting[2],
+      cycleNo: 2,
+      paymentOrderNo: periodNo(waiting[2] ?? '', 2),
+      appId: 'test_demo',
+      productCode: 'TEST_SPU_001',
+      paymentChannelCode: 'MOCKPAY',
+      paymentStatus: 'FAIL_RETRY',
+      amountCent: 1990,
+      reason: 'because retryable',
+      tries: 2,
+      failedAt: expect.any(String),
+      nextTryAt: nextPayTime,
+    });
+    expect(payments[0]).toMatchObject({ paymentStatus: 'FAIL', reason: 'because final', tries: 1, nextTryAt: null });
+  });
+
+  it('by status: what is tried again comes in the order of its retries', async () => {
+    expect(await numbers({ status: 'FAIL_RETRY' })).toEqual(waiting);
+    expect(await numbers({ status: 'FAIL' })).toEqual([terminated, failed]);
+    expect((await on.viewer.get('/payments/failed?status=SUCCESS')).status).toBe(400);
+  });
+
+  it('by reason, institution, channel, product and time', async () => {
+    expect(await numbers({ reason: 'because final' })).toEqual([terminated, failed]);
+    expect(await numbers({ reason: 'because' })).toEqual([]);
+    for (const status of ['FAIL_RETRY', 'FAIL', '']) {
+      const of = status === '' ? {} : { status };
+      const all = await numbers(of);
+      for (const [name, value, other] of [
+        ['paymentChannelCode', 'MOCKPAY', 'BANK'],
+        ['appId', 'test_demo', undefined],
+        ['productCode', 'TEST_SPU_001', 'TEST_SPU_DAILY_7'],
+        ['from', '2026-01-01', '2999-01-01'],
+        ['to', '2999-01-01', '2026-01-01'],
+      ] as const) {
+        expect(await numbers({ ...of, [name]: value })).toEqual(all);
+        if (other !== undefined) expect(await numbers({ ...of, [name]: other })).toEqual([]);
+      }
+    }
+    expect((await on.viewer.get('/payments/failed?appId=nobody')).status).toBe(404);
+    expect((await on.viewer.get('/payments/failed?from=yesterday')).status).toBe(400);
+  });
+
+  it.each([{}, { status: 'FAIL_RETRY' }, { status: 'FAIL' }] as Record<string, string>[])(
+    'page by page the same: %j',
+    async (query) => {
+      const found: string[] = [];
+      let cursor: string | null = '';
+      do {
+        const page: { payments: { orderNo: string }[]; nextCursor: string | null } = await list({
+          ...query,
+          limit: '1',
+          ...(cursor ? { cursor } : {}),
+        });
+        expect(page.payments.length).toBeLessThanOrEqual(1);
+        found.push(...page.payments.map(({ orderNo }) => orderNo));
+        cursor = page.nextCursor;
+      } while (cursor !== null);
+      expect(found).toEqual(await numbers(query));
+    },
+  );
+
+  it('a cursor that was not given is refused', async () => {
+    for (const cursor of ['x', '1', '1.2.3.4', '-1.2.3', '1.2.3e2']) {
+      expect((await on.viewer.get(`/payments/failed?cursor=${cursor}`)).status).toBe(400);
+    }
+  });
+
+  it('are in the list while their latest debit has failed, and not while they are tried again or once they are paid', async () => {
+    const orderNo = await on.paidOrder();
+    await on.renewNow(orderNo, 'retryable');
+    expect(await numbers()).toContain(orderNo);
+    on.institution.onDebit = async () => ({ kind: 'unknown' });
+    await on.renewNow(orderNo);
+    expect(await numbers()).not.toContain(orderNo);
+    on.institution.reset();
+  });
+
+  describe('behind many others, later and of another institution', () => {
+    beforeAll(async () => {
+      await on.sql(
+        `insert into failed_payments (order_no, cycle_no, channel_id, product_code, payment_channel_code, status, amount_cent,
+           tries, reason, failed_at)
+         select -n, 1, channel_id, product_code, 'BANK', 'FAIL', 1, 1, 'noise', now() + interval '2 hours'
+         from generate_series(1, 5000) n, failed_payments where order_no = $1`,
+        [failed],
+      );
+      await on.sql('analyze failed_payments');
+    });
+    afterAll(() => on.sql('delete from failed_payments where order_no < 0'));
+
+    it('are found', async () => {
+      expect((await numbers({ paymentChannelCode: 'MOCKPAY' })).slice(0, 2)).toEqual([terminated, failed]);
+      const { body } = await on.viewer.get('/payments/failed/summary?paymentChannelCode=MOCKPAY');
+      expect(body).toMatchObject({ isAtLeast: false, total: { payments: 5 } });
+    });
+
+    it.each([
+      ['all', {}, 'failed_payments_at'],
+      ['of a channel', { channelId: 100_001 }, 'failed_payments_of_channel'],
+      ['of a product', { productCode: 'NONE' }, 'failed_payments_of_product'],
+      ['for a reason', { reason: 'noise' }, 'failed_payments_because'],
+      ['that are tried again', { status: 'FAIL_RETRY', channelId: 100_001 } as const, 'orders_to_move_without_debit'],
+    ])('%s are found by their index, and no table is read whole', async (_what, filter, index) => {
+      const { values, ...query } = failedPaymentsQuery(filter, { after: undefined, rows: 51, limit: 51 });
+      const { database } = on.service.fresh;
+      const plan = JSON.stringify(
+        await database.query({ ...query, text: `explain (format json) ${query.text}` }, values),
+      );
+      expect(plan).toContain(`"${index}"`);
+      expect(plan).not.toContain('"Seq Scan"');
+    });
+  });
+});
+
+describe('the summary', () => {
+  it('counts by reason, institution and try, and what retries have recovered', async () => {
+    const { body } = await on.viewer.get('/payments/failed/summary');
+    expect(body).toEqual({
+      isAtLeast: false,
+      total: { payments: 5, amountCent: 5 * 1990 },
+      byReason: [
+        { reason: 'because retryable', payments: 3, amountCent: 3 * 1990 },
+        { reason: 'because final', payments: 2, amountCent: 2 * 1990 },
+      ],
+      byInstitution: [{ paymentChannelCode: 'MOCKPAY', payments: 5, amountCent: 5 * 1990 }],
+      byTry: [
+        { tryNo: 1, payments: 4, amountCent: 4 * 1990 },
+        { tryNo: 2, payments: 1, amountCent: 1990 },
+      ],
+      recoveredByTry: [{ tryNo: 2, payments: 1, amountCent: 1990 }],
+      isRecoveredAtLeast: false,
+    });
+  });
+
+  it('of a filter', async () => {
+    const { body } = await on.viewer.get('/payments/failed/summary?status=FAIL_RETRY&appId=test_demo');
+    expect(body).toMatchObject({ total: { payments: 3 }, recoveredByTry: [{ tryNo: 2, payments: 1 }] });
+    const none = await on.viewer.get('/payments/failed/summary?productCode=TEST_SPU_DAILY_7&paymentChannelCode=BANK');
+    expect(none.body).toMatchObject({ total: { payments: 0 }, recoveredByTry: [] });
+    const product = await on.viewer.get('/payments/failed/summary?productCode=TEST_SPU_001');
+    expect(product.body.recoveredByTry).toEqual([{ tryNo: 2, payments: 1, amountCent: 1990 }]);
+  });
+});

@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
+import { createGatewayRegistry, type Gateways } from '../../src/gateways/gateway-registry.js';
+import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
+import { finishApprovals } from '../../src/operator/approvals/carry-out.js';
+import { requestRefund } from '../../src/operator/approvals/request-refund.js';
+import { prepareRun, showRun, startRun } from '../../src/operator/bulk/bulk-runs.js';
+import { workOffRuns } from '../../src/operator/bulk/work-off.js';
+import type { OperatorWithGateways } from '../../src/operator/operator.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
+import { createService, type Service } from '../../src/service.js';
+import { ledgerOf } from '../institution/support.js';
+import { PRODUCT } from '../operator/support.js';
+import { periodNo } from '../refunds/support.js';
+import { type ChannelClient, channelClient } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { freePort } from '../support/free-port.js';
+import { OPERATORS_NODE, start } from '../support/processes.js';
+
+/** Other processes that end with kill -9 in the middle of what operators have started, and an institution with its own books. */
+const masterKey = randomBytes(32);
+let fresh: FreshDatabase;
+let service: Service;
+let gateways: Gateways;
+let ann: OperatorWithGateways;
+let channel: ChannelClient;
+let there: ReferenceProgram;
+let dataDir: string;
+
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  const { database } = fresh;
+  const vault = openVault([masterKey]);
+  gateways = createGatewayRegistry(database, {
+    sandbox: () => createSandboxGateway(systemClock),
+    bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
+  });
+  ann = { database, vault, environment: 'sandbox', actor: 'ann', clock: systemClock, gateways };
+  service = createService({
+    database,
+    vault,
+    gateways,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    environment: 'sandbox',
+    publicUrl: () => 'https://pay.example',
+    engine: false,
+    trustedProxies: [],
+    authFailuresPerMinute: 100_000,
+  });
+  await service.server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = service.server.server.address() as AddressInfo;
+  await createProduct(ann, PRODUCT);
+  const made = await createChannel(ann, { name: 'Refunds', ratePerSecond: 100_000 });
+  await authorizeProduct(ann, { appId: made.appId, productCode: PRODUCT.productCode });
+  const bridgePort = await freePort();
+  const created = await createPaymentChannel(ann, {
+    code: 'BRIDGE',
+    gateway: 'bridge',
+    gatewayUrl: `http://127.0.0.1:${bridgePort}`,
+    displayName: 'Bridge',
+    supportedBanks: ['*'],
+  });
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-institution-'));
+  there = await startInstitution({
+    port: bridgePort,
+    key: Buffer.from(created.gatewayKey ?? '', 'base64'),
+    clock: systemClock,
+    control: true,
+    delays: { settleMs: 0 },
+    dataDir,
+  });
+  await authorizePaymentChannel(ann, { appId: made.appId, code: 'BRIDGE', shareEnabled: true });
+  channel = channelClient(`http://127.0.0.1:${port}`, made);
+});
+afterAll(async () => {
+  await service.stop();
+  await there.stop();
+  await rm(dataDir, { recursive: true, force: true });
+  await fresh.close();
+});
+
+async function paidOrder(): Promise<string> {
+  const channelUserId = unique('user');
+  const shared = sharedAgreement(channel, channelUserId, {
+    paymentChannelCode: 'BRIDGE',
+    sharedAgreementNo: `${unique('shared')}-8888`,
+  });
+  const request = { channelUserId, productCode: PRODUCT.productCode, sharedAgreement: shared };
+  const reply = await channel.call('orders/create', sharedRequest(channel, request));
+  expect(reply.data, reply.text).toMatchObject({ orderStatus: 'ACTIVE' });
+  return reply.data.orderNo;
+}
+
+/** Runs until it is killed. */
+async function killedAt(point: string, ...args: string[]): Promise<void> {
+  const settings = { DATABASE_URL: fresh.url, MASTER_KEY: masterKey.toString('base64'), DATA_DIR: '/nonexistent' };
+  const child = start(OPERATORS_NODE, { ...settings, DIES: point }, args);
+  expect(await child.exited, child.stderr() + child.stdout()).toBeNull();
+}
+
+/** What the institution has given back for an order, and in how many refunds. */
+async function givenBack(orderNo: string): Promise<[cents: number, refunds: number]> {
+  const { refunds } = await ledgerOf(there);
+  const mine = refunds.filter((one) => one.refundNo.includes(orderNo) && one.status === 'SUCCESS');
+  return [mine.reduce((sum, one) => sum + one.amountCent, 0), mine.length];
+}
+
+const fail = (_: unknown, error: unknown) => {
+  throw error;
+};
+
+describe('whoever approves a refund is killed', () => {
+  it.each(['after-decision', 'before-call', 'after-call'])('%s: the engine finishes it, once', async (point) => {
+    const orderNo = await paidOrder();
+    const input = { orderNo, cycleNo: 1, key: 'k', note: 'too late' };
+    const { approvalId } = await requestRefund(ann, input, 100);
+    await killedAt(point, approvalId ?? '');
+    const [row] = await fresh.database.query<object>(
+      'select status, decided_by, result from approvals where approval_id = $1',
+      [approvalId],
+    );
+    expect(row).toEqual({ status: 'APPROVED', decided_by: 'bob', result: null });
+    expect(await finishApprovals({ ...ann, actor: 'engine' }, fail, () => false, 0)).toBe(1);
+    expect(await givenBack(orderNo)).toEqual([1990, 1]);
+    const [done] = await fresh.database.query<{ result: string }>(
+      'select result from approvals where approval_id = $1',
+      [approvalId],
+    );
+    expect(done?.result).toBe(`R${periodNo(orderNo)}01`);
+    expect(await requestRefund(ann, input, 100)).toMatchObject({ status: 'SUCCESS', changed: false });
+  });
+});
+
+describe('a node that works on a run is killed', () => {
+  /** Started, and approved where that is needed. */
+  async function started(kind: string, items: readonly string[]): Promise<string> {
+    const run = await prepareRun(ann, { kind, items, reason: 'on purpose', key: unique('key') }, 'admin');
+    await startRun(ann, run, 'admin');
+    await fresh.database.query(`update bulk_runs set status = 'RUNNING' where run_id = $1 and status = 'WAITING'`, [
+      run.runId,
+    ]);
+    return run.runId;
+  }
+  /** Another node, once the lease of the first is over. */
+  async function goOn(): Promise<void> {
+    expect(await workOffRuns(ann)).toBe(0);
+    await fresh.database.query('update bulk_runs set lease_until = now() where lease_until is not null');
+    await workOffRuns(ann);
+  }
+
+  it.each(['before-call 2', 'after-call 2', 'before-commit 6'])(
+    'over a refund (%s): another goes on, and each is given back once',
+    async (point) => {
+      const orders = [await paidOrder(), await paidOrder(), await paidOrder()];
+      const runId = await started(
+        'REFUND',
+        orders.map((orderNo) => `${orderNo}-1`),
+      );
+      await killedAt(point);
+      expect(await showRun(ann, { runId }, 'admin')).toMatchObject({ status: 'RUNNING', done: 1 });
+      await goOn();
+      expect(await showRun(ann, { runId }, 'admin')).toMatchObject({ status: 'DONE', done: 3, failed: 0 });
+      for (const orderNo of orders) expect(await givenBack(orderNo)).toEqual([1990, 1]);
+    },
+  );
+
+  it('over an unsubscribe, before its commit: it is done by another, and told once', async () => {
+    const orders = [await paidOrder(), await paidOrder(), await paidOrder()];
+    const runId = await started('UNSUBSCRIBE', orders);
+    await killedAt('before-commit 2');
+    expect(await showRun(ann, { runId }, 'admin')).toMatchObject({ done: 1 });
+    await goOn();
+    expect(await showRun(ann, { runId }, 'admin')).toMatchObject({ status: 'DONE', done: 3, skipped: 0 });
+    for (const orderNo of orders) {
+      const told = await fresh.database.query(
+        `select from events where order_no = $1 and data like '%"orderStatus":"UNSUBSCRIBED"%'`,
+        [orderNo],
+      );
+      expect(told).toHaveLength(1);
+    }
+  });
+});

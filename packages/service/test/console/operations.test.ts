@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Operation } from '../../src/console/operation.js';
+import { OPERATIONS } from '../../src/console/operations.js';
+import { csrfToken } from '../../src/console/sessions/sign-in.js';
+import { mayDo, ROLES, type Role } from '../../src/operator/people/roles.js';
+import { type TestService, testService } from '../support/service.js';
+import { ask, type ConsoleClient, consoleClient } from './support.js';
+
+let service: TestService;
+const clients = new Map<Role, ConsoleClient>();
+beforeAll(async () => {
+  service = await testService();
+  for (const role of ROLES) clients.set(role, await consoleClient(service, role));
+});
+afterAll(() => service.close());
+
+/** A path in which nothing of what it names exists. */
+const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, '999');
+/** So that nothing happens even where it may: the body is refused, after the role was judged. */
+const body = { nothing: 'that is known' };
+
+const client = (role: Role): ConsoleClient => {
+  const found = clients.get(role);
+  if (!found) throw new Error(role);
+  return found;
+};
+const type = (reply: { body: { type?: string } }) => reply.body.type?.replace('urn:perennial:problem:', '');
+
+describe.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as const))('%s', (_name, one) => {
+  const isWrite = one.method !== 'GET';
+
+  it('is 401 for nobody, with a token and without', async () => {
+    for (const csrf of [undefined, 'x'.repeat(43)]) {
+      const reply = await ask(service.baseUrl, one.method, pathOf(one), { csrf, body: isWrite ? body : undefined });
+      expect([reply.status, type(reply)]).toEqual([401, 'not-signed-in']);
+    }
+  });
+
+  it.each(ROLES)('is judged for %s by the token first, then by the role', async (role) => {
+    const { send, token } = client(role);
+    if (isWrite) {
+      for (const csrf of [undefined, '', 'x'.repeat(43), token]) {
+        const reply = await send(one.method, pathOf(one), { csrf, body });
+        expect([reply.status, type(reply)]).toEqual([403, 'csrf']);
+      }
+    }
+    if (!mayDo(role, one.role)) {
+      const reply = await sendAs(role, one);
+      expect([reply.status, type(reply)]).toEqual([403, 'not-allowed']);
+    }
+  });
+
+  if (one.path.includes('{')) {
+    it('is 404 for a path that nothing can have', async () => {
+      const reply = await client('admin').send(one.method, one.path.replaceAll(/\{\w+\}/g, '%00'), {
+        csrf: csrfToken(client('admin').token),
+        ...(isWrite ? { body } : {}),
+      });
+      expect([400, 404]).toContain(reply.status);
+    });
+  }
+
+  it('goes on to path and body for those who may', async () => {
+    const role = ROLES.find((some) => mayDo(some, one.role)) ?? 'admin';
+    // A row that does not exist, a body that is not valid, or done: judged by the operation itself.
+    const reply = await sendAs(role, one);
+    expect(['not-signed-in', 'csrf', 'not-allowed', 'fault']).not.toContain(type(reply));
+  });
+});
+
+async function sendAs(role: Role, one: Operation) {
+  const { get, post, put, delete: remove } = client(role);
+  if (one.method === 'GET') return get(pathOf(one));
+  // What ends a session of its own, or sets something up, would change the others' turn.
+  return one.method === 'POST'
+    ? post(pathOf(one), body)
+    : one.method === 'PUT'
+      ? put(pathOf(one), body)
+      : remove(pathOf(one));
+}
+
+describe('the table of operations', () => {
+  it('has each method and path once', () => {
+    const names = OPERATIONS.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`);
+    expect(names).toEqual([...new Set(names)]);
+  });
+
+  it('is in the OpenAPI document, for those who are signed in', async () => {
+    expect((await ask(service.baseUrl, 'GET', '/openapi.json')).status).toBe(401);
+    const { body: document } = await client('viewer').get('/openapi.json');
+    expect(document.openapi).toBe('3.1.0');
+    for (const { method, path } of OPERATIONS) {
+      expect(document.paths[`/console/api${path}`][method.toLowerCase()].summary).toBeTypeOf('string');
+    }
+  });
+
+  it('answers 404 to another path, 403 without a token, and 401 to nobody', async () => {
+    const { send, token, get } = client('viewer');
+    expect((await get('/no-such-thing')).status).toBe(404);
+    expect((await send('POST', '/no-such-thing', { csrf: csrfToken(token), body })).status).toBe(404);
+    expect((await ask(service.baseUrl, 'POST', '/no-such-thing', { body })).status).toBe(401);
+    const without = await send('PATCH', '/no-such-thing', { body });
+    expect([without.status, type(without)]).toEqual([403, 'csrf']);
+  });
+
+  it.each(['/orders/%ff', '/orders/%', `/orders/${'9'.repeat(300)}`, '/%E4%B8', '/orders/%ff?x=%ff'])(
+    'judges %s as any other path, although it names nothing',
+    async (path) => {
+      const nobody = await ask(service.baseUrl, 'GET', path);
+      expect([nobody.status, type(nobody)]).toEqual([401, 'not-signed-in']);
+      const reply = await client('viewer').get(path);
+      expect([400, 404]).toContain(reply.status);
+      expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      expect((await client('viewer').send('POST', path, { body })).status).toBe(403);
+    },
+  );
+
+  it('says what needs a proof: whatever moves money, shows a secret, or says where events go', async () => {
+    const { body: document } = await client('viewer').get('/openapi.json');
+    const needed = OPERATIONS.filter(({ method, path }) => {
+      return document.paths[`/console/api${path}`][method.toLowerCase()]['x-needs-proof'];
+    });
+    expect(needed.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /orders/{orderNo}/periods/{cycleNo}/retry',
+      'POST /orders/{orderNo}/periods/{cycleNo}/refund',
+      'POST /bulk/{runId}/start',
+      'POST /approvals/{approvalId}/approve',
+      'POST /settlement/{month}/close',
+      'POST /channels',
+      'PUT /channels/{appId}',
+      'POST /channels/{appId}/credentials',
+      'POST /payment-channels',
+      'PUT /payment-channels/{code}',
+      'POST /payment-channels/{code}/key',
+      'PUT /benefits/{code}/fulfilment',
+      'POST /people',
+      'PUT /people/{name}/role',
+      'POST /people/{name}/enable',
+      'POST /people/{name}/reset',
+      'POST /account/totp',
+    ]);
+  });
+});

@@ -1,0 +1,61 @@
+// What operators have started, from the compiled code, in a process that ends itself with kill -9 where DIES says:
+// `after-decision`, `before-call 2` and `after-call 2` of the second refund, `before-commit 3` of the third transaction.
+
+import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
+import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
+import { approve } from '../../dist/operator/approvals/approvals.js';
+import { workOffRuns } from '../../dist/operator/bulk/work-off.js';
+import { systemClock } from '../../dist/platform/clock.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
+import { readSettings } from '../../dist/platform/settings.js';
+
+const [point, nth = '1'] = (process.env['DIES'] ?? '').split(' ');
+const seen = {};
+const dieAt = (here) => {
+  seen[here] = (seen[here] ?? 0) + 1;
+  if (here === point && seen[here] === Number(nth)) process.kill(process.pid, 'SIGKILL');
+};
+
+const settings = readSettings();
+const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => {} });
+const { database, vault } = opened;
+const registry = createGatewayRegistry(database, {
+  sandbox: () => {
+    throw new Error('there is no sandbox here');
+  },
+  bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
+});
+const gateways = {
+  async of(code) {
+    const gateway = await registry.of(code);
+    return {
+      ...gateway,
+      async refund(request) {
+        dieAt('before-call');
+        const outcome = await gateway.refund(request);
+        dieAt('after-call');
+        return outcome;
+      },
+    };
+  },
+};
+const doomed = {
+  query: database.query,
+  async transaction(work, options) {
+    const result = await database.transaction(async (tx) => {
+      const worked = await work(tx);
+      dieAt('before-commit');
+      return worked;
+    }, options);
+    dieAt('after-decision');
+    return result;
+  },
+};
+const operator = { database: doomed, vault, environment: 'sandbox', actor: 'bob', clock: systemClock, gateways };
+const approvalId = process.argv[2];
+const result = approvalId
+  ? await approve(operator, { approvalId }, { name: 'bob', role: 'finance' })
+  : await workOffRuns(operator);
+process.stdout.write(`${JSON.stringify(result)}\n`);
+await registry.close();
+await opened.close();

@@ -1,0 +1,65 @@
+import { finishApprovals } from '../../src/operator/approvals/carry-out.js';
+import { type WorkOffOptions, workOffRuns } from '../../src/operator/bulk/work-off.js';
+import type { ServiceDeps } from '../../src/service.js';
+import { type RefundStage, refundStage } from '../refunds/support.js';
+import { declined } from '../renewals/support.js';
+import { type ConsoleClient, consoleClient } from './support.js';
+
+/** A service at the real time, and people of every role at the console. */
+export interface OperatorStage extends RefundStage {
+  /** Finance. */
+  readonly ann: ConsoleClient;
+  readonly bob: ConsoleClient;
+  readonly support: ConsoleClient;
+  readonly viewer: ConsoleClient;
+  readonly admin: ConsoleClient;
+  sql<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** The next period of the order is debited now, and is paid unless it is declined. */
+  renewNow(orderNo: string, decline?: 'retryable' | 'final'): Promise<void>;
+  /** One turn of the engine's jobs. */
+  workOff(options?: WorkOffOptions): Promise<number>;
+  finishApproved(): Promise<number>;
+}
+
+export async function operatorStage(more: Partial<ServiceDeps> = {}): Promise<OperatorStage> {
+  const on = await refundStage(more);
+  const { service, operator, institution } = on;
+  const { database } = service.fresh;
+  service.clock.set(Date.now());
+  const [ann, bob, support, viewer, admin] = await Promise.all([
+    consoleClient(service, 'finance', 'ann'),
+    consoleClient(service, 'finance', 'bob'),
+    consoleClient(service, 'support'),
+    consoleClient(service, 'viewer'),
+    consoleClient(service, 'admin'),
+  ]);
+  return {
+    ...on,
+    ann,
+    bob,
+    support,
+    viewer,
+    admin,
+    sql: (text, values = []) => database.query(text, values),
+    async renewNow(orderNo, decline) {
+      const usual = institution.onDebit;
+      if (decline) institution.onDebit = async () => declined(decline);
+      await database.query('update orders set next_due_at = now() where order_no = $1', [orderNo]);
+      await on.renew();
+      institution.onDebit = usual;
+    },
+    workOff: (options) => workOffRuns(operator, options),
+    finishApproved: () =>
+      finishApprovals(
+        operator,
+        (_, error) => {
+          throw error;
+        },
+        () => false,
+        0,
+      ),
+  };
+}
+
+/** What was refused, in words. */
+export const refusal = ({ status, body }: { status: number; body: { detail?: string } }) => [status, body.detail];

@@ -1,0 +1,355 @@
+import { formatTime } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { retryPeriod } from '../../src/operator/orders/orders.js';
+import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { agreementOf, NO_NUMBERS } from '../orders/support.js';
+import { periodNo } from '../refunds/support.js';
+import { declined } from '../renewals/support.js';
+import { collectRequest, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { type OperatorStage, operatorStage } from './operators.js';
+
+let on: OperatorStage;
+beforeAll(async () => {
+  on = await operatorStage();
+});
+afterAll(() => on.close());
+
+interface Entry {
+  readonly at: string;
+  readonly when: string;
+  readonly kind: string;
+  readonly cycleNo: number | null;
+  readonly status: string | null;
+  readonly title: string;
+  readonly detail: string | null;
+  readonly actor: string | null;
+  readonly amountCent: number | null;
+  readonly data: unknown;
+}
+
+const timelineOf = async (orderNo: string): Promise<Entry[]> =>
+  (await on.support.get(`/orders/${orderNo}`)).body.timeline;
+const short = ({ kind, cycleNo, status, detail }: Entry) => [kind, cycleNo, status, detail];
+
+describe('the timeline of an order', () => {
+  it('has everything that happened, the latest first', async () => {
+    const channelUserId = unique('user');
+    const orderNo = await on.paidOrder({ channelUserId });
+    const { agreement_no: agreementNo } = await agreementOf(on.service.fresh.database, orderNo);
+    await on.renewNow(orderNo, 'retryable');
+    // The first event was refused once and then accepted, and a benefit was claimed.
+    await on.sql(
+      `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, answer,
+         recorded_at, is_payment)
+       select channel_id, event_no, recorded_at, 0, o::delivery_outcome, n, s, 12, a, recorded_at, true
+       from (select * from events where order_no = $1 order by event_no limit 1) e,
+         (values ('REFUSED', 0, 500, 'not now'), ('ACCEPTED', 1, 200, 'ok')) v(o, n, s, a)`,
+      [orderNo],
+    );
+    await on.sql(
+      `update benefits set status = 'CLAIMED', claim_no = 'C1', claimed_at = now() where order_no = $1 and position = 1`,
+      [orderNo],
+    );
+    const refunded = await on.ann.post(`/orders/${orderNo}/periods/1/refund`, {
+      amountCent: 490,
+      note: 'half of it',
+      key: 'k',
+    });
+    expect(refunded.body).toMatchObject({ status: 'SUCCESS', refundNo: `R${periodNo(orderNo)}01`, changed: true });
+    const note = await on.bob.post(`/orders/${orderNo}/notes`, { text: 'called twice\nand again' });
+    expect(note).toMatchObject({ status: 200, body: { author: 'bob', text: 'called twice\nand again' } });
+    await raiseAlert(on.service.fresh.database, 'debit-wrong-amount', `${periodNo(orderNo)}01`, 'look');
+    const retried = await on.support.post(`/orders/${orderNo}/periods/2/retry`);
+    expect(retried.body).toEqual({ orderNo, cycleNo: 2, paymentStatus: 'FAIL_RETRY', changed: true });
+
+    const { status, body } = await on.support.get(`/orders/${orderNo}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      order: { orderNo, orderStatus: 'ACTIVE', channelUserId, agreement: { agreementNo } },
+      product: { productCode: 'TEST_SPU_001', productName: 'Monthly membership' },
+      channel: { appId: 'test_demo' },
+      mobile: `${mobileOf(channelUserId).slice(0, 3)}****${mobileOf(channelUserId).slice(-4)}`,
+      timelineIsCut: false,
+      next: { what: 'retry', cycleNo: 2, tryNo: 1, tries: 4, amountCent: 1990 },
+    });
+    const timeline = body.timeline as Entry[];
+    const past = timeline.filter(({ when }) => when === 'past');
+    expect(past.map(({ at }) => at)).toEqual(
+      past
+        .map(({ at }) => at)
+        .toSorted()
+        .reverse(),
+    );
+    for (const entry of [
+      ['created', null, null, null],
+      ['agreement', null, 'BIND_SUCCESS', null],
+      ['period', 1, 'REFUND_PART', null],
+      ['attempt', 1, 'SUCCESS', null],
+      ['benefit', 1, 'CLAIMED', null],
+      ['benefit', 1, 'REVOKED', null],
+      ['claim', 1, null, 'C1'],
+      ['period', 2, 'FAIL_RETRY', null],
+      ['attempt', 2, 'FAIL', 'because retryable'],
+      ['refund', 1, 'SUCCESS', 'half of it'],
+      ['event', 1, 'DELIVERED', null],
+      ['event', 2, 'PENDING', null],
+      ['push', null, 'REFUSED', 'not now'],
+      ['push', null, 'ACCEPTED', 'ok'],
+      ['operator', 1, null, 'half of it'],
+      ['operator', 2, null, null],
+      ['note', null, null, 'called twice\nand again'],
+      ['alert', null, 'OPEN', 'look'],
+    ]) {
+      expect(past.map(short)).toContainEqual(entry);
+    }
+    expect(past.filter(({ kind }) => kind === 'operator').map(({ title, actor }) => [title, actor])).toEqual(
+      expect.arrayContaining([
+        ['order.refund', 'ann'],
+        ['order.note', 'bob'],
+        ['order.retry', on.support.name],
+      ]),
+    );
+    const future = timeline.slice(0, timeline.length - past.length);
+    expect(future.every(({ when }) => when === 'future')).toBe(true);
+    expect(future.map(({ kind, title }) => [kind, title])).toContainEqual([
+      'next',
+      'Period 2 is debited again, retry 1 of 4',
+    ]);
+    // Those that were not accepted yet are pushed next.
+    expect(future.filter(({ kind }) => kind === 'push')).not.toHaveLength(0);
+  });
+
+  it('says what was unsubscribed, by whom and why, and what the agreement became', async () => {
+    const orderNo = await on.paidOrder();
+    const { agreement_no: agreementNo } = await agreementOf(on.service.fresh.database, orderNo);
+    const ended = await on.support.post(`/orders/${orderNo}/unsubscribe`, { reason: 'asked by phone' });
+    expect(ended).toMatchObject({ status: 200, body: { orderNo, orderStatus: 'UNSUBSCRIBED', changed: true } });
+    const { body } = await on.support.get(`/orders/${orderNo}`);
+    expect(body.next).toBeNull();
+    const entries = body.timeline.map(short);
+    expect(entries).toContainEqual(['ended', null, 'UNSUBSCRIBED', 'asked by phone']);
+    expect(entries).toContainEqual(['agreement', null, 'CANCELED', null]);
+    expect(entries).toContainEqual(['operator', null, null, 'asked by phone']);
+    expect(JSON.stringify(body.timeline)).toContain(agreementNo);
+    expect(body.actions).toEqual([{ action: 'refund', cycleNo: 1, isAllowed: false, maxAmountCent: 1990 }]);
+  });
+
+  it('says when an order has failed or is complete', async () => {
+    on.institution.onDebit = async () => declined('final');
+    const made = await on.channel.call('orders/create', sharedRequest(on.channel));
+    on.institution.reset();
+    const { body } = await on.support.get(`/orders/${made.data.orderNo}`);
+    expect(body.timeline.map(short)).toContainEqual(['ended', null, 'TERMINATED', null]);
+    expect(body).toMatchObject({ next: null, actions: [{ action: 'cancel-agreement' }] });
+  });
+
+  it('keeps the latest 500 of very many, and says so', async () => {
+    const orderNo = await on.paidOrder();
+    await on.sql(
+      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
+       select order_no, n, channel_id, 'SUCCESS', expect_at + n * interval '1 s', paid_at, amount_cent
+       from payments, generate_series(2, 600) n where order_no = $1`,
+      [orderNo],
+    );
+    await on.sql('update orders set cycle_no = 600, total_cycles = 700 where order_no = $1', [orderNo]);
+    await on.sql(
+      `insert into order_notes (order_no, author, text) select $1::bigint, 'bob', 'note ' || n from generate_series(1, 300) n`,
+      [orderNo],
+    );
+    const { body } = await on.support.get(`/orders/${orderNo}`);
+    expect(body.timelineIsCut).toBe(true);
+    expect(body.timeline.length).toBeLessThanOrEqual(510);
+    const periods = body.timeline.filter(({ kind }: Entry) => kind === 'period').map(({ cycleNo }: Entry) => cycleNo);
+    expect(periods[0]).toBe(600);
+    expect(Math.min(...periods)).toBeGreaterThanOrEqual(401);
+    expect(body.order.payments).toHaveLength(200);
+    expect(body.timeline.map(short)).toContainEqual(['note', null, null, 'note 300']);
+  });
+
+  it('is 404 for what is no order', async () => {
+    for (const orderNo of NO_NUMBERS.filter((text) => !/[ %]/.test(text))) {
+      const reply = await on.viewer.get(`/orders/${encodeURIComponent(orderNo)}`);
+      expect([orderNo, reply.status]).toEqual([orderNo, 404]);
+    }
+  });
+});
+
+describe('what comes next', () => {
+  const nextOf = async (orderNo: string) => (await on.viewer.get(`/orders/${orderNo}`)).body.next;
+
+  it('of one that is paid: the next debit; of mode B: the next billing', async () => {
+    const orderNo = await on.paidOrder();
+    const { nextPayTime } = await on.query(orderNo);
+    const none = { tryNo: null, tries: null };
+    expect(await nextOf(orderNo)).toEqual({ at: nextPayTime, what: 'debit', cycleNo: 2, ...none, amountCent: 1990 });
+    const billed = await on.collectedOrder();
+    expect(await nextOf(billed)).toMatchObject({ what: 'bill', cycleNo: 2, ...none });
+  });
+
+  it('of one whose debit has no outcome: asking the institution, when that is', async () => {
+    const orderNo = await on.paidOrder();
+    on.institution.onDebit = async () => ({ kind: 'unknown' });
+    await on.sql('update orders set next_due_at = now() where order_no = $1', [orderNo]);
+    await on.renew();
+    on.institution.reset();
+    const [row] = await on.sql<{ at: Date }>(
+      'select ask_at as at from debit_attempts where order_no = $1 and cycle_no = 2',
+      [orderNo],
+    );
+    expect(await nextOf(orderNo)).toMatchObject({
+      what: 'wait-for-institution',
+      cycleNo: 2,
+      at: formatTime(row?.at.getTime() ?? 0),
+    });
+  });
+
+  it('of one that is tried again: which retry of how many; and that it fails once the next period is due', async () => {
+    const orderNo = await on.paidOrder();
+    await on.renewNow(orderNo, 'retryable');
+    expect(await nextOf(orderNo)).toMatchObject({ what: 'retry', cycleNo: 2, tryNo: 1, tries: 4 });
+    await on.renewNow(orderNo, 'retryable');
+    expect(await nextOf(orderNo)).toMatchObject({ what: 'retry', cycleNo: 2, tryNo: 2, tries: 4 });
+    await on.sql(`update orders set created_at = created_at - interval '70 days' where order_no = $1`, [orderNo]);
+    expect(await nextOf(orderNo)).toMatchObject({ what: 'expire', cycleNo: 2 });
+  });
+});
+
+describe('what may be done', () => {
+  it('depends on the state and on the role', async () => {
+    const orderNo = await on.paidOrder();
+    await on.renewNow(orderNo, 'retryable');
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 90 });
+    const actions = async (who: { get: OperatorStage['ann']['get'] }) =>
+      (await who.get(`/orders/${orderNo}`)).body.actions.map(
+        ({ action, isAllowed, cycleNo, maxAmountCent }: Record<string, unknown>) => [
+          action,
+          isAllowed,
+          cycleNo,
+          maxAmountCent,
+        ],
+      );
+    const expected = (support: boolean, finance: boolean) => [
+      ['unsubscribe', support, null, null],
+      ['retry', support, 2, null],
+      ['cancel-agreement', support, null, null],
+      ['refund', finance, 1, 1900],
+    ];
+    expect(await actions(on.viewer)).toEqual(expected(false, false));
+    expect(await actions(on.support)).toEqual(expected(true, false));
+    expect(await actions(on.ann)).toEqual(expected(false, true));
+    expect(await actions(on.admin)).toEqual(expected(true, true));
+  });
+
+  it('and an agreement is canceled with every order on it', async () => {
+    const orderNo = await on.paidOrder();
+    const { agreement_no: agreementNo } = await agreementOf(on.service.fresh.database, orderNo);
+    const reply = await on.support.post(`/agreements/${agreementNo}/cancel`, { reason: 'card stolen' });
+    expect(reply.body).toEqual({ agreementNo, agreementStatus: 'CANCELED', unsubscribed: [orderNo], changed: true });
+    expect((await on.support.post('/agreements/AG1/cancel', { reason: 'none' })).status).toBe(404);
+    expect((await timelineOf(orderNo)).map(({ title }) => title)).toContain('agreement.cancel');
+  });
+});
+
+describe('a retry', () => {
+  it('of several who ask at once is made by one, also if that one began later: the others change nothing', async () => {
+    const orderNo = await on.paidOrder();
+    await on.renewNow(orderNo, 'retryable');
+    const late = await on.service.fresh.database.transaction(async (tx) => {
+      // Has begun, and waits for the order while somebody else has it.
+      await tx.query('select now()');
+      const first = await on.support.post(`/orders/${orderNo}/periods/2/retry`);
+      expect(first.body).toMatchObject({ changed: true });
+      const database = { query: tx.query, transaction: <T>(work: (of: typeof tx) => Promise<T>) => work(tx) };
+      return retryPeriod({ ...on.operator, database }, { orderNo, cycleNo: 2 });
+    });
+    expect(late).toMatchObject({ changed: false });
+    expect((await timelineOf(orderNo)).filter(({ title }) => title === 'order.retry')).toHaveLength(1);
+  });
+});
+
+describe('whose order it is', () => {
+  it('viewers see masked, wherever it stands; a mobile is masked for everybody', async () => {
+    const channelUserId = unique('customer');
+    const mobile = mobileOf(channelUserId);
+    const orderNo = await on.paidOrder({ channelUserId });
+    await on.channel.call('agreements/replace', {
+      orderNo,
+      newSharedAgreement: sharedAgreement(on.channel, channelUserId),
+    });
+    const seen = JSON.stringify((await on.viewer.get(`/orders/${orderNo}`)).body);
+    expect(seen).not.toContain(channelUserId);
+    expect(seen).toContain(`${channelUserId.slice(0, 2)}****${channelUserId.slice(-2)}`);
+    const all = JSON.stringify((await on.admin.get(`/orders/${orderNo}`)).body);
+    expect(all).toContain(channelUserId);
+    for (const text of [seen, all]) expect(text).not.toContain(mobile);
+  });
+
+  it('support sees in clear for a reason, which is in the audit log and not the number', async () => {
+    const channelUserId = unique('user');
+    const orderNo = await on.paidOrder({ channelUserId });
+    expect((await on.ann.post(`/orders/${orderNo}/unmask`, { reason: 'curious' })).status).toBe(403);
+    expect((await on.support.post(`/orders/${orderNo}/unmask`, {})).status).toBe(400);
+    const reply = await on.support.post(`/orders/${orderNo}/unmask`, { reason: 'user calls back' });
+    expect(reply.body).toEqual({ mobile: mobileOf(channelUserId), channelUserId });
+    const [entry] = await on.sql<{ actor: string; detail: object }>(
+      `select actor, detail from audit_log where action = 'order.unmask' and subject = $1`,
+      [orderNo],
+    );
+    expect(entry).toEqual({ actor: on.support.name, detail: { reason: 'user calls back' } });
+  });
+
+  it('mode B has a mobile too', async () => {
+    const channelUserId = unique('user');
+    const made = await on.channel.call('orders/create', collectRequest(on.channel, { channelUserId }));
+    const { body } = await on.support.get(`/orders/${made.data.orderNo}`);
+    expect(body.mobile).toMatch(/^1\d\d\*{4}\d{4}$/);
+  });
+});
+
+describe('a note', () => {
+  it('shows no mobile to a viewer, and neither does what a receiver answered', async () => {
+    const orderNo = await on.paidOrder();
+    const text = 'calls from 13812345678, or +86 139-1234-5678; order 138123456789 and 1381234567 are no mobiles';
+    await on.support.post(`/orders/${orderNo}/notes`, { text });
+    await on.sql(
+      `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, answer,
+         recorded_at, is_payment)
+       select channel_id, event_no, recorded_at, 0, 'REFUSED', 0, 200, 1, '{"phone":"13812345678"}', recorded_at, true
+       from events where order_no = $1 order by event_no limit 1`,
+      [orderNo],
+    );
+    const seen = JSON.stringify((await on.viewer.get(`/orders/${orderNo}`)).body);
+    expect(seen).not.toMatch(/13812345678\b|139-1234-5678/);
+    expect(seen).toContain('138****5678, or +86 139****5678; order 138123456789 and 1381234567 are');
+    expect(seen).toContain('{\\"phone\\":\\"138****5678\\"}');
+    const all = JSON.stringify((await on.support.get(`/orders/${orderNo}`)).body);
+    expect(all).toContain(text);
+  });
+
+  it.each([
+    ['+8619991000061', '+86199****0061'],
+    ['008619991000061', '0086199****0061'],
+    ['8619991000061', '86199****0061'],
+    ['（+86）199 9100 0061', '（+86）199****0061'],
+    ['电话１９９９１００００６１。', '电话１９９****００６１。'],
+    ['＋８６　１９９－９１００－００６１', '＋８６　１９９****００６１'],
+    ['199.9100.0061', '199****0061'],
+    ['199-9100 0061', '199****0061'],
+    ['2026-01-15 19:30 paid 1990, order 100000001000', '2026-01-15 19:30 paid 1990, order 100000001000'],
+    ['8719991000061', '8719991000061'],
+  ])('with %s shows a viewer %s', async (written, shown) => {
+    const orderNo = await on.paidOrder();
+    await on.support.post(`/orders/${orderNo}/notes`, { text: written });
+    const texts = async (who: typeof on.viewer) => JSON.stringify((await who.get(`/orders/${orderNo}`)).body.timeline);
+    expect(await texts(on.viewer)).toContain(`"${shown}"`);
+    expect(await texts(on.support)).toContain(`"${written}"`);
+  });
+
+  it('is written by support and finance, not by a viewer, and is never empty', async () => {
+    const orderNo = await on.paidOrder();
+    expect((await on.viewer.post(`/orders/${orderNo}/notes`, { text: 'x' })).status).toBe(403);
+    expect((await on.support.post(`/orders/${orderNo}/notes`, { text: '   ' })).status).toBe(400);
+    expect((await on.support.post('/orders/1/notes', { text: 'x' })).status).toBe(404);
+    expect((await on.support.post(`/orders/${orderNo}/notes`, { text: ' ok ' })).body.text).toBe('ok');
+  });
+});

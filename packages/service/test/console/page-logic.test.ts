@@ -1,0 +1,198 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { importPage } from './page-source.js';
+
+/** What the pages make of what is typed and of what the service answers, without a browser. */
+
+const { parseYuan, yuanText } = await importPage<{
+  parseYuan(text: string): number | undefined;
+  yuanText(cents: number): string;
+}>('pages', 'order', 'yuan.ts');
+
+describe('an amount that somebody types', () => {
+  it.each([
+    ['0', 0],
+    ['19', 1900],
+    ['19.9', 1990],
+    [' 19.90 ', 1990],
+    ['¥19.90', 1990],
+    ['￥ 1,234.50', 123_450],
+    ['1，234。50', 123_450],
+    ['1,234,567', 123_456_700],
+    ['123456789.99', 12_345_678_999],
+  ])('%s is so many cents', (text, cents) => {
+    expect(parseYuan(text)).toBe(cents);
+  });
+
+  it.each([
+    ...['1,5', '1,50', '12,34.50', '1,2345', '1234,567', ',5', '1,', '1,234,', '1.5.0', '1.234', '.5', '5.', ''],
+    ...['-1', '+1', '1e3', '0x10', '１２', '19.90 yuan', '1 234', '1234567890'],
+  ])('%s is none: it is asked again rather than guessed at', (text) => {
+    expect(parseYuan(text)).toBeUndefined();
+  });
+
+  it('is shown as it is typed', () => {
+    expect(yuanText(1990)).toBe('19.90');
+    expect(parseYuan(yuanText(4_321_007))).toBe(4_321_007);
+  });
+});
+
+interface Typed {
+  readonly text: string;
+  readonly isEntered: boolean;
+}
+const { typeAhead, NOTHING_TYPED } = await importPage<{
+  typeAhead(before: Typed, key: object): Typed | undefined;
+  NOTHING_TYPED: Typed;
+}>('search', 'typed-ahead.ts');
+
+it('keys before there is a field are text, Backspace takes one back, Enter counts when it is the last; shortcuts are none', () => {
+  const type = (...keys: readonly string[]) =>
+    keys.reduce<Typed>((typed, key) => typeAhead(typed, { key }) ?? typed, NOTHING_TYPED);
+  expect(type('R', '1', ' ', '7')).toEqual({ text: 'R1 7', isEntered: false });
+  expect(type('1', '张', 'Backspace', '2', 'Shift', 'Tab', 'Enter')).toEqual({ text: '12', isEntered: true });
+  expect(type('1', 'Enter', '2')).toEqual({ text: '12', isEntered: false });
+  expect(type('Backspace')).toEqual(NOTHING_TYPED);
+  for (const held of ['ctrlKey', 'metaKey', 'altKey', 'isComposing']) {
+    expect(typeAhead(NOTHING_TYPED, { key: 'a', [held]: true })).toBeUndefined();
+  }
+});
+
+interface Entry {
+  readonly kind: string;
+  readonly when: string;
+  readonly title: string;
+  readonly data: unknown;
+}
+const { foldPushes } = await importPage<{
+  foldPushes(timeline: readonly Entry[]): (Entry & { pushes: readonly Entry[]; event?: Entry })[];
+}>('pages', 'order', 'fold-pushes.ts');
+
+it('the pushes of an event stand under it; one to come stays and knows its event, and so does one without', () => {
+  const entry = (kind: string, title: string, eventId?: string, when = 'past'): Entry => {
+    return { kind, when, title, data: eventId === undefined ? null : { eventId } };
+  };
+  const folded = foldPushes([
+    entry('push', 'to come', '7', 'future'),
+    entry('push', 'third', '7'),
+    entry('push', 'of an older event', '1'),
+    entry('push', 'second', '7'),
+    entry('note', 'note'),
+    entry('push', 'of another', '8-2'),
+    entry('event', 'another', '8-2'),
+    entry('push', 'first', '7'),
+    entry('event', 'event', '7'),
+  ]);
+  expect(folded.map(({ title, pushes, event }) => [title, pushes.map((push) => push.title), event?.title])).toEqual([
+    ['to come', [], 'event'],
+    ['of an older event', [], undefined],
+    ['note', [], undefined],
+    ['another', ['of another'], undefined],
+    ['event', ['third', 'second', 'first'], undefined],
+  ]);
+});
+
+const { findFailedTry } = await importPage<{
+  findFailedTry(period: object): { readonly reason: string | null } | undefined;
+}>('pages', 'order', 'failed-try.ts');
+
+it('a period that is not paid says why its latest failed try failed; one that is paid has nothing to say', () => {
+  const attempts = [
+    { tryNo: 1, status: 'FAIL', reason: 'no money' },
+    { tryNo: 2, status: 'FAIL', reason: 'card blocked' },
+    { tryNo: 3, status: 'STARTED', reason: null },
+  ];
+  for (const paymentStatus of ['FAIL_RETRY', 'FAIL', 'PROCESSING']) {
+    expect(findFailedTry({ paymentStatus, attempts })?.reason).toBe('card blocked');
+  }
+  expect(findFailedTry({ paymentStatus: 'SUCCESS', attempts })).toBeUndefined();
+  expect(findFailedTry({ paymentStatus: 'PROCESSING', attempts: attempts.slice(2) })).toBeUndefined();
+});
+
+interface Asked {
+  readonly cycleNo: number;
+  readonly amountCent: number;
+}
+type Unanswered = Asked & { readonly key: string };
+interface Owner {
+  readonly person: string;
+  readonly orderNo: string;
+}
+const requests = await importPage<{
+  findUnanswered(owner: Owner): Unanswered[];
+  keepUnanswered(owner: Owner, request: Unanswered): void;
+  forgetUnanswered(owner: Owner, request: Unanswered): void;
+  keyFor(unanswered: readonly Unanswered[], asked: Asked, fresh: string): string;
+  isAnswer(error: unknown): boolean;
+  hasArrived(timeline: readonly object[], key: string): boolean;
+}>('pages', 'order', 'refund-request.ts');
+const { Problem, Unreachable } = await importPage<{
+  Problem: new (status: number, kind: string, title: string) => Error;
+  Unreachable: new (text: string) => Error;
+}>('api', 'problem.ts');
+
+describe('a refund that got no answer', () => {
+  const ann = { person: 'ann@example.com', orderNo: '17' };
+  const small = { cycleNo: 1, amountCent: 300, key: 'small' };
+  const large = { cycleNo: 1, amountCent: 1_500, key: 'large' };
+  /** As the tabs of a browser share it. */
+  const storage = (kept = new Map<string, string>()) => ({
+    get length() {
+      return kept.size;
+    },
+    key: (index: number) => [...kept.keys()][index] ?? null,
+    setItem: (name: string, value: string) => kept.set(name, value),
+    removeItem: (name: string) => kept.delete(name),
+  });
+  afterEach(() => vi.unstubAllGlobals());
+
+  it('is kept for its person and order until it is answered, each by itself', () => {
+    vi.stubGlobal('localStorage', storage());
+    requests.keepUnanswered(ann, small);
+    requests.keepUnanswered(ann, large);
+    expect(requests.findUnanswered(ann)).toEqual([small, large]);
+    for (const other of [
+      { ...ann, person: 'ann' },
+      { ...ann, orderNo: '1' },
+      { ...ann, orderNo: '171' },
+    ]) {
+      expect(requests.findUnanswered(other)).toEqual([]);
+    }
+    requests.forgetUnanswered(ann, small);
+    expect(requests.findUnanswered(ann)).toEqual([large]);
+  });
+
+  it('has its key again for the same amount of the same period, and for no other', () => {
+    const keyFor = (cycleNo: number, amountCent: number) =>
+      requests.keyFor([small, large], { cycleNo, amountCent }, 'fresh');
+    expect([keyFor(1, 300), keyFor(1, 1_500), keyFor(1, 301), keyFor(2, 300)]).toEqual([
+      'small',
+      'large',
+      'fresh',
+      'fresh',
+    ]);
+  });
+
+  it('is lost by nothing but an answer: a refusal is one; a fault, one that is cut off, and none at all are not', () => {
+    const isAnswer = (status: number) => requests.isAnswer(new Problem(status, '', ''));
+    expect([400, 403, 409, 422, 429].map(isAnswer)).toEqual([true, true, true, true, true]);
+    expect([200, 408, 500, 502, 503].map(isAnswer)).toEqual([false, false, false, false, false]);
+    expect(requests.isAnswer(new Unreachable('gone'))).toBe(false);
+  });
+
+  it('has arrived once the order knows its key', () => {
+    const timeline = [
+      { kind: 'note', data: { detail: { key: 'large' } } },
+      { kind: 'operator', data: { detail: { key: 'small' } } },
+      { kind: 'operator', data: null },
+    ];
+    expect(requests.hasArrived(timeline, 'small')).toBe(true);
+    expect(requests.hasArrived(timeline, 'large')).toBe(false);
+  });
+
+  it('is no reason to break in a browser that keeps nothing', () => {
+    vi.stubGlobal('localStorage', undefined);
+    requests.keepUnanswered(ann, small);
+    requests.forgetUnanswered(ann, small);
+    expect(requests.findUnanswered(ann)).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type TestService, testService } from '../support/service.js';
+
+let service: TestService;
+afterEach(() => service.close());
+
+describe('the page of the console', () => {
+  it('loads only its own files, and no script that stands in it', async () => {
+    service = await testService();
+    for (const path of ['/console', '/console/orders', '/console/orders/100000001000']) {
+      const response = await fetch(`${service.baseUrl}${path}`);
+      const text = await response.text();
+      expect(response.status).toBe(200);
+      const policy = response.headers.get('content-security-policy') ?? '';
+      const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? '';
+      expect(policy).toBe(
+        `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; font-src 'self'; ` +
+          `connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+      );
+      expect(text).toContain(nonce);
+      expect(text).not.toMatch(/<script(?![^>]*\ssrc=)/);
+      expect(text).not.toMatch(/(src|href)="(?!\/console\/|data:)/);
+      expect(response.headers.get('x-frame-options')).toBe('DENY');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+    }
+  });
+
+  it('has files under names that change with their content', async () => {
+    service = await testService();
+    const page = await (await fetch(`${service.baseUrl}/console`)).text();
+    const [script = ''] = page.match(/\/console\/assets\/[\w.-]+\.js/) ?? [];
+    const response = await fetch(`${service.baseUrl}${script}`, { headers: { 'accept-encoding': 'br' } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(response.headers.get('cache-control')).toContain('immutable');
+    expect(response.headers.get('content-encoding')).toBe('br');
+    for (const other of ['nothing.js', '..%2f..%2fpackage.json', 'index.html', '%2e%2e%2findex.html']) {
+      expect((await fetch(`${service.baseUrl}/console/assets/${other}`)).status).toBe(404);
+    }
+  });
+
+  it('is not there when it is switched off', async () => {
+    service = await testService({ console: 'off' });
+    for (const path of ['/console', '/console/api/session', '/console/api/sign-in-ways']) {
+      expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(404);
+    }
+  });
+});

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
+import { dump } from '../operator/support.js';
+import { anotherChannel, eventsOf } from '../orders/support.js';
+import { declined } from '../renewals/support.js';
+import { sharedRequest } from '../support/demo.js';
+import { type OperatorStage, operatorStage } from './operators.js';
+
+let on: OperatorStage;
+beforeAll(async () => {
+  on = await operatorStage({ refundApprovalCent: 1500 });
+});
+afterAll(() => on.close());
+
+interface Preview {
+  readonly refundCent: number;
+  readonly notCollectedCent: number;
+  readonly benefitsRevoked: { cycleNo: number; name: string }[];
+  readonly periodsVoided: number;
+  readonly events: { eventType: string; count: number }[];
+  readonly needsApproval: boolean;
+  readonly refusal: {
+    readonly detail: string;
+    readonly code: string | null;
+    readonly values: readonly string[];
+  } | null;
+}
+
+const previewUnsubscribe = async (orderNo: string): Promise<Preview> =>
+  (await on.viewer.get(`/orders/${orderNo}/unsubscribe/preview`)).body;
+const previewRefund = async (orderNo: string, amountCent?: number, cycleNo = 1): Promise<Preview> =>
+  (
+    await on.viewer.get(
+      `/orders/${orderNo}/periods/${cycleNo}/refund/preview${amountCent === undefined ? '' : `?amountCent=${amountCent}`}`,
+    )
+  ).body;
+
+/** What an order has and was told, to see what an action has made of it. */
+async function look(orderNo: string) {
+  const events = await eventsOf(on.service.fresh.database, orderNo);
+  const counts: Record<string, number> = {};
+  for (const { event_type, cycle_no, cycle_to } of events) {
+    const count = cycle_to === null || cycle_no === null ? 1 : cycle_to - cycle_no + 1;
+    counts[event_type] = (counts[event_type] ?? 0) + count;
+  }
+  const query = await on.query(orderNo);
+  const records = query['paymentRecords'] as { paymentStatus: string; amountCent: number; cycleNo: number }[];
+  const voided = records.filter(({ paymentStatus }) => paymentStatus === 'CANCELED');
+  const revoked = await on.sql<{ name: string; cycleNo: number }>(
+    `select name, cycle_no as "cycleNo" from benefits where order_no = $1 and status = 'REVOKED' order by cycle_no, position`,
+    [orderNo],
+  );
+  return {
+    counts,
+    refunded: query['totalRefundAmountCent'] as number,
+    voided: voided.length,
+    voidedCent: voided.reduce((sum, { amountCent }) => sum + amountCent, 0),
+    revoked,
+  };
+}
+
+/** Does what was previewed, and compares. */
+async function expectWhatWasPreviewed(orderNo: string, preview: Preview, act: () => Promise<unknown>) {
+  const before = await look(orderNo);
+  await act();
+  const after = await look(orderNo);
+  const told = Object.entries(after.counts)
+    .map(([eventType, count]) => ({ eventType, count: count - (before.counts[eventType] ?? 0) }))
+    .filter(({ count }) => count > 0);
+  const byType = (a: { eventType: string }, b: { eventType: string }) => a.eventType.localeCompare(b.eventType);
+  expect(preview.events.toSorted(byType)).toEqual(told.toSorted(byType));
+  expect(preview.refundCent).toBe(after.refunded - before.refunded);
+  expect(preview.periodsVoided).toBe(after.voided - before.voided);
+  expect(preview.notCollectedCent).toBe(after.voidedCent - before.voidedCent);
+  const isNew = (one: { name: string; cycleNo: number }) =>
+    !before.revoked.some(({ name, cycleNo }) => name === one.name && cycleNo === one.cycleNo);
+  expect(preview.benefitsRevoked.map(({ name, cycleNo }) => ({ name, cycleNo }))).toEqual(after.revoked.filter(isNew));
+}
+
+describe('the preview of an unsubscribe', () => {
+  const unsubscribe = (orderNo: string) => on.support.post(`/orders/${orderNo}/unsubscribe`, { reason: 'asked' });
+
+  it('of a new order is what then happens', async () => {
+    const orderNo = await on.paidOrder();
+    const preview = await previewUnsubscribe(orderNo);
+    expect(preview).toMatchObject({ periodsVoided: 11, notCollectedCent: 11 * 1990, refundCent: 0, refusal: null });
+    await expectWhatWasPreviewed(orderNo, preview, () => unsubscribe(orderNo));
+  });
+
+  it('of one that waits for a retry, too', async () => {
+    const orderNo = await on.paidOrder();
+    await on.renewNow(orderNo, 'retryable');
+    const preview = await previewUnsubscribe(orderNo);
+    expect(preview.periodsVoided).toBe(11);
+    await expectWhatWasPreviewed(orderNo, preview, () => unsubscribe(orderNo));
+  });
+
+  it('counts no events about voided periods for a channel that wants none', async () => {
+    const another = await anotherChannel(on.service);
+    const { appId } = another.credentials;
+    await setVoidedPeriodEvents(on.operator, { appId, send: false });
+    const made = await another.call('orders/create', sharedRequest(another));
+    const { events } = await previewUnsubscribe(made.data.orderNo);
+    expect(events).toEqual([{ eventType: 'order.status.changed', count: 1 }]);
+  });
+
+  it('says in words why it cannot be done, and of one that has ended that nothing happens', async () => {
+    on.institution.onDebit = async () => ({ kind: 'unknown' });
+    const pending = await on.channel.call('orders/create', sharedRequest(on.channel));
+    on.institution.reset();
+    const { orderNo } = pending.data;
+    const { refusal } = await previewUnsubscribe(orderNo);
+    expect(refusal).toMatchObject({
+      detail: expect.stringContaining('waits for its first debit'),
+      code: 'order-in-first-debit',
+    });
+    const refused = await unsubscribe(orderNo);
+    const { detail, code, values } = refused.body;
+    expect([refused.status, { detail, code, values }]).toEqual([409, refusal]);
+
+    const ended = await on.paidOrder();
+    await unsubscribe(ended);
+    expect(await previewUnsubscribe(ended)).toMatchObject({ periodsVoided: 0, events: [], refusal: null });
+    expect((await unsubscribe(ended)).body.changed).toBe(false);
+    expect((await on.viewer.get('/orders/1/unsubscribe/preview')).status).toBe(404);
+  });
+});
+
+describe('the preview of a refund', () => {
+  it.each([490, 1500, undefined])('of %s is what then happens', async (amountCent) => {
+    const orderNo = await on.paidOrder();
+    const preview = await previewRefund(orderNo, amountCent);
+    expect(preview).toMatchObject({ refundCent: amountCent ?? 1990, refusal: null });
+    await expectWhatWasPreviewed(orderNo, preview, () =>
+      on.refund({ orderNo, cycleNo: 1, ...(amountCent === undefined ? {} : { amountCent }) }),
+    );
+  });
+
+  it('counts what was refunded before', async () => {
+    const orderNo = await on.paidOrder();
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 490 });
+    const preview = await previewRefund(orderNo);
+    expect(preview).toMatchObject({ refundCent: 1500, benefitsRevoked: [{ name: 'VIP pass' }] });
+    await expectWhatWasPreviewed(orderNo, preview, () => on.refund({ orderNo, cycleNo: 1 }));
+  });
+
+  it('leaves a benefit that was claimed', async () => {
+    const orderNo = await on.paidOrder();
+    await on.sql(
+      `update benefits set status = 'CLAIMED', claim_no = 'C2', claimed_at = now() where order_no = $1 and position = 1`,
+      [orderNo],
+    );
+    const preview = await previewRefund(orderNo);
+    expect(preview.benefitsRevoked).toHaveLength(1);
+    await expectWhatWasPreviewed(orderNo, preview, () => on.refund({ orderNo, cycleNo: 1 }));
+  });
+
+  it('says that a second person is needed, also when it is the sum of several that is too much', async () => {
+    const orderNo = await on.paidOrder();
+    expect((await previewRefund(orderNo, 1500)).needsApproval).toBe(false);
+    expect((await previewRefund(orderNo, 1501)).needsApproval).toBe(true);
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 1000 });
+    expect((await previewRefund(orderNo, 500)).needsApproval).toBe(false);
+    expect((await previewRefund(orderNo, 501)).needsApproval).toBe(true);
+  });
+
+  it('says in words why it cannot be made', async () => {
+    const orderNo = await on.paidOrder();
+    expect((await previewRefund(orderNo, 1991)).refusal?.detail).toMatch(/19\.90 is left to refund/);
+    expect((await previewRefund(orderNo, 100, 2)).refusal?.detail).toMatch(/WAIT: only one that was paid/);
+    expect((await previewRefund(orderNo, 100, 13)).refusal?.detail).toMatch(/has no period 13/);
+    expect((await previewRefund(await on.collectedOrder())).refusal?.detail).toMatch(/collected by its channel/);
+    expect((await on.viewer.get(`/orders/${orderNo}/periods/1/refund/preview?amountCent=1.5`)).status).toBe(400);
+  });
+
+  it('changes nothing', async () => {
+    const orderNo = await on.paidOrder();
+    on.institution.onDebit = async () => declined('retryable');
+    const without = async () =>
+      (await dump(on.service.fresh.database))
+        .split(/\n(?=\w+: )/)
+        .filter((table) => !table.startsWith('console_sessions: '))
+        .join('\n');
+    const before = await without();
+    await previewRefund(orderNo, 490);
+    await previewUnsubscribe(orderNo);
+    expect(await without()).toBe(before);
+    on.institution.reset();
+  });
+});

@@ -1,0 +1,55 @@
+import { createFiguresJob } from '../../src/engine/jobs/figures.js';
+import type { Role } from '../../src/operator/people/roles.js';
+import type { UncheckedSql } from '../../src/platform/db/database.js';
+import { type RefundStage, refundStage } from '../refunds/support.js';
+import { type ConsoleClient, consoleClient } from './support.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+export type Answer = Record<string, any>;
+
+/** A service whose clock is right, and the console's reads about orders as somebody of a role asks for them. */
+export interface ReadStage extends RefundStage {
+  /** Fails with the status and the detail of a refusal. */
+  ask<T = Answer>(path: string, query?: Record<string, string>, role?: Role): Promise<T>;
+  sql<Row>(text: UncheckedSql, values?: readonly unknown[]): Promise<Row[]>;
+  /** A turn of the job that counts, a minute after the last. */
+  count(): Promise<number>;
+}
+
+export async function readStage(): Promise<ReadStage> {
+  const on = await refundStage();
+  const { service } = on;
+  const { database } = service.fresh;
+  service.clock.set(Date.now());
+  const people = createPeople(on);
+  return {
+    ...on,
+    async ask<T>(path: string, query: Record<string, string> = {}, role: Role = 'support') {
+      const client = await people.of(role);
+      const asked = new URLSearchParams(query).toString();
+      const { status, body } = await client.get(asked === '' ? path : `${path}?${asked}`);
+      if (status !== 200) throw new Error(`${status}: ${body.detail ?? JSON.stringify(body)}`);
+      return body as T;
+    },
+    sql: (text, values = []) => database.query(text, values),
+    count() {
+      service.clock.advance(60_000);
+      return createFiguresJob({ database, clock: service.clock })();
+    },
+  };
+}
+
+/** Somebody of each role, who signs in again when the clock was set to another time. */
+function createPeople({ service }: RefundStage) {
+  const signedIn = new Map<Role, { readonly at: number; readonly client: ConsoleClient }>();
+  return {
+    async of(role: Role): Promise<ConsoleClient> {
+      const now = service.clock.now();
+      const known = signedIn.get(role);
+      if (known && Math.abs(now - known.at) < 600_000) return known.client;
+      const client = await consoleClient(service, role);
+      signedIn.set(role, { at: now, client });
+      return client;
+    },
+  };
+}

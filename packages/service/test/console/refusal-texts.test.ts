@@ -1,0 +1,154 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PROBLEM_TITLES } from '../../src/console/problem-titles.js';
+import { RESULT_CODES, readResult, resultText } from '../../src/operator/result-texts.js';
+import { ALERT_SENTENCES, alertText, readAlertText } from '../../src/platform/alerts/alert-wordings.js';
+import { REFUSAL_CODES } from '../../src/platform/refusal-codes.js';
+import type { Said } from '../../src/platform/wordings.js';
+import { packageRoot } from '../support/processes.js';
+import { importPage } from './page-source.js';
+
+/** The pages' own table, in Chinese. In English the service says it itself. */
+interface PageTexts {
+  readonly CHINESE: Readonly<Record<string, string>>;
+  readonly CHINESE_WORDS: Readonly<Record<string, string>>;
+  refusalText(told: object, language: 'en' | 'zh'): string;
+}
+interface PageSentences {
+  readonly CHINESE_SENTENCES: Readonly<Record<string, string>>;
+  saidText(text: string, said: Said | null, language: 'en' | 'zh'): string;
+}
+let page: PageTexts;
+let sentences: PageSentences;
+beforeAll(async () => {
+  page = await importPage('i18n', 'refusals.ts');
+  sentences = await importPage('i18n', 'said.ts');
+});
+
+const source = path.join(packageRoot, 'src');
+const sources = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => ({ file, text: readFileSync(path.join(source, file), 'utf8') }));
+
+/** What the service says for a code, each place by its text; a value stands as {}. */
+function textsOfService(): Map<string, string[]> {
+  const texts = new Map<string, string[]>();
+  for (const { text } of sources) {
+    for (const { 1: code = '', 2: said = '' } of text.matchAll(
+      /\b(?:refusal\(\s*|createRefusal\(\s*\w+,\s*)'([\w-]+)'[^`;]*\)`((?:\$\{[^`]*?\}|[^`])*)`/g,
+    )) {
+      texts.set(code, [...(texts.get(code) ?? []), withBlanks(said)]);
+    }
+  }
+  return texts;
+}
+
+/** A value may be a call with braces of its own. */
+function withBlanks(template: string): string {
+  let depth = 0;
+  let text = '';
+  for (const [place, letter] of [...template].entries()) {
+    if (letter === '{' && (depth > 0 || template[place - 1] === '$')) depth += 1;
+    if (depth === 0) text += letter;
+    if (letter === '}' && depth > 0) {
+      depth -= 1;
+      if (depth === 0) text += '{}';
+    }
+  }
+  return text.replaceAll('${}', '{}');
+}
+
+describe('a refusal', () => {
+  it('of each code and of each kind has a text in Chinese, and no text is of another', () => {
+    expect(Object.keys(page.CHINESE).sort()).toEqual([...Object.keys(PROBLEM_TITLES), ...REFUSAL_CODES].sort());
+    for (const text of Object.values(page.CHINESE)) expect(text).toMatch(/\p{Script=Han}/u);
+  });
+
+  it('of each code is said somewhere in English, with as many values as the Chinese text has blanks', () => {
+    const said = textsOfService();
+    expect([...said.keys()].sort()).toEqual([...REFUSAL_CODES].sort());
+    for (const [code, texts] of said) {
+      const blanks = [...(page.CHINESE[code] ?? '').matchAll(/\{(\d+)\}/g)].map(([, number]) => Number(number));
+      const given = texts.map((text) => text.split('{}').length - 1);
+      // The way around the limit is for the command line alone.
+      expect({ code, values: [...new Set(given)] }).toEqual({ code, values: [Math.max(0, ...blanks)] });
+      expect([...new Set(blanks)].length, code).toBe(Math.max(0, ...blanks));
+    }
+  });
+
+  it('of a step that the console has is never without a code', () => {
+    // Only on the command line, or the words of another refusal.
+    const besides = /^operator\/(copies\/|provisioning\/demo|orders\/advance-order)/;
+    const uncoded = sources
+      .filter(({ file }) => /^(operator|console)\//.test(file) && !besides.test(file))
+      .flatMap(({ file, text }) =>
+        [...text.matchAll(/new (?:OperatorError|NotFoundError|NotAllowedError|BusyError)\(([^)\n]*)/g)].map(
+          ([, said]) => `${file}: ${said}`,
+        ),
+      );
+    expect(uncoded).toEqual(["operator/approvals/request-refund.ts: result ?? 'not known yet'"]);
+  });
+
+  it('names a field by a word that is known in Chinese', () => {
+    const named = sources
+      .filter(({ file }) => file.startsWith('operator/') && !file.startsWith('operator/copies/'))
+      .flatMap(({ text }) => [
+        ...text.matchAll(
+          /\b(?:require(?:Code|Name|Text|Integer|OneOf|Unique|AtMost|PeerUrl)|createNotFound)\(\s*'([^']+)'/g,
+        ),
+        ...text.matchAll(/\brequire(?:Found|Parsed)\([^;]*?, '([^']+)', /g),
+      ]);
+    const words = [...new Set(named.map(([, word = '']) => word))];
+    expect(words.length).toBeGreaterThan(50);
+    expect(words.filter((word) => page.CHINESE_WORDS[word] === undefined)).toEqual([]);
+  });
+
+  it('is shown in the language of the page, and one that the page does not know in the words of the service', () => {
+    const told = { detail: 'there is no product "X"', code: 'not-there', values: ['product', '"X"'] };
+    expect(page.refusalText(told, 'en')).toBe('There is no product "X"');
+    expect(page.refusalText(told, 'zh')).toBe('没有产品 "X"');
+    expect(page.refusalText({ ...told, code: 'of-a-later-release' }, 'zh')).toBe('There is no product "X"');
+  });
+});
+
+describe('what an alert or a result says', () => {
+  it('has a text in Chinese for each sentence, with the same blanks, and no text is of another', () => {
+    expect(Object.keys(sentences.CHINESE_SENTENCES).sort()).toEqual([...ALERT_SENTENCES, ...RESULT_CODES].sort());
+    for (const code of ALERT_SENTENCES) expect([code, blanksOf(code)]).toEqual([code, valuesOf(alertText, code)]);
+    for (const code of RESULT_CODES) expect([code, blanksOf(code)]).toEqual([code, valuesOf(resultText, code)]);
+  });
+
+  const blanksOf = (code: string) => new Set((sentences.CHINESE_SENTENCES[code] ?? '').match(/\{\d\}/g) ?? []).size;
+  const valuesOf = <Code extends string>(say: (code: Code, ...values: string[]) => string, code: Code) =>
+    ['¹', '²', '³'].filter((value) => say(code, '¹', '²', '³').includes(value)).length;
+
+  it('is found again from what is stored, with its values', () => {
+    for (const code of ALERT_SENTENCES) {
+      const values = ['SUCCESS', 'X 1', '3'].slice(0, valuesOf(alertText, code));
+      const [kind = ''] = code.split('|');
+      expect(readAlertText(kind, alertText(code, ...values))).toEqual({ code, values });
+    }
+    for (const code of RESULT_CODES) {
+      const values = ['R1', 'SUCCESS'].slice(0, valuesOf(resultText, code));
+      expect(readResult({ result: resultText(code, ...values), refusal: null })).toEqual({ code, values });
+    }
+    expect(readAlertText('refund-refused', 'account closed')).toBeNull();
+    expect(readAlertText('refund-refused', 'from MOCKPAY')).toBeNull();
+    expect(readResult({ result: 'something of before', refusal: null })).toBeNull();
+  });
+
+  it('is shown in the language of the page, and what is not known by a code as it is', () => {
+    const shown = (text: string, said: Said | null) =>
+      (['en', 'zh'] as const).map((language) => sentences.saidText(text, said, language));
+    const open = 'open: 2 MISSING_HERE, 1 AMOUNT';
+    expect(shown(open, readAlertText('reconciliation-difference', open))).toEqual([
+      'Open: 2 only in the statement, 1 of another amount',
+      '未关闭：2 仅对账单有, 1 金额不同',
+    ]);
+    const refusal = { code: 'period-refunded', values: ['2', '100'] } as const;
+    const result = 'not refunded: period 2 of order 100 is refunded in full';
+    expect(shown(result, readResult({ result, refusal }))).toEqual([result, '订单 100 第 2 期已全额退款']);
+    expect(shown('account closed', null)).toEqual(['account closed', 'account closed']);
+  });
+});

@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LoggedRequest, requestList } from '../../src/catalog/channels/request-log-sql.js';
+import { createRequestLog } from '../../src/http/request-log.js';
+import type { Database } from '../../src/platform/db/database.js';
+import { capturedLog } from '../support/captured-log.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { scrape } from '../support/scrape.js';
+import { anotherNode } from '../support/second-node.js';
+import { type TestService, testService } from '../support/service.js';
+import { type ConsoleClient, consoleClient } from './support.js';
+
+let service: TestService;
+let channel: ChannelClient;
+let viewer: ConsoleClient;
+let appId: string;
+beforeAll(async () => {
+  service = await testService({ requestLog: true });
+  channel = await service.channel();
+  ({ appId } = channel.credentials);
+  viewer = await consoleClient(service, 'viewer');
+});
+afterAll(() => service.close());
+
+interface Line {
+  readonly code: string;
+  readonly requestId: string;
+}
+
+const path = () => `/channels/${appId}/requests`;
+/** What is written within a second: asked for until it is there. */
+async function logged(requestId: string, of = path()): Promise<Record<string, unknown>> {
+  for (;;) {
+    const { body } = await viewer.get(`${of}?requestId=${requestId}`);
+    if (body.requests.length > 0) return body.requests[0];
+  }
+}
+
+describe('a call of a channel', () => {
+  it('is written down with its code, its duration and from where it came', async () => {
+    await channel.call('products/list', {}, { requestId: 'good-1' });
+    expect(await logged('good-1')).toEqual({
+      at: '2026-01-31 12:00:00',
+      endpoint: '/openapi/v1/products/list',
+      code: '0',
+      httpStatus: 200,
+      durationMs: expect.any(Number),
+      requestId: 'good-1',
+      reason: null,
+      address: '127.0.0.1',
+    });
+  });
+
+  it('that is refused has the reason that the caller was told', async () => {
+    const reply = await channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId: 'bad-1' });
+    expect(await logged('bad-1')).toMatchObject({ code: reply.code, reason: reply.envelope.message });
+  });
+
+  it('that is not authenticated stands under the channel that it claims to be: why do I get 401002?', async () => {
+    await channel.callBare('auth/token', {}, { requestId: 'forged-1', signRaw: 'another body' });
+    expect(await logged('forged-1')).toMatchObject({
+      endpoint: '/openapi/v1/auth/token',
+      code: '401002',
+      httpStatus: 401,
+      reason: 'signature does not match',
+    });
+    const headers = { 'X-SVC-Nonce': 'short' };
+    await channel.callBare('auth/token', {}, { requestId: 'short-1', headers });
+    expect(await logged('short-1')).toMatchObject({
+      code: '401001',
+      reason: 'header X-SVC-Nonce must be 32 hex characters',
+    });
+  });
+
+  it('of a channel that this node has not met is written down, of one that does not exist is not', async () => {
+    const other = await service.channel();
+    const headers = { 'X-SVC-Nonce': 'short' };
+    await channel.callBare('auth/token', {}, { requestId: 'nobody', headers: { 'X-SVC-App-Id': 'test_nobody' } });
+    await other.callBare('auth/token', {}, { requestId: 'unmet-1', headers });
+    expect(await logged('unmet-1', `/channels/${other.credentials.appId}/requests`)).toMatchObject({ code: '401001' });
+    expect(await service.fresh.database.query(`select from request_log where request_id = 'nobody'`)).toEqual([]);
+  });
+
+  it('has whatever request id the caller chose, to the letter', async () => {
+    const requestId = '{"a",\\b}NULL';
+    await channel.call('products/list', {}, { requestId });
+    expect(await logged(encodeURIComponent(requestId))).toMatchObject({ requestId });
+  });
+
+  it('leaves neither its body nor its answer in the log', async () => {
+    const body = { orderNo: '424242424242' };
+    await channel.call('orders/query', body, { requestId: 'private-1' });
+    await logged('private-1');
+    const [row] = await service.fresh.database.query<{ all: string }>(
+      `select json_agg(l)::text as all from request_log l where request_id = 'private-1'`,
+    );
+    expect(row?.all).not.toContain('424242424242');
+  });
+});
+
+describe('GET /channels/{appId}/requests', () => {
+  beforeAll(async () => {
+    await service.fresh.database.query(
+      `insert into request_log (at, channel_id, endpoint, code, http_status, duration_ms, request_id, reason, address)
+       select timestamptz '2026-01-30 12:00:00+08' + n % 3 * interval '1 second', c.channel_id, '/openapi/v1/orders/list',
+         case when n % 5 = 0 then '429001' else '0' end, 200, 1, 'row-' || n, null, '127.0.0.1'
+       from channels c, generate_series(1, 20) n where c.app_id = $1`,
+      [appId],
+    );
+  });
+  const find = async (query: string): Promise<Line[]> => {
+    const { status, body } = await viewer.get(`${path()}?to=2026-01-31&${query}`);
+    expect(status).toBe(200);
+    return body.requests;
+  };
+
+  it('pages by a cursor, the newest first, each once', async () => {
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const { body } = await viewer.get(`${path()}?to=2026-01-31&limit=3&cursor=${cursor}`);
+      seen.push(...body.requests.map((one: Line) => one.requestId));
+      cursor = body.nextCursor;
+    }
+    expect(seen).toHaveLength(20);
+    expect(new Set(seen).size).toBe(20);
+    expect(seen).toEqual((await find('limit=200')).map(({ requestId }) => requestId));
+  });
+
+  it('finds by code, by failure, by endpoint, by request id and by time', async () => {
+    expect((await find('code=429001')).length).toBe(4);
+    expect((await find('code=failed')).map(({ code }) => code)).toEqual(Array(4).fill('429001'));
+    expect((await find('code=0')).length).toBe(16);
+    expect(await find('endpoint=/openapi/v1/orders/create')).toEqual([]);
+    expect((await find('requestId=row-7')).map(({ requestId }) => requestId)).toEqual(['row-7']);
+    expect((await find('from=2026-01-30%2012:00:02')).length).toBe(7);
+  });
+
+  it('finds one call by the index of ids, and reads no day whole', async () => {
+    const { text, values, byIndex } = requestList(1, { requestId: 'row-7' }, undefined, 51);
+    const rows = await service.fresh.database.query({ text: `explain (format json) ${text}`, byIndex }, values);
+    const plan = JSON.stringify(rows);
+    expect(plan).toMatch(/"Index Name":"request_log_\w*request_id_idx"/);
+    expect(plan).not.toMatch(/"Seq Scan"|channel_id_at_idx/);
+  });
+
+  it('is 404 for a channel that is not there', async () => {
+    expect((await viewer.get('/channels/test_nobody/requests')).status).toBe(404);
+  });
+
+  it('counts the codes of the last 24 hours, the most frequent first, with what they mean', async () => {
+    service.clock.set(Date.UTC(2026, 0, 31, 3, 59, 0));
+    const { body } = await viewer.get(`${path()}/summary`);
+    expect(body.codes.slice(0, 2)).toEqual([
+      { code: '0', meaning: expect.any(String), count: expect.any(Number) },
+      { code: '429001', meaning: 'too many requests', count: 4 },
+    ]);
+    service.clock.set(Date.UTC(2026, 1, 28));
+    expect((await viewer.get(`${path()}/summary`)).body.codes).toEqual([]);
+    service.clock.set(Date.UTC(2026, 0, 31, 4, 0, 0));
+  });
+});
+
+describe('the log', () => {
+  const countLogged = async () => (await service.fresh.database.query('select from request_log')).length;
+
+  it.each([
+    ['nothing else is said', {}],
+    ['the node only reads', { requestLog: true, readsOnly: true }],
+  ])('is off when %s', async (_when, more) => {
+    const before = await countLogged();
+    const node = await anotherNode(service, more);
+    await node.client(channel).callBare('auth/token', {});
+    await node.close();
+    expect(await countLogged()).toBe(before);
+  });
+
+  it('is written to the end when a node stops', async () => {
+    const before = await countLogged();
+    const node = await anotherNode(service, { requestLog: true });
+    for (let n = 0; n < 5; n += 1) await node.client(channel).callBare('auth/token', {});
+    await node.close();
+    expect(await countLogged()).toBe(before + 5);
+  });
+
+  const request = (app: string, n: number): LoggedRequest => ({
+    at: service.clock.now(),
+    appId: app,
+    endpoint: '/openapi/v1/orders/list',
+    code: '400001',
+    httpStatus: 200,
+    durationMs: 1,
+    requestId: `held-${n}`,
+    reason: 'a\0b',
+    address: '127.0.0.1',
+  });
+
+  /** A log on a database that answers when the test says so. */
+  function heldLog() {
+    const batches: number[] = [];
+    const answers: ((how: 'taken' | 'away') => void)[] = [];
+    const dropped: Record<string, number> = { full: 0, failed: 0 };
+    const query = (_statement: unknown, values: readonly (readonly unknown[])[]) => {
+      batches.push(values[6]?.length ?? 0);
+      return new Promise((resolve, reject) => {
+        answers.push((how) => (how === 'taken' ? resolve([]) : reject(new Error('away'))));
+      });
+    };
+    const log = createRequestLog({
+      database: { query } as unknown as Database,
+      log: capturedLog().log,
+      isKnown: (app) => app === 'test_known',
+      countDropped: (why, count) => {
+        dropped[why] = (dropped[why] ?? 0) + count;
+      },
+    });
+    return { log, batches, answers, dropped };
+  }
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('goes out in batches of 500, one at a time, and drops and counts what has no room', async () => {
+    const { log, batches, answers, dropped } = heldLog();
+    for (let n = 0; n < 30_000; n += 1) log.add(request('test_known', n));
+    expect(batches).toEqual([500]);
+    expect(dropped).toEqual({ full: 30_000 - 500 - 20_000, failed: 0 });
+    answers[0]?.('away');
+    await turn();
+    // The next turn comes within a second, and with the end.
+    expect(batches).toEqual([500]);
+    expect(dropped['failed']).toBe(500);
+    const stopped = log.stop();
+    while (batches.length < 41) {
+      answers.at(-1)?.('taken');
+      await turn();
+    }
+    answers.at(-1)?.('taken');
+    await stopped;
+    expect(batches).toEqual(Array(41).fill(500));
+  });
+
+  it('does not keep a node that stops waiting for a database that is away', async () => {
+    const { log, batches, answers, dropped } = heldLog();
+    for (let n = 0; n < 5_000; n += 1) log.add(request('test_known', n));
+    const stopped = log.stop();
+    answers[0]?.('away');
+    await stopped;
+    expect(batches).toEqual([500]);
+    expect(dropped).toEqual({ full: 0, failed: 5_000 });
+  });
+
+  it('gives less room to app ids that may have been made up', async () => {
+    const { log, dropped, batches, answers } = heldLog();
+    for (let n = 0; n < 2_000; n += 1) log.add(request(`test_${n}`, n));
+    for (let n = 0; n < 100; n += 1) log.add(request('test_known', n));
+    // The first 500 are on their way by then.
+    expect(dropped['full']).toBe(500);
+    const stopped = log.stop();
+    while (batches.length < 4) {
+      answers.at(-1)?.('taken');
+      await turn();
+    }
+    answers.at(-1)?.('taken');
+    await stopped;
+    expect(batches).toEqual([500, 500, 500, 100]);
+  });
+
+  it('takes a reason that PostgreSQL would not', async () => {
+    const log = createRequestLog({
+      database: service.fresh.database,
+      log: capturedLog().log,
+      isKnown: () => true,
+      countDropped: () => undefined,
+    });
+    log.add(request(appId, 0));
+    await log.stop();
+    expect(await logged('held-0')).toMatchObject({ reason: 'ab' });
+  });
+
+  it('counts what was dropped in a metric, from 0 on', async () => {
+    const { samples = [] } = (await scrape(service.baseUrl)).get('perennial_request_log_dropped_total') ?? {};
+    expect(samples.map(({ labels, value }) => [labels['why'], value])).toEqual([
+      ['full', 0],
+      ['failed', 0],
+    ]);
+  });
+});

@@ -1,0 +1,331 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPerson, disablePerson, resetPerson, setRole } from '../../src/operator/people/people.js';
+import type { Role } from '../../src/operator/people/roles.js';
+import { beginTotp, confirmTotp } from '../../src/operator/people/second-factor.js';
+import { totpCode, totpStep } from '../../src/operator/people/totp.js';
+import { type TestService, testService } from '../support/service.js';
+import { ask, consoleClient, createPersonWithPassword, PASSWORD } from './support.js';
+
+let service: TestService;
+beforeEach(async () => {
+  service = await testService();
+});
+afterEach(() => service.close());
+
+const create = (name: string, role: Role = 'support') => createPersonWithPassword(service, name, role);
+const signIn = (name: string, password = PASSWORD, more: object = {}, headers: Record<string, string> = {}) =>
+  ask(service.baseUrl, 'POST', '/session', { body: { name, password, ...more }, headers });
+const tokenOf = (reply: { headers: Headers }) => /=([^;]+)/.exec(reply.headers.get('set-cookie') ?? '')?.[1] ?? '';
+const asked = (token: string, headers: Record<string, string> = {}) =>
+  ask(service.baseUrl, 'GET', '/session', { headers: { cookie: `__Host-perennial=${token}`, ...headers } });
+const type = (reply: { body: { type: string } }) => reply.body.type.replace('urn:perennial:problem:', '');
+
+describe('signing in', () => {
+  it('gives a session, a token against CSRF, and a cookie that only this host gets back', async () => {
+    await create('ann', 'admin');
+    const reply = await signIn('ann');
+    expect(reply.status).toBe(200);
+    expect(reply.body).toMatchObject({ name: 'ann', role: 'admin', environment: 'sandbox', hasTotp: false });
+    expect(reply.headers.get('set-cookie')).toMatch(
+      /^__Host-perennial=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    const session = await asked(tokenOf(reply));
+    expect(session.body).toEqual(reply.body);
+    expect(session.body.csrfToken).toMatch(/^[\w-]{43}$/);
+  });
+
+  it('has another cookie over plain HTTP, and takes no other', async () => {
+    await service.close();
+    service = await testService({ publicUrl: () => 'http://127.0.0.1:1' });
+    await create('ann');
+    const reply = await signIn('ann');
+    expect(reply.headers.get('set-cookie')).toMatch(/^perennial=[\w-]{43}; .*SameSite=Strict$/);
+    const token = tokenOf(reply);
+    expect((await asked(token)).status).toBe(401);
+    expect((await asked('', { cookie: `perennial=${token}` })).status).toBe(200);
+  });
+
+  it('says the same of a wrong password, of a name that nobody has, and of somebody who is disabled', async () => {
+    await create('ann', 'admin');
+    await create('bo');
+    await disablePerson(service.operator, { name: 'bo' });
+    for (const [name, password] of [
+      ['ann', 'not this one, no'],
+      ['nobody', PASSWORD],
+      ['bo', PASSWORD],
+    ] as const) {
+      const reply = await signIn(name, password);
+      expect([reply.status, type(reply), reply.headers.get('set-cookie')]).toEqual([401, 'wrong-proof', null]);
+      expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      expect(reply.body.requestId).toMatch(/^[\w-]+$/);
+    }
+  });
+
+  it('makes a new session each time: one that somebody planted is worth nothing', async () => {
+    await create('ann');
+    const planted = 'A'.repeat(43);
+    const reply = await signIn('ann', PASSWORD, {}, { cookie: `__Host-perennial=${planted}` });
+    expect(tokenOf(reply)).not.toBe(planted);
+    expect((await asked(planted)).status).toBe(401);
+  });
+
+  it('is refused from another site', async () => {
+    await create('ann');
+    const reply = await signIn('ann', PASSWORD, {}, { 'sec-fetch-site': 'cross-site' });
+    expect([reply.status, type(reply)]).toEqual([403, 'csrf']);
+  });
+
+  it.each([[{}], [{ name: 'ann' }], [{ name: 7, password: 'x' }], [{ name: 'a'.repeat(65), password: 'x' }]])(
+    'is 400 for %j',
+    async (body) => {
+      const reply = await ask(service.baseUrl, 'POST', '/session', { body });
+      expect([reply.status, type(reply)]).toEqual([400, 'invalid']);
+    },
+  );
+});
+
+describe('wrong tries', () => {
+  const wrongBefore = (key: string, failures: number) =>
+    service.fresh.database.query('insert into sign_in_failures (key, failures) values ($1, $2)', [key, failures]);
+
+  it('lock the account after five, also for the right password, for longer each time', async () => {
+    await create('ann');
+    await wrongBefore('name ann', 3);
+    for (const password of ['wrong password', 'another one']) expect((await signIn('ann', password)).status).toBe(401);
+    const locked = await signIn('ann');
+    expect([locked.status, type(locked)]).toEqual([429, 'locked']);
+    expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(50);
+    await service.fresh.database.query(`update sign_in_failures set locked_until = now() where key = 'name ann'`);
+    expect((await signIn('ann', 'wrong password')).status).toBe(401);
+    expect(Number((await signIn('ann')).headers.get('retry-after'))).toBeGreaterThan(110);
+    await service.fresh.database.query(`update sign_in_failures set locked_until = now() where key = 'name ann'`);
+    expect((await signIn('ann')).status).toBe(200);
+    expect((await signIn('ann', 'wrong password')).status).toBe(401);
+  });
+
+  it('of many at once no more than five are judged', async () => {
+    await create('ann');
+    await wrongBefore('name ann', 2);
+    const replies = await Promise.all(Array.from({ length: 20 }, () => signIn('ann', 'wrong password')));
+    expect(replies.filter(({ status }) => status === 401)).toHaveLength(3);
+    expect(replies.filter(({ status }) => status === 429)).toHaveLength(17);
+  });
+
+  it('of a name that nobody has are locked the same way', async () => {
+    await wrongBefore('name nobody', 4);
+    expect((await signIn('nobody')).status).toBe(401);
+    expect((await signIn('nobody')).status).toBe(429);
+  });
+
+  it('of somebody else do not keep those out who are signed in: their proofs are counted by their session', async () => {
+    await create('ann');
+    const ann = await consoleClient(service, 'support', 'ann');
+    const elsewhere = await consoleClient(service, 'support', 'ann');
+    await wrongBefore('name ann', 4);
+    await wrongBefore('address 127.0.0.1', 29);
+    expect((await signIn('ann', 'wrong password')).status).toBe(401);
+    expect((await signIn('ann')).status).toBe(429);
+    const prove = (by: typeof ann, password: string) => by.post('/session/proof', { password });
+    expect((await prove(ann, PASSWORD)).status).toBe(200);
+    for (let tries = 0; tries < 5; tries += 1) expect((await prove(ann, 'wrong password')).status).toBe(401);
+    const locked = await prove(ann, PASSWORD);
+    expect([locked.status, type(locked)]).toEqual([429, 'locked']);
+    expect((await ann.put('/account/password', { current: PASSWORD, password: 'another good one' })).status).toBe(429);
+    expect((await prove(elsewhere, PASSWORD)).status).toBe(200);
+  });
+
+  it('lock the address after thirty, whatever the names', async () => {
+    await create('ann');
+    await wrongBefore('address 127.0.0.1', 28);
+    for (const name of ['bo', 'chen']) expect((await signIn(name)).status).toBe(401);
+    expect((await signIn('ann')).status).toBe(429);
+  });
+});
+
+describe('codes of an authenticator app', () => {
+  const setUp = async (name: string): Promise<Buffer> => {
+    await create(name);
+    const operator = { ...service.operator, clock: service.clock };
+    await beginTotp(operator, { name });
+    const [row] = await service.fresh.database.query<{ pending: string }>(
+      'select totp_pending as pending from people where name = $1',
+      [name],
+    );
+    const secret = Buffer.from(service.vault.unwrapKey(row?.pending ?? ''));
+    await confirmTotp(operator, { name, code: totpCode(secret, totpStep(service.clock.now())) });
+    return secret;
+  };
+
+  it('are asked for after the right password, and one counts once', async () => {
+    const secret = await setUp('ann');
+    expect(type(await signIn('ann'))).toBe('code-needed');
+    expect(type(await signIn('ann', 'wrong password'))).toBe('wrong-proof');
+    service.clock.advance(60_000);
+    const code = totpCode(secret, totpStep(service.clock.now()));
+    expect(type(await signIn('ann', PASSWORD, { code: '000000' === code ? '111111' : '000000' }))).toBe('wrong-proof');
+    expect((await signIn('ann', PASSWORD, { code })).status).toBe(200);
+    expect(type(await signIn('ann', PASSWORD, { code }))).toBe('wrong-proof');
+  });
+
+  it('are removed by a code, not by the password, and not by one that was used', async () => {
+    const secret = await setUp('ann');
+    const ann = await consoleClient(service, 'support', 'ann');
+    const remove = (code: string) => ann.post('/account/totp/remove', { code });
+    expect((await ann.post('/session/proof', { password: PASSWORD })).status).toBe(200);
+    expect((await ann.post('/account/totp/remove', {})).status).toBe(400);
+    const used = totpCode(secret, totpStep(service.clock.now()));
+    for (const code of [used, PASSWORD.slice(0, 16)]) {
+      const { status, body } = await remove(code);
+      expect([status, body.code]).toEqual([409, 'code-not-right']);
+    }
+    expect((await ann.get('/session')).body.hasTotp).toBe(true);
+    service.clock.advance(60_000);
+    expect((await remove(totpCode(secret, totpStep(service.clock.now())))).status).toBe(200);
+    expect((await ann.get('/session')).body.hasTotp).toBe(false);
+  });
+
+  it('are those of RFC 6238', () => {
+    const secret = Buffer.from('12345678901234567890');
+    expect([59, 1111111109, 20000000000].map((seconds) => totpCode(secret, Math.floor(seconds / 30)))).toEqual([
+      '287082',
+      '081804',
+      '353130',
+    ]);
+  });
+});
+
+describe('a session', () => {
+  it('ends when its owner signs out, 30 minutes after its last use, after 12 hours, and when its owner is disabled', async () => {
+    const admin = await consoleClient(service, 'admin');
+    const { database } = service.fresh;
+    const open = async () => {
+      const ann = await consoleClient(service, 'support', 'ann');
+      expect((await ann.get('/session')).status).toBe(200);
+      return ann;
+    };
+    const out = await open();
+    expect((await out.delete('/session')).status).toBe(204);
+    expect((await out.get('/session')).status).toBe(401);
+    const idle = await open();
+    await database.query(`update console_sessions set last_seen_at = now() - interval '31 minutes'
+      where person_id = (select person_id from people where name = 'ann')`);
+    expect((await idle.get('/session')).status).toBe(401);
+    const old = await open();
+    await database.query(
+      `update console_sessions set expires_at = now() where person_id = (select person_id from people where name = 'ann')`,
+    );
+    expect((await old.get('/session')).status).toBe(401);
+    const disabled = await open();
+    expect((await admin.post('/people/ann/disable')).body).toMatchObject({
+      changed: true,
+      person: { status: 'DISABLED' },
+    });
+    expect((await disabled.get('/session')).status).toBe(401);
+    expect((await admin.post('/people/ann/enable')).status).toBe(200);
+    expect((await disabled.get('/session')).status).toBe(401);
+  });
+
+  it('ends with another role, a reset and another password, but for the one that set it', async () => {
+    const first = await consoleClient(service, 'support', 'ann');
+    await setRole(service.operator, { name: 'ann', role: 'finance' });
+    expect((await first.get('/session')).status).toBe(401);
+    const second = await consoleClient(service, 'support', 'ann');
+    expect((await second.get('/session')).body.role).toBe('finance');
+    const { setupToken } = await resetPerson(service.operator, { name: 'ann' });
+    expect((await second.get('/session')).status).toBe(401);
+    const set = await ask(service.baseUrl, 'POST', '/setup', { body: { token: setupToken, password: PASSWORD } });
+    expect(set.body).toEqual({ name: 'ann' });
+    const third = await consoleClient(service, 'support', 'ann');
+    const fourth = await consoleClient(service, 'support', 'ann');
+    const changed = await third.put('/account/password', { current: PASSWORD, password: 'another good password' });
+    expect(changed.status).toBe(200);
+    expect([(await third.get('/session')).status, (await fourth.get('/session')).status]).toEqual([200, 401]);
+    expect((await signIn('ann')).status).toBe(401);
+    expect((await signIn('ann', 'another good password')).status).toBe(200);
+  });
+
+  it('is kept alive by what its owner does, not by a page that asks by itself', async () => {
+    const ann = await consoleClient(service, 'support', 'ann');
+    const { database } = service.fresh;
+    const idleMinutes = async () => {
+      const [row] = await database.query<{ minutes: number }>(
+        `select round(extract(epoch from now() - last_seen_at) / 60)::integer as minutes from console_sessions`,
+      );
+      return row?.minutes;
+    };
+    await database.query(`update console_sessions set last_seen_at = now() - interval '29 minutes'`);
+    for (const path of ['/waiting', '/session', '/orders']) {
+      expect((await ann.send('GET', path, { headers: { 'x-unattended': 'true' } })).status).toBe(200);
+    }
+    expect(await idleMinutes()).toBe(29);
+    expect((await ann.get('/waiting')).status).toBe(200);
+    expect(await idleMinutes()).toBe(0);
+    await database.query(`update console_sessions set last_seen_at = now() - interval '31 minutes'`);
+    expect((await ann.send('GET', '/waiting', { headers: { 'x-unattended': 'true' } })).status).toBe(401);
+  });
+
+  it('is listed and ended by its owner, and by nobody else', async () => {
+    const ann = await consoleClient(service, 'support', 'ann');
+    const other = await consoleClient(service, 'support', 'ann');
+    const bo = await consoleClient(service, 'support', 'bo');
+    const { body } = await ann.get('/sessions');
+    expect(body.sessions).toHaveLength(2);
+    const [one] = body.sessions.filter(({ isThis }: { isThis: boolean }) => !isThis);
+    expect((await bo.delete(`/sessions/${one.sessionId}`)).status).toBe(404);
+    expect((await ann.delete(`/sessions/${one.sessionId}`)).status).toBe(200);
+    expect((await other.get('/session')).status).toBe(401);
+  });
+
+  it('keeps no token in the database', async () => {
+    const ann = await consoleClient(service, 'support', 'ann');
+    const [row] = await service.fresh.database.query<{ text: string }>(
+      'select s::text as text from console_sessions s',
+    );
+    expect(row?.text).not.toContain(ann.token);
+  });
+});
+
+describe('a one-time link', () => {
+  it('sets a password once, and not after a day', async () => {
+    const { setupToken: token } = await createPerson(service.operator, { name: 'ann', role: 'viewer' });
+    expect((await signIn('ann', PASSWORD)).status).toBe(401);
+    const short = await ask(service.baseUrl, 'POST', '/setup', { body: { token, password: 'too short' } });
+    expect(short.status).toBe(400);
+    expect((await ask(service.baseUrl, 'POST', '/setup', { body: { token, password: PASSWORD } })).status).toBe(200);
+    const again = await ask(service.baseUrl, 'POST', '/setup', { body: { token, password: PASSWORD } });
+    expect([again.status, type(again)]).toEqual([409, 'not-possible']);
+    const { setupToken } = await resetPerson(service.operator, { name: 'ann' });
+    await service.fresh.database.query(`update people set setup_until = now()`);
+    const late = await ask(service.baseUrl, 'POST', '/setup', { body: { token: setupToken, password: PASSWORD } });
+    expect(late.status).toBe(409);
+  });
+});
+
+describe('what moves money or shows a secret', () => {
+  it('needs a proof of the last five minutes', async () => {
+    const ann = await consoleClient(service, 'admin', 'ann');
+    const { setupToken } = await resetPerson(service.operator, { name: 'ann' });
+    await ask(service.baseUrl, 'POST', '/setup', { body: { token: setupToken, password: PASSWORD } });
+    const again = await consoleClient(service, 'admin', 'ann');
+    expect((await ann.get('/session')).status).toBe(401);
+    const make = () => again.post('/people', { name: `new${Math.random()}`.slice(0, 10), role: 'viewer' });
+    expect((await make()).status).toBe(200);
+    await service.fresh.database.query(`update console_sessions set proven_at = now() - interval '6 minutes'`);
+    const refused = await make();
+    expect([refused.status, type(refused)]).toEqual([403, 'proof-needed']);
+    expect(type(await again.post('/session/proof', { password: 'wrong password' }))).toBe('wrong-proof');
+    expect((await make()).status).toBe(403);
+    // Judged before anything is looked for.
+    for (const [method, path, body] of [
+      ['post', '/orders/1/periods/1/retry', {}],
+      ['post', '/bulk/1/start', { confirmation: 'RETRY 1' }],
+      ['post', '/settlement/2026-01/close', { confirmation: '2026-01', note: 'x' }],
+      ['put', '/channels/test_none', { callback: { eventType: '*', url: 'https://thief.example/' } }],
+    ] as const) {
+      expect([path, type(await again[method](path, body))]).toEqual([path, 'proof-needed']);
+    }
+    expect((await again.post('/session/proof', { password: PASSWORD })).status).toBe(200);
+    expect((await make()).status).toBe(200);
+  });
+});

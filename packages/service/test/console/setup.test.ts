@@ -1,0 +1,312 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchPoolStock } from '../../src/engine/jobs/pool-stock.js';
+import { resolveEndedAlerts } from '../../src/platform/alerts/resolve-sql.js';
+import { dump } from '../operator/support.js';
+import { type ChannelClient, channelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+import { type ConsoleClient, consoleClient } from './support.js';
+
+let service: TestService;
+let viewer: ConsoleClient;
+let support: ConsoleClient;
+let admin: ConsoleClient;
+beforeAll(async () => {
+  service = await testService();
+  viewer = await consoleClient(service, 'viewer');
+  support = await consoleClient(service, 'support');
+  admin = await consoleClient(service, 'admin');
+});
+afterAll(() => service.close());
+
+const KEY = /^[A-Za-z0-9+/]{43}=$/;
+const PRODUCT = {
+  productCode: 'GOLD',
+  productName: '黄金会员',
+  settlementModes: ['SVC_DEDUCT'],
+  periodType: 'MONTH',
+  period: 1,
+  totalCycles: 12,
+  amountCent: 1990,
+  benefits: [{ benefitCode: 'PASS', name: 'Pass', faceValueCent: 500 }],
+};
+const clientOf = (appId: string, credentials: { appSecret: string; aesKey: string; callbackSecret: string }) =>
+  channelClient(service.baseUrl, { appId, ...credentials }, () => service.clock.now());
+/** The code by which its secret is answered. */
+const answerTo = async (client: ChannelClient) => {
+  const { appId } = client.credentials;
+  return (await client.callBare('auth/token', { grantType: 'client_credentials', appId })).code;
+};
+const audited = async (action: string) => {
+  const { body } = await viewer.get(`/audit?action=${action}`);
+  return body.entries.map(({ actor, subject, detail }: Record<string, unknown>) => ({ actor, subject, detail }));
+};
+const unproven = async (act: () => Promise<{ status: number; body: { type?: string } }>) => {
+  await service.fresh.database.query(`update console_sessions set proven_at = now() - interval '6 minutes'`);
+  const { status, body } = await act();
+  await service.fresh.database.query('update console_sessions set proven_at = now()');
+  return [status, body.type?.split(':').at(-1)];
+};
+
+describe('a channel', () => {
+  it('is made with credentials that are shown once and work, and stand nowhere else', async () => {
+    expect((await support.post('/channels', { name: 'No' })).status).toBe(403);
+    expect(await unproven(() => admin.post('/channels', { name: 'No' }))).toEqual([403, 'proof-needed']);
+    const { status, body } = await admin.post('/channels', {
+      name: 'Partner',
+      appId: 'test_partner',
+      ratePerSecond: 7,
+    });
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        channel: { appId: 'test_partner', name: 'Partner', ratePerSecond: 7, rateBurst: 14, formerSecretUntil: null },
+        credentials: {
+          appSecret: expect.stringMatching(KEY),
+          aesKey: expect.stringMatching(KEY),
+          callbackSecret: expect.stringMatching(KEY),
+        },
+      },
+    ]);
+    expect(body.channel).not.toHaveProperty('appSecret');
+    expect(await answerTo(clientOf('test_partner', body.credentials))).toBe('0');
+    const everything = await dump(service.fresh.database);
+    for (const secret of Object.values<string>(body.credentials)) expect(everything).not.toContain(secret);
+    expect((await viewer.get('/channels/test_partner')).body).toEqual(body.channel);
+    expect((await viewer.get('/channels')).body.channels).toContainEqual(body.channel);
+    expect((await admin.post('/channels', { name: 'Again', appId: 'test_partner' })).status).toBe(409);
+    expect((await viewer.get('/channels/test_nobody')).status).toBe(404);
+  });
+
+  it('is changed in several settings at once, all of them or none', async () => {
+    const change = {
+      status: 'SUSPENDED',
+      ipAllowList: ['203.0.113.0/24'],
+      limits: { ratePerSecond: 5 },
+      voidedPeriodEvents: false,
+      frameOrigins: ['https://shop.example'],
+      encryption: { answers: 'v2', acceptsV1: false },
+      callback: { eventType: '*', url: 'https://partner.example/events' },
+    };
+    expect((await support.put('/channels/test_partner', change)).status).toBe(403);
+    const wrong = { ...change, callback: { eventType: '*', url: 'http://10.0.0.1/' } };
+    const before = (await viewer.get('/channels/test_partner')).body;
+    expect((await admin.put('/channels/test_partner', wrong)).status).toBe(400);
+    expect((await viewer.get('/channels/test_partner')).body).toEqual(before);
+    expect((await admin.put('/channels/test_partner', change)).body).toMatchObject({
+      channel: {
+        ...{ status: 'SUSPENDED', ipAllowList: ['203.0.113.0/24'], ratePerSecond: 5, rateBurst: 10 },
+        ...{ voidedPeriodEvents: false, frameOrigins: ['https://shop.example'] },
+        ...{ answerEncryption: 'v2', acceptsV1: false },
+        callbackUrls: [{ eventType: '*', url: 'https://partner.example/events' }],
+      },
+      changed: true,
+    });
+    expect((await admin.put('/channels/test_partner', change)).body.changed).toBe(false);
+    const back = { status: 'ACTIVE', ipAllowList: [], callback: { eventType: '*', url: null } };
+    expect((await admin.put('/channels/test_partner', back)).body.channel).toMatchObject({
+      ...{ status: 'ACTIVE', ipAllowList: [], callbackUrls: [], ratePerSecond: 5 },
+    });
+    expect((await admin.put('/channels/test_partner', {})).status).toBe(400);
+    expect(await audited('channel.suspend')).toEqual([
+      { actor: admin.name, subject: 'test_partner', detail: { from: 'ACTIVE', to: 'SUSPENDED' } },
+    ]);
+  });
+
+  it('gets new credentials: without an overlap the old ones end at once', async () => {
+    const made = (await admin.post('/channels', { name: 'Rolling', appId: 'test_rolling' })).body;
+    const old = clientOf('test_rolling', made.credentials);
+    const path = '/channels/test_rolling/credentials';
+    expect(await unproven(() => admin.post(path, { names: ['appSecret'] }))).toEqual([403, 'proof-needed']);
+    const { body } = await admin.post(path, { names: ['appSecret'] });
+    expect(Object.keys(body.credentials)).toEqual(['appSecret']);
+    expect(await answerTo(old)).toBe('401002');
+    expect(await answerTo(clientOf('test_rolling', { ...made.credentials, ...body.credentials }))).toBe('0');
+    expect((await admin.post(path, { names: ['aesKey'], overlapHours: 2 })).status).toBe(400);
+    expect((await admin.post(path, { names: ['appSecret'], overlapHours: 169 })).status).toBe(400);
+  });
+});
+
+describe('an authorization', () => {
+  it('of a product and of a payment channel is given and withdrawn', async () => {
+    await admin.post('/products', { ...PRODUCT, productCode: 'SILVER' });
+    await admin.post('/payment-channels', {
+      ...{ code: 'PAY', gateway: 'sandbox', displayName: 'Pay', supportedBanks: ['*'] },
+    });
+    const path = '/channels/test_partner';
+    expect((await admin.put(`${path}/products/SILVER`)).body).toMatchObject({
+      channel: { products: ['SILVER'] },
+      changed: true,
+    });
+    expect((await admin.put(`${path}/products/SILVER`)).body.changed).toBe(false);
+    expect((await admin.put(`${path}/products/NONE`)).status).toBe(404);
+    expect((await admin.put(`${path}/payment-channels/PAY`, { isDefault: true })).body.channel.paymentChannels).toEqual(
+      [{ code: 'PAY', isDefault: true, shareEnabled: false }],
+    );
+    expect((await admin.put(`${path}/payment-channels/PAY`, { shareEnabled: true })).body.channel).toMatchObject({
+      paymentChannels: [{ code: 'PAY', isDefault: true, shareEnabled: true }],
+    });
+    expect((await admin.delete(`${path}/payment-channels/PAY`)).body.channel.paymentChannels).toEqual([]);
+    expect((await admin.delete(`${path}/products/SILVER`)).body).toMatchObject({
+      channel: { products: [] },
+      changed: true,
+    });
+    expect((await support.put(`${path}/products/SILVER`)).status).toBe(403);
+    expect((await support.delete(`${path}/products/SILVER`)).status).toBe(403);
+  });
+});
+
+describe('a product', () => {
+  it('is made, and has later versions under codes of their own', async () => {
+    const first = await admin.post('/products', PRODUCT);
+    expect(first.body).toMatchObject({ ...PRODUCT, version: 1, versionOf: null, channels: [] });
+    expect((await admin.post('/products', PRODUCT)).status).toBe(409);
+    await admin.put('/channels/test_partner/products/GOLD');
+    const second = await admin.post('/products/GOLD/versions', { amountCent: 2990 });
+    expect(second.body).toMatchObject({
+      ...{ ...PRODUCT, productCode: 'GOLD_V2', amountCent: 2990, version: 2, versionOf: 'GOLD' },
+      ...{ retryDelays: first.body.retryDelays, channels: [] },
+    });
+    const third = await admin.post('/products/GOLD_V2/versions', {
+      ...{ productCode: 'GOLD_2027', totalCycles: 24, benefits: [] },
+    });
+    expect(third.body).toMatchObject({
+      ...{ productCode: 'GOLD_2027', amountCent: 2990, totalCycles: 24, benefits: [], version: 3, versionOf: 'GOLD' },
+    });
+    expect((await viewer.get('/products/GOLD')).body).toMatchObject({ ...PRODUCT, channels: ['test_partner'] });
+    expect((await viewer.get('/products')).body.products).toHaveLength(4);
+    expect((await viewer.get('/products/NONE')).status).toBe(404);
+    expect((await admin.post('/products/NONE/versions', {})).status).toBe(404);
+    expect((await support.post('/products/GOLD/versions', {})).status).toBe(403);
+  });
+
+  it('in a later version replaces the one before for the channels that sell it; running orders go on', async () => {
+    const channel = await demoChannel(service);
+    const { data } = await channel.call('orders/create', collectRequest(channel));
+    const former = 'TEST_SPU_001';
+    const { body } = await admin.post(`/products/${former}/versions`, { amountCent: 2190, replacesForChannels: true });
+    expect(body).toMatchObject({ productCode: `${former}_V2`, version: 2, channels: ['test_demo'] });
+    expect((await viewer.get(`/products/${former}`)).body.channels).toEqual([]);
+    const again = await channel.call('orders/query', { orderNo: data.orderNo });
+    expect(again.data).toMatchObject({ orderStatus: 'ACTIVE', paymentRecords: data.paymentRecords });
+    expect((await channel.call('orders/create', collectRequest(channel))).code).not.toBe('0');
+    expect(await audited('product.create-version')).toMatchObject([
+      { subject: `${former}_V2`, detail: { formerCode: former, replacesForChannels: true, amountCent: 2190 } },
+      {},
+      {},
+    ]);
+    expect(await audited('channel.withdraw-product')).toMatchObject([
+      { actor: admin.name, subject: 'test_demo', detail: { productCode: former } },
+      {},
+    ]);
+  });
+
+  it('gets one number for each version, also when two are made at the same time', async () => {
+    const replies = await Promise.all([1, 2, 3].map(() => admin.post('/products/SILVER/versions', {})));
+    expect(replies.map(({ body }) => body.version).toSorted()).toEqual([2, 3, 4]);
+  });
+});
+
+describe('a payment channel', () => {
+  it('with a bridge shows its key when it is made and when it is reset, and never again', async () => {
+    const bridge = {
+      ...{ code: 'UNI', gateway: 'bridge', displayName: 'Uni', supportedBanks: ['ICBC'] },
+      gatewayUrl: 'https://bridge.example/uni',
+    };
+    expect(await unproven(() => admin.post('/payment-channels', bridge))).toEqual([403, 'proof-needed']);
+    const elsewhere = { gatewayUrl: 'https://elsewhere.example' };
+    expect(await unproven(() => admin.put('/payment-channels/ANY', elsewhere))).toEqual([403, 'proof-needed']);
+    const { body } = await admin.post('/payment-channels', bridge);
+    expect(body).toMatchObject({ paymentChannel: { ...bridge, channels: [] }, gatewayKey: expect.stringMatching(KEY) });
+    expect((await viewer.get('/payment-channels/UNI')).body).toEqual(body.paymentChannel);
+    expect((await viewer.get('/payment-channels')).body.paymentChannels).toContainEqual(body.paymentChannel);
+    const reset = await admin.post('/payment-channels/UNI/key');
+    expect(reset.body.gatewayKey).toMatch(KEY);
+    expect(reset.body.gatewayKey).not.toBe(body.gatewayKey);
+    expect((await admin.post('/payment-channels/PAY/key')).status).toBe(409);
+    expect((await viewer.get('/payment-channels/NONE')).status).toBe(404);
+  });
+
+  it('is changed in what is given', async () => {
+    const change = { debitHours: { from: 8, to: 20 }, debitsPerSecond: 10 };
+    expect((await admin.put('/payment-channels/UNI', change)).body).toMatchObject({
+      ...{ paymentChannel: { ...change, displayName: 'Uni' }, changed: true },
+    });
+    expect((await admin.put('/payment-channels/UNI', change)).body.changed).toBe(false);
+    expect((await admin.put('/payment-channels/UNI', { debitHours: null })).body.paymentChannel).toMatchObject({
+      ...{ debitHours: null, debitsPerSecond: 10 },
+    });
+    expect((await admin.put('/payment-channels/UNI', {})).status).toBe(400);
+    expect((await support.put('/payment-channels/UNI', change)).status).toBe(403);
+  });
+});
+
+describe('a benefit', () => {
+  const openAlerts = async () =>
+    (await viewer.get('/alerts?kind=pool-low')).body.alerts.map(
+      ({ subject, detail, seen }: Record<string, unknown>) => ({
+        subject,
+        detail,
+        seen,
+      }),
+    );
+  const watch = () => watchPoolStock(service.fresh.database);
+
+  it('takes its codes from a pool that support may refill', async () => {
+    expect((await viewer.get('/benefits')).body.benefits).toContainEqual({
+      ...{ benefitCode: 'PASS', kind: 'GENERATED', supplierUrl: null, codesLeft: null, claimsWaiting: 0 },
+      ...{ lowStock: null, products: expect.arrayContaining(['GOLD', 'GOLD_V2']) },
+    });
+    expect((await support.put('/benefits/PASS/fulfilment', { kind: 'pool' })).status).toBe(403);
+    expect((await support.put('/benefits/PASS/low-stock', { lowStock: 3 })).status).toBe(409);
+    expect((await admin.put('/benefits/PASS/fulfilment', { kind: 'pool' })).body).toMatchObject({
+      ...{ benefit: { kind: 'POOL', codesLeft: 0 }, changed: true },
+    });
+    expect((await support.post('/benefits/PASS/codes', { codes: 'A-1\nA-2\nA-2\n' })).body).toEqual({
+      benefit: expect.objectContaining({ benefitCode: 'PASS', codesLeft: 2 }),
+      ...{ imported: 2, knownBefore: 0, repeated: 1, served: 0 },
+    });
+    expect((await support.post('/benefits/PASS/codes', { codes: 'A-3\n\u0007\n' })).status).toBe(400);
+    expect((await viewer.post('/benefits/PASS/codes', { codes: 'A-4\n' })).status).toBe(403);
+    expect(JSON.stringify((await viewer.get('/audit?limit=200')).body)).not.toContain('A-1');
+  });
+
+  it('with fewer codes than asked for raises an alert once, which ends when the pool is refilled', async () => {
+    expect((await support.put('/benefits/PASS/low-stock', { lowStock: 3 })).body).toMatchObject({
+      ...{ benefit: { lowStock: 3, codesLeft: 2 }, changed: true },
+    });
+    expect((await support.put('/benefits/PASS/low-stock', { lowStock: 3 })).body.changed).toBe(false);
+    expect(await watch()).toBe(1);
+    await watch();
+    await resolveEndedAlerts(service.fresh.database);
+    expect(await openAlerts()).toEqual([{ subject: 'PASS', detail: '2 codes are left, fewer than 3', seen: 1 }]);
+    await support.post('/benefits/PASS/codes', { codes: 'A-5\n' });
+    expect(await watch()).toBe(0);
+    await resolveEndedAlerts(service.fresh.database);
+    expect(await openAlerts()).toEqual([]);
+    await service.fresh.database.query(
+      `update pool_codes set given_to = 'C1', code = null where ctid = (select min(ctid) from pool_codes)`,
+    );
+    await watch();
+    expect(await openAlerts()).toEqual([{ subject: 'PASS', detail: '2 codes are left, fewer than 3', seen: 2 }]);
+    await support.put('/benefits/PASS/low-stock', { lowStock: null });
+    await resolveEndedAlerts(service.fresh.database);
+    expect(await openAlerts()).toEqual([]);
+    expect(await audited('benefit.set-low-stock')).toEqual([
+      { actor: support.name, subject: 'PASS', detail: { from: 3, to: null } },
+      { actor: support.name, subject: 'PASS', detail: { from: null, to: 3 } },
+    ]);
+  });
+
+  it('has a supplier, whose key is written nowhere', async () => {
+    const supplierKey = Buffer.alloc(32, 5).toString('base64');
+    const supplier = { kind: 'supplier', supplierUrl: 'https://supplier.example/codes', supplierKey };
+    expect((await admin.put('/benefits/PASS/fulfilment', supplier)).body).toMatchObject({
+      benefit: { kind: 'SUPPLIER', supplierUrl: supplier.supplierUrl },
+    });
+    for (const key of ['short', `${supplierKey}=`, supplierKey.slice(1)]) {
+      expect((await admin.put('/benefits/PASS/fulfilment', { ...supplier, supplierKey: key })).status).toBe(400);
+    }
+    expect(await dump(service.fresh.database)).not.toContain(supplierKey);
+  });
+});

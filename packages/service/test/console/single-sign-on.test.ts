@@ -1,0 +1,169 @@
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPerson, disablePerson } from '../../src/operator/people/people.js';
+import { type TestService, testService } from '../support/service.js';
+import { ask } from './support.js';
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+/** An identity provider of the test's own: it signs in whoever it is told to, without asking. */
+async function startProvider() {
+  const codes = new Map<string, { nonce: string; challenge: string }>();
+  let claims: Record<string, unknown> = {};
+  const server = http.createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+    const json = (body: object, status = 200) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    if (pathname === '/.well-known/openid-configuration') {
+      return json({
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/keys`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        code_challenge_methods_supported: ['S256'],
+      });
+    }
+    if (pathname === '/keys') {
+      return json({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] });
+    }
+    if (pathname === '/authorize') {
+      const code = randomBytes(16).toString('hex');
+      codes.set(code, {
+        nonce: searchParams.get('nonce') ?? '',
+        challenge: searchParams.get('code_challenge') ?? '',
+      });
+      const to = new URL(searchParams.get('redirect_uri') ?? '');
+      to.searchParams.set('code', code);
+      to.searchParams.set('state', searchParams.get('state') ?? '');
+      return response.writeHead(303, { location: to.href }).end();
+    }
+    let body = '';
+    for await (const piece of request) body += piece;
+    const form = new URLSearchParams(body);
+    const begun = codes.get(form.get('code') ?? '');
+    codes.delete(form.get('code') ?? '');
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    if (begun?.challenge !== challenge) return json({ error: 'invalid_grant' }, 400);
+    const now = Math.floor(Date.now() / 1000);
+    const payload = { iss: issuer, aud: 'perennial', iat: now, exp: now + 60, nonce: begun.nonce, ...claims };
+    const text = [{ alg: 'RS256', kid: 'one' }, payload]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
+    const signature = sign('sha256', Buffer.from(text), privateKey).toString('base64url');
+    return json({ access_token: 'x', token_type: 'bearer', id_token: `${text}.${signature}` });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer,
+    willSay(next: Record<string, unknown>) {
+      claims = next;
+    },
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+let service: TestService;
+let provider: Awaited<ReturnType<typeof startProvider>>;
+beforeEach(async () => {
+  provider = await startProvider();
+  const singleSignOn = { issuer: provider.issuer, clientId: 'perennial', clientSecret: 'secret', name: 'Example' };
+  service = await testService({ singleSignOn });
+});
+afterEach(async () => {
+  await service.close();
+  await provider.close();
+});
+
+const cookieOf = (headers: Headers) => (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+
+/** As a browser goes: here, to the provider, and back here. */
+async function goThere(returnTo = '') {
+  const begun = await ask(service.baseUrl, 'GET', `/single-sign-on${returnTo}`);
+  expect(begun.status).toBe(303);
+  const there = await fetch(begun.headers.get('location') ?? '', { redirect: 'manual' });
+  const back = new URL(there.headers.get('location') ?? '');
+  expect(back.origin + back.pathname).toBe('https://pay.example/console/api/single-sign-on/callback');
+  return { cookie: cookieOf(begun.headers), path: `/single-sign-on/callback${back.search}` };
+}
+async function goThereAndBack(returnTo = '') {
+  const { cookie, path } = await goThere(returnTo);
+  return ask(service.baseUrl, 'GET', path, { headers: { cookie } });
+}
+const REFUSED = '/console/sign-in?problem=single-sign-on';
+
+describe('single sign-on', () => {
+  it('is offered, and signs in a person whose name is the verified address; from then on by the subject', async () => {
+    expect((await ask(service.baseUrl, 'GET', '/sign-in-ways')).body).toMatchObject({
+      oidc: true,
+      oidcName: 'Example',
+    });
+    await createPerson(service.operator, { name: 'ann@example.com', role: 'finance' });
+    provider.willSay({ sub: '7', email: 'ann@example.com', email_verified: true });
+    const first = await goThereAndBack('?returnTo=/orders');
+    expect([first.status, first.headers.get('location')]).toEqual([303, '/console/orders']);
+    const { body } = await ask(service.baseUrl, 'GET', '/session', { headers: { cookie: cookieOf(first.headers) } });
+    expect(body).toMatchObject({ name: 'ann@example.com', role: 'finance', hasPassword: false });
+    provider.willSay({ sub: '7', email: 'another@example.com', email_verified: true });
+    expect((await goThereAndBack()).headers.get('location')).toBe('/console/');
+  });
+
+  it.each([
+    ['nobody has an account of that name', { sub: '1', email: 'nobody@example.com', email_verified: true }],
+    ['the address is not verified', { sub: '1', email: 'ann@example.com' }],
+    ['the person is disabled', { sub: '1', email: 'bo@example.com', email_verified: true }],
+    ['another subject has the address now', { sub: '2', email: 'chen@example.com', email_verified: true }],
+    ['the answer is for somebody else', { sub: '1', email: 'ann@example.com', email_verified: true, aud: 'other' }],
+    ['the answer is to another question', { sub: '1', email: 'ann@example.com', email_verified: true, nonce: 'x' }],
+  ])('lets nobody in when %s', async (_why, claims) => {
+    for (const name of ['ann', 'bo', 'chen']) {
+      await createPerson(service.operator, { name: `${name}@example.com`, role: 'admin' });
+    }
+    await disablePerson(service.operator, { name: 'bo@example.com' });
+    provider.willSay({ sub: '9', email: 'chen@example.com', email_verified: true });
+    expect((await goThereAndBack()).headers.get('location')).toBe('/console/');
+    provider.willSay(claims);
+    const refused = await goThereAndBack();
+    expect(refused.headers.get('location')).toBe(REFUSED);
+    expect(refused.headers.get('set-cookie')).toBeNull();
+  });
+
+  it('is begun thirty times a minute from one address, and no more', async () => {
+    const begin = async () => (await ask(service.baseUrl, 'GET', '/single-sign-on')).status;
+    expect(await Promise.all(Array.from({ length: 30 }, begin))).toEqual(Array(30).fill(303));
+    expect(await begin()).toBe(429);
+    expect(await service.fresh.database.query('select from single_sign_on_tries')).toHaveLength(30);
+    service.clock.advance(2_000);
+    expect(await begin()).toBe(303);
+  });
+
+  it('ends only what was begun in the same browser, and once', async () => {
+    await createPerson(service.operator, { name: 'ann@example.com', role: 'admin' });
+    provider.willSay({ sub: '1', email: 'ann@example.com', email_verified: true });
+    const { cookie, path } = await goThere();
+    expect((await ask(service.baseUrl, 'GET', path)).headers.get('location')).toBe(REFUSED);
+    expect((await ask(service.baseUrl, 'GET', path, { headers: { cookie } })).headers.get('location')).toBe(
+      '/console/',
+    );
+    expect((await ask(service.baseUrl, 'GET', path, { headers: { cookie } })).headers.get('location')).toBe(REFUSED);
+  });
+
+  it.each(['//evil.example', 'https://evil.example', '/\\evil.example', '%2F%2Fevil.example'])(
+    'never leads to %s',
+    async (returnTo) => {
+      await createPerson(service.operator, { name: 'ann@example.com', role: 'admin' });
+      provider.willSay({ sub: '1', email: 'ann@example.com', email_verified: true });
+      const reply = await goThereAndBack(`?returnTo=${returnTo}`);
+      expect(reply.headers.get('location')).toBe('/console/');
+    },
+  );
+});

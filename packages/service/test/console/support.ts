@@ -1,0 +1,102 @@
+import { randomBytes, scryptSync } from 'node:crypto';
+import { beginSession, csrfToken } from '../../src/console/sessions/sign-in.js';
+import { createPerson } from '../../src/operator/people/people.js';
+import { findPerson, insertPerson, storePassword } from '../../src/operator/people/people-sql.js';
+import type { Role } from '../../src/operator/people/roles.js';
+import type { TestService } from '../support/service.js';
+
+export interface ConsoleReply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  readonly body: any;
+}
+
+export interface ConsoleClient {
+  readonly name: string;
+  readonly token: string;
+  get(path: string): Promise<ConsoleReply>;
+  post(path: string, body?: object): Promise<ConsoleReply>;
+  put(path: string, body?: object): Promise<ConsoleReply>;
+  delete(path: string): Promise<ConsoleReply>;
+  /** With headers of its own; without a session or token where these are left out. */
+  send(method: string, path: string, options?: SendOptions): Promise<ConsoleReply>;
+}
+
+export interface SendOptions {
+  readonly body?: object | undefined;
+  readonly csrf?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const PASSWORD = 'correct horse battery';
+
+/** What is stored says what it costs: this, next to nothing. Those that the service makes take a good part of a second. */
+const CHEAP = { N: 2, r: 1, p: 1 };
+const SALT = Buffer.from('salt');
+const HASH = scryptSync(PASSWORD, SALT, 32, CHEAP);
+const CHEAP_HASH = ['scrypt', CHEAP.N, CHEAP.r, CHEAP.p, SALT.toString('base64url'), HASH.toString('base64url')].join(
+  '$',
+);
+
+/** Somebody who can sign in with PASSWORD. */
+export async function createPersonWithPassword({ operator }: TestService, name: string, role: Role): Promise<void> {
+  await createPerson(operator, { name, role });
+  const person = await findPerson(operator.database, name);
+  if (!person) throw new Error('a person who was made is there');
+  await storePassword(operator.database, person.personId, CHEAP_HASH);
+}
+
+/** What the browser of a person who has just signed in sends. The person is made if there is none of that name. */
+export async function consoleClient(
+  { baseUrl, fresh, vault, clock }: TestService,
+  role: Role,
+  name = `${role}-${randomBytes(3).toString('hex')}`,
+): Promise<ConsoleClient> {
+  const { database } = fresh;
+  await insertPerson(database, { name, role, by: 'test' });
+  const person = await findPerson(database, name);
+  if (!person) throw new Error('a person who was made is there');
+  const token = await beginSession(
+    { database, vault, clock },
+    person,
+    { address: '127.0.0.1', userAgent: 'test' },
+    'password',
+  );
+  // By the one name on HTTPS, by the other on this machine.
+  const cookie = `__Host-perennial=${token}; perennial=${token}`;
+  const csrf = csrfToken(token);
+  const send = (method: string, path: string, options: SendOptions = {}) =>
+    ask(baseUrl, method, path, { ...options, headers: { cookie, ...options.headers } });
+  return {
+    name,
+    token,
+    send,
+    get: (path) => send('GET', path),
+    post: (path, body = {}) => send('POST', path, { body, csrf }),
+    put: (path, body = {}) => send('PUT', path, { body, csrf }),
+    delete: (path) => send('DELETE', path, { csrf }),
+  };
+}
+
+/** A request of somebody who is not signed in, unless the headers say so. Paths are those below /console/api. */
+export async function ask(
+  baseUrl: string,
+  method: string,
+  path: string,
+  { body, csrf, headers = {} }: SendOptions = {},
+): Promise<ConsoleReply> {
+  const response = await fetch(`${baseUrl}/console/api${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(csrf === undefined ? {} : { 'x-csrf-token': csrf }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return { status: response.status, headers: response.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
+}

@@ -1,0 +1,12 @@
+// Builds the pages of the console, which the service serves: packages/console/dist.
+import path from 'node:path';
+import { build } from 'vite';
+import { root } from './prepare.mjs';
+
+export const buildConsole = () =>
+  build({
+    configFile: path.join(root, 'packages', 'console', 'vite.config.ts'),
+    mode: 'production',
+    logLevel: 'warn',
+    clearScreen: false,
+  });
