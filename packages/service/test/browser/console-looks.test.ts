@@ -283,7 +283,7 @@ describe('every page', () => {
     const page = await at.person('viewer', 'vera');
     await page.goto('/console');
     await page.getByText('Melody Music').first().waitFor();
-    for (const [name, look] of PAGES) {
+    for (const [name, look] of everySecond(PAGES, 0)) {
       if (THEIR_OWN.includes(name)) continue;
       await moveTo(page, await addressOf(look));
       await page.getByText(look.shows).first().waitFor();

@@ -208,7 +208,7 @@ describe('GET /console/api/orders', () => {
     }
   });
 
-  it('by any of them together: those of which all of it is true', async () => {
+  it('by any one, two or three of them: those of which all of it is true', async () => {
     const all = await on.sql<Answer>(
       `select o.order_no::text as "orderNo", o.status, c.app_id as "appId", o.product_code as "productCode",
          o.settlement_mode as mode, o.created_at as "createdAt", o.next_due_at as "dueAt", o.latest_payment_status as latest,
@@ -229,6 +229,8 @@ describe('GET /console/api/orders', () => {
     ];
     for (let chosen = 0; chosen < 2 ** filters.length; chosen += 1) {
       const some = filters.filter((_, place) => chosen & (2 ** place));
+      // Three at most, which is where one filter's way of reading meets another's; more of them say nothing new.
+      if (some.length > 3) continue;
       const query = Object.assign({}, ...some.map(([filter]) => filter));
       const expected = all.filter((order) => some.every(([, isTrue]) => isTrue(order))).map(({ orderNo }) => orderNo);
       const found = (await list(query)).orders.map(({ orderNo }) => orderNo);

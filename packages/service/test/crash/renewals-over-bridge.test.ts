@@ -9,7 +9,7 @@ import { ASKED, type Fate, PLAIN, type Plan, RETRY_DELAYS, SLOW, TOLD } from '..
 import { type Bridge, type RenewalWorld, renewalWorld } from '../support/renewal-world.js';
 import { soakSize } from '../support/soak.js';
 
-const RENEWALS = soakSize('RENEWALS', 360, 1_500);
+const RENEWALS = soakSize('RENEWALS', 240, 1_500);
 /** Renewals between two kills: a few seconds. */
 const KILL_EVERY = Math.min(1_000, RENEWALS / 5);
 /** Orders of a kind from one that kills its node to the next. */
