@@ -30,7 +30,7 @@ export default function ProductsPage() {
   const found = useQuery(productsQuery);
   const [isAdding, setAdding] = useState(false);
   const columns: readonly Column<Product>[] = [
-    { id: 'name', header: t('name'), cell: ({ productName }) => productName, grows: true },
+    { id: 'name', header: t('name'), cell: ({ productName }) => productName },
     {
       id: 'version',
       header: t('version'),
@@ -45,6 +45,7 @@ export default function ProductsPage() {
       id: 'mode',
       header: t('mode'),
       cell: ({ settlementModes }) => <span className="quiet">{settlementModes.map((mode) => t(mode)).join(', ')}</span>,
+      grows: true,
       inCard: 'none',
     },
     { id: 'benefits', header: t('benefits'), cell: ({ benefits }) => <Count value={benefits.length} />, align: 'end' },
