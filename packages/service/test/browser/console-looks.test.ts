@@ -107,7 +107,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   requests: { at: '/requests', shows: 'Choose a channel' },
   'requests of a channel': { at: `/requests?appId=${CHANNEL}`, shows: /^\/openapi\/v1\// },
   differences: { at: '/reconciliation?which=all', shows: /^(Only|Another|Twice) / },
-  'compared days': { at: '/reconciliation?view=days', shows: 'Compared by' },
+  'compared days': { at: '/reconciliation?view=days', shows: /^(file|bridge)$/ },
   'a statement': { at: '/reconciliation', shows: 'Differences', open: press('Compare a day') },
   settlement: { at: '/settlement', shows: 'Melody Music' },
   channels: { at: '/channels', shows: 'Melody Music' },
