@@ -4,6 +4,8 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
+  // `npm run dev`: pages as they are written, answers by the service of `npm start`.
+  server: { proxy: { '/console/api': 'http://127.0.0.1:8080' } },
   build: {
     outDir: 'dist',
     target: ['chrome111', 'edge111', 'firefox114', 'safari16.4'],
