@@ -64,17 +64,7 @@ function Removal({ onClose }: { onClose(): void }) {
       onClose={onClose}
     >
       <p>{t('removeHint')}</p>
-      <TextInput
-        label={t('removeCode')}
-        description={t('removeCodeHint')}
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        maxLength={9}
-        value={code}
-        onChange={(event) => setCode(event.currentTarget.value)}
-        classNames={{ input: `figures ${styles.code}` }}
-        data-autofocus
-      />
+      <CodeField label={t('removeCode')} description={t('removeCodeHint')} value={code} onChange={setCode} />
     </ConfirmDialog>
   );
 }
@@ -111,16 +101,7 @@ function Confirmation({ begun, onClose }: { readonly begun: TotpBegun; onClose()
           </div>
         </div>
       </div>
-      <TextInput
-        label={t('code')}
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        maxLength={9}
-        value={code}
-        onChange={(event) => setCode(event.currentTarget.value)}
-        classNames={{ input: `figures ${styles.code}` }}
-        data-autofocus
-      />
+      <CodeField label={t('code')} value={code} onChange={setCode} />
       <FormProblem error={confirm.error} />
       <div className={styles.buttons}>
         <Button variant="default" onClick={onClose}>
@@ -131,5 +112,27 @@ function Confirmation({ begun, onClose }: { readonly begun: TotpBegun; onClose()
         </Button>
       </div>
     </form>
+  );
+}
+
+interface CodeFieldProps {
+  readonly label: string;
+  readonly description?: string;
+  readonly value: string;
+  onChange(value: string): void;
+}
+
+/** Six digits, which people type with a gap in the middle. */
+function CodeField({ onChange, ...more }: CodeFieldProps) {
+  return (
+    <TextInput
+      {...more}
+      inputMode="numeric"
+      autoComplete="one-time-code"
+      maxLength={9}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      classNames={{ input: `figures ${styles.code}` }}
+      data-autofocus
+    />
   );
 }

@@ -18,9 +18,12 @@ const eventIdOf = ({ data }: TimelineEntry): unknown =>
 export function foldPushes(timeline: readonly TimelineEntry[]): FoldedEntry[] {
   const events = new Map(timeline.filter(({ kind }) => kind === 'event').map((event) => [eventIdOf(event), event]));
   const eventOf = (entry: TimelineEntry) => (entry.kind === 'push' ? events.get(eventIdOf(entry)) : undefined);
-  const isFolded = (entry: TimelineEntry) => entry.when === 'past' && eventOf(entry) !== undefined;
-  const pushesOf = (event: TimelineEntry) => timeline.filter((entry) => isFolded(entry) && eventOf(entry) === event);
-  return timeline
-    .filter((entry) => !isFolded(entry))
-    .map((entry) => ({ ...entry, pushes: entry.kind === 'event' ? pushesOf(entry) : [], event: eventOf(entry) }));
+  const pushesOf = new Map<TimelineEntry, TimelineEntry[]>([...events.values()].map((event) => [event, []]));
+  const standing: TimelineEntry[] = [];
+  for (const entry of timeline) {
+    const event = entry.when === 'past' ? eventOf(entry) : undefined;
+    if (event) pushesOf.get(event)?.push(entry);
+    else standing.push(entry);
+  }
+  return standing.map((entry) => ({ ...entry, pushes: pushesOf.get(entry) ?? [], event: eventOf(entry) }));
 }
