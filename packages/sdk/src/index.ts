@@ -1,0 +1,1 @@
+export { HEADERS } from '@perennial/wire';
