@@ -78,6 +78,11 @@ export interface WholeAnswer<Data> {
 }
 
 class Client {
+  static {
+    // What a log shows of it.
+    Object.defineProperty(Client, 'name', { value: 'PerennialClient' });
+  }
+
   readonly #sender: Sender;
   readonly #aesKey: Uint8Array;
   readonly #encryption: EncryptionVersion;

@@ -40,10 +40,17 @@ export {
 } from './errors.js';
 export type { Fetch } from './exchange.js';
 export type { CallOptions, ListOptions, Methods } from './methods.js';
+export { createExpressReceiver, type ExpressReceiver } from './receivers/express.js';
+export { createFastifyReceiver, type FastifyReceiver, type FastifyReceiverOptions } from './receivers/fastify.js';
+export { createFetchReceiver, type FetchReceiver } from './receivers/fetch.js';
+export { createNodeReceiver, type NodeReceiver } from './receivers/node.js';
+export type { ReceiverOptions } from './receivers/receive.js';
 export { type WebhookFault, WebhookVerificationError } from './webhooks/errors.js';
 export { type SignedWebhook, type SignWebhookOptions, signWebhookForTest } from './webhooks/sign-for-test.js';
+export { createMemoryEventStore, type EventStore } from './webhooks/store.js';
 export {
   type EncryptedWebhookEvent,
+  type EventFor,
   type VerifyWebhookOptions,
   verifyWebhook,
   type WebhookEvent,

@@ -23,18 +23,22 @@ export type WebhookHeaders =
   | { get(name: string): string | null }
   | { readonly [name: string]: string | readonly string[] | undefined };
 
-export interface WebhookKeys {
+/** What comes of an aesKey that is given, of none, and of one that may be undefined. */
+export type EventFor<AesKey extends string | undefined> = AesKey extends string ? WebhookEvent : EncryptedWebhookEvent;
+
+export interface WebhookKeys<AesKey extends string | undefined = string | undefined> {
   /** In base64. Several while a reset is under way: the event is good when one of them fits. */
   readonly callbackSecret: string | readonly string[];
   /** In base64. With it, what is encrypted in an event is decrypted. */
-  readonly aesKey?: string | undefined;
+  readonly aesKey?: AesKey;
   /** How far the time of sending may be from now. Default 5 minutes. */
   readonly toleranceMs?: number | undefined;
   /** Unix milliseconds, in place of the machine's clock. */
   readonly now?: (() => number) | undefined;
 }
 
-export interface VerifyWebhookOptions extends WebhookKeys {
+export interface VerifyWebhookOptions<AesKey extends string | undefined = string | undefined>
+  extends WebhookKeys<AesKey> {
   /** The path of the callback address as the service has it. */
   readonly path: string;
   readonly headers: WebhookHeaders;
@@ -42,16 +46,14 @@ export interface VerifyWebhookOptions extends WebhookKeys {
   readonly rawBody: Uint8Array | ArrayBuffer | string;
 }
 
-/** Which event comes of these keys. */
-export type EventUnder<Keys> = Keys extends { readonly aesKey: string } ? WebhookEvent : EncryptedWebhookEvent;
-
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Gives the event, or throws a WebhookVerificationError that says by its `reason` what is wrong. */
-export function verifyWebhook<const Options extends VerifyWebhookOptions>(options: Options): EventUnder<Options> {
-  const secrets = readCallbackSecrets(options.callbackSecret);
-  const aesKey = options.aesKey === undefined ? undefined : readSecret('aesKey', options.aesKey);
+export function verifyWebhook<AesKey extends string | undefined = undefined>(
+  options: VerifyWebhookOptions<AesKey>,
+): EventFor<AesKey> {
+  const { secrets, aesKey } = readKeys(options);
   const path = readPath(options.path);
   const bytes = readBytes(options.rawBody);
   const signed = readHeaders(options.headers);
@@ -66,13 +68,17 @@ export function verifyWebhook<const Options extends VerifyWebhookOptions>(option
   if (event.eventId !== signed.eventId) {
     throw new WebhookVerificationError('event-id-mismatch', `${HEADERS.eventId} is not the eventId of the body`);
   }
-  return (aesKey === undefined ? event : decryptEvent(event, aesKey)) as EventUnder<Options>;
+  return (aesKey === undefined ? event : decryptEvent(event, aesKey)) as EventFor<AesKey>;
 }
 
-function readCallbackSecrets(given: string | readonly string[]): Uint8Array[] {
-  const secrets = typeof given === 'string' ? [given] : given;
-  if (!Array.isArray(secrets) || secrets.length === 0) throw new TypeError('callbackSecret is missing');
-  return secrets.map((secret) => readSecret('callbackSecret', secret));
+/** Throws a TypeError for keys that cannot be right. */
+export function readKeys({ callbackSecret, aesKey }: WebhookKeys) {
+  const given = typeof callbackSecret === 'string' ? [callbackSecret] : callbackSecret;
+  if (!Array.isArray(given) || given.length === 0) throw new TypeError('callbackSecret is missing');
+  return {
+    secrets: given.map((secret) => readSecret('callbackSecret', secret)),
+    aesKey: aesKey === undefined ? undefined : readSecret('aesKey', aesKey),
+  };
 }
 
 function readPath(path: string): string {
