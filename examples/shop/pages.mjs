@@ -10,11 +10,7 @@ const NOTES = {
   'nothing-to-claim': 'There is nothing to claim at the moment.',
 };
 
-const WAY_WORDS = {
-  'A.1': 'Your card, debited by the service',
-  'A.2': 'Your agreement with the shop, debited by the service',
-  B: 'Paid in the shop',
-};
+const WAY_WORDS = { 'A.1': 'By card', 'A.2': 'As agreed with the shop', B: 'In the shop' };
 
 // ---- The frame
 
@@ -140,32 +136,32 @@ ${product.settlementModes.includes('CHANNEL_COLLECT') && inTheShop(product)}
   );
 
 const byCard = (visit, product, attempt) => html`<section class="card">
-  <h3>By card <span class="way">A.1</span></h3>
+  <h3>${WAY_WORDS['A.1']} <span class="way">A.1</span></h3>
   <p>The user binds a card here, and the service debits it each time.</p>
   ${
     visit.user.card
-      ? html`<form method="post" action="/orders">
+      ? html`<p>Card ending in ${visit.user.card.tail}. <a href="/card?product=${product.productCode}">Use another</a></p>
+  <form method="post" action="/orders">
     ${hidden(visit, { attempt, product: product.productCode, way: 'A.1' })}
     ${pretending()}
-    <button class="button">Subscribe with card ending in ${visit.user.card.tail}</button>
-  </form>
-  <p><a href="/card?product=${product.productCode}">Use another card</a></p>`
+    <button class="button">Subscribe by card</button>
+  </form>`
       : html`<a class="button" href="/card?product=${product.productCode}">Add a card</a>`
   }
 </section>`;
 
 const byAgreement = (visit, product, attempt) => html`<section class="card">
-  <h3>As agreed with the shop <span class="way">A.2</span></h3>
+  <h3>${WAY_WORDS['A.2']} <span class="way">A.2</span></h3>
   <p>The shop has an agreement with its user at the institution. It shares that, and the service debits on it.</p>
   <form method="post" action="/orders">
     ${hidden(visit, { attempt, product: product.productCode, way: 'A.2' })}
     ${pretending()}
-    <button class="button">Subscribe on your agreement</button>
+    <button class="button">Subscribe as agreed</button>
   </form>
 </section>`;
 
 const inTheShop = (product) => html`<section class="card">
-  <h3>In the shop <span class="way">B</span></h3>
+  <h3>${WAY_WORDS.B} <span class="way">B</span></h3>
   <p>The shop takes the money itself, each time. The service keeps the periods and the benefits.</p>
   <a class="button" href="/pay/${product.productCode}">Pay in the shop</a>
 </section>`;
@@ -268,7 +264,7 @@ ${actions(visit, order, selling)}
 ${order.service && periods(order.service)}
 </div>
 <div>
-${timeline(order, { appId, eventsUrl })}
+${timeline(visit, order, { appId, eventsUrl })}
 ${facts(order)}
 </div>
 </div>
@@ -283,17 +279,19 @@ function head(order, selling) {
 <p class="lead">${says ?? (next && `The next ${price(order.product.amountCent)} are due on ${date(next)}.`)}</p>`;
 }
 
+/** A form that does something with the order. */
+const formFor = (visit, order) => (name, content, fields) =>
+  html`<form method="post" action="/orders/${order.externalOrderNo}/${name}">${hidden(visit, fields)}${content}</form>`;
+
 function actions(visit, order, selling) {
   const status = order.service?.orderStatus;
-  const post = (name, content, fields) =>
-    html`<form method="post" action="/orders/${order.externalOrderNo}/${name}">${hidden(visit, fields)}${content}</form>`;
+  const post = formFor(visit, order);
   if (!order.service && selling.isUnanswered(order) && !selling.isUnderWay(order))
     return post('resume', html`<button class="button">Ask again</button>`);
   return html`<div class="actions">
 ${order.hasBenefits && html`<a class="button" href="/orders/${order.externalOrderNo}/benefits">Open your benefits</a>`}
 ${(!order.service || status === 'TERMINATED') && html`<a class="button" href="/buy/${order.product.productCode}">Try again</a>`}
 ${status === 'ACTIVE' && order.way === 'A.2' && post('replace', html`<button class="button second">Replace the agreement</button>`)}
-${status && post('refresh', html`<button class="button second">Ask how it is</button>`)}
 ${
   status === 'ACTIVE' &&
   html`<details id="end"><summary class="button second">End the subscription</summary>
@@ -324,31 +322,29 @@ ${paymentRecords.map(
 </table>
 </section>`;
 
-const timeline = ({ events }, { appId, eventsUrl }) => html`<section class="card">
+const timeline = (visit, order, { appId, eventsUrl }) => html`<section class="card">
 <h2>Events received</h2>
 ${
-  events.length === 0
+  order.events.length === 0
     ? html`<p>No event has come yet. Events reach this shop by one of these:</p>
 <pre>npx perennial-channel listen \\
   --forward ${eventsUrl}</pre>
 <pre>npx perennial channel set-callback \\
   ${appId} ${eventsUrl}</pre>`
     : html`<ol class="timeline">
-${inTheirOrder(events).map(
+${order.events.map(
   ({ eventId, eventType, occurredAt, cycleNo, status }) =>
-    html`<li><time>${occurredAt}</time> ${cycleNo === undefined ? html`Subscription ${badge(ORDER_WORDS[status])}` : html`Period ${cycleNo} ${badge(PERIOD_WORDS[status])}`}<small>${eventType}, event ${eventId}</small></li>\n`,
+    html`<li>${cycleNo === undefined ? html`Subscription ${badge(ORDER_WORDS[status])}` : html`Period ${cycleNo} ${badge(PERIOD_WORDS[status])}`}<small>${occurredAt}, ${eventType}, event ${eventId}</small></li>\n`,
 )}
 </ol>`
 }
+${order.service && formFor(visit, order)('refresh', html`<button class="plain">Ask the service how it is now</button>`)}
 </section>`;
-
-/** They may arrive in another order than they happened in. Those of one second stay as they came. */
-const inTheirOrder = (events) => events.toSorted((a, b) => a.occurredAt.localeCompare(b.occurredAt));
 
 const facts = ({ externalOrderNo, way, service, agreementNo, bindOrderNo }) => html`<section class="card">
 <h2>For the developer</h2>
 <dl>
-<dt>Way</dt><dd>${way}: ${WAY_WORDS[way]}</dd>
+<dt>Way</dt><dd>${way}, ${WAY_WORDS[way].toLowerCase()}</dd>
 <dt>externalOrderNo</dt><dd><code>${externalOrderNo}</code></dd>
 ${service && html`<dt>orderNo</dt><dd><code>${service.orderNo}</code></dd><dt>orderStatus</dt><dd><code>${service.orderStatus}</code></dd>`}
 ${bindOrderNo && html`<dt>bindOrderNo</dt><dd><code>${bindOrderNo}</code></dd>`}
