@@ -265,7 +265,7 @@ ${order.service && periods(order.service)}
 </div>
 <div>
 ${timeline(visit, order, { appId, eventsUrl })}
-${facts(order)}
+${facts(visit, order)}
 </div>
 </div>
 </div>`,
@@ -341,7 +341,7 @@ ${order.events.map(
 ${order.service && formFor(visit, order)('refresh', html`<button class="plain">Ask the service how it is now</button>`)}
 </section>`;
 
-const facts = ({ externalOrderNo, way, service, agreementNo, bindOrderNo }) => html`<section class="card">
+const facts = ({ user }, { externalOrderNo, way, service, agreementNo, bindOrderNo }) => html`<section class="card">
 <h2>For the developer</h2>
 <dl>
 <dt>Way</dt><dd>${way}, ${WAY_WORDS[way].toLowerCase()}</dd>
@@ -349,5 +349,6 @@ const facts = ({ externalOrderNo, way, service, agreementNo, bindOrderNo }) => h
 ${service && html`<dt>orderNo</dt><dd><code>${service.orderNo}</code></dd><dt>orderStatus</dt><dd><code>${service.orderStatus}</code></dd>`}
 ${bindOrderNo && html`<dt>bindOrderNo</dt><dd><code>${bindOrderNo}</code></dd>`}
 ${agreementNo && html`<dt>sharedAgreementNo</dt><dd><code>${agreementNo}</code></dd>`}
+<dt>mobile</dt><dd>ends in <code>${user.mobile.slice(-4)}</code>, which is asked for where benefits are</dd>
 </dl>
 </section>`;
