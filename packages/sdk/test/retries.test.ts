@@ -96,22 +96,29 @@ describe('sent again', () => {
 });
 
 describe('no answer', () => {
-  it('that comes too late is a time-out, and says under which key to go on', async () => {
-    peer.play(silence);
-    const { client, waits } = testClient(peer, { timeoutMs: 50, retries: 1 });
-    // The token is not to be late as well, however slow the machine.
-    const patient = testClient(peer).client;
-    await patient.auth.token();
-    const error = await caught(client.orders.create(order, { idempotencyKey: 'mine', requestId: 'request-1' }));
+  it('that comes too late is a time-out', async () => {
+    const good = peer.token;
+    peer.token = silence;
+    const { client, waits } = testClient(peer, { timeoutMs: 20, retries: 1 });
+    const error = await caught(client.auth.token({}, { requestId: 'request-1' }));
+    peer.token = good;
     expect(error).toBeInstanceOf(PerennialConnectionError);
-    expect(error).toMatchObject({ reason: 'timeout', attempts: 2, requestId: 'request-1', idempotencyKey: 'mine' });
+    expect(error).toMatchObject({ reason: 'timeout', attempts: 2, requestId: 'request-1', endpoint: 'auth/token' });
+    expect(String(error)).toContain('no answer within 20 ms');
     expect(waits).toEqual([1000]);
   });
 
-  it('that is broken off names its cause', async () => {
+  it('that is broken off names its cause, and under which key to go on', async () => {
     peer.play(reset);
-    const error = await caught(testClient(peer, { retries: 0 }).client.orders.create(order));
-    expect(error).toMatchObject({ reason: 'connection', attempts: 1, cause: expect.any(Error) });
+    const error = await caught(
+      testClient(peer, { retries: 0 }).client.orders.create(order, { idempotencyKey: 'mine' }),
+    );
+    expect(error).toMatchObject({
+      reason: 'connection',
+      attempts: 1,
+      cause: expect.any(Error),
+      idempotencyKey: 'mine',
+    });
     expect(isPerennialError(error)).toBe(false);
   });
 
