@@ -204,7 +204,6 @@ describe('refused', () => {
       message: 'no such order',
       httpStatus: 200,
       retryable: false,
-      attempts: 1,
     });
     expect(isPerennialError(error, 'SUBSCRIPTION_NOT_FOUND')).toBe(true);
 
