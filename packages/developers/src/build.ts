@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MISTAKES } from '@perennial/wire';
 import { resetTabs } from './code-blocks.js';
 import { type Assets, type NavigationGroup, type Page, renderPage } from './layout.js';
 import { describeInterface } from './openapi.js';
@@ -62,7 +63,7 @@ function renderAll(): Page[] {
     startPage(text('start')),
     ...guidePages(texts),
     ...referencePages(text('reference')),
-    signaturePage(text('signature'), []),
+    signaturePage(text('signature'), MISTAKES),
     searchPage(),
     notFoundPage(),
   ];

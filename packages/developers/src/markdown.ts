@@ -1,6 +1,6 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import { type Tab, renderCode, renderTabs } from './code-blocks.js';
-import { type Html, raw } from './html.js';
+import { escapeHtml, type Html, raw } from './html.js';
 import { ROOT } from './layout.js';
 
 export const slugOf = (text: string): string =>
@@ -21,6 +21,8 @@ const marked = new Marked({
       return depth === 1 ? `<h1>${inner}</h1>\n` : renderHeading(depth, inner, slugOf(inner));
     },
     code: ({ text, lang = '' }) => renderCode(text, lang.split(' ')[0] ?? '').text,
+    // Only what is long may break inside: a status that does so in a narrow column cannot be read.
+    codespan: ({ text }) => `<code${text.length > 28 ? ' class="long"' : ''}>${escapeHtml(text)}</code>`,
     link({ href, tokens }) {
       const to = href.startsWith('/') ? ROOT + href : href;
       return `<a href="${to.replaceAll('"', '%22')}">${this.parser.parseInline(tokens)}</a>`;

@@ -1,4 +1,4 @@
-import { CODES, HEADERS, type ResultCode, WebhookAck } from '@perennial/wire';
+import { CODES, HEADERS, MISTAKES, type ResultCode, WebhookAck } from '@perennial/wire';
 import { VALUE_MEANINGS } from './content/enums.js';
 import { PUBLIC_URL, STORY_TIME, type Example } from './content/examples.js';
 import { ENVELOPE_FIELDS } from './content/fields.js';
@@ -33,7 +33,7 @@ export function describeInterface(version: string): object {
     paths,
     webhooks,
     components: {
-      schemas: { ...schemas.described(), Failure: failureSchema() },
+      schemas: { ...schemas.described(), Failure: failureSchema(), Unauthenticated: unauthenticatedSchema(), Diagnosis: DIAGNOSIS },
       parameters: PARAMETERS,
       securitySchemes: {
         accessToken: { type: 'http', scheme: 'bearer', description: 'The `accessToken` of auth/token, beside the signature.' },
@@ -218,6 +218,10 @@ const codeIsOneOf = (codes: readonly ResultCode[]): object => ({
   properties: { code: { description: ENVELOPE_FIELDS['code'], enum: codes.map(({ code }) => code) } },
 });
 
+/** In the sandbox a signature that does not match comes with what is probably wrong. */
+const failureOf = (codes: readonly Code[]): string =>
+  codes.some(({ name }) => name === 'SIGNATURE_INVALID') ? 'Unauthenticated' : 'Failure';
+
 function describeFault(codes: readonly Code[]): object {
   const retry = codes.some(({ http }) => http === 429 || http === 503);
   return {
@@ -227,7 +231,7 @@ function describeFault(codes: readonly Code[]): object {
       : {}),
     content: {
       'application/json': {
-        schema: { allOf: [{ $ref: '#/components/schemas/Failure' }, codeIsOneOf(codes)] },
+        schema: { allOf: [{ $ref: `#/components/schemas/${failureOf(codes)}` }, codeIsOneOf(codes)] },
         examples: Object.fromEntries(codes.map((code) => [code.name, { summary: code.message, value: exampleRefusal(code) }])),
       },
     },
@@ -252,6 +256,40 @@ function envelopeSchema(code: object, data: object, success: object): object {
 
 const failureSchema = (): object =>
   envelopeSchema({}, { description: ENVELOPE_FIELDS['data'], type: 'null' }, { const: false });
+
+function unauthenticatedSchema(): object {
+  const data = {
+    description: 'Null, unless the sandbox says what is wrong with a signature or its timestamp.',
+    type: ['object', 'null'],
+    required: ['diagnosis'],
+    properties: { diagnosis: { description: 'What the service has found.', $ref: '#/components/schemas/Diagnosis' } },
+  };
+  return envelopeSchema({}, data, { const: false });
+}
+
+const DIAGNOSIS = {
+  type: 'object',
+  required: ['lines', 'likely'],
+  properties: {
+    lines: {
+      description: 'The seven lines that the service has built from the bytes that came.',
+      type: 'array',
+      items: { type: 'string' },
+    },
+    likely: {
+      description: 'What is probably wrong, the likeliest first.',
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['mistake', 'hint'],
+        properties: {
+          mistake: { description: 'Its name, which stays what it is.', enum: MISTAKES.map(({ mistake }) => mistake) },
+          hint: { description: 'What to change; for people.', type: 'string' },
+        },
+      },
+    },
+  },
+};
 
 function describeWebhook({ eventType, body, schema }: (typeof EVENTS)[number], schemas: SchemaNames): object {
   return {

@@ -130,7 +130,7 @@ function shellBody(request: object): string {
   );
   const quoted = json.replaceAll("'", `'\\''`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they mark what is put in, and are in no example
-  return quoted.replaceAll(/\u0001([^\u0002]*)\u0002/g, (_, text: string) => `'"$(./perennial.sh encrypt ${text})"'`);
+  return quoted.replaceAll(/\u0001([^\u0002]*)\u0002/g, (_, text: string) => `'"$(seal ${text})"'`);
 }
 
 /** The same call in each language. SDK and clients sign by themselves. */
@@ -143,12 +143,13 @@ export function snippetsFor(endpoint: EndpointName, request: Readonly<Record<str
   const body = (notation: Notation) => write(value, notation);
   const compact = JSON.stringify(request);
   const shell = compact.length <= 44 && !compact.includes('Encrypted') ? compact : shellBody(request);
+  const seal = shell.includes('$(seal ') ? `seal() { printf %s "$1" | ./perennial.sh encrypt; }\n\n` : '';
   return [
-    { language: 'curl', grammar: 'sh', code: `./perennial.sh ${endpoint} '${shell}'` },
     { language: 'Node', grammar: 'js', code: `${nodeComment}const ${name} = await perennial.${methodOf(endpoint)}(${nodeBody});` },
     { language: 'Python', grammar: 'python', code: `${name} = channel.call("${endpoint}", ${body(PYTHON)})` },
     { language: 'Java', grammar: 'java', code: `var ${name} = channel.call("${endpoint}", ${body(JAVA)});` },
     { language: 'Go', grammar: 'go', code: `${name}, err := channel.Call("${endpoint}", ${body(GO)})` },
     { language: 'PHP', grammar: 'php', code: `$${name} = $channel->call('${endpoint}', ${body(PHP)});` },
+    { language: 'curl', grammar: 'sh', code: `${seal}./perennial.sh ${endpoint} '${shell}'` },
   ];
 }

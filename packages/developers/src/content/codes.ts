@@ -161,8 +161,8 @@ export const CODE_TEXTS: Readonly<Record<CodeName, CodeText>> = {
     then: 'ask `orders/query` until it is not, then try again with a new Idempotency-Key',
   },
   SETTLEMENT_MODE_MISMATCH: {
-    when: 'the product is not sold in this settlement mode',
-    then: 'choose another product or mode',
+    when: '`orders/create`: the product is not sold in this settlement mode; `sandbox/payments/refund`: the channel collects the order, and makes its refunds itself',
+    then: 'choose another product or mode, or an order of mode A',
   },
   INTERNAL_ERROR: {
     when: 'something unexpected; no inner detail is given away',

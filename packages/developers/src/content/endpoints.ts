@@ -153,4 +153,19 @@ with its events, its benefits and that moment as its time. A year takes a second
 Every try of a period has the outcome of the period. Of the last period that \`cycles\` asks for there is one try. In B nothing can
 fail: any outcome but \`SUCCESS\` is 400001. Nothing due is code \`0\` with the order as it is.`,
   },
+  'sandbox/payments/refund': {
+    group: 'Rehearsals',
+    title: 'Refund a period',
+    text: `Refunds are made by operators; this makes one by the same steps, with the same event, so that you can rehearse it. Way A alone:
+in B you make refunds yourself, and it is 420009. A period that was not paid, or more than is left of it, is 400001.`,
+  },
+  'sandbox/events/pull': {
+    group: 'Rehearsals',
+    title: 'Pull events',
+    text: `Your events as they are pushed, with the exact body and the headers with the signature of now, for a receiver on your machine
+that nobody can reach from outside. \`npx perennial-channel listen\` uses it. It changes nothing about what is sent to a callback address.
+
+An event has its time before it can be seen. To miss none, ask again from a minute before \`readAt\`, and know by their \`eventId\` those
+that you have had.`,
+  },
 };

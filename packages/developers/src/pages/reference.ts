@@ -101,7 +101,7 @@ ${one.codes.length > 0 ? html`<p class="quiet">Its own, in the order in which on
 const renderCommonCode = ({ code, name, message }: Code & { readonly name: CodeName }): Html =>
   html`<li><a href="${hrefOf('guides/errors')}#code-${code}"><code>${code}</code></a> <span>${name}: ${message}</span></li>`;
 
-function renderExamples({ endpoint, examples }: Described): Html {
+function renderExamples({ endpoint, examples, hasEncrypted }: Described): Html {
   const tabs = examples.map((example) => {
     const languages = snippetsFor(example.endpoint, example.request).map(({ language, grammar, code }) => ({
       name: language,
@@ -109,8 +109,7 @@ function renderExamples({ endpoint, examples }: Described): Html {
     }));
     const content = html`<p class="example-title">${example.summary}</p>
 ${renderTabs(languages, { label: 'Language', memory: 'language' })}
-<p class="example-label">Body as it is sent</p>
-${renderCode(formatJson(showEncrypted(example.request)), 'json', 'Body')}
+${hasEncrypted ? html`<p class="example-label">Body as it is sent</p>${renderCode(formatJson(showEncrypted(example.request)), 'json', 'Body')}` : ''}
 <p class="example-label">Answer</p>
 ${renderCode(formatJson(exampleAnswer(example)), 'json', 'Answer')}`;
     return { name: tabName(example.name), content };

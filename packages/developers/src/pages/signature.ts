@@ -1,14 +1,10 @@
+import { type Finding, HEADERS } from '@perennial/wire';
 import { type Html, html } from '../html.js';
 import type { Page } from '../layout.js';
 import { renderMarkdown } from '../markdown.js';
 
-export interface Mistake {
-  readonly mistake: string;
-  readonly hint: string;
-}
-
 /** Where a request that was refused is looked at: pasted, or by its id. */
-export function signaturePage(text: string, mistakes: readonly Mistake[]): Page {
+export function signaturePage(text: string, mistakes: readonly Finding[]): Page {
   const body = renderMarkdown(text, { form: renderForm, refused: renderRefused, mistakes: () => renderMistakes(mistakes) });
   return {
     path: 'signature',
@@ -20,6 +16,19 @@ export function signaturePage(text: string, mistakes: readonly Mistake[]): Page 
     scripts: ['signature.js'],
   };
 }
+
+const PARTS = [
+  ['path', 'Path, with its query'],
+  ['timestamp', HEADERS.timestamp],
+  ['nonce', HEADERS.nonce],
+  ['sent-id', HEADERS.requestId],
+  ['signature', HEADERS.signature],
+] as const;
+
+const part = ([id, label]: (typeof PARTS)[number]): Html => html`<div>
+<label for="${id}">${label}</label>
+<input type="text" id="${id}" autocomplete="off" spellcheck="false">
+</div>`;
 
 const secret = (id: string, label: string, hint: string): Html => html`<div>
 <label for="${id}">${label}</label>
@@ -35,6 +44,16 @@ function renderForm(): Html {
 <p class="hint" id="request-hint">A curl command, or HTTP as it was sent: the first line, the headers, an empty line, the body.</p>
 <textarea id="request" rows="12" spellcheck="false" autocomplete="off" aria-describedby="request-hint"></textarea>
 </div>
+<details class="children" id="parts"><summary>What was read from it, or type it in here</summary>
+<div class="pair parts">
+${PARTS.map(part)}
+</div>
+<div class="parts">
+<label for="body">Body</label>
+<p class="hint" id="body-hint">Every character counts, spaces and line breaks too.</p>
+<textarea id="body" rows="3" spellcheck="false" autocomplete="off" aria-describedby="body-hint"></textarea>
+</div>
+</details>
 <div class="pair">
 ${secret('app-secret', 'appSecret', 'In base64, as it was handed to you.')}
 ${secret('callback-secret', 'callbackSecret', 'May be left empty: to see whether it was used by mistake.')}
@@ -59,7 +78,7 @@ function renderRefused(): Html {
 <section class="outcome" id="refused-outcome" aria-live="polite" aria-label="What the service found" tabindex="-1"></section>`;
 }
 
-function renderMistakes(mistakes: readonly Mistake[]): Html {
+function renderMistakes(mistakes: readonly Finding[]): Html {
   return html`<ul class="fields">${mistakes.map(
     ({ mistake, hint }) => html`<li id="${mistake}"><p class="field"><code class="field-name">${mistake}</code></p><p>${hint}</p></li>`,
   )}</ul>`;
