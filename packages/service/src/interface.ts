@@ -6,6 +6,7 @@ import { createReplaceAction } from './api/agreements-replace.js';
 import { createUserDataAction } from './api/agreements-user-data.js';
 import { createAuthTokenAction } from './api/auth-token.js';
 import { createEventsListAction } from './api/events-list.js';
+import { createEventsPullAction } from './api/events-pull.js';
 import { createEventsReplayAction } from './api/events-replay.js';
 import { createOrdersAdvanceAction } from './api/orders-advance.js';
 import { createOrdersCreateAction } from './api/orders-create.js';
@@ -13,6 +14,7 @@ import { createOrdersListAction } from './api/orders-list.js';
 import { createOrdersQueryAction } from './api/orders-query.js';
 import { createOrdersUnsubscribeAction } from './api/orders-unsubscribe.js';
 import { createPaymentsQueryAction } from './api/payments-query.js';
+import { createPaymentsRefundAction } from './api/payments-refund.js';
 import { createProvisionedListAction } from './api/provisioned-list.js';
 import type { AccessTokens } from './catalog/channels/access-token.js';
 import { listAuthorizedPaymentChannels } from './catalog/payment-channels/list-payment-channels-sql.js';
@@ -102,6 +104,8 @@ export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceD
       createOrdersAdvanceAction(shared),
       renderOrder,
     ),
+    'sandbox/payments/refund': createRoute(ENDPOINTS['sandbox/payments/refund'], createPaymentsRefundAction(shared)),
+    'sandbox/events/pull': createRoute(ENDPOINTS['sandbox/events/pull'], createEventsPullAction(shared)),
   };
   return Object.values(routes).filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
 }

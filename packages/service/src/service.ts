@@ -94,6 +94,8 @@ export interface ServiceDeps {
   readonly engine?: boolean;
   /** Without the engine, and requests that write are refused: for looking at a copy. */
   readonly readsOnly?: boolean;
+  /** The pages for developers. Unset: on. */
+  readonly developers?: 'on' | 'off';
   /** Unset: on. */
   readonly console?: 'on' | 'off';
   /** It is on a listener of its own. */
@@ -183,6 +185,7 @@ export function createService(deps: ServiceDeps): Service {
       claim: createClaimer({ clock, log, fulfilments, counts }),
       unsubscribe: createUnsubscriber(clock),
     },
+    developers: deps,
     console: deps.console === 'off' ? undefined : createConsoleDeps(deps, { channels, gateways }),
     isConsoleApart: deps.isConsoleApart === true,
     notices: {

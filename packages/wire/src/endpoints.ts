@@ -20,6 +20,7 @@ import {
   eventsListChecks,
   eventsReplayChecks,
 } from './schemas/events-history.js';
+import { EventsPullData, EventsPullRequest, eventsPullChecks } from './schemas/events-pull.js';
 import { orderReferenceChecks } from './schemas/order-reference.js';
 import {
   MainOrder,
@@ -33,6 +34,7 @@ import { OrdersAdvanceRequest, ordersAdvanceChecks } from './schemas/orders-adva
 import { ordersCreateChecks } from './schemas/orders-create-checks.js';
 import { PaymentChannelsListData, PaymentChannelsListRequest } from './schemas/payment-channels.js';
 import { PaymentDetail, PaymentsQueryRequest } from './schemas/payments.js';
+import { PaymentsRefundRequest } from './schemas/payments-refund.js';
 import { ProductsListData, ProductsListRequest } from './schemas/products.js';
 import type { AnySchema, Static } from './schemas/type.js';
 
@@ -239,6 +241,25 @@ export const ENDPOINTS = {
       'SUBSCRIPTION_ALREADY_COMPLETED',
       'SUBSCRIPTION_FIRST_PAYMENT_PENDING',
     ],
+  }),
+  'sandbox/payments/refund': endpoint('sandbox/payments/refund', {
+    summary: 'Refund a period, as an operator would',
+    token: true,
+    write: true,
+    sandboxOnly: true,
+    request: PaymentsRefundRequest,
+    response: PaymentDetail,
+    codes: ['SUBSCRIPTION_NOT_FOUND', 'SETTLEMENT_MODE_MISMATCH'],
+  }),
+  'sandbox/events/pull': endpoint('sandbox/events/pull', {
+    summary: "Get the channel's events as they are pushed",
+    token: true,
+    write: false,
+    sandboxOnly: true,
+    request: EventsPullRequest,
+    response: EventsPullData,
+    check: eventsPullChecks,
+    codes: [],
   }),
 } as const;
 

@@ -1,5 +1,6 @@
 export * from '#platform';
 export * from './codes.js';
+export * from './diagnosis/index.js';
 export * from './encrypted-fields.js';
 export * from './endpoints.js';
 export * from './enums.js';
@@ -24,12 +25,14 @@ export {
 } from './schemas/common.js';
 export * from './schemas/events.js';
 export * from './schemas/events-history.js';
+export * from './schemas/events-pull.js';
 export * from './schemas/order-reference.js';
 export * from './schemas/orders.js';
 export * from './schemas/orders-advance.js';
 export * from './schemas/orders-create-checks.js';
 export * from './schemas/payment-channels.js';
 export * from './schemas/payments.js';
+export * from './schemas/payments-refund.js';
 export * from './schemas/products.js';
 export * from './schemas/shared-agreement.js';
 export {

@@ -7,6 +7,7 @@ import {
   eventsListChecks,
   eventsReplayChecks,
 } from '../src/schemas/events-history.js';
+import { type EventsPullRequest, eventsPullChecks } from '../src/schemas/events-pull.js';
 import { orderReferenceChecks } from '../src/schemas/order-reference.js';
 import { type OrdersAdvanceRequest, ordersAdvanceChecks } from '../src/schemas/orders-advance.js';
 import { ordersCreateChecks } from '../src/schemas/orders-create-checks.js';
@@ -143,7 +144,7 @@ describe('eventsListChecks', () => {
 });
 
 describe('page and cursor', () => {
-  const lists = endpoints.filter(({ response }) => JSON.stringify(response).includes('nextCursor'));
+  const lists = endpoints.filter(({ request }) => JSON.stringify(request).includes('"page"'));
   it('five lists have both', () => {
     expect(lists.map(({ name }) => name)).toEqual([
       'products/list',
@@ -172,5 +173,23 @@ describe('eventsReplayChecks', () => {
   ];
   it.each(rows)('refuses %s', (_name, body, detail) => {
     expect(() => eventsReplayChecks(body)).toThrow(paramInvalid(detail));
+  });
+});
+
+describe('eventsPullChecks', () => {
+  it.each(['/', '/events', '/a/b.c/~d', '/%E4%BA%8B', "/!$&'()*+,;=:@"])('takes the path %s', (path) => {
+    expect(() => eventsPullChecks({ path })).not.toThrow();
+  });
+
+  const rows: [string, EventsPullRequest, string][] = [
+    ['no path', { path: 'events' }, 'path must be the path of an address'],
+    ['a query', { path: '/events?a=1' }, 'path must be the path of an address'],
+    ['a whole address', { path: 'http://localhost/events' }, 'path must be the path of an address'],
+    ['what a client writes in another way', { path: '/事' }, 'path must be the path of an address'],
+    ['a second line', { path: '/events\n' }, 'path must be the path of an address'],
+    ['a beginning that is no time', { path: '/', from: 'yesterday' }, 'from must be a time'],
+  ];
+  it.each(rows)('refuses %s', (_name, body, detail) => {
+    expect(() => eventsPullChecks(body)).toThrow(paramInvalid(detail));
   });
 });

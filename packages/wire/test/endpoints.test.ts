@@ -12,7 +12,7 @@ const ofEveryRequest = new Set(precedence.slice(0, precedence.indexOf('SUBSCRIPT
 const faults = new Set<CodeName>(['INTERNAL_ERROR', 'UNAVAILABLE', 'SUCCESS']);
 
 describe('the table of endpoints', () => {
-  it('holds the twelve of the interface, two for events and one of the sandbox, each under its own name and path', () => {
+  it('holds the twelve of the interface, two for events and three of the sandbox, each under its own name and path', () => {
     expect(Object.entries(ENDPOINTS).map(([key, { name, path }]) => [key === name, path])).toEqual(
       [
         'auth/token',
@@ -30,6 +30,8 @@ describe('the table of endpoints', () => {
         'events/list',
         'events/replay',
         'sandbox/orders/advance',
+        'sandbox/payments/refund',
+        'sandbox/events/pull',
       ].map((name) => [true, `/openapi/v1/${name}`]),
     );
   });
@@ -47,12 +49,13 @@ describe('the table of endpoints', () => {
       'orders/unsubscribe',
       'events/replay',
       'sandbox/orders/advance',
+      'sandbox/payments/refund',
     ]);
   });
 
   it('knows what production does not have, by its name too', () => {
     const sandboxOnly = endpoints.filter((endpoint) => endpoint.sandboxOnly).map(({ name }) => name);
-    expect(sandboxOnly).toEqual(['sandbox/orders/advance']);
+    expect(sandboxOnly).toEqual(['sandbox/orders/advance', 'sandbox/payments/refund', 'sandbox/events/pull']);
     expect(endpoints.filter(({ name }) => name.startsWith('sandbox/')).map(({ name }) => name)).toEqual(sandboxOnly);
   });
 

@@ -163,6 +163,30 @@ export const requests: { [Name in EndpointName]: [RequestOf<Name>, ...RequestOf<
     { externalOrderNo: 'EXT-1', to: time, outcomes: ['FAIL'] },
     { externalOrderNo: 'EXT-1', to: '2026-01-31T08:09:10Z' },
   ],
+  'sandbox/payments/refund': [
+    { paymentOrderNo: '7000000000000010001' },
+    { paymentOrderNo: 'no such number', amountCent: 1, reason: '' },
+  ],
+  'sandbox/events/pull': [
+    { path: '/' },
+    { path: '/events/%E4%BA%8B', from: time, size: 10, cursor: 'x' },
+    { path: '/a/b', from: '2026-01-31T08:09:10Z' },
+  ],
+};
+
+const paymentDetail: DataOf<'payments/query'> = {
+  paymentOrderNo: '7000000000000010001',
+  orderNo: '700000000000001',
+  externalOrderNo: 'EXT-1',
+  cycleNo: 1,
+  expectPayTime: time,
+  paidAt: time,
+  amountCent: 1990,
+  usedAmountCent: 490,
+  refundTime: null,
+  refundAmountCent: 0,
+  paymentStatus: 'SUCCESS',
+  claimRecords: [{ claimNo: 'C1', benefitCode: 'COUPON', benefitName: 'Coupon', faceValueCent: 490, claimedAt: time }],
 };
 
 /** Response data in every shape that matters to a serialiser: nulls, absent optionals, empty and full lists. */
@@ -267,24 +291,7 @@ export const data: { [Name in EndpointName]: [DataOf<Name>, ...DataOf<Name>[]] }
     { orders: [mainOrder], ...byCursor },
   ],
   'orders/unsubscribe': [{ ...mainOrder, orderStatus: 'UNSUBSCRIBED', unsubscribeTime: time, redeemUrl: null }],
-  'payments/query': [
-    {
-      paymentOrderNo: '7000000000000010001',
-      orderNo: '700000000000001',
-      externalOrderNo: 'EXT-1',
-      cycleNo: 1,
-      expectPayTime: time,
-      paidAt: time,
-      amountCent: 1990,
-      usedAmountCent: 490,
-      refundTime: null,
-      refundAmountCent: 0,
-      paymentStatus: 'SUCCESS',
-      claimRecords: [
-        { claimNo: 'C1', benefitCode: 'COUPON', benefitName: 'Coupon', faceValueCent: 490, claimedAt: time },
-      ],
-    },
-  ],
+  'payments/query': [paymentDetail],
   'events/list': [
     {
       events: [
@@ -318,6 +325,31 @@ export const data: { [Name in EndpointName]: [DataOf<Name>, ...DataOf<Name>[]] }
   ],
   'events/replay': [{ replayed: 0 }, { replayed: 10_000 }],
   'sandbox/orders/advance': [mainOrder],
+  'sandbox/payments/refund': [paymentDetail],
+  'sandbox/events/pull': [
+    {
+      pushes: [
+        {
+          eventId: '4712-2',
+          eventType: 'payment.status.changed',
+          occurredAt: time,
+          writtenAt: time,
+          headers: {
+            'Content-Type': 'application/json',
+            'X-SVC-App-Id': 'test_demo',
+            'X-SVC-Timestamp': '1767225600000',
+            'X-SVC-Nonce': 'ffeeddccbbaa99887766554433221100',
+            'X-SVC-Event-Id': '4712-2',
+            'X-SVC-Signature': 'R4EMQB4GY7GEREeoYk9rFJxUAclqyS1yl92M+NFRByI=',
+          },
+          body: '{"eventId":"4712-2","data":{"name":"你好 \\"🎈\\""}}',
+        },
+      ],
+      readAt: time,
+      nextCursor: 'WyJzYW5kYm94L2V2ZW50cy9wdWxsIl0',
+    },
+    { pushes: [], readAt: time, nextCursor: null },
+  ],
 };
 
 export const orderEvent: OrderStatusChangedEvent = {

@@ -58,6 +58,8 @@ const required: { [Name in EndpointName]?: string[] } = {
   'orders/create': ['settlementMode', 'externalOrderNo', 'productCode'],
   'orders/list': ['channelUserId'],
   'payments/query': ['paymentOrderNo'],
+  'sandbox/payments/refund': ['paymentOrderNo'],
+  'sandbox/events/pull': ['path'],
 };
 
 describe('a missing field', () => {
@@ -164,6 +166,14 @@ describe('a field of a wrong type or value', () => {
     ['sandbox/orders/advance', 'to', '', 'minLength'],
     ['sandbox/orders/advance', 'outcomes', 'SUCCESS', 'type'],
     ['sandbox/orders/advance', 'outcomes', Array.from({ length: 10_000 }, () => 'SUCCESS'), 'maxItems'],
+    ['sandbox/payments/refund', 'paymentOrderNo', 7000000000000010, 'type'],
+    ['sandbox/payments/refund', 'amountCent', 0, 'minimum'],
+    ['sandbox/payments/refund', 'amountCent', 1.5, 'type'],
+    ['sandbox/payments/refund', 'reason', 5, 'type'],
+    ['sandbox/events/pull', 'path', '', 'minLength'],
+    ['sandbox/events/pull', 'from', 1767225600000, 'type'],
+    ['sandbox/events/pull', 'size', 101, 'maximum'],
+    ['sandbox/events/pull', 'cursor', '', 'minLength'],
   ];
 
   it.each(rows)('%s: %s = %j is refused by its %s', (...[name, field, value, keyword]) => {
@@ -197,7 +207,7 @@ describe('the length of a string', () => {
   );
 
   it('is looked at in every place there is', () => {
-    expect(rows).toHaveLength(62);
+    expect(rows).toHaveLength(67);
   });
 
   it.each(rows)('$name: $at takes 1024 code points and not 1025', ({ name, path }) => {

@@ -23,6 +23,7 @@ import {
   type ConsoleRouteContext,
   readableConsoleUrl,
 } from './console/console-routes.js';
+import { addDevelopersRoutes, type DevelopersDeps } from './developers/developers-routes.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
@@ -55,6 +56,7 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly metrics: ServiceMetrics;
   readonly notices: NoticeRouteDeps;
   readonly redeem: RedeemDeps;
+  readonly developers: DevelopersDeps;
   /** Unset: this node has no console. */
   readonly console?: ConsoleDeps | undefined;
   /** It is on a listener of its own. */
@@ -277,6 +279,8 @@ export function createApp(deps: AppDeps): App {
   const consoleContext = { isDraining, readsOnly };
   const consoleServer = deps.console && deps.isConsoleApart ? createConsoleApp(deps, consoleContext) : undefined;
   if (deps.console && !consoleServer) addConsoleRoutes(app, deps.console, consoleContext);
+  const hasConsole = deps.console !== undefined && !consoleServer;
+  addDevelopersRoutes(app, deps.developers, { isDraining, hasConsole, notFound });
   const operationsDeps = { ...deps, isLeaving: () => isLeaving };
   const operations = deps.isMonitoredApart ? createMonitoringApp(operationsDeps) : undefined;
   addReadinessRoute(app, operationsDeps);

@@ -92,6 +92,7 @@ async function pendingOrder(): Promise<string> {
 }
 
 const UNKNOWN = { orderNo: '999999999999' };
+const refund = (orderNo: string) => call('sandbox/payments/refund', { paymentOrderNo: `${orderNo}0001` });
 const advance = (orderNo: string) => call('sandbox/orders/advance', { orderNo, cycles: 1 });
 
 /** For each endpoint and each of its codes a request that is answered so. */
@@ -221,6 +222,11 @@ const REFUSED: Readonly<Record<EndpointName, Readonly<Partial<Record<CodeName, (
     SUBSCRIPTION_ALREADY_COMPLETED: async () => advance(await completedOrder()),
     SUBSCRIPTION_FIRST_PAYMENT_PENDING: async () => advance(await pendingOrder()),
   },
+  'sandbox/payments/refund': {
+    SUBSCRIPTION_NOT_FOUND: () => refund(UNKNOWN.orderNo),
+    SETTLEMENT_MODE_MISMATCH: async () => refund(await create(collectRequest(on.channel))),
+  },
+  'sandbox/events/pull': {},
 };
 
 // That an endpoint answers no other code is seen to by the client of all tests (support/channel-client.ts).

@@ -74,7 +74,8 @@ export function eventsReplayChecks({ eventIds, from, to }: EventsReplayRequest):
   rangeChecks({ from, to });
 }
 
-function rangeChecks({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
+/** Of times that a request names. */
+export function rangeChecks({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
   for (const [field, text] of Object.entries({ from, to })) {
     if (text !== undefined && parseTime(text) === undefined) {
       throw new Rejection('PARAM_INVALID', `${field} must be a time`);

@@ -1,4 +1,4 @@
-import { formatTime } from '@perennial/wire';
+import { type EventType, formatTime } from '@perennial/wire';
 import { toArrayText } from '../../platform/db/array-text.js';
 import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
@@ -199,7 +199,7 @@ export async function readChannel(
 
 /** What is sent: the event's own text and what is added to it. */
 export interface StoredEvent {
-  readonly eventType: string;
+  readonly eventType: EventType;
   readonly occurredAt: number;
   readonly data: string;
   /** Of a period that was voided with others: what its own dates follow from. */

@@ -4,7 +4,7 @@ import { periodDueAt } from '../../subscriptions/domain/orders/calendar.js';
 import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import type { DueEvent, StoredEvent } from '../queue/due-sql.js';
 import { keyOf } from '../queue/due-sql.js';
-import type { Receiver } from './receivers.js';
+import type { PushKeys } from './receivers.js';
 
 /** What is pushed to a channel, except for what each push has of its own. */
 export interface Message {
@@ -18,12 +18,12 @@ export interface Message {
 }
 
 /** The stored text of an event is sent as it is; to a payment event the user's mobile is added. */
-export function createMessage(receiver: Receiver, due: DueEvent, event: StoredEvent): Message {
+export function createMessage(keys: PushKeys, due: DueEvent, event: StoredEvent): Message {
   const eventId = String(keyOf(due));
-  const data = due.isPayment ? paymentData(receiver, due, event) : event.data;
+  const data = due.isPayment ? paymentData(keys, due, event) : event.data;
   return {
     due,
-    version: receiver.version,
+    version: keys.version,
     eventId,
     head: `{"eventId":"${eventId}","eventType":"${event.eventType}","occurredAt":"${formatTime(event.occurredAt)}","retryNo":`,
     tail: `,"data":${data}}`,
@@ -34,10 +34,10 @@ export function createMessage(receiver: Receiver, due: DueEvent, event: StoredEv
  * What is stored about the period, and behind it the user's mobile under the channel's key of now. Parsing each payment event
  * and writing it again took 17 of the 150 µs of a delivery.
  */
-function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): string {
+function paymentData(keys: PushKeys, due: DueEvent, event: StoredEvent): string {
   const stored = due.cycleNo === 0 ? event.data : voidedPeriod(due, event);
   if (!stored.startsWith('{"') || !stored.endsWith('}')) throw new Error(`event ${keyOf(due)} has no fields`);
-  return `${stored.slice(0, -1)},"mobileEncrypted":${JSON.stringify(encryptMobile(receiver, event))}}`;
+  return `${stored.slice(0, -1)},"mobileEncrypted":${JSON.stringify(encryptMobile(keys, event))}}`;
 }
 
 /** One of several periods that were voided together. The first of them is stored; this one has its own number and time. */
@@ -54,9 +54,9 @@ function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: St
 }
 
 /** Only events of orders on a shared agreement carry it. */
-function encryptMobile(receiver: Receiver, { mobile, channelUserId }: StoredEvent): string | null {
+function encryptMobile(keys: PushKeys, { mobile, channelUserId }: StoredEvent): string | null {
   if (mobile === null || channelUserId === null) return null;
-  return encryptField(receiver.decryptMobile({ mobile, channelUserId }), receiver.aesKey, receiver.encryption);
+  return encryptField(keys.decryptMobile({ mobile, channelUserId }), keys.aesKey, keys.encryption);
 }
 
 /** What of a message is signed and sent. */
@@ -82,7 +82,7 @@ export interface SignedPush {
 
 /** Called when the push is sent, so that the secret of that moment is used. */
 export function signPush(
-  receiver: Pick<Receiver, 'appId' | 'sign'>,
+  keys: Pick<PushKeys, 'appId' | 'sign'>,
   path: string,
   { due, eventId, head, tail }: PushedText,
   now: number,
@@ -91,9 +91,9 @@ export function signPush(
   const timestamp = String(now);
   const nonce = nextNonce();
   const bodySha256 = hash('sha256', body);
-  const signature = receiver.sign(webhookSignText({ path, bodySha256, timestamp, nonce, eventId }));
+  const signature = keys.sign(webhookSignText({ path, bodySha256, timestamp, nonce, eventId }));
   return {
-    headers: `Content-Type: application/json\r\nX-SVC-App-Id: ${receiver.appId}\r\nX-SVC-Timestamp: ${timestamp}\r\nX-SVC-Nonce: ${nonce}\r\nX-SVC-Event-Id: ${eventId}\r\nX-SVC-Signature: ${signature}\r\n`,
+    headers: `Content-Type: application/json\r\nX-SVC-App-Id: ${keys.appId}\r\nX-SVC-Timestamp: ${timestamp}\r\nX-SVC-Nonce: ${nonce}\r\nX-SVC-Event-Id: ${eventId}\r\nX-SVC-Signature: ${signature}\r\n`,
     body,
   };
 }

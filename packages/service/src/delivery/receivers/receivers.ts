@@ -1,4 +1,5 @@
 import type { EncryptionVersion } from '@perennial/wire/enums';
+import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
@@ -6,9 +7,8 @@ import { type StoredUser, unsealUserMobile } from '../../subscriptions/store/use
 import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
 import { createSigner } from './push-signer.js';
 
-/** Where a channel's events go, and the keys for signing and encrypting them. Valid for one version of the channel. */
-export interface Receiver {
-  readonly channelId: number;
+/** What the events of a channel are signed and encrypted with. Valid for one version of the channel. */
+export interface PushKeys {
   readonly appId: string;
   readonly version: number;
   /** Returns the signature of a text under the callback secret. */
@@ -17,6 +17,22 @@ export interface Receiver {
   readonly encryption: EncryptionVersion;
   /** Returns the user's login mobile, which is stored encrypted. */
   decryptMobile(user: StoredUser): string;
+}
+
+export function createPushKeys(channel: Channel): PushKeys {
+  return {
+    appId: channel.appId,
+    version: channel.version,
+    sign: createSigner(channel.callbackSecret),
+    aesKey: channel.aesKey,
+    encryption: channel.answerEncryption,
+    decryptMobile: (user) => unsealUserMobile(channel, user),
+  };
+}
+
+/** Where a channel's events go, and the keys for them. */
+export interface Receiver extends PushKeys {
+  readonly channelId: number;
   /** Undefined: the channel has no address for events of this kind. */
   readonly payments: Address | undefined;
   readonly orders: Address | undefined;
@@ -56,13 +72,8 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
       return url === undefined ? undefined : { url, paused };
     };
     const receiver: Receiver = {
+      ...createPushKeys(channel),
       channelId,
-      appId: channel.appId,
-      version: channel.version,
-      sign: createSigner(channel.callbackSecret),
-      aesKey: channel.aesKey,
-      encryption: channel.answerEncryption,
-      decryptMobile: (user) => unsealUserMobile(channel, user),
       payments: addressFor('payment.status.changed'),
       orders: addressFor('order.status.changed'),
     };

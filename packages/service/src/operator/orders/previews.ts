@@ -1,13 +1,14 @@
 import type { Queryable } from '../../platform/db/database.js';
 import { findPositionsToRevoke } from '../../subscriptions/steps/benefits/revoke-benefits.js';
 import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
+import { nextRefundSeq } from '../../subscriptions/steps/payments/begin-refund.js';
 import { applyRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import type { UnsubscribedRow } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
 import { OperatorError, type OperatorWithClock } from '../operator.js';
 import { readAtOneMoment } from './at-one-moment.js';
 import { requireUnsubscribable } from './orders.js';
 import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
-import { nextRefundSeq, requirePeriodToRefund, requireRefund, requireRefundableAmount } from './refunds.js';
+import { requirePeriodToRefund, requireRefund, requireRefundableAmount } from './refunds.js';
 import { needsSecondPerson } from './second-person.js';
 import { requireOrder } from './show-order.js';
 import { findSurroundings } from './timeline-sql.js';

@@ -9,17 +9,17 @@ import {
 } from '../../subscriptions/domain/orders/order.js';
 import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import { formatRefundNo, MAX_REFUNDS } from '../../subscriptions/domain/orders/refund-numbers.js';
-import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../subscriptions/domain/payments/debit-policy.js';
-import { findPaymentTransition } from '../../subscriptions/domain/payments/payment-states.js';
+import {
+  isRefundable,
+  nextRefundSeq,
+  type PeriodToRefund,
+  storeRefund,
+  sumRefunds,
+} from '../../subscriptions/steps/payments/begin-refund.js';
 import { askRefund, rejectWrongRefundAmount, sendRefund } from '../../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
-import {
-  findPayingAttempt,
-  findRefundsOfPeriod,
-  insertRefund,
-  type Refund,
-} from '../../subscriptions/store/payments/refunds-sql.js';
+import { findRefundsOfPeriod, type Refund } from '../../subscriptions/store/payments/refunds-sql.js';
 import { recordAudit } from '../audit.js';
 import { formatCents } from '../money.js';
 import {
@@ -133,9 +133,6 @@ async function storeOutcome(
   }
 }
 
-/** If this process dies, the job asks the institution when the call must be over. */
-const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
-
 /** What is asked for was checked by requireRefund. */
 export async function beginRefund(
   { actor, clock }: OperatorWithClock,
@@ -151,28 +148,17 @@ export async function beginRefund(
   const same = findRefundOfKey(refunds, asked);
   if (same) return { refund: same, payment, benefits, isNew: false };
   const amountCent = requireRefundableAmount(found, asked.amountCent);
-  const refundSeq = nextRefundSeq(refunds);
-  if (refundSeq > MAX_REFUNDS)
+  if (nextRefundSeq(refunds) > MAX_REFUNDS)
     throw refusal(
       'refunds-used-up',
     )`period ${period.cycleNo} of order ${period.orderNo} has had ${MAX_REFUNDS} refunds`;
-  const attempt = await findPayingAttempt(tx, period);
-  if (!attempt) throw new Error(`${periodName(period)} is ${payment.status}, and no attempt has paid for it`);
-  const refund = await insertRefund(
-    tx,
-    {
-      ...period,
-      ...attempt,
-      refundSeq,
-      channelId: order.channelId,
-      amountCent,
-      key: key ?? null,
-      note: note ?? null,
-      requestedBy: approval?.requestedBy ?? actor,
-      startedAt: clock.now(),
-    },
-    ASK_AFTER_SECONDS,
-  );
+  const refund = await storeRefund(tx, found, {
+    amountCent,
+    key: key ?? null,
+    note: note ?? null,
+    requestedBy: approval?.requestedBy ?? actor,
+    startedAt: clock.now(),
+  });
   const detail = {
     refundNo: formatRefundNo(refund),
     cycleNo: payment.cycleNo,
@@ -184,13 +170,6 @@ export async function beginRefund(
   };
   await recordAudit(tx, { actor, action: 'order.refund', subject: String(order.orderNo), detail });
   return { refund, payment, benefits, isNew: true };
-}
-
-/** A period, and what its refunds depend on. */
-export interface PeriodToRefund {
-  readonly order: Order;
-  readonly payment: Payment;
-  readonly refunds: readonly Refund[];
 }
 
 /** Throws when there is no such period, or its money is not with us. */
@@ -218,19 +197,6 @@ export function findRefundOfKey(
   }
   return same;
 }
-
-export const nextRefundSeq = (refunds: readonly Refund[]): number => (refunds.at(-1)?.refundSeq ?? 0) + 1;
-
-/** Of what was paid for a period. Refunds that are on their way count as refunded. */
-export function sumRefunds({ payment, refunds }: Pick<PeriodToRefund, 'payment' | 'refunds'>) {
-  const open = refunds.filter(({ status }) => status === 'STARTED');
-  const openCent = open.reduce((sum, { amountCent }) => sum + amountCent, 0);
-  const refundedCent = payment.refundAmountCent + openCent;
-  return { open, openCent, refundedCent, leftCent: payment.amountCent - refundedCent };
-}
-
-export const isRefundable = ({ status }: Pick<Payment, 'status'>): boolean =>
-  findPaymentTransition(status, 'refunded-in-part') !== undefined;
 
 /** The amount to refund: what is asked for, or all that is left. Throws when that is not to be had. */
 export function requireRefundableAmount(period: PeriodToRefund, askedCent: number | undefined): number {
@@ -277,9 +243,6 @@ export function requireRefund(input: RefundInput): RefundInput {
     ...(withoutApproval === undefined ? {} : { withoutApproval: requireName('the note', withoutApproval) }),
   };
 }
-
-export const periodName = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) =>
-  `period ${cycleNo} of order ${orderNo}`;
 
 /** Throws when the institution has refused the refund. */
 function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>): Changed<RefundedPeriod> {

@@ -1,4 +1,4 @@
-import { type PeriodToRefund, sumRefunds } from './refunds.js';
+import { type PeriodToRefund, sumRefunds } from '../../subscriptions/steps/payments/begin-refund.js';
 
 /**
  * Whether a refund needs a second person: above a limit, counted together with what was refunded of the same period before,

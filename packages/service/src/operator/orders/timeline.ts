@@ -6,6 +6,7 @@ import type { AlertView } from '../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { findOrderTransition } from '../../subscriptions/domain/orders/order-states.js';
 import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
+import { isRefundable, sumRefunds } from '../../subscriptions/steps/payments/begin-refund.js';
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
 import { maskMobile, maskUserIds } from '../masking.js';
@@ -16,7 +17,7 @@ import { readAtOneMoment } from './at-one-moment.js';
 import { findNextStep, type NextStep } from './next-step.js';
 import type { OrderOfAnyChannel } from './orders-sql.js';
 import { formatPeriodSubject } from './period-subjects.js';
-import { describeRefund, isRefundable, type RefundView, sumRefunds } from './refunds.js';
+import { describeRefund, type RefundView } from './refunds.js';
 import { groupByPeriod, type OrderView, type PeriodView, readOrderView, requireOrder } from './show-order.js';
 import {
   type AgreementOfOrder,

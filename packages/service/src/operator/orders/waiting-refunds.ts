@@ -1,8 +1,9 @@
 import type { Queryable } from '../../platform/db/database.js';
+import { type PeriodToRefund, sumRefunds } from '../../subscriptions/steps/payments/begin-refund.js';
 import { formatCents } from '../money.js';
 import { refusal } from '../operator.js';
 import { formatPeriodSubject } from './period-subjects.js';
-import { type PeriodToRefund, requireRefundableAmount, sumRefunds } from './refunds.js';
+import { requireRefundableAmount } from './refunds.js';
 import { findWaitingRefunds, type WaitingRefund } from './waiting-refunds-sql.js';
 
 /** What else was asked for of a period and is not made yet. */

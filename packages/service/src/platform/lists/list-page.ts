@@ -38,7 +38,7 @@ export class ListTooLong extends Unavailable {
   }
 }
 
-/** One page of a list, by its number or by cursor. `read` has to sort the newest first. */
+/** One page of a list, by its number or by cursor. `read` has to sort in the order of the keys. */
 export async function readListPage<Row, K extends RowKey>(
   list: ListDefinition<Row, K>,
   { database, channelId }: { readonly database: Transactional; readonly channelId: number },
@@ -73,4 +73,6 @@ async function runWithinLimit<T>(database: Transactional, work: (db: Queryable) 
 export function isNumberKey<N extends number>(count: N) {
   return (parts: readonly unknown[]): parts is Tuple<N> => parts.length === count && parts.every(Number.isSafeInteger);
 }
-type Tuple<N extends number> = N extends 1 ? readonly [number] : readonly [number, number];
+type Tuple<N extends number, Parts extends readonly number[] = readonly []> = Parts['length'] extends N
+  ? Parts
+  : Tuple<N, readonly [...Parts, number]>;

@@ -1,0 +1,39 @@
+import { type EventsPullData, type EventsPullRequest, formatTime } from '@perennial/wire';
+import type { Logger } from 'pino';
+import type { Action } from '../catalog/action.js';
+import { listPushes, type PushKey, type PushRow, readEventClock } from '../delivery/history/pull-sql.js';
+import { timeRange } from '../delivery/history/time-range.js';
+import { createPulledPushes } from '../delivery/receivers/pull-pushes.js';
+import type { Clock } from '../platform/clock.js';
+import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
+
+const PUSH_LIST: ListDefinition<PushRow, PushKey> = {
+  endpoint: 'sandbox/events/pull',
+  isKey: isNumberKey(3),
+  keyOf: ({ recordedMicros, eventNo, cycleNo }) => [recordedMicros, eventNo, cycleNo],
+};
+
+export interface PullEventsDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** sandbox/events/pull (docs/decisions/0031). Nothing of it is written down. */
+export function createEventsPullAction({ clock, log }: PullEventsDeps): Action<EventsPullRequest, EventsPullData> {
+  return async ({ channel, database, answer }, request) => {
+    const { channelId } = channel;
+    const { path } = request;
+    const { from } = timeRange(request);
+    // Before the events, so that what is not among them was committed later.
+    const readAt = await readEventClock(database);
+    const { rows, paging } = await readListPage(
+      PUSH_LIST,
+      { database, channelId },
+      { from },
+      request,
+      (db, limit, { after }) => listPushes(db, channelId, from, limit, after),
+    );
+    const pushes = await createPulledPushes({ db: database, log, channel, path, now: clock.now() }, rows);
+    return answer({ pushes, readAt: formatTime(readAt), nextCursor: paging.nextCursor });
+  };
+}

@@ -1,0 +1,100 @@
+import { type PaymentDetail, type PaymentsRefundRequest, Rejection } from '@perennial/wire';
+import type { Action } from '../catalog/action.js';
+import type { RefundOutcome } from '../gateways/gateway.js';
+import type { Gateways } from '../gateways/gateway-registry.js';
+import type { Clock } from '../platform/clock.js';
+import type { Queryable } from '../platform/db/database.js';
+import { findPaymentOfCycle } from '../subscriptions/domain/orders/order.js';
+import { parsePaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
+import { MAX_REFUNDS, type RefundReference } from '../subscriptions/domain/orders/refund-numbers.js';
+import {
+  isRefundable,
+  nextRefundSeq,
+  type PeriodToRefund,
+  storeRefund,
+  sumRefunds,
+} from '../subscriptions/steps/payments/begin-refund.js';
+import { askRefund, rejectWrongRefundAmount, sendRefund } from '../subscriptions/steps/payments/send-refund.js';
+import { settleRefund } from '../subscriptions/steps/payments/settle-refund.js';
+import { findPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
+import { findPaymentDetail } from '../subscriptions/store/orders/payment-detail.js';
+import { findRefund, findRefundsOfPeriod, type Refund } from '../subscriptions/store/payments/refunds-sql.js';
+
+export interface RefundPaymentDeps {
+  readonly gateways: Gateways;
+  readonly clock: Clock;
+}
+
+/**
+ * sandbox/payments/refund: in earnest refunds are made by operators, by these same steps. The refund is stored first, so that a
+ * repeated request asks about it after a crash and makes no second one.
+ */
+export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<PaymentsRefundRequest, PaymentDetail> {
+  const { gateways, clock } = deps;
+  return async ({ channel, database, once, answer }, request) => {
+    const { paymentOrderNo, reason } = request;
+    const begin = () =>
+      database.transaction(async (tx) => {
+        const period = await requirePeriod(tx, channel.channelId, paymentOrderNo);
+        const refund = await storeRefund(tx, period, {
+          amountCent: requireAmount(period, request.amountCent),
+          key: null,
+          note: reason || null,
+          requestedBy: `channel:${channel.appId}`,
+          startedAt: clock.now(),
+        });
+        const { orderNo, cycleNo, refundSeq } = refund;
+        await once.begin(tx, JSON.stringify({ orderNo, cycleNo, refundSeq }));
+        return refund;
+      });
+    const isNew = once.interrupted === undefined;
+    const refund = isNew ? await begin() : await requireStored(database, JSON.parse(once.interrupted));
+    const heard = isNew ? await sendRefund(gateways, refund) : await askRefund(gateways, refund);
+    const outcome = await rejectWrongRefundAmount(database, refund, heard);
+    return database.transaction(async (tx) => {
+      await settleIfKnown(tx, refund, outcome, clock.now());
+      const detail = await findPaymentDetail(tx, channel.channelId, paymentOrderNo, clock.now());
+      if (!detail) throw new Error(`period ${paymentOrderNo} was refunded and is not there`);
+      return once.finish(tx, answer(detail));
+    });
+  };
+}
+
+async function requirePeriod(tx: Queryable, channelId: number, paymentOrderNo: string): Promise<PeriodToRefund> {
+  const reference = parsePaymentOrderNo(paymentOrderNo);
+  const order = reference && (await lockOrderOfChannel(tx, channelId, { orderNo: reference.orderNo }));
+  const payment = order && findPaymentOfCycle(order, await findPayments(tx, order.orderNo), reference.cycleNo);
+  if (!order || !payment) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
+  if (order.settlementMode !== 'SVC_DEDUCT') {
+    throw new Rejection('SETTLEMENT_MODE_MISMATCH', 'the channel collects this order, and makes its refunds itself');
+  }
+  return { order, payment, refunds: await findRefundsOfPeriod(tx, reference) };
+}
+
+function requireAmount(period: PeriodToRefund, asked: number | undefined): number {
+  const { payment, refunds } = period;
+  if (payment.status !== 'REFUND_FULL' && !isRefundable(payment)) {
+    throw new Rejection('PARAM_INVALID', `the period is ${payment.status}: only one that was paid can be refunded`);
+  }
+  const { leftCent } = sumRefunds(period);
+  const amountCent = asked ?? leftCent;
+  if (leftCent <= 0 || amountCent > leftCent) {
+    throw new Rejection('PARAM_INVALID', `${Math.max(0, leftCent)} cents of the period are left to refund`);
+  }
+  if (nextRefundSeq(refunds) > MAX_REFUNDS) {
+    throw new Rejection('PARAM_INVALID', `the period has had ${MAX_REFUNDS} refunds`);
+  }
+  return amountCent;
+}
+
+async function requireStored(db: Queryable, reference: RefundReference): Promise<Refund> {
+  const refund = await findRefund(db, reference);
+  if (!refund) throw new Error('a refund that was begun is not there');
+  return refund;
+}
+
+/** What is not known yet is found out by a job, and told by an event then. */
+async function settleIfKnown(tx: Queryable, refund: Refund, outcome: RefundOutcome, now: number): Promise<void> {
+  if (outcome.kind !== 'success' && outcome.kind !== 'refused') return;
+  await settleRefund(tx, refund, outcome, now);
+}

@@ -1,0 +1,82 @@
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { epochMicros, epochMs, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
+import { isPayment } from './attempts-sql.js';
+
+/** What is pushed by itself: an event, or one period of a range that was voided together. */
+export interface PushRow {
+  readonly eventNo: number;
+  /** 0 unless it is one of a range. */
+  readonly cycleNo: number;
+  readonly orderNo: number;
+  readonly isPayment: boolean;
+  /** As PostgreSQL writes it: part of the event's key. */
+  readonly recordedAt: string;
+  readonly recordedMicros: number;
+  readonly writtenAt: string;
+}
+
+/** By when the event was written, in Unix microseconds, its number and the period. */
+export type PushKey = readonly [recordedMicros: number, eventNo: number, cycleNo: number];
+
+/** Of the range that the last page ended in, the rest. Of no event are more rows made than a page has. */
+const LIST_PUSHES = statement({
+  text: `with place as (select greatest(coalesce(${fromEpochMs('$2')}, '-infinity'),
+       coalesce(${fromEpochMicros('$3')}, '-infinity')) as at, coalesce($4::bigint, 0) as event_no)
+     select e.event_no as "eventNo", p.cycle_no as "cycleNo", e.order_no as "orderNo", ${isPayment('e')} as "isPayment",
+       e.recorded_at::text as "recordedAt", ${epochMicros('e.recorded_at')} as "recordedMicros",
+       ${shanghaiText('e.recorded_at')} as "writtenAt"
+     from (${oldestOfKind('true')} union all ${oldestOfKind('false')}) e, lateral (
+       select n as cycle_no from generate_series(
+         case when e.event_no = $4 then $5::integer + 1 when e.cycle_to is null then 0 else e.cycle_no end,
+         coalesce(e.cycle_to, 0)) n limit $6) p
+     order by e.recorded_at, e.event_no, p.cycle_no limit $6`,
+  parameters: ['bigint', 'double precision', 'bigint', 'bigint', 'integer', 'bigint'],
+  columns: columns<PushRow>({
+    eventNo: 'bigint',
+    cycleNo: 'integer',
+    orderNo: 'bigint',
+    isPayment: 'boolean',
+    recordedAt: 'text',
+    recordedMicros: 'bigint',
+    writtenAt: 'text',
+  }),
+});
+
+/** Each kind has its stretch of the index. One more than a page has: of the event that the last page ended in, nothing may be left. */
+function oldestOfKind(isOfKind: string): string {
+  return `(select c.* from events c where c.channel_id = $1 and (${isPayment('c')}) is ${isOfKind}
+       and c.recorded_at >= (select at from place)
+       and (c.recorded_at, c.event_no) >= ((select at from place), (select event_no from place))
+     order by c.recorded_at, c.event_no limit $6::bigint + 1)`;
+}
+
+/** Oldest first, of those that were written at `from` (Unix milliseconds) or later. */
+export async function listPushes(
+  db: Queryable,
+  channelId: number,
+  from: number | undefined,
+  limit: number,
+  after: PushKey | undefined,
+): Promise<PushRow[]> {
+  return db.query(LIST_PUSHES, [
+    channelId,
+    from ?? null,
+    after?.[0] ?? null,
+    after?.[1] ?? null,
+    after?.[2] ?? null,
+    limit,
+  ]);
+}
+
+const READ_CLOCK = statement({
+  text: `select ${epochMs('clock_timestamp()')} as now`,
+  parameters: [],
+  columns: columns<{ now: number }>({ now: 'bigint' }),
+});
+
+/** By the clock that events are dated with. */
+export async function readEventClock(db: Queryable): Promise<number> {
+  const [row] = await db.query(READ_CLOCK);
+  if (!row) throw new Error('the database has no clock');
+  return row.now;
+}

@@ -1,0 +1,70 @@
+import { formatTime, type PulledPush, type PushHeaders } from '@perennial/wire';
+import type { Logger } from 'pino';
+import type { Channel } from '../../catalog/channels/channel.js';
+import type { Queryable } from '../../platform/db/database.js';
+import type { PushRow } from '../history/pull-sql.js';
+import { type DueEvent, keyOf, readEvents, type StoredEvent } from '../queue/due-sql.js';
+import { createMessage, signPush } from './message.js';
+import { createPushKeys, type PushKeys } from './receivers.js';
+
+export interface PullDeps {
+  readonly db: Queryable;
+  readonly log: Logger;
+  readonly channel: Channel;
+  /** Of the address that they are signed for. */
+  readonly path: string;
+  readonly now: number;
+}
+
+/** The pushes of these events as they would be sent now, for the first time. One past its retention is left out. */
+export async function createPulledPushes(deps: PullDeps, rows: readonly PushRow[]): Promise<PulledPush[]> {
+  const { db, channel } = deps;
+  const due = rows.map((row) => toDueEvent(channel.channelId, row));
+  const events = await readEvents(db, channel.channelId, due);
+  const keys = createPushKeys(channel);
+  return rows.flatMap((row, place) => {
+    const [one, event] = [due[place], events[place]];
+    return one && event ? createPulledPush(deps, keys, one, event, row) : [];
+  });
+}
+
+function createPulledPush(
+  { log, path, now }: PullDeps,
+  keys: PushKeys,
+  due: DueEvent,
+  event: StoredEvent,
+  { writtenAt }: PushRow,
+): PulledPush[] {
+  try {
+    const message = createMessage(keys, due, event);
+    const { headers, body } = signPush(keys, path, message, now);
+    const occurredAt = formatTime(event.occurredAt);
+    const { eventType } = event;
+    return [{ eventId: message.eventId, eventType, occurredAt, writtenAt, headers: readHeaders(headers), body }];
+  } catch (err) {
+    log.error({ err, eventId: String(keyOf(due)) }, 'an event could not be put together');
+    return [];
+  }
+}
+
+/** Nothing of the schedule: what is pushed to the channel's own address is counted by itself. */
+function toDueEvent(channelId: number, { eventNo, cycleNo, orderNo, isPayment, recordedAt }: PushRow): DueEvent {
+  return {
+    eventNo,
+    cycleNo,
+    channelId,
+    orderNo,
+    isPayment,
+    nextAt: recordedAt,
+    recordedAt: null,
+    cycleTo: null,
+    shard: 0,
+    step: 0,
+    retryNo: 0,
+  };
+}
+
+function readHeaders(lines: string): PushHeaders {
+  const fields = lines.trimEnd().split('\r\n');
+  return Object.fromEntries(fields.map((line) => line.split(': '))) as PushHeaders;
+}

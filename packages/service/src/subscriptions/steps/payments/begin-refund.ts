@@ -1,0 +1,45 @@
+import type { Queryable } from '../../../platform/db/database.js';
+import type { Order, Payment } from '../../domain/orders/order.js';
+import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
+import { findPaymentTransition } from '../../domain/payments/payment-states.js';
+import { findPayingAttempt, insertRefund, type Refund } from '../../store/payments/refunds-sql.js';
+
+/** A period, and what its refunds depend on. */
+export interface PeriodToRefund {
+  readonly order: Order;
+  readonly payment: Payment;
+  readonly refunds: readonly Refund[];
+}
+
+export const isRefundable = ({ status }: Pick<Payment, 'status'>): boolean =>
+  findPaymentTransition(status, 'refunded-in-part') !== undefined;
+
+export const nextRefundSeq = (refunds: readonly Refund[]): number => (refunds.at(-1)?.refundSeq ?? 0) + 1;
+
+/** Of what was paid for a period. Refunds that are on their way count as refunded. */
+export function sumRefunds({ payment, refunds }: Pick<PeriodToRefund, 'payment' | 'refunds'>) {
+  const open = refunds.filter(({ status }) => status === 'STARTED');
+  const openCent = open.reduce((sum, { amountCent }) => sum + amountCent, 0);
+  const refundedCent = payment.refundAmountCent + openCent;
+  return { open, openCent, refundedCent, leftCent: payment.amountCent - refundedCent };
+}
+
+/** If this process dies, the job asks the institution when the call must be over. */
+const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
+
+/** Stores a refund, which may then be sent. The caller holds the order's lock, and has found that there is as much to refund. */
+export async function storeRefund(
+  tx: Queryable,
+  { order, payment, refunds }: PeriodToRefund,
+  asked: Pick<Refund, 'amountCent' | 'key' | 'note' | 'requestedBy' | 'startedAt'>,
+): Promise<Refund> {
+  const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
+  const attempt = await findPayingAttempt(tx, period);
+  if (!attempt) {
+    throw new Error(
+      `period ${period.cycleNo} of order ${period.orderNo} is ${payment.status}, and no attempt has paid for it`,
+    );
+  }
+  const refund = { ...period, ...attempt, ...asked, refundSeq: nextRefundSeq(refunds), channelId: order.channelId };
+  return insertRefund(tx, refund, ASK_AFTER_SECONDS);
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { anotherChannel, toldAbout } from '../orders/support.js';
+import { periodNo, type RefundStage, refundStage } from '../refunds/support.js';
+import type { CallOptions } from '../support/channel-client.js';
+
+let on: RefundStage;
+beforeAll(async () => {
+  on = await refundStage();
+});
+afterAll(() => on.close());
+beforeEach(() => on.bank.reset());
+
+const refund = (paymentOrderNo: string, more: object = {}, options?: CallOptions) =>
+  on.channel.call('sandbox/payments/refund', { paymentOrderNo, ...more }, options);
+
+describe('sandbox/payments/refund', () => {
+  it('0: a part and then the rest, with the events of a real one', async () => {
+    const orderNo = await on.paidOrder();
+    const { database } = on.service.fresh;
+    const part = await refund(periodNo(orderNo), { amountCent: 90, reason: 'a rehearsal' });
+    expect(part.data).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: 90 });
+    expect(part.data).toEqual(await on.queryPeriod(orderNo));
+    const rest = await refund(periodNo(orderNo));
+    expect(rest.data).toMatchObject({ paymentStatus: 'REFUND_FULL', refundAmountCent: rest.data.amountCent });
+    expect(await toldAbout(database, orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'REFUND_PART', 'REFUND_FULL']);
+    expect(on.bank.asked.map(({ amountCent }) => amountCent)).toEqual([90, rest.data.amountCent - 90]);
+    const stored = await database.query('select requested_by, note from refunds order by refund_seq');
+    expect(stored).toEqual([
+      { requested_by: 'channel:test_demo', note: 'a rehearsal' },
+      { requested_by: 'channel:test_demo', note: null },
+    ]);
+  });
+
+  it('400001: what was not paid, and more than is left', async () => {
+    const orderNo = await on.paidOrder();
+    const messages = [
+      await refund(periodNo(orderNo, 2)),
+      await refund(periodNo(orderNo), { amountCent: 10_000_000 }),
+      (await refund(periodNo(orderNo))) && (await refund(periodNo(orderNo))),
+    ].map(({ envelope }) => [envelope.code, envelope.message]);
+    expect(messages).toEqual([
+      ['400001', 'the period is WAIT: only one that was paid can be refunded'],
+      ['400001', expect.stringMatching(/^\d+ cents of the period are left to refund$/)],
+      ['400001', '0 cents of the period are left to refund'],
+    ]);
+    expect(on.bank.asked).toHaveLength(1);
+  });
+
+  it("420001: numbers of nobody, and another channel's", async () => {
+    const orderNo = await on.paidOrder();
+    const other = await anotherChannel(on.service);
+    const replies = [
+      await refund('nothing'),
+      await refund(periodNo(orderNo, 13)),
+      await other.call('sandbox/payments/refund', { paymentOrderNo: periodNo(orderNo) }),
+    ];
+    expect(replies.map(({ code }) => code)).toEqual(['420001', '420001', '420001']);
+    expect(on.bank.asked).toEqual([]);
+  });
+
+  it('the same under one key is one refund, many at once and after the outcome was lost', async () => {
+    const orderNo = await on.paidOrder();
+    const idempotencyKey = randomUUID();
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => refund(periodNo(orderNo), { amountCent: 1 }, { idempotencyKey })),
+    );
+    expect(new Set(replies.map(({ text }) => JSON.parse(text).data.refundAmountCent))).toEqual(new Set([1]));
+    expect(on.bank.booked.size).toBe(1);
+    expect((await refund(periodNo(orderNo), { amountCent: 2 }, { idempotencyKey })).code).toBe('409001');
+  });
+
+  it('0: an institution that does not say at once, or refuses: the period as it is', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'unknown' });
+    expect((await refund(periodNo(orderNo), { amountCent: 5 })).data).toMatchObject({ paymentStatus: 'SUCCESS' });
+    on.bank.onRefund = async () => ({ kind: 'refused', reason: 'no' });
+    expect((await refund(periodNo(orderNo), { amountCent: 7 })).data).toMatchObject({ paymentStatus: 'SUCCESS' });
+    on.bank.reset();
+    await on.askAll();
+    expect(await on.queryPeriod(orderNo)).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: 5 });
+  });
+});

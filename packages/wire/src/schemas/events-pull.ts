@@ -1,0 +1,54 @@
+import { eventTypes } from '../enums.js';
+import { Rejection } from '../rejection.js';
+import { Enum, Nullable, OutText, pagingFields, Text, Time } from './common.js';
+import { rangeChecks } from './events-history.js';
+import { type Static, Type } from './type.js';
+
+/** A path as it stands in an address: nothing that a client would write in another way before it is sent. */
+export const CALLBACK_PATH = /^\/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*$/;
+
+/** The pushes of a channel's events, for a developer whose receiver cannot be reached from outside. */
+export const EventsPullRequest = Type.Object({
+  /** Of the address that they will be sent to: it is signed. */
+  path: Text,
+  /** By when the event was written, inclusive. */
+  from: Type.Optional(Text),
+  size: pagingFields.size,
+  cursor: pagingFields.cursor,
+});
+export type EventsPullRequest = Static<typeof EventsPullRequest>;
+
+export const PushHeaders = Type.Object({
+  'Content-Type': OutText,
+  'X-SVC-App-Id': OutText,
+  'X-SVC-Timestamp': OutText,
+  'X-SVC-Nonce': OutText,
+  'X-SVC-Event-Id': OutText,
+  'X-SVC-Signature': OutText,
+});
+export type PushHeaders = Static<typeof PushHeaders>;
+
+export const PulledPush = Type.Object({
+  eventId: OutText,
+  eventType: Enum(eventTypes),
+  occurredAt: Time,
+  writtenAt: Time,
+  headers: PushHeaders,
+  /** To be sent as it is: the signature is about its bytes. */
+  body: Type.String(),
+});
+export type PulledPush = Static<typeof PulledPush>;
+
+/** Oldest first. */
+export const EventsPullData = Type.Object({
+  pushes: Type.Array(PulledPush),
+  /** When this was read. An event that was being written at this moment may show up later, with an earlier writtenAt. */
+  readAt: Time,
+  nextCursor: Nullable(OutText),
+});
+export type EventsPullData = Static<typeof EventsPullData>;
+
+export function eventsPullChecks({ path, from }: EventsPullRequest): void {
+  if (!CALLBACK_PATH.test(path)) throw new Rejection('PARAM_INVALID', 'path must be the path of an address');
+  rangeChecks({ from });
+}
