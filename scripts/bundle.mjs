@@ -1,6 +1,6 @@
 // Puts the compiled modules of a program into a few files: a process that reads hundreds of small ones spends half of its start
 // on finding them. Dependencies stay as they are installed, so that what watches them (tracing, an audit) still can.
-import { renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './prepare.mjs';
@@ -35,3 +35,55 @@ export const bundleService = () =>
     { main: path.join(service, 'dist', 'main.js'), perennial: path.join(service, 'dist', 'cli', 'main.js') },
     path.join(service, 'dist', 'program'),
   );
+
+const sdk = path.join(root, 'packages', 'sdk');
+const compiledSdk = path.join(sdk, 'dist', 'compiled');
+
+/** What is published as perennial-channel: one file for wherever there is fetch, one for the command line, and the types. */
+export async function bundleSdk() {
+  const command = path.join(compiledSdk, 'cli', 'main.js');
+  if (existsSync(command)) await bundleFile(command, path.join(sdk, 'dist', 'cli.js'), 'node');
+  gatherTypes(path.join(sdk, 'dist', 'types'));
+  // The last one: by its time it is known whether all of them are new.
+  await bundleFile(path.join(compiledSdk, 'index.js'), path.join(sdk, 'dist', 'index.js'), 'neutral');
+}
+
+/** With everything in it but what the platform has. */
+async function bundleFile(input, file, platform) {
+  const build = await rolldown({
+    cwd: root,
+    input,
+    platform,
+    external: /^node:/,
+    treeshake: { moduleSideEffects: (id) => id === input },
+    logLevel: 'warn',
+  });
+  await build.write({ file: `${file}.new`, format: 'esm', codeSplitting: false });
+  await build.close();
+  renameSync(`${file}.new`, file);
+}
+
+/** The declarations of the SDK, and beside them those of wire, which is not published. */
+function gatherTypes(folder) {
+  const made = `${folder}.new`;
+  rmSync(made, { recursive: true, force: true });
+  copyTypes(compiledSdk, made, (name) => !name.startsWith('cli'));
+  copyTypes(path.join(root, 'packages', 'wire', 'dist'), path.join(made, 'wire'), (name) => !name.startsWith('bridge'));
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(made, folder);
+}
+
+function copyTypes(from, to, isWanted) {
+  const names = readdirSync(from, { recursive: true, encoding: 'utf8' });
+  for (const name of names.filter((one) => one.endsWith('.d.ts') && isWanted(one))) {
+    cpSync(path.join(from, name), path.join(to, name));
+    const text = readFileSync(path.join(to, name), 'utf8');
+    const up = '../'.repeat(name.split(path.sep).length - 1) || './';
+    writeFileSync(
+      path.join(to, name),
+      text
+        .replaceAll(/(['"])@perennial\/wire\1/g, `'${up}wire/index.js'`)
+        .replaceAll(/(['"])#platform\1/g, `'${up}platform/web.js'`),
+    );
+  }
+}

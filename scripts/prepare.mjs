@@ -49,14 +49,17 @@ export async function build() {
     'the compiler',
   );
   // Loaded here, since it is installed only now.
-  if (!isNewerThanCompiled(program)) await (await import('./bundle.mjs')).bundleService();
+  if (!isNewerThanCompiled(program, ['wire', 'reference-peers', 'service']))
+    await (await import('./bundle.mjs')).bundleService();
+  if (!isNewerThanCompiled(at('packages', 'sdk', 'dist', 'index.js'), ['wire', 'sdk']))
+    await (await import('./bundle.mjs')).bundleSdk();
   if (isOlderThanSources(at('packages', 'console', 'dist', 'index.html')))
     await (await import('./console.mjs')).buildConsole();
 }
 
-function isNewerThanCompiled(program) {
+function isNewerThanCompiled(program, packages) {
   if (!existsSync(program)) return false;
-  const compiled = ['wire', 'reference-peers', 'service'].map((name) => at('packages', name, 'tsconfig.tsbuildinfo'));
+  const compiled = packages.map((name) => at('packages', name, 'tsconfig.tsbuildinfo'));
   return compiled.every((place) => statSync(place).mtimeMs < statSync(program).mtimeMs);
 }
 

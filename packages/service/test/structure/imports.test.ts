@@ -246,7 +246,11 @@ describe('imports', () => {
   });
 
   it.each([
-    ['Date.now or new Date()', /Date\.now\(|new Date\(\)/, ['console: clock.ts', 'service: platform/clock.ts']],
+    [
+      'Date.now or new Date()',
+      /Date\.now\(|new Date\(\)/,
+      ['console: clock.ts', 'sdk: clock.ts', 'service: platform/clock.ts'],
+    ],
     ['process.env', /process\.env/, ['service: platform/settings.ts']],
     // What a child logger is bound to passes by the redaction.
     ['a child logger', /\blog\.child\(/, []],

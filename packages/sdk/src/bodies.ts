@@ -1,0 +1,84 @@
+import type {
+  AuthTokenRequest,
+  DataOf,
+  EndpointName,
+  EventRecord as EventRecordOnTheWire,
+  OrderPayload,
+  OrdersCreateRequest,
+  RequestOf,
+  StoredPaymentPayload,
+} from '@perennial/wire';
+import type { Plain } from './fields.js';
+
+/** How a request names an order: by the service's number or by the channel's own, never by both. */
+export type OrderReference =
+  | { orderNo: string; externalOrderNo?: never }
+  | { orderNo?: never; externalOrderNo: string };
+
+type ByOrder<Body> = Omit<Body, keyof OrderReference> & OrderReference;
+
+type CreateBody = Plain<OrdersCreateRequest>;
+type CreateCommon = Omit<CreateBody, 'settlementMode' | 'bindOrderNo' | 'sharedAgreement' | 'channelAgreementRef'>;
+/** Where no binding knows the user. */
+type WithUser = Required<Pick<CreateBody, 'channelUserId' | 'mobile'>>;
+
+/** A.1: the service debits a card that the user has bound. */
+export type CreateOnBinding = CreateCommon & {
+  settlementMode: 'SVC_DEDUCT';
+  bindOrderNo: string;
+  sharedAgreement?: never;
+  channelAgreementRef?: never;
+};
+
+/** A.2: the service debits an agreement of the channel. */
+export type CreateOnSharedAgreement = CreateCommon &
+  WithUser & {
+    settlementMode: 'SVC_DEDUCT';
+    sharedAgreement: NonNullable<CreateBody['sharedAgreement']>;
+    bindOrderNo?: never;
+    channelAgreementRef?: never;
+  };
+
+/** B: the channel collects. */
+export type CreateCollected = CreateCommon &
+  WithUser & {
+    settlementMode: 'CHANNEL_COLLECT';
+    channelAgreementRef?: string;
+    bindOrderNo?: never;
+    sharedAgreement?: never;
+  };
+
+/** What the schemas cannot say and a type can. */
+interface BodiesOfTheirOwn {
+  'auth/token': Partial<AuthTokenRequest>;
+  'orders/create': CreateOnBinding | CreateOnSharedAgreement | CreateCollected;
+  'orders/query': ByOrder<RequestOf<'orders/query'>>;
+  'orders/unsubscribe': ByOrder<RequestOf<'orders/unsubscribe'>>;
+  'agreements/replace': ByOrder<Plain<RequestOf<'agreements/replace'>>>;
+  'sandbox/orders/advance': ByOrder<RequestOf<'sandbox/orders/advance'>>;
+}
+
+export type EventRecord = Omit<EventRecordOnTheWire, 'eventType' | 'data'> &
+  (
+    | { eventType: 'order.status.changed'; data: OrderPayload }
+    | { eventType: 'payment.status.changed'; data: StoredPaymentPayload }
+  );
+
+interface AnswersOfTheirOwn {
+  'events/list': Omit<DataOf<'events/list'>, 'events'> & { events: EventRecord[] };
+}
+
+/** What a method takes. */
+export type BodyOf<Name extends EndpointName> = Name extends keyof BodiesOfTheirOwn
+  ? BodiesOfTheirOwn[Name]
+  : Plain<RequestOf<Name>>;
+
+/** What a method gives. */
+export type AnswerOf<Name extends EndpointName> = Name extends keyof AnswersOfTheirOwn
+  ? AnswersOfTheirOwn[Name]
+  : Plain<DataOf<Name>>;
+
+/** What a list is a list of. */
+export type ItemOf<Data> = {
+  [Name in keyof Data]: Data[Name] extends readonly (infer Item)[] ? Item : never;
+}[keyof Data];

@@ -1,0 +1,222 @@
+import {
+  CLIENT_FAULT_RETRY_DELAYS_MS,
+  CLIENT_READ_TIMEOUT_MS,
+  CODES,
+  ENDPOINTS,
+  type EncryptionVersion,
+  type Endpoint,
+  type EndpointName,
+  HEADER_FORMS,
+  randomBytes,
+  toHex,
+} from '@perennial/wire';
+import { isTokenRefused, pauseAfter } from './again.js';
+import type { AnswerOf, BodyOf } from './bodies.js';
+import { systemNow, waitFor } from './clock.js';
+import { decrypterOf, encrypterOf } from './encryption.js';
+import { PerennialConnectionError, PerennialError } from './errors.js';
+import { type Answer, type Exchange, exchange, type Fetch, type NoAnswer, type Sender } from './exchange.js';
+import { decryptFields, encryptFields, type Fields, mayHoldEncrypted } from './fields.js';
+import { type CallOptions, isEndpointName, type Methods, makeMethods } from './methods.js';
+import { readSecret } from './secrets.js';
+import { Tokens } from './tokens.js';
+
+export interface PerennialClientOptions {
+  /** Where the service is, such as https://pay.example; without a path. */
+  readonly baseUrl: string;
+  readonly appId: string;
+  /** In base64, as all secrets. */
+  readonly appSecret: string;
+  readonly aesKey: string;
+  /** In place of the global one. */
+  readonly fetch?: Fetch | undefined;
+  /** For one try, from its start to the last byte of its answer. Default 15 s. */
+  readonly timeoutMs?: number | undefined;
+  /** How often a request is sent again at most: 0 to 3, default 3. */
+  readonly retries?: number | undefined;
+  /** The form of encrypted fields. Default v2. */
+  readonly encryption?: EncryptionVersion | undefined;
+  /** Unix milliseconds, in place of the machine's clock. */
+  readonly now?: (() => number) | undefined;
+  /** In place of waiting, for tests. */
+  readonly wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
+  /** Is told of each try before it is sent. */
+  readonly onRequest?: ((request: RequestNotice) => void) | undefined;
+  /** Is told what became of each try. */
+  readonly onResponse?: ((response: ResponseNotice) => void) | undefined;
+}
+
+export interface RequestNotice {
+  readonly endpoint: EndpointName;
+  readonly requestId: string;
+  readonly idempotencyKey: string | undefined;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+export interface ResponseNotice extends RequestNotice {
+  /** Undefined when nothing came. */
+  readonly httpStatus: number | undefined;
+  readonly code: string | undefined;
+  /** Whether it is the outcome of an earlier request under the same key. */
+  readonly replayed: boolean;
+  /** After how long it is sent again; undefined when it is not. */
+  readonly againAfterMs: number | undefined;
+}
+
+/** An answer with all that stands around its data. */
+export interface WholeAnswer<Data> {
+  readonly data: Data;
+  readonly requestId: string;
+  readonly httpStatus: number;
+  /** When the service answered, `yyyy-MM-dd HH:mm:ss` in UTC+8. */
+  readonly timestamp: string;
+  /** Whether it is the outcome of an earlier request under the same key. */
+  readonly replayed: boolean;
+  readonly idempotencyKey: string | undefined;
+  readonly attempts: number;
+}
+
+class Client {
+  static {
+    // What a log shows of it.
+    Object.defineProperty(Client, 'name', { value: 'PerennialClient' });
+  }
+
+  readonly #sender: Sender;
+  readonly #aesKey: Uint8Array;
+  readonly #encryption: EncryptionVersion;
+  readonly #retries: number;
+  readonly #options: PerennialClientOptions;
+  readonly #tokens: Tokens;
+
+  constructor(options: PerennialClientOptions) {
+    const now = options.now ?? systemNow;
+    this.#sender = {
+      baseUrl: readBaseUrl(options.baseUrl),
+      appId: readToken('appId', options.appId),
+      appSecret: readSecret('appSecret', options.appSecret),
+      timeoutMs: options.timeoutMs ?? CLIENT_READ_TIMEOUT_MS,
+      fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+      now,
+    };
+    this.#aesKey = readSecret('aesKey', options.aesKey);
+    this.#encryption = readEncryption(options.encryption);
+    this.#retries = readRetries(options.retries);
+    this.#options = options;
+    this.#tokens = new Tokens(async () => (await this.send('auth/token', {})).data, now);
+    Object.assign(
+      this,
+      makeMethods(async (name, body, given) => (await this.send(name, body as never, given)).data),
+    );
+  }
+
+  /** What the methods do, with the whole answer: `client.send('orders/query', { orderNo })`. */
+  async send<Name extends EndpointName>(
+    name: Name,
+    body: BodyOf<Name>,
+    options: CallOptions = {},
+  ): Promise<WholeAnswer<AnswerOf<Name>>> {
+    if (!isEndpointName(name)) throw new TypeError(`there is no endpoint ${String(name)}`);
+    const endpoint: Endpoint = ENDPOINTS[name];
+    const idempotencyKey = endpoint.write
+      ? readToken('idempotencyKey', options.idempotencyKey ?? randomId())
+      : undefined;
+    const request = {
+      endpoint,
+      body: this.#write(endpoint, body as Fields, idempotencyKey),
+      requestId: readToken('requestId', options.requestId ?? randomId()),
+      idempotencyKey,
+      signal: options.signal,
+    };
+    const { answer, attempts } = await this.#exchange(name, request);
+    const data = mayHoldEncrypted(answer.json) ? decryptFields(answer.data, decrypterOf(this.#aesKey)) : answer.data;
+    const { requestId, httpStatus, timestamp, replayed } = answer;
+    return { data: data as AnswerOf<Name>, requestId, httpStatus, timestamp, replayed, idempotencyKey, attempts };
+  }
+
+  #write(endpoint: Endpoint, body: Fields, idempotencyKey: string | undefined): string {
+    const encrypt = encrypterOf(this.#aesKey, this.#encryption, idempotencyKey);
+    const whole = endpoint.name === 'auth/token' ? this.#tokenRequest(body) : body;
+    return JSON.stringify(encryptFields(endpoint.request, whole, encrypt));
+  }
+
+  #tokenRequest = (body: Fields): Fields => ({ grantType: 'client_credentials', appId: this.#sender.appId, ...body });
+
+  /** Until there is a success, or nothing more to be tried. */
+  async #exchange(name: EndpointName, request: Omit<Exchange, 'token'>): Promise<{ answer: Answer; attempts: number }> {
+    const { requestId, idempotencyKey, signal } = request;
+    const { onRequest, onResponse, wait = waitFor } = this.#options;
+    let isRenewed = false;
+    for (let attempt = 1, tries = 1; ; attempt++) {
+      const token = request.endpoint.token ? await this.#tokens.get(signal) : undefined;
+      const notice = { endpoint: name, requestId, idempotencyKey, attempt };
+      onRequest?.(notice);
+      const outcome = await exchange(this.#sender, { ...request, token });
+      const isSuccess = outcome.kind === 'answer' && outcome.code === CODES.SUCCESS.code;
+      const isToBeRenewed = isTokenRefused(outcome) && !isRenewed;
+      const pause = isToBeRenewed ? 0 : isSuccess ? undefined : pauseAfter(outcome, tries, this.#retries);
+      onResponse?.({ ...notice, ...noticeOf(outcome), againAfterMs: pause });
+      if (isSuccess) return { answer: outcome, attempts: attempt };
+      if (pause === undefined) throw errorOf(outcome, request, attempt);
+      if (isToBeRenewed) {
+        isRenewed = true;
+        this.#tokens.drop(token);
+        continue;
+      }
+      await wait(pause, signal);
+      tries++;
+    }
+  }
+}
+
+/** A channel's way to the service, with a method for each endpoint. */
+export type PerennialClient = Client & Methods;
+
+export const PerennialClient = Client as new (options: PerennialClientOptions) => PerennialClient;
+
+function noticeOf(outcome: Answer | NoAnswer) {
+  const { httpStatus } = outcome;
+  if (outcome.kind === 'no-answer') return { httpStatus, code: undefined, replayed: false };
+  return { httpStatus, code: outcome.code, replayed: outcome.replayed };
+}
+
+function errorOf(outcome: Answer | NoAnswer, request: Omit<Exchange, 'token'>, attempts: number): Error {
+  const { requestId, idempotencyKey } = request;
+  const facts = { endpoint: request.endpoint.name, requestId, idempotencyKey, attempts };
+  if (outcome.kind === 'no-answer') return new PerennialConnectionError({ ...outcome, ...facts });
+  return new PerennialError({ ...outcome, ...facts });
+}
+
+function readBaseUrl(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new TypeError('baseUrl must be a URL such as https://pay.example');
+  }
+  if (!/^https?:$/.test(url.protocol)) throw new TypeError('baseUrl must begin with https:// or http://');
+  if (url.username !== '' || url.password !== '') throw new TypeError('baseUrl must not hold a user or a password');
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    throw new TypeError(`baseUrl must end after the host, without a path: ${url.origin}`);
+  return url.origin;
+}
+
+/** Text for a header: fetch would say of another one that the connection has failed. */
+function readToken(name: string, text: string): string {
+  if (typeof text === 'string' && HEADER_FORMS.requestId.test(text)) return text;
+  throw new TypeError(`${name} must be 1 to 128 visible ASCII characters`);
+}
+
+function readEncryption(version: EncryptionVersion = 'v2'): EncryptionVersion {
+  if (version === 'v1' || version === 'v2') return version;
+  throw new TypeError("encryption must be 'v1' or 'v2'");
+}
+
+function readRetries(retries: number = CLIENT_FAULT_RETRY_DELAYS_MS.length): number {
+  const most = CLIENT_FAULT_RETRY_DELAYS_MS.length;
+  if (Number.isInteger(retries) && retries >= 0 && retries <= most) return retries;
+  throw new TypeError(`retries must be 0 to ${most}`);
+}
+
+const randomId = (): string => toHex(randomBytes(16));

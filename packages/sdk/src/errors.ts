@@ -1,0 +1,135 @@
+import { CODES, type CodeName, findResultCode } from '@perennial/wire';
+
+/** The names of docs/errors.md, and one for a code that this version does not know. */
+export type ErrorName = Exclude<CodeName, 'SUCCESS'> | 'UNKNOWN_CODE';
+
+/** What the sandbox says of a signature that does not match. */
+export interface SignatureDiagnosis {
+  /** The seven lines that the service built from what came. */
+  readonly lines: readonly string[];
+  /** What is probably wrong, the likeliest first. */
+  readonly likely: readonly { readonly mistake: string; readonly hint: string }[];
+}
+
+export interface ErrorFacts {
+  readonly endpoint: string;
+  readonly code: string;
+  readonly message: string;
+  readonly httpStatus: number;
+  readonly requestId: string;
+  readonly attempts: number;
+  readonly data?: unknown;
+  readonly idempotencyKey?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Codes that say: the same request may be answered otherwise later. */
+const TEMPORARY: ReadonlySet<string> = new Set(
+  (
+    [
+      'RATE_LIMITED',
+      'SMS_TOO_FREQUENT',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'NONCE_REUSED',
+      'TOKEN_INVALID',
+      'TOKEN_EXPIRED',
+    ] as const
+  ).map((name) => CODES[name].code),
+);
+
+/** The service has answered, and said no. */
+export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
+  /** Which one it is: decide by this or by `code`, never by the message. */
+  override readonly name: Name;
+  readonly code: string;
+  readonly httpStatus: number;
+  readonly requestId: string;
+  readonly endpoint: string;
+  /** How often it was sent. */
+  readonly attempts: number;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  /** The key it was sent under: another try with the same one is safe. Undefined for what does not write. */
+  readonly idempotencyKey: string | undefined;
+  /** How long the service asked to wait. */
+  readonly retryAfterMs: number | undefined;
+  /** Only from a sandbox, and only about signatures. */
+  readonly diagnosis: SignatureDiagnosis | undefined;
+
+  constructor(facts: ErrorFacts) {
+    const diagnosis = readDiagnosis(facts.data);
+    super(messageOf(facts.message, diagnosis));
+    // What a code is called is known at runtime alone; who asks for a name has it checked by isPerennialError.
+    this.name = (findResultCode(facts.code)?.name ?? 'UNKNOWN_CODE') as Name;
+    this.code = facts.code;
+    this.httpStatus = facts.httpStatus;
+    this.requestId = facts.requestId;
+    this.endpoint = facts.endpoint;
+    this.attempts = facts.attempts;
+    this.retryable = facts.httpStatus >= 500 || TEMPORARY.has(facts.code);
+    this.idempotencyKey = facts.idempotencyKey;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.diagnosis = diagnosis;
+  }
+}
+
+/** Narrows to the names that are given; without any, to whatever the service refuses with. */
+export function isPerennialError<Name extends ErrorName = ErrorName>(
+  error: unknown,
+  ...names: readonly Name[]
+): error is PerennialError<Name> {
+  if (!(error instanceof PerennialError)) return false;
+  return names.length === 0 || names.some((name) => name === error.name);
+}
+
+/** Why there is no answer. */
+export type ConnectionFailure =
+  /** None came in time. */
+  | 'timeout'
+  /** The connection was refused, reset or cut off. */
+  | 'connection'
+  /** Something answered that is not the service, such as a proxy. */
+  | 'unreadable-answer';
+
+export interface ConnectionFacts {
+  readonly endpoint: string;
+  readonly reason: ConnectionFailure;
+  readonly message: string;
+  readonly requestId: string;
+  readonly attempts: number;
+  readonly idempotencyKey?: string | undefined;
+  readonly httpStatus?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** There is no answer: what was asked may have been done or not. The same call with the same idempotencyKey finds out. */
+export class PerennialConnectionError extends Error {
+  override readonly name = 'PerennialConnectionError';
+  readonly reason: ConnectionFailure;
+  readonly endpoint: string;
+  readonly requestId: string;
+  readonly attempts: number;
+  readonly idempotencyKey: string | undefined;
+  readonly httpStatus: number | undefined;
+
+  constructor(facts: ConnectionFacts) {
+    super(facts.message, facts.cause === undefined ? {} : { cause: facts.cause });
+    this.reason = facts.reason;
+    this.endpoint = facts.endpoint;
+    this.requestId = facts.requestId;
+    this.attempts = facts.attempts;
+    this.idempotencyKey = facts.idempotencyKey;
+    this.httpStatus = facts.httpStatus;
+  }
+}
+
+function messageOf(message: string, diagnosis: SignatureDiagnosis | undefined): string {
+  const first = diagnosis?.likely[0];
+  return first === undefined ? message : `${message}. Likely ${first.mistake}: ${first.hint}`;
+}
+
+function readDiagnosis(data: unknown): SignatureDiagnosis | undefined {
+  const { diagnosis } = (data ?? {}) as { diagnosis?: Partial<SignatureDiagnosis> | null };
+  if (!Array.isArray(diagnosis?.likely)) return undefined;
+  return { lines: diagnosis.lines ?? [], likely: diagnosis.likely };
+}

@@ -1,0 +1,16 @@
+import { createNodeReceiver, type NodeRequest, type NodeResponse } from './node.js';
+import type { ReceiverOptions } from './receive.js';
+
+export type ExpressReceiver = (
+  request: NodeRequest,
+  response: NodeResponse,
+  next: (error?: unknown) => void,
+) => Promise<void>;
+
+/** For `app.post('/events', receiver)`. It must stand before express.json(), which would take the bytes away. */
+export function createExpressReceiver<AesKey extends string | undefined = undefined>(
+  options: ReceiverOptions<AesKey>,
+): ExpressReceiver {
+  const receiver = createNodeReceiver(options);
+  return (request, response, next) => receiver(request, response).catch(next);
+}

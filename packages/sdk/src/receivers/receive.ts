@@ -1,0 +1,105 @@
+import { MAX_BODY_BYTES } from '@perennial/wire';
+import { type WebhookFault, WebhookVerificationError } from '../webhooks/errors.js';
+import { createMemoryEventStore, type EventStore } from '../webhooks/store.js';
+import {
+  type EventFor,
+  readKeys,
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type WebhookHeaders,
+  type WebhookKeys,
+} from '../webhooks/verify.js';
+
+export interface ReceiverOptions<AesKey extends string | undefined = string | undefined> extends WebhookKeys<AesKey> {
+  /** The path of the callback address, where it is not the one that arrives here: a proxy may have changed it. */
+  readonly path?: string | undefined;
+  /** Which events were dealt with. Without it they are kept in memory, so until this process ends. */
+  readonly store?: EventStore | undefined;
+  /** Deals with an event that is genuine and new. Within 5 s: what takes longer is better stored here and done afterwards. */
+  onEvent(event: EventFor<AesKey>): Promise<void> | void;
+  /** Is told what was refused (a WebhookVerificationError), and what onEvent or the store has thrown. */
+  onError(error: unknown, event?: EventFor<AesKey>): void;
+}
+
+/** A request as every server can tell it. */
+export interface Received {
+  readonly method: string | undefined;
+  /** With or without a query. */
+  readonly url: string | undefined;
+  readonly headers: WebhookHeaders;
+  /** Undefined when it is too long. */
+  readonly rawBody: VerifyWebhookOptions['rawBody'] | undefined;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: string;
+}
+
+export const REPLY_HEADERS = { 'Content-Type': 'application/json' } as const;
+
+/** The longest body that is read: more than any event has. */
+export const MOST_BYTES = MAX_BODY_BYTES;
+
+/** What the faults that are not the sender's, or not of the signature, are answered with; the rest is 401. */
+const STATUSES: Partial<Record<WebhookFault, number>> = {
+  'not-json': 400,
+  'event-id-mismatch': 400,
+  // These are to be mended here, and then the event may come again.
+  'body-was-parsed': 500,
+  'cannot-decrypt': 500,
+};
+
+/** What all receivers do, once they have the bytes. */
+export function createReceive<AesKey extends string | undefined>(
+  options: ReceiverOptions<AesKey>,
+): (received: Received) => Promise<Reply> {
+  readKeys(options);
+  const store = options.store ?? createMemoryEventStore();
+  const underWay = new Map<string, Promise<Reply>>();
+
+  async function deal(event: EventFor<AesKey>): Promise<Reply> {
+    try {
+      if ((await store.remember(event.eventId)) === 'new') await handle(event);
+      return reply(200, '0');
+    } catch (error) {
+      options.onError(error, event);
+      return reply(500, 'failed');
+    }
+  }
+
+  async function handle(event: EventFor<AesKey>): Promise<void> {
+    try {
+      await options.onEvent(event);
+    } catch (error) {
+      await store.forget(event.eventId);
+      throw error;
+    }
+  }
+
+  /** The same event again while it is dealt with: not known until that has ended well, so it gets the same answer. */
+  function dealOnce(event: EventFor<AesKey>): Promise<Reply> {
+    const { eventId } = event;
+    const known = underWay.get(eventId);
+    if (known !== undefined) return known;
+    const work = deal(event).finally(() => underWay.delete(eventId));
+    underWay.set(eventId, work);
+    return work;
+  }
+
+  return async ({ method, url, headers, rawBody }) => {
+    if (method !== 'POST') return reply(405, 'method');
+    if (rawBody === undefined) return reply(413, 'too-long');
+    const path = options.path ?? url?.split('?')[0];
+    if (!path?.startsWith('/')) return reply(404, 'path');
+    try {
+      return await dealOnce(verifyWebhook({ ...options, path, headers, rawBody }));
+    } catch (error) {
+      if (!(error instanceof WebhookVerificationError)) throw error;
+      options.onError(error);
+      return reply(STATUSES[error.reason] ?? 401, error.reason);
+    }
+  };
+}
+
+const reply = (status: number, code: string): Reply => ({ status, body: JSON.stringify({ code }) });
