@@ -40,6 +40,14 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'sdk',
+          root: 'packages/sdk',
+          include: ['test/**/*.test.ts'],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           name: 'service',
           root: 'packages/service',
           include: ['test/**/*.test.ts'],

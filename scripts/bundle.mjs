@@ -44,6 +44,7 @@ export async function bundleSdk() {
   const command = path.join(compiledSdk, 'cli', 'main.js');
   if (existsSync(command)) await bundleFile(command, path.join(sdk, 'dist', 'cli.js'), 'node');
   gatherTypes(path.join(sdk, 'dist', 'types'));
+  gatherLicences(path.join(sdk, 'dist', 'LICENSES.txt'));
   // The last one: by its time it is known whether all of them are new.
   await bundleFile(path.join(compiledSdk, 'index.js'), path.join(sdk, 'dist', 'index.js'), 'neutral');
 }
@@ -55,10 +56,12 @@ async function bundleFile(input, file, platform) {
     input,
     platform,
     external: /^node:/,
-    treeshake: { moduleSideEffects: (id) => id === input },
+    // Nothing that is imported there does more than give what it exports.
+    ...(platform === 'neutral' ? { treeshake: { moduleSideEffects: false } } : {}),
     logLevel: 'warn',
   });
-  await build.write({ file: `${file}.new`, format: 'esm', codeSplitting: false });
+  // The types have the explanations.
+  await build.write({ file: `${file}.new`, format: 'esm', codeSplitting: false, comments: { jsdoc: false } });
   await build.close();
   renameSync(`${file}.new`, file);
 }
@@ -67,10 +70,21 @@ async function bundleFile(input, file, platform) {
 function gatherTypes(folder) {
   const made = `${folder}.new`;
   rmSync(made, { recursive: true, force: true });
-  copyTypes(compiledSdk, made, (name) => !name.startsWith('cli'));
-  copyTypes(path.join(root, 'packages', 'wire', 'dist'), path.join(made, 'wire'), (name) => !name.startsWith('bridge'));
+  copyTypes(compiledSdk, made, (name) => !isIn('cli', name));
+  copyTypes(path.join(root, 'packages', 'wire', 'dist'), path.join(made, 'wire'), (name) => !isIn('bridge', name));
   rmSync(folder, { recursive: true, force: true });
   renameSync(made, folder);
+}
+
+const isIn = (folder, name) => name.startsWith(folder + path.sep);
+
+/** Ours, and those of what is inside the file, which ask to come along with it. */
+function gatherLicences(file) {
+  const inside = ['@noble/ciphers', '@noble/hashes'].map((name) => [name, path.join('node_modules', name, 'LICENSE')]);
+  const texts = [['perennial-channel', 'LICENSE'], ...inside].map(
+    ([name, place]) => `${name}\n\n${readFileSync(path.join(root, place), 'utf8').trim()}\n`,
+  );
+  writeFileSync(file, texts.join('\n\n'));
 }
 
 function copyTypes(from, to, isWanted) {

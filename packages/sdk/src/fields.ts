@@ -33,13 +33,18 @@ export function encryptFields(schema: AnySchema, body: Fields, encrypt: Encrypt,
   for (const [name, property] of Object.entries(properties)) {
     const plain = plainName(name);
     taken.add(name).add(plain);
-    const value = plain === name ? encryptWithin(property, body[name], encrypt, place + name) : body[name];
-    const text = plain === name ? undefined : body[plain];
-    if (text !== undefined && typeof text !== 'string') throw new TypeError(`${place}${plain} must be a string`);
-    sealed[name] = text === undefined ? value : encrypt(text, place + name);
+    if (plain === name) sealed[name] = encryptWithin(property, body[name], encrypt, place + name);
+    else sealed[name] = body[plain] === undefined ? body[name] : encryptText(body[plain], place + name, encrypt);
   }
   for (const [name, value] of Object.entries(body)) if (!taken.has(name)) sealed[name] = value;
   return sealed;
+}
+
+function encryptText(text: unknown, place: string, encrypt: Encrypt): unknown {
+  if (typeof text === 'string') return encrypt(text, place);
+  // Absent, as an event says it.
+  if (text === null) return null;
+  throw new TypeError(`${plainName(place)} must be a string`);
 }
 
 function encryptWithin(schema: AnySchema, value: unknown, encrypt: Encrypt, place: string): unknown {

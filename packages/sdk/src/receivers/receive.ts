@@ -16,7 +16,7 @@ export interface ReceiverOptions<AesKey extends string | undefined = string | un
   /** Which events were dealt with. Without it they are kept in memory, so until this process ends. */
   readonly store?: EventStore | undefined;
   /** Deals with an event that is genuine and new. Within 5 s: what takes longer is better stored here and done afterwards. */
-  onEvent(event: EventFor<AesKey>): Promise<void> | void;
+  onEvent(event: EventFor<AesKey>): unknown;
   /** Is told what was refused (a WebhookVerificationError), and what onEvent or the store has thrown. */
   onError(error: unknown, event?: EventFor<AesKey>): void;
 }

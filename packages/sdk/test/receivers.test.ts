@@ -1,0 +1,207 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type FastifyInstance, fastify } from 'fastify';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createExpressReceiver,
+  createFastifyReceiver,
+  createFetchReceiver,
+  createMemoryEventStore,
+  createNodeReceiver,
+  signWebhookForTest,
+  type WebhookEvent,
+  WebhookVerificationError,
+} from '../src/index.js';
+import { paymentEvent, SECRETS } from './support.js';
+
+const { callbackSecret, aesKey } = SECRETS;
+
+const dealt: WebhookEvent[] = [];
+const errors: [unknown, WebhookEvent | undefined][] = [];
+let onEvent: (event: WebhookEvent) => unknown;
+/** Is called when the signature of an event has been found good. */
+let onGood: () => void;
+const options = {
+  callbackSecret,
+  aesKey,
+  now: () => {
+    onGood();
+    return Date.now();
+  },
+  onEvent: (event: WebhookEvent) => {
+    dealt.push(event);
+    return onEvent(event);
+  },
+  onError: (error: unknown, event?: WebhookEvent) => errors.push([error, event]),
+};
+
+const servers: http.Server[] = [];
+async function listen(handler: http.RequestListener): Promise<string> {
+  const server = http.createServer(handler).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** As express gives a mounted router its requests: with the URL that remains, the whole one beside it, and what was parsed. */
+function asExpress(parse?: (bytes: Buffer) => unknown): http.RequestListener {
+  const receiver = createExpressReceiver(options);
+  return async (request, response) => {
+    const chunks: Buffer[] = [];
+    if (parse) for await (const chunk of request) chunks.push(chunk);
+    const body = parse ? { body: parse(Buffer.concat(chunks)) } : {};
+    Object.assign(request, { originalUrl: request.url, url: '/', ...body });
+    await receiver(request, response, (error) => {
+      throw error;
+    });
+  };
+}
+
+const receiveByFetch = createFetchReceiver(options);
+const asFetch: http.RequestListener = async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const { method = '', url } = request;
+  const asked = new Request(`http://receiver.example${url}`, {
+    method,
+    headers: request.headers as Record<string, string>,
+    ...(method === 'POST' ? { body: Buffer.concat(chunks) } : {}),
+  });
+  const answer = await receiveByFetch(asked);
+  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+};
+
+let app: FastifyInstance;
+const urls: Record<string, string> = {};
+beforeAll(async () => {
+  app = fastify();
+  await app.register(createFastifyReceiver({ ...options, url: '/events' }));
+  app.post('/json', async ({ body }) => body);
+  urls['node:http'] = await listen(createNodeReceiver(options));
+  urls['express'] = await listen(asExpress());
+  urls['express with raw()'] = await listen(asExpress((bytes) => bytes));
+  urls['fetch'] = await listen(asFetch);
+  urls['fastify'] = await app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterAll(async () => {
+  await app.close();
+  for (const server of servers) server.close();
+});
+beforeEach(() => {
+  dealt.length = 0;
+  errors.length = 0;
+  onEvent = () => undefined;
+  onGood = () => undefined;
+});
+
+let serial = 0;
+const newEvent = () => {
+  serial += 1;
+  return paymentEvent(`evt_${serial}`);
+};
+
+const send = async (base: string, event: WebhookEvent, change: (body: string) => string = (body) => body) => {
+  const { headers, body } = signWebhookForTest({ callbackSecret, aesKey, path: '/events', event });
+  const response = await fetch(`${base}/events`, { method: 'POST', headers, body: change(body) });
+  return [response.status, await response.json()];
+};
+
+describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify'])('a receiver on %s', (kind) => {
+  const base = () => urls[kind] ?? '';
+
+  it('deals with an event once, and says so each time', async () => {
+    const event = newEvent();
+    for (let times = 0; times < 3; times += 1) expect(await send(base(), event)).toEqual([200, { code: '0' }]);
+    expect(dealt).toEqual([event]);
+    expect(errors).toEqual([]);
+  });
+
+  it('refuses what was changed on its way', async () => {
+    const event = newEvent();
+    expect(await send(base(), event, (body) => `${body} `)).toEqual([401, { code: 'signature-mismatch' }]);
+    expect(dealt).toEqual([]);
+    expect(errors).toEqual([[expect.any(WebhookVerificationError), undefined]]);
+    expect(
+      (await fetch(`${base()}/events`, { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } }))
+        .status,
+    ).toBe(401);
+  });
+
+  it('takes an event again that it could not deal with', async () => {
+    const event = newEvent();
+    const broken = new Error('the database is away');
+    onEvent = () => Promise.reject(broken);
+    expect(await send(base(), event)).toEqual([500, { code: 'failed' }]);
+    expect(errors).toEqual([[broken, event]]);
+    onEvent = () => undefined;
+    expect(await send(base(), event)).toEqual([200, { code: '0' }]);
+    expect(dealt).toEqual([event, event]);
+  });
+
+  it('gives two at once the answer of the one that it deals with', async () => {
+    const event = newEvent();
+    let fail: (error: Error) => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      onEvent = () => {
+        resolve();
+        return new Promise((_, reject) => {
+          fail = reject;
+        });
+      };
+    });
+    const first = send(base(), event);
+    await begun;
+    const arrived = new Promise<void>((resolve) => {
+      onGood = resolve;
+    });
+    const second = send(base(), event);
+    await arrived;
+    fail(new Error('no'));
+    expect(await Promise.all([first, second])).toEqual([
+      [500, { code: 'failed' }],
+      [500, { code: 'failed' }],
+    ]);
+    expect(dealt).toHaveLength(1);
+  });
+
+  it('has no use for what is no event', async () => {
+    expect([404, 405]).toContain((await fetch(`${base()}/events`)).status);
+    const { headers } = signWebhookForTest({ callbackSecret, path: '/events', event: newEvent() });
+    const response = await fetch(`${base()}/events`, { method: 'POST', headers, body: 'x'.repeat(1_048_577) });
+    expect([401, 413]).toContain(response.status);
+    await response.text();
+    expect(dealt).toEqual([]);
+  });
+});
+
+describe('a receiver', () => {
+  it('behind something that has parsed the body says what to do', async () => {
+    const base = await listen(asExpress((bytes) => JSON.parse(bytes.toString('utf8'))));
+    expect(await send(base, newEvent())).toEqual([500, { code: 'body-was-parsed' }]);
+    expect(String(errors[0]?.[0])).toContain('must be the bytes that came');
+  });
+
+  it('behind a proxy goes by the path that it is told', async () => {
+    const base = await listen(createNodeReceiver({ ...options, path: '/events' }));
+    const { headers, body } = signWebhookForTest({ callbackSecret, aesKey, path: '/events', event: newEvent() });
+    expect((await fetch(`${base}/inside?x=1`, { method: 'POST', headers, body })).status).toBe(200);
+  });
+
+  it('on fastify leaves the rest of the application as it was', async () => {
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"a":1}' };
+    expect(await (await fetch(`${urls['fastify']}/json`, init)).json()).toEqual({ a: 1 });
+  });
+
+  it('with a wrong secret is not made at all', () => {
+    expect(() => createNodeReceiver({ ...options, callbackSecret: 'no' })).toThrow(TypeError);
+  });
+
+  it('forgets the oldest events when there are too many', async () => {
+    const store = createMemoryEventStore({ most: 2 });
+    const answers = [];
+    for (const id of ['a', 'b', 'b', 'c', 'a']) answers.push(await store.remember(id));
+    await store.forget('c');
+    expect([...answers, await store.remember('c')]).toEqual(['new', 'new', 'known', 'new', 'new', 'new']);
+  });
+});

@@ -1,0 +1,316 @@
+import { decryptField } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isPerennialError, PerennialConnectionError, PerennialError } from '../src/index.js';
+import { answer, caught, NOW, ok, type Peer, reset, SECRETS, silence, startPeer, testClient } from './support.js';
+
+let peer: Peer;
+beforeAll(async () => {
+  peer = await startPeer();
+});
+afterAll(() => peer.close());
+beforeEach(() => {
+  peer.asked.length = 0;
+  peer.tokensAsked.length = 0;
+  peer.nonces.length = 0;
+  peer.play(ok());
+});
+
+const order = {
+  settlementMode: 'CHANNEL_COLLECT',
+  externalOrderNo: 'order-1',
+  productCode: 'TEST_SPU_001',
+  channelUserId: 'user-1',
+  mobile: '13800000001',
+} as const;
+const fault = answer(500, '500001');
+const keys = () => peer.asked.map(({ headers }) => headers['idempotency-key']);
+
+describe('sent again', () => {
+  it.each([
+    ['faults', [fault, fault, fault, ok()], [1000, 3000, 9000]],
+    ['connections that break', [reset, reset, ok()], [1000, 3000]],
+    ['a proxy that says 502 in its own words', [(_, response) => response.writeHead(502).end('<html>'), ok()], [1000]],
+    ['503 with a time to wait', [answer(503, '503001', { headers: { 'Retry-After': '5' } }), ok()], [5000]],
+    ['429 with a time to wait', [answer(429, '429001', { headers: { 'Retry-After': '7' } }), ok()], [7000]],
+    ['429 without', [answer(429, '429001'), ok()], [60_000]],
+    ['the first under the key is still running', [answer(200, '409002'), ok()], [1000]],
+    ['a nonce that something on the way has used', [answer(401, '401004'), ok()], [1000]],
+  ] as [string, Parameters<Peer['play']>, number[]][])(
+    '%s: with the same key and body, signed anew',
+    async (_, moves, expected) => {
+      peer.play(...moves);
+      const { client, waits } = testClient(peer);
+      expect(await client.orders.create(order)).toEqual({ orderNo: '1' });
+      expect(waits).toEqual(expected);
+      expect(peer.asked).toHaveLength(moves.length);
+      expect(new Set(peer.asked.map(({ body }) => body)).size).toBe(1);
+      expect(new Set(keys()).size).toBe(1);
+      expect(keys()[0]).toMatch(/^[0-9a-f]{32}$/);
+      expect(new Set(peer.nonces).size).toBe(moves.length + 1);
+      expect(peer.wronglySigned).toEqual([]);
+    },
+  );
+
+  it('three times at most, or as often as was said', async () => {
+    peer.play(fault);
+    const { client, waits, notices } = testClient(peer);
+    const error = await caught(client.orders.create(order));
+    expect(error).toMatchObject({
+      name: 'INTERNAL_ERROR',
+      code: '500001',
+      httpStatus: 500,
+      attempts: 4,
+      retryable: true,
+    });
+    expect(error).toMatchObject({ endpoint: 'orders/create', idempotencyKey: keys()[0] });
+    expect(waits).toEqual([1000, 3000, 9000]);
+    expect(notices.slice(1).map(({ attempt, code, againAfterMs }) => [attempt, code, againAfterMs])).toEqual([
+      [1, '500001', 1000],
+      [2, '500001', 3000],
+      [3, '500001', 9000],
+      [4, '500001', undefined],
+    ]);
+
+    peer.asked.length = 0;
+    expect(await caught(testClient(peer, { retries: 0 }).client.products.list())).toMatchObject({ attempts: 1 });
+    expect(peer.asked).toHaveLength(1);
+  });
+
+  it('not at all what stays as it is, nor after a longer wait than a program should take on itself', async () => {
+    const long = answer(429, '429001', { headers: { 'Retry-After': '3600' } });
+    for (const move of [
+      answer(200, '420001'),
+      answer(200, '429002'),
+      answer(401, '401002'),
+      answer(200, '409001'),
+      long,
+    ]) {
+      peer.play(move);
+      const { client, waits } = testClient(peer);
+      expect(await caught(client.orders.query({ orderNo: '1' }))).toBeInstanceOf(PerennialError);
+      expect(waits).toEqual([]);
+    }
+    expect(peer.asked).toHaveLength(5);
+    expect(await caught(testClient(peer).client.products.list())).toMatchObject({ retryAfterMs: 3_600_000 });
+  });
+});
+
+describe('no answer', () => {
+  it('that comes too late is a time-out', async () => {
+    const good = peer.token;
+    peer.token = silence;
+    const { client, waits } = testClient(peer, { timeoutMs: 20, retries: 1 });
+    const error = await caught(client.auth.token({}, { requestId: 'request-1' }));
+    peer.token = good;
+    expect(error).toBeInstanceOf(PerennialConnectionError);
+    expect(error).toMatchObject({ reason: 'timeout', attempts: 2, requestId: 'request-1', endpoint: 'auth/token' });
+    expect(String(error)).toContain('no answer within 20 ms');
+    expect(waits).toEqual([1000]);
+  });
+
+  it('that is broken off names its cause, and under which key to go on', async () => {
+    peer.play(reset);
+    const error = await caught(
+      testClient(peer, { retries: 0 }).client.orders.create(order, { idempotencyKey: 'mine' }),
+    );
+    expect(error).toMatchObject({
+      reason: 'connection',
+      attempts: 1,
+      cause: expect.any(Error),
+      idempotencyKey: 'mine',
+    });
+    expect(isPerennialError(error)).toBe(false);
+  });
+
+  it('of something else is not asked for again', async () => {
+    for (const [status, said] of [
+      [200, 'something that is not the service'],
+      [302, 'a redirect'],
+    ] as const) {
+      peer.play((_, response) => response.writeHead(status, { Location: '/elsewhere' }).end('<html>'));
+      const error = await caught(testClient(peer).client.products.list());
+      expect(error).toMatchObject({ reason: 'unreadable-answer', attempts: 1, httpStatus: status });
+      expect(String(error)).toContain(`${said} answered with HTTP ${status}`);
+    }
+  });
+});
+
+describe('the token', () => {
+  it('is asked for once by many at once, and again a minute before its end', async () => {
+    const { client, clock } = testClient(peer);
+    await Promise.all(Array.from({ length: 8 }, () => client.products.list()));
+    expect(peer.tokensAsked).toHaveLength(1);
+    expect(peer.tokensAsked[0]?.body).toBe('{"grantType":"client_credentials","appId":"test_demo"}');
+    expect(peer.asked.every(({ headers }) => headers.authorization === 'Bearer token-1')).toBe(true);
+    clock.now = NOW + 7_139_999;
+    await client.products.list();
+    expect(peer.tokensAsked).toHaveLength(1);
+    clock.now += 1;
+    await client.products.list();
+    expect(peer.tokensAsked).toHaveLength(2);
+  });
+
+  it.each(['401005', '401006'])('%s: another one, once, for all who were refused', async (code) => {
+    const { client, waits } = testClient(peer);
+    await client.products.list();
+    peer.play((asked, response) =>
+      asked.headers.authorization === 'Bearer token-1' ? answer(401, code)(asked, response) : ok()(asked, response),
+    );
+    await Promise.all(Array.from({ length: 5 }, () => client.orders.create(order)));
+    expect(peer.tokensAsked).toHaveLength(2);
+    expect(waits).toEqual([]);
+
+    peer.play(answer(401, code));
+    expect(await caught(client.orders.create(order))).toMatchObject({ code, attempts: 2 });
+    expect(peer.tokensAsked).toHaveLength(3);
+  });
+
+  it('that cannot be had is everybody’s error, and is asked for anew by the next', async () => {
+    const { client } = testClient(peer, { retries: 0 });
+    const good = peer.token;
+    peer.token = answer(401, '401002');
+    const errors = await Promise.all([caught(client.products.list()), caught(client.orders.query({ orderNo: '1' }))]);
+    expect(errors.map((error) => isPerennialError(error, 'SIGNATURE_INVALID'))).toEqual([true, true]);
+    expect(peer.tokensAsked).toHaveLength(1);
+    peer.token = good;
+    await client.products.list();
+  });
+});
+
+describe('giving up', () => {
+  it('ends a wait, and a request that is under way', async () => {
+    const { client } = testClient(peer);
+    await client.products.list();
+    const reason = new Error('enough');
+    const control = new AbortController();
+    peer.play((asked, response) => {
+      silence(asked, response);
+      control.abort(reason);
+    });
+    expect(await caught(client.products.list({}, { signal: control.signal }))).toBe(reason);
+    expect(await caught(client.products.list({}, { signal: control.signal }))).toBe(reason);
+
+    const during = new AbortController();
+    const waiting = testClient(peer, { wait: undefined, onResponse: () => during.abort(reason) });
+    peer.play(answer(429, '429001'));
+    expect(await caught(waiting.client.products.list({}, { signal: during.signal }))).toBe(reason);
+  });
+
+  it('does not take the token from others', async () => {
+    const { client } = testClient(peer);
+    const control = new AbortController();
+    const good = peer.token;
+    peer.token = (asked, response) => {
+      control.abort(new Error('enough'));
+      good(asked, response);
+    };
+    const [given, kept] = await Promise.allSettled([
+      client.products.list({}, { signal: control.signal }),
+      client.products.list(),
+    ]);
+    peer.token = good;
+    expect([given.status, kept.status]).toEqual(['rejected', 'fulfilled']);
+  });
+});
+
+describe('the body', () => {
+  const shared = {
+    settlementMode: 'SVC_DEDUCT',
+    externalOrderNo: 'order-2',
+    productCode: 'TEST_SPU_001',
+    channelUserId: 'user-1',
+    mobile: '13800000001',
+    sharedAgreement: {
+      paymentChannelCode: 'MOCKPAY',
+      sharedAgreementNo: 'agreement-1',
+      bankCardNo: '6222020000001234567',
+      bankMobile: '13800000001',
+      certificateNo: '110101199001011234',
+      realName: '张三',
+      channelUserId: 'user-1',
+    },
+  } as const;
+  const backwards = <Value extends object>(value: Value) =>
+    Object.fromEntries(Object.entries(value).reverse()) as Value;
+  const sent = () => peer.asked.map(({ body }) => body);
+
+  it('is the same bytes under the same key, from another process and in another order of fields', async () => {
+    for (const encryption of ['v1', 'v2'] as const) {
+      peer.asked.length = 0;
+      await testClient(peer, { encryption }).client.orders.create(shared, { idempotencyKey: 'mine' });
+      await testClient(peer, { encryption }).client.orders.create(backwards(shared), { idempotencyKey: 'mine' });
+      await testClient(peer, { encryption }).client.orders.create(shared, { idempotencyKey: 'another' });
+      const [first, again, other] = sent();
+      expect(again).toBe(first);
+      expect(other).not.toBe(first);
+
+      const body = JSON.parse(first ?? '');
+      const open = (value: string) => decryptField(value, Buffer.from(SECRETS.aesKey, 'base64'));
+      expect(body.mobileEncrypted.startsWith(`svc_aes_${encryption}:`)).toBe(true);
+      expect(open(body.mobileEncrypted)).toBe('13800000001');
+      expect(open(body.sharedAgreement.realNameEncrypted)).toBe('张三');
+      // The same text in two places is not to be seen as the same.
+      expect(body.sharedAgreement.bankMobileEncrypted).not.toBe(body.mobileEncrypted);
+      expect(first).not.toMatch(/13800000001|6222020000001234567|张三|"mobile"|"realName"/);
+    }
+  });
+
+  it('of a read is encrypted anew each time', async () => {
+    const { client } = testClient(peer);
+    peer.play(ok({ bankDataList: [], nextCursor: null }));
+    for (let times = 0; times < 2; times += 1) await client.agreements.userData({ bankCardNo: '6222020000001234567' });
+    expect(new Set(sent()).size).toBe(2);
+    expect(keys()).toEqual([undefined, undefined]);
+  });
+
+  it('with something else than text to be encrypted is not sent', async () => {
+    const { client } = testClient(peer);
+    const mobile = 13800000001 as unknown as string;
+    expect(await caught(client.orders.create({ ...order, mobile }))).toEqual(new TypeError('mobile must be a string'));
+    expect(peer.asked).toEqual([]);
+  });
+
+  it('of an answer under another key says which field it is', async () => {
+    peer.play(ok({ bankDataList: [{ realNameEncrypted: 'svc_aes_v2:AAAA' }], nextCursor: null }));
+    const error = await caught(testClient(peer).client.agreements.userData({ channelUserId: 'user-1' }));
+    expect(error).toMatchObject({ name: 'DecryptionError', field: 'realNameEncrypted' });
+  });
+});
+
+describe('the answer', () => {
+  it('is whole with send, and says whether it was given before', async () => {
+    peer.play(answer(200, '0', { data: { orderNo: '9' }, headers: { 'Idempotency-Replayed': 'true' } }));
+    const whole = await testClient(peer).client.send('orders/create', order, {
+      requestId: 'mine',
+      idempotencyKey: 'key',
+    });
+    expect(whole).toEqual({
+      data: { orderNo: '9' },
+      requestId: 'mine',
+      httpStatus: 200,
+      timestamp: '2026-01-01 08:00:00',
+      replayed: true,
+      idempotencyKey: 'key',
+      attempts: 1,
+    });
+  });
+
+  it('of a sandbox says what is probably wrong with a signature', async () => {
+    const likely = [{ mistake: 'secret-not-decoded', hint: 'decode appSecret from base64 first' }];
+    const data = { diagnosis: { lines: ['POST', '', '', '', '', '', ''], likely } };
+    peer.play(answer(401, '401002', { data, message: 'signature does not match' }));
+    const error = await caught(testClient(peer).client.products.list());
+    expect(error).toMatchObject({ name: 'SIGNATURE_INVALID', diagnosis: data.diagnosis, retryable: false });
+    expect((error as Error).message).toBe(
+      'signature does not match. Likely secret-not-decoded: decode appSecret from base64 first',
+    );
+  });
+
+  it('with a code of tomorrow is an error as well', async () => {
+    peer.play(answer(200, '499999'));
+    const error = await caught(testClient(peer).client.products.list());
+    expect(error).toMatchObject({ name: 'UNKNOWN_CODE', code: '499999', message: 'said by the test' });
+    expect(isPerennialError(error, 'SUBSCRIPTION_NOT_FOUND')).toBe(false);
+    expect(isPerennialError(error, 'PARAM_INVALID', 'UNKNOWN_CODE')).toBe(true);
+  });
+});

@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { sha256Hex, signRequest } from '@perennial/wire';
+import { PerennialClient, type PerennialClientOptions, type ResponseNotice, type WebhookEvent } from '../src/index.js';
+
+export const SECRETS = {
+  appSecret: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
+  aesKey: 'gIGCg4SFhoeIiYqLjI2Oj5CRkpOUlZaXmJmam5ydnp8=',
+  callbackSecret: 'QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=',
+};
+
+export const NOW = 1_767_225_600_000;
+
+export const paymentEvent = (eventId: string, mobile: string | null = '13800000001'): WebhookEvent => ({
+  eventId,
+  eventType: 'payment.status.changed',
+  occurredAt: '2026-01-01 08:00:00',
+  retryNo: 0,
+  data: {
+    orderNo: '700000000000001',
+    externalOrderNo: 'order-1',
+    paymentOrderNo: '7000000000000010001',
+    channelUserId: 'user-1',
+    cycleNo: 1,
+    expectPayTime: '2026-01-01 08:00:00',
+    paidAt: '2026-01-01 08:00:00',
+    amountCent: 1990,
+    refundTime: null,
+    refundAmountCent: 0,
+    paymentStatus: 'SUCCESS',
+    agreementShareFlag: mobile !== null,
+    mobile,
+  },
+});
+
+export interface Asked {
+  readonly path: string;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** What the server does with a request: answers it, or does not. */
+export type Move = (asked: Asked, response: http.ServerResponse) => void;
+
+export const answer =
+  (
+    status: number,
+    code: string,
+    more: { data?: unknown; headers?: Record<string, string>; message?: string } = {},
+  ): Move =>
+  ({ headers }, response) => {
+    const envelope = {
+      code,
+      message: more.message ?? 'said by the test',
+      data: more.data ?? null,
+      requestId: headers['x-svc-request-id'],
+      timestamp: '2026-01-01 08:00:00',
+      success: code === '0',
+    };
+    response.writeHead(status, { 'Content-Type': 'application/json', ...more.headers }).end(JSON.stringify(envelope));
+  };
+export const ok = (data: unknown = { orderNo: '1' }): Move => answer(200, '0', { data });
+export const reset: Move = (_, response) => {
+  response.socket?.destroy();
+};
+export const silence: Move = () => undefined;
+
+export interface Peer {
+  readonly baseUrl: string;
+  /** What was asked beside tokens. */
+  readonly asked: Asked[];
+  readonly tokensAsked: Asked[];
+  /** Nonces of all requests, and those whose signature was not right. */
+  readonly nonces: string[];
+  readonly wronglySigned: string[];
+  /** What comes next, one for each request beside tokens; then the last one stays. */
+  play(...moves: Move[]): void;
+  token: Move;
+  close(): Promise<void>;
+}
+
+/** A service that does as a test says, over real HTTP, and looks at each signature. */
+export async function startPeer(): Promise<Peer> {
+  let moves: Move[] = [ok()];
+  const server = http.createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const asked = { path: request.url ?? '', headers: request.headers, body };
+    look(peer, asked);
+    if (asked.path === '/openapi/v1/auth/token') {
+      peer.tokensAsked.push(asked);
+      return peer.token(asked, response);
+    }
+    peer.asked.push(asked);
+    const move = moves.length > 1 ? moves.shift() : moves[0];
+    move?.(asked, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const peer: Peer = {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: [],
+    tokensAsked: [],
+    nonces: [],
+    wronglySigned: [],
+    play(...next) {
+      moves = next;
+    },
+    token: (asked, response) =>
+      ok({ accessToken: `token-${peer.tokensAsked.length}`, expiresIn: '7200', expiresAt: '' })(asked, response),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return peer;
+}
+
+function look(peer: Peer, { path, headers, body }: Asked): void {
+  const header = (name: string) => String(headers[name]);
+  const parts = {
+    path,
+    query: '',
+    bodySha256: sha256Hex(Buffer.from(body)),
+    timestamp: header('x-svc-timestamp'),
+    nonce: header('x-svc-nonce'),
+    requestId: header('x-svc-request-id'),
+  };
+  peer.nonces.push(parts.nonce);
+  const expected = signRequest(parts, Buffer.from(SECRETS.appSecret, 'base64'));
+  if (header('x-svc-signature') !== expected) peer.wronglySigned.push(path);
+}
+
+export interface TestClient {
+  readonly client: PerennialClient;
+  /** How long the client would have waited. */
+  readonly waits: number[];
+  readonly notices: ResponseNotice[];
+  readonly clock: { now: number };
+}
+
+/** A client whose waiting takes no time, and is written down. */
+export function testClient(peer: Peer, more: Partial<PerennialClientOptions> = {}): TestClient {
+  const waits: number[] = [];
+  const notices: ResponseNotice[] = [];
+  const clock = { now: NOW };
+  const client = new PerennialClient({
+    baseUrl: peer.baseUrl,
+    appId: 'test_demo',
+    appSecret: SECRETS.appSecret,
+    aesKey: SECRETS.aesKey,
+    now: () => clock.now,
+    async wait(ms) {
+      waits.push(ms);
+    },
+    onResponse: (notice) => notices.push(notice),
+    ...more,
+  });
+  return { client, waits, notices, clock };
+}
+
+export const caught = async (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => {
+      throw new Error('it did not fail');
+    },
+    (error: unknown) => error,
+  );

@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  signWebhookForTest,
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  WebhookVerificationError,
+} from '../src/index.js';
+import { NOW, paymentEvent, SECRETS } from './support.js';
+
+interface Vectors {
+  readonly callbackSecret: string;
+  readonly cases: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly bodyHex: string;
+    readonly timestamp: string;
+    readonly nonce: string;
+    readonly eventId: string;
+    readonly signature: string;
+  }[];
+}
+
+const vectors: Vectors = JSON.parse(
+  readFileSync(new URL('../../wire/vectors/webhook-signature.json', import.meta.url), 'utf8'),
+);
+
+const PATH = '/events';
+const event = paymentEvent('evt_1');
+
+function signed(more: Partial<Parameters<typeof signWebhookForTest>[0]> = {}): VerifyWebhookOptions {
+  const { callbackSecret, aesKey } = SECRETS;
+  const now = () => NOW;
+  const { headers, body } = signWebhookForTest({ callbackSecret, aesKey, path: PATH, event, now, ...more });
+  return { callbackSecret, path: PATH, headers, rawBody: body, now };
+}
+
+/** `good`, or why not. */
+const verdict = (options: VerifyWebhookOptions): string => {
+  try {
+    verifyWebhook(options);
+    return 'good';
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error;
+    expect(error.message).not.toMatch(/QEFCQ0RF|gIGCg4SF/);
+    return error.reason;
+  }
+};
+
+describe('the known answers', () => {
+  it.each(vectors.cases)('$name', ({ path, bodyHex, timestamp, nonce, eventId, signature }) => {
+    const rawBody = Buffer.from(bodyHex, 'hex');
+    const headers = {
+      'x-svc-timestamp': timestamp,
+      'x-svc-nonce': nonce,
+      'x-svc-event-id': eventId,
+      'x-svc-signature': signature,
+    };
+    const options = { callbackSecret: vectors.callbackSecret, path, headers, rawBody, now: () => Number(timestamp) };
+    // Most of them are no events: what counts is that the signature is not what is found wrong.
+    expect(['good', 'not-json', 'event-id-mismatch']).toContain(verdict(options));
+    expect(verdict({ ...options, rawBody: Buffer.concat([rawBody, Buffer.from(' ')]) })).toBe('signature-mismatch');
+    for (const name of ['x-svc-timestamp', 'x-svc-nonce', 'x-svc-event-id'] as const) {
+      const changed = { ...headers, [name]: headers[name].replace(/.$/, (last) => (last === '1' ? '2' : '1')) };
+      expect(verdict({ ...options, headers: changed })).toBe('signature-mismatch');
+    }
+  });
+});
+
+describe('an event', () => {
+  it('comes with plain fields when there is a key, and as it was sent when there is none', () => {
+    const options = signed();
+    expect(verifyWebhook({ ...options, aesKey: SECRETS.aesKey })).toEqual(event);
+    const sealed = verifyWebhook(options);
+    expect(sealed.data).toMatchObject({ mobileEncrypted: expect.stringMatching(/^svc_aes_v2:/) });
+    expect(
+      verifyWebhook({ ...signed({ event: paymentEvent('evt_2', null) }), aesKey: SECRETS.aesKey }).data,
+    ).toMatchObject({
+      mobile: null,
+    });
+  });
+
+  it('is read from bytes, text and headers of every kind', () => {
+    const options = signed();
+    const bytes = Buffer.from(options.rawBody as string);
+    const lower = Object.fromEntries(
+      Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    const lists = Object.fromEntries(Object.entries(lower).map(([name, value]) => [name, [value as string]]));
+    for (const rawBody of [bytes, new Uint8Array(bytes), new Uint8Array(bytes).buffer, options.rawBody]) {
+      for (const headers of [options.headers, lower, lists, new Headers(lower as Record<string, string>)]) {
+        expect(verdict({ ...options, headers, rawBody })).toBe('good');
+      }
+    }
+  });
+
+  it('is good under the old secret and the new one while there are two', () => {
+    const other = Buffer.alloc(32, 1).toString('base64');
+    expect(verdict({ ...signed(), callbackSecret: [other, SECRETS.callbackSecret] })).toBe('good');
+    expect(verdict({ ...signed(), callbackSecret: [SECRETS.callbackSecret, other] })).toBe('good');
+    expect(verdict({ ...signed(), callbackSecret: [other] })).toBe('signature-mismatch');
+  });
+});
+
+describe('what is refused', () => {
+  it('says why', () => {
+    const options = signed();
+    const headers = options.headers as Record<string, string>;
+    const without = (name: string) => ({ ...options, headers: { ...headers, [name]: undefined } });
+    for (const name of ['X-SVC-Timestamp', 'X-SVC-Nonce', 'X-SVC-Event-Id', 'X-SVC-Signature']) {
+      expect(verdict(without(name))).toBe('missing-header');
+    }
+    expect(verdict({ ...options, headers: { ...headers, 'X-SVC-Nonce': 'xyz' } })).toBe('malformed-header');
+    expect(verdict({ ...options, headers: { ...headers, 'X-SVC-Nonce': ['a', 'b'] } })).toBe('malformed-header');
+    expect(verdict({ ...options, headers: { ...headers, 'X-SVC-Signature': 'short' } })).toBe('signature-mismatch');
+    expect(verdict({ ...options, path: '/other' })).toBe('signature-mismatch');
+    const parsed = JSON.parse(options.rawBody as string);
+    expect(verdict({ ...options, rawBody: parsed })).toBe('body-was-parsed');
+    expect(verdict({ ...options, rawBody: JSON.stringify(parsed, null, 1) })).toBe('signature-mismatch');
+    const otherKey = Buffer.alloc(32, 1).toString('base64');
+    expect(verdict({ ...options, aesKey: otherKey })).toBe('cannot-decrypt');
+  });
+
+  it('is what was signed for another time, in both directions', () => {
+    for (const [away, expected] of [
+      [300_000, 'good'],
+      [300_001, 'stale-timestamp'],
+      [-300_000, 'good'],
+      [-300_001, 'stale-timestamp'],
+    ] as const) {
+      expect(verdict({ ...signed(), now: () => NOW + away })).toBe(expected);
+    }
+    expect(verdict({ ...signed(), now: () => NOW + 1001, toleranceMs: 1000 })).toBe('stale-timestamp');
+  });
+
+  it('is a secret or a path that cannot be right, and that is the caller’s own error', () => {
+    for (const wrong of [
+      { callbackSecret: 'no' },
+      { callbackSecret: [] },
+      { aesKey: 'no' },
+      { path: 'https://x.example/events' },
+    ]) {
+      expect(() => verifyWebhook({ ...signed(), ...wrong })).toThrow(TypeError);
+    }
+  });
+});
