@@ -15,7 +15,8 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
 
 /** An answer for people: its fields one below the other, and a table for each list in it. */
 export function showAnswer(data: unknown): string {
-  const fields = Object.entries(hideToken(data as Row));
+  const { page: _page, size: _size, hasMore: _hasMore, nextCursor, ...rest } = data as Row;
+  const fields = Object.entries(hideToken(rest));
   const isList = (value: unknown): value is readonly Row[] =>
     Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null);
   const plain = fields.filter(([, value]) => !isList(value));
@@ -23,10 +24,11 @@ export function showAnswer(data: unknown): string {
   return [
     ...(plain.length > 0 ? [align(plain.map(([name, value]) => [name, inWords(value)]))] : []),
     ...lists.map(([name, rows]) => `${name}\n${showRows(name, rows)}`),
+    ...(typeof nextCursor === 'string' ? [`there are more: --cursor ${visible(nextCursor)}`] : []),
   ].join('\n\n');
 }
 
-export function showRows(name: string, rows: readonly Row[]): string {
+function showRows(name: string, rows: readonly Row[]): string {
   const [first] = rows;
   if (first === undefined) return '  none';
   const wanted = COLUMNS[name];

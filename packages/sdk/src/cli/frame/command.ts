@@ -85,9 +85,14 @@ function parse(command: Command, options: readonly Option[], args: readonly stri
   try {
     return parseArgs({ args: [...args], options: shapes, allowPositionals: true });
   } catch (error) {
-    const [first = ''] = (error as Error).message.split('\n');
-    throw new UsageError(`${command.name}: ${first.replace(/\. To specify.*$/, '')}`);
+    throw new UsageError(`${command.name}: ${readProblem((error as Error).message)}`);
   }
+}
+
+/** What parseArgs says, without its advice for values that begin with a hyphen. */
+function readProblem(message: string): string {
+  const [, valueless] = /^Option '(--\S+?)(?: <value>)?' argument (?:is ambiguous|missing)/.exec(message) ?? [];
+  return valueless === undefined ? message.replace(/\. To specify[^]*$/, '') : `${valueless} needs a value`;
 }
 
 function readValue({ name, kind, oneOf }: Option, value: unknown): Given[string] {

@@ -12,6 +12,8 @@ export interface Io {
   readInput(): Promise<string>;
   /** Unix milliseconds. */
   now(): number;
+  /** How long a receiver may take, in place of what the service waits. For tests. */
+  readonly pushTimeoutMs?: number;
 }
 
 /** The command cannot be understood: exit status 2. */
