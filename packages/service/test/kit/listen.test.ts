@@ -12,7 +12,11 @@ function createReceiver(kit: KitService, port: number) {
   const { callbackSecret, aesKey } = kit.credentials;
   const came: WebhookEvent[] = [];
   const problems: unknown[] = [];
-  const refusing = { isRefusing: (_event: WebhookEvent) => false };
+  const refusing = {
+    isRefusing: (_event: WebhookEvent) => false,
+    /** Its answer takes until this is over. */
+    work: Promise.resolve(),
+  };
   let server: http.Server | undefined;
   const handle: http.RequestListener = async (request, response) => {
     const chunks: Buffer[] = [];
@@ -24,6 +28,7 @@ function createReceiver(kit: KitService, port: number) {
       const event = verifyWebhook({ callbackSecret, aesKey, path: url, headers, rawBody });
       if (refusing.isRefusing(event)) return answer(500, 'not now');
       came.push(event);
+      await refusing.work;
       return answer(200, '0');
     } catch (error) {
       problems.push(error);
@@ -218,6 +223,47 @@ describe('listen', () => {
     const ids = receiver.came.slice(already).map(({ eventId }) => eventId);
     expect(all.map(({ eventId }) => eventId).filter((id) => ids.includes(id))).toEqual(ids);
     await expect(readFile(`${state}.lock`, 'utf8')).rejects.toThrow();
+  });
+
+  it('does not pass by an event that is committed late, and finishes the push under way when it is told to end', async () => {
+    const { database } = kit.operator;
+    const stop = new AbortController();
+    let isListening = () => {};
+    const ready = new Promise<void>((resolve) => {
+      isListening = resolve;
+    });
+    const state = path.join(kit.folder, 'late.json');
+    const listening = kit.run(['listen', '--forward', receiver.url, '--state', state, '--json'], {
+      stop: stop.signal,
+      onLine: (line) => line.startsWith('{"listening"') && isListening(),
+    });
+    await ready;
+    const late = await database.transaction(async (tx) => {
+      const [row] = await tx.query<{ id: string }>(
+        `insert into events (channel_id, order_no, event_type, occurred_at, data)
+         select channel_id, order_no, event_type, occurred_at, data from events where cycle_no is null limit 1
+         returning event_no::text as id`,
+      );
+      await haveCome(await makeEvents());
+      return row?.id ?? '';
+    });
+    await haveCome([late]);
+
+    let answer = () => {};
+    receiver.refusing.work = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const [last = ''] = await makeEvents();
+    await haveCome([last]);
+    stop.abort();
+    answer();
+    const { status, out } = await listening;
+    receiver.refusing.work = Promise.resolve();
+    expect(status).toBe(0);
+    expect(out).toContain(`{"eventId":"${last}"`);
+    expect(JSON.parse(await readFile(state, 'utf8')).forwarded).toHaveProperty([last]);
+    const ids = receiver.came.map(({ eventId }) => eventId).filter((id) => id === late || id === last);
+    expect(ids).toEqual([late, last]);
   });
 
   it('1: a channel that is refused, and a service that is no sandbox', async () => {

@@ -92,7 +92,8 @@ function parse(command: Command, options: readonly Option[], args: readonly stri
 /** What parseArgs says, without its advice for values that begin with a hyphen. */
 function readProblem(message: string): string {
   const [, valueless] = /^Option '(--\S+?)(?: <value>)?' argument (?:is ambiguous|missing)/.exec(message) ?? [];
-  return valueless === undefined ? message.replace(/\. To specify[^]*$/, '') : `${valueless} needs a value`;
+  const [first = message] = message.split('. To specify');
+  return valueless === undefined ? first : `${valueless} needs a value`;
 }
 
 function readValue({ name, kind, oneOf }: Option, value: unknown): Given[string] {

@@ -1,10 +1,7 @@
 import type { PulledPush } from '@perennial/wire';
 import { waitFor } from '../../clock.js';
-import { describePushAnswer, type PushAnswer, sendPush } from '../pushes/send-push.js';
+import { describePushAnswer, type SeenAnswer, sendPush } from '../pushes/send-push.js';
 import type { Reporter } from './reporter.js';
-
-/** What became of a push that was forwarded; undefined when it was not, since the program ends or the push has become too old. */
-export type Forwarded = Exclude<PushAnswer, { kind: 'unreachable' }> | undefined;
 
 /** A push is signed with the time of its pull, and a receiver takes no old ones. */
 const MAX_AGE_MS = 60_000;
@@ -13,14 +10,17 @@ const MAX_BROKEN = 3;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Sends a push until the receiver has seen it. One that cannot be reached is waited for. */
+/**
+ * Sends a push until the receiver has seen it. One that cannot be reached is waited for. Undefined when it was not seen, since the
+ * program ends or the push has become too old.
+ */
 export async function forward(
   url: URL,
   push: PulledPush,
   pulledAt: number,
   reporter: Reporter,
   stop: AbortSignal,
-): Promise<Forwarded> {
+): Promise<SeenAnswer | undefined> {
   let broken = 0;
   for (let pause = FIRST_PAUSE_MS; !stop.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     if (performance.now() - pulledAt > MAX_AGE_MS) return undefined;

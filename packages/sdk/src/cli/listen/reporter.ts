@@ -1,14 +1,13 @@
 import type { PulledPush } from '@perennial/wire';
 import type { Io } from '../frame/io.js';
 import { createPaint, visible } from '../frame/text.js';
-import { describePushAnswer } from '../pushes/send-push.js';
-import type { Forwarded } from './forwarder.js';
+import { describePushAnswer, type SeenAnswer } from '../pushes/send-push.js';
 import type { Known } from './state.js';
 
 /** What a listener says. Each trouble is said once, and that it is over. */
 export interface Reporter {
   started(place: { readonly url: URL; readonly file: string }): void;
-  forwarded(push: PulledPush, answer: NonNullable<Forwarded>): void;
+  forwarded(push: PulledPush, answer: SeenAnswer): void;
   receiverIsAway(why: string): void;
   receiverIsBack(): void;
   serviceIsAway(why: string): void;

@@ -26,6 +26,9 @@ export type PushAnswer =
   /** There was no connection: it has not seen the push. */
   | { readonly kind: 'unreachable'; readonly why: string };
 
+/** Of a push that the receiver may have seen. */
+export type SeenAnswer = Exclude<PushAnswer, { kind: 'unreachable' }>;
+
 /** The address of a receiver, as the service would take it apart. */
 export function readReceiverUrl(text: string): URL {
   let url: URL;
