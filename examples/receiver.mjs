@@ -13,6 +13,8 @@ const channel = readChannel();
 const callbackSecret = Buffer.from(channel.callbackSecret, 'base64');
 // Where this is in earnest: in the database, in the transaction of what an event changes, for 30 days.
 const dealtWith = new Set();
+// Each push is signed when it is sent: what is older is a copy that somebody kept.
+const MAX_AGE_MS = 5 * 60_000;
 
 const server = createServer(async (request, response) => {
   const chunks = [];
@@ -25,6 +27,10 @@ const server = createServer(async (request, response) => {
   if (!isSigned(request.headers, body)) {
     print('refused: the signature is not right');
     return answer(401, 'signature');
+  }
+  if (!(Math.abs(Date.now() - Number(request.headers['x-svc-timestamp'])) <= MAX_AGE_MS)) {
+    print('refused: it was sent too long ago');
+    return answer(401, 'timestamp');
   }
   deal(JSON.parse(body.toString('utf8')));
   // Within 5 s. Whatever takes longer is done afterwards.

@@ -96,6 +96,8 @@ export interface ServiceDeps {
   readonly readsOnly?: boolean;
   /** The pages for developers. Unset: on. */
   readonly developers?: 'on' | 'off';
+  /** In place of the usual limit, for a test that cannot ask as often. */
+  readonly developersFilesPerMinute?: number;
   /** Unset: on. */
   readonly console?: 'on' | 'off';
   /** It is on a listener of its own. */

@@ -73,7 +73,7 @@ function endpointPage(one: Described): Page {
   ];
   const body = html`<p class="eyebrow">${text.group}</p>
 <h1>${text.title}</h1>
-<p class="call"><span class="method">POST</span> <code>${endpoint.path}</code></p>
+<p class="call"><span class="method">POST</span> <code>${endpoint.path}</code> <a class="to-example" href="#example">Example</a></p>
 ${chips.length > 0 ? html`<p class="chips">${chips}</p>` : ''}
 ${endpoint.sandboxOnly ? html`<p class="callout only-production">This installation is in production, and does not have this endpoint: it answers 404001 here. It is for the sandbox.</p>` : ''}
 ${renderMarkdown(text.text)}

@@ -42,7 +42,7 @@ function renderForm(): Html {
 <div>
 <label for="request">The request</label>
 <p class="hint" id="request-hint">A curl command, or HTTP as it was sent: the first line, the headers, an empty line, the body.</p>
-<textarea id="request" rows="12" spellcheck="false" autocomplete="off" aria-describedby="request-hint"></textarea>
+<textarea id="request" rows="9" spellcheck="false" autocomplete="off" aria-describedby="request-hint"></textarea>
 </div>
 <details class="children" id="parts"><summary>What was read from it, or type it in here</summary>
 <div class="pair parts">

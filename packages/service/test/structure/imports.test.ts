@@ -251,7 +251,7 @@ describe('imports', () => {
       /Date\.now\(|new Date\(\)/,
       ['console: clock.ts', 'sdk: clock.ts', 'service: platform/clock.ts'],
     ],
-    ['process.env', /process\.env/, ['service: platform/settings.ts']],
+    ['process.env', /process\.env/, ['sdk: cli/main.ts', 'service: platform/settings.ts']],
     // What a child logger is bound to passes by the redaction.
     ['a child logger', /\blog\.child\(/, []],
     // Only what was made visible reaches a terminal: by the one way of printing, in lines that the two makers of lines made.
@@ -263,7 +263,7 @@ describe('imports', () => {
     [
       'writing to a terminal',
       /process\.(stdout|stderr)\b|\bconsole\.\w/,
-      ['service: cli/frame/reference-program.ts', 'service: cli/main.ts', 'service: main.ts'],
+      ['sdk: cli/main.ts', 'service: cli/frame/reference-program.ts', 'service: cli/main.ts', 'service: main.ts'],
     ],
   ])('%s stands in its own files alone', (_what, pattern, allowed) => {
     const files = Object.keys(PACKAGES).flatMap((name) =>

@@ -1,0 +1,111 @@
+import {
+  encryptField,
+  formatTime,
+  fromBase64,
+  HEADERS,
+  type OrderPayload,
+  type PaymentPayload,
+  randomBytes,
+  sha256Hex,
+  signWebhook,
+  toHex,
+  WEBHOOK_CONTENT_TYPE,
+} from '@perennial/wire';
+import { readSecret } from '../../secrets.js';
+import type { ChannelCredentials } from '../channel-file.js';
+import type { Push } from '../pushes/send-push.js';
+
+/** How a push differs from one that is as it should be. */
+export interface PushWish {
+  /** JSON; the eventId in it is the header's. */
+  readonly body: string;
+  readonly eventId: string;
+  /** In base64, in place of the channel's. */
+  readonly callbackSecret?: string;
+  readonly timestamp?: number;
+  /** The path that is signed, in place of the receiver's. */
+  readonly path?: string;
+  /** Replace headers once everything is signed; undefined leaves one out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Sent in place of the body that was signed. */
+  readonly sentBody?: string;
+}
+
+/** Makes pushes as the service does, for a channel and a path. */
+export function createPushMaker(channel: ChannelCredentials, path: string, now: () => number) {
+  return (wish: PushWish): Push => {
+    const { body, eventId, timestamp = now() } = wish;
+    const nonce = toHex(randomBytes(16));
+    const secret = readSecret('callbackSecret', wish.callbackSecret ?? channel.callbackSecret);
+    const bodySha256 = sha256Hex(new TextEncoder().encode(body));
+    const parts = { path: wish.path ?? path, bodySha256, timestamp: String(timestamp), nonce, eventId };
+    const headers: Record<string, string | undefined> = {
+      [HEADERS.contentType]: WEBHOOK_CONTENT_TYPE,
+      [HEADERS.appId]: channel.appId,
+      [HEADERS.timestamp]: String(timestamp),
+      [HEADERS.nonce]: nonce,
+      [HEADERS.eventId]: eventId,
+      [HEADERS.signature]: signWebhook(parts, secret),
+      ...wish.headers,
+    };
+    const sent = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+    return { headers: Object.fromEntries(sent), body: wish.sentBody ?? body };
+  };
+}
+
+/** The number of no order: those of the service have twelve digits for a long time to come. */
+const ORDER_NO = '999999999999999';
+
+/** Events of a made-up order. Each has an eventId that begins with `test-`, so that a receiver can leave them alone. */
+export function createTestEvents({ aesKey }: ChannelCredentials, run: string, now: number) {
+  const at = formatTime(now);
+  let serial = 0;
+  const nextId = () => {
+    serial += 1;
+    return `test-${run}-${serial}`;
+  };
+  const externalOrderNo = `test-${run}`;
+  const order = (more: Partial<OrderPayload> = {}): OrderPayload => ({
+    orderNo: ORDER_NO,
+    externalOrderNo,
+    createTime: at,
+    orderStatus: 'ACTIVE',
+    orderSuccessTime: at,
+    periodType: 'MONTH',
+    period: 1,
+    totalCycles: 12,
+    totalPaidAmountCent: 1990,
+    totalPaidCycles: 1,
+    totalRefundAmountCent: 0,
+    latestPaymentStatus: 'SUCCESS',
+    nextPayTime: at,
+    ...more,
+  });
+  const payment = (more: Partial<PaymentPayload> = {}): PaymentPayload => ({
+    orderNo: ORDER_NO,
+    externalOrderNo,
+    paymentOrderNo: `${ORDER_NO}0001`,
+    channelUserId: `test-user-${run}`,
+    cycleNo: 1,
+    expectPayTime: at,
+    paidAt: at,
+    amountCent: 1990,
+    refundTime: null,
+    refundAmountCent: 0,
+    paymentStatus: 'SUCCESS',
+    agreementShareFlag: true,
+    mobileEncrypted: encryptField('13800000000', fromBase64(aesKey) ?? new Uint8Array(32), 'v2'),
+    ...more,
+  });
+  const event = (
+    eventType: string,
+    data: object,
+    more: { readonly eventId?: string; readonly retryNo?: number } = {},
+  ) => {
+    const { eventId = nextId(), retryNo = 0 } = more;
+    return { eventId, body: JSON.stringify({ eventId, eventType, occurredAt: at, retryNo, data }) };
+  };
+  return { nextId, order, payment, event };
+}
+
+export type TestEvents = ReturnType<typeof createTestEvents>;

@@ -1,0 +1,41 @@
+/** What a terminal would not show, or would obey: control characters, and those that turn the direction of writing. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are looked for
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** A text from outside on one line. */
+export function visible(text: string): string {
+  return text.replace(INVISIBLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Characters that take two columns. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/gu;
+
+const widthOf = (text: string): number => [...text].length + (text.match(WIDE)?.length ?? 0);
+
+/** Cells under each other, two spaces apart. */
+export function align(rows: readonly (readonly string[])[], indent = ''): string {
+  const shown = rows.map((cells) => cells.map(visible));
+  const widths: number[] = [];
+  for (const cells of shown) {
+    for (const [column, cell] of cells.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+  }
+  const pad = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
+  return shown.map((cells) => indent + cells.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+const CODES = { red: 31, green: 32, yellow: 33, dim: 2, bold: 1 } as const;
+
+/** Colours for people; the same functions without them. */
+export type Paint = { readonly [Name in keyof typeof CODES]: (text: string) => string };
+
+export function createPaint(hasColours: boolean): Paint {
+  const of = (code: number) => (text: string) => (hasColours ? `\u001b[${code}m${text}\u001b[0m` : text);
+  return {
+    red: of(CODES.red),
+    green: of(CODES.green),
+    yellow: of(CODES.yellow),
+    dim: of(CODES.dim),
+    bold: of(CODES.bold),
+  };
+}

@@ -1,0 +1,96 @@
+import { eventTypes, formatTime, parseTime } from '@perennial/wire';
+import { createClient, readChannel } from '../channel-file.js';
+import { type Call, type Command, type Given, listOf, textOf } from '../frame/command.js';
+import { EXIT, UsageError } from '../frame/io.js';
+import { readReceiverUrl } from '../pushes/send-push.js';
+import { findBeginning, forwardRefused, type ListenDeps, listenForEvents } from './listener.js';
+import { lockFile } from './lock.js';
+import { createReporter } from './reporter.js';
+import { ListenState, stateFileFor } from './state.js';
+
+export const LISTEN: Command = {
+  name: 'listen',
+  summary: "Forward the channel's events to a receiver on this machine, with their real signature (sandbox only)",
+  maxWords: 0,
+  options: [
+    { name: 'forward', kind: 'text', value: 'URL', about: 'where the receiver is', isNeeded: true },
+    { name: 'events', kind: 'list', value: 'TYPE', about: 'only these types', oneOf: eventTypes },
+    {
+      name: 'since',
+      kind: 'text',
+      value: 'TIME',
+      about: 'what was written then or later, "2026-01-31 08:00:00" in UTC+8 say, also if it was forwarded before',
+    },
+    { name: 'again', kind: 'flag', about: 'sends again first what the receiver has not accepted' },
+    {
+      name: 'state',
+      kind: 'text',
+      value: 'FILE',
+      about: "how far it has come; beside the channel's file if it is not named",
+    },
+  ],
+  notes: [
+    `Begins with what is written from now on, and when it is started again where it has ended: nothing is left out and nothing comes
+twice. A receiver or a service that cannot be reached is waited for. An event that is not answered with HTTP 200 and {"code":"0"}
+within 5 s is shown, and the next one follows.`,
+  ],
+  examples: [
+    'listen --forward http://localhost:3000/events',
+    'listen --forward http://localhost:3000/events --events order.status.changed --since "2026-01-31 08:00:00"',
+    'listen --forward http://localhost:3000/events --again',
+  ],
+  usesChannel: true,
+  run: listen,
+};
+
+async function listen({ io, given }: Call): Promise<number> {
+  const forwardTo = textOf(given, 'forward');
+  if (forwardTo === undefined) throw new UsageError('listen: --forward URL is needed');
+  const url = readReceiverUrl(forwardTo);
+  const since = readSince(given);
+  const channel = readChannel(io, given);
+  const file = textOf(given, 'state') ?? stateFileFor(channel, url);
+  const reporter = createReporter(io, given['json'] === true);
+  const deps = {
+    client: createClient(channel, { retries: 0 }),
+    url,
+    reporter,
+    stop: io.watchStop(),
+    eventTypes: listOf(given, 'events'),
+  };
+  const unlock = lockFile(io, file);
+  try {
+    const state = await openState(deps, file, since);
+    if (state === undefined) return EXIT.ok;
+    state.write();
+    reporter.started({ url, file });
+    if (given['again']) await forwardRefused(deps, state);
+    await listenForEvents(deps, state);
+    state.write();
+    reporter.ended(state.listRefused(), `npx perennial-channel listen --forward ${url.href} --again`);
+    return EXIT.ok;
+  } finally {
+    unlock();
+  }
+}
+
+/** Undefined when the program was told to end before there was anything to begin with. */
+async function openState(deps: ListenDeps, file: string, since: string | undefined): Promise<ListenState | undefined> {
+  const known = ListenState.read(file);
+  if (since !== undefined) return ListenState.begin(file, since);
+  if (known !== undefined) return known;
+  const beginning = await findBeginning(deps);
+  if (beginning === undefined) return undefined;
+  const state = ListenState.begin(file, beginning.from);
+  for (const push of beginning.known) state.add(push);
+  return state;
+}
+
+function readSince(given: Given): string | undefined {
+  const text = textOf(given, 'since');
+  const time = text === undefined ? undefined : parseTime(text);
+  if (text !== undefined && time === undefined) {
+    throw new UsageError('--since must be a time such as "2026-01-31 08:00:00" in UTC+8, or 2026-01-31T00:00:00Z');
+  }
+  return time === undefined ? undefined : formatTime(time);
+}

@@ -1,0 +1,131 @@
+import type { EventsPullData, PulledPush } from '@perennial/wire';
+import type { PerennialClient } from '../../client.js';
+import { waitFor } from '../../clock.js';
+import { PerennialConnectionError, PerennialError } from '../../errors.js';
+import { CommandError } from '../frame/io.js';
+import { forward } from './forwarder.js';
+import type { Reporter } from './reporter.js';
+import { type Known, type ListenState, overlapBefore } from './state.js';
+
+export interface ListenDeps {
+  readonly client: PerennialClient;
+  readonly url: URL;
+  readonly reporter: Reporter;
+  readonly stop: AbortSignal;
+  /** Undefined: all. */
+  readonly eventTypes: readonly string[] | undefined;
+}
+
+/** How long nothing is asked when there was nothing new; longer where asking takes long. */
+const PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** When the service was read, by its own clock, and what is there already: a listener that begins now forwards none of it. */
+export async function findBeginning(deps: ListenDeps): Promise<{ from: string; known: Known[] } | undefined> {
+  const now = await pull(deps, { size: 1 });
+  if (now === undefined) return undefined;
+  const from = overlapBefore(now.readAt);
+  const known: Known[] = [];
+  for await (const { pushes } of pages(deps, from)) known.push(...pushes);
+  return deps.stop.aborted ? undefined : { from, known };
+}
+
+/** Forwards what is written, until it is told to stop. */
+export async function listenForEvents(deps: ListenDeps, state: ListenState): Promise<void> {
+  const { stop } = deps;
+  while (!stop.aborted) {
+    const began = performance.now();
+    await forwardNew(deps, state);
+    const took = performance.now() - began;
+    await waitFor(Math.max(PAUSE_MS, Math.min(took * 2, LONGEST_PAUSE_MS)), stop).catch(() => undefined);
+  }
+}
+
+/** Sends again what the receiver has refused. */
+export async function forwardRefused(deps: ListenDeps, state: ListenState): Promise<void> {
+  for (const refused of state.listRefused()) {
+    for await (const { pushes, pulledAt } of pages(deps, refused.writtenAt)) {
+      const push = pushes.find((one) => one.eventId === refused.eventId && one.writtenAt === refused.writtenAt);
+      if (push === undefined && pushes.some((one) => one.writtenAt > refused.writtenAt)) break;
+      if (push === undefined) continue;
+      const answer = await forward(deps.url, push, pulledAt, deps.reporter, deps.stop);
+      if (answer === undefined) return;
+      deps.reporter.forwarded(push, answer);
+      if (answer.kind === 'accepted') state.forgetRefused(push);
+      state.write();
+      break;
+    }
+  }
+}
+
+/** All that there is and was not forwarded before. Ends early when a push has become too old: it is pulled anew then. */
+async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
+  const { url, reporter, stop, eventTypes } = deps;
+  let first: string | undefined;
+  for await (const { pushes, readAt, pulledAt } of pages(deps, state.from)) {
+    first ??= readAt;
+    for (const push of pushes) {
+      if (state.has(push) || !(eventTypes?.includes(push.eventType) ?? true)) continue;
+      const answer = await forward(url, push, pulledAt, reporter, stop);
+      if (answer === undefined) return;
+      reporter.forwarded(push, answer);
+      settle(state, push, answer.kind === 'accepted', first);
+    }
+  }
+  if (first === undefined || stop.aborted) return;
+  const { from } = state;
+  state.advance(first, first);
+  if (state.from !== from) state.write();
+}
+
+/** They come in the order in which they were written: of all before this one, none is left. */
+function settle(state: ListenState, push: PulledPush, isAccepted: boolean, readAt: string): void {
+  state.add(push);
+  if (!isAccepted) state.addRefused(push);
+  state.advance(push.writtenAt, readAt);
+  state.write();
+}
+
+interface PulledPage extends EventsPullData {
+  readonly pulledAt: number;
+}
+
+/** Until the last one, or until the program ends. */
+async function* pages(deps: ListenDeps, from: string): AsyncGenerator<PulledPage, void, undefined> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await pull(deps, cursor === undefined ? { from } : { from, cursor });
+    if (page === undefined) return;
+    yield page;
+    cursor = page.nextCursor;
+  }
+}
+
+/** Waits for a service that does not answer. Undefined when the program ends. */
+async function pull(
+  { client, url, reporter, stop }: ListenDeps,
+  question: { readonly from?: string; readonly cursor?: string; readonly size?: number },
+): Promise<PulledPage | undefined> {
+  for (let pause = 250; !stop.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const pulledAt = performance.now();
+    try {
+      const page = await client.sandbox.events.pull({ path: url.pathname, ...question }, { signal: stop });
+      reporter.serviceIsBack();
+      return { ...page, pulledAt };
+    } catch (error) {
+      if (stop.aborted) return undefined;
+      if (!isPassing(error)) throw explain(error);
+      reporter.serviceIsAway((error as Error).message);
+    }
+    await waitFor(pause, stop).catch(() => undefined);
+  }
+  return undefined;
+}
+
+const isPassing = (error: unknown): boolean =>
+  (error instanceof PerennialConnectionError && error.reason !== 'unreadable-answer') ||
+  (error instanceof PerennialError && error.retryable);
+
+function explain(error: unknown): unknown {
+  if (!(error instanceof PerennialError) || error.name !== 'PATH_NOT_FOUND') return error;
+  return new CommandError('events can be pulled in a sandbox only: in production they go to the callback address');
+}

@@ -1,0 +1,73 @@
+import type { PulledPush } from '@perennial/wire';
+import type { Io } from '../frame/io.js';
+import { createPaint, visible } from '../frame/text.js';
+import { describePushAnswer, type SeenAnswer } from '../pushes/send-push.js';
+import type { Known } from './state.js';
+
+/** What a listener says. Each trouble is said once, and that it is over. */
+export interface Reporter {
+  started(place: { readonly url: URL; readonly file: string }): void;
+  forwarded(push: PulledPush, answer: SeenAnswer): void;
+  receiverIsAway(why: string): void;
+  receiverIsBack(): void;
+  serviceIsAway(why: string): void;
+  serviceIsBack(): void;
+  ended(refused: readonly Known[], again: string): void;
+}
+
+export function createReporter(io: Io, isJson: boolean): Reporter {
+  const paint = createPaint(io.hasColours);
+  const away = { receiver: false, service: false };
+  let count = 0;
+  const say = (what: object, text: string) => (isJson ? io.out(JSON.stringify(what)) : io.err(text));
+  const isAway = (who: keyof typeof away, why: string) => {
+    if (away[who]) return;
+    away[who] = true;
+    say({ waiting: who, why }, paint.yellow(`waiting for the ${who}: ${visible(why)}`));
+  };
+  const isBack = (who: keyof typeof away) => {
+    if (!away[who]) return;
+    away[who] = false;
+    say({ back: who }, `the ${who} is back`);
+  };
+  return {
+    started({ url, file }) {
+      const text = `forwards to ${visible(url.href)}; how far it has come is in ${visible(file)}`;
+      say({ listening: true, forward: url.href, state: file }, text);
+    },
+    forwarded(push, answer) {
+      count += 1;
+      const isAccepted = answer.kind === 'accepted';
+      if (isJson) {
+        const { eventId, eventType, occurredAt, body } = push;
+        io.out(JSON.stringify({ eventId, eventType, occurredAt, data: readData(body), answer }));
+        return;
+      }
+      const line = [push.eventId.padEnd(8), push.occurredAt, ...describeEvent(push)].map(visible).join('  ');
+      io.out(`${line}  ${paint[isAccepted ? 'green' : 'red'](visible(describePushAnswer(answer)))}`);
+    },
+    receiverIsAway: (why) => isAway('receiver', why),
+    receiverIsBack: () => isBack('receiver'),
+    serviceIsAway: (why) => isAway('service', why),
+    serviceIsBack: () => isBack('service'),
+    ended(refused, again) {
+      const ids = refused.map(({ eventId }) => eventId);
+      const lines = ids.length === 0 ? [] : [`not accepted: ${ids.join(', ')}; to send them again: ${again}`];
+      say({ ended: true, forwarded: count, refused: ids }, [`${count} forwarded`, ...lines].join('\n'));
+    },
+  };
+}
+
+interface EventData {
+  readonly orderNo?: string;
+  readonly orderStatus?: string;
+  readonly paymentStatus?: string;
+  readonly cycleNo?: number;
+}
+
+const readData = (body: string): EventData => (JSON.parse(body) as { data: EventData }).data;
+
+function describeEvent({ eventType, body }: PulledPush): string[] {
+  const { orderNo, orderStatus, paymentStatus, cycleNo } = readData(body);
+  return [eventType, `order ${orderNo}`, paymentStatus ? `period ${cycleNo} ${paymentStatus}` : `${orderStatus}`];
+}

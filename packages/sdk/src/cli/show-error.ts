@@ -1,0 +1,68 @@
+import { PerennialConnectionError, PerennialError } from '../errors.js';
+import { CommandError, EXIT, type Io, UsageError } from './frame/io.js';
+import { createPaint, visible } from './frame/text.js';
+
+const PROGRAM = 'perennial-channel';
+
+/** Says what went wrong, and gives the exit status for it. What nobody has foreseen is thrown again. */
+export function showError(io: Io, error: unknown, isJson: boolean): number {
+  const status = error instanceof UsageError ? EXIT.usage : EXIT.failed;
+  if (isJson) io.out(JSON.stringify({ error: toJson(error) }));
+  else io.err(toText(io, error));
+  return status;
+}
+
+function toJson(error: unknown): object {
+  const { message } = error as Error;
+  if (error instanceof PerennialError) {
+    const { code, name, httpStatus, requestId, endpoint, idempotencyKey, diagnosis } = error;
+    return { code, name, message, httpStatus, requestId, endpoint, idempotencyKey, diagnosis };
+  }
+  if (error instanceof PerennialConnectionError) {
+    const { reason, requestId, endpoint, idempotencyKey } = error;
+    return { name: 'NO_ANSWER', reason, message, requestId, endpoint, idempotencyKey };
+  }
+  if (error instanceof UsageError) return { name: 'USAGE', message };
+  if (error instanceof CommandError) return { name: 'FAILED', message };
+  throw error;
+}
+
+function toText(io: Io, error: unknown): string {
+  const paint = createPaint(io.hasColours);
+  const { message } = error as Error;
+  const said = (text: string) => `${PROGRAM}: ${paint.red(visible(text))}`;
+  if (error instanceof PerennialError) {
+    const { code, name, requestId, endpoint, diagnosis } = error;
+    const [first = message] = diagnosis ? message.split('. Likely ') : [message];
+    return [
+      said(`${endpoint} was refused: ${code} ${name}: ${first}`),
+      `request id ${visible(requestId)}`,
+      ...(diagnosis ? describeDiagnosis(diagnosis) : []),
+    ].join('\n');
+  }
+  if (error instanceof PerennialConnectionError) {
+    return [said(`${error.endpoint}: ${message}`), ...tryAgain(error)].join('\n');
+  }
+  if (error instanceof UsageError) return `${said(message)}\n${PROGRAM} help shows all commands`;
+  if (error instanceof CommandError) return said(message);
+  throw error;
+}
+
+/** What was asked may have been done all the same. */
+function tryAgain({ reason, idempotencyKey }: PerennialConnectionError): string[] {
+  if (reason === 'connection') return ['is the service running? npm start starts it'];
+  if (idempotencyKey === undefined) return [];
+  return [
+    `it may have been done: the same command with --idempotency-key ${idempotencyKey} finds out, and does it once`,
+  ];
+}
+
+function describeDiagnosis({ lines, likely }: NonNullable<PerennialError['diagnosis']>): string[] {
+  return [
+    '',
+    'likely:',
+    ...likely.map(({ mistake, hint }) => `  ${visible(mistake)}: ${visible(hint)}`),
+    'the service has signed these lines:',
+    ...lines.map((line, place) => `  ${place + 1}  ${line === '' ? '(empty)' : visible(line)}`),
+  ];
+}

@@ -1,0 +1,57 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { MainOrder, SettlementMode } from '@perennial/wire';
+import type { PerennialClient } from '../../client.js';
+import { CommandError } from '../frame/io.js';
+
+export interface NewOrderWish {
+  readonly settlementMode: SettlementMode;
+  /** Undefined: the first that fits. */
+  readonly productCode: string | undefined;
+  /** What the sandbox goes by: the end of externalOrderNo. */
+  readonly suffix?: string;
+}
+
+/** Card data that belongs to nobody; the sandbox takes any. */
+const CARD = {
+  bankCardNo: '6222020000001234567',
+  certificateNo: '110101199001011234',
+  realName: '张三',
+  bankMobile: '13800000001',
+};
+
+/** An order of a new user: in mode A on an agreement that the channel shares. */
+export async function createNewOrder(client: PerennialClient, wish: NewOrderWish): Promise<MainOrder> {
+  const { settlementMode, suffix = '' } = wish;
+  const run = `${randomUUID().slice(0, 8)}${suffix}`;
+  const user = { channelUserId: `trigger-${run}`, mobile: `1${String(randomInt(1e10)).padStart(10, '0')}` };
+  const common = {
+    externalOrderNo: `trigger-${run}`,
+    productCode: wish.productCode ?? (await findProduct(client, settlementMode)),
+    ...user,
+  };
+  if (settlementMode === 'CHANNEL_COLLECT') return client.orders.create({ settlementMode, ...common });
+  const sharedAgreement = {
+    paymentChannelCode: await findPaymentChannel(client),
+    sharedAgreementNo: `trigger-${run}`,
+    channelUserId: user.channelUserId,
+    ...CARD,
+  };
+  return client.orders.create({ settlementMode, ...common, sharedAgreement });
+}
+
+/** A monthly one first: its failed debits are tried again before the next period comes. */
+async function findProduct(client: PerennialClient, settlementMode: SettlementMode): Promise<string> {
+  const { items } = await client.products.list();
+  const sold = items.filter((one) => one.settlementModes.includes(settlementMode) && one.totalCycles > 1);
+  const product = sold.find(({ periodType }) => periodType === 'MONTH') ?? sold[0];
+  if (product === undefined)
+    throw new CommandError(`the channel has no product of several periods for ${settlementMode}`);
+  return product.productCode;
+}
+
+async function findPaymentChannel(client: PerennialClient): Promise<string> {
+  const { items } = await client.paymentChannels.list();
+  const shared = items.find(({ shareEnabled }) => shareEnabled);
+  if (shared === undefined) throw new CommandError('the channel has no payment channel that takes shared agreements');
+  return shared.code;
+}

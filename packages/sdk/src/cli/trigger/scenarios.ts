@@ -1,0 +1,159 @@
+import type { EventScenarioName, MainOrder, PaymentRecord, RehearsedOutcome } from '@perennial/wire';
+import type { PerennialClient } from '../../client.js';
+import { CommandError } from '../frame/io.js';
+
+/** Something that can be made to happen to an order. */
+export interface Scenario {
+  readonly name: string;
+  readonly summary: string;
+  /** What the contract of events calls it, in mode A and B; undefined where the mode has no such thing. */
+  readonly contract: { readonly a: readonly EventScenarioName[]; readonly b?: readonly EventScenarioName[] };
+  /** About the first payment: it is the creation that does it, by how externalOrderNo ends. */
+  readonly creates?: string;
+  /** Why an order cannot have it; undefined when it can. */
+  refuse?(order: MainOrder): string | undefined;
+  act?(client: PerennialClient, order: MainOrder): Promise<unknown>;
+  /** What comes later by itself. */
+  readonly later?: string;
+}
+
+export const isCollected = ({ paymentRecords }: MainOrder): boolean => paymentRecords[0]?.paymentStatus === 'BILLED';
+
+const lastPaid = ({ paymentRecords }: MainOrder): PaymentRecord | undefined =>
+  paymentRecords.findLast(({ paymentStatus }) => paymentStatus === 'SUCCESS' || paymentStatus === 'REFUND_PART');
+
+const hasNext = ({ orderStatus, paymentRecords }: MainOrder): string | undefined => {
+  if (orderStatus !== 'ACTIVE') return `it is ${orderStatus}, and only an ACTIVE one has periods to come`;
+  const isLeft = paymentRecords.some(({ paymentStatus }) => ['WAIT', 'FAIL_RETRY'].includes(paymentStatus));
+  return isLeft ? undefined : 'none of its periods is left';
+};
+
+const canFail = (order: MainOrder): string | undefined =>
+  isCollected(order) ? 'the channel collects it (mode B), and there nothing can fail' : hasNext(order);
+
+const canBeRefunded = (order: MainOrder): string | undefined => {
+  if (isCollected(order)) return 'the channel collects it (mode B), and makes its refunds itself';
+  return lastPaid(order) === undefined ? 'none of its periods is paid' : undefined;
+};
+
+const advance = (client: PerennialClient, { orderNo }: MainOrder, cycles: number, ...outcomes: RehearsedOutcome[]) =>
+  client.sandbox.orders.advance({ orderNo, cycles, outcomes });
+
+const refund = async (client: PerennialClient, order: MainOrder, part: (leftCent: number) => number) => {
+  const period = lastPaid(order);
+  if (period === undefined) throw new CommandError('none of its periods is paid');
+  const { paymentOrderNo, amountCent, refundAmountCent } = period;
+  return client.sandbox.payments.refund({
+    paymentOrderNo,
+    amountCent: part(amountCent - refundAmountCent),
+    reason: 'a rehearsal',
+  });
+};
+
+/** Failed tries of one period that a schedule can have, and more. */
+const MAX_TRIES = 100;
+
+async function failToTheEnd(client: PerennialClient, order: MainOrder): Promise<void> {
+  let cycleNo = 0;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const { paymentRecords } = await advance(client, order, 1, 'FAIL_RETRY');
+    cycleNo ||= paymentRecords.findLast(({ paymentStatus }) => paymentStatus !== 'WAIT')?.cycleNo ?? 0;
+    if (paymentRecords[cycleNo - 1]?.paymentStatus !== 'FAIL_RETRY') return;
+  }
+  throw new CommandError(`period ${cycleNo} is still tried again after ${MAX_TRIES} times`);
+}
+
+const startedCycles = ({ paymentRecords }: MainOrder): number =>
+  paymentRecords.filter(({ paymentStatus }) => !['WAIT', 'FAIL_RETRY'].includes(paymentStatus)).length;
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'payment-failed',
+    summary: 'a debit fails, and will be tried again',
+    contract: { a: ['deduct-renewal-postponed'] },
+    refuse: canFail,
+    act: (client, order) => advance(client, order, 1, 'FAIL_RETRY'),
+  },
+  {
+    name: 'payment-recovered',
+    summary: 'a debit fails, and succeeds when it is tried again',
+    contract: { a: ['deduct-renewal-postponed', 'deduct-renewal-succeeded'] },
+    refuse: canFail,
+    async act(client, order) {
+      await advance(client, order, 1, 'FAIL_RETRY');
+      await advance(client, order, 1, 'SUCCESS');
+    },
+  },
+  {
+    name: 'payment-given-up',
+    summary: 'a debit fails through its whole schedule, and is given up',
+    contract: { a: ['deduct-renewal-postponed', 'deduct-renewal-failed'] },
+    refuse: canFail,
+    act: failToTheEnd,
+  },
+  {
+    name: 'agreement-ended',
+    summary: 'the agreement turns out to have ended: the order is unsubscribed',
+    contract: { a: ['deduct-agreement-invalid'] },
+    refuse: canFail,
+    act: (client, order) => advance(client, order, 1, 'AGREEMENT_INVALID'),
+  },
+  {
+    name: 'refund',
+    summary: 'all that is left of the last paid period is refunded',
+    contract: { a: ['deduct-refund-full'] },
+    refuse: canBeRefunded,
+    act: (client, order) => refund(client, order, (leftCent) => leftCent),
+  },
+  {
+    name: 'refund-part',
+    summary: 'a part of the last paid period is refunded',
+    contract: { a: ['deduct-refund-part'] },
+    refuse: (order) => {
+      const { amountCent = 0, refundAmountCent = 0 } = lastPaid(order) ?? {};
+      return (
+        canBeRefunded(order) ?? (amountCent - refundAmountCent < 2 ? 'too little of it is left for a part' : undefined)
+      );
+    },
+    act: (client, order) => refund(client, order, (leftCent) => Math.floor(leftCent / 2)),
+  },
+  {
+    name: 'renewal',
+    summary: 'the next period is debited or billed',
+    contract: { a: ['deduct-renewal-succeeded'], b: ['collect-renewal'] },
+    refuse: hasNext,
+    act: (client, order) => advance(client, order, 1),
+  },
+  {
+    name: 'completed',
+    summary: 'all periods that are left are debited or billed: the order is completed',
+    contract: {
+      a: ['deduct-renewal-succeeded', 'deduct-last-succeeded'],
+      b: ['collect-renewal', 'collect-last'],
+    },
+    refuse: hasNext,
+    act: (client, order) => advance(client, order, Math.max(1, order.totalCycles - startedCycles(order))),
+  },
+  {
+    name: 'unsubscribed',
+    summary: 'the order is unsubscribed',
+    contract: { a: ['deduct-unsubscribe'], b: ['collect-unsubscribe'] },
+    refuse: ({ orderStatus }) => (orderStatus === 'ACTIVE' ? undefined : `it is ${orderStatus}`),
+    act: (client, { orderNo }) => client.orders.unsubscribe({ orderNo, reason: 'a rehearsal' }),
+  },
+  {
+    name: 'first-payment-pending',
+    summary: 'a new order whose first debit has no result yet',
+    contract: { a: ['deduct-create-pending', 'deduct-pending-succeeded'] },
+    creates: '_PENDING',
+    later: 'the debit succeeds after 30 s; then payment SUCCESS and order ACTIVE follow',
+  },
+  {
+    name: 'first-payment-failed',
+    summary: 'a new order whose first debit fails',
+    contract: { a: ['deduct-create-failed'] },
+    creates: '_FAIL',
+  },
+];
+
+export const findScenario = (name: string): Scenario | undefined => SCENARIOS.find((one) => one.name === name);

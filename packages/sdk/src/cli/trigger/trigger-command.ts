@@ -1,0 +1,173 @@
+import { EVENT_CONTRACT, type MainOrder, settlementModes } from '@perennial/wire';
+import type { EventRecord } from '../../bodies.js';
+import type { PerennialClient } from '../../client.js';
+import { createClient, readChannel } from '../channel-file.js';
+import { type Call, type Command, type Given, textOf } from '../frame/command.js';
+import { CommandError, EXIT, type Io, UsageError } from '../frame/io.js';
+import { align } from '../frame/text.js';
+import { createNewOrder } from './new-order.js';
+import { findScenario, isCollected, SCENARIOS, type Scenario } from './scenarios.js';
+
+export const TRIGGER: Command = {
+  name: 'trigger',
+  summary: 'Make something happen to an order, with its events (sandbox only)',
+  words: 'SCENARIO',
+  maxWords: 1,
+  options: [
+    { name: 'order', kind: 'text', value: 'NO', about: 'of this order; without it a new one is made' },
+    {
+      name: 'settlement-mode',
+      kind: 'text',
+      value: 'MODE',
+      about: 'of a new order, SVC_DEDUCT by default',
+      oneOf: settlementModes,
+    },
+    { name: 'product-code', kind: 'text', value: 'CODE', about: 'of a new order; the first that fits by default' },
+    { name: 'list', kind: 'flag', about: 'prints the scenarios, and the events of each' },
+  ],
+  notes: [
+    `Scenarios\n${align(
+      SCENARIOS.map(({ name, summary }) => [name, summary]),
+      '  ',
+    )}`,
+  ],
+  examples: [
+    'trigger payment-recovered',
+    'trigger refund --order 100000001000',
+    'trigger unsubscribed --settlement-mode CHANNEL_COLLECT',
+    'trigger --list',
+  ],
+  usesChannel: true,
+  run: trigger,
+};
+
+async function trigger({ io, given, words }: Call): Promise<number> {
+  if (given['list']) return printScenarios(io, given['json'] === true);
+  const [name] = words;
+  if (name === undefined) throw new UsageError('trigger: which scenario? trigger --list shows them');
+  const scenario = findScenario(name);
+  if (scenario === undefined) throw new UsageError(`there is no scenario ${name}: trigger --list shows them`);
+  const client = createClient(readChannel(io, given), { onResponse: createPatience(io) });
+  const before = await findOrder(client, scenario, given);
+  // Those of a new order's creation are shown, too.
+  const known = new Set(before.isNew ? [] : (await listEvents(client, before.order)).map(({ eventId }) => eventId));
+  await scenario.act?.(client, before.order);
+  const order = await client.orders.query({ orderNo: before.order.orderNo });
+  const events = (await listEvents(client, order)).filter(({ eventId }) => !known.has(eventId));
+  const isB = isCollected(order);
+  if (given['json']) {
+    const contract = (isB ? scenario.contract.b : scenario.contract.a) ?? [];
+    io.out(
+      JSON.stringify({
+        scenario: scenario.name,
+        isNew: before.isNew,
+        order,
+        events,
+        contract,
+        later: scenario.later ?? null,
+      }),
+    );
+  } else {
+    io.out(describeOutcome(scenario, before.isNew, order, events));
+  }
+  return EXIT.ok;
+}
+
+/** The one that is named, or a new one of the right kind. Throws when it cannot have the scenario. */
+async function findOrder(
+  client: PerennialClient,
+  scenario: Scenario,
+  given: Given,
+): Promise<{ order: MainOrder; isNew: boolean }> {
+  const orderNo = textOf(given, 'order');
+  if (orderNo === undefined) {
+    const settlementMode = textOf(given, 'settlement-mode') === 'CHANNEL_COLLECT' ? 'CHANNEL_COLLECT' : 'SVC_DEDUCT';
+    if (settlementMode === 'CHANNEL_COLLECT' && scenario.contract.b === undefined) {
+      throw new UsageError(`${scenario.name} does not happen to an order that the channel collects (mode B)`);
+    }
+    const wish = { settlementMode, productCode: textOf(given, 'product-code') } as const;
+    const order = await createNewOrder(client, { ...wish, ...(scenario.creates ? { suffix: scenario.creates } : {}) });
+    return { order, isNew: true };
+  }
+  if (scenario.creates !== undefined) {
+    throw new UsageError(`${scenario.name} is about the first payment: it makes an order of its own, without --order`);
+  }
+  const order = await client.orders.query({ orderNo });
+  const reason = scenario.refuse?.(order);
+  if (reason !== undefined) throw new CommandError(`order ${orderNo} cannot have ${scenario.name}: ${reason}`);
+  return { order, isNew: false };
+}
+
+/** Oldest first. Periods that were voided together are one record. */
+async function listEvents(client: PerennialClient, { orderNo }: MainOrder): Promise<EventRecord[]> {
+  const events: EventRecord[] = [];
+  for await (const event of client.events.listAll({ orderNo })) events.push(event);
+  return events.reverse();
+}
+
+function describeOutcome(scenario: Scenario, isNew: boolean, order: MainOrder, events: readonly EventRecord[]): string {
+  const { orderNo, orderStatus, nextPayTime } = order;
+  const next = nextPayTime === null ? '' : `, next payment ${nextPayTime}`;
+  return [
+    `${scenario.name}: ${scenario.summary}`,
+    `order ${orderNo}${isNew ? ' (new)' : ''} is ${orderStatus}${next}`,
+    align([['PERIOD', 'STATUS', 'PLANNED', 'PAID', 'AMOUNT', 'REFUNDED'], ...describePeriods(order)], '  '),
+    events.length === 0 ? 'no event follows' : 'events that follow',
+    ...(events.length === 0 ? [] : [align(events.map(describeEvent), '  ')]),
+    ...(scenario.later === undefined ? [] : [`later: ${scenario.later}`]),
+  ].join('\n');
+}
+
+/** Those to come have nothing to tell but how many they are. */
+function describePeriods({ paymentRecords }: MainOrder): string[][] {
+  const isUntold = (status: string) => status === 'WAIT' || status === 'CANCELED';
+  const untold = paymentRecords.filter(({ paymentStatus }) => isUntold(paymentStatus));
+  const told = paymentRecords.filter(({ paymentStatus }) => !isUntold(paymentStatus));
+  const rows = told.map((one) => [
+    String(one.cycleNo),
+    one.paymentStatus,
+    one.expectPayTime,
+    one.paidAt ?? '-',
+    String(one.amountCent),
+    String(one.refundAmountCent),
+  ]);
+  const [first] = untold;
+  return first === undefined ? rows : [...rows, [`${untold.length} more`, first.paymentStatus]];
+}
+
+function describeEvent({ eventId, lastEventId, eventType, data }: EventRecord): string[] {
+  const id = lastEventId === null ? eventId : `${eventId} to ${lastEventId}`;
+  if (!('paymentStatus' in data)) return [id, eventType, data.orderStatus];
+  const last = lastEventId?.split('-')[1];
+  const periods = last === undefined ? `period ${data.cycleNo}` : `periods ${data.cycleNo} to ${last}, an event each`;
+  return [id, eventType, data.paymentStatus, periods];
+}
+
+function printScenarios(io: Io, isJson: boolean): number {
+  const rows = SCENARIOS.map(({ name, summary, contract }) => ({ name, summary, contract }));
+  if (isJson) io.out(JSON.stringify(rows));
+  else {
+    const lines = SCENARIOS.map(({ name, summary, contract }) => {
+      const events = [...contract.a, ...(contract.b ?? [])].map((one) => `    ${describeContract(one)}`);
+      return [`${name}: ${summary}${contract.b ? '' : ' (mode A)'}`, ...events].join('\n');
+    });
+    io.out(lines.join('\n'));
+  }
+  return EXIT.ok;
+}
+
+function describeContract(name: string): string {
+  const row = EVENT_CONTRACT.find((one) => one.name === name);
+  if (row === undefined) throw new Error(`the contract of events has no ${name}`);
+  const told = row.events.map(({ eventType, status }) => `${eventType.split('.')[0]} ${status}`);
+  const each = 'perVoidedPeriod' in row ? ['payment CANCELED for each voided period'] : [];
+  const mode = row.settlementMode === 'SVC_DEDUCT' ? 'A' : 'B';
+  return `${mode}: ${row.when}: ${[...told, ...each].join(', ') || 'none'}`;
+}
+
+/** Several requests that must all be made: one that comes too soon is sent again. */
+function createPatience(io: Io) {
+  return ({ endpoint, againAfterMs }: { endpoint: string; againAfterMs: number | undefined }) => {
+    if (againAfterMs !== undefined && againAfterMs > 0) io.err(`${endpoint} is sent again in ${againAfterMs / 1000} s`);
+  };
+}

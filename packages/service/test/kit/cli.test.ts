@@ -1,0 +1,244 @@
+import { writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { ENDPOINTS, type EndpointName, endpoints } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeOption, writeOption } from '../../../sdk/src/cli/frame/help.js';
+import { COMMANDS, TOOL_COMMANDS } from '../../../sdk/src/cli/program.js';
+import { readPage, tableRows } from '../docs/pages.js';
+import { unique } from '../support/demo.js';
+import { type CommandOptions, type CommandOutcome, type KitService, kitService, runCommand } from './support.js';
+
+let kit: KitService;
+/** All that was ever printed. */
+let printed = '';
+beforeAll(async () => {
+  kit = await kitService();
+});
+afterAll(() => kit.close());
+
+async function noted(outcome: Promise<CommandOutcome>): Promise<CommandOutcome> {
+  const { out, err } = await outcome;
+  printed += `${out}\n${err}\n`;
+  return outcome;
+}
+const run = (argv: string, options?: CommandOptions) => noted(kit.run(argv.split(' '), options));
+const bare = (argv: readonly string[], options?: CommandOptions) => noted(runCommand(argv, options));
+
+const create = (more = '') =>
+  run(
+    `orders create --settlement-mode CHANNEL_COLLECT --product-code TEST_SPU_001 --external-order-no ${unique('cli')} ` +
+      `--channel-user-id ${unique('cli-user')} --mobile 138${unique('').replace(/\D/g, '').slice(-8).padStart(8, '0')} --json${more}`,
+  );
+
+describe('endpoints as commands', () => {
+  it('there is one for each, with its options from the schema', async () => {
+    for (const { name, request } of endpoints) {
+      const { status, out } = await bare(['help', ...name.split('/')]);
+      expect(status).toBe(0);
+      expect(out).toContain(`npx perennial-channel ${name.replaceAll('/', ' ')}`);
+      for (const field of Object.keys((request as { properties: object }).properties)) {
+        if (['grantType', 'appId'].includes(field)) continue;
+        const option = field.replace(/Encrypted$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+        expect(out, name).toMatch(new RegExp(`--${option}[ .\\n]`));
+      }
+      expect(await bare([name, '--help'])).toMatchObject({ status: 0, out });
+    }
+  });
+
+  it('an order in mode B: made, asked for by its number, listed, unsubscribed', async () => {
+    const created = await create();
+    expect(created).toMatchObject({ status: 0, err: '', json: { orderStatus: 'ACTIVE' } });
+    const { orderNo, externalOrderNo } = created.json;
+    const shown = await run(`orders query ${orderNo}`);
+    expect(shown.out).toMatch(new RegExp(`^orderNo +${orderNo}$`, 'm'));
+    expect(shown.out).toMatch(/^ +paymentOrderNo +cycleNo /m);
+    expect(shown.out).toMatch(new RegExp(`^ +${orderNo}0001 +1 .* BILLED$`, 'm'));
+    expect((await run(`orders query --external-order-no ${externalOrderNo} --json`)).json.orderNo).toBe(orderNo);
+    expect((await run(`orders/query ${orderNo} --json`)).json.orderNo).toBe(orderNo);
+    expect((await run(`payments query ${orderNo}0001 --json`)).json.paymentStatus).toBe('BILLED');
+    const events = await run(`events list ${orderNo}`);
+    expect(events.out).toMatch(/payment\.status\.changed/);
+    expect((await run('events list --size 1')).out).toMatch(/^there are more: --cursor \S+$/m);
+    const ended = await kit.run(['orders', 'unsubscribe', orderNo, '--reason', 'two words']);
+    expect(ended.out).toMatch(/^orderStatus +UNSUBSCRIBED$/m);
+    const [eventId] = (await run(`events list ${orderNo} --json`)).json.events.map(
+      (one: { eventId: string }) => one.eventId,
+    );
+    expect((await run(`events replay ${eventId} --json`)).json).toEqual({ replayed: expect.any(Number) });
+  });
+
+  it('an order in A.2, by options behind a dot, by a body, and from the input', async () => {
+    const user = unique('cli-shared');
+    const agreement = {
+      paymentChannelCode: 'MOCKPAY',
+      sharedAgreementNo: user,
+      bankCardNo: '6222020000001234567',
+      bankMobile: '13800000001',
+      certificateNo: '110101199001011234',
+      realName: '张三',
+      channelUserId: user,
+    };
+    const body = {
+      settlementMode: 'SVC_DEDUCT',
+      productCode: 'TEST_SPU_001',
+      channelUserId: user,
+      mobile: '13911112222',
+    };
+    const dotted = Object.entries(agreement).flatMap(([name, value]) => [
+      `--shared-agreement.${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+      value,
+    ]);
+    const order = ['orders', 'create', '--json', '--external-order-no'];
+    const byOptions = await kit.run([...order, unique('cli'), '--body', JSON.stringify(body), ...dotted]);
+    expect(byOptions.json, byOptions.err).toMatchObject({ orderStatus: 'ACTIVE' });
+    const file = path.join(kit.folder, 'order.json');
+    await writeFile(file, JSON.stringify({ ...body, sharedAgreement: agreement, externalOrderNo: 'another' }));
+    const externalOrderNo = unique('cli');
+    expect((await kit.run([...order, externalOrderNo, '--body', file])).json).toMatchObject({ externalOrderNo });
+    const input = JSON.stringify({ ...body, sharedAgreement: agreement });
+    const fromInput = await kit.run([...order, unique('cli'), '--body', '-'], { input });
+    expect(fromInput.json).toMatchObject({ orderStatus: 'ACTIVE' });
+    const { orderNo } = fromInput.json;
+    const refunded = await run(`sandbox payments refund ${orderNo}0001 --amount-cent 10 --json`);
+    expect(refunded.json).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: 10 });
+    const advanced = await run(`sandbox orders advance ${orderNo} --cycles 2 --outcomes FAIL,SUCCESS --json`);
+    expect(advanced.json.paymentRecords[1].paymentStatus).toBe('FAIL');
+    expect((await run('agreements user-data --channel-user-id nobody')).out).toMatch(/none/);
+  });
+
+  it('the same key is the same request', async () => {
+    const command =
+      `orders create --settlement-mode CHANNEL_COLLECT --product-code TEST_SPU_001 --external-order-no ${unique('cli')} ` +
+      `--channel-user-id ${unique('cli-key')} --mobile 13800001111 --idempotency-key ${unique('key')}`;
+    const first = await run(`${command} --json`);
+    const again = await run(command);
+    expect(again).toMatchObject({ status: 0, err: expect.stringContaining('first request under this key') });
+    expect(again.out).toContain(first.json.orderNo);
+  });
+
+  it('a token is shown by its beginning', async () => {
+    const { out } = await run('auth token');
+    expect(out).toMatch(/^accessToken +\S{8}\.\.\.$/m);
+  });
+
+  it('the credentials may be in the environment, and options before the command', async () => {
+    const { appId, appSecret, aesKey, callbackSecret } = kit.credentials;
+    const env = {
+      PERENNIAL_BASE_URL: 'http://127.0.0.1:1',
+      PERENNIAL_APP_ID: appId,
+      PERENNIAL_APP_SECRET: appSecret,
+      PERENNIAL_AES_KEY: aesKey,
+      PERENNIAL_CALLBACK_SECRET: callbackSecret,
+    };
+    const found = await bare(['--json', '--base-url', kit.baseUrl, 'products', 'list'], { env });
+    expect(found.json.items.length).toBeGreaterThan(1);
+    const missing = await bare(['products', 'list'], { env: { ...env, PERENNIAL_AES_KEY: undefined } });
+    expect(missing).toMatchObject({ status: 2, err: expect.stringContaining('PERENNIAL_AES_KEY is missing') });
+    const malformed = await bare(['products', 'list'], { env: { ...env, PERENNIAL_APP_SECRET: appSecret.slice(1) } });
+    expect(malformed).toMatchObject({ status: 2, err: expect.stringContaining('appSecret must be 32 bytes') });
+  });
+});
+
+describe('what goes wrong', () => {
+  it.each([
+    ['orders remove', 'there is no command orders remove'],
+    ['help nothing', 'there is no command nothing'],
+    ['orders query 1 2', 'orders query does not take "2"'],
+    ['orders query --nothing', "orders query: Unknown option '--nothing'"],
+    ['orders query --order-no', 'orders query: --order-no needs a value'],
+    ['orders list', '--channel-user-id is needed'],
+    ['orders create --settlement-mode A', '--settlement-mode must be one of SVC_DEDUCT, CHANNEL_COLLECT'],
+    ['orders create --settlement-mode SVC_DEDUCT', '--external-order-no is needed'],
+    [
+      'orders create --settlement-mode SVC_DEDUCT --external-order-no x --product-code y --shared-agreement.real-name z',
+      '--shared-agreement.payment-channel-code is needed',
+    ],
+    ['orders list u --size ten', '--size must be a whole number'],
+    ['orders query --body {', '--body is no JSON object'],
+    ['orders query --body /nowhere', '--body: /nowhere cannot be read'],
+    ['listen', 'listen: --forward URL is needed'],
+    ['listen --forward localhost', 'localhost is no URL'],
+    ['listen --forward ftp://localhost/', 'the URL must begin with http:// or https://'],
+    ['listen --forward http://localhost/?a=1', 'the URL must have no query'],
+    ['listen --forward http://localhost/ --since yesterday', '--since must be a time'],
+    ['listen --forward http://localhost/ --events order', '--events must be of order.status.changed'],
+    ['trigger', 'trigger: which scenario?'],
+    ['trigger nothing', 'there is no scenario nothing'],
+    ['check-receiver', 'check-receiver: where is the receiver?'],
+    ['check-receiver http://localhost/ --new-callback-secret short', '--new-callback-secret must be 32 bytes'],
+  ])('2: %s', async (command, message) => {
+    const { status, err, out } = await run(command);
+    expect([status, out]).toEqual([2, '']);
+    expect(err).toContain(`perennial-channel: ${message}`);
+    const inJson = await run(`${command} --json`.replace('--order-no --json', '--json --order-no'));
+    expect(inJson).toMatchObject({ status: 2, err: '' });
+    expect(inJson.json.error.message).toContain(message);
+  });
+
+  it('2: no command at all, and a file that is not there', async () => {
+    const nothing = await bare([]);
+    expect(nothing).toMatchObject({ status: 2, out: '', err: expect.stringContaining('listen') });
+    expect(await bare(['help'])).toMatchObject({ status: 0, err: '', out: nothing.err });
+    const lost = await bare(['products', 'list', '--channel', '/nowhere.json']);
+    expect(lost).toMatchObject({ status: 2, err: expect.stringContaining('/nowhere.json cannot be read') });
+  });
+
+  it('1: what the service refuses, with its code', async () => {
+    const { status, err } = await run('orders query 1');
+    expect(status).toBe(1);
+    expect(err).toMatch(/orders\/query was refused: 420001 SUBSCRIPTION_NOT_FOUND: no such order\nrequest id \S+$/);
+    const { json } = await run('orders query 1 --json');
+    expect(json.error).toMatchObject({ code: '420001', name: 'SUBSCRIPTION_NOT_FOUND', endpoint: 'orders/query' });
+    const red = await run('orders query 1', { hasColours: true });
+    expect(red.err).toContain('\u001b[31m');
+  });
+
+  it('1: nobody there, and whether a write was done is not known', async () => {
+    const away = await run('products list --base-url http://127.0.0.1:1');
+    expect(away).toMatchObject({ status: 1, err: expect.stringContaining('is the service running?') });
+  });
+
+  it('1: a signature that does not match, with what the sandbox says about it', async () => {
+    const diagnosis = {
+      lines: ['POST', '/openapi/v1/auth/token', '', 'abc', '1', 'n', 'r\u001b[2J'],
+      likely: [{ mistake: 'secret-not-decoded', hint: 'the secret is base64: decode it' }],
+    };
+    const server = http.createServer((_request, response) => {
+      const envelope = { code: '401002', message: 'signature does not match', data: { diagnosis }, requestId: 'r-1' };
+      response.writeHead(401, { 'Content-Type': 'application/json' }).end(JSON.stringify(envelope));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { status, err } = await run(`products list --base-url ${baseUrl}`);
+    const { json } = await run(`products list --base-url ${baseUrl} --json`);
+    server.close();
+    expect(status).toBe(1);
+    expect(err).toContain('401002 SIGNATURE_INVALID: signature does not match');
+    expect(err).toContain('  secret-not-decoded: the secret is base64: decode it');
+    expect(err).toContain('  3  (empty)\n');
+    expect(err).toContain('  7  r\\u001b[2J');
+    expect(json.error.diagnosis).toEqual(diagnosis);
+  });
+
+  it('no secret was ever printed', () => {
+    expect(printed.length).toBeGreaterThan(10_000);
+    const { appSecret, aesKey, callbackSecret } = kit.credentials;
+    for (const secret of [appSecret, aesKey, callbackSecret]) expect(printed).not.toContain(secret);
+  });
+});
+
+describe('docs/channel-cli.md', () => {
+  it('has every command with its summary, and every option of the tools', async () => {
+    const rows = tableRows(await readPage('docs/channel-cli.md'));
+    const commands = COMMANDS.map(({ name, summary }) => [name, summary]);
+    const options = TOOL_COMMANDS.flatMap((command) =>
+      command.options.map((option) => [writeOption(option), describeOption(option)]),
+    );
+    for (const row of [...commands, ...options]) expect(rows).toContainEqual(row);
+    const names = new Set([...commands, ...options].map(([name]) => name));
+    const isOwn = (name = '') => name.startsWith('--') || ENDPOINTS[name.replaceAll(' ', '/') as EndpointName];
+    expect(rows.filter(([name]) => isOwn(name) && !names.has(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,283 @@
+import { readFile } from 'node:fs/promises';
+import http from 'node:http';
+import path from 'node:path';
+import { PerennialClient, verifyWebhook, type WebhookEvent } from 'perennial-channel';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.js';
+import { type Running, start, until } from '../support/processes.js';
+import { CHANNEL_COMMAND, type KitService, kitService, runCommand } from './support.js';
+
+/** What a developer runs: it takes events by the SDK, and remembers all that came. */
+function createReceiver(kit: KitService, port: number) {
+  const { callbackSecret, aesKey } = kit.credentials;
+  const came: WebhookEvent[] = [];
+  const problems: unknown[] = [];
+  const refusing = {
+    isRefusing: (_event: WebhookEvent) => false,
+    /** Its answer takes until this is over. */
+    work: Promise.resolve(),
+  };
+  let server: http.Server | undefined;
+  const handle: http.RequestListener = async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const answer = (status: number, code: string) => response.writeHead(status).end(JSON.stringify({ code }));
+    try {
+      const rawBody = Buffer.concat(chunks);
+      const { url = '', headers } = request;
+      const event = verifyWebhook({ callbackSecret, aesKey, path: url, headers, rawBody });
+      if (refusing.isRefusing(event)) return answer(500, 'not now');
+      came.push(event);
+      await refusing.work;
+      return answer(200, '0');
+    } catch (error) {
+      problems.push(error);
+      return answer(401, 'no');
+    }
+  };
+  return {
+    url: `http://127.0.0.1:${port}/hooks/perennial`,
+    came,
+    problems,
+    refusing,
+    async open() {
+      server = http.createServer(handle);
+      await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
+    },
+    async close() {
+      await new Promise((resolve) => server?.close(resolve));
+    },
+  };
+}
+
+let kit: KitService;
+let client: PerennialClient;
+let receiver: ReturnType<typeof createReceiver>;
+const started: Running[] = [];
+beforeAll(async () => {
+  kit = await kitService();
+  client = new PerennialClient({ ...kit.credentials, baseUrl: kit.baseUrl });
+  receiver = createReceiver(kit, await freePort());
+  await receiver.open();
+});
+afterAll(async () => {
+  for (const { child } of started) child.kill('SIGKILL');
+  await receiver.close();
+  await kit.close();
+});
+
+function listen(...more: readonly string[]): Running {
+  const args = ['listen', '--forward', receiver.url, '--channel', kit.file, ...more];
+  const running = start(CHANNEL_COMMAND, {}, args);
+  started.push(running);
+  return running;
+}
+
+const isReady = (running: Running) =>
+  until(`a listener (${running.stderr()})`, () => {
+    if (running.child.exitCode !== null) throw new Error(`it ended: ${running.stderr()}`);
+    return running.stderr().match(/how far it has come is in (.*)/)?.[1];
+  });
+
+/** Orders in A.2 and B, one of them unsubscribed with its voided periods: the ids of their events. */
+async function makeEvents(): Promise<string[]> {
+  const orders: string[] = [];
+  for (const argv of [
+    ['payment-recovered'],
+    ['unsubscribed', '--settlement-mode', 'CHANNEL_COLLECT', '--product-code', 'TEST_SPU_DAILY_7'],
+  ]) {
+    const { json, err } = await kit.run(['trigger', ...argv, '--json']);
+    if (!json) throw new Error(err);
+    orders.push(json.order.orderNo);
+  }
+  return (await pulled()).filter(({ orderNo }) => orders.includes(orderNo)).map(({ eventId }) => eventId);
+}
+
+/** Every event that there is, as it is pushed. */
+async function pulled(): Promise<{ eventId: string; orderNo: string }[]> {
+  const found: { eventId: string; orderNo: string }[] = [];
+  for await (const { eventId, body } of client.sandbox.events.pullAll({ path: '/' })) {
+    found.push({ eventId, orderNo: JSON.parse(body).data.orderNo });
+  }
+  return found;
+}
+
+const haveCome = (ids: readonly string[]) =>
+  until(`all of ${ids}`, () => ids.every((id) => receiver.came.some(({ eventId }) => eventId === id)));
+
+/** Nothing is under way: all of these are written down. */
+const isIdle = (state: string, ids: readonly string[]) =>
+  until('a state that has them all', async () => {
+    const text = await readFile(state, 'utf8');
+    return ids.every((id) => text.includes(`"${id}"`));
+  });
+
+const times = (text: string, what: string) => text.split(what).length - 1;
+
+describe('listen', () => {
+  it('forwards each event once, whoever ends or is away meanwhile', async () => {
+    const before = await makeEvents();
+    const first = listen();
+    const state = await isReady(first);
+    expect(path.dirname(state)).toBe(kit.folder);
+    const expected = await makeEvents();
+    await haveCome(expected);
+    await isIdle(state, expected);
+
+    const second = await kit.run(['listen', '--forward', receiver.url]);
+    expect(second).toMatchObject({ status: 1, err: expect.stringContaining(`process ${first.pid} is listening`) });
+
+    first.child.kill('SIGTERM');
+    expect(await first.exited).toBe(0);
+    expect(first.stderr()).toContain(`${expected.length} forwarded`);
+    expect(times(first.stdout(), ' 200 code 0 ')).toBe(expected.length);
+    expect(first.stdout()).toMatch(
+      /^\d+-7 .* payment\.status\.changed {2}order \d+ {2}period 7 CANCELED {2}200 code 0/m,
+    );
+
+    expected.push(...(await makeEvents()));
+    const again = listen();
+    await haveCome(expected);
+    await isIdle(state, expected.slice(-1));
+    again.child.kill('SIGKILL');
+    await again.exited;
+
+    expected.push(...(await makeEvents()));
+    const third = listen();
+    await haveCome(expected);
+
+    await receiver.close();
+    const [lost] = await Promise.all([
+      makeEvents(),
+      until('a listener that waits', () => third.stderr().includes('waiting for the receiver')),
+    ]);
+    expected.push(...lost);
+    await receiver.open();
+    await haveCome(expected);
+    expect(times(third.stderr(), 'waiting for the receiver')).toBe(1);
+    expect(times(third.stderr(), 'the receiver is back')).toBe(1);
+
+    await kit.stop();
+    await until('a listener that waits', () => third.stderr().includes('waiting for the service'));
+    await kit.start();
+    expected.push(...(await makeEvents()));
+    await haveCome(expected);
+    expect(times(third.stderr(), 'waiting for the service')).toBe(1);
+
+    const ids = new Set<string>();
+    receiver.refusing.isRefusing = ({ eventId, data }) =>
+      'orderStatus' in data && data.orderStatus === 'UNSUBSCRIBED' && Boolean(ids.add(eventId));
+    const partly = await makeEvents();
+    await until('a refused one', () => ids.size === 1);
+    const [refused = ''] = ids;
+    await haveCome(partly.filter((id) => id !== refused));
+    expect(third.stdout()).toMatch(new RegExp(`^${refused} .* order\\.status\\.changed .* HTTP 500 {2}\\d+ ms$`, 'm'));
+    third.child.kill('SIGINT');
+    expect(await third.exited).toBe(0);
+    expect(third.stderr()).toContain(`not accepted: ${refused}; to send them again: npx perennial-channel listen`);
+    receiver.refusing.isRefusing = () => false;
+    const last = listen('--again', '--json');
+    await haveCome(partly);
+    expected.push(...partly);
+    await isIdle(
+      state,
+      ['refused"'].map((word) => word.slice(0, -1)),
+    );
+    last.child.kill('SIGTERM');
+    expect(await last.exited).toBe(0);
+    const lines = last
+      .stdout()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => Object.keys(line)[0])).toEqual(['listening', 'eventId', 'ended']);
+    expect(lines[1]).toMatchObject({ eventId: refused, answer: { kind: 'accepted', status: 200 } });
+    expect(lines[2]).toEqual({ ended: true, forwarded: 1, refused: [] });
+
+    expect(receiver.problems).toEqual([]);
+    expect(receiver.came.map(({ eventId }) => eventId).toSorted()).toEqual(expected.toSorted());
+    expect((await pulled()).map(({ eventId }) => eventId).toSorted()).toEqual([...before, ...expected].toSorted());
+    const mobiles = receiver.came.flatMap(({ data }) => ('mobile' in data ? (data.mobile ?? []) : []));
+    expect(mobiles.length).toBeGreaterThan(5);
+    for (const mobile of mobiles) expect(mobile).toMatch(/^1\d{10}$/);
+    const { appSecret, aesKey, callbackSecret } = kit.credentials;
+    const said = started.map((one) => one.stdout() + one.stderr()).join('');
+    for (const secret of [appSecret, aesKey, callbackSecret]) expect(said).not.toContain(secret);
+  });
+
+  it('begins where it is told, with the types it is told, and takes over from a process that has gone', async () => {
+    const all = await pulled();
+    const stop = new AbortController();
+    const state = path.join(kit.folder, 'another', 'state.json');
+    const already = receiver.came.length;
+    const expected = receiver.came.filter(({ eventType }) => eventType === 'order.status.changed');
+    const more = ['--since', '2026-01-01 00:00:00', '--events', 'order.status.changed', '--state', state];
+    const listening = kit.run(['listen', '--forward', receiver.url, ...more], { stop: stop.signal });
+    const orderEvents = async () => {
+      const came = receiver.came.slice(already);
+      return came.length >= expected.length && came.every(({ eventType }) => eventType === 'order.status.changed');
+    };
+    await until('all of the past', orderEvents);
+    stop.abort();
+    expect(await listening).toMatchObject({ status: 0 });
+    const ids = receiver.came.slice(already).map(({ eventId }) => eventId);
+    expect(all.map(({ eventId }) => eventId).filter((id) => ids.includes(id))).toEqual(ids);
+    await expect(readFile(`${state}.lock`, 'utf8')).rejects.toThrow();
+  });
+
+  it('does not pass by an event that is committed late, and finishes the push under way when it is told to end', async () => {
+    const { database } = kit.operator;
+    const stop = new AbortController();
+    let isListening = () => {};
+    const ready = new Promise<void>((resolve) => {
+      isListening = resolve;
+    });
+    const state = path.join(kit.folder, 'late.json');
+    const listening = kit.run(['listen', '--forward', receiver.url, '--state', state, '--json'], {
+      stop: stop.signal,
+      onLine: (line) => line.startsWith('{"listening"') && isListening(),
+    });
+    await ready;
+    const late = await database.transaction(async (tx) => {
+      const [row] = await tx.query<{ id: string }>(
+        `insert into events (channel_id, order_no, event_type, occurred_at, data)
+         select channel_id, order_no, event_type, occurred_at, data from events where cycle_no is null limit 1
+         returning event_no::text as id`,
+      );
+      await haveCome(await makeEvents());
+      return row?.id ?? '';
+    });
+    await haveCome([late]);
+
+    let answer = () => {};
+    receiver.refusing.work = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const [last = ''] = await makeEvents();
+    await haveCome([last]);
+    stop.abort();
+    answer();
+    const { status, out } = await listening;
+    receiver.refusing.work = Promise.resolve();
+    expect(status).toBe(0);
+    expect(out).toContain(`{"eventId":"${last}"`);
+    expect(JSON.parse(await readFile(state, 'utf8')).forwarded).toHaveProperty([last]);
+    const ids = receiver.came.map(({ eventId }) => eventId).filter((id) => id === late || id === last);
+    expect(ids).toEqual([late, last]);
+  });
+
+  it('1: a channel that is refused, and a service that is no sandbox', async () => {
+    const { appId, appSecret, callbackSecret } = kit.credentials;
+    const env = {
+      PERENNIAL_BASE_URL: kit.baseUrl,
+      PERENNIAL_APP_ID: appId,
+      PERENNIAL_APP_SECRET: Buffer.alloc(32, 7).toString('base64'),
+      PERENNIAL_AES_KEY: appSecret,
+      PERENNIAL_CALLBACK_SECRET: callbackSecret,
+    };
+    const state = path.join(kit.folder, 'refused.json');
+    const argv = ['listen', '--forward', receiver.url, '--state', state];
+    expect(await runCommand(argv, { env })).toMatchObject({ status: 1, err: expect.stringContaining('401002') });
+    await expect(readFile(`${state}.lock`, 'utf8')).rejects.toThrow();
+  });
+});

@@ -1,0 +1,122 @@
+import { EVENT_CONTRACT, type EventScenarioName, type MainOrder } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SCENARIOS } from '../../../sdk/src/cli/trigger/scenarios.js';
+import { readPage, tableRows } from '../docs/pages.js';
+import { type KitService, kitService } from './support.js';
+
+let kit: KitService;
+beforeAll(async () => {
+  kit = await kitService();
+});
+afterAll(() => kit.close());
+
+interface Told {
+  readonly eventType: string;
+  readonly eventId: string;
+  readonly lastEventId: string | null;
+  readonly data: { readonly paymentStatus?: string; readonly orderStatus?: string };
+}
+
+/** What a repetition is told by is the same again: a period that fails four times, ten renewals. */
+const withoutRepeats = (told: readonly string[]) => told.filter((one, place) => one !== told[place - 1]);
+
+const promised = (names: readonly EventScenarioName[]): string[] =>
+  names.flatMap((name) => {
+    const row = EVENT_CONTRACT.find((one) => one.name === name);
+    const each = row && 'perVoidedPeriod' in row ? [row.perVoidedPeriod] : [];
+    return [...(row?.events ?? []), ...each].map(({ eventType, status }) => `${eventType} ${status}`);
+  });
+
+const inWords = (events: readonly Told[]): string[] =>
+  events.map(({ eventType, data }) => `${eventType} ${data.paymentStatus ?? data.orderStatus}`);
+
+const trigger = (...argv: readonly string[]) => kit.run(['trigger', ...argv, '--json']);
+
+describe('trigger', () => {
+  const modes = SCENARIOS.flatMap(({ name, contract }) => [
+    { name, mode: 'SVC_DEDUCT', names: contract.a, created: 'deduct-create-succeeded' as const },
+    ...(contract.b ? [{ name, mode: 'CHANNEL_COLLECT', names: contract.b, created: 'collect-create' as const }] : []),
+  ]);
+
+  it.each(modes)(
+    '$name, $mode: the events that the contract says, on a new order',
+    async ({ name, mode, names, created }) => {
+      const { status, json, err } = await trigger(name, '--settlement-mode', mode);
+      expect([status, err]).toEqual([0, '']);
+      // What comes when the service asks again is told later.
+      const now = name === 'first-payment-pending' ? names.slice(0, 1) : names;
+      const isFirst = name.startsWith('first-payment');
+      const expected = promised([...(isFirst ? [] : [created]), ...now]);
+      expect(withoutRepeats(inWords(json.events))).toEqual(withoutRepeats(expected));
+      expect(json).toMatchObject({ scenario: name, isNew: true, contract: names });
+      const voided = (json.order as MainOrder).paymentRecords.filter(
+        ({ paymentStatus }) => paymentStatus === 'CANCELED',
+      );
+      const range = (json.events as Told[]).find(({ lastEventId }) => lastEventId !== null);
+      if (expected.at(-1)?.endsWith('CANCELED')) {
+        const [first, last] = [range?.eventId, range?.lastEventId].map((id) => Number(id?.split('-')[1]));
+        expect((last ?? 0) - (first ?? 0) + 1).toBe(voided.length);
+      } else expect(voided).toEqual([]);
+    },
+  );
+
+  it('one order through a life: each scenario on the order that is given', async () => {
+    const { orderNo } = (await trigger('renewal')).json.order;
+    const on = async (name: string) => {
+      const { status, json, err } = await trigger(name, '--order', orderNo);
+      expect([name, status, err]).toEqual([name, 0, '']);
+      expect(json.isNew).toBe(false);
+      return inWords(json.events).map((one) => one.split(' ')[1]);
+    };
+    expect(await on('payment-failed')).toEqual(['FAIL_RETRY']);
+    expect(await on('payment-recovered')).toEqual(['FAIL_RETRY', 'SUCCESS']);
+    expect(await on('refund-part')).toEqual(['REFUND_PART']);
+    expect(await on('refund')).toEqual(['REFUND_FULL']);
+    const givenUp = await on('payment-given-up');
+    expect([givenUp.at(0), givenUp.at(-1)]).toEqual(['FAIL_RETRY', 'FAIL']);
+    expect(await on('renewal')).toEqual(['SUCCESS']);
+    expect((await on('completed')).at(-1)).toBe('COMPLETED');
+  });
+
+  it('1: an order that cannot have it, with the reason', async () => {
+    const collected = (await trigger('renewal', '--settlement-mode', 'CHANNEL_COLLECT')).json.order.orderNo;
+    const ended = (await trigger('unsubscribed')).json.order.orderNo;
+    const failed = (await trigger('first-payment-failed')).json.order.orderNo;
+    const pending = (await trigger('first-payment-pending')).json.order.orderNo;
+    const refusals: [string, string, string][] = [
+      ['payment-failed', collected, 'the channel collects it (mode B), and there nothing can fail'],
+      ['refund', collected, 'the channel collects it (mode B), and makes its refunds itself'],
+      ['renewal', ended, 'it is UNSUBSCRIBED'],
+      ['unsubscribed', ended, 'it is UNSUBSCRIBED'],
+      ['agreement-ended', pending, 'it is INITIALIZING'],
+      ['refund-part', failed, 'none of its periods is paid'],
+    ];
+    for (const [name, orderNo, reason] of refusals) {
+      const { status, err } = await kit.run(['trigger', name, '--order', orderNo]);
+      expect(status).toBe(1);
+      expect(err).toContain(`order ${orderNo} cannot have ${name}: ${reason}`);
+    }
+    expect((await trigger('renewal', '--order', '1')).json.error.code).toBe('420001');
+    expect((await trigger('first-payment-failed', '--order', collected)).status).toBe(2);
+    expect((await trigger('refund', '--settlement-mode', 'CHANNEL_COLLECT')).status).toBe(2);
+  });
+
+  it('says it to people: the periods, the events, what comes later', async () => {
+    const { out } = await kit.run(['trigger', 'agreement-ended', '--product-code', 'TEST_SPU_DAILY_7']);
+    expect(out).toMatch(/^order \d+ \(new\) is UNSUBSCRIBED$/m);
+    expect(out).toMatch(/^ {2}2 +FAIL +\d{4}-/m);
+    expect(out).toMatch(/^ {2}5 more +CANCELED$/m);
+    expect(out).toMatch(/^ {2}\d+-3 to \d+-7 +payment\.status\.changed +CANCELED +periods 3 to 7, an event each$/m);
+    expect((await kit.run(['trigger', 'first-payment-pending'])).out).toMatch(/^no event follows\nlater: .* 30 s;/m);
+  });
+
+  it('lists its scenarios, as the page does', async () => {
+    const { out } = await kit.run(['trigger', '--list']);
+    for (const { name, summary } of SCENARIOS) expect(out).toContain(`${name}: ${summary}`);
+    const rows = tableRows(await readPage('docs/channel-cli.md'));
+    for (const { name, summary, contract } of SCENARIOS) {
+      expect(rows).toContainEqual([name, summary, contract.b ? 'A, B' : 'A']);
+    }
+    expect((await trigger('--list')).json).toHaveLength(SCENARIOS.length);
+  });
+});
