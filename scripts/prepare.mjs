@@ -34,10 +34,14 @@ function install() {
   say('  installing dependencies (npm ci)');
   // The compiler is a development dependency, and a start needs it too.
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  runNpm(args, 'npm ci');
+}
+
+export function runNpm(args, name, options) {
   // npm names its own entry while it runs a script; without it the one on the PATH is used.
   const npm = process.env['npm_execpath'];
   const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
-  run(command, [...first, ...args], 'npm ci');
+  run(command, [...first, ...args], name, options);
 }
 
 export async function build() {
@@ -65,10 +69,15 @@ function isNewerThanCompiled(program, packages) {
   return compiled.every((place) => statSync(place).mtimeMs < statSync(program).mtimeMs);
 }
 
-/** What pages are made of beside their own folder: of the console the one rule that it shares with the service. */
+/** What pages are made of beside their own folder: the console shares a rule with the service, the developers' bring the SDK. */
 const SHARED_SOURCES = {
   console: () => [at('packages', 'service', 'dist', 'operator', 'people', 'roles.js')],
-  developers: () => [at('packages', 'wire', 'tsconfig.tsbuildinfo'), ...listFiles(at('packages', 'wire', 'vectors'))],
+  developers: () => [
+    at('packages', 'wire', 'tsconfig.tsbuildinfo'),
+    ...listFiles(at('packages', 'wire', 'vectors')),
+    ...['bin/perennial-channel.js', 'dist/index.js', 'README.md'].map((name) => at('packages', 'sdk', name)),
+    ...['python', 'java', 'go', 'php', 'sh'].flatMap((name) => listFiles(at('examples', name))),
+  ],
 };
 
 const listFiles = (folder) =>
@@ -77,9 +86,7 @@ const listFiles = (folder) =>
 function isOlderThanSources(page, name) {
   if (!existsSync(page)) return true;
   const folder = at('packages', name);
-  const own = listFiles(folder).filter(
-    (place) => !/^(dist|dev)\b|\.tsbuildinfo$/.test(path.relative(folder, place)),
-  );
+  const own = listFiles(folder).filter((place) => !/^(dist|dev)\b|\.tsbuildinfo$/.test(path.relative(folder, place)));
   const shared = [at('package-lock.json'), ...SHARED_SOURCES[name]()];
   return [...own, ...shared].some((place) => statSync(place).mtimeMs > statSync(page).mtimeMs);
 }

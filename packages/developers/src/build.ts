@@ -16,8 +16,12 @@ import { gatherVectors } from './vectors.js';
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const wire = path.join(folder, '..', 'wire');
 
-/** Writes all pages to `out`. `scripts`: those of the browser, by their names. */
-export function buildPages(out: string, scripts: Readonly<Record<string, string>>): void {
+/** Writes all pages to `out`. `scripts`: those of the browser, by their names. `clients`: files to be downloaded. */
+export function buildPages(
+  out: string,
+  scripts: Readonly<Record<string, string>>,
+  clients: Readonly<Record<string, Buffer>>,
+): void {
   resetTabs();
   const made = `${out}.new`;
   rmSync(made, { recursive: true, force: true });
@@ -28,17 +32,22 @@ export function buildPages(out: string, scripts: Readonly<Record<string, string>
   };
   const assets = writeAssets(write, scripts);
   const pages = renderAll();
-  for (const page of pages) write(`${page.path === '' ? 'index' : page.path}.html`, renderPage(page, navigation(), assets));
+  for (const page of pages)
+    write(`${page.path === '' ? 'index' : page.path}.html`, renderPage(page, navigation(), assets));
   write('search-index.json', JSON.stringify(buildSearchIndex(pages)));
   write('openapi.json', JSON.stringify(describeInterface(version()), null, 2));
   write('vectors.json', JSON.stringify(gatherVectors(readVectors()), null, 2));
+  for (const [name, content] of Object.entries(clients)) write(`clients/${name}`, content);
   // Whole or not at all: one that is cut off while it writes leaves the pages as they were.
   rmSync(out, { recursive: true, force: true });
   renameSync(made, out);
 }
 
 /** Names have a hash of the content in them, so that browsers may keep them for good. */
-function writeAssets(write: (name: string, content: string) => void, scripts: Readonly<Record<string, string>>): Assets {
+function writeAssets(
+  write: (name: string, content: string) => void,
+  scripts: Readonly<Record<string, string>>,
+): Assets {
   const read = (name: string) => readFileSync(path.join(folder, 'assets', name), 'utf8');
   const files = { ...scripts, 'style.css': read('style.css'), 'icon.svg': read('icon.svg') };
   return Object.fromEntries(

@@ -51,7 +51,18 @@ const BODY_OPTIONS = new Set(['-d', '--data', '--data-raw', '--data-binary', '--
 const HEADER_OPTIONS = new Set(['-H', '--header']);
 const METHOD_OPTIONS = new Set(['-X', '--request']);
 /** Others that are followed by a value, which then is no address. */
-const VALUE_OPTIONS = new Set(['-o', '--output', '-u', '--user', '-A', '--user-agent', '-m', '--max-time', '-e', '--connect-timeout']);
+const VALUE_OPTIONS = new Set([
+  '-o',
+  '--output',
+  '-u',
+  '--user',
+  '-A',
+  '--user-agent',
+  '-m',
+  '--max-time',
+  '-e',
+  '--connect-timeout',
+]);
 
 function readCurl(text: string): PastedRequest {
   const words = splitShellWords(text).slice(1);

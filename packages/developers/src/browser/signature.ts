@@ -1,4 +1,4 @@
-import { type Diagnosis, diagnoseRequest, fromBase64, HEADERS, signRequest, sha256Hex } from '@perennial/wire';
+import { type Diagnosis, diagnoseRequest, fromBase64, HEADERS, sha256Hex, signRequest } from '@perennial/wire';
 import { element, find } from './dom.js';
 import { readPastedRequest } from './pasted-request.js';
 
@@ -61,7 +61,9 @@ function showDiagnosis(): void {
   }
   if (appSecret === undefined || appSecret.length !== 32) {
     const what = appSecret === undefined ? 'It is not base64.' : `It has ${appSecret.length} bytes.`;
-    show(outcome, [say('wrong', 'The appSecret cannot be used', `${what} It is 32 bytes in standard base64: 44 characters.`)]);
+    show(outcome, [
+      say('wrong', 'The appSecret cannot be used', `${what} It is 32 bytes in standard base64: 44 characters.`),
+    ]);
     return;
   }
   show(outcome, describe(diagnose(appSecret)));
@@ -118,7 +120,11 @@ const say = (kind: 'right' | 'wrong', title: string, text: string): HTMLElement 
   element(
     'div',
     { class: `finding ${kind}` },
-    element('p', {}, kind === 'right' || title.includes(' ') ? element('b', {}, title) : element('b', {}, element('code', {}, title))),
+    element(
+      'p',
+      {},
+      kind === 'right' || title.includes(' ') ? element('b', {}, title) : element('b', {}, element('code', {}, title)),
+    ),
     element('p', {}, text),
   );
 

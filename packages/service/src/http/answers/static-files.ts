@@ -4,6 +4,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 
+const PLAIN = 'text/plain; charset=utf-8';
+
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -12,6 +14,13 @@ const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   woff2: 'font/woff2',
   json: 'application/json; charset=utf-8',
+  tgz: 'application/gzip',
+  // Clients to download: what they are made of is for their reader.
+  py: PLAIN,
+  java: PLAIN,
+  go: PLAIN,
+  php: PLAIN,
+  sh: PLAIN,
 };
 
 const compress = promisify(brotliCompress);
