@@ -252,9 +252,8 @@ async function lossyLine(target: string): Promise<LossyLine> {
     const isCreate = at.endsWith('/orders/create');
     if (isCreate) lossy.keys.push(headers['idempotency-key'] as string | undefined);
     const onward = http.request(target + at, { method, headers, agent: false }, (answer) => {
-      if (isCreate && lossy.isLosing) return response.destroy();
-      response.writeHead(answer.statusCode ?? 0, answer.headers);
-      answer.pipe(response);
+      if (isCreate && lossy.isLosing) response.destroy();
+      else answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers));
     });
     onward.on('error', () => response.destroy());
     request.pipe(onward);
