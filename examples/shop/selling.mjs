@@ -14,8 +14,15 @@ export function createSelling({ client, store }) {
 
   // ---- What is sold
 
+  let shelf;
+  /** While the service cannot be reached, what was sold before: an order that cannot be placed then is placed later. */
   async function listProducts() {
-    return gather(client.products.listAll());
+    try {
+      shelf = await gather(client.products.listAll());
+    } catch (error) {
+      if (!shelf) throw error;
+    }
+    return shelf;
   }
 
   async function findProduct(code) {
@@ -109,6 +116,8 @@ export function createSelling({ client, store }) {
       if (!order.service) noteOrder(order, answer);
     } catch (error) {
       order.failure = explain(error);
+      // It came about long ago, when the key was not yet forgotten.
+      if (isPerennialError(error, 'SUBSCRIPTION_ALREADY_EXISTS')) await refresh(order);
       // The card's agreement has ended, with the last order on it perhaps: it has to be bound anew.
       if (isPerennialError(error, 'AGREEMENT_NOT_BOUND')) user.card = undefined;
     } finally {

@@ -36,13 +36,17 @@ beforeAll(async () => {
   baseUrl = service.baseUrl;
   line = await lossyLine(baseUrl);
   await provisionDemo(service.operator, { dataDir: folder, baseUrl: line.url });
-  shop = start(SHOP, { PORT: '0' }, [channelFile()]);
+  await openShop('0');
+  await tellShop(true);
+});
+
+async function openShop(port: string): Promise<void> {
+  shop = start(SHOP, { PORT: port }, [channelFile()]);
   shopUrl = await until('a shop that is open', () => {
     if (shop.child.exitCode !== null) throw new Error(`the shop ended: ${shop.stderr()}`);
     return shop.stdout().match(/open at (\S+)\n.*\n/)?.[1];
   });
-  await tellShop(true);
-});
+}
 
 /** Whether the service sends its events to the shop. */
 const tellShop = (isOn: boolean) =>
@@ -143,7 +147,7 @@ describe('the sample shop', () => {
     expect(events.slice(2, 5)).toEqual(['Period 2 Tried again', 'Period 2 Paid', 'Subscription Ended']);
   });
 
-  it('B: an order whose answer is lost is resumed under its key, and is one order', async () => {
+  it('B: an order whose answer is lost is asked for again under its key, also by a shop that was killed meanwhile', async () => {
     await tellShop(false);
     const page = await signedIn('Cleo');
     await press(page, link(page, 'Choose Seven days'));
@@ -154,10 +158,17 @@ describe('the sample shop', () => {
     expect(await heading(page)).toBe('Seven days Not known yet');
     expect(await page.getByRole('alert').textContent()).toMatch(/orders\/create has no answer .* Request \w+/);
     await page.getByText('No event has come yet.').waitFor();
-    line.isLosing = false;
     await press(page, button(page, 'Ask again'));
-    expect(await heading(page)).toBe('Seven days Active');
-    expect(line.keys).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f-]{36}$/)));
+    expect(await heading(page)).toBe('Seven days Not known yet');
+
+    shop.child.kill('SIGKILL');
+    await shop.exited;
+    line.isLosing = false;
+    await openShop(new URL(shopUrl).port);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Seven days Active' }).waitFor();
+    // Each was sent twice, and the last once.
+    expect(line.keys).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^[0-9a-f-]{36}$/)));
     expect(new Set(line.keys).size).toBe(1);
     await press(page, link(page, 'Memberships'));
     expect(await page.locator('.rows a').count()).toBe(1);
@@ -241,9 +252,8 @@ async function lossyLine(target: string): Promise<LossyLine> {
     const isCreate = at.endsWith('/orders/create');
     if (isCreate) lossy.keys.push(headers['idempotency-key'] as string | undefined);
     const onward = http.request(target + at, { method, headers, agent: false }, (answer) => {
-      if (isCreate && lossy.isLosing) return response.destroy();
-      response.writeHead(answer.statusCode ?? 0, answer.headers);
-      answer.pipe(response);
+      if (isCreate && lossy.isLosing) response.destroy();
+      else answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers));
     });
     onward.on('error', () => response.destroy());
     request.pipe(onward);
