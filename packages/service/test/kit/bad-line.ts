@@ -40,7 +40,7 @@ export async function badLine(
     }
     const answer = await pass(serviceUrl, request, body);
     if (fault === 'lose-the-answer') request.socket.destroy();
-    else response.writeHead(answer.status, answer.headers).end(answer.body);
+    else response.writeHead(answer.status, keptOpen(answer.headers)).end(answer.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -52,6 +52,11 @@ export async function badLine(
       server.close();
     },
   };
+}
+
+/** A client that uses its connection again has more that can go wrong. */
+function keptOpen({ connection: _, ...others }: http.IncomingHttpHeaders): http.IncomingHttpHeaders {
+  return others;
 }
 
 function pass(serviceUrl: string, { url, method, headers }: http.IncomingMessage, body: Buffer) {

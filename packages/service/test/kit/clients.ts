@@ -146,7 +146,7 @@ async function cgiReceiver(channelFile: string): Promise<Receiver> {
     request.pipe(child.stdin);
     const [answer, errors] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
     said.push(...errors.split('\n').filter((line) => line !== ''));
-    const [, status, body] = /^Status: (\d+) [^]*?\r\n\r\n([^]*)$/.exec(answer) ?? [];
+    const [, status, body] = /^Status: (\d+) .*?\r\n\r\n(.*)$/s.exec(answer) ?? [];
     response.writeHead(Number(status)).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

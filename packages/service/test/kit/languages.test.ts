@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { ENDPOINTS, sha256Hex, signWebhook } from '@perennial/wire';
@@ -66,10 +66,8 @@ describe.each(NAMES)('examples/%s', (name) => {
       stderr: '',
     });
     const { code, stderr } = await client().vectors(await wrongVectors());
-    expect([code, stderr.toLowerCase()]).toEqual([
-      1,
-      expect.stringMatching(/vectors(\.sh)?: wrong: a token request; .*plain text must be refused.*; another expiry\n$/),
-    ]);
+    const wrong = 'wrong: a token request; plain text must be refused; a host with a port\n';
+    expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^vectors(\\.sh)?: ${wrong}$`))]);
   });
 
   it('sells in three ways over a bad line, asks, and ends an order', async () => {
@@ -208,21 +206,24 @@ async function channelFile(name: string, more: Record<string, string>): Promise<
   return file;
 }
 
-/** The vectors, but the first signature and the last link are others, and a value that must be refused is a good one. */
+/** A few of the vectors, where one signature and one link are others, and a value that must be refused is a good one. */
 async function wrongVectors(): Promise<string> {
   const copy = path.join(folder, 'wrong-vectors');
-  await cp(VECTORS, copy, { recursive: true });
-  const change = async (name: string, from: string | RegExp, to: string) => {
-    const file = path.join(copy, `${name}.json`);
-    await writeFile(file, (await readFile(file, 'utf8')).replace(from, to));
-  };
-  await change('request-signature', 'm5mpP+Is/', 'm5mpP+It/');
-  await change('redeem-link', /(.*)ha1634briB4JQ/s, '$1ha1634briB4JR');
-  await change(
+  await mkdir(copy, { recursive: true });
+  for (const name of [
+    'request-signature',
+    'webhook-signature',
     'encrypted-fields',
-    '"value": "13800000001"',
-    '"value": "svc_aes_v1:ERITFBUWFxgZGhscHR4fIBa8hmlIJS5nDwcrgS+tflw="',
-  );
+    'encrypted-fields-v2',
+    'redeem-link',
+  ]) {
+    const { cases, good, bad, ...secrets } = JSON.parse(await readFile(path.join(VECTORS, `${name}.json`), 'utf8'));
+    const few = { ...secrets, cases: cases?.slice(0, 2), good: good?.slice(0, 2), bad: bad?.slice(0, 2) };
+    if (name === 'request-signature') few.cases[0].signature = few.cases[1].signature;
+    if (name === 'encrypted-fields') few.bad[1].value = few.good[0].value;
+    if (name === 'redeem-link') few.cases[1].url = few.cases[0].url;
+    await writeFile(path.join(copy, `${name}.json`), JSON.stringify(few, undefined, 2));
+  }
   return copy;
 }
 
