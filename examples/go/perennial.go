@@ -1,4 +1,5 @@
-// Package perennial is a channel's client for Perennial. Copy this file into your project. It needs the standard library alone.
+// Package perennial is a channel's client for Perennial. Copy this file into your project: it needs nothing but the standard
+// library.
 //
 //	channel, err := perennial.Read("data/demo-channel.json")
 //	order, err := channel.Call("orders/create", map[string]any{"mobileEncrypted": channel.Encrypt("13800000001"), ...})
@@ -166,8 +167,11 @@ func (c *Channel) send(endpoint string, content map[string]any, key, token strin
 }
 
 var client = &http.Client{
-	Timeout:       20 * time.Second,
-	Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext},
+	Timeout: 20 * time.Second,
+	Transport: &http.Transport{
+		Proxy:       http.ProxyFromEnvironment,
+		DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+	},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
@@ -274,7 +278,8 @@ func RedeemLink(callbackSecret, host, orderNo, appID, channelUserID string, exp 
 func escape(text string) string {
 	var escaped strings.Builder
 	for _, char := range []byte(text) {
-		if 'a' <= char && char <= 'z' || 'A' <= char && char <= 'Z' || '0' <= char && char <= '9' || strings.IndexByte("-_.~", char) >= 0 {
+		isLetter := 'a' <= char && char <= 'z' || 'A' <= char && char <= 'Z'
+		if isLetter || '0' <= char && char <= '9' || strings.IndexByte("-_.~", char) >= 0 {
 			escaped.WriteByte(char)
 		} else {
 			fmt.Fprintf(&escaped, "%%%02X", char)

@@ -27,12 +27,12 @@ import javax.crypto.spec.IvParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * A channel's client for Perennial. Copy this file and Json.java into your project; they need JDK 17 and nothing else. Threads may
- * share a channel.
+ * A channel's client for Perennial. Copy this file and Json.java into your project; they need JDK 17 and nothing else.
+ * Threads may share a channel.
  *
  * <pre>
  * Perennial channel = Perennial.read(Path.of("data/demo-channel.json"));
- * Map&lt;String, Object&gt; order = channel.call("orders/create", Map.of("mobileEncrypted", channel.encrypt("13800000001"), ...));
+ * channel.call("orders/create", Map.of("mobileEncrypted", channel.encrypt("13800000001"), ...));
  * </pre>
  */
 public final class Perennial {

@@ -33,8 +33,8 @@ public final class Sell {
         Object productCode = products.get(0).get("productCode");
 
         // A.1: the user binds a card with the code that the bank sends, and the service debits it.
-        Object bindOrderNo = channel.call("agreements/bind-sms", with(card, Map.of("mobileEncrypted", channel.encrypt(mobile))))
-                .get("bindOrderNo");
+        Map<String, Object> bound = with(card, Map.of("mobileEncrypted", channel.encrypt(mobile)));
+        Object bindOrderNo = channel.call("agreements/bind-sms", bound).get("bindOrderNo");
         channel.call("agreements/bind-confirm",
                 Map.of("bindOrderNo", bindOrderNo, "smsCodeEncrypted", channel.encrypt("123456")));
         Map<String, Object> own = channel.call("orders/create", Map.of(

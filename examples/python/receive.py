@@ -37,8 +37,9 @@ class Receiver(BaseHTTPRequestHandler):
         if event_id in self.dealt_with:
             return print(f"again     {event_id}, retryNo {event['retryNo']}: it was dealt with", flush=True)
         self.dealt_with.add(event_id)
-        period = f"period {data['cycleNo']} {data['paymentStatus']}" if "paymentStatus" in data else data["orderStatus"]
-        print(f"event     {event_id}  {event['occurredAt']}  {event['eventType']}  order {data['orderNo']}  {period}", flush=True)
+        what = f"period {data['cycleNo']} {data['paymentStatus']}" if "paymentStatus" in data else data["orderStatus"]
+        about = f"{event['occurredAt']}  {event['eventType']}  order {data['orderNo']}  {what}"
+        print(f"event     {event_id}  {about}", flush=True)
 
     def answer(self, status, code):
         text = json.dumps({"code": code}, separators=(",", ":")).encode()

@@ -79,7 +79,8 @@ def sell(channel):
     show_order("query", channel.call("orders/query", {"externalOrderNo": f"shared-{run}"}))
     show("list", f"{len(channel.call('orders/list', {'channelUserId': user})['orders'])} orders")
     payment_order_no = bound["paymentRecords"][0]["paymentOrderNo"]
-    show("period", f"{payment_order_no} {channel.call('payments/query', {'paymentOrderNo': payment_order_no})['paymentStatus']}")
+    period = channel.call("payments/query", {"paymentOrderNo": payment_order_no})
+    show("period", f"{payment_order_no} {period['paymentStatus']}")
     cards = channel.call("agreements/user-data", {"channelUserId": user})["bankDataList"]
     show("card", f"ends in {channel.decrypt(cards[0]['bankCardNoEncrypted'])[-4:]}")
     show_order("ended", channel.call("orders/unsubscribe", {"orderNo": bound["orderNo"], "reason": "too expensive"}))

@@ -10,9 +10,9 @@
 # PERENNIAL_CHANNEL names the file with the credentials, by default data/demo-channel.json; IDEMPOTENCY_KEY a key for a write
 # that is sent again. Other scripts may read this one in, with a dot, and use its functions.
 #
-# Fields are encrypted in svc_aes_v1, since openssl's command has no AES-GCM. It takes the key as an argument, which other users
-# of the machine can see while it runs: encrypt and decrypt only where there are none. The other secrets and the token are
-# never arguments.
+# Fields are encrypted in svc_aes_v1, since openssl's command has no AES-GCM. It takes the key as an argument, which other
+# users of the machine can see while it runs: encrypt and decrypt only where there are none. The other secrets and the token
+# are never arguments.
 set -eu
 
 TRIES_AFTER='1 3 9'
@@ -81,16 +81,19 @@ mac() {
   key=$(decode "$1" | to_hex)
   [ ${#key} -eq 64 ] || stop 'a secret of the channel is not 32 bytes in base64'
   key=${key}0000000000000000000000000000000000000000000000000000000000000000
-  { from_hex "$key" 54 && cat; } | openssl dgst -sha256 -binary | { from_hex "$key" 92 && cat; } | openssl dgst -sha256 -binary
+  { from_hex "$key" 54 && cat; } | openssl dgst -sha256 -binary |
+    { from_hex "$key" 92 && cat; } | openssl dgst -sha256 -binary
 }
 
-# sign SECRET PATH QUERY TIMESTAMP NONCE REQUEST_ID: the signature of the body on standard input. Of an event, its id is the last.
+# sign SECRET PATH QUERY TIMESTAMP NONCE REQUEST_ID: the signature of the body on standard input. The last is an event's id
+# where it is one.
 sign() {
   digest=$(openssl dgst -sha256 -r | cut -c1-64)
   printf '%s\n%s\n%s\n%s\n%s\n%s\n%s' POST "$2" "$3" "$digest" "$4" "$5" "$6" | mac "$1" | openssl base64 -A
 }
 
-# verify SECRET PATH BODY_FILE NOW: whether an event, with its headers as in CGI, is the service's own and at most 5 minutes old.
+# verify SECRET PATH BODY_FILE NOW: whether an event, with its headers as in CGI, is the service's own and was sent within 5
+# minutes.
 verify() {
   timestamp=${HTTP_X_SVC_TIMESTAMP:-}
   expected=$(sign "$1" "$2" '' "$timestamp" "${HTTP_X_SVC_NONCE:-}" "${HTTP_X_SVC_EVENT_ID:-}" <"$3")
@@ -151,7 +154,7 @@ post() {
   signature=$(printf '%s' "$2" | sign "$app_secret" "/openapi/v1/$1" '' "$timestamp" "$nonce" "$request_id")
   # curl reads the headers from standard input: the token is no argument.
   answer=$(
-    curl --silent --connect-timeout 5 --max-time 20 --header @- --data-binary "$2" \
+    curl --silent --connect-timeout 5 --max-time 20 --header @- --data-raw "$2" \
       --write-out '\n%{http_code} %header{retry-after}' "$base_url/openapi/v1/$1" <<HEADERS
 Content-Type: application/json;charset=UTF-8
 X-SVC-App-Id: $app_id
@@ -171,7 +174,8 @@ HEADERS
   status=${status%% *}
 }
 
-# send ENDPOINT BODY KEY TOKEN: tries again with the same body and the same key, and signs each try anew. Leaves $answer and $code.
+# send ENDPOINT BODY KEY TOKEN: tries again with the same body and the same key, and signs each try anew. Leaves $answer and
+# $code.
 send() {
   for wait in $TRIES_AFTER ''; do
     post "$@"

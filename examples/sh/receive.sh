@@ -34,8 +34,8 @@ of() {
   field "$1" <"$file"
 }
 
-# In earnest: in the database, in the transaction of what an event changes, for 30 days. A folder is made by one alone, however
-# many come at the same time.
+# In earnest: in the database, in the transaction of what an event changes, for 30 days. A folder is made by one alone,
+# however many come at the same time.
 event_id=$HTTP_X_SVC_EVENT_ID
 mkdir -p "$channel_file.events"
 if ! mkdir "$channel_file.events/$(printf '%s' "$event_id" | to_hex)" 2>/dev/null; then

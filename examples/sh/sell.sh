@@ -41,19 +41,21 @@ show products "$(printf '%s' "$answer" | fields productCode | paste -s -d ' ' -)
 call agreements/bind-sms "{$card,\"mobileEncrypted\":\"$mobile\"}"
 bind_order_no=$(of bindOrderNo)
 call agreements/bind-confirm "{\"bindOrderNo\":\"$bind_order_no\",\"smsCodeEncrypted\":\"$(sealed 123456)\"}"
-call orders/create "{\"settlementMode\":\"SVC_DEDUCT\",\"externalOrderNo\":\"own-$run\",\"productCode\":\"$product\",\"bindOrderNo\":\"$bind_order_no\"}"
+deducted="\"settlementMode\":\"SVC_DEDUCT\",\"productCode\":\"$product\""
+call orders/create "{$deducted,\"externalOrderNo\":\"own-$run\",\"bindOrderNo\":\"$bind_order_no\"}"
 own=$(of orderNo)
 period=$(of paymentOrderNo)
 show_order A.1
 
 # A.2: the channel shares an agreement of its own, and the service debits on that.
 agreement="{$card,\"paymentChannelCode\":\"MOCKPAY\",\"sharedAgreementNo\":\"agreement-$run\"}"
-of_user="\"productCode\":\"$product\",\"channelUserId\":\"$user\",\"mobileEncrypted\":\"$mobile\""
-call orders/create "{\"settlementMode\":\"SVC_DEDUCT\",\"externalOrderNo\":\"shared-$run\",$of_user,\"sharedAgreement\":$agreement}"
+of_user="\"channelUserId\":\"$user\",\"mobileEncrypted\":\"$mobile\""
+call orders/create "{$deducted,\"externalOrderNo\":\"shared-$run\",$of_user,\"sharedAgreement\":$agreement}"
 show_order A.2
 
 # B: the channel collects the money, and the service bills. The same bytes under the same key are the same order.
-collected="{\"settlementMode\":\"CHANNEL_COLLECT\",\"externalOrderNo\":\"collected-$run\",$of_user}"
+collected="\"settlementMode\":\"CHANNEL_COLLECT\",\"productCode\":\"$product\""
+collected="{$collected,\"externalOrderNo\":\"collected-$run\",$of_user}"
 key=$(openssl rand -hex 16)
 call orders/create "$collected" "$key"
 show_order B

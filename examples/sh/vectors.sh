@@ -98,6 +98,6 @@ prove webhook-signature callbackSecret cases an_event
 prove encrypted-fields aesKey good a_good_field bad a_bad_field
 # Of the form that it cannot read, it refuses all.
 prove encrypted-fields-v2 aesKey good a_bad_field bad a_bad_field
-check 'the key of v2' "$(printf svc_aes_v2 | mac "$secret" | to_hex)" "$(field derivedKeyHex <"$folder/encrypted-fields-v2.json")"
+check 'the key of v2' "$(printf svc_aes_v2 | mac "$secret" | to_hex)" "$(field derivedKeyHex <"$vectors")"
 prove redeem-link callbackSecret cases a_link
 [ -z "$wrong" ] || stop "wrong: ${wrong#; }"

@@ -21,7 +21,9 @@ func sell() error {
 	// A new user each time: within a channel, one user has one mobile for good.
 	seller.user = "user-" + seller.run
 	seller.mobile = fmt.Sprintf("1%010d", rand.New(rand.NewSource(time.Now().UnixNano())).Int63n(1e10))
-	for _, step := range []func() error{seller.choose, seller.sellOnCard, seller.sellOnShared, seller.sellCollected, seller.askLater, seller.end} {
+	for _, step := range []func() error{
+		seller.choose, seller.sellOnCard, seller.sellOnShared, seller.sellCollected, seller.askLater, seller.end,
+	} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -118,7 +120,8 @@ func (s *seller) sellCollected() error {
 }
 
 func (s *seller) askLater() error {
-	if err := s.showCall("query", "orders/query", perennial.NewKey(), fields{"externalOrderNo": "shared-" + s.run}); err != nil {
+	asked := fields{"externalOrderNo": "shared-" + s.run}
+	if err := s.showCall("query", "orders/query", perennial.NewKey(), asked); err != nil {
 		return err
 	}
 	orders, err := s.channel.Call("orders/list", fields{"channelUserId": s.user})

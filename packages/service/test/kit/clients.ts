@@ -12,7 +12,12 @@ export const EXAMPLES = path.join(packageRoot, '..', '..', 'examples');
 const VECTORS = path.join(packageRoot, '..', 'wire', 'vectors');
 
 /** Nothing of our own settings, no proxy to this machine, and no home that a compiler could find a cache in. */
-const ENV = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), no_proxy: '127.0.0.1,localhost' };
+const ENV = {
+  PATH: process.env['PATH'] ?? '',
+  HOME: os.tmpdir(),
+  no_proxy: '127.0.0.1,localhost',
+  PYTHONDONTWRITEBYTECODE: '1',
+};
 
 const PYTHON = process.env['PYTHON3'] ?? 'python3';
 const PHP = process.env['PHP'] ?? 'php';
@@ -50,7 +55,7 @@ export interface Client {
 export function clients(folder: string): Client[] {
   const go = path.join(folder, 'perennial-go');
   const classes = path.join(folder, 'classes');
-  // The compiled archives that come with Debian's Go are used when it may link C, and then nothing of them is compiled again.
+  // Nothing of its library is compiled again: Debian's Go has it compiled, for programs that may link C.
   const builtGo = outcome(GO, ['build', '-o', go, './cmd/perennial'], {
     cwd: path.join(EXAMPLES, 'go'),
     env: { ...ENV, GOCACHE: path.join(folder, 'go-cache'), GOPROXY: 'off', GOFLAGS: '-mod=mod' },

@@ -29,9 +29,8 @@ interface AskedByScript {
 }
 
 /**
- * Sends every request of a collection as Postman does: its script, then the request as the script has left it, then its tests.
- * Of Postman's objects there is what the scripts may use; what they must not count on is not there. `npm run prove -- languages`
- * has them run by Newman and Bruno themselves.
+ * Sends every request of a collection as Postman does: its script, then the request as the script has left it, then its
+ * tests. Of Postman's objects there is what the scripts use. `npm run prove -- languages` has Newman and Bruno themselves.
  */
 export async function runCollection(collection: Collection, values: Record<string, string>): Promise<Sent[]> {
   const variables = new Map([
