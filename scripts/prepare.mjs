@@ -74,9 +74,7 @@ const listFiles = (folder) =>
 function isOlderThanSources(page, name) {
   if (!existsSync(page)) return true;
   const folder = at('packages', name);
-  const own = listFiles(folder).filter(
-    (place) => !/^(dist|dev)\b|\.tsbuildinfo$/.test(path.relative(folder, place)),
-  );
+  const own = listFiles(folder).filter((place) => !/^(dist|dev)\b|\.tsbuildinfo$/.test(path.relative(folder, place)));
   const shared = [at('package-lock.json'), ...SHARED_SOURCES[name]()];
   return [...own, ...shared].some((place) => statSync(place).mtimeMs > statSync(page).mtimeMs);
 }

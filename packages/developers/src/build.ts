@@ -28,7 +28,8 @@ export function buildPages(out: string, scripts: Readonly<Record<string, string>
   };
   const assets = writeAssets(write, scripts);
   const pages = renderAll();
-  for (const page of pages) write(`${page.path === '' ? 'index' : page.path}.html`, renderPage(page, navigation(), assets));
+  for (const page of pages)
+    write(`${page.path === '' ? 'index' : page.path}.html`, renderPage(page, navigation(), assets));
   write('search-index.json', JSON.stringify(buildSearchIndex(pages)));
   write('openapi.json', JSON.stringify(describeInterface(version()), null, 2));
   write('vectors.json', JSON.stringify(gatherVectors(readVectors()), null, 2));
@@ -38,7 +39,10 @@ export function buildPages(out: string, scripts: Readonly<Record<string, string>
 }
 
 /** Names have a hash of the content in them, so that browsers may keep them for good. */
-function writeAssets(write: (name: string, content: string) => void, scripts: Readonly<Record<string, string>>): Assets {
+function writeAssets(
+  write: (name: string, content: string) => void,
+  scripts: Readonly<Record<string, string>>,
+): Assets {
   const read = (name: string) => readFileSync(path.join(folder, 'assets', name), 'utf8');
   const files = { ...scripts, 'style.css': read('style.css'), 'icon.svg': read('icon.svg') };
   return Object.fromEntries(

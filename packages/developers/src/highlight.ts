@@ -12,7 +12,9 @@ const SLASH_COMMENT = /\/\/[^\n]*/y;
 const CALL = /[A-Za-z_]\w*(?=\()/y;
 const words = (list: string): RegExp => new RegExp(`\\b(?:${list.replaceAll(' ', '|')})\\b`, 'y');
 
-const JS = words('import from export const let await async new return if else for of function throw try catch null true false');
+const JS = words(
+  'import from export const let await async new return if else for of function throw try catch null true false',
+);
 
 const GRAMMARS: Readonly<Record<string, Grammar>> = {
   json: [

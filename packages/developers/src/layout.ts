@@ -32,7 +32,9 @@ export const hrefOf = (path: string): string => `${ROOT}/developers${path === ''
 
 export function renderPage(page: Page, navigation: readonly NavigationGroup[], assets: Assets): string {
   const asset = (name: string) => `${ROOT}/developers/assets/${assets[name] ?? name}`;
-  const scripts = ['page.js', ...(page.scripts ?? [])].map((name) => html`<script src="${asset(name)}" defer></script>\n`);
+  const scripts = ['page.js', ...(page.scripts ?? [])].map(
+    (name) => html`<script src="${asset(name)}" defer></script>\n`,
+  );
   const title = page.path === '' ? page.title : `${page.title} · Perennial developers`;
   return html`<!doctype html>
 <html lang="en" data-root="${ROOT}" data-environment="${ENVIRONMENT}">
@@ -96,6 +98,8 @@ function renderNavigation(page: Page, groups: readonly NavigationGroup[]): Html 
 export function renderContents(body: Html): Html | undefined {
   const headings = [...body.text.matchAll(/<h2 id="([^"]+)">(.*?)<a class="anchor"/g)];
   if (headings.length < 2) return undefined;
-  const links = headings.map(([, id = '', inner = '']) => html`<li><a href="#${id}">${raw(inner.replaceAll(/<[^>]*>/g, ''))}</a></li>`);
+  const links = headings.map(
+    ([, id = '', inner = '']) => html`<li><a href="#${id}">${raw(inner.replaceAll(/<[^>]*>/g, ''))}</a></li>`,
+  );
   return html`<nav class="contents" aria-label="On this page"><p class="navigation-title">On this page</p><ul>${links}</ul></nav>`;
 }

@@ -1,5 +1,5 @@
 import { Marked, type Token, type Tokens } from 'marked';
-import { type Tab, renderCode, renderTabs } from './code-blocks.js';
+import { renderCode, renderTabs, type Tab } from './code-blocks.js';
 import { escapeHtml, type Html, raw } from './html.js';
 import { ROOT } from './layout.js';
 
@@ -30,7 +30,9 @@ const marked = new Marked({
     table(token) {
       const cells = (row: readonly Tokens.TableCell[], tag: string) =>
         row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
-      const head = token.header.some(({ text }) => text !== '') ? `<thead><tr>${cells(token.header, 'th')}</tr></thead>` : '';
+      const head = token.header.some(({ text }) => text !== '')
+        ? `<thead><tr>${cells(token.header, 'th')}</tr></thead>`
+        : '';
       const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
       return `<div class="table" tabindex="0" role="region" aria-label="Table"><table>${head}<tbody>${body}</tbody></table></div>\n`;
     },
@@ -59,7 +61,9 @@ function renderBlocks(text: string): string {
     if (tabNameOf(token) !== undefined && group?.[0] && tabNameOf(group[0]) !== undefined) group.push(token);
     else if (token.type !== 'space') groups.push([token]);
   }
-  return groups.map((group) => (group[0] && tabNameOf(group[0]) !== undefined ? renderTabGroup(group) : marked.parser(group))).join('');
+  return groups
+    .map((group) => (group[0] && tabNameOf(group[0]) !== undefined ? renderTabGroup(group) : marked.parser(group)))
+    .join('');
 }
 
 function renderTabGroup(tokens: readonly Token[]): string {

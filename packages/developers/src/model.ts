@@ -1,4 +1,4 @@
-import { CODES, type Endpoint, type ResultCode, endpoints, resultCodes, WEBHOOK_EVENTS } from '@perennial/wire';
+import { CODES, type Endpoint, endpoints, type ResultCode, resultCodes, WEBHOOK_EVENTS } from '@perennial/wire';
 import { CODE_TEXTS } from './content/codes.js';
 import { ENDPOINT_TEXTS, type EndpointText } from './content/endpoints.js';
 import { VALUE_MEANINGS } from './content/enums.js';
@@ -23,7 +23,7 @@ export interface Field {
 
 export interface Code extends ResultCode {
   readonly when: string;
-  readonly then: string;
+  readonly advice: string;
 }
 
 export interface Described {

@@ -1,6 +1,6 @@
 import { CODES, HEADERS, MISTAKES, type ResultCode, WebhookAck } from '@perennial/wire';
 import { VALUE_MEANINGS } from './content/enums.js';
-import { PUBLIC_URL, STORY_TIME, type Example } from './content/examples.js';
+import { type Example, PUBLIC_URL, STORY_TIME } from './content/examples.js';
 import { ENVELOPE_FIELDS } from './content/fields.js';
 import { showEncrypted } from './encrypted-examples.js';
 import { type Code, type Described, type Direction, ENDPOINTS, EVENTS, textOfField } from './model.js';
@@ -11,8 +11,12 @@ const EXAMPLE_REQUEST_ID = '6f1c1e0e-5d0b-4a53-9f7e-2f8d9f0f7a11';
 /** The interface as OpenAPI 3.1, made of the schemas that the service itself checks requests by. */
 export function describeInterface(version: string): object {
   const schemas = new SchemaNames();
-  const paths = Object.fromEntries(ENDPOINTS.map((one) => [one.endpoint.path, { post: describeOperation(one, schemas) }]));
-  const webhooks = Object.fromEntries(EVENTS.map((event) => [event.eventType, { post: describeWebhook(event, schemas) }]));
+  const paths = Object.fromEntries(
+    ENDPOINTS.map((one) => [one.endpoint.path, { post: describeOperation(one, schemas) }]),
+  );
+  const webhooks = Object.fromEntries(
+    EVENTS.map((event) => [event.eventType, { post: describeWebhook(event, schemas) }]),
+  );
   return {
     openapi: '3.1.0',
     info: {
@@ -33,10 +37,19 @@ export function describeInterface(version: string): object {
     paths,
     webhooks,
     components: {
-      schemas: { ...schemas.described(), Failure: failureSchema(), Unauthenticated: unauthenticatedSchema(), Diagnosis: DIAGNOSIS },
+      schemas: {
+        ...schemas.described(),
+        Failure: failureSchema(),
+        Unauthenticated: unauthenticatedSchema(),
+        Diagnosis: DIAGNOSIS,
+      },
       parameters: PARAMETERS,
       securitySchemes: {
-        accessToken: { type: 'http', scheme: 'bearer', description: 'The `accessToken` of auth/token, beside the signature.' },
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The `accessToken` of auth/token, beside the signature.',
+        },
       },
     },
   };
@@ -99,18 +112,28 @@ const parameter = (name: string, required: boolean, description: string, schema:
 
 const PARAMETERS = {
   appId: parameter(HEADERS.appId, true, 'Your `appId`.', { examples: ['test_demo'] }),
-  timestamp: parameter(HEADERS.timestamp, true, 'Now, in Unix milliseconds; at most 5 minutes from the service clock.', {
-    pattern: '^-?[0-9]{1,19}$',
-    examples: ['1767225600000'],
-  }),
+  timestamp: parameter(
+    HEADERS.timestamp,
+    true,
+    'Now, in Unix milliseconds; at most 5 minutes from the service clock.',
+    {
+      pattern: '^-?[0-9]{1,19}$',
+      examples: ['1767225600000'],
+    },
+  ),
   nonce: parameter(HEADERS.nonce, true, '32 hex characters, random, never twice within 10 minutes.', {
     pattern: '^[0-9a-fA-F]{32}$',
     examples: ['00112233445566778899aabbccddeeff'],
   }),
-  requestId: parameter(HEADERS.requestId, true, '1 to 128 visible ASCII characters of your choice; comes back as `requestId`.', {
-    pattern: '^[!-~]{1,128}$',
-    examples: [EXAMPLE_REQUEST_ID],
-  }),
+  requestId: parameter(
+    HEADERS.requestId,
+    true,
+    '1 to 128 visible ASCII characters of your choice; comes back as `requestId`.',
+    {
+      pattern: '^[!-~]{1,128}$',
+      examples: [EXAMPLE_REQUEST_ID],
+    },
+  ),
   signature: parameter(
     HEADERS.signature,
     true,
@@ -180,13 +203,23 @@ function describeAnswer({ endpoint, codes, commonCodes, examples }: Described, s
       'application/json': {
         schema: {
           oneOf: [
-            envelopeSchema({ const: CODES.SUCCESS.code }, { description: ENVELOPE_FIELDS['data'], ...data }, { const: true }),
+            envelopeSchema(
+              { const: CODES.SUCCESS.code },
+              { description: ENVELOPE_FIELDS['data'], ...data },
+              { const: true },
+            ),
             { allOf: [{ $ref: '#/components/schemas/Failure' }, codeIsOneOf(refusals)] },
           ],
         },
         examples: {
-          ...Object.fromEntries(examples.map((example) => [example.name, { summary: example.summary, value: exampleAnswer(example) }])),
-          ...Object.fromEntries(codes.filter(({ http }) => http === 200).map((code) => [code.name, { summary: code.when, value: exampleRefusal(code) }])),
+          ...Object.fromEntries(
+            examples.map((example) => [example.name, { summary: example.summary, value: exampleAnswer(example) }]),
+          ),
+          ...Object.fromEntries(
+            codes
+              .filter(({ http }) => http === 200)
+              .map((code) => [code.name, { summary: code.when, value: exampleRefusal(code) }]),
+          ),
         },
       },
     },
@@ -212,7 +245,7 @@ const exampleRefusal = ({ code, message }: ResultCode): object => ({
 });
 
 const listCodes = (codes: readonly Code[]): string =>
-  codes.map(({ code, name, when, then }) => `- \`${code}\` ${name}: ${when}. Then: ${then}.`).join('\n');
+  codes.map(({ code, name, when, advice }) => `- \`${code}\` ${name}: ${when}. Then: ${advice}.`).join('\n');
 
 const codeIsOneOf = (codes: readonly ResultCode[]): object => ({
   properties: { code: { description: ENVELOPE_FIELDS['code'], enum: codes.map(({ code }) => code) } },
@@ -227,12 +260,18 @@ function describeFault(codes: readonly Code[]): object {
   return {
     description: listCodes(codes),
     ...(retry
-      ? { headers: { [HEADERS.retryAfter]: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } } } }
+      ? {
+          headers: {
+            [HEADERS.retryAfter]: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } },
+          },
+        }
       : {}),
     content: {
       'application/json': {
         schema: { allOf: [{ $ref: `#/components/schemas/${failureOf(codes)}` }, codeIsOneOf(codes)] },
-        examples: Object.fromEntries(codes.map((code) => [code.name, { summary: code.message, value: exampleRefusal(code) }])),
+        examples: Object.fromEntries(
+          codes.map((code) => [code.name, { summary: code.message, value: exampleRefusal(code) }]),
+        ),
       },
     },
   };
@@ -248,7 +287,10 @@ function envelopeSchema(code: object, data: object, success: object): object {
       message: field('message', { type: 'string' }),
       data,
       requestId: field('requestId', { type: 'string' }),
-      timestamp: field('timestamp', { type: 'string', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$' }),
+      timestamp: field('timestamp', {
+        type: 'string',
+        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$',
+      }),
       success: field('success', { type: 'boolean', ...success }),
     },
   };

@@ -23,7 +23,8 @@ export interface JsonSchema {
 const NAMES: ReadonlyMap<unknown, string> = (() => {
   const names = new Map<unknown, string>();
   for (const [name, value] of Object.entries(wire)) {
-    const properties = typeof value === 'object' && value !== null && 'properties' in value ? value.properties : undefined;
+    const properties =
+      typeof value === 'object' && value !== null && 'properties' in value ? value.properties : undefined;
     // A schema with two names is found under the first, which is the more general: PagingRequest, ProductsListRequest.
     if (properties !== undefined && !names.has(properties)) names.set(properties, name);
   }

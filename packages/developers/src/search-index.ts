@@ -25,7 +25,8 @@ function sectionsOf({ path, title, kind, summary, body }: Page): SearchEntry[] {
   return parts.map((part, index) => {
     const [, id = ''] = /^<(?:h[23]|li) id="([^"]+)"/.exec(part) ?? [];
     const [, heading = ''] = /^<h[23] id="[^"]+">(.*?)<a class="anchor"/.exec(part) ?? [];
-    const [, code = '', name = ''] = /^<li id="code-\d+">.*?<code[^>]*>(\d+)<\/code> <span[^>]*>(\w+)/s.exec(part) ?? [];
+    const [, code = '', name = ''] =
+      /^<li id="code-\d+">.*?<code[^>]*>(\d+)<\/code> <span[^>]*>(\w+)/s.exec(part) ?? [];
     const text = textOf(part.replace(/<h[1-3].*?<\/h[1-3]>/s, '').replace(/<p class="eyebrow">.*?<\/p>/, ''));
     return {
       u: id === '' ? path : `${path}#${id}`,

@@ -92,7 +92,9 @@ function write(value: unknown, notation: Notation, depth = 0): string {
   const entries = Object.entries(value).map(([key, field]) => notation.entry(key, write(field, notation, depth + 1)));
   if (entries.length === 0) return open.trim() + close.trim();
   const short = entries.join(', ');
-  const isNested = Object.values(value).some((one) => typeof one === 'object' && !(one instanceof Encrypted) && !Array.isArray(one));
+  const isNested = Object.values(value).some(
+    (one) => typeof one === 'object' && !(one instanceof Encrypted) && !Array.isArray(one),
+  );
   if (!isNested && entries.length <= 2 && short.length <= 44) return open + short + close;
   const inner = notation.indent.repeat(depth + 1);
   const last = notation.lastComma ? ',' : '';
@@ -145,7 +147,11 @@ export function snippetsFor(endpoint: EndpointName, request: Readonly<Record<str
   const shell = compact.length <= 44 && !compact.includes('Encrypted') ? compact : shellBody(request);
   const seal = shell.includes('$(seal ') ? `seal() { printf %s "$1" | ./perennial.sh encrypt; }\n\n` : '';
   return [
-    { language: 'Node', grammar: 'js', code: `${nodeComment}const ${name} = await perennial.${methodOf(endpoint)}(${nodeBody});` },
+    {
+      language: 'Node',
+      grammar: 'js',
+      code: `${nodeComment}const ${name} = await perennial.${methodOf(endpoint)}(${nodeBody});`,
+    },
     { language: 'Python', grammar: 'python', code: `${name} = channel.call("${endpoint}", ${body(PYTHON)})` },
     { language: 'Java', grammar: 'java', code: `var ${name} = channel.call("${endpoint}", ${body(JAVA)});` },
     { language: 'Go', grammar: 'go', code: `${name}, err := channel.Call("${endpoint}", ${body(GO)})` },

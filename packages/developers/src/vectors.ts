@@ -1,8 +1,10 @@
 /** What each file of known answers is for. */
 export const VECTOR_TEXTS: Readonly<Record<string, string>> = {
-  'request-signature': 'Signatures of requests under an appSecret: the body in hex, the text to sign, and the signature.',
+  'request-signature':
+    'Signatures of requests under an appSecret: the body in hex, the text to sign, and the signature.',
   'webhook-signature': 'Signatures of events under a callbackSecret, as a receiver has to check them.',
-  'encrypted-fields-v2': 'Encrypted fields in the form svc_aes_v2, with the key that is derived, the IV and what must be refused.',
+  'encrypted-fields-v2':
+    'Encrypted fields in the form svc_aes_v2, with the key that is derived, the IV and what must be refused.',
   'encrypted-fields': 'Encrypted fields in the form svc_aes_v1, with the IV and what must be refused.',
   'redeem-link': 'Signatures of redemption links under a callbackSecret.',
   time: 'Times in UTC+8 as answers write them, and the forms in which requests may have them.',

@@ -86,7 +86,8 @@ function markSectionInView(): void {
   if (links.size === 0) return;
   const headings = [...document.querySelectorAll<HTMLElement>('.text h2[id]')];
   const mark = () => {
-    const current = headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3) ?? headings[0];
+    const current =
+      headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3) ?? headings[0];
     for (const [id, link] of links) link.classList.toggle('here', id === current?.id);
   };
   new IntersectionObserver(mark, { rootMargin: '0px 0px -66% 0px' }).observe(document.body);

@@ -51,7 +51,18 @@ const BODY_OPTIONS = new Set(['-d', '--data', '--data-raw', '--data-binary', '--
 const HEADER_OPTIONS = new Set(['-H', '--header']);
 const METHOD_OPTIONS = new Set(['-X', '--request']);
 /** Others that are followed by a value, which then is no address. */
-const VALUE_OPTIONS = new Set(['-o', '--output', '-u', '--user', '-A', '--user-agent', '-m', '--max-time', '-e', '--connect-timeout']);
+const VALUE_OPTIONS = new Set([
+  '-o',
+  '--output',
+  '-u',
+  '--user',
+  '-A',
+  '--user-agent',
+  '-m',
+  '--max-time',
+  '-e',
+  '--connect-timeout',
+]);
 
 function readCurl(text: string): PastedRequest {
   const words = splitShellWords(text).slice(1);
@@ -59,10 +70,10 @@ function readCurl(text: string): PastedRequest {
   const bodies: string[] = [];
   let method = '';
   let address = '';
-  for (let at = 0; at < words.length; at += 1) {
-    const [option, attached] = splitOption(words[at] ?? '');
+  while (words.length > 0) {
+    const [option, attached] = splitOption(words.shift() ?? '');
     const takesValue = [HEADER_OPTIONS, BODY_OPTIONS, METHOD_OPTIONS, VALUE_OPTIONS].some((one) => one.has(option));
-    const value = attached ?? (takesValue || option === '--url' ? (words[(at += 1)] ?? '') : '');
+    const value = attached ?? (takesValue || option === '--url' ? (words.shift() ?? '') : '');
     if (HEADER_OPTIONS.has(option)) for (const [name, content] of readHeader(value)) headers.set(name, content);
     else if (BODY_OPTIONS.has(option)) bodies.push(value);
     else if (METHOD_OPTIONS.has(option)) method = value;

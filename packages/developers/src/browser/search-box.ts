@@ -10,7 +10,11 @@ export function startSearchBox(): void {
   const list = element('ul', { class: 'suggestions', role: 'listbox', id: 'suggestions', 'aria-label': 'Found' });
   list.hidden = true;
   input.parentElement.append(list);
-  for (const [name, value] of Object.entries({ role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'suggestions' }))
+  for (const [name, value] of Object.entries({
+    role: 'combobox',
+    'aria-expanded': 'false',
+    'aria-controls': 'suggestions',
+  }))
     input.setAttribute(name, value);
   let shown: readonly Found[] = [];
   let chosen = -1;
@@ -74,7 +78,8 @@ export function startSearchBox(): void {
     choose((chosen + step + shown.length + (chosen < 0 && step < 0 ? 1 : 0)) % shown.length);
   });
   document.addEventListener('keydown', (event) => {
-    const isTyping = event.target instanceof Element && event.target.closest('input:not([type=radio]), textarea, select');
+    const isTyping =
+      event.target instanceof Element && event.target.closest('input:not([type=radio]), textarea, select');
     if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     input.focus();
@@ -101,8 +106,10 @@ export async function startResults(): Promise<void> {
       ? 'The search could not be loaded. Try again.'
       : `${found.length === 0 ? 'Nothing' : found.length} found for “${query}”.`;
   list.replaceChildren(
-    ...(found ?? []).slice(0, 50).map((one) =>
-      element('li', {}, ...describeFound(one, query, (text) => element('a', { href: addressOf(one.entry) }, text))),
-    ),
+    ...(found ?? [])
+      .slice(0, 50)
+      .map((one) =>
+        element('li', {}, ...describeFound(one, query, (text) => element('a', { href: addressOf(one.entry) }, text))),
+      ),
   );
 }

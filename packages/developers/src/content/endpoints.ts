@@ -1,4 +1,3 @@
-
 export interface EndpointText {
   readonly group: string;
   /** Two or three words, for the navigation and as a heading. */

@@ -173,8 +173,7 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'EventsReplayRequest.to': 'Those that were written before this time and are not sent any more.',
   'EventsReplayData.replayed': 'How many events are sent again.',
 
-  'OrdersAdvanceRequest.cycles':
-    'So many periods; one that is `FAIL_RETRY` counts as the first. Either this or `to`.',
+  'OrdersAdvanceRequest.cycles': 'So many periods; one that is `FAIL_RETRY` counts as the first. Either this or `to`.',
   'OrdersAdvanceRequest.to': 'Everything that is due up to this time. Either this or `cycles`.',
   'OrdersAdvanceRequest.outcomes': 'What becomes of each period in turn. Those that are missing succeed.',
 

@@ -38,9 +38,15 @@ function renderChildren(children: readonly Field[], name: string, direction: 're
 /** `hasAnchors`: on the one page where a link to a code leads. */
 export function renderCodes(codes: readonly Code[], { hasAnchors = false } = {}): Html {
   return html`<ul class="codes">${codes.map(
-    ({ code, name, http, when, then }) => html`<li${hasAnchors ? html` id="code-${code}"` : ''}><p class="field"><code class="field-name">${code}</code> <span class="field-type">${name} · HTTP ${http}</span></p>
+    ({
+      code,
+      name,
+      http,
+      when,
+      advice,
+    }) => html`<li${hasAnchors ? html` id="code-${code}"` : ''}><p class="field"><code class="field-name">${code}</code> <span class="field-type">${name} · HTTP ${http}</span></p>
 <p>${renderInline(upper(when))}.</p>
-<p class="then">${renderInline(upper(then))}.</p></li>`,
+<p class="then">${renderInline(upper(advice))}.</p></li>`,
   )}</ul>`;
 }
 
@@ -49,7 +55,9 @@ const upper = (text: string): string => (/^[a-z]/.test(text) ? `${text[0]?.toUpp
 export const link = (path: string, text: string): Html => html`<a href="${hrefOf(path)}">${text}</a>`;
 
 /** Links as cards, each with a line of text. */
-export function renderCards(cards: readonly { readonly path: string; readonly title: string; readonly text: string }[]): Html {
+export function renderCards(
+  cards: readonly { readonly path: string; readonly title: string; readonly text: string }[],
+): Html {
   return html`<ul class="cards">${cards.map(
     ({ path, title, text }) => html`<li><a href="${hrefOf(path)}"><b>${title}</b><span>${text}</span></a></li>`,
   )}</ul>`;

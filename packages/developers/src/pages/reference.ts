@@ -53,14 +53,16 @@ function overviewPage(text: string): Page {
 
 function renderEndpointTable(): Html {
   return html`<ul class="endpoints">${ENDPOINTS.map(
-    ({ endpoint }) => html`<li><a href="${hrefOf(pathOf(endpoint.name))}"><code>${endpoint.name}</code></a><span>${endpoint.summary}${endpoint.sandboxOnly ? html` <span class="chip chip-sandbox">sandbox only</span>` : ''}</span></li>`,
+    ({ endpoint }) =>
+      html`<li><a href="${hrefOf(pathOf(endpoint.name))}"><code>${endpoint.name}</code></a><span>${endpoint.summary}${endpoint.sandboxOnly ? html` <span class="chip chip-sandbox">sandbox only</span>` : ''}</span></li>`,
   )}</ul>`;
 }
 
 function renderEnvelope(): Html {
   const types: Readonly<Record<string, string>> = { data: 'object or null', timestamp: 'time', success: 'boolean' };
   return html`<ul class="fields">${Object.entries(ENVELOPE_FIELDS).map(
-    ([name, text]) => html`<li><p class="field"><code class="field-name">${name}</code> <span class="field-type">${types[name] ?? 'string'}</span></p><p>${renderInline(text)}</p></li>`,
+    ([name, text]) =>
+      html`<li><p class="field"><code class="field-name">${name}</code> <span class="field-type">${types[name] ?? 'string'}</span></p><p>${renderInline(text)}</p></li>`,
   )}</ul>`;
 }
 

@@ -5,7 +5,11 @@ import { renderMarkdown } from '../markdown.js';
 
 /** Where a request that was refused is looked at: pasted, or by its id. */
 export function signaturePage(text: string, mistakes: readonly Finding[]): Page {
-  const body = renderMarkdown(text, { form: renderForm, refused: renderRefused, mistakes: () => renderMistakes(mistakes) });
+  const body = renderMarkdown(text, {
+    form: renderForm,
+    refused: renderRefused,
+    mistakes: () => renderMistakes(mistakes),
+  });
   return {
     path: 'signature',
     title: 'Signature diagnosis',
@@ -80,6 +84,7 @@ function renderRefused(): Html {
 
 function renderMistakes(mistakes: readonly Finding[]): Html {
   return html`<ul class="fields">${mistakes.map(
-    ({ mistake, hint }) => html`<li id="${mistake}"><p class="field"><code class="field-name">${mistake}</code></p><p>${hint}</p></li>`,
+    ({ mistake, hint }) =>
+      html`<li id="${mistake}"><p class="field"><code class="field-name">${mistake}</code></p><p>${hint}</p></li>`,
   )}</ul>`;
 }

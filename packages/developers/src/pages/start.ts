@@ -11,8 +11,16 @@ export function startPage(text: string): Page {
       renderCards(GUIDES.map(({ name, title, summary }) => ({ path: `guides/${name}`, title, text: summary }))),
     tools: () =>
       renderCards([
-        { path: 'reference', title: 'Reference', text: 'Every endpoint with its fields, codes and examples in six languages.' },
-        { path: 'signature', title: 'Signature diagnosis', text: 'Paste a request that was refused, and see what is wrong with it.' },
+        {
+          path: 'reference',
+          title: 'Reference',
+          text: 'Every endpoint with its fields, codes and examples in six languages.',
+        },
+        {
+          path: 'signature',
+          title: 'Signature diagnosis',
+          text: 'Paste a request that was refused, and see what is wrong with it.',
+        },
         { path: 'openapi.json', title: 'OpenAPI 3.1', text: 'The interface as a document, for your generator.' },
         { path: 'vectors.json', title: 'Vectors', text: 'Known answers for signatures, ciphertext and times.' },
       ]),
@@ -44,11 +52,13 @@ export function notFoundPage(): Page {
     title: 'There is no such page',
     summary: 'There is no such page.',
     kind: '',
-    body: html`<h1>There is no such page</h1><p>The address may be mistyped, or the page has another name by now.</p>${renderCards([
-      { path: '', title: 'Start', text: 'The first order in a minute.' },
-      { path: 'reference', title: 'Reference', text: 'All endpoints.' },
-      { path: 'guides/errors', title: 'Errors', text: 'All result codes.' },
-    ])}`,
+    body: html`<h1>There is no such page</h1><p>The address may be mistyped, or the page has another name by now.</p>${renderCards(
+      [
+        { path: '', title: 'Start', text: 'The first order in a minute.' },
+        { path: 'reference', title: 'Reference', text: 'All endpoints.' },
+        { path: 'guides/errors', title: 'Errors', text: 'All result codes.' },
+      ],
+    )}`,
     shape: 'wide',
   };
 }
