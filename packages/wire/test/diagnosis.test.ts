@@ -5,7 +5,7 @@ import { MAX_DIAGNOSIS_TRIES, MISTAKES, type ReceivedRequest } from '../src/diag
 import { loadOn, platforms } from './platforms.js';
 
 /** Every wrong signature here is made by this file, as a client would make it, and by nothing of what is tested. */
-const secretOf = (name: string) => createHash('sha256').update(`a ${name} for tests`).digest();
+const secretOf = (name: string) => createHash('sha256').update(`the ${name} of a test`).digest();
 /** The same each time: whether the two alphabets of base64 differ depends on the signature. */
 const secrets = {
   appSecret: secretOf('appSecret'),

@@ -17,7 +17,7 @@ export const CODE_TEXTS: Readonly<Record<CodeName, CodeText>> = {
     advice: 'correct the request',
   },
   DECRYPT_FAILED: {
-    when: 'an encrypted field cannot be read: prefix, base64, length, padding, tag or UTF-8. The message names the field, and not which of these it is. Or it is in `svc_aes_v1` and the channel no longer takes that, which the message says',
+    when: 'an encrypted field cannot be read: prefix, base64, length, padding, tag or UTF-8. The message names the field, and not which of these it is; in the sandbox it says the likely cause. Or it is in `svc_aes_v1` and the channel no longer takes that, which the message says',
     advice: 'check `aesKey` and the layout of the ciphertext',
   },
   BODY_TOO_LARGE: {
@@ -37,11 +37,11 @@ export const CODE_TEXTS: Readonly<Record<CodeName, CodeText>> = {
     advice: 'correct the header',
   },
   SIGNATURE_INVALID: {
-    when: 'the signature does not match, or the app id is unknown',
+    when: 'the signature does not match, or the app id is unknown. The sandbox says what is probably wrong',
     advice: 'compare your text to sign with the worked example; check `appId` and `appSecret`',
   },
   TIMESTAMP_SKEWED: {
-    when: "`X-SVC-Timestamp` is more than 5 minutes from the service's clock",
+    when: "`X-SVC-Timestamp` is more than 5 minutes from the service's clock. The sandbox says by how much, or in which unit it is",
     advice: 'set your clock, sign anew',
   },
   NONCE_REUSED: {

@@ -24,6 +24,7 @@ import {
   readableConsoleUrl,
 } from './console/console-routes.js';
 import { addDevelopersRoutes, type DevelopersDeps } from './developers/developers-routes.js';
+import { addRefusedRoute } from './developers/refused-route.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
@@ -35,6 +36,7 @@ import { createPipeline, type PipelineDeps } from './pipeline.js';
 import { createEarlyRefusal } from './refuse-early.js';
 import type { RequestLog } from './request-log.js';
 import { traceRequests } from './request-spans.js';
+import type { RefusalExplainer } from './requests/explain-refusal.js';
 import { answerThenLinger } from './requests/linger.js';
 import { createMalformedHttpHandler } from './requests/malformed-http.js';
 import { limitPipelinedRequests } from './requests/pipelined-requests.js';
@@ -171,10 +173,12 @@ export function createApp(deps: AppDeps): App {
   });
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
-  function refuse(reply: FastifyReply, { result, http = result.http, message, headers }: Refusal): FastifyReply {
+  function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
+    const { result, http = result.http, message, data = 'null', mistakes, headers } = refusal;
     reply.resultCode = result.code;
     reply.refusalMessage = message;
-    const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
+    if (mistakes) reply.diagnosedMistakes = mistakes;
+    const text = envelopeText(result, message, data, reply.request.id, formatTime(clock.now()));
     void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
     return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerTime) : reply.send(text);
   }
@@ -186,8 +190,18 @@ export function createApp(deps: AppDeps): App {
     else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
     // Counted before it is answered, so that the next request is checked against a complete count.
     if (refusal.result.isByStranger) await failures.countFailure(request);
-    return refuse(reply, refusal);
+    return refuse(reply, deps.explainer ? await explainOrLeave(deps.explainer, request, refusal) : refusal);
   });
+
+  /** What is told beyond the code is a help: without it the answer is as right as in production. */
+  async function explainOrLeave(explainer: RefusalExplainer, request: FastifyRequest, refusal: Refusal) {
+    try {
+      return await explainer.explain(request, refusal);
+    } catch (err) {
+      log.warn({ err, requestId: request.id, cause: 'diagnosis' }, 'a refusal could not be explained');
+      return refusal;
+    }
+  }
 
   const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const [path = ''] = (request.raw.url ?? '').split('?');
@@ -225,7 +239,9 @@ export function createApp(deps: AppDeps): App {
     if (endpoint.startsWith('/openapi/')) {
       const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
       const ms = Math.round(elapsedMs * 10) / 10;
-      log.info({ requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms, cut }, 'request');
+      const diagnosis = reply.diagnosedMistakes?.join(' ');
+      const said = { requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms, cut, diagnosis };
+      log.info(said, 'request');
       if (APP_ID.test(appId)) {
         deps.requestLog?.add({
           at: clock.now(),
@@ -278,6 +294,7 @@ export function createApp(deps: AppDeps): App {
   addRedeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime, readsOnly });
   const consoleContext = { isDraining, readsOnly };
   const consoleServer = deps.console && deps.isConsoleApart ? createConsoleApp(deps, consoleContext) : undefined;
+  if (deps.explainer && deps.developers.developers !== 'off') addRefusedRoute(app, deps.explainer.refused);
   if (deps.console && !consoleServer) addConsoleRoutes(app, deps.console, consoleContext);
   const hasConsole = deps.console !== undefined && !consoleServer;
   addDevelopersRoutes(app, deps.developers, { isDraining, hasConsole, notFound });

@@ -168,4 +168,24 @@ describe('signature diagnosis', () => {
     expect(asked).toEqual([]);
     expect(await page.evaluate<number>('localStorage.length + sessionStorage.length')).toBe(0);
   });
+
+  it('shows what the service has found of a request that it refused, also from the address', async () => {
+    const channel = await service.channel();
+    const requestId = 'refused/1?&';
+    const { appId, appSecret } = channel.credentials;
+    const body = { grantType: 'client_credentials', appId };
+    const signed = channel.signedHeaders('auth/token', Buffer.from(JSON.stringify(body)), { requestId });
+    const hex = Buffer.from(signed[HEADERS.signature], 'base64').toString('hex');
+    const refused = await channel.callBare('auth/token', body, {
+      headers: { ...signed, [HEADERS.signature]: hex },
+    });
+    expect(refused).toMatchObject({ code: '401002', data: { diagnosis: { likely: [{ mistake: 'signature-hex' }] } } });
+    const page = await open(`/developers/signature?requestId=${encodeURIComponent(requestId)}`);
+    await page.locator('#refused-outcome').getByText('signature-hex').waitFor();
+    expect(await page.locator('#refused-outcome .lines li').count()).toBe(7);
+    expect(await page.content()).not.toContain(appSecret);
+    await page.getByLabel('Request id').fill('of-nobody');
+    await page.getByRole('button', { name: 'Look' }).click();
+    await page.getByText('Nothing is known of it').waitFor();
+  });
 });

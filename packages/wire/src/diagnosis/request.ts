@@ -38,10 +38,10 @@ export interface Diagnosis {
 /**
  * HMACs that one diagnosis takes at most. It is what all of the tries below come to when each list is as long as it can be: the
  * keys (12) on the right text; each change of the text alone (some 60 kinds, 24 spellings of the body, 51 orders, 64 with headers of
- * 16 earlier requests); the usual changes two by two (some 70); the usual secrets with the usual changes (some 50), and the secret
- * that was not decoded with every other change. How the signature is written costs none: it is read, not tried.
+ * 16 earlier requests); the usual secrets with the usual changes (52); the usual changes two by two (62); and the secret that was
+ * not decoded with every other change. How the signature is written costs none: it is read, not tried.
  */
-export const MAX_DIAGNOSIS_TRIES = 400;
+export const MAX_DIAGNOSIS_TRIES = 450;
 
 /**
  * Finds out why a signature does not match, by making the usual mistakes with the channel's own secrets until the signature that
@@ -120,7 +120,10 @@ function* listTries(
   const wrongKeys = keys.filter(({ found, isUsual }) => isUsual && found.length > 0);
   for (const key of wrongKeys) for (const change of usual) yield { key, change };
   for (const key of rightKeys) for (const change of listPairs([...usual])) yield { key, change };
-  for (const key of wrongKeys.slice(0, 1)) for (const change of others) yield { key, change };
+  for (const key of wrongKeys.slice(0, 1)) {
+    for (const change of others) yield { key, change };
+    for (const change of listOrders()) yield { key, change };
+  }
 }
 
 /** Two changes of different parts. */
