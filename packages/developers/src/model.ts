@@ -23,7 +23,7 @@ export interface Field {
 
 export interface Code extends ResultCode {
   readonly when: string;
-  readonly then: string;
+  readonly advice: string;
 }
 
 export interface Described {

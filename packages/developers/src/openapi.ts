@@ -245,7 +245,7 @@ const exampleRefusal = ({ code, message }: ResultCode): object => ({
 });
 
 const listCodes = (codes: readonly Code[]): string =>
-  codes.map(({ code, name, when, then }) => `- \`${code}\` ${name}: ${when}. Then: ${then}.`).join('\n');
+  codes.map(({ code, name, when, advice }) => `- \`${code}\` ${name}: ${when}. Then: ${advice}.`).join('\n');
 
 const codeIsOneOf = (codes: readonly ResultCode[]): object => ({
   properties: { code: { description: ENVELOPE_FIELDS['code'], enum: codes.map(({ code }) => code) } },

@@ -70,10 +70,10 @@ function readCurl(text: string): PastedRequest {
   const bodies: string[] = [];
   let method = '';
   let address = '';
-  for (let at = 0; at < words.length; at += 1) {
-    const [option, attached] = splitOption(words[at] ?? '');
+  while (words.length > 0) {
+    const [option, attached] = splitOption(words.shift() ?? '');
     const takesValue = [HEADER_OPTIONS, BODY_OPTIONS, METHOD_OPTIONS, VALUE_OPTIONS].some((one) => one.has(option));
-    const value = attached ?? (takesValue || option === '--url' ? (words[(at += 1)] ?? '') : '');
+    const value = attached ?? (takesValue || option === '--url' ? (words.shift() ?? '') : '');
     if (HEADER_OPTIONS.has(option)) for (const [name, content] of readHeader(value)) headers.set(name, content);
     else if (BODY_OPTIONS.has(option)) bodies.push(value);
     else if (METHOD_OPTIONS.has(option)) method = value;

@@ -14,7 +14,7 @@ const LINE_NAMES = [
 
 const root = document.documentElement.dataset['root'] ?? '';
 const field = (id: string) => find<HTMLInputElement | HTMLTextAreaElement>(`#${id}`);
-const valueOf = (id: string): string => field(id)?.value ?? '';
+const textIn = (id: string): string => field(id)?.value ?? '';
 const setValue = (id: string, value: string): void => {
   const one = field(id);
   if (one) one.value = value;
@@ -30,12 +30,12 @@ find('#signature-form')?.addEventListener('submit', (event) => {
 find('#example')?.addEventListener('click', fillExample);
 find('#refused-form')?.addEventListener('submit', (event) => {
   event.preventDefault();
-  void showRefused(valueOf('request-id').trim());
+  void showRefused(textIn('request-id').trim());
 });
 showRefusedOfAddress();
 
 function readPasted(): void {
-  const request = readPastedRequest(valueOf('request'));
+  const request = readPastedRequest(textIn('request'));
   if (!request) return;
   const header = (name: string) => request.headers.get(name.toLowerCase()) ?? '';
   pasted = { method: request.method || 'POST', host: request.host };
@@ -50,8 +50,8 @@ function readPasted(): void {
 function showDiagnosis(): void {
   const outcome = find<HTMLElement>('#outcome');
   if (!outcome) return;
-  const missing = ['path', 'timestamp', 'nonce', 'sent-id', 'signature'].filter((id) => valueOf(id).trim() === '');
-  const appSecret = fromBase64(valueOf('app-secret').trim());
+  const missing = ['path', 'timestamp', 'nonce', 'sent-id', 'signature'].filter((id) => textIn(id).trim() === '');
+  const appSecret = fromBase64(textIn('app-secret').trim());
   if (missing.length > 0) {
     const parts = find<HTMLDetailsElement>('#parts');
     if (parts) parts.open = true;
@@ -70,23 +70,23 @@ function showDiagnosis(): void {
 }
 
 function diagnose(appSecret: Uint8Array): Diagnosis {
-  const [path = '', ...query] = valueOf('path').trim().split('?');
-  const timestamp = valueOf('timestamp').trim();
+  const [path = '', ...query] = textIn('path').trim().split('?');
+  const timestamp = textIn('timestamp').trim();
   return diagnoseRequest(
     {
       ...pasted,
       path,
       query: query.join('?'),
-      body: new TextEncoder().encode(valueOf('body')),
+      body: new TextEncoder().encode(textIn('body')),
       timestamp,
-      nonce: valueOf('nonce').trim(),
-      requestId: valueOf('sent-id').trim(),
-      signature: valueOf('signature').trim(),
+      nonce: textIn('nonce').trim(),
+      requestId: textIn('sent-id').trim(),
+      signature: textIn('signature').trim(),
     },
     {
       appSecret,
-      callbackSecret: fromBase64(valueOf('callback-secret').trim()),
-      aesKey: fromBase64(valueOf('aes-key').trim()),
+      callbackSecret: fromBase64(textIn('callback-secret').trim()),
+      aesKey: fromBase64(textIn('aes-key').trim()),
     },
     // A request that was pasted is old: only what cannot be milliseconds is compared with now.
     {

@@ -115,7 +115,7 @@ export const EXAMPLES: readonly Example[] = [
       items: [
         {
           productCode: 'TEST_SPU_001',
-          productName: 'Monthly VIP, 12 months',
+          productName: 'Monthly membership',
           settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
           periodType: 'MONTH',
           period: 1,
@@ -125,6 +125,16 @@ export const EXAMPLES: readonly Example[] = [
             { benefitCode: 'VIP_PASS', name: 'VIP pass', faceValueCent: 1500 },
             { benefitCode: 'COUPON', name: 'Coupon', faceValueCent: 490 },
           ],
+        },
+        {
+          productCode: 'TEST_SPU_DAILY_7',
+          productName: 'Seven days',
+          settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+          periodType: 'DAY',
+          period: 1,
+          totalCycles: 7,
+          amountCent: 100,
+          benefits: [{ benefitCode: 'DAY_PASS', name: 'Day pass', faceValueCent: 100 }],
         },
       ],
       ...PAGE,
@@ -137,6 +147,13 @@ export const EXAMPLES: readonly Example[] = [
     request: { size: 10 },
     answer: {
       items: [
+        {
+          code: 'MOCKBANK',
+          displayName: 'Mock Bank',
+          isDefault: false,
+          shareEnabled: false,
+          supportedBanks: ['ICBC', 'CCB'],
+        },
         {
           code: 'MOCKPAY',
           displayName: 'Mock Pay',
@@ -332,7 +349,7 @@ export const EXAMPLES: readonly Example[] = [
           eventType: 'order.status.changed',
           orderNo: A1.orderNo,
           occurredAt: STORY_TIME,
-          deliveryStatus: 'NO_CALLBACK',
+          deliveryStatus: 'PENDING',
           pushes: 0,
           lastPushTime: null,
           data: {
@@ -398,6 +415,19 @@ export const EXAMPLES: readonly Example[] = [
     },
   },
   {
+    endpoint: 'orders/unsubscribe',
+    name: 'by-your-number',
+    summary: 'The user has changed her mind',
+    request: { externalOrderNo: A1.externalOrderNo, reason: 'moved abroad' },
+    answer: mainOrder(A1, {
+      status: 'UNSUBSCRIBED',
+      started: ['SUCCESS'],
+      others: 'CANCELED',
+      nextPayTime: null,
+      more: { unsubscribeTime: STORY_TIME, redeemUrl: null },
+    }),
+  },
+  {
     endpoint: 'sandbox/payments/refund',
     name: 'a-part',
     summary: 'A part of the first period',
@@ -416,19 +446,6 @@ export const EXAMPLES: readonly Example[] = [
       paymentStatus: 'REFUND_PART',
       claimRecords: [],
     },
-  },
-  {
-    endpoint: 'orders/unsubscribe',
-    name: 'by-your-number',
-    summary: 'The user has changed her mind',
-    request: { externalOrderNo: A1.externalOrderNo, reason: 'moved abroad' },
-    answer: mainOrder(A1, {
-      status: 'UNSUBSCRIBED',
-      started: ['SUCCESS'],
-      others: 'CANCELED',
-      nextPayTime: null,
-      more: { unsubscribeTime: STORY_TIME, redeemUrl: null },
-    }),
   },
 ];
 

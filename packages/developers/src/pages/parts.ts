@@ -43,10 +43,10 @@ export function renderCodes(codes: readonly Code[], { hasAnchors = false } = {})
       name,
       http,
       when,
-      then,
+      advice,
     }) => html`<li${hasAnchors ? html` id="code-${code}"` : ''}><p class="field"><code class="field-name">${code}</code> <span class="field-type">${name} · HTTP ${http}</span></p>
 <p>${renderInline(upper(when))}.</p>
-<p class="then">${renderInline(upper(then))}.</p></li>`,
+<p class="then">${renderInline(upper(advice))}.</p></li>`,
   )}</ul>`;
 }
 

@@ -170,7 +170,10 @@ describe('documents', () => {
     const page = readFileSync(path.join(root, 'docs', 'errors.md'), 'utf8');
     const plain = (text: string) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
     const rows = [...page.matchAll(/^\| (\d+) \| (\w+) \| \d+ \| (.*?) \| (.*?) \|$/gm)];
-    const said = rows.map(([, , name = '', when = '', then = '']) => [name, { when: plain(when), then: plain(then) }]);
+    const said = rows.map(([, , name = '', when = '', advice = '']) => [
+      name,
+      { when: plain(when), advice: plain(advice) },
+    ]);
     expect(CODE_TEXTS).toEqual(Object.fromEntries(said));
     expect(said).toHaveLength(resultCodes.length);
   });

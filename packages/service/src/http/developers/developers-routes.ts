@@ -78,8 +78,8 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
     });
 
     pages.get('/', async (request, reply) => {
-      // A program that looks for the interface here hears that it is elsewhere.
-      if (asksForJson(request.headers.accept)) return context.notFound(request, reply);
+      // A program that looks for the interface here hears that it is elsewhere. The router takes `*` for this path.
+      if (request.raw.url === '*' || asksForJson(request.headers.accept)) return context.notFound(request, reply);
       return sendStartPage(reply, { ...deps, hasDevelopers, hasConsole: context.hasConsole });
     });
     if (!hasDevelopers) return;
