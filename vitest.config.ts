@@ -1,6 +1,7 @@
 import os from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { againReporter } from './packages/service/test/support/again-reporter.js';
+import { LongestFirst } from './packages/service/test/support/longest-first.js';
 
 const setupFiles = process.env['FAST_CHECK_SEED']
   ? [`${import.meta.dirname}/packages/service/test/support/fast-check-seed.ts`]
@@ -11,6 +12,7 @@ export default defineConfig({
     // Most tests wait for other processes: on two cores, three at a time keep both busy.
     maxWorkers: Math.max(3, Math.floor(os.availableParallelism() / 2)),
     reporters: ['default', againReporter()],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

@@ -33,8 +33,10 @@ export function program(name, packageName = name, { names = [name], places = [] 
   const there = found();
   if (there !== undefined) return there;
   install(packageName);
-  const now = found();
-  if (now !== undefined) return now;
+  return found() ?? stop(name, packageName, variable);
+}
+
+function stop(name, packageName, variable) {
   process.stderr.write(`perennial: some tests need ${name}: install ${packageName}, or set ${variable} to its path\n`);
   process.exit(1);
 }
@@ -60,3 +62,13 @@ export const chromium = () =>
     names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
     places: ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
   });
+
+/** One that can encrypt: of several on a machine, the first may lack the package that Debian gives to its own. */
+export function python() {
+  const canEncrypt = (place) => spawnSync(place, ['-c', 'import cryptography'], { stdio: 'ignore' }).status === 0;
+  const found = () => [process.env['PYTHON3'] ?? 'python3', '/usr/bin/python3'].find(canEncrypt);
+  const there = found();
+  if (there !== undefined) return there;
+  install('python3-cryptography');
+  return found() ?? stop('python3 with its package cryptography', 'python3-cryptography', 'PYTHON3');
+}

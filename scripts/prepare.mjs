@@ -34,10 +34,14 @@ function install() {
   say('  installing dependencies (npm ci)');
   // The compiler is a development dependency, and a start needs it too.
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  runNpm(args, 'npm ci');
+}
+
+export function runNpm(args, name, options) {
   // npm names its own entry while it runs a script; without it the one on the PATH is used.
   const npm = process.env['npm_execpath'];
   const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
-  run(command, [...first, ...args], 'npm ci');
+  run(command, [...first, ...args], name, options);
 }
 
 export async function build() {
@@ -53,8 +57,10 @@ export async function build() {
     await (await import('./bundle.mjs')).bundleService();
   if (!isNewerThanCompiled(at('packages', 'sdk', 'dist', 'index.js'), ['wire', 'sdk']))
     await (await import('./bundle.mjs')).bundleSdk();
-  if (isOlderThanSources(at('packages', 'console', 'dist', 'index.html')))
+  if (isOlderThanSources(at('packages', 'console', 'dist', 'index.html'), 'console'))
     await (await import('./console.mjs')).buildConsole();
+  if (isOlderThanSources(at('packages', 'developers', 'dist', 'site', 'index.html'), 'developers'))
+    await (await import('./developers.mjs')).buildDevelopers();
 }
 
 function isNewerThanCompiled(program, packages) {
@@ -63,14 +69,25 @@ function isNewerThanCompiled(program, packages) {
   return compiled.every((place) => statSync(place).mtimeMs < statSync(program).mtimeMs);
 }
 
-/** What the console's pages are made of: their own folder, the dependencies, and the one rule that they share with the service. */
-function isOlderThanSources(page) {
+/** What pages are made of beside their own folder: the console shares a rule with the service, the developers' bring the SDK. */
+const SHARED_SOURCES = {
+  console: () => [at('packages', 'service', 'dist', 'operator', 'people', 'roles.js')],
+  developers: () => [
+    at('packages', 'wire', 'tsconfig.tsbuildinfo'),
+    ...listFiles(at('packages', 'wire', 'vectors')),
+    ...['bin/perennial-channel.js', 'dist/index.js', 'README.md'].map((name) => at('packages', 'sdk', name)),
+    ...['python', 'java', 'go', 'php', 'sh'].flatMap((name) => listFiles(at('examples', name))),
+  ],
+};
+
+const listFiles = (folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name));
+
+function isOlderThanSources(page, name) {
   if (!existsSync(page)) return true;
-  const folder = at('packages', 'console');
-  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => !/^(dist|dev)\b/.test(name))
-    .map((name) => path.join(folder, name));
-  const shared = [at('package-lock.json'), at('packages', 'service', 'dist', 'operator', 'people', 'roles.js')];
+  const folder = at('packages', name);
+  const own = listFiles(folder).filter((place) => !/^(dist|dev)\b|\.tsbuildinfo$/.test(path.relative(folder, place)));
+  const shared = [at('package-lock.json'), ...SHARED_SOURCES[name]()];
   return [...own, ...shared].some((place) => statSync(place).mtimeMs > statSync(page).mtimeMs);
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { chromium, program } from './debian.mjs';
+import { chromium, program, python } from './debian.mjs';
 import { root } from './prepare.mjs';
 
 /** Runs tests, with the programs that they need and a folder of their own for what they leave behind. Its exit code. */
@@ -16,8 +16,13 @@ export function runTests(args, settings = {}) {
     env: {
       ...process.env,
       CHROMIUM: chromium(),
+      GO: program('go', 'golang-go'),
       HAPROXY: program('haproxy'),
+      JAVA: program('java', 'default-jdk-headless'),
+      JAVAC: program('javac', 'default-jdk-headless'),
       PGBOUNCER: program('pgbouncer'),
+      PHP: program('php', 'php-cli'),
+      PYTHON3: python(),
       TMPDIR: folder,
       ...settings,
     },

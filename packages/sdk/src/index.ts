@@ -2,10 +2,14 @@ export {
   type AgreementStatus,
   type CycleType,
   type DeliveryStatus,
+  type Diagnosis,
+  diagnoseRequest,
   type EncryptionVersion,
   type EndpointName,
   type EventType,
   formatTime,
+  MISTAKES,
+  type Mistake,
   type OrderStatus,
   type PaymentStatus,
   type PeriodType,
@@ -57,4 +61,3 @@ export {
   type WebhookHeaders,
   type WebhookKeys,
 } from './webhooks/verify.js';
-// diagnoseRequest: wire's function for signatures that do not match is exported here.

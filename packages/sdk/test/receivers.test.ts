@@ -103,7 +103,7 @@ const newEvent = () => {
 
 const send = async (base: string, event: WebhookEvent, change: (body: string) => string = (body) => body) => {
   const { headers, body } = signWebhookForTest({ callbackSecret, aesKey, path: '/events', event });
-  const response = await fetch(`${base}/events`, { method: 'POST', headers, body: change(body) });
+  const response = await fetch(`${base}/events?by=test`, { method: 'POST', headers, body: change(body) });
   return [response.status, await response.json()];
 };
 
@@ -169,7 +169,8 @@ describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify']
     expect([404, 405]).toContain((await fetch(`${base()}/events`)).status);
     const { headers } = signWebhookForTest({ callbackSecret, path: '/events', event: newEvent() });
     const response = await fetch(`${base()}/events`, { method: 'POST', headers, body: 'x'.repeat(1_048_577) });
-    expect([401, 413]).toContain(response.status);
+    // With raw() it is the parser in front that has a limit.
+    expect(response.status).toBe(kind === 'express with raw()' ? 401 : 413);
     await response.text();
     expect(dealt).toEqual([]);
   });

@@ -48,6 +48,7 @@ const verdict = (options: VerifyWebhookOptions): string => {
 };
 
 describe('the known answers', () => {
+  // Most of them are no events: then that is what is found, once the signature is good.
   it.each(vectors.cases)('$name', ({ path, bodyHex, timestamp, nonce, eventId, signature }) => {
     const rawBody = Buffer.from(bodyHex, 'hex');
     const headers = {
@@ -57,8 +58,9 @@ describe('the known answers', () => {
       'x-svc-signature': signature,
     };
     const options = { callbackSecret: vectors.callbackSecret, path, headers, rawBody, now: () => Number(timestamp) };
-    // Most of them are no events: what counts is that the signature is not what is found wrong.
-    expect(['good', 'not-json', 'event-id-mismatch']).toContain(verdict(options));
+    const isJson = /^7b.*7d$/.test(bodyHex);
+    const isEvent = rawBody.includes(`"eventId":"${eventId}"`);
+    expect(verdict(options)).toBe(isEvent ? 'good' : isJson ? 'event-id-mismatch' : 'not-json');
     expect(verdict({ ...options, rawBody: Buffer.concat([rawBody, Buffer.from(' ')]) })).toBe('signature-mismatch');
     for (const name of ['x-svc-timestamp', 'x-svc-nonce', 'x-svc-event-id'] as const) {
       const changed = { ...headers, [name]: headers[name].replace(/.$/, (last) => (last === '1' ? '2' : '1')) };

@@ -21,6 +21,7 @@ import { createRedeemLimits } from './http/limits/redeem-limits.js';
 import { createServiceMetrics } from './http/metrics.js';
 import { createRequestLog } from './http/request-log.js';
 import { createAdmission } from './http/requests/admission.js';
+import { createRefusalExplainer, explainUnreadableField } from './http/requests/explain-refusal.js';
 import type { Route } from './http/routes.js';
 import { createInterfaceRoutes } from './interface.js';
 import type { AlertTransport } from './platform/alerts/transport.js';
@@ -94,6 +95,10 @@ export interface ServiceDeps {
   readonly engine?: boolean;
   /** Without the engine, and requests that write are refused: for looking at a copy. */
   readonly readsOnly?: boolean;
+  /** The pages for developers. Unset: on. */
+  readonly developers?: 'on' | 'off';
+  /** In place of the usual limit, for a test that cannot ask as often. */
+  readonly developersFilesPerMinute?: number;
   /** Unset: on. */
   readonly console?: 'on' | 'off';
   /** It is on a listener of its own. */
@@ -136,6 +141,7 @@ export function createService(deps: ServiceDeps): Service {
   const { counts } = metrics.business;
   const settle = createBatchSettler(database, clock, counts);
   const redeemUrl = deps.redeemUrl ?? deps.publicUrl;
+  const isSandbox = deps.environment === 'sandbox';
   const requestLog =
     deps.requestLog && !deps.readsOnly
       ? createRequestLog({
@@ -169,8 +175,9 @@ export function createService(deps: ServiceDeps): Service {
       tokens,
     }),
     bodies: createLargeBodies(deps.largeBodies),
+    explainer: isSandbox ? createRefusalExplainer({ channels, clock, publicUrl: deps.publicUrl }) : undefined,
     admit: createAdmission({ database, tokens, channels, clock, observeBatch: metrics.observeBatch }),
-    limitFields: createFieldLimit({ database, clock }),
+    limitFields: createFieldLimit({ database, clock, explain: isSandbox ? explainUnreadableField : undefined }),
     runOnce: createIdempotentRunner(deps.idempotency),
     redeem: {
       database,
@@ -183,6 +190,7 @@ export function createService(deps: ServiceDeps): Service {
       claim: createClaimer({ clock, log, fulfilments, counts }),
       unsubscribe: createUnsubscriber(clock),
     },
+    developers: deps,
     console: deps.console === 'off' ? undefined : createConsoleDeps(deps, { channels, gateways }),
     isConsoleApart: deps.isConsoleApart === true,
     notices: {

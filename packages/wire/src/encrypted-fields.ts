@@ -32,7 +32,7 @@ const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
   v1: { ivBytes: 16, key: (aesKey) => aesKey, encrypt: aes256CbcEncrypt, decrypt: aes256CbcDecrypt },
   v2: {
     ivBytes: 12,
-    key: deriveKey,
+    key: deriveFieldKey,
     encrypt: aes256GcmEncrypt,
     decrypt: aes256GcmDecrypt,
   },
@@ -44,7 +44,8 @@ const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
  */
 const derivedKeys = new WeakMap<Uint8Array, Uint8Array>();
 
-function deriveKey(aesKey: Uint8Array): Uint8Array {
+/** The key of v2. */
+export function deriveFieldKey(aesKey: Uint8Array): Uint8Array {
   const known = derivedKeys.get(aesKey);
   if (known !== undefined) return known;
   const derived = hmacSha256(aesKey, 'svc_aes_v2');

@@ -1,5 +1,6 @@
 export * from '#platform';
 export * from './codes.js';
+export * from './diagnosis/index.js';
 export * from './encrypted-fields.js';
 export * from './endpoints.js';
 export * from './enums.js';

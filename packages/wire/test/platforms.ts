@@ -20,6 +20,7 @@ export async function loadOn(platform: Platform) {
     ...(await import('../src/signing.js')),
     ...(await import('../src/redeem-link.js')),
     ...(await import('../src/encrypted-fields.js')),
+    ...(await import('../src/diagnosis/index.js')),
     ...(await import('../src/bridge/signing.js')),
   };
 }

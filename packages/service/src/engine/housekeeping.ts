@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/database.js';
-import { DEFAULT_EVENTS_RETENTION_DAYS } from '../platform/settings.js';
+import { DEFAULT_EVENTS_RETENTION_DAYS, type Environment } from '../platform/settings.js';
 import { createPatientDatabase } from './housekeeping/bounded-steps.js';
 import { createBenefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
@@ -28,6 +28,8 @@ export interface HousekeepingDeps {
   readonly database: Database;
   readonly log: Logger;
   readonly eventsRetentionDays?: number;
+  /** The sandbox keeps former app secrets, to tell a channel that it signs with one. */
+  readonly environment?: Environment;
 }
 
 /**
@@ -38,6 +40,7 @@ export interface HousekeepingDeps {
 export function createHousekeeping({
   log,
   eventsRetentionDays = DEFAULT_EVENTS_RETENTION_DAYS,
+  environment,
   ...deps
 }: HousekeepingDeps) {
   const database = createPatientDatabase(deps.database);
@@ -60,7 +63,7 @@ export function createHousekeeping({
     sendsDeleted: () => deleteOldSmsSends(database),
     signInsDeleted: () => deleteOldSignIns(database),
     alertMessagesDeleted: () => deleteOldAlertMessages(database),
-    formerSecretsForgotten: () => forgetFormerSecrets(database),
+    formerSecretsForgotten: async () => (environment === 'sandbox' ? 0 : forgetFormerSecrets(database)),
     benefitsExpired: createBenefitExpiry(database),
   };
   type Chore = keyof typeof chores;

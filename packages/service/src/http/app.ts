@@ -23,6 +23,7 @@ import {
   type ConsoleRouteContext,
   readableConsoleUrl,
 } from './console/console-routes.js';
+import { addDevelopersRoutes, type DevelopersDeps } from './developers/developers-routes.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
@@ -34,6 +35,7 @@ import { createPipeline, type PipelineDeps } from './pipeline.js';
 import { createEarlyRefusal } from './refuse-early.js';
 import type { RequestLog } from './request-log.js';
 import { traceRequests } from './request-spans.js';
+import type { RefusalExplainer } from './requests/explain-refusal.js';
 import { answerThenLinger } from './requests/linger.js';
 import { createMalformedHttpHandler } from './requests/malformed-http.js';
 import { limitPipelinedRequests } from './requests/pipelined-requests.js';
@@ -55,6 +57,7 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly metrics: ServiceMetrics;
   readonly notices: NoticeRouteDeps;
   readonly redeem: RedeemDeps;
+  readonly developers: DevelopersDeps;
   /** Unset: this node has no console. */
   readonly console?: ConsoleDeps | undefined;
   /** It is on a listener of its own. */
@@ -169,10 +172,12 @@ export function createApp(deps: AppDeps): App {
   });
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
-  function refuse(reply: FastifyReply, { result, http = result.http, message, headers }: Refusal): FastifyReply {
+  function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
+    const { result, http = result.http, message, data = 'null', mistakes, headers } = refusal;
     reply.resultCode = result.code;
     reply.refusalMessage = message;
-    const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
+    if (mistakes) reply.diagnosedMistakes = mistakes;
+    const text = envelopeText(result, message, data, reply.request.id, formatTime(clock.now()));
     void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
     return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerTime) : reply.send(text);
   }
@@ -184,8 +189,18 @@ export function createApp(deps: AppDeps): App {
     else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
     // Counted before it is answered, so that the next request is checked against a complete count.
     if (refusal.result.isByStranger) await failures.countFailure(request);
-    return refuse(reply, refusal);
+    return refuse(reply, deps.explainer ? await explainOrLeave(deps.explainer, request, refusal) : refusal);
   });
+
+  /** What is told beyond the code is a help: without it the answer is as right as in production. */
+  async function explainOrLeave(explainer: RefusalExplainer, request: FastifyRequest, refusal: Refusal) {
+    try {
+      return await explainer.explain(request, refusal);
+    } catch (err) {
+      log.warn({ err, requestId: request.id, cause: 'diagnosis' }, 'a refusal could not be explained');
+      return refusal;
+    }
+  }
 
   const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const [path = ''] = (request.raw.url ?? '').split('?');
@@ -223,7 +238,9 @@ export function createApp(deps: AppDeps): App {
     if (endpoint.startsWith('/openapi/')) {
       const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
       const ms = Math.round(elapsedMs * 10) / 10;
-      log.info({ requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms, cut }, 'request');
+      const diagnosis = reply.diagnosedMistakes?.join(' ');
+      const said = { requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms, cut, diagnosis };
+      log.info(said, 'request');
       if (APP_ID.test(appId)) {
         deps.requestLog?.add({
           at: clock.now(),
@@ -277,6 +294,8 @@ export function createApp(deps: AppDeps): App {
   const consoleContext = { isDraining, readsOnly };
   const consoleServer = deps.console && deps.isConsoleApart ? createConsoleApp(deps, consoleContext) : undefined;
   if (deps.console && !consoleServer) addConsoleRoutes(app, deps.console, consoleContext);
+  const hasConsole = deps.console !== undefined && !consoleServer;
+  addDevelopersRoutes(app, deps.developers, { isDraining, hasConsole, notFound, refused: deps.explainer?.refused });
   const operationsDeps = { ...deps, isLeaving: () => isLeaving };
   const operations = deps.isMonitoredApart ? createMonitoringApp(operationsDeps) : undefined;
   addReadinessRoute(app, operationsDeps);

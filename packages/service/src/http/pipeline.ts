@@ -14,6 +14,7 @@ import { LARGE_BODY_BYTES, type LargeBodies } from './limits/large-bodies.js';
 import type { NodeLoad, TakenRequest } from './limits/node-load.js';
 import type { AnswerSender } from './long-answers/long-answers.js';
 import type { createAdmission } from './requests/admission.js';
+import type { RefusalExplainer } from './requests/explain-refusal.js';
 import { readJsonObject } from './requests/json-body.js';
 import {
   checkTimestamp,
@@ -21,6 +22,7 @@ import {
   readSignedHeaders,
   type SignedRequestHeaders,
 } from './requests/signed-headers.js';
+import { splitUrl } from './requests/split-url.js';
 import { createValidator } from './requests/validate.js';
 import type { Route } from './routes.js';
 
@@ -38,6 +40,8 @@ export interface PipelineDeps {
   readonly failures: AuthenticationFailures;
   readonly bodies: LargeBodies;
   readonly admit: ReturnType<typeof createAdmission>;
+  /** In the sandbox alone. */
+  readonly explainer?: RefusalExplainer | undefined;
   readonly limitFields: FieldLimit;
   readonly runOnce: ReturnType<typeof createIdempotentRunner>;
   readonly places: AnswerPlaces;
@@ -50,7 +54,7 @@ export interface PipelineDeps {
  */
 export function createPipeline(
   route: Route,
-  { load, shares, clock, failures, bodies, admit, limitFields, runOnce, places, answers }: PipelineDeps,
+  { load, shares, clock, failures, bodies, admit, explainer, limitFields, runOnce, places, answers }: PipelineDeps,
 ) {
   const { endpoint, render } = route;
   const validate = createValidator(endpoint);
@@ -70,8 +74,8 @@ export function createPipeline(
 
   function readHeaders(request: FastifyRequest): undefined {
     const headers = readSignedHeaders(request.raw, endpoint.token);
-    checkTimestamp(headers.timestamp, clock.now());
     request.signedHeaders = headers;
+    checkTimestamp(headers.timestamp, clock.now());
   }
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -96,7 +100,7 @@ export function createPipeline(
     const headers = request.signedHeaders;
     if (!headers) throw new Error('a request was served that was never opened');
     const bodySha256 = isLargeBody(raw) ? await bodies.runInTurn(() => sha256Hex(raw)) : sha256Hex(raw);
-    const [path = '', query = ''] = splitOnce(request.raw.url ?? '', '?');
+    const [path, query] = splitUrl(request.raw.url ?? '');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;
     const { channel, idempotency } = await admit(
       {
@@ -110,6 +114,7 @@ export function createPipeline(
       visit,
     );
     visit.markAdmitted();
+    explainer?.noteAdmitted(headers);
     if (idempotencyKey instanceof Error) throw idempotencyKey;
     const readBody = () => validate(readJsonObject(raw, request.headers['content-encoding']));
     const body = isLargeBody(raw) ? await bodies.runInTurn(readBody) : readBody();
@@ -175,9 +180,4 @@ function keyOrRefusal(request: FastifyRequest): string | undefined | Error {
     if (error instanceof Error) return error;
     throw error;
   }
-}
-
-function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }

@@ -48,6 +48,8 @@ export interface Settings {
   /** Where alerts are sent, beside the list. */
   readonly alertWebhook: { readonly url: string; readonly secret: string } | undefined;
   readonly alertEmail: { readonly url: string; readonly from: string; readonly to: readonly string[] } | undefined;
+  /** Whether the pages for a channel's developer are served. */
+  readonly developers: 'on' | 'off';
   /** Where the console is: beside the interface, on a port of its own, or nowhere. */
   readonly console: 'on' | 'off';
   readonly consolePort: number | undefined;
@@ -140,6 +142,7 @@ export function readSettings(env: Env = process.env): Settings {
     requestLog: readChoice(env, 'REQUEST_LOG', ['on', 'off'], 'on') === 'on',
     alertWebhook: readAlertWebhook(env),
     alertEmail: readAlertEmail(env),
+    developers: readChoice(env, 'DEVELOPERS', ['on', 'off'], 'on'),
     console: readChoice(env, 'CONSOLE', ['on', 'off'], 'on'),
     consolePort,
     consoleHost: readText(env, 'CONSOLE_HOST') ?? '127.0.0.1',

@@ -15,7 +15,7 @@ export const attack = {
   about: 'events/list of the delivered events of a channel, a page near the end, all at once',
   numbers: {
     requests: { usual: 40, short: 20, most: 1_000, means: 'pages asked for at once' },
-    events: { usual: 200_000, short: 3_000, means: 'events that were delivered' },
+    events: { usual: 200_000, short: 1_000, means: 'events that were delivered' },
   },
   mayEndAs: ['0', '400001', '429001'],
 

@@ -9,7 +9,7 @@ export const attack = {
   name: 'over-the-rate',
   about: `a channel that may call ${LIMITS.rate} times a second calls as often as it can`,
   numbers: {
-    requests: { usual: 200_000, short: 1_500, means: 'requests at most' },
+    requests: { usual: 200_000, short: 500, means: 'requests at most' },
     seconds: { usual: 10, short: 10 },
   },
   mayEndAs: ['0', '429001'],

@@ -8,7 +8,7 @@ export const attack = {
   about: 'events/replay of everything that was never delivered, all at once',
   numbers: {
     requests: { usual: 60, short: 30, most: 1_000, means: 'replays asked for at once' },
-    events: { usual: 200_000, short: 5_000, means: 'events that were not delivered' },
+    events: { usual: 200_000, short: 1_500, means: 'events that were not delivered' },
   },
   mayEndAs: ['0', '429001'],
 

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openBeside } from '../../bench/channel.mjs';
 import { descendantsOf } from '../../bench/cpu.mjs';
+import { runCommand } from '../../dist/cli/run.js';
 import { caller, exchange, unique } from './caller.mjs';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
@@ -63,23 +65,13 @@ export async function openStage(signal) {
     await rm(dataDir, { recursive: true, force: true });
   }
 
-  /** What the command line answers, with --json. */
+  /** What the command line answers, with --json. In this process: a new one for each takes longer than all its work. */
   async function perennial(...args) {
-    const command = spawn(process.execPath, [here('../../bin/perennial.js'), ...args, '--json'], {
-      env: { ...ENVIRONMENT, DATA_DIR: dataDir },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let stdout = '';
-    let stderr = '';
-    command.stdout.setEncoding('utf8').on('data', (text) => {
-      stdout += text;
-    });
-    command.stderr.setEncoding('utf8').on('data', (text) => {
-      stderr += text;
-    });
-    const [code] = await once(command, 'close');
-    if (code !== 0) throw new Error(`perennial ${args.slice(0, 2).join(' ')} failed: ${stderr}`);
-    return JSON.parse(stdout);
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const env = { ...ENVIRONMENT, DATA_DIR: dataDir };
+    const code = await runCommand([...args, '--json'], { env, stdout, stderr });
+    if (code !== 0) throw new Error(`perennial ${args.slice(0, 2).join(' ')} failed: ${stderr.read()}`);
+    return JSON.parse(stdout.read());
   }
 
   try {

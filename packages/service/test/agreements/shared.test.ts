@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/catalog/channels/channel.js';
 import { unsealCard, unsealInstitutionNo } from '../../src/subscriptions/store/agreements/card.js';
 import type { ChannelClient } from '../support/channel-client.js';
+import { IN_THE_CLEAR } from '../support/envelope.js';
 import { type AgreementsService, agreementsService, createShared, encrypt, type Person, person } from './support.js';
 
 let service: AgreementsService;
@@ -97,7 +98,7 @@ describe('a shared agreement', () => {
     async (field) => {
       const reply = await createShared(client, person(), { [field]: '62220000' });
       expect(reply.code).toBe('400002');
-      expect(reply.envelope.message).toBe(`sharedAgreement.${field} cannot be decrypted`);
+      expect(reply.envelope.message).toBe(`sharedAgreement.${field} cannot be decrypted${IN_THE_CLEAR}`);
     },
   );
 });

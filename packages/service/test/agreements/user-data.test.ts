@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { setEncryption } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { expectEnvelope } from '../support/envelope.js';
+import { expectEnvelope, IN_THE_CLEAR } from '../support/envelope.js';
 import {
   type AgreementsService,
   agreementsService,
@@ -256,7 +256,7 @@ describe('the form of what is answered', () => {
       'bankCardNoEncrypted is in svc_aes_v1, which this channel does not take: use svc_aes_v2',
     );
     expect((await ask({ bankCardNoEncrypted: 'plain' })).envelope.message).toBe(
-      'bankCardNoEncrypted cannot be decrypted',
+      `bankCardNoEncrypted cannot be decrypted${IN_THE_CLEAR}`,
     );
     expect((await ask(card('v2'))).data.bankDataList).toHaveLength(1);
     await set({ acceptsV1: true });

@@ -115,7 +115,7 @@ describe('signing in', () => {
   });
 
   it('says of what it asks for by itself that nobody is there, until somebody is', async () => {
-    const page = await at.person('viewer', 'ida');
+    const page = await at.person('viewer', 'ida', {});
     await page.clock.install();
     await page.goto('/console/account');
     const nextPoll = async () => {

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Role } from '../../src/operator/people/roles.js';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { type OperatorStage, operatorStage } from '../console/operators.js';
 import { mobileOf, unique } from '../support/demo.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
-import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { type ConsoleBrowser, consoleBrowser, moveTo, ON_THIS_MACHINE, signIn } from './console.js';
 import { launch } from './support.js';
 
 /** What each area of the console is mainly there for, in short. */
@@ -51,10 +52,30 @@ async function download(page: Page): Promise<string[]> {
   return (await readFile(await file.path(), 'utf8')).trim().split('\n');
 }
 
+/** A page that is loaded once for several tests of the same person; each goes elsewhere in it. */
+function loadedPage(role: Role, name: string): (path: string) => Promise<Page> {
+  let opened: Awaited<ReturnType<ConsoleBrowser['open']>>;
+  beforeAll(async () => {
+    opened = await at.open();
+    await signIn(opened.page, on.service, role, name);
+    await opened.page.goto('/console');
+    await heading(opened.page, 'Overview').waitFor();
+  });
+  afterAll(async () => {
+    await opened.page.context().close();
+    expect(opened.complaints).toEqual([]);
+  });
+  return async (path) => {
+    await moveTo(opened.page, path);
+    return opened.page;
+  };
+}
+
 describe('orders', () => {
-  it('are filtered in the address, which a reload and Back keep, and exported as they are filtered', async () => {
+  it('are filtered in the address, which a reload and Back keep, and exported as they are filtered; one has nobody’s data in clear for a viewer', async () => {
+    const channelUserId = unique('user');
     const active = await on.paidOrder();
-    const ended = await on.paidOrder();
+    const ended = await on.paidOrder({ channelUserId });
     await on.channel.call('orders/unsubscribe', { orderNo: ended });
     const page = await at.person('viewer', 'vera');
     await page.goto('/console/orders');
@@ -68,6 +89,11 @@ describe('orders', () => {
     await page.getByText('1 order', { exact: true }).waitFor();
     await link.click();
     await heading(page, `Order ${ended}`).waitFor();
+    await page.getByText('Details').waitFor();
+    expect(await button(page, 'Show').count()).toBe(0);
+    const text = await page.locator('main').innerText();
+    expect(text).not.toContain(channelUserId);
+    expect(text).not.toContain(mobileOf(channelUserId));
     await page.goBack();
     await link.waitFor();
     expect(new URL(page.url()).search).toBe('?status=UNSUBSCRIBED');
@@ -82,7 +108,7 @@ describe('orders', () => {
 });
 
 describe('an order', () => {
-  it('has one timeline of what was and what will be, and is unsubscribed after a preview and a reason', async () => {
+  it('has one timeline of what was and what will be, and is unsubscribed after a preview and a reason; support are told who refunds', async () => {
     const orderNo = await on.paidOrder();
     const page = await at.person('support', 'sam');
     await page.goto(`/console/orders/${orderNo}`);
@@ -92,6 +118,8 @@ describe('an order', () => {
       .getByText(/Period 2/)
       .first()
       .waitFor();
+    await page.getByText('Finance makes refunds').waitFor();
+    expect(await button(page, 'Refund…').count()).toBe(0);
     const past = page.getByRole('list', { name: 'What has happened' });
     const created = past.getByText('The order was created');
     await created.waitFor();
@@ -112,18 +140,6 @@ describe('an order', () => {
     await button(dialog, 'Unsubscribe').click();
     await page.getByText(/^Nothing more is collected: an operator unsubscribed on/).waitFor();
     expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
-  });
-
-  it('has nobody’s data in clear for a viewer', async () => {
-    const channelUserId = unique('user');
-    const orderNo = await on.paidOrder({ channelUserId });
-    const page = await at.person('viewer', 'vera');
-    await page.goto(`/console/orders/${orderNo}`);
-    await page.getByText('Details').waitFor();
-    expect(await button(page, 'Show').count()).toBe(0);
-    const text = await page.locator('main').innerText();
-    expect(text).not.toContain(channelUserId);
-    expect(text).not.toContain(mobileOf(channelUserId));
   });
 });
 
@@ -330,13 +346,6 @@ describe('a refund', () => {
     expect((amount?.x ?? 0) + (amount?.width ?? 0)).toBeLessThanOrEqual(json?.x ?? 0);
   });
 
-  it('is not for support, who are told whom to ask', async () => {
-    const page = await at.person('support', 'sam');
-    await page.goto(`/console/orders/${await on.paidOrder()}`);
-    await page.getByText('Finance makes refunds').waitFor();
-    expect(await button(page, 'Refund…').count()).toBe(0);
-  });
-
   it('that waits is withdrawn by who asked; of one that could not be made both are told', async () => {
     const ask = async (orderNo: string) => {
       const { body } = await on.ann.post(`/orders/${orderNo}/periods/1/refund`, { note: 'no service', key: 'k' });
@@ -370,13 +379,14 @@ describe('a refund', () => {
   });
 });
 
-describe('events', () => {
-  it('have a line for each channel; one is replayed, deliveries pause and resume, a test event is sent', async () => {
+describe('support:', () => {
+  const goTo = loadedPage('support', 'sam');
+
+  it('events have a line for each channel; one is replayed, deliveries pause and resume, a test event is sent', async () => {
     const orderNo = await on.paidOrder();
     const sender = createSendingNode(on.service);
     await sender.turn();
-    const page = await at.person('support', 'sam');
-    await page.goto('/console/events');
+    const page = await goTo('/events');
     const line = page
       .getByRole('table', { name: /deliveries to each channel/ })
       .locator('tbody')
@@ -423,14 +433,11 @@ describe('events', () => {
     await receiver.until(before + 2);
     expect(receiver.forged).toEqual([]);
   });
-});
 
-describe('alerts', () => {
-  it('get an owner and a comment, and are put aside', async () => {
+  it('alerts get an owner and a comment, and are put aside', async () => {
     const orderNo = await on.paidOrder();
     await raiseAlert(on.service.fresh.database, 'debit-contradiction', `${orderNo}000101`, 'it said both');
-    const page = await at.person('support', 'sam');
-    await page.goto('/console/alerts');
+    const page = await goTo('/alerts');
     await rowsOf(page).getByRole('button', { name: 'Contradicting debit result' }).click();
     const sheet = page.getByRole('dialog', { name: 'Contradicting debit result' });
     await sheet.getByText('it said both').waitFor();
@@ -447,12 +454,29 @@ describe('alerts', () => {
     await choosePage(page, 'Alerts');
     await page.getByText('All is well').waitFor();
   });
+
+  it('API requests say why a channel was refused', async () => {
+    const requestId = unique('refused');
+    const { code, envelope } = await on.channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId });
+    const path = `/channels/${APP_ID}/requests?requestId=${requestId}`;
+    await expect.poll(async () => (await on.viewer.get(path)).body.requests.length).toBe(1);
+    const page = await goTo('/requests');
+    await choose(page, 'Channel', /test_demo|Demo/i);
+    await page.getByRole('row').filter({ hasText: requestId }).getByText(code).waitFor();
+    await page.getByRole('row').filter({ hasText: requestId }).getByText(envelope.message).waitFor();
+    await page.getByLabel('Request id').first().fill(requestId);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rowsOf(page).count()).toBe(1);
+    await rowsOf(page).getByRole('button', { name: '/openapi/v1/orders/query' }).click();
+    await page.getByRole('dialog', { name: 'Request' }).getByText('127.0.0.1').waitFor();
+  });
 });
 
-describe('reconciliation', () => {
-  it('takes a statement file, shows what differs, and closes it with a note', async () => {
-    const page = await at.person('finance', 'ann');
-    await page.goto('/console/reconciliation');
+describe('finance:', () => {
+  const goTo = loadedPage('finance', 'ann');
+
+  it('reconciliation takes a statement file, shows what differs, and closes it with a note', async () => {
+    const page = await goTo('/reconciliation');
     await page.getByRole('button', { name: 'Compare a day' }).click();
     const dialog = page.getByRole('dialog', { name: 'Compare a day with its statement' });
     await choose(dialog, 'Payment channel', 'Mock Pay');
@@ -476,22 +500,20 @@ describe('reconciliation', () => {
     await page.getByText('The difference is closed').waitFor();
     await sheet.getByText('Closed by ann').waitFor();
   });
-});
 
-describe('settlement', () => {
-  it('has all channels of a month in one table, and as a file', async () => {
-    const page = await at.person('finance', 'ann');
-    await page.goto('/console/settlement');
+  it('settlement has all channels of a month in one table, and as a file', async () => {
+    const page = await goTo('/settlement');
     const table = page.getByRole('table', { name: /^All channels in/ });
     await table.getByRole('row').filter({ hasText: 'All channels' }).last().getByText('¥').first().waitFor();
     expect((await download(page)).join()).toContain(APP_ID);
   });
 });
 
-describe('set-up', () => {
+describe('an admin:', () => {
+  const goTo = loadedPage('admin', 'ada');
+
   it('a channel is made, its secrets are shown once; a rolled one overlaps with the former', async () => {
-    const page = await at.person('admin', 'ada');
-    await page.goto('/console/channels');
+    const page = await goTo('/channels');
     await page.getByRole('button', { name: 'New channel' }).click();
     const form = page.getByRole('dialog', { name: 'New channel' });
     await form.getByLabel('Name').fill('Night shop');
@@ -521,8 +543,7 @@ describe('set-up', () => {
   });
 
   it('codes of a benefit are imported from a file', async () => {
-    const page = await at.person('admin', 'ada');
-    await page.goto('/console/benefits');
+    const page = await goTo('/benefits');
     await page.getByRole('button', { name: 'COUPON' }).click();
     const sheet = page.getByRole('dialog', { name: 'COUPON' });
     await sheet.getByRole('button', { name: 'Change the source' }).click();
@@ -546,8 +567,7 @@ describe('set-up', () => {
   });
 
   it('a product gets a new version, which channels sell from then on', async () => {
-    const page = await at.person('admin', 'ada');
-    await page.goto('/console/products/TEST_SPU_001');
+    const page = await goTo('/products/TEST_SPU_001');
     await page.getByRole('button', { name: 'New version' }).click();
     const form = page.getByRole('dialog', { name: /^New version of/ });
     await form.getByLabel('Amount of a period').fill('25.00');
@@ -560,31 +580,9 @@ describe('set-up', () => {
     const { data } = await on.channel.call('products/list', {});
     expect(JSON.stringify(data)).toContain('TEST_SPU_001_V2');
   });
-});
 
-describe('API requests', () => {
-  it('say why a channel was refused', async () => {
-    const requestId = unique('refused');
-    const { code, envelope } = await on.channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId });
-    const path = `/channels/${APP_ID}/requests?requestId=${requestId}`;
-    await expect.poll(async () => (await on.viewer.get(path)).body.requests.length).toBe(1);
-    const page = await at.person('support', 'sam');
-    await page.goto('/console/requests');
-    await choose(page, 'Channel', /test_demo|Demo/i);
-    await page.getByRole('row').filter({ hasText: requestId }).getByText(code).waitFor();
-    await page.getByRole('row').filter({ hasText: requestId }).getByText(envelope.message).waitFor();
-    await page.getByLabel('Request id').first().fill(requestId);
-    await page.keyboard.press('Enter');
-    await expect.poll(() => rowsOf(page).count()).toBe(1);
-    await rowsOf(page).getByRole('button', { name: '/openapi/v1/orders/query' }).click();
-    await page.getByRole('dialog', { name: 'Request' }).getByText('127.0.0.1').waitFor();
-  });
-});
-
-describe('people and audit', () => {
-  it('an admin makes an account, and everybody sees who did', async () => {
-    const page = await at.person('admin', 'ada');
-    await page.goto('/console/people');
+  it('an account is made, and everybody sees who did', async () => {
+    const page = await goTo('/people');
     await page.getByRole('button', { name: 'New person' }).click();
     const form = page.getByRole('dialog', { name: 'New person' });
     await form.getByLabel('Name').fill('dora');

@@ -220,7 +220,7 @@ describe.for(SCREENS)('nothing for axe to find and nothing that sticks out, %s',
   });
 
   it('what is around every page, its menus and the search', async () => {
-    await page.goto('/console/no/such/page');
+    await page.evaluate(`history.pushState(null, '', '/console/no/such/page')`);
     await page.getByText('There is nothing here').waitFor();
     expect(await faultsOf(page, [])).toEqual([]);
     await page.getByRole('button', { name: 'Light or dark' }).click();
@@ -238,14 +238,16 @@ describe.for(SCREENS)('nothing for axe to find and nothing that sticks out, %s',
     expect(await faultsOf(page, AROUND)).toEqual([]);
   });
 
-  it.for([
-    ['/sign-in', 'Forgot your password?'],
-    ['/setup#abc', 'The same again'],
-  ] as const)('%s, where nobody has signed in', async ([path, shows]) => {
+  it('where nobody has signed in', async () => {
     const outside = await at.visitor(screen);
-    await outside.goto(`/console${path}`);
-    await outside.getByText(shows).waitFor();
-    expect(await faultsOf(outside, [])).toEqual([]);
+    for (const [path, shows] of [
+      ['/sign-in', 'Forgot your password?'],
+      ['/setup#abc', 'The same again'],
+    ]) {
+      await outside.goto(`/console${path}`);
+      await outside.getByText(shows ?? '').waitFor();
+      expect.soft([path, await faultsOf(outside, [])]).toEqual([path, []]);
+    }
   });
 
   it('and no page has complained', () => {

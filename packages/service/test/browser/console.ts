@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import type { Role } from '../../src/operator/people/roles.js';
 import { consoleClient } from '../console/support.js';
@@ -15,15 +15,15 @@ const PATIENCE_MS = 20_000;
 export interface ConsoleBrowser {
   /** A page for several tests, and what it has complained about so far. Nobody is signed in. */
   open(more?: BrowserContextOptions): Promise<{ readonly page: Page; readonly complaints: readonly string[] }>;
-  /** A page in which nobody is signed in. */
+  /** A page in which nobody is signed in. With options, be there none in them, nobody had it before or gets it afterwards. */
   visitor(more?: BrowserContextOptions): Promise<Page>;
   /** The page of somebody who has just signed in. The person is made if there is none of that name. */
   person(role: Role, name?: string, more?: BrowserContextOptions): Promise<Page>;
 }
 
 export function consoleBrowser(browser: Browser, service: TestService): ConsoleBrowser {
-  // Those that a former test has left, without its cookies and settings: they have the console's files already.
-  const free: BrowserContext[] = [];
+  // Those that a former test has left, without its cookies and settings: they have read the console's scripts already.
+  const free: Page[] = [];
   const usual: BrowserContextOptions = {
     ...DESKTOP,
     locale: 'en-GB',
@@ -32,23 +32,21 @@ export function consoleBrowser(browser: Browser, service: TestService): ConsoleB
   };
 
   async function open(more?: BrowserContextOptions) {
-    const context = (more ? undefined : free.pop()) ?? (await browser.newContext({ ...usual, ...more }));
-    const page = await context.newPage();
+    const page = (more ? undefined : free.pop()) ?? (await (await browser.newContext({ ...usual, ...more })).newPage());
     page.setDefaultTimeout(PATIENCE_MS);
     return { page, complaints: gatherComplaints(page) };
   }
 
   async function visitor(more?: BrowserContextOptions): Promise<Page> {
     const { page, complaints } = await open(more);
-    const context = page.context();
     onTestFinished(async ({ task }) => {
       const hasFailed = task.result?.state === 'fail';
       // The error says what was waited for; this, what was there instead.
       if (hasFailed) process.stderr.write(`${page.url()} shows:\n${await textOf(page)}\n`);
-      if (more || hasFailed) await context.close();
+      if (more || hasFailed) await page.context().close();
       else {
-        await empty(context);
-        free.push(context);
+        await empty(page);
+        free.push(page);
       }
       expect(complaints).toEqual([]);
     });
@@ -68,11 +66,13 @@ export function consoleBrowser(browser: Browser, service: TestService): ConsoleB
 
 const textOf = (page: Page): Promise<string> => page.evaluate('document.body.innerText');
 
-async function empty(context: BrowserContext): Promise<void> {
-  for (const page of context.pages()) {
-    if (page.url().startsWith('http')) await page.evaluate('localStorage.clear()');
-    await page.close();
-  }
+async function empty(page: Page): Promise<void> {
+  page.removeAllListeners();
+  await page.unrouteAll({ behavior: 'wait' });
+  if (page.url().startsWith('http')) await page.evaluate('localStorage.clear(), sessionStorage.clear()');
+  await page.goto('about:blank');
+  const context = page.context();
+  for (const other of context.pages()) if (other !== page) await other.close();
   await context.clearCookies();
 }
 

@@ -15,8 +15,10 @@ export const PHONE: BrowserContextOptions = {
 export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 900 } };
 
 export function launch(): Promise<Browser> {
-  // As root, in a container as on CI, Chromium's own sandbox does not start. The pages are ours.
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  // As root, in a container as on CI, Chromium's own sandbox does not start. The pages are ours. One process for all tabs of a
+  // context has read their scripts once.
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--renderer-process-limit=1'];
+  return chromium.launch({ executablePath, args });
 }
 
 /** A phone of its own: nothing is shared with another but the link. What the page complains about fails the test. */

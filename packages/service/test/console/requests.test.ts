@@ -4,6 +4,7 @@ import { createRequestLog } from '../../src/http/request-log.js';
 import type { Database } from '../../src/platform/db/database.js';
 import { capturedLog } from '../support/captured-log.js';
 import type { ChannelClient } from '../support/channel-client.js';
+import { until } from '../support/processes.js';
 import { scrape } from '../support/scrape.js';
 import { anotherNode } from '../support/second-node.js';
 import { type TestService, testService } from '../support/service.js';
@@ -28,12 +29,8 @@ interface Line {
 
 const path = () => `/channels/${appId}/requests`;
 /** What is written within a second: asked for until it is there. */
-async function logged(requestId: string, of = path()): Promise<Record<string, unknown>> {
-  for (;;) {
-    const { body } = await viewer.get(`${of}?requestId=${requestId}`);
-    if (body.requests.length > 0) return body.requests[0];
-  }
-}
+const logged = (requestId: string, of = path()): Promise<Record<string, unknown>> =>
+  until(`a line about ${requestId}`, async () => (await viewer.get(`${of}?requestId=${requestId}`)).body.requests[0]);
 
 describe('a call of a channel', () => {
   it('is written down with its code, its duration and from where it came', async () => {

@@ -15,11 +15,11 @@ import { until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 import { untilAnswered } from '../support/until-answered.js';
 
-const ORDERS = soakSize('CREATES', 120, 200);
+const ORDERS = soakSize('CREATES', 60, 200);
 const CONNECTIONS = 16;
-const KILL_EVERY = 80;
+const KILL_EVERY = Math.min(80, ORDERS / 2 + 5);
 /** One in so many kills its node at a named point. */
-const NAMED_EVERY = 40;
+const NAMED_EVERY = Math.min(40, ORDERS / 3);
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
 /** Of the institution's faults: declines, pending ones, lost, broken, forged and late answers and notices. */
 const FAULTS = ['0001', '0002', '0004', '0005', '0006', '0007', '0008', '0010', '0011', '0012', '0015', '0016'];

@@ -11,7 +11,7 @@ import { killEverything, LEDGER_NODE, ledgerPort, type Running, start } from '..
 import { soakSize } from '../support/soak.js';
 
 const ROUNDS = soakSize('KILL_ROUNDS', 2, 5);
-const ACKNOWLEDGED_PER_ROUND = 120;
+const ACKNOWLEDGED_PER_ROUND = soakSize('KILL_ACKNOWLEDGED', 50, 120);
 const CONNECTIONS = 12;
 
 let dataDir: string;

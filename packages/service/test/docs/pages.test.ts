@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { ENDPOINTS } from '@perennial/wire';
+import { ENDPOINTS, MISTAKES } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import { ALERT_KINDS } from '../../src/platform/alerts/alerts-sql.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 import { testService } from '../support/service.js';
-import { ROOT, readPage, tableRows } from './pages.js';
+import { ROOT, readPage, rowsUnder, tableRows } from './pages.js';
 
 describe('links', () => {
   it('lead to files and headings that exist', async () => {
@@ -119,6 +119,13 @@ describe('docs/interface.md', () => {
     ]) {
       expect(page).toContain(text);
     }
+  });
+
+  it('names every mistake in signing that is diagnosed', async () => {
+    const rows = rowsUnder(await readPage('docs/interface.md'), '### When it does not match');
+    const names = rows.flatMap(([cell = '']) => cell.replaceAll('`', '').split(', '));
+    const fields = ['diagnosis.lines', 'diagnosis.likely'];
+    expect(names).toEqual([...fields, ...MISTAKES.map(({ mistake }) => mistake)]);
   });
 
   it('lists every endpoint with what it needs', async () => {

@@ -35,15 +35,13 @@ export async function dump(database: Database): Promise<string> {
   const tables = await database.query<{ name: string }>(
     `select tablename as name from pg_tables where schemaname = 'public' order by tablename`,
   );
-  const parts = await Promise.all(
-    tables.map(async ({ name }) => {
-      const [row] = await database.query<{ rows: string | null }>(
-        `select json_agg(t order by t::text)::text as rows from ${name} t`,
-      );
-      return `${name}: ${row?.rows ?? ''}`;
-    }),
+  const parts = tables.map(
+    ({ name }) => `(select '${name}: ' || coalesce(json_agg(t order by t::text)::text, '') from ${name} t)`,
   );
-  return parts.join('\n');
+  const [row] = await database.query<{ text: string }>(
+    `select concat_ws(E'\\n', ${['null', ...parts].join()}) as text`,
+  );
+  return row?.text ?? '';
 }
 
 export async function versionOf(database: Database, appId: string): Promise<number | undefined> {

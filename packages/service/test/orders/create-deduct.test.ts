@@ -12,6 +12,7 @@ import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch
 import { PRODUCT } from '../operator/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { bindCard, demoChannel, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { IN_THE_CLEAR } from '../support/envelope.js';
 import { type TestService, testService } from '../support/service.js';
 import { agreementOf, anotherChannel } from './support.js';
 
@@ -315,7 +316,8 @@ describe('orders/create in mode A, refused', () => {
         : { ...request, [field]: '6222020000001234567' },
     );
     expect(reply.code).toBe('400002');
-    expect(reply.envelope.message).toBe(`${inside ? 'sharedAgreement.' : ''}${field} cannot be decrypted`);
+    const name = `${inside ? 'sharedAgreement.' : ''}${field}`;
+    expect(reply.envelope.message).toBe(`${name} cannot be decrypted${IN_THE_CLEAR}`);
   });
 
   it.each([

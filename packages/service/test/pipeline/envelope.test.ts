@@ -39,7 +39,6 @@ const request = (method: string, path: string, headers: Record<string, string> =
 
 describe('an unknown path', () => {
   it.each([
-    '/',
     '/openapi/v1/',
     '/openapi/v1/nothing',
     '/openapi/v1/auth/token/',

@@ -9,7 +9,8 @@ let service: TestService;
 let channel: ChannelClient;
 let token: string;
 beforeAll(async () => {
-  service = await testService();
+  // Of production, where nothing is told: the sandbox has tests of its own (test/kit/diagnosis.test.ts).
+  service = await testService({ environment: 'production' });
   channel = await service.channel();
   token = await channel.getToken();
 });
@@ -22,6 +23,7 @@ function expectRefused(reply: Reply): void {
   expect(reply.status).toBe(401);
   expectEnvelope(reply.envelope, '401002');
   expect(reply.envelope.message).toBe('signature does not match');
+  expect(reply.data).toBeNull();
 }
 
 describe('X-SVC-Signature', () => {

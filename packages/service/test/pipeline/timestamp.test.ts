@@ -7,7 +7,8 @@ import { type TestService, testService } from '../support/service.js';
 let service: TestService;
 let channel: ChannelClient;
 beforeAll(async () => {
-  service = await testService();
+  // Of production, where nothing is told: the sandbox has tests of its own (test/kit/diagnosis.test.ts).
+  service = await testService({ environment: 'production' });
   channel = await service.channel();
 });
 afterAll(() => service.close());
@@ -23,6 +24,7 @@ describe('X-SVC-Timestamp', () => {
     const reply = await list(service.clock.now() + offset);
     expect(reply.status).toBe(401);
     expectEnvelope(reply.envelope, '401003');
+    expect(reply.data).toBeNull();
   });
 
   it.each([

@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
@@ -36,6 +40,9 @@ let channel: ChannelClient;
 let settings: Record<string, string>;
 let bridgeKey: string;
 let bridgePort: number;
+let folder: string;
+/** For all tests, each of which looks at its own order. */
+let there: ReferenceProgram;
 
 beforeAll(async () => {
   fresh = await freshDatabase();
@@ -76,20 +83,26 @@ beforeAll(async () => {
   bridgeKey = bridge.gatewayKey ?? '';
   await authorizePaymentChannel(operator, { appId: made.appId, code: 'BRIDGE', shareEnabled: true });
   channel = channelClient(`http://127.0.0.1:${port}`, made);
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-institution-'));
+  there = await startInstitution({
+    port: bridgePort,
+    key: Buffer.from(bridgeKey, 'base64'),
+    clock: systemClock,
+    control: true,
+    delays: { settleMs: 0 },
+    dataDir: folder,
+  });
 });
 afterAll(async () => {
+  await there.stop();
   await service.stop();
   await fresh.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
-async function institution(dataDir?: string) {
-  return spawnInstitution({
-    port: bridgePort,
-    key: bridgeKey,
-    dataDir: dataDir ?? (await temporaryFolder()),
-    delays: { settleMs: 0 },
-  });
-}
+/** One that can be killed, in place of the one for all. */
+const killable = (dataDir: string) =>
+  spawnInstitution({ port: bridgePort, key: bridgeKey, dataDir, delays: { settleMs: 0 } });
 
 async function paidOrder(tail = '8888'): Promise<string> {
   const channelUserId = unique('user');
@@ -131,7 +144,6 @@ const eventsAbout = async (orderNo: string) =>
 
 describe('a refund over the bridge', () => {
   it('succeeds, in part and in full', async () => {
-    const there = await institution();
     const orderNo = await paidOrder();
     await refundPayment(operator, { orderNo, cycleNo: 1, amountCent: 990 });
     expect(await refundPayment(operator, { orderNo, cycleNo: 1 })).toMatchObject({ amountCent: 1000 });
@@ -140,7 +152,6 @@ describe('a refund over the bridge', () => {
   });
 
   it('is refused (0019)', async () => {
-    const there = await institution();
     const orderNo = await paidOrder('0019');
     await expect(refundPayment(operator, { orderNo, cycleNo: 1 })).rejects.toThrow(/the bank refuses refunds/);
     expect(await givenBack(there, orderNo)).toEqual([0, 0]);
@@ -151,7 +162,6 @@ describe('a refund over the bridge', () => {
     ['0020', 'succeeds', 'REFUND_FULL', 1990],
     ['0023', 'is refused', 'SUCCESS', 0],
   ])('is pending first (%s) and %s later', async (tail, _later, status, cents) => {
-    const there = await institution();
     const orderNo = await paidOrder(tail);
     expect(await refundPayment(operator, { orderNo, cycleNo: 1 })).toMatchObject({ status: 'STARTED' });
     await until('the result', async () => {
@@ -163,7 +173,6 @@ describe('a refund over the bridge', () => {
   });
 
   it('that is told over another amount (0024) is an alert, and right when asked about', async () => {
-    const there = await institution();
     const orderNo = await paidOrder('0024');
     expect(await refundPayment(operator, { orderNo, cycleNo: 1, amountCent: 5 })).toMatchObject({ status: 'STARTED' });
     expect(await alerts(fresh.database)).toContainEqual({
@@ -179,7 +188,6 @@ describe('a refund over the bridge', () => {
   it.each(['answer-lost', 'error-before', 'error-after', 'forged-answer', 'garbage-answer'])(
     'whose answer is useless (%s): asked about, and given back once',
     async (fault) => {
-      const there = await institution();
       await control(there, { action: 'set', fault, operation: 'refund', times: 1 });
       const orderNo = await paidOrder();
       expect(await refundPayment(operator, { orderNo, cycleNo: 1 })).toMatchObject({ status: 'STARTED' });
@@ -190,11 +198,9 @@ describe('a refund over the bridge', () => {
   );
 
   it('from the command line', async () => {
-    const there = await institution();
     const orderNo = await paidOrder();
-    const folder = await temporaryFolder();
     const args = ['order', 'refund', orderNo, '1', '--amount-cent', '490', '--json'];
-    const ran = await perennial(args, { ...settings, DATA_DIR: folder });
+    const ran = await perennial(args, { ...settings, DATA_DIR: await temporaryFolder() });
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(ran.stdout)).toMatchObject({ status: 'SUCCESS', payment: { paymentStatus: 'REFUND_PART' } });
     expect(await givenBack(there, orderNo)).toEqual([490, 1]);
@@ -217,7 +223,6 @@ describe('a process that is killed over a refund', () => {
     ['after-call', 1990],
     ['after-commit', 1990],
   ])('%s: the job finishes it, and it is given back once', async (point, before) => {
-    const there = await institution();
     const orderNo = await paidOrder();
     expect(await refundIn(point, { orderNo, cycleNo: 1 })).toBeUndefined();
     expect((await givenBack(there, orderNo))[0]).toBe(before);
@@ -230,7 +235,6 @@ describe('a process that is killed over a refund', () => {
   it.each(['before-call', 'after-call', 'after-commit'])(
     '%s: the same command with the same key goes on with it',
     async (point) => {
-      const there = await institution();
       const orderNo = await paidOrder();
       const input = { orderNo, cycleNo: 1, amountCent: 700, key: 'again' };
       expect(await refundIn(point, input)).toBeUndefined();
@@ -243,14 +247,15 @@ describe('a process that is killed over a refund', () => {
 
   it('and so is the institution: what it has booked is not booked again', async () => {
     const dataDir = await temporaryFolder();
-    const first = await institution(dataDir);
+    await there.stop();
+    const first = await killable(dataDir);
     const orderNo = await paidOrder();
     expect(await refundIn('after-call', { orderNo, cycleNo: 1 })).toBeUndefined();
     first.running.child.kill('SIGKILL');
     await first.running.exited;
     await ask();
     expect(await statusOf(orderNo)).toBe('SUCCESS');
-    const second = await institution(dataDir);
+    const second = await killable(dataDir);
     await ask();
     expect(await statusOf(orderNo)).toBe('REFUND_FULL');
     expect(await givenBack(second, orderNo)).toEqual([1990, 1]);

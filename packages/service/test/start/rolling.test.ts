@@ -12,7 +12,7 @@ it('behind haproxy every node is restarted in turn, and no request fails or has 
       rounds: 1,
       callers: 3,
       // As fast as they can is what `npm run prove -- rolling` has.
-      pauseMs: 40,
+      pauseMs: 150,
       drainSeconds: 3,
       checkMs: 100,
       onStarted: ({ child }) => onTestFinished(() => void child.kill('SIGKILL')),

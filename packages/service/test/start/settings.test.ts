@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimInstallation } from '../../src/platform/installation/installation.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { PlainError } from '../../src/platform/plain-error.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { checkNodeSettings, readSettings } from '../../src/platform/settings.js';
@@ -48,6 +49,24 @@ async function refusal(env: Record<string, string>): Promise<string> {
     .filter((line) => !line.startsWith('  '));
   expect(lines).toHaveLength(1);
   return lines[0] ?? '';
+}
+
+/** The same of a database that cannot be opened, without a process of its own: what one says of it, the password below shows. */
+async function openingRefusal(env: Record<string, string>): Promise<string> {
+  const opening = openDatabaseFromSettings(readSettings({ DATA_DIR: dataDir, ...env }), {
+    role: 'service',
+    log: () => undefined,
+  });
+  const error = await opening.then(
+    async (opened) => {
+      await opened.close();
+      return undefined;
+    },
+    (thrown) => thrown,
+  );
+  expect(error).toBeInstanceOf(PlainError);
+  expect(error.message).not.toContain('\n');
+  return error.message;
 }
 
 describe('a bad setting stops the start with one line that names it', () => {
@@ -197,7 +216,7 @@ describe('a start that cannot work says why in one line', () => {
     const fresh = await freshDatabase();
     const url = new URL(fresh.url);
     url.pathname = '/no_such_database';
-    expect(await refusal({ DATABASE_URL: url.href })).toMatch(/DATABASE_URL: .*no database/);
+    expect(await openingRefusal({ DATABASE_URL: url.href })).toMatch(/DATABASE_URL: .*no database/);
     await fresh.close();
   });
 
@@ -206,7 +225,7 @@ describe('a start that cannot work says why in one line', () => {
     const key = randomBytes(32);
     await claimInstallation(fresh.database, 'sandbox', openVault([key]));
     const env = { ...PRODUCTION, DATABASE_URL: fresh.url, MASTER_KEY: key.toString('base64') };
-    expect(await refusal(env)).toMatch(/belongs to the sandbox environment/);
+    expect(await openingRefusal(env)).toMatch(/belongs to the sandbox environment/);
     await fresh.close();
   });
 
@@ -215,7 +234,7 @@ describe('a start that cannot work says why in one line', () => {
     const old = randomBytes(32);
     await claimInstallation(fresh.database, 'sandbox', openVault([old]));
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: KEY };
-    expect(await refusal(env)).toMatch(/MASTER_KEY is not the one/);
+    expect(await openingRefusal(env)).toMatch(/MASTER_KEY is not the one/);
     const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0', ...env, MASTER_KEY_PREVIOUS: old.toString('base64') });
     await serviceUrl(running);
     running.child.kill('SIGTERM');
@@ -228,7 +247,7 @@ describe('a start that cannot work says why in one line', () => {
     await fresh.database.query(
       `insert into schema_migrations (version, name, sha256, is_contract) values (999, 'future', 'x', true)`,
     );
-    expect(await refusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY })).toMatch(/version 999.*newer build/);
+    expect(await openingRefusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY })).toMatch(/version 999.*newer build/);
     await fresh.close();
   });
 
@@ -245,6 +264,6 @@ describe('a start that cannot work says why in one line', () => {
   it('DATA_DIR cannot be made', async () => {
     const file = path.join(dataDir, 'a-file');
     await writeFile(file, '');
-    expect(await refusal({ DATA_DIR: path.join(file, 'data') })).toMatch(/DATA_DIR|data folder/);
+    expect(await openingRefusal({ DATA_DIR: path.join(file, 'data') })).toMatch(/DATA_DIR|data folder/);
   });
 });

@@ -81,7 +81,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   cli: ['frame', 'commands'],
   'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'reference-programs'],
   console: ['schemas', 'sessions', 'operations'],
-  http: ['answers', 'limits', 'long-answers', 'requests', 'pages', 'console'],
+  http: ['answers', 'limits', 'long-answers', 'requests', 'pages', 'console', 'developers'],
 };
 
 const packages = path.join(packageRoot, '..');

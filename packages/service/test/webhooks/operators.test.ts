@@ -219,6 +219,11 @@ describe('an address', () => {
 });
 
 describe('refused in one line, and nothing written', () => {
+  let before: string;
+  beforeAll(async () => {
+    before = await dump(database());
+  });
+
   it.each([
     ['an unknown channel', () => listEventsOfChannel(operator(), { appId: 'test_none' }), /no channel "test_none"/],
     ['an unknown status', () => listEventsOfChannel(operator(), { appId, status: 'SENT' }), /status must be/],
@@ -233,7 +238,6 @@ describe('refused in one line, and nothing written', () => {
     ['a pause of an unknown channel', () => pauseEvents(operator(), { appId: 'test_none' }), /no channel/],
     ['a pause of an unknown type', () => pauseEvents(operator(), { appId, eventType: 'x' }), /event type must be/],
   ])('%s', async (_what, act, message) => {
-    const before = await dump(database());
     await expect(act()).rejects.toThrow(message);
     expect(await dump(database())).toBe(before);
   });

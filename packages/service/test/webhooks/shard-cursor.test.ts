@@ -23,10 +23,11 @@ const row = (writtenAt: number, committedAt = writtenAt, eventNo = 1): Row => ({
 function readFor(rows: readonly Row[], ms: number) {
   const cursor = createShardCursor();
   const table = rows.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
+  const late = table.filter(({ writtenAt, committedAt }) => committedAt > writtenAt);
   const foundAt = new Map<Row, number>();
   let sent = 0;
   for (let at = 0; at <= ms; at += 100) {
-    for (const part of cursor.nextParts({ at: NOW + at, horizon: String(horizon(table, at)) })) {
+    for (const part of cursor.nextParts({ at: NOW + at, horizon: String(horizon(late, at)) })) {
       const page = pageOf(table, part, at);
       for (const one of page) if (!foundAt.has(one)) foundAt.set(one, at);
       part.wasRead(page, page.length === PAGE);
@@ -36,8 +37,9 @@ function readFor(rows: readonly Row[], ms: number) {
   return { foundAt, sent };
 }
 
-const horizon = (table: readonly Row[], at: number): number =>
-  table.find(({ writtenAt, committedAt }) => writtenAt <= at && committedAt > at)?.writtenAt ?? at;
+/** Of the first that is written and not yet committed. */
+const horizon = (late: readonly Row[], at: number): number =>
+  late.find(({ writtenAt, committedAt }) => writtenAt <= at && committedAt > at)?.writtenAt ?? at;
 
 function pageOf(table: readonly Row[], { after, until, since }: ReadPart, at: number): Row[] {
   const page: Row[] = [];

@@ -175,6 +175,19 @@ export async function keepFormerAppSecret(tx: Queryable, channelId: number, hour
   await tx.query(KEEP_FORMER_APP_SECRET, [channelId, hours]);
 }
 
+const KEEP_ENDED_APP_SECRET = statement({
+  text: `update channels set former_app_secret = app_secret, former_secret_until = to_timestamp(0) where channel_id = $1`,
+  parameters: ['bigint'],
+});
+
+/**
+ * To be called before a new app secret is stored, in the sandbox: the present one is known from then on, and taken by nobody. Its
+ * end is long past, so that it is over by any clock.
+ */
+export async function keepEndedAppSecret(tx: Queryable, channelId: number): Promise<void> {
+  await tx.query(KEEP_ENDED_APP_SECRET, [channelId]);
+}
+
 const FORGET_FORMER_APP_SECRET = statement({
   text: 'update channels set former_app_secret = null, former_secret_until = null where channel_id = $1',
   parameters: ['bigint'],

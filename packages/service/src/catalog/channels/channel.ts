@@ -11,7 +11,7 @@ export interface Channel {
   readonly suspended: boolean;
   readonly tokenEpoch: number;
   readonly appSecret: Uint8Array;
-  /** The one before, after a roll with an overlap: signatures under it are taken until then, in Unix milliseconds. */
+  /** The one before: signatures under it are taken until then, in Unix milliseconds, which in the sandbox may be long past. */
   readonly formerAppSecret: { readonly secret: Uint8Array; readonly until: number } | undefined;
   readonly aesKey: Uint8Array;
   readonly callbackSecret: Uint8Array;

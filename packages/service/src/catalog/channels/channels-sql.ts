@@ -20,7 +20,7 @@ export interface ChannelRow {
   readonly frameOrigins: readonly string[];
   readonly answerEncryption: EncryptionVersion;
   readonly acceptsV1: boolean;
-  /** Sealed as appSecret is. Null unless the app secret was rolled with an overlap. */
+  /** Sealed as appSecret is. Null unless the app secret was rolled with an overlap, or in the sandbox. */
   readonly formerAppSecret: string | null;
   /** Until when that one is taken too, in Unix milliseconds. */
   readonly formerSecretUntil: number | null;

@@ -16,6 +16,8 @@ declare module 'fastify' {
     resultCode?: string;
     /** Of a refusal: the message that was answered, for the log of requests. */
     refusalMessage?: string;
+    /** Of a refusal that was diagnosed: the names of the mistakes, for the log line. */
+    diagnosedMistakes?: readonly string[];
     /** Why the answer was not sent to its end. Unset also when the client has hung up. */
     cut?: 'slow' | 'fault' | 'stopping';
   }
@@ -79,6 +81,10 @@ export interface Refusal {
   /** Overrides the status of the code, where 200 would mean success. */
   readonly http?: number;
   readonly message: string;
+  /** In the sandbox, as JSON. Unset: null. */
+  readonly data?: string;
+  /** What that data names. */
+  readonly mistakes?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   /** A fault is logged with its cause; a refusal is not, it is an error of the caller. */
   readonly isFault: boolean;

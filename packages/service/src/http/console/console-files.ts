@@ -1,60 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { brotliCompress, constants } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
+import { createStaticFiles, KEEP_FOR_GOOD, sendStaticFile } from '../answers/static-files.js';
 
 /** What the build of the console's pages has made. */
 const FOLDER = new URL('../console/dist/', PACKAGE_FOLDER);
 
-const TYPES: Readonly<Record<string, string>> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-  png: 'image/png',
-  woff2: 'font/woff2',
-  json: 'application/json; charset=utf-8',
-};
-
-const compress = promisify(brotliCompress);
-
-interface StoredFile {
-  readonly type: string;
-  readonly bytes: Buffer;
-  readonly compressed: Buffer;
-}
-
-/** Read and compressed when it is first asked for, and kept: names hold a hash of the content. */
-const files = new Map<string, Promise<StoredFile>>();
-
-async function load(name: string): Promise<StoredFile> {
-  const bytes = await readFile(new URL(`assets/${name}`, FOLDER));
-  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
-  const compressed = await compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
-  return { type, bytes, compressed };
-}
+const files = createStaticFiles(new URL('assets/', FOLDER));
 
 /** Undefined for a name that the build has not made. */
 export async function sendConsoleFile(reply: FastifyReply, name: string): Promise<FastifyReply | undefined> {
-  if (!/^[\w-]+(\.[\w-]+)+$/.test(name)) return undefined;
-  const loading = files.get(name) ?? load(name);
-  files.set(name, loading);
-  let file: StoredFile;
-  try {
-    file = await loading;
-  } catch {
-    files.delete(name);
-    return undefined;
-  }
-  const takesBrotli = /\bbr\b/.test(String(reply.request.headers['accept-encoding'] ?? ''));
-  void reply
-    .header('content-type', file.type)
-    .header('cache-control', 'public, max-age=31536000, immutable')
-    .header('vary', 'accept-encoding')
-    .header('x-content-type-options', 'nosniff');
-  if (takesBrotli) void reply.header('content-encoding', 'br');
-  return reply.send(takesBrotli ? file.compressed : file.bytes);
+  const file = await files.find(name);
+  return file && sendStaticFile(reply, file, KEEP_FOR_GOOD);
 }
 
 let page: Promise<string> | undefined;

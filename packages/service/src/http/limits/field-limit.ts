@@ -11,14 +11,16 @@ import { RateLimited } from '../answers/minute-limit.js';
 /** Runs the action of a request. An encrypted field that cannot be read is counted before the request is answered. */
 export type FieldLimit = <T>(channel: Channel, act: () => Promise<T>) => Promise<T>;
 
-export function createFieldLimit({
-  database,
-  clock,
-}: {
+export interface FieldLimitDeps {
   readonly database: Database;
   readonly clock: Clock;
-}): FieldLimit {
-  return async ({ channelId, appId, fieldFailures }, act) => {
+  /** In the sandbox alone: the same rejection with what is probably wrong. */
+  readonly explain?: ((error: UnreadableField, channel: Channel) => UnreadableField) | undefined;
+}
+
+export function createFieldLimit({ database, clock, explain }: FieldLimitDeps): FieldLimit {
+  return async (channel, act) => {
+    const { channelId, appId, fieldFailures } = channel;
     fieldFailures.forgetEndedMinute(clock.now());
     try {
       return await act();
@@ -27,7 +29,7 @@ export function createFieldLimit({
         fieldFailures.startMinute(clock.now());
         const counted = await countFailure(channelId, appId);
         fieldFailures.setCount(counted, clock.now());
-        if (counted.failures <= MAX_FIELD_FAILURES) throw error;
+        if (counted.failures <= MAX_FIELD_FAILURES) throw explain ? explain(error, channel) : error;
       } else if (!(error instanceof TooManyUnreadableFields)) throw error;
       throw new RateLimited(fieldFailures.secondsLeft(clock.now()));
     }

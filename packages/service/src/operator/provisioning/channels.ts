@@ -5,6 +5,7 @@ import {
   endAccessTokens,
   forgetFormerAppSecret,
   insertChannel,
+  keepEndedAppSecret,
   keepFormerAppSecret,
   storeChannelStatus,
   storeCredentials,
@@ -18,6 +19,7 @@ import {
   resealCredentials,
   sealCredentials,
 } from '../../catalog/channels/credentials.js';
+import type { Queryable } from '../../platform/db/database.js';
 import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
@@ -124,12 +126,17 @@ export async function resetCredentials(
   const channel = await changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {
     const next = { ...openCredentials(operator.vault, appId, row), ...reset };
     if (overlapHours > 0) await keepFormerAppSecret(tx, row.channelId, overlapHours);
-    else if (rollsAppSecret) await forgetFormerAppSecret(tx, row.channelId);
+    else if (rollsAppSecret) await endFormerAppSecret(tx, operator.environment, row.channelId);
     await storeCredentials(tx, row.channelId, resealCredentials(operator.vault, appId, row.dataKey, next));
     if (overlapHours === 0) await endAccessTokens(tx, row.channelId);
     return { credentials: chosen, ...(overlapHours > 0 ? { overlapHours } : {}) };
   });
   return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, toBase64Text(fresh[name])])) };
+}
+
+/** The sandbox can tell a channel then that it still signs with the one before. */
+function endFormerAppSecret(tx: Queryable, environment: Environment, channelId: number): Promise<void> {
+  return environment === 'sandbox' ? keepEndedAppSecret(tx, channelId) : forgetFormerAppSecret(tx, channelId);
 }
 
 export async function revokeTokens(

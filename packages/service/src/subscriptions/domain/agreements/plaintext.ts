@@ -18,7 +18,16 @@ const PLAINTEXT_RULES = {
 export type PlaintextKind = keyof typeof PLAINTEXT_RULES;
 
 /** Counted, because this rejection tells somebody without the key something about a ciphertext. */
-export class UnreadableField extends Rejection {}
+export class UnreadableField extends Rejection {
+  constructor(
+    name: 'DECRYPT_FAILED' | 'PARAM_INVALID',
+    message: string,
+    /** What could not be decrypted, as it came. */
+    readonly ciphertext?: string,
+  ) {
+    super(name, message);
+  }
+}
 
 /** The channel had too many unreadable fields: nothing is decrypted for it until the minute ends. */
 export class TooManyUnreadableFields extends Error {}
@@ -47,7 +56,7 @@ function decryptOrCountFailure(channel: Channel, ciphertext: string, field: stri
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
     // Which field, but not why: by docs/interface.md all reasons look the same to the caller.
-    throw countFailure(channel, 'DECRYPT_FAILED', `${field} cannot be decrypted`);
+    throw countFailure(channel, 'DECRYPT_FAILED', `${field} cannot be decrypted`, ciphertext);
   }
 }
 
@@ -55,7 +64,8 @@ function countFailure(
   { fieldFailures }: Channel,
   name: 'DECRYPT_FAILED' | 'PARAM_INVALID',
   message: string,
+  ciphertext?: string,
 ): UnreadableField {
   fieldFailures.add();
-  return new UnreadableField(name, message);
+  return new UnreadableField(name, message, ciphertext);
 }

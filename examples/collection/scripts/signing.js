@@ -1,0 +1,62 @@
+// biome-ignore-all lint/correctness/noUnusedVariables: used by the script that is put behind it
+// What a channel does to each request. CryptoJS is in Postman, Newman and Bruno; it has no AES-GCM, so fields are encrypted in
+// svc_aes_v1.
+
+const CryptoJS = require('crypto-js');
+
+/** The headers that go with exactly this body. */
+function signedHeaders(channel, path, body) {
+  const timestamp = String(Date.now());
+  const nonce = randomHex();
+  const requestId = randomHex();
+  const lines = ['POST', path, '', CryptoJS.SHA256(body).toString(), timestamp, nonce, requestId];
+  const mac = CryptoJS.HmacSHA256(lines.join('\n'), CryptoJS.enc.Base64.parse(channel.appSecret));
+  return {
+    'Content-Type': 'application/json;charset=UTF-8',
+    'X-SVC-App-Id': channel.appId,
+    'X-SVC-Timestamp': timestamp,
+    'X-SVC-Nonce': nonce,
+    'X-SVC-Request-Id': requestId,
+    'X-SVC-Signature': mac.toString(CryptoJS.enc.Base64),
+  };
+}
+
+/** Fields whose names end in Encrypted are written as plain text in the collection, and encrypted here. */
+function encryptFields(channel, value, name = '') {
+  if (Array.isArray(value)) return value.map((one) => encryptFields(channel, one));
+  if (value !== null && typeof value === 'object') {
+    const entries = Object.entries(value).map(([key, one]) => [key, encryptFields(channel, one, key)]);
+    return Object.fromEntries(entries);
+  }
+  return name.endsWith('Encrypted') && !value.startsWith('svc_aes_') ? encrypt(channel, value) : value;
+}
+
+function encrypt(channel, text) {
+  const iv = CryptoJS.lib.WordArray.random(16);
+  const { ciphertext } = CryptoJS.AES.encrypt(text, CryptoJS.enc.Base64.parse(channel.aesKey), { iv });
+  return `svc_aes_v1:${iv.clone().concat(ciphertext).toString(CryptoJS.enc.Base64)}`;
+}
+
+function randomHex() {
+  return CryptoJS.lib.WordArray.random(16).toString();
+}
+
+/** The user whom the requests are about, by the names of their variables. */
+function newUser() {
+  return { run: randomHex().slice(0, 12), mobile: String(Math.random()).slice(2, 12).padEnd(10, '0') };
+}
+
+/** The sandbox says what is probably wrong with a signature. */
+function hintsOf(data) {
+  const likely = data?.diagnosis?.likely ?? [];
+  return likely.map(({ hint }) => hint).join('; ');
+}
+
+/** What later requests of the collection ask for, by the names of their variables. */
+function keptOf(endpoint, sent, data) {
+  if (endpoint === 'agreements/bind-sms') return { bindOrderNo: data.bindOrderNo };
+  if (endpoint === 'events/list') return data.events.length > 0 ? { eventId: data.events[0].eventId } : {};
+  if (endpoint !== 'orders/create') return {};
+  if (sent.sharedAgreement) return { sharedOrderNo: data.orderNo };
+  return { orderNo: data.orderNo, paymentOrderNo: data.paymentRecords[0].paymentOrderNo };
+}

@@ -1,0 +1,3 @@
+module example.com/perennial
+
+go 1.19

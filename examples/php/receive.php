@@ -1,0 +1,60 @@
+<?php
+
+// Receives events, as a channel must, and prints each.
+//
+//   PERENNIAL_CHANNEL=data/demo-channel.json php -S localhost:3000 examples/php/receive.php
+//   npx perennial channel set-callback test_demo http://localhost:3000/events
+
+declare(strict_types=1);
+
+require __DIR__ . '/Perennial.php';
+
+const PATH = '/events';
+
+$file = getenv('PERENNIAL_CHANNEL') ?: 'data/demo-channel.json';
+$channel = Perennial::read($file);
+// Each request starts from nothing, so what was dealt with is kept in files. In earnest: in the database, in the transaction
+// of what an event changes, for 30 days.
+$dealtWith = "$file.events";
+
+if ($_SERVER['REQUEST_METHOD'] !== 'POST' || $_SERVER['REQUEST_URI'] !== PATH) {
+    return answer(404, 'not-found');
+}
+$body = file_get_contents('php://input', false, null, 0, 1_048_577);
+if ($body === false || strlen($body) > 1_048_576) {
+    return answer(400, 'length');
+}
+if (!$channel->verify(PATH, $_SERVER, $body)) {
+    say('refused: not signed by the service, or too old');
+    return answer(401, 'signature');
+}
+deal(json_decode($body, true, 32, JSON_THROW_ON_ERROR), $dealtWith);
+answer(200, '0'); // within 5 s: whatever takes longer is done afterwards
+
+function deal(array $event, string $dealtWith): void
+{
+    ['eventId' => $eventId, 'data' => $data] = $event;
+    if (!is_dir($dealtWith)) {
+        @mkdir($dealtWith, 0700);
+    }
+    // Made by one request alone, however many come at the same time.
+    if (@fopen("$dealtWith/" . hash('sha256', $eventId), 'x') === false) {
+        say("again     $eventId, retryNo {$event['retryNo']}: it was dealt with");
+        return;
+    }
+    $what = isset($data['paymentStatus']) ? "period {$data['cycleNo']} {$data['paymentStatus']}" : $data['orderStatus'];
+    say("event     $eventId  {$event['occurredAt']}  {$event['eventType']}  order {$data['orderNo']}  $what");
+}
+
+function answer(int $status, string $code): bool
+{
+    http_response_code($status);
+    header('Content-Type: application/json');
+    echo json_encode(['code' => $code]);
+    return true;
+}
+
+function say(string $line): void
+{
+    file_put_contents('php://stdout', "$line\n");
+}

@@ -1,0 +1,263 @@
+"""A channel's client for Perennial. Copy this file into your project.
+
+    channel = Channel.read("data/demo-channel.json")
+    order = channel.call("orders/create", {"mobileEncrypted": channel.encrypt("13800000001"), ...})
+
+Python 3.9 or newer. Signing and sending take the standard library alone; encrypt and decrypt take the package cryptography
+(pip install cryptography, or Debian's python3-cryptography).
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import http.client
+import json
+import os
+import threading
+import time
+import urllib.parse
+import urllib.request
+import uuid
+
+PREFIX = "/openapi/v1/"
+WAITS = (1, 3, 9)  # seconds before each further try
+TIMEOUT = 15
+TOKEN_ENDED = ("401005", "401006")
+MAX_EVENT_AGE_MS = 5 * 60 * 1000
+
+
+class PerennialError(Exception):
+    """A refusal, with its code. NO_ANSWER: the service could not be reached, and every try is used up."""
+
+    def __init__(self, endpoint, code, message, request_id, hints=()):
+        self.endpoint = endpoint
+        self.code = code
+        self.message = message
+        self.request_id = request_id
+        self.hints = list(hints)  # of the sandbox, what is probably wrong with a signature
+        text = f"{endpoint} was refused: {code} {message} (request {request_id})"
+        super().__init__("; ".join([text, *self.hints]))
+
+
+class UnreadableChannel(Exception):
+    """The file with the credentials is missing, or is another one."""
+
+
+class Channel:
+    """One channel, and the token it has. Threads may share it."""
+
+    def __init__(self, base_url, app_id, app_secret, aes_key=None, callback_secret=None):
+        self.base_url = base_url
+        self.app_id = app_id
+        self.app_secret = app_secret
+        self.aes_key = aes_key
+        self.callback_secret = callback_secret
+        self._lock = threading.Lock()
+        self._token = None
+        self._token_ends = 0.0
+
+    @classmethod
+    def read(cls, path):
+        """From a file as `npm start` writes it."""
+        try:
+            with open(path, encoding="utf-8") as file:
+                of = json.load(file)
+            return cls(of["baseUrl"], of["appId"], of["appSecret"], of["aesKey"], of["callbackSecret"])
+        except (OSError, ValueError, KeyError) as reason:
+            advice = "it is written by npm start; name it if your DATA_DIR is elsewhere"
+            raise UnreadableChannel(f"{path} cannot be read: {advice}") from reason
+
+    def call(self, endpoint, content, idempotency_key=None):
+        """Sends one request and gives `data` of its answer. Name a key to send the same write again later."""
+        key = idempotency_key or str(uuid.uuid4())
+        token = self._current_token(ended=None)
+        try:
+            return self._send(endpoint, content, key, token)
+        except PerennialError as refusal:
+            if refusal.code not in TOKEN_ENDED:
+                raise
+        return self._send(endpoint, content, key, self._current_token(ended=token))
+
+    def encrypt(self, text):
+        return encrypt(self.aes_key, text)
+
+    def decrypt(self, value):
+        return decrypt(self.aes_key, value)
+
+    def verify(self, path, headers, body):
+        return verify(self.callback_secret, path, headers, body)
+
+    def _current_token(self, ended):
+        """A new one a minute before the end of the last, or when the service says that it has ended."""
+        with self._lock:
+            if self._token in (None, ended) or time.monotonic() > self._token_ends:
+                asked = {"grantType": "client_credentials", "appId": self.app_id}
+                data = self._send("auth/token", asked, str(uuid.uuid4()), None)
+                self._token = data["accessToken"]
+                self._token_ends = time.monotonic() + int(data["expiresIn"]) - 60
+            return self._token
+
+    def _send(self, endpoint, content, key, token):
+        """Tries again with the same body and the same key, and signs each try anew."""
+        body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+        for wait in (*WAITS, None):
+            request_id = str(uuid.uuid4())
+            status, retry_after, text = self._post(endpoint, body, self._headers(endpoint, body, key, token, request_id))
+            envelope = _read_envelope(text)
+            if envelope is None and 200 <= status < 300:
+                status, text = 0, "the answer was cut off"
+            if wait is None or not (status in (0, 429) or status >= 500):
+                break
+            time.sleep(int(retry_after) if status == 429 and retry_after.isdecimal() else wait)
+        if envelope is None:
+            raise PerennialError(endpoint, "NO_ANSWER", f"HTTP {status}" if status else text, request_id)
+        if envelope["code"] != "0":
+            raise _to_error(endpoint, envelope)
+        return envelope["data"]
+
+    def _headers(self, endpoint, body, key, token, request_id):
+        timestamp = str(time.time_ns() // 1_000_000)
+        nonce = os.urandom(16).hex()
+        headers = {
+            "Content-Type": "application/json;charset=UTF-8",
+            "X-SVC-App-Id": self.app_id,
+            "X-SVC-Timestamp": timestamp,
+            "X-SVC-Nonce": nonce,
+            "X-SVC-Request-Id": request_id,
+            "X-SVC-Signature": sign(self.app_secret, PREFIX + endpoint, "", body, timestamp, nonce, request_id),
+            "Idempotency-Key": key,  # reads ignore it
+        }
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        return headers
+
+    def _post(self, endpoint, body, headers):
+        """HTTP status, Retry-After and text; status 0 is a connection that broke or an answer that took too long."""
+        request = urllib.request.Request(self.base_url + PREFIX + endpoint, data=body, headers=headers, method="POST")
+        try:
+            with _opener.open(request, timeout=TIMEOUT) as response:
+                return response.status, response.headers.get("Retry-After", ""), response.read()
+        except (OSError, http.client.HTTPException) as failure:
+            return 0, "", str(failure)
+
+
+class _EveryStatus(urllib.request.HTTPErrorProcessor):
+    """A refusal has an answer like any other, and nobody is sent elsewhere."""
+
+    def http_response(self, request, response):
+        return response
+
+    https_response = http_response
+
+
+_opener = urllib.request.build_opener(_EveryStatus)
+
+
+def _read_envelope(text):
+    try:
+        envelope = json.loads(text)
+    except ValueError:
+        return None
+    return envelope if isinstance(envelope, dict) and "code" in envelope else None
+
+
+def _to_error(endpoint, envelope):
+    diagnosis = (envelope.get("data") or {}).get("diagnosis") or {}
+    hints = [likely["hint"] for likely in diagnosis.get("likely", [])]
+    return PerennialError(endpoint, envelope["code"], envelope["message"], envelope["requestId"], hints)
+
+
+def sign(secret, path, query, body, timestamp, nonce, request_id):
+    """The signature of a request, or of an event, whose id then is the last line. The digest is over the bytes sent."""
+    lines = ["POST", path, query, hashlib.sha256(body).hexdigest(), timestamp, nonce, request_id]
+    return base64.b64encode(_mac(secret, "\n".join(lines))).decode()
+
+
+def verify(callback_secret, path, headers, body, now_ms=None):
+    """Whether an event comes from the service and was sent within 5 minutes. `body` is the bytes as they came."""
+    timestamp, nonce, event_id, given = (
+        headers.get(f"X-SVC-{name}") or "" for name in ("Timestamp", "Nonce", "Event-Id", "Signature")
+    )
+    expected = sign(callback_secret, path, "", body, timestamp, nonce, event_id)
+    if not hmac.compare_digest(given.encode(), expected.encode()):
+        return False
+    now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    return timestamp.isdecimal() and abs(now_ms - int(timestamp)) <= MAX_EVENT_AGE_MS
+
+
+def redeem_link(callback_secret, host, order_no, app_id, channel_user_id, exp):
+    """A link to the redemption page, as the service makes it. `exp` is its end in Unix seconds."""
+    nothing = hashlib.sha256(b"").hexdigest()
+    mac = _mac(callback_secret, "\n".join(["GET", "/redeem", "", nothing, str(exp), app_id, channel_user_id, order_no]))
+    sig = base64.urlsafe_b64encode(mac).decode().rstrip("=")
+    values = {"orderNo": order_no, "appId": app_id, "channelUserId": channel_user_id, "exp": exp, "sig": sig}
+    return f"{host}/redeem?" + urllib.parse.urlencode(values, quote_via=urllib.parse.quote, safe="")
+
+
+def encrypt(aes_key, text, iv=None):
+    """svc_aes_v2. `iv` is for known answers alone: never use one twice."""
+    iv = iv or os.urandom(12)
+    sealed = _gcm(aes_key).encrypt(iv, text.encode(), None)
+    return "svc_aes_v2:" + base64.b64encode(iv + sealed).decode()
+
+
+def encrypt_v1(aes_key, text, iv=None):
+    """svc_aes_v1, which can be changed on its way: prefer v2."""
+    iv = iv or os.urandom(16)
+    cipher, padding = _cbc(aes_key, iv)
+    padder, encryptor = padding.padder(), cipher.encryptor()
+    padded = padder.update(text.encode()) + padder.finalize()
+    return "svc_aes_v1:" + base64.b64encode(iv + encryptor.update(padded) + encryptor.finalize()).decode()
+
+
+def decrypt(aes_key, value):
+    """Either form. ValueError, without the reason, for whatever cannot be read."""
+    try:
+        bare = _from_base64(value[11:])
+        if value.startswith("svc_aes_v2:"):
+            return _gcm(aes_key).decrypt(bare[:12], bare[12:], None).decode()
+        if value.startswith("svc_aes_v1:"):
+            cipher, padding = _cbc(aes_key, bare[:16])
+            decryptor, unpadder = cipher.decryptor(), padding.unpadder()
+            padded = decryptor.update(bare[16:]) + decryptor.finalize()
+            return (unpadder.update(padded) + unpadder.finalize()).decode()
+    except ImportError:
+        raise
+    except Exception:
+        pass  # one answer for all: who can tell a wrong padding from a wrong text can read v1
+    raise ValueError("the value cannot be decrypted")
+
+
+def _mac(secret, text):
+    return hmac.new(base64.b64decode(secret), text.encode(), hashlib.sha256).digest()
+
+
+def _from_base64(text):
+    """Standard base64 in its one right spelling."""
+    bare = base64.b64decode(text, validate=True)
+    if base64.b64encode(bare).decode() != text:
+        raise binascii.Error("not canonical")
+    return bare
+
+
+def _gcm(aes_key):
+    aead = _cryptography("ciphers.aead")
+    return aead.AESGCM(_mac(aes_key, "svc_aes_v2"))
+
+
+def _cbc(aes_key, iv):
+    ciphers, padding = _cryptography("ciphers"), _cryptography("padding")
+    algorithm = ciphers.algorithms.AES(base64.b64decode(aes_key))
+    return ciphers.Cipher(algorithm, ciphers.modes.CBC(iv)), padding.PKCS7(128)
+
+
+def _cryptography(module):
+    """Imported here, so that what does not encrypt does not need it."""
+    import importlib
+
+    try:
+        return importlib.import_module(f"cryptography.hazmat.primitives.{module}")
+    except ImportError as missing:
+        message = "encrypting needs the package cryptography: pip install cryptography, or apt install python3-cryptography"
+        raise ImportError(message) from missing

@@ -1,0 +1,67 @@
+// A sample shop on perennial-channel: sells subscriptions in all three ways, takes events, leads users to their benefits.
+//
+//   node examples/shop/shop.mjs [path to demo-channel.json] [port]
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const channelFile = process.argv[2] ?? 'data/demo-channel.json';
+const port = Number(process.argv[3] ?? process.env['PORT'] ?? 3100);
+
+const channel = readChannel();
+// Only now: before the first npm start there is neither the file nor the SDK, and the file is the easier one to explain.
+const { PerennialClient, PerennialConnectionError } = await import('perennial-channel');
+const { createSelling } = await import('./selling.mjs');
+const { createEventReceiver } = await import('./events.mjs');
+const { createShopServer } = await import('./web.mjs');
+const { openStore } = await import('./store.mjs');
+
+const client = new PerennialClient({
+  baseUrl: channel.baseUrl,
+  appId: channel.appId,
+  appSecret: channel.appSecret,
+  aesKey: channel.aesKey,
+  // A user is waiting. What has no answer after a second try is resumed later, under the same key.
+  retries: 1,
+});
+await checkService();
+
+const store = await openStore(path.join(path.dirname(channelFile), 'shop.json'));
+const selling = createSelling({ client, store });
+const receiveEvent = createEventReceiver({ channel, store, selling });
+const server = createShopServer({ store, selling, receiveEvent, appId: channel.appId });
+
+server.on('error', (error) => stop(`it cannot listen: ${error.message}`));
+server.listen(port, '127.0.0.1', () => {
+  const { port } = server.address();
+  print(`The shop is open at http://127.0.0.1:${port}`);
+  print(`Events go to        http://localhost:${port}/events`);
+});
+// A crash may have cut off what was under way.
+await selling.resumeAll();
+
+function readChannel() {
+  try {
+    return JSON.parse(readFileSync(channelFile, 'utf8'));
+  } catch {
+    return stop(`${channelFile} cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere`);
+  }
+}
+
+async function checkService() {
+  try {
+    await client.products.list({ size: 1 });
+  } catch (error) {
+    if (error instanceof PerennialConnectionError && error.reason === 'connection')
+      stop(`nothing answers at ${channel.baseUrl}: start the service with npm start`);
+    stop(`the service at ${channel.baseUrl} refuses: ${error.message} (request ${error.requestId})`);
+  }
+}
+
+function print(line) {
+  process.stdout.write(`${line}\n`);
+}
+
+function stop(reason) {
+  process.stderr.write(`shop: ${reason}\n`);
+  process.exit(1);
+}

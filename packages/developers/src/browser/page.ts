@@ -1,0 +1,105 @@
+import { element, find } from './dom.js';
+import { recall, remember } from './memory.js';
+import { startResults, startSearchBox } from './search-box.js';
+
+startThemeSwitch();
+startChoices();
+startCopyButtons();
+startSearchBox();
+void startResults();
+markSectionInView();
+showCurrentPage();
+
+function startThemeSwitch(): void {
+  const button = find<HTMLButtonElement>('.theme-switch');
+  if (!button) return;
+  const page = document.documentElement;
+  const isDark = () =>
+    page.dataset['theme'] === undefined
+      ? matchMedia('(prefers-color-scheme: dark)').matches
+      : page.dataset['theme'] === 'dark';
+  const name = () => button.setAttribute('aria-label', isDark() ? 'Light colours' : 'Dark colours');
+  button.hidden = false;
+  name();
+  button.addEventListener('click', () => {
+    page.dataset['theme'] = isDark() ? 'light' : 'dark';
+    remember('theme', page.dataset['theme']);
+    name();
+  });
+}
+
+/** A language that was chosen once is chosen everywhere where it is offered. */
+function startChoices(): void {
+  for (const group of document.querySelectorAll<HTMLElement>('[data-memory]')) {
+    const memory = group.dataset['memory'] ?? '';
+    choose(memory, recall(memory));
+    group.addEventListener('change', ({ target }) => {
+      if (!(target instanceof HTMLInputElement)) return;
+      remember(memory, target.value);
+      const before = group.getBoundingClientRect().top;
+      choose(memory, target.value);
+      // What is above may have become longer or shorter: the reader stays where they are.
+      scrollBy({ top: group.getBoundingClientRect().top - before, behavior: 'instant' });
+    });
+  }
+}
+
+function choose(memory: string, value: string | null): void {
+  if (value === null) return;
+  for (const choice of document.querySelectorAll<HTMLInputElement>(`[data-memory="${memory}"] > input`))
+    if (choice.value === value) choice.checked = true;
+}
+
+function startCopyButtons(): void {
+  for (const code of document.querySelectorAll('.code')) {
+    const button = element('button', { type: 'button', class: 'copy' }, 'Copy');
+    button.addEventListener('click', async () => {
+      const isCopied = await copy(code.querySelector('pre'));
+      button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C';
+      button.classList.add('done');
+      setTimeout(() => {
+        button.textContent = 'Copy';
+        button.classList.remove('done');
+      }, 1600);
+    });
+    code.append(button);
+  }
+}
+
+/** Without a clipboard, as on plain HTTP, the text is selected. */
+async function copy(from: Element | null): Promise<boolean> {
+  if (!from) return false;
+  try {
+    await navigator.clipboard.writeText(from.textContent ?? '');
+    return true;
+  } catch {
+    getSelection()?.selectAllChildren(from);
+    return false;
+  }
+}
+
+/** In the list of what is on this page. */
+function markSectionInView(): void {
+  const links = new Map(
+    [...document.querySelectorAll<HTMLAnchorElement>('.contents a')].map((link) => [link.hash.slice(1), link]),
+  );
+  if (links.size === 0) return;
+  const headings = [...document.querySelectorAll<HTMLElement>('.text h2[id]')];
+  const mark = () => {
+    const current =
+      headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3) ?? headings[0];
+    for (const [id, link] of links) link.classList.toggle('here', id === current?.id);
+  };
+  new IntersectionObserver(mark, { rootMargin: '0px 0px -66% 0px' }).observe(document.body);
+  addEventListener('scroll', mark, { passive: true });
+  mark();
+}
+
+/** The list of pages is longer than most screens. */
+function showCurrentPage(): void {
+  const navigation = find<HTMLElement>('.navigation');
+  const current = navigation?.querySelector<HTMLElement>('[aria-current]');
+  if (!navigation || !current) return;
+  const below = current.getBoundingClientRect().bottom - navigation.getBoundingClientRect().bottom;
+  if (below > 0) navigation.scrollTop = below + navigation.clientHeight / 3;
+}

@@ -1,0 +1,86 @@
+import { element } from './dom.js';
+
+/** As the build has written it: path, title, heading, kind, text. */
+interface Entry {
+  readonly u: string;
+  readonly t: string;
+  readonly h: string;
+  readonly k: string;
+  readonly x: string;
+}
+
+export interface Found {
+  readonly entry: Entry;
+  readonly score: number;
+}
+
+const root = document.documentElement.dataset['root'] ?? '';
+let index: Promise<readonly Entry[]> | undefined;
+
+/** Loaded when somebody begins to search. */
+export function loadIndex(): Promise<readonly Entry[]> {
+  index ??= fetch(`${root}/developers/search-index.json`).then((answer) => answer.json() as Promise<readonly Entry[]>);
+  index.catch(() => {
+    index = undefined;
+  });
+  return index;
+}
+
+export const addressOf = ({ u }: Entry): string => `${root}/developers/${u}`.replace(/\/(#|$)/, '$1');
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}_.]+/gu) ?? [];
+
+/** Sections that have every word of the query, those that have it in a heading first. */
+export async function search(query: string): Promise<Found[]> {
+  const words = wordsOf(query);
+  if (words.length === 0) return [];
+  const entries = await loadIndex();
+  return entries
+    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score);
+}
+
+function scoreOf(entry: Entry, words: readonly string[]): number {
+  let score = 0;
+  for (const word of words) {
+    const found = scoreOfWord(entry, word);
+    if (found === 0) return 0;
+    score += found;
+  }
+  // The beginning of a page rather than its middle, of those that are alike.
+  return score + (entry.h === '' ? 2 : 0);
+}
+
+function scoreOfWord({ t, h, x }: Entry, word: string): number {
+  const inWords = (text: string) => {
+    const lower = text.toLowerCase();
+    if (!lower.includes(word)) return 0;
+    return wordsOf(text).some((one) => one === word) ? 3 : wordsOf(text).some((one) => one.startsWith(word)) ? 2 : 1;
+  };
+  return inWords(h) * 12 + inWords(t) * 8 + inWords(x) * 2;
+}
+
+/** The title, where it is, and the words around what was searched. */
+export function describeFound({ entry }: Found, query: string, title: (text: string) => Node): Node[] {
+  const words = wordsOf(query);
+  const heading = entry.h === '' ? entry.t : entry.h;
+  const kind = entry.h === '' ? entry.k : `${entry.k}: ${entry.t}`;
+  return [
+    element('span', { class: 'found-title' }, title(heading), element('span', { class: 'found-kind' }, kind)),
+    element('span', { class: 'found-text' }, ...marked(excerptOf(entry.x, words), words)),
+  ];
+}
+
+function excerptOf(text: string, words: readonly string[]): string {
+  const lower = text.toLowerCase();
+  const at = Math.min(...words.map((word) => lower.indexOf(word)).filter((place) => place >= 0), text.length);
+  if (at === text.length || at < 80) return text.slice(0, 220);
+  const from = text.indexOf(' ', at - 60) + 1;
+  return `… ${text.slice(from, from + 220)}`;
+}
+
+function marked(text: string, words: readonly string[]): (Node | string)[] {
+  const pattern = new RegExp(`(${words.map((word) => word.replaceAll('.', '\\.')).join('|')})`, 'i');
+  return text.split(pattern).map((part, at) => (at % 2 === 1 ? element('mark', {}, part) : part));
+}

@@ -1,0 +1,201 @@
+import { type Diagnosis, diagnoseRequest, fromBase64, HEADERS, sha256Hex, signRequest } from '@perennial/wire';
+import { element, find } from './dom.js';
+import { readPastedRequest } from './pasted-request.js';
+
+const LINE_NAMES = [
+  'method',
+  'path',
+  'query',
+  'SHA-256 of the body',
+  HEADERS.timestamp,
+  HEADERS.nonce,
+  HEADERS.requestId,
+];
+
+const root = document.documentElement.dataset['root'] ?? '';
+const field = (id: string) => find<HTMLInputElement | HTMLTextAreaElement>(`#${id}`);
+const textIn = (id: string): string => field(id)?.value ?? '';
+const setValue = (id: string, value: string): void => {
+  const one = field(id);
+  if (one) one.value = value;
+};
+
+/** Who has pasted a request sees what was read from it, and may correct that. */
+let pasted = { method: 'POST', host: '' };
+field('request')?.addEventListener('input', readPasted);
+find('#signature-form')?.addEventListener('submit', (event) => {
+  event.preventDefault();
+  showDiagnosis();
+});
+find('#example')?.addEventListener('click', fillExample);
+find('#refused-form')?.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void showRefused(textIn('request-id').trim());
+});
+showRefusedOfAddress();
+
+function readPasted(): void {
+  const request = readPastedRequest(textIn('request'));
+  if (!request) return;
+  const header = (name: string) => request.headers.get(name.toLowerCase()) ?? '';
+  pasted = { method: request.method || 'POST', host: request.host };
+  setValue('path', request.path);
+  setValue('timestamp', header(HEADERS.timestamp));
+  setValue('nonce', header(HEADERS.nonce));
+  setValue('sent-id', header(HEADERS.requestId));
+  setValue('signature', header(HEADERS.signature));
+  setValue('body', request.body);
+}
+
+function showDiagnosis(): void {
+  const outcome = find<HTMLElement>('#outcome');
+  if (!outcome) return;
+  const missing = ['path', 'timestamp', 'nonce', 'sent-id', 'signature'].filter((id) => textIn(id).trim() === '');
+  const appSecret = fromBase64(textIn('app-secret').trim());
+  if (missing.length > 0) {
+    const parts = find<HTMLDetailsElement>('#parts');
+    if (parts) parts.open = true;
+    const names = missing.map((id) => find(`label[for="${id}"]`)?.textContent ?? id).join(', ');
+    show(outcome, [say('wrong', 'The request is not complete', `Missing: ${names}.`)]);
+    return;
+  }
+  if (appSecret === undefined || appSecret.length !== 32) {
+    const what = appSecret === undefined ? 'It is not base64.' : `It has ${appSecret.length} bytes.`;
+    show(outcome, [
+      say('wrong', 'The appSecret cannot be used', `${what} It is 32 bytes in standard base64: 44 characters.`),
+    ]);
+    return;
+  }
+  show(outcome, describe(diagnose(appSecret)));
+}
+
+function diagnose(appSecret: Uint8Array): Diagnosis {
+  const [path = '', ...query] = textIn('path').trim().split('?');
+  const timestamp = textIn('timestamp').trim();
+  return diagnoseRequest(
+    {
+      ...pasted,
+      path,
+      query: query.join('?'),
+      body: new TextEncoder().encode(textIn('body')),
+      timestamp,
+      nonce: textIn('nonce').trim(),
+      requestId: textIn('sent-id').trim(),
+      signature: textIn('signature').trim(),
+    },
+    {
+      appSecret,
+      callbackSecret: fromBase64(textIn('callback-secret').trim()),
+      aesKey: fromBase64(textIn('aes-key').trim()),
+    },
+    // A request that was pasted is old: only what cannot be milliseconds is compared with now.
+    {
+      publicUrl: location.origin + root,
+      ...(/^\d{13}$/.test(timestamp) ? {} : { now: performance.timeOrigin }),
+    },
+  );
+}
+
+function describe({ lines, likely }: Diagnosis): HTMLElement[] {
+  const findings =
+    likely.length === 0
+      ? [say('right', 'The signature is right', 'These are the seven lines, and this is their signature.')]
+      : likely.map(({ mistake, hint }) => say('wrong', mistake, hint));
+  const list = lines.map((line, at) =>
+    element(
+      'li',
+      {},
+      element('span', { class: 'number' }, String(at + 1)),
+      element('span', {}, element('span', { class: 'name' }, LINE_NAMES[at] ?? ''), line === '' ? '(empty)' : line),
+    ),
+  );
+  return [
+    element('div', {}, ...findings),
+    element('h3', {}, 'The seven lines'),
+    element('ol', { class: 'lines' }, ...list),
+  ];
+}
+
+const say = (kind: 'right' | 'wrong', title: string, text: string): HTMLElement =>
+  element(
+    'div',
+    { class: `finding ${kind}` },
+    element(
+      'p',
+      {},
+      kind === 'right' || title.includes(' ') ? element('b', {}, title) : element('b', {}, element('code', {}, title)),
+    ),
+    element('p', {}, text),
+  );
+
+function show(outcome: HTMLElement, content: readonly HTMLElement[]): void {
+  outcome.replaceChildren(...content);
+  outcome.scrollIntoView({ block: 'nearest' });
+}
+
+/** The body was hashed with a space that was not sent. */
+function fillExample(): void {
+  const appSecret = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
+  const body = '{"grantType":"client_credentials","appId":"test_demo"}';
+  const sent = {
+    path: '/openapi/v1/auth/token',
+    query: '',
+    timestamp: '1767225600000',
+    nonce: '00112233445566778899aabbccddeeff',
+    requestId: '6f1c1e0e-5d0b-4a53-9f7e-2f8d9f0f7a11',
+  };
+  const hashed = new TextEncoder().encode(body.replaceAll(':', ': ').replaceAll(',', ', '));
+  const signature = signRequest({ ...sent, bodySha256: sha256Hex(hashed) }, fromBase64(appSecret) ?? new Uint8Array());
+  setValue(
+    'request',
+    [
+      `curl ${location.origin}${root}${sent.path} \\`,
+      `  -H 'Content-Type: application/json;charset=UTF-8' \\`,
+      `  -H '${HEADERS.appId}: test_demo' \\`,
+      `  -H '${HEADERS.timestamp}: ${sent.timestamp}' \\`,
+      `  -H '${HEADERS.nonce}: ${sent.nonce}' \\`,
+      `  -H '${HEADERS.requestId}: ${sent.requestId}' \\`,
+      `  -H '${HEADERS.signature}: ${signature}' \\`,
+      `  --data-raw '${body}'`,
+    ].join('\n'),
+  );
+  setValue('app-secret', appSecret);
+  readPasted();
+  showDiagnosis();
+}
+
+function showRefusedOfAddress(): void {
+  const requestId = new URLSearchParams(location.search).get('requestId');
+  if (requestId === null) return;
+  setValue('request-id', requestId);
+  void showRefused(requestId);
+}
+
+/** What the service has found itself, with the secrets that it knows. */
+async function showRefused(requestId: string): Promise<void> {
+  const outcome = find<HTMLElement>('#refused-outcome');
+  if (!outcome || requestId === '') return;
+  show(outcome, await describeRefused(requestId));
+}
+
+async function describeRefused(requestId: string): Promise<HTMLElement[]> {
+  try {
+    const answer = await fetch(`${root}/developers/refused/${encodeURIComponent(requestId)}`, {
+      headers: { accept: 'application/json' },
+    });
+    const diagnosis = answer.ok ? findDiagnosis(await answer.json()) : undefined;
+    return diagnosis ? describe(diagnosis) : [say('wrong', 'Nothing is known of it', NOT_KNOWN)];
+  } catch {
+    return [say('wrong', 'The service does not answer', 'Try again in a moment.')];
+  }
+}
+
+const NOT_KNOWN =
+  'The request was not refused for its signature, or by another node, or more than a quarter of an hour ago; or this is not a sandbox.';
+
+function findDiagnosis(answer: unknown): Diagnosis | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  if ('lines' in answer && 'likely' in answer) return answer as unknown as Diagnosis;
+  const inner = 'diagnosis' in answer ? answer.diagnosis : 'data' in answer ? answer.data : undefined;
+  return findDiagnosis(inner);
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MISTAKES } from '@perennial/wire';
+import { resetTabs } from './code-blocks.js';
+import { type Assets, type NavigationGroup, type Page, renderPage } from './layout.js';
+import { describeInterface } from './openapi.js';
+import { GUIDES, guidePages } from './pages/guides.js';
+import { referenceNavigation, referencePages } from './pages/reference.js';
+import { signaturePage } from './pages/signature.js';
+import { notFoundPage, searchPage, startPage } from './pages/start.js';
+import { buildSearchIndex } from './search-index.js';
+import { gatherVectors } from './vectors.js';
+
+const folder = fileURLToPath(new URL('..', import.meta.url));
+const wire = path.join(folder, '..', 'wire');
+
+/** Writes all pages to `out`. `scripts`: those of the browser, by their names. `clients`: files to be downloaded. */
+export function buildPages(
+  out: string,
+  scripts: Readonly<Record<string, string>>,
+  clients: Readonly<Record<string, Buffer>>,
+): void {
+  resetTabs();
+  const made = `${out}.new`;
+  rmSync(made, { recursive: true, force: true });
+  const write = (name: string, content: string | Buffer) => {
+    const place = path.join(made, name);
+    mkdirSync(path.dirname(place), { recursive: true });
+    writeFileSync(place, content);
+  };
+  const assets = writeAssets(write, scripts);
+  const pages = renderAll();
+  for (const page of pages)
+    write(`${page.path === '' ? 'index' : page.path}.html`, renderPage(page, navigation(), assets));
+  write('search-index.json', JSON.stringify(buildSearchIndex(pages)));
+  write('openapi.json', JSON.stringify(describeInterface(version()), null, 2));
+  write('vectors.json', JSON.stringify(gatherVectors(readVectors()), null, 2));
+  for (const [name, content] of Object.entries(clients)) write(`clients/${name}`, content);
+  // Whole or not at all: one that is cut off while it writes leaves the pages as they were.
+  rmSync(out, { recursive: true, force: true });
+  renameSync(made, out);
+}
+
+/** Names have a hash of the content in them, so that browsers may keep them for good. */
+function writeAssets(
+  write: (name: string, content: string) => void,
+  scripts: Readonly<Record<string, string>>,
+): Assets {
+  const read = (name: string) => readFileSync(path.join(folder, 'assets', name), 'utf8');
+  const files = { ...scripts, 'style.css': read('style.css'), 'icon.svg': read('icon.svg') };
+  return Object.fromEntries(
+    Object.entries(files).map(([name, content]) => {
+      const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
+      const hashed = name.replace('.', `.${hash}.`);
+      write(`assets/${hashed}`, content);
+      return [name, hashed];
+    }),
+  );
+}
+
+function renderAll(): Page[] {
+  const texts = Object.fromEntries(
+    readdirSync(path.join(folder, 'guides')).map((file) => [
+      path.basename(file, '.md'),
+      readFileSync(path.join(folder, 'guides', file), 'utf8'),
+    ]),
+  );
+  const text = (name: string) => texts[name] ?? '';
+  return [
+    startPage(text('start')),
+    ...guidePages(texts),
+    ...referencePages(text('reference')),
+    signaturePage(text('signature'), MISTAKES),
+    searchPage(),
+    notFoundPage(),
+  ];
+}
+
+function navigation(): NavigationGroup[] {
+  return [
+    {
+      title: 'Begin',
+      links: [
+        { path: '', title: 'The first order' },
+        { path: 'signature', title: 'Signature diagnosis' },
+      ],
+    },
+    { title: 'Guides', links: GUIDES.map(({ name, title }) => ({ path: `guides/${name}`, title })) },
+    { title: 'Reference', links: [{ path: 'reference', title: 'How every call works' }] },
+    ...referenceNavigation(),
+    {
+      title: 'For machines',
+      links: [
+        { path: 'openapi.json', title: 'OpenAPI 3.1' },
+        { path: 'vectors.json', title: 'Vectors' },
+      ],
+    },
+  ];
+}
+
+function readVectors(): Record<string, unknown> {
+  const files = readdirSync(path.join(wire, 'vectors')).filter((file) => file.endsWith('.json'));
+  return Object.fromEntries(
+    files.map((file) => [
+      path.basename(file, '.json'),
+      JSON.parse(readFileSync(path.join(wire, 'vectors', file), 'utf8')) as unknown,
+    ]),
+  );
+}
+
+function version(): string {
+  const { version: own } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { version: string };
+  return own;
+}

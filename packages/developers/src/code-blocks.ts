@@ -1,0 +1,44 @@
+import { highlight } from './highlight.js';
+import { type Html, html, raw } from './html.js';
+
+/** A block of code. It can be reached by keyboard, since it may scroll. */
+export function renderCode(code: string, grammar: string, label = 'Code'): Html {
+  return html`<div class="code"><pre tabindex="0" role="region" aria-label="${label}"><code>${raw(highlight(code, grammar))}</code></pre></div>`;
+}
+
+export interface Tab {
+  readonly name: string;
+  readonly content: Html;
+}
+
+let serial = 0;
+
+/** Made anew for each build: names must be the same each time. */
+export function resetTabs(): void {
+  serial = 0;
+}
+
+/** One of several shown at a time, without script: a radio button for each. `memory` is what a reader's choice is remembered under. */
+export function renderTabs(tabs: readonly Tab[], { label, memory }: { label: string; memory?: string }): Html {
+  const [only] = tabs;
+  if (only && tabs.length === 1) return only.content;
+  serial += 1;
+  const group = `tabs-${serial}`;
+  const choices = tabs.map(
+    ({ name }, index) =>
+      html`<input type="radio" name="${group}" id="${group}-${index}" value="${name}"${raw(index === 0 ? ' checked' : '')}><label for="${group}-${index}">${name}</label>`,
+  );
+  const panels = tabs.map(({ content }) => html`<div class="panel">${content}</div>`);
+  const remembered = memory === undefined ? raw('') : html` data-memory="${memory}"`;
+  return html`<div class="tabs" role="group" aria-label="${label}"${remembered}>${choices}<div class="panels">${panels}</div></div>`;
+}
+
+/** Long lists of an answer are cut after two entries: what they look like is clear by then. */
+export function formatJson(value: unknown): string {
+  return JSON.stringify(value, shorten, 2).replaceAll(/"… (\d+) more"/g, '… $1 more');
+}
+
+function shorten(_key: string, value: unknown): unknown {
+  if (!Array.isArray(value) || value.length <= 3 || typeof value[0] !== 'object') return value;
+  return [...value.slice(0, 2), `… ${value.length - 2} more`];
+}

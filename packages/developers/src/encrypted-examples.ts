@@ -1,0 +1,29 @@
+import { encryptField, fromBase64, sha256Hex } from '@perennial/wire';
+
+/** The key of the vectors. It is published and belongs to nobody. */
+export const DEMONSTRATION_KEY = 'gIGCg4SFhoeIiYqLjI2Oj5CRkpOUlZaXmJmam5ydnp8=';
+
+export type Encrypt = (text: string, path: string) => unknown;
+
+/** The value with the text of each field that ends in Encrypted replaced. */
+export function encryptFields(value: unknown, encrypt: Encrypt, path = ''): unknown {
+  if (Array.isArray(value)) return value.map((one, index) => encryptFields(one, encrypt, `${path}.${index}`));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => {
+      const place = `${path}.${name}`;
+      const isText = name.endsWith('Encrypted') && typeof field === 'string';
+      return [name, isText ? encrypt(field, place) : encryptFields(field, encrypt, place)];
+    }),
+  );
+}
+
+const key = fromBase64(DEMONSTRATION_KEY) ?? new Uint8Array();
+
+/** The same ciphertext at every build. In earnest an IV is random, and never used twice. */
+export function encryptForShow(text: string, path: string): string {
+  const iv = Buffer.from(sha256Hex(Buffer.from(`${path} ${text}`)), 'hex').subarray(0, 12);
+  return encryptField(text, key, 'v2', iv);
+}
+
+export const showEncrypted = (value: unknown): unknown => encryptFields(value, encryptForShow);

@@ -1,0 +1,105 @@
+import { type Html, html, raw } from './html.js';
+
+/** Are put in when a page is served. */
+export const ROOT = '__ROOT__';
+export const ENVIRONMENT = '__ENVIRONMENT__';
+
+export interface Page {
+  /** Behind /developers, without a slash before it: `guides/webhooks`. Empty for the first page. */
+  readonly path: string;
+  readonly title: string;
+  /** One sentence, for search engines and the search. */
+  readonly summary: string;
+  /** What it is found under in the search: Guide, Endpoint, Tool. */
+  readonly kind: string;
+  readonly body: Html;
+  /** Beside the text where there is room. */
+  readonly aside?: Html;
+  readonly shape: 'guide' | 'reference' | 'wide';
+  /** Scripts of its own, by their names. */
+  readonly scripts?: readonly string[];
+}
+
+export interface NavigationGroup {
+  readonly title: string;
+  readonly links: readonly { readonly path: string; readonly title: string; readonly note?: string }[];
+}
+
+/** File names with their hashes, by plain names. */
+export type Assets = Readonly<Record<string, string>>;
+
+export const hrefOf = (path: string): string => `${ROOT}/developers${path === '' ? '' : `/${path}`}`;
+
+export function renderPage(page: Page, navigation: readonly NavigationGroup[], assets: Assets): string {
+  const asset = (name: string) => `${ROOT}/developers/assets/${assets[name] ?? name}`;
+  const scripts = ['page.js', ...(page.scripts ?? [])].map(
+    (name) => html`<script src="${asset(name)}" defer></script>\n`,
+  );
+  const title = page.path === '' ? page.title : `${page.title} · Perennial developers`;
+  return html`<!doctype html>
+<html lang="en" data-root="${ROOT}" data-environment="${ENVIRONMENT}">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<meta name="description" content="${page.summary}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" type="image/svg+xml" href="${asset('icon.svg')}">
+<script src="${asset('theme.js')}"></script>
+<link rel="stylesheet" href="${asset('style.css')}">
+${scripts}</head>
+<body>
+<a class="skip" href="#content">Skip to the text</a>
+${renderHeader(page)}
+<div class="frame">
+${renderNavigation(page, navigation)}
+<main id="content" class="content ${page.shape}" tabindex="-1">
+<article class="text">
+${page.body}
+</article>
+${page.aside ? html`<div class="aside">${page.aside}</div>` : ''}
+</main>
+</div>
+</body>
+</html>
+`.text;
+}
+
+function renderHeader(page: Page): Html {
+  const link = (path: string, title: string) => {
+    const isHere = page.path === path || page.path.startsWith(`${path}/`);
+    return html`<a href="${hrefOf(path)}"${raw(isHere ? ' class="here"' : '')}>${title}</a>`;
+  };
+  return html`<header class="top">
+<input type="checkbox" id="menu-switch" class="menu-switch" aria-label="Show all pages"><label for="menu-switch" class="menu-button" aria-hidden="true"><svg viewBox="0 0 20 20" width="20" height="20"><path d="M3 6h14M3 10h14M3 14h14" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round"/></svg></label>
+<a class="brand" href="${hrefOf('')}"><svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#5a55d2"/><g fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"><path d="M16 25V13"/><path d="M16 17c0-5 3-8 8-8 0 5-3 8-8 8Z"/><path d="M16 21c0-4-2.5-6.5-7-6.5 0 4 2.5 6.5 7 6.5Z"/></g></svg><span>Perennial <b>developers</b></span></a>
+<span class="environment">${ENVIRONMENT}</span>
+<nav class="sections" aria-label="Sections">${link('guides/three-ways', 'Guides')}${link('reference', 'Reference')}${link('signature', 'Signature')}</nav>
+<form class="search" role="search" action="${hrefOf('search')}">
+<input type="search" name="q" placeholder="Search" aria-label="Search these pages" autocomplete="off" spellcheck="false" enterkeyhint="search"><kbd aria-hidden="true">/</kbd>
+</form>
+<button type="button" class="theme-switch" hidden><svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="M10 2.5v15a7.5 7.5 0 0 0 0-15Z" fill="currentColor"/><circle cx="10" cy="10" r="7.5" fill="none" stroke="currentColor" stroke-width="1.6"/></svg></button>
+</header>`;
+}
+
+function renderNavigation(page: Page, groups: readonly NavigationGroup[]): Html {
+  return html`<nav class="navigation" aria-label="All pages">${groups.map(
+    ({ title, links }) => html`
+<p class="navigation-title">${title}</p>
+<ul>${links.map(
+      (link) =>
+        html`<li><a href="${hrefOf(link.path)}"${raw(link.path === page.path ? ' aria-current="page"' : '')}>${link.title}${link.note ? html` <span class="note">${link.note}</span>` : ''}</a></li>`,
+    )}</ul>`,
+  )}
+</nav>`;
+}
+
+/** The headings of a text, as links. */
+export function renderContents(body: Html): Html | undefined {
+  const headings = [...body.text.matchAll(/<h2 id="([^"]+)">(.*?)<a class="anchor"/g)];
+  if (headings.length < 2) return undefined;
+  const links = headings.map(
+    ([, id = '', inner = '']) => html`<li><a href="#${id}">${raw(inner.replaceAll(/<[^>]*>/g, ''))}</a></li>`,
+  );
+  return html`<nav class="contents" aria-label="On this page"><p class="navigation-title">On this page</p><ul>${links}</ul></nav>`;
+}

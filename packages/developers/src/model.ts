@@ -1,0 +1,124 @@
+import { CODES, type Endpoint, endpoints, type ResultCode, resultCodes, WEBHOOK_EVENTS } from '@perennial/wire';
+import { CODE_TEXTS } from './content/codes.js';
+import { ENDPOINT_TEXTS, type EndpointText } from './content/endpoints.js';
+import { VALUE_MEANINGS } from './content/enums.js';
+import { EVENT_EXAMPLES, EXAMPLES, type Example } from './content/examples.js';
+import { ANSWER_FIELDS, OWN_FIELDS, REQUEST_FIELDS } from './content/fields.js';
+import { type JsonSchema, nameOf, timePattern } from './schema.js';
+
+export type Direction = 'request' | 'answer';
+
+export interface Field {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly text: string;
+  /** The values of a closed set, each with its meaning. */
+  readonly values: readonly (readonly [string, string])[];
+  readonly fallback: string | undefined;
+  readonly range: string | undefined;
+  /** Of an object, or of each object of an array. */
+  readonly children: readonly Field[];
+}
+
+export interface Code extends ResultCode {
+  readonly when: string;
+  readonly advice: string;
+}
+
+export interface Described {
+  readonly endpoint: Endpoint;
+  readonly text: EndpointText;
+  readonly request: readonly Field[];
+  readonly answer: readonly Field[];
+  readonly hasEncrypted: boolean;
+  /** Its own, in order of precedence. */
+  readonly codes: readonly Code[];
+  /** Those that it shares with others. */
+  readonly commonCodes: readonly Code[];
+  readonly examples: readonly Example[];
+}
+
+/** What a field means. Empty when nobody has said it. */
+export function textOfField(schema: JsonSchema, name: string, direction: Direction): string {
+  const shared = direction === 'request' ? REQUEST_FIELDS : ANSWER_FIELDS;
+  return OWN_FIELDS[`${nameOf(schema)}.${name}`] ?? shared[name] ?? '';
+}
+
+export function fieldsOf(schema: JsonSchema, direction: Direction): Field[] {
+  return Object.entries(schema.properties ?? {}).map(([name, field]) => {
+    const single = field.items ?? field;
+    return {
+      name,
+      type: typeOf(name, field),
+      isRequired: schema.required?.includes(name) === true,
+      text: textOfField(schema, name, direction),
+      values: (single.enum ?? [])
+        .filter((value) => value !== null)
+        .map((value) => [value, VALUE_MEANINGS[name]?.[value] ?? ''] as const),
+      fallback: field.default === undefined ? undefined : JSON.stringify(field.default),
+      range: rangeOf(field),
+      children: fieldsOf(single, direction),
+    };
+  });
+}
+
+function typeOf(name: string, { type, items, pattern }: JsonSchema): string {
+  const types = typeof type === 'string' ? [type] : (type ?? ['any']);
+  const named = types.map((one) => {
+    if (one === 'array') return `array of ${items === undefined ? 'any' : typeOf(name, items)}`;
+    if (one !== 'string') return one;
+    if (name.endsWith('Encrypted')) return 'encrypted string';
+    return pattern === timePattern ? 'time' : 'string';
+  });
+  return named.join(' or ');
+}
+
+function rangeOf({ minimum, maximum, minItems, maxItems }: JsonSchema): string | undefined {
+  const most = maximum ?? maxItems;
+  // A bound that no caller meets is no use to one.
+  if (most === undefined || most > 1_000_000) return undefined;
+  const unit = maxItems === undefined ? '' : ' entries';
+  return `${minimum ?? minItems ?? 0} to ${most}${unit}`;
+}
+
+export const describeCode = (code: ResultCode): Code => ({ ...code, ...CODE_TEXTS[code.name] });
+
+export const ALL_CODES: readonly Code[] = resultCodes.map(describeCode);
+
+/** Of the codes that are no business of one endpoint alone, those that this one may answer. */
+function commonCodesOf({ token, write }: Endpoint, hasEncrypted: boolean): Code[] {
+  const own = new Set(endpoints.flatMap(({ codes }) => codes).map((name) => CODES[name].code));
+  return ALL_CODES.filter(({ code, name }) => {
+    if (own.has(code) || name === 'SUCCESS') return false;
+    if (name.startsWith('TOKEN_')) return token;
+    if (name.startsWith('IDEMPOTENCY_')) return write;
+    return name !== 'DECRYPT_FAILED' || hasEncrypted;
+  });
+}
+
+const isEncrypted = ({ name, children }: Field): boolean => name.endsWith('Encrypted') || children.some(isEncrypted);
+
+function describeEndpoint(endpoint: Endpoint): Described {
+  const request = fieldsOf(endpoint.request as JsonSchema, 'request');
+  const hasEncrypted = request.some(isEncrypted);
+  return {
+    endpoint,
+    text: ENDPOINT_TEXTS[endpoint.name] ?? { group: 'Rehearsals', title: endpoint.name, text: endpoint.summary },
+    request,
+    answer: fieldsOf(endpoint.response as JsonSchema, 'answer'),
+    hasEncrypted,
+    codes: endpoint.codes.map((name) => describeCode(CODES[name])),
+    commonCodes: commonCodesOf(endpoint, hasEncrypted),
+    examples: EXAMPLES.filter((example) => example.endpoint === endpoint.name),
+  };
+}
+
+export const ENDPOINTS: readonly Described[] = endpoints.map(describeEndpoint);
+
+export const EVENTS = EVENT_EXAMPLES.map(({ eventType, body }) => ({
+  eventType,
+  body,
+  schema: WEBHOOK_EVENTS[eventType] as JsonSchema,
+  fields: fieldsOf(WEBHOOK_EVENTS[eventType] as JsonSchema, 'answer'),
+}));

@@ -1,0 +1,362 @@
+import { CODES, HEADERS, MISTAKES, type ResultCode, WebhookAck } from '@perennial/wire';
+import { VALUE_MEANINGS } from './content/enums.js';
+import { type Example, PUBLIC_URL, STORY_TIME } from './content/examples.js';
+import { ENVELOPE_FIELDS } from './content/fields.js';
+import { showEncrypted } from './encrypted-examples.js';
+import { type Code, type Described, type Direction, ENDPOINTS, EVENTS, textOfField } from './model.js';
+import { type JsonSchema, nameOf } from './schema.js';
+
+const EXAMPLE_REQUEST_ID = '6f1c1e0e-5d0b-4a53-9f7e-2f8d9f0f7a11';
+
+/** The interface as OpenAPI 3.1, made of the schemas that the service itself checks requests by. */
+export function describeInterface(version: string): object {
+  const schemas = new SchemaNames();
+  const paths = Object.fromEntries(
+    ENDPOINTS.map((one) => [one.endpoint.path, { post: describeOperation(one, schemas) }]),
+  );
+  const webhooks = Object.fromEntries(
+    EVENTS.map((event) => [event.eventType, { post: describeWebhook(event, schemas) }]),
+  );
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Perennial',
+      version,
+      summary: 'Recurring subscriptions for partner platforms, over one signed HTTP interface',
+      description: [
+        'Every endpoint is called with POST and a JSON object. Each request is signed: seven lines, HMAC-SHA256 under `appSecret`, in base64.',
+        'Fields whose names end in `Encrypted` hold ciphertext under `aesKey`; those of the examples are under a published demonstration key.',
+        'Times are `yyyy-MM-dd HH:mm:ss` in UTC+8, amounts are integers in cents, identifiers are strings.',
+        `The guides: ${PUBLIC_URL}/developers`,
+      ].join('\n\n'),
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    externalDocs: { url: `${PUBLIC_URL}/developers`, description: 'Guides, examples and the diagnosis of signatures' },
+    servers: [{ url: PUBLIC_URL, description: 'this installation' }],
+    tags: [...new Set(ENDPOINTS.map(({ text }) => text.group))].map((name) => ({ name })),
+    paths,
+    webhooks,
+    components: {
+      schemas: {
+        ...schemas.described(),
+        Failure: failureSchema(),
+        Unauthenticated: unauthenticatedSchema(),
+        Diagnosis: DIAGNOSIS,
+      },
+      parameters: PARAMETERS,
+      securitySchemes: {
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The `accessToken` of auth/token, beside the signature.',
+        },
+      },
+    },
+  };
+}
+
+/** Gives each schema of wire a place in the document, once. */
+class SchemaNames {
+  private readonly byName = new Map<string, object>();
+
+  refTo(schema: JsonSchema, direction: Direction): object {
+    const name = nameOf(schema);
+    if (name === undefined) return this.describe(schema, direction);
+    if (!this.byName.has(name)) {
+      // Its place first: what it holds comes after it in the document.
+      this.byName.set(name, {});
+      this.byName.set(name, this.describe(schema, direction));
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  described(): object {
+    return Object.fromEntries(this.byName);
+  }
+
+  private describe(schema: JsonSchema, direction: Direction): object {
+    const { properties, items, ...rest } = schema;
+    return {
+      ...rest,
+      ...(items === undefined ? {} : { items: this.refTo(items, direction) }),
+      ...(properties === undefined ? {} : { properties: this.describeFields(schema, direction) }),
+    };
+  }
+
+  private describeFields(schema: JsonSchema, direction: Direction): object {
+    return Object.fromEntries(
+      Object.entries(schema.properties ?? {}).map(([name, field]) => {
+        const description = [textOfField(schema, name, direction), ...meaningsOf(name, field)].join('\n\n');
+        return [name, { description, ...this.refTo(field, direction) }];
+      }),
+    );
+  }
+}
+
+function meaningsOf(name: string, field: JsonSchema): string[] {
+  const values = (field.items ?? field).enum ?? [];
+  const lines = values.flatMap((value) => {
+    const meaning = value === null ? undefined : VALUE_MEANINGS[name]?.[value];
+    return meaning === undefined ? [] : [`- \`${value}\`: ${meaning}`];
+  });
+  return lines.length === 0 ? [] : [lines.join('\n')];
+}
+
+const parameter = (name: string, required: boolean, description: string, schema: object) => ({
+  name,
+  in: 'header',
+  required,
+  description,
+  schema: { type: 'string', ...schema },
+});
+
+const PARAMETERS = {
+  appId: parameter(HEADERS.appId, true, 'Your `appId`.', { examples: ['test_demo'] }),
+  timestamp: parameter(
+    HEADERS.timestamp,
+    true,
+    'Now, in Unix milliseconds; at most 5 minutes from the service clock.',
+    {
+      pattern: '^-?[0-9]{1,19}$',
+      examples: ['1767225600000'],
+    },
+  ),
+  nonce: parameter(HEADERS.nonce, true, '32 hex characters, random, never twice within 10 minutes.', {
+    pattern: '^[0-9a-fA-F]{32}$',
+    examples: ['00112233445566778899aabbccddeeff'],
+  }),
+  requestId: parameter(
+    HEADERS.requestId,
+    true,
+    '1 to 128 visible ASCII characters of your choice; comes back as `requestId`.',
+    {
+      pattern: '^[!-~]{1,128}$',
+      examples: [EXAMPLE_REQUEST_ID],
+    },
+  ),
+  signature: parameter(
+    HEADERS.signature,
+    true,
+    'HMAC-SHA256 under the decoded `appSecret`, in base64, of seven lines: POST, path, query, SHA-256 of the body in lower-case hex, timestamp, nonce, request id.',
+    { examples: ['m5mpP+Is/qM0VXLYm2XzbFRHDrOxvT9zGIZEH7V04VM='] },
+  ),
+  idempotencyKey: parameter(
+    HEADERS.idempotencyKey,
+    false,
+    'Recommended: 1 to 128 visible ASCII characters. A resend with the same key and body gets the first outcome again, for 7 days.',
+    { pattern: '^[!-~]{1,128}$', examples: ['0b7a6d0e-9d1f-4c53-8f0c-4f9f8d1b2a33'] },
+  ),
+  eventId: parameter(HEADERS.eventId, true, 'The `eventId` of the body.', { examples: ['2'] }),
+};
+
+const useParameters = (...names: readonly (keyof typeof PARAMETERS)[]) =>
+  names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+
+function describeOperation(one: Described, schemas: SchemaNames): object {
+  const { endpoint, text, codes, commonCodes, examples } = one;
+  const all = [...codes, ...commonCodes];
+  const faults = [...new Set(all.map(({ http }) => http))].filter((http) => http !== 200).toSorted();
+  return {
+    operationId: operationId(endpoint.name),
+    summary: endpoint.summary,
+    description: text.text.replaceAll('](/developers', `](${PUBLIC_URL}/developers`),
+    tags: [text.group],
+    ...(endpoint.sandboxOnly ? { 'x-sandbox-only': true } : {}),
+    ...(endpoint.token ? { security: [{ accessToken: [] }] } : { security: [] }),
+    parameters: useParameters(
+      'appId',
+      'timestamp',
+      'nonce',
+      'requestId',
+      'signature',
+      ...(endpoint.write ? (['idempotencyKey'] as const) : []),
+    ),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: schemas.refTo(endpoint.request as JsonSchema, 'request'),
+          examples: Object.fromEntries(
+            examples.map(({ name, summary, request }) => [name, { summary, value: showEncrypted(request) }]),
+          ),
+        },
+      },
+    },
+    responses: {
+      200: describeAnswer(one, schemas),
+      ...Object.fromEntries(faults.map((http) => [http, describeFault(all.filter((code) => code.http === http))])),
+    },
+    'x-codes': codes.map(({ code }) => code),
+  };
+}
+
+export const operationId = (name: string): string =>
+  name.replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** Success has data and code 0; every refusal has another code, and null in place of data. */
+function describeAnswer({ endpoint, codes, commonCodes, examples }: Described, schemas: SchemaNames): object {
+  const refusals = [...codes, ...commonCodes].filter(({ http }) => http === 200);
+  const data = schemas.refTo(endpoint.response as JsonSchema, 'answer');
+  return {
+    description: ['Carried out, or refused for a reason of business:', listCodes(refusals)].join('\n\n'),
+    content: {
+      'application/json': {
+        schema: {
+          oneOf: [
+            envelopeSchema(
+              { const: CODES.SUCCESS.code },
+              { description: ENVELOPE_FIELDS['data'], ...data },
+              { const: true },
+            ),
+            { allOf: [{ $ref: '#/components/schemas/Failure' }, codeIsOneOf(refusals)] },
+          ],
+        },
+        examples: {
+          ...Object.fromEntries(
+            examples.map((example) => [example.name, { summary: example.summary, value: exampleAnswer(example) }]),
+          ),
+          ...Object.fromEntries(
+            codes
+              .filter(({ http }) => http === 200)
+              .map((code) => [code.name, { summary: code.when, value: exampleRefusal(code) }]),
+          ),
+        },
+      },
+    },
+  };
+}
+
+export const exampleAnswer = ({ answer }: Pick<Example, 'answer'>): object => ({
+  code: CODES.SUCCESS.code,
+  message: CODES.SUCCESS.message,
+  data: showEncrypted(answer),
+  requestId: EXAMPLE_REQUEST_ID,
+  timestamp: STORY_TIME,
+  success: true,
+});
+
+const exampleRefusal = ({ code, message }: ResultCode): object => ({
+  code,
+  message,
+  data: null,
+  requestId: EXAMPLE_REQUEST_ID,
+  timestamp: STORY_TIME,
+  success: false,
+});
+
+const listCodes = (codes: readonly Code[]): string =>
+  codes.map(({ code, name, when, advice }) => `- \`${code}\` ${name}: ${when}. Then: ${advice}.`).join('\n');
+
+const codeIsOneOf = (codes: readonly ResultCode[]): object => ({
+  properties: { code: { description: ENVELOPE_FIELDS['code'], enum: codes.map(({ code }) => code) } },
+});
+
+/** In the sandbox a signature that does not match comes with what is probably wrong. */
+const failureOf = (codes: readonly Code[]): string =>
+  codes.some(({ name }) => name === 'SIGNATURE_INVALID') ? 'Unauthenticated' : 'Failure';
+
+function describeFault(codes: readonly Code[]): object {
+  const retry = codes.some(({ http }) => http === 429 || http === 503);
+  return {
+    description: listCodes(codes),
+    ...(retry
+      ? {
+          headers: {
+            [HEADERS.retryAfter]: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } },
+          },
+        }
+      : {}),
+    content: {
+      'application/json': {
+        schema: { allOf: [{ $ref: `#/components/schemas/${failureOf(codes)}` }, codeIsOneOf(codes)] },
+        examples: Object.fromEntries(
+          codes.map((code) => [code.name, { summary: code.message, value: exampleRefusal(code) }]),
+        ),
+      },
+    },
+  };
+}
+
+function envelopeSchema(code: object, data: object, success: object): object {
+  const field = (name: string, schema: object) => ({ description: ENVELOPE_FIELDS[name], ...schema });
+  return {
+    type: 'object',
+    required: Object.keys(ENVELOPE_FIELDS),
+    properties: {
+      code: field('code', { type: 'string', ...code }),
+      message: field('message', { type: 'string' }),
+      data,
+      requestId: field('requestId', { type: 'string' }),
+      timestamp: field('timestamp', {
+        type: 'string',
+        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$',
+      }),
+      success: field('success', { type: 'boolean', ...success }),
+    },
+  };
+}
+
+const failureSchema = (): object =>
+  envelopeSchema({}, { description: ENVELOPE_FIELDS['data'], type: 'null' }, { const: false });
+
+function unauthenticatedSchema(): object {
+  const data = {
+    description: 'Null, unless the sandbox says what is wrong with a signature or its timestamp.',
+    type: ['object', 'null'],
+    required: ['diagnosis'],
+    properties: { diagnosis: { description: 'What the service has found.', $ref: '#/components/schemas/Diagnosis' } },
+  };
+  return envelopeSchema({}, data, { const: false });
+}
+
+const DIAGNOSIS = {
+  type: 'object',
+  required: ['lines', 'likely'],
+  properties: {
+    lines: {
+      description: 'The seven lines that the service has built from the bytes that came.',
+      type: 'array',
+      items: { type: 'string' },
+    },
+    likely: {
+      description: 'What is probably wrong, the likeliest first.',
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['mistake', 'hint'],
+        properties: {
+          mistake: { description: 'Its name, which stays what it is.', enum: MISTAKES.map(({ mistake }) => mistake) },
+          hint: { description: 'What to change; for people.', type: 'string' },
+        },
+      },
+    },
+  },
+};
+
+function describeWebhook({ eventType, body, schema }: (typeof EVENTS)[number], schemas: SchemaNames): object {
+  return {
+    operationId: operationId(eventType.replaceAll('.', '-')),
+    summary: eventType === 'order.status.changed' ? 'An order changed' : 'A period changed',
+    description:
+      'Sent to the callback address that an operator has registered. Signed as requests are, under `callbackSecret`, with the event id in the seventh line. Sent again until it is acknowledged, eleven times at most.',
+    tags: ['Events'],
+    parameters: useParameters('appId', 'timestamp', 'nonce', 'eventId', 'signature'),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: schemas.refTo(schema, 'answer'),
+          examples: { [eventType]: { value: showEncrypted(body) } },
+        },
+      },
+    },
+    responses: {
+      200: {
+        description: 'What you answer, within 5 seconds. Everything else is a refusal.',
+        content: {
+          'application/json': { schema: schemas.refTo(WebhookAck as JsonSchema, 'answer'), example: { code: '0' } },
+        },
+      },
+    },
+  };
+}

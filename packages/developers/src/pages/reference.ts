@@ -1,0 +1,168 @@
+import { type CodeName, HEADERS } from '@perennial/wire';
+import { formatJson, renderCode, renderTabs } from '../code-blocks.js';
+import { GROUPS } from '../content/endpoints.js';
+import { PUBLIC_URL } from '../content/examples.js';
+import { ENVELOPE_FIELDS } from '../content/fields.js';
+import { showEncrypted } from '../encrypted-examples.js';
+import { type Html, html, raw } from '../html.js';
+import { hrefOf, type NavigationGroup, type Page, renderContents } from '../layout.js';
+import { renderHeading, renderInline, renderMarkdown } from '../markdown.js';
+import { type Code, type Described, ENDPOINTS, EVENTS } from '../model.js';
+import { exampleAnswer } from '../openapi.js';
+import { snippetsFor } from '../snippets.js';
+import { link, renderCodes, renderFields } from './parts.js';
+
+export const pathOf = (name: string): string => `reference/${name}`;
+const WEBHOOKS_PATH = 'reference/webhooks';
+
+const heading = (text: string, id: string): Html => raw(renderHeading(2, text, id));
+
+export const referencePages = (overview: string): Page[] => [
+  overviewPage(overview),
+  ...ENDPOINTS.map(endpointPage),
+  webhooksPage(),
+];
+
+export function referenceNavigation(): NavigationGroup[] {
+  const groups = [...new Set<string>([...GROUPS, ...ENDPOINTS.map(({ text }) => text.group)])];
+  return groups.map((title) => ({
+    title,
+    links: [
+      ...ENDPOINTS.filter(({ text }) => text.group === title).map(({ endpoint, text }) => ({
+        path: pathOf(endpoint.name),
+        title: text.title,
+      })),
+      ...(title === 'Events' ? [{ path: WEBHOOKS_PATH, title: 'What a receiver gets' }] : []),
+    ],
+  }));
+}
+
+function overviewPage(text: string): Page {
+  const body = renderMarkdown(text, { endpoints: renderEndpointTable, envelope: renderEnvelope });
+  const contents = renderContents(body);
+  return {
+    path: 'reference',
+    title: 'How every call works',
+    summary: 'Base address, headers, the envelope, values, paging and idempotency.',
+    kind: 'Reference',
+    body,
+    ...(contents ? { aside: contents } : {}),
+    shape: 'guide',
+  };
+}
+
+function renderEndpointTable(): Html {
+  return html`<ul class="endpoints">${ENDPOINTS.map(
+    ({ endpoint }) =>
+      html`<li><a href="${hrefOf(pathOf(endpoint.name))}"><code>${endpoint.name}</code></a><span>${endpoint.summary}${endpoint.sandboxOnly ? html` <span class="chip chip-sandbox">sandbox only</span>` : ''}</span></li>`,
+  )}</ul>`;
+}
+
+function renderEnvelope(): Html {
+  const types: Readonly<Record<string, string>> = { data: 'object or null', timestamp: 'time', success: 'boolean' };
+  return html`<ul class="fields">${Object.entries(ENVELOPE_FIELDS).map(
+    ([name, text]) =>
+      html`<li><p class="field"><code class="field-name">${name}</code> <span class="field-type">${types[name] ?? 'string'}</span></p><p>${renderInline(text)}</p></li>`,
+  )}</ul>`;
+}
+
+function endpointPage(one: Described): Page {
+  const { endpoint, text } = one;
+  const chips = [
+    ...(endpoint.token ? [] : [html`<span class="chip">no token</span>`]),
+    ...(endpoint.write ? [html`<span class="chip">${HEADERS.idempotencyKey}</span>`] : []),
+    ...(endpoint.sandboxOnly ? [html`<span class="chip chip-sandbox">sandbox only</span>`] : []),
+  ];
+  const body = html`<p class="eyebrow">${text.group}</p>
+<h1>${text.title}</h1>
+<p class="call"><span class="method">POST</span> <code>${endpoint.path}</code> <a class="to-example" href="#example">Example</a></p>
+${chips.length > 0 ? html`<p class="chips">${chips}</p>` : ''}
+${endpoint.sandboxOnly ? html`<p class="callout only-production">This installation is in production, and does not have this endpoint: it answers 404001 here. It is for the sandbox.</p>` : ''}
+${renderMarkdown(text.text)}
+${heading('Request', 'request')}
+${one.hasEncrypted ? html`<p class="quiet">How encrypted fields are made: ${link('guides/signing#encrypted-fields', 'signing and encryption')}.</p>` : ''}
+${renderFields(one.request, 'request')}
+${heading('Answer', 'answer')}
+<p class="quiet">In <code>data</code> of ${link('reference#the-answer', 'the envelope')}.</p>
+${renderFields(one.answer, 'answer')}
+${heading('Codes', 'codes')}
+${one.codes.length > 0 ? html`<p class="quiet">Its own, in the order in which one wins over the next.</p>${renderCodes(one.codes)}` : html`<p class="quiet">None of its own.</p>`}
+<details class="children"><summary>${one.commonCodes.length} codes that other endpoints may answer as well</summary>
+<ul class="common-codes">${one.commonCodes.map(renderCommonCode)}</ul></details>`;
+  return {
+    path: pathOf(endpoint.name),
+    title: text.title,
+    summary: `${endpoint.name}: ${endpoint.summary}`,
+    kind: 'Endpoint',
+    body,
+    aside: renderExamples(one),
+    shape: 'reference',
+  };
+}
+
+const renderCommonCode = ({ code, name, message }: Code & { readonly name: CodeName }): Html =>
+  html`<li><a href="${hrefOf('guides/errors')}#code-${code}"><code>${code}</code></a> <span>${name}: ${message}</span></li>`;
+
+function renderExamples({ endpoint, examples, hasEncrypted }: Described): Html {
+  const tabs = examples.map((example) => {
+    const languages = snippetsFor(example.endpoint, example.request).map(({ language, grammar, code }) => ({
+      name: language,
+      content: renderCode(code, grammar, `${language}: ${example.summary}`),
+    }));
+    const content = html`<p class="example-title">${example.summary}</p>
+${renderTabs(languages, { label: 'Language', memory: 'language' })}
+${hasEncrypted ? html`<p class="example-label">Body as it is sent</p>${renderCode(formatJson(showEncrypted(example.request)), 'json', 'Body')}` : ''}
+<p class="example-label">Answer</p>
+${renderCode(formatJson(exampleAnswer(example)), 'json', 'Answer')}`;
+    return { name: tabName(example.name), content };
+  });
+  return html`<h2 class="only-read" id="example">Example: ${endpoint.name}</h2>${renderTabs(tabs, { label: 'Example' })}
+<p class="quiet small">${link('', 'How the clients are set up')}. Ciphertext is under the published demonstration key.</p>`;
+}
+
+const SHORT_NAMES: Readonly<Record<string, string>> = { a1: 'A.1', a2: 'A.2', b: 'B' };
+const tabName = (name: string): string => SHORT_NAMES[name] ?? name.replaceAll('-', ' ');
+
+function webhooksPage(): Page {
+  const headers = [
+    [HEADERS.contentType, 'application/json'],
+    [HEADERS.appId, 'test_demo'],
+    [HEADERS.timestamp, '1768449600000'],
+    [HEADERS.nonce, 'ffeeddccbbaa99887766554433221100'],
+    [HEADERS.eventId, '2'],
+    [HEADERS.signature, 'R4EMQB4GY7GEREeoYk9rFJxUAclqyS1yl92M+NFRByI='],
+  ].map(([name, value]) => `${name}: ${value}`);
+  const body = html`<p class="eyebrow">Events</p>
+<h1>What a receiver gets</h1>
+<p class="call"><span class="method">POST</span> <code>your callback address</code></p>
+<p>Every change of an order or a period is a signed request to the address that an operator has registered for your channel. Check the
+signature over the bytes that came, answer HTTP 200 with <code>{"code":"0"}</code> within 5 seconds, and deal with it afterwards. How:
+${link('guides/webhooks', 'receiving events')}.</p>
+${EVENTS.map(({ eventType, fields }) => html`${heading(eventType, eventType.replaceAll('.', '-'))}${renderFields(fields, 'answer')}`)}
+${heading('What you answer', 'what-you-answer')}
+<p>HTTP 200 and a JSON object whose <code>code</code> is the text <code>0</code>. Nothing else of it is read. Another status, a redirect,
+another body, <code>0</code> as a number: all of them count as not accepted, and the event comes again.</p>`;
+  const aside = html`<h2 class="only-read" id="example">Examples</h2>${renderTabs(
+    EVENTS.map(({ eventType, body: example }) => ({
+      name: eventType.replace('.status.changed', ''),
+      content: html`<p class="example-title">${eventType}</p>
+<p class="example-label">What is sent to you</p>
+${renderCode(`POST /events HTTP/1.1\n${headers.join('\n')}`, 'http', 'Headers')}
+${renderCode(formatJson(showEncrypted(example)), 'json', 'Body')}
+<p class="example-label">What you answer</p>
+${renderCode('{ "code": "0" }', 'json', 'Answer')}`,
+    })),
+    { label: 'Event' },
+  )}`;
+  return {
+    path: WEBHOOKS_PATH,
+    title: 'What a receiver gets',
+    summary: 'The body and the headers of order.status.changed and payment.status.changed.',
+    kind: 'Events',
+    body,
+    aside,
+    shape: 'reference',
+  };
+}
+
+export const BASE_ADDRESS = `${PUBLIC_URL}/openapi/v1/`;

@@ -1,0 +1,38 @@
+import * as wire from '@perennial/wire';
+
+/** The parts of JSON Schema that the interface is written in. */
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly enum?: readonly (string | null)[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly default?: unknown;
+}
+
+/**
+ * The names under which wire exports its schemas, by their properties: a schema that is optional somewhere is another object
+ * there, but its properties are the same one.
+ */
+const NAMES: ReadonlyMap<unknown, string> = (() => {
+  const names = new Map<unknown, string>();
+  for (const [name, value] of Object.entries(wire)) {
+    const properties =
+      typeof value === 'object' && value !== null && 'properties' in value ? value.properties : undefined;
+    // A schema with two names is found under the first, which is the more general: PagingRequest, ProductsListRequest.
+    if (properties !== undefined && !names.has(properties)) names.set(properties, name);
+  }
+  return names;
+})();
+
+/** Undefined for a schema that has no name of its own. */
+export const nameOf = (schema: JsonSchema): string | undefined =>
+  schema.properties === undefined ? undefined : NAMES.get(schema.properties);
+
+export const timePattern = (wire.Time as JsonSchema).pattern;

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { brotliCompress, constants } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+
+const PLAIN = 'text/plain; charset=utf-8';
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  woff2: 'font/woff2',
+  json: 'application/json; charset=utf-8',
+  tgz: 'application/gzip',
+  // Clients to download: what they are made of is for their reader.
+  py: PLAIN,
+  java: PLAIN,
+  go: PLAIN,
+  php: PLAIN,
+  sh: PLAIN,
+};
+
+const compress = promisify(brotliCompress);
+
+export interface StaticFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly compressed: Buffer;
+  readonly etag: string;
+}
+
+/** Files that a build has made. Each is read and compressed when it is first asked for, and kept. */
+export interface StaticFiles {
+  /** Undefined for a name that the build has not made. */
+  find(name: string): Promise<StaticFile | undefined>;
+}
+
+/** Parts of a path that cannot lead out of the folder: none is empty, and none begins with a dot. */
+const NAME = /^[\w-]+(\.[\w-]+)*(\/[\w-]+(\.[\w-]+)*)*$/;
+
+/** `fill` puts in what only the running service knows; a file without text is left as it is. */
+export function createStaticFiles(folder: URL, fill?: (text: string, type: string) => string): StaticFiles {
+  const files = new Map<string, Promise<StaticFile>>();
+
+  async function load(name: string): Promise<StaticFile> {
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+    const stored = await readFile(new URL(name, folder));
+    const isText = type.endsWith('utf-8');
+    const bytes = fill && isText ? Buffer.from(fill(stored.toString('utf8'), type)) : stored;
+    const compressed = await compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+    // Weak: the same content, compressed or not.
+    const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 20)}"`;
+    return { type, bytes, compressed, etag };
+  }
+
+  return {
+    async find(name) {
+      if (!NAME.test(name)) return undefined;
+      const loading = files.get(name) ?? load(name);
+      files.set(name, loading);
+      try {
+        return await loading;
+      } catch {
+        files.delete(name);
+        return undefined;
+      }
+    },
+  };
+}
+
+/** For files whose names hold a hash of their content. */
+export const KEEP_FOR_GOOD = 'public, max-age=31536000, immutable';
+/** For others: kept, and asked for each time whether it has changed. */
+export const ASK_EACH_TIME = 'no-cache';
+
+export function sendStaticFile(reply: FastifyReply, file: StaticFile, cacheControl: string): FastifyReply {
+  const { headers } = reply.request;
+  void reply
+    .header('content-type', file.type)
+    .header('cache-control', cacheControl)
+    .header('etag', file.etag)
+    .header('vary', 'accept-encoding')
+    .header('x-content-type-options', 'nosniff');
+  if (String(headers['if-none-match'] ?? '').includes(file.etag)) return reply.code(304).send();
+  const takesBrotli = /\bbr\b/.test(String(headers['accept-encoding'] ?? ''));
+  if (takesBrotli) void reply.header('content-encoding', 'br');
+  return reply.send(takesBrotli ? file.compressed : file.bytes);
+}

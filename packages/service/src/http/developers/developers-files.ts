@@ -1,0 +1,29 @@
+import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
+import type { Environment } from '../../platform/settings.js';
+import { escapeHtml } from '../../redeem/html.js';
+import { createStaticFiles, type StaticFiles } from '../answers/static-files.js';
+
+/** What the build of the pages for developers has made. */
+const FOLDER = new URL('../developers/dist/site/', PACKAGE_FOLDER);
+
+export interface Installation {
+  /** Where channels and users reach the service. */
+  readonly publicUrl: () => string;
+  readonly environment: Environment;
+}
+
+/** The pages, with the address and the environment of this installation in them. */
+export function createDevelopersFiles({ publicUrl, environment }: Installation): StaticFiles {
+  return createStaticFiles(FOLDER, (text, type) => {
+    const write = type.startsWith('text/html') ? escapeHtml : escapeJson;
+    return text
+      .replaceAll('__PUBLIC_URL__', () => write(publicUrl()))
+      .replaceAll('__ROOT__', () => write(rootOf(publicUrl())))
+      .replaceAll('__ENVIRONMENT__', environment);
+  });
+}
+
+/** The path that all addresses begin with, behind a proxy that takes it off. */
+export const rootOf = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/\/+$/, '');
+
+const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);

@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Clock } from '../../platform/clock.js';
+import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
+import { NodeDraining, toRefusal } from '../answers/respond.js';
+import { ASK_EACH_TIME, KEEP_FOR_GOOD, sendStaticFile } from '../answers/static-files.js';
+import type { RefusedRequests } from '../requests/refused-requests.js';
+import { createDevelopersFiles, type Installation, rootOf } from './developers-files.js';
+import { pageHeaders } from './page-headers.js';
+import { addRefusedRoute } from './refused-route.js';
+import { sendStartPage } from './start-page.js';
+
+export interface DevelopersDeps extends Installation {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Unset: on. Off: of all pages only the one at the root remains. */
+  readonly developers?: 'on' | 'off';
+  /** In place of the usual limit, for a test that cannot ask as often. */
+  readonly developersFilesPerMinute?: number;
+}
+
+export interface DevelopersContext {
+  readonly isDraining: () => boolean;
+  /** Whether the console is on this listener. */
+  readonly hasConsole: boolean;
+  /** The answer to a path that there is not. */
+  readonly notFound: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+  /** Of a sandbox. */
+  readonly refused: RefusedRequests | undefined;
+}
+
+/** Files that one address may have in a minute. They come from memory; a page with all that it loads is five of them. */
+const FILES_PER_MINUTE = 1_200;
+
+/** Documents that tools of other sites may read. */
+const OPEN_TO_ALL = new Set(['openapi.json', 'vectors.json']);
+
+/** The page at the root, and below /developers those for a channel's developer. */
+export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, context: DevelopersContext): void {
+  const { publicUrl, log } = deps;
+  const limit = createMinuteLimit(deps.developersFilesPerMinute ?? FILES_PER_MINUTE, deps.clock);
+  const files = createDevelopersFiles(deps);
+  const hasDevelopers = deps.developers !== 'off';
+
+  async function sendFile(reply: FastifyReply, path: string): Promise<FastifyReply> {
+    const isPage = !/\.\w+$/.test(path);
+    const name = isPage ? `${path}.html` : path;
+    const file = path === NOT_FOUND ? undefined : await files.find(name);
+    if (!file) return sendNotFound(reply);
+    void reply.headers(pageHeaders());
+    if (OPEN_TO_ALL.has(name)) void reply.header('access-control-allow-origin', '*');
+    return sendStaticFile(reply, file, name.startsWith('assets/') ? KEEP_FOR_GOOD : ASK_EACH_TIME);
+  }
+
+  async function sendNotFound(reply: FastifyReply): Promise<FastifyReply> {
+    const page = await files.find(`${NOT_FOUND}.html`);
+    void reply.headers(pageHeaders()).header('cache-control', 'no-store');
+    if (page) return reply.code(404).type(page.type).send(page.bytes);
+    return reply.code(503).type(PLAIN).send('These pages are not built: run npm run build.\n');
+  }
+
+  void app.register(async (pages) => {
+    pages.addHook('onRequest', async ({ ip }) => {
+      if (context.isDraining()) throw new NodeDraining();
+      const address = addressGroup(ip);
+      limit.check(address);
+      limit.count(address);
+    });
+    pages.addHook('onResponse', async (request, reply) => {
+      const ms = Math.round(reply.elapsedTime * 10) / 10;
+      const line = { requestId: request.id, method: request.method, endpoint: request.routeOptions.url };
+      log.debug({ ...line, status: reply.statusCode, ms }, 'page');
+    });
+    pages.setErrorHandler((error, request, reply) => {
+      const { result, headers, message, isFault } = toRefusal(error);
+      if (isFault) log.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
+      return reply.code(result.http).headers(headers).type(PLAIN).send(`${message}\n`);
+    });
+
+    pages.get('/', async (request, reply) => {
+      // A program that looks for the interface here hears that it is elsewhere. The router takes `*` for this path.
+      if (request.raw.url === '*' || asksForJson(request.headers.accept)) return context.notFound(request, reply);
+      return sendStartPage(reply, { ...deps, hasDevelopers, hasConsole: context.hasConsole });
+    });
+    if (!hasDevelopers) return;
+    if (context.refused) addRefusedRoute(pages, context.refused, context.notFound);
+    pages.get('/developers', (_request, reply) => sendFile(reply, 'index'));
+    pages.get<{ Params: { '*': string } }>('/developers/*', async ({ params }, reply) => {
+      const path = params['*'].replace(/\/+$/, '');
+      const isTidy = path === params['*'] && path !== '';
+      if (isTidy) return sendFile(reply, path);
+      return reply.redirect(`${rootOf(publicUrl())}/developers${path === '' ? '' : `/${encodeURI(path)}`}`, 308);
+    });
+  });
+}
+
+const NOT_FOUND = 'not-found';
+const PLAIN = 'text/plain; charset=utf-8';
+
+const asksForJson = (accept = ''): boolean => accept.includes('json') && !/text\/html|\*\/\*/.test(accept);

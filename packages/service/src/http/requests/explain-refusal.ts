@@ -1,0 +1,91 @@
+import { CODES, diagnoseField, diagnoseRequest, type ReceivedRequest } from '@perennial/wire';
+import type { FastifyRequest } from 'fastify';
+import type { Channel } from '../../catalog/channels/channel.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
+import type { Clock } from '../../platform/clock.js';
+import { UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
+import { createMinuteLimit } from '../answers/minute-limit.js';
+import type { Refusal } from '../answers/respond.js';
+import { createRecentRequests } from './recent-requests.js';
+import { createRefusedRequests, type RefusedRequests } from './refused-requests.js';
+import type { SignedRequestHeaders } from './signed-headers.js';
+import { splitUrl } from './split-url.js';
+
+/** What the sandbox tells a channel's developer beyond a code (docs/decisions/0031-the-kit.md). Production has none of it. */
+export interface RefusalExplainer {
+  /** To be called for a request that was admitted. */
+  noteAdmitted(headers: SignedRequestHeaders): void;
+  /** The refusal with what is probably wrong, if that can be told. */
+  explain(request: FastifyRequest, refusal: Refusal): Promise<Refusal>;
+  readonly refused: RefusedRequests;
+}
+
+export interface RefusalExplainerDeps {
+  readonly channels: ChannelRegistry;
+  readonly clock: Clock;
+  readonly publicUrl: () => string;
+}
+
+/** For one channel on one node: a diagnosis takes some milliseconds. */
+const DIAGNOSES_PER_MINUTE = 60;
+
+export function createRefusalExplainer({ channels, clock, publicUrl }: RefusalExplainerDeps): RefusalExplainer {
+  // Apart, so that what somebody tries and tries again does not push out what went well before.
+  const admitted = createRecentRequests();
+  const tried = createRecentRequests();
+  const refused = createRefusedRequests(clock);
+  const limit = createMinuteLimit(DIAGNOSES_PER_MINUTE, clock);
+
+  async function explain(request: FastifyRequest, refusal: Refusal): Promise<Refusal> {
+    const headers = request.signedHeaders;
+    const isSkewed = refusal.result === CODES.TIMESTAMP_SKEWED;
+    if (!headers || !(isSkewed || refusal.result === CODES.SIGNATURE_INVALID)) return refusal;
+    const { appId } = headers;
+    // Whoever is asked for a signature was looked up for it; a timestamp is refused before that.
+    const channel = isSkewed ? await channels.get(appId) : channels.getFromMemory(appId);
+    if (!channel) return isSkewed ? refusal : { ...refusal, message: describeUnknownAppId(appId) };
+    if (limit.isReached(appId)) return refusal;
+    limit.count(appId);
+    const diagnosis = diagnoseRequest(toReceived(request, headers, isSkewed), secretsOf(channel, clock.now()), {
+      earlier: [...admitted.list(appId), ...tried.list(appId)],
+      now: clock.now(),
+      publicUrl: publicUrl(),
+    });
+    tried.add(appId, headers);
+    refused.add(request.id, diagnosis);
+    const mistakes = diagnosis.likely.map(({ mistake }) => mistake);
+    return { ...refusal, data: JSON.stringify({ diagnosis }), mistakes };
+  }
+
+  return { noteAdmitted: (headers) => admitted.add(headers.appId, headers), explain, refused };
+}
+
+function describeUnknownAppId(appId: string): string {
+  const unknown = 'signature does not match: this app id is not known here';
+  return appId.startsWith('test_') ? unknown : `${unknown}, and app ids of the sandbox begin with test_`;
+}
+
+/** A timestamp is refused before the body is read. */
+function toReceived(
+  { raw, body, headers: { host } }: FastifyRequest,
+  { timestamp, nonce, requestId, signature }: SignedRequestHeaders,
+  isSkewed: boolean,
+): ReceivedRequest {
+  const [path, query] = splitUrl(raw.url ?? '');
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+  const { method } = raw;
+  return { path, query, ...(isSkewed ? {} : { body: bytes }), timestamp, nonce, requestId, signature, method, host };
+}
+
+function secretsOf({ appSecret, callbackSecret, aesKey, formerAppSecret: former }: Channel, now: number) {
+  const isFormerTaken = former !== undefined && now < former.until;
+  return { appSecret, callbackSecret, aesKey, formerAppSecret: former?.secret, isFormerTaken };
+}
+
+/** Says which of prefix, base64, length and key is the likely cause. */
+export function explainUnreadableField(error: UnreadableField, channel: Channel): UnreadableField {
+  const { ciphertext } = error;
+  if (ciphertext === undefined) return error;
+  const { cause, hint } = diagnoseField(ciphertext, channel);
+  return new UnreadableField('DECRYPT_FAILED', `${error.message} (${cause}): ${hint}`);
+}

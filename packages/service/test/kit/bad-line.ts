@@ -1,0 +1,72 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One request as it came, and what it was for. */
+export interface Seen {
+  readonly endpoint: string;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** What happens to a request: it is answered here, or the service answers and the answer is lost. */
+export type Fault = 'lose-the-answer' | { status: number; headers?: Record<string, string>; body: string };
+
+export interface BadLine {
+  readonly url: string;
+  readonly seen: readonly Seen[];
+  close(): void;
+}
+
+const PREFIX = '/openapi/v1/';
+
+/** A way to the service on which the first request to some endpoints meets a fault. Every other is passed on as it came. */
+export async function badLine(
+  serviceUrl: string,
+  faults: Readonly<Record<string, (seen: Seen) => Fault>>,
+): Promise<BadLine> {
+  const seen: Seen[] = [];
+  const server = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const endpoint = (request.url ?? '').slice(PREFIX.length);
+    const isFirst = !seen.some((one) => one.endpoint === endpoint);
+    const came = { endpoint, headers: request.headers, body: body.toString() };
+    seen.push(came);
+    const fault = isFirst ? faults[endpoint]?.(came) : undefined;
+    if (typeof fault === 'object') {
+      response.writeHead(fault.status, fault.headers).end(fault.body);
+      return;
+    }
+    const answer = await pass(serviceUrl, request, body);
+    if (fault === 'lose-the-answer') request.socket.destroy();
+    else response.writeHead(answer.status, keptOpen(answer.headers)).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    seen,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A client that uses its connection again has more that can go wrong. */
+function keptOpen({ connection: _, ...others }: http.IncomingHttpHeaders): http.IncomingHttpHeaders {
+  return others;
+}
+
+function pass(serviceUrl: string, { url, method, headers }: http.IncomingMessage, body: Buffer) {
+  return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
+    const request = http.request(`${serviceUrl}${url}`, { method, headers, agent: false });
+    request.on('error', reject).on('response', async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk);
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
+    });
+    request.end(body);
+  });
+}

@@ -1,0 +1,191 @@
+import { createHmac } from 'node:crypto';
+import { HEADERS, sha256Hex, signRequest } from '@perennial/wire';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { barriers, DESKTOP, launch, PHONE, phone, press, scrollsSideways } from '../browser/support.js';
+import { type TestService, testService } from '../support/service.js';
+
+/** The pages for a channel's developer, as they look and what can be done on them. */
+
+let service: TestService;
+let browser: Browser;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([testService({ publicUrl: () => 'http://127.0.0.1' }), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const SMALL: BrowserContextOptions = { ...PHONE, viewport: { width: 360, height: 740 }, deviceScaleFactor: 1 };
+const WIDE: BrowserContextOptions = { ...DESKTOP, isMobile: false, hasTouch: false, deviceScaleFactor: 1 };
+
+async function open(path: string, screen: BrowserContextOptions = WIDE): Promise<Page> {
+  const page = await phone(browser, { reducedMotion: 'reduce', ...screen });
+  await page.goto(`${service.baseUrl}${path}`);
+  return page;
+}
+
+describe.each([
+  ['a phone, light', { ...SMALL, colorScheme: 'light' }],
+  ['a phone, dark', { ...SMALL, colorScheme: 'dark' }],
+  ['a desktop, light', { ...WIDE, colorScheme: 'light' }],
+  ['a desktop, dark', { ...WIDE, colorScheme: 'dark' }],
+] as const)('on %s', (_, screen) => {
+  it('no barriers, and nothing sticks out', async () => {
+    const page = await open('/', screen);
+    for (const path of ['/', '/developers', '/developers/reference/orders/create', '/developers/signature']) {
+      if (path !== '/') await page.goto(`${service.baseUrl}${path}`);
+      expect([path, await barriers(page)]).toEqual([path, []]);
+      expect([path, await scrollsSideways(page)]).toEqual([path, false]);
+    }
+    for (const path of ['guides/webhooks', 'guides/signing', 'guides/errors', 'reference', 'search?q=nonce']) {
+      await page.goto(`${service.baseUrl}/developers/${path}`);
+      expect([path, await scrollsSideways(page)]).toEqual([path, false]);
+    }
+  });
+});
+
+describe('search', () => {
+  it('is reached by a key, suggests while one types, and leads there', async () => {
+    const page = await open('/developers');
+    await page.keyboard.press('/');
+    await page.keyboard.type('401002');
+    const first = page.getByRole('option').first();
+    await first.waitFor();
+    expect(await first.textContent()).toContain('401002 SIGNATURE_INVALID');
+    await page.keyboard.press('ArrowDown');
+    expect(await first.getAttribute('aria-selected')).toBe('true');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/developers/guides/errors#code-401002');
+    expect(await page.locator('#code-401002').isVisible()).toBe(true);
+  });
+
+  it('has a page of all results, which says when there are none', async () => {
+    const page = await open('/developers/search?q=externalOrderNo');
+    await page.getByText(/\d+ found for/).waitFor();
+    expect(await page.locator('.results a').count()).toBeGreaterThan(5);
+    await page.getByRole('combobox').fill('<b>zyx</b>');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing found for “<b>zyx</b>”.').waitFor();
+  });
+});
+
+describe('what a reader chooses', () => {
+  it('is a language, which the next page has too', async () => {
+    const page = await open('/developers/reference/orders/query');
+    await page.locator('label', { hasText: 'Python' }).first().click();
+    await page.getByText('channel.call("orders/query"').first().waitFor();
+    expect(await page.getByText('perennial.orders.query(').first().isVisible()).toBe(false);
+    await page.goto(`${service.baseUrl}/developers/guides/signing`);
+    await page.getByText('hmac.digest(key, text.encode(), "sha256")').waitFor();
+  });
+
+  it('is a scheme, which stays', async () => {
+    const page = await open('/developers', { ...WIDE, colorScheme: 'light' });
+    const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    expect(await ground()).toBe('rgb(255, 255, 255)');
+    await page.getByRole('button', { name: 'Dark colours' }).click();
+    const dark = await ground();
+    expect(dark).not.toBe('rgb(255, 255, 255)');
+    await page.goto(`${service.baseUrl}/developers/guides/limits`);
+    expect(await ground()).toBe(dark);
+  });
+
+  it('is copied by a button', async () => {
+    const page = await open('/developers/guides/redemption');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const code = page.locator('.code').first();
+    await code.hover();
+    await code.getByRole('button', { name: 'Copy' }).click();
+    await code.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(await code.locator('pre').textContent());
+  });
+});
+
+it('without script pages, menu and the choice of a language work', async () => {
+  const page = await open('/developers/reference/orders/query', { ...SMALL, javaScriptEnabled: false });
+  await page.getByRole('checkbox', { name: 'Show all pages' }).check({ force: true });
+  await press(page, page.getByRole('link', { name: 'Create an order' }));
+  await page.locator('label', { hasText: 'PHP' }).first().click();
+  await page.getByText("$channel->call('orders/create'").first().waitFor();
+  expect(await page.getByRole('button').count()).toBe(0);
+});
+
+describe('signature diagnosis', () => {
+  const APP_SECRET = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
+  const BODY = `{"grantType":"client_credentials","appId":"it's"}`;
+  const parts = {
+    path: '/openapi/v1/auth/token',
+    query: '',
+    bodySha256: sha256Hex(Buffer.from(BODY)),
+    timestamp: '1767225600000',
+    nonce: '00112233445566778899aabbccddeeff',
+    requestId: 'mine-1',
+  };
+  const headers = (signature: string) => [
+    `${HEADERS.timestamp}: ${parts.timestamp}`,
+    `${HEADERS.nonce}: ${parts.nonce}`,
+    `${HEADERS.requestId}: ${parts.requestId}`,
+    `${HEADERS.signature}: ${signature}`,
+  ];
+  /** As a terminal has it, with the quotes of a shell. */
+  const curl = (signature: string) =>
+    `$ curl -sS -X POST 'https://pay.example${parts.path}' \\\n${headers(signature)
+      .map((one) => `  -H "${one}" \\\n`)
+      .join('')}  --data-raw '${BODY.replaceAll("'", `'\\''`)}'\n`;
+  const rightSignature = signRequest(parts, Buffer.from(APP_SECRET, 'base64'));
+
+  async function diagnose(page: Page, request: string): Promise<string> {
+    await page.getByLabel('The request').fill(request);
+    await page.getByLabel('appSecret').fill(APP_SECRET);
+    await page.getByRole('button', { name: 'Find the mistake' }).click();
+    return (await page.locator('#outcome .finding').first().textContent()) ?? '';
+  }
+
+  it('finds a mistake in a pasted request, and asks nobody for it', async () => {
+    const page = await open('/developers/signature');
+    await page.waitForLoadState('networkidle');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    const text = ['POST', parts.path, '', parts.bodySha256, parts.timestamp, parts.nonce, parts.requestId].join('\n');
+    const undecoded = createHmac('sha256', APP_SECRET).update(text).digest('base64');
+    expect(await diagnose(page, curl(undecoded))).toContain('secret-not-decoded');
+    expect(await page.locator('.lines li').count()).toBe(7);
+    expect(await page.locator('.lines').textContent()).toContain(parts.bodySha256);
+    expect(await diagnose(page, curl(rightSignature))).toContain('The signature is right');
+    const lines = [
+      `POST ${parts.path} HTTP/1.1`,
+      'Host: pay.example',
+      ...headers(createHmac('sha256', 'x').update(text).digest('base64')),
+    ];
+    expect(await diagnose(page, `${lines.join('\r\n')}\r\n\r\n${BODY}\n`)).toContain('unknown');
+    expect(await diagnose(page, 'POST /x HTTP/1.1\n\n{}')).toContain('Missing: X-SVC-Timestamp, X-SVC-Nonce');
+    await page.getByLabel('appSecret').fill('short');
+    await page.getByRole('button', { name: 'Fill in an example' }).click();
+    await page.getByText('body-serialised-again').first().waitFor();
+    expect(await barriers(page)).toEqual([]);
+    expect(asked).toEqual([]);
+    expect(await page.evaluate<number>('localStorage.length + sessionStorage.length')).toBe(0);
+  });
+
+  it('shows what the service has found of a request that it refused, also from the address', async () => {
+    const channel = await service.channel();
+    const requestId = 'refused/1?&';
+    const { appId, appSecret } = channel.credentials;
+    const body = { grantType: 'client_credentials', appId };
+    const signed = channel.signedHeaders('auth/token', Buffer.from(JSON.stringify(body)), { requestId });
+    const hex = Buffer.from(signed[HEADERS.signature], 'base64').toString('hex');
+    const refused = await channel.callBare('auth/token', body, {
+      headers: { ...signed, [HEADERS.signature]: hex },
+    });
+    expect(refused).toMatchObject({ code: '401002', data: { diagnosis: { likely: [{ mistake: 'signature-hex' }] } } });
+    const page = await open(`/developers/signature?requestId=${encodeURIComponent(requestId)}`);
+    await page.locator('#refused-outcome').getByText('signature-hex').waitFor();
+    expect(await page.locator('#refused-outcome .lines li').count()).toBe(7);
+    expect(await page.content()).not.toContain(appSecret);
+    await page.getByLabel('Request id').fill('of-nobody');
+    await page.getByRole('button', { name: 'Look' }).click();
+    await page.getByText('Nothing is known of it').waitFor();
+  });
+});

@@ -1,0 +1,226 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { CODES, endpoints, resultCodes } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CODE_TEXTS } from '../../../developers/src/content/codes.js';
+import { ENDPOINT_TEXTS } from '../../../developers/src/content/endpoints.js';
+import { VERSION } from '../../src/platform/version.js';
+import { send } from '../support/channel-client.js';
+import { packageRoot } from '../support/processes.js';
+import { type TestService, testService } from '../support/service.js';
+
+/** The pages for a channel's developer, as they are served. */
+
+const root = path.join(packageRoot, '..', '..');
+const site = path.join(root, 'packages', 'developers', 'dist', 'site');
+const PAGES = readdirSync(site, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.html') && name !== 'not-found.html')
+  .map((name) => `/developers/${name.slice(0, -'.html'.length)}`.replace(/\/index$/, ''));
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; " +
+  "frame-ancestors 'none'; base-uri 'none'";
+
+let service: TestService;
+/** In production, without the pages. */
+let without: TestService;
+/** In production, with an address that has to be escaped, and a limit that a test can reach. */
+let behindPath: TestService;
+const MOST_FILES = 30;
+beforeAll(async () => {
+  const environment = 'production';
+  [service, without, behindPath] = await Promise.all([
+    testService(),
+    testService({ environment, developers: 'off', publicUrl: () => 'https://pay.example/<&"sub' }),
+    testService({
+      environment,
+      publicUrl: () => `https://pay.example/a'b<c`,
+      developersFilesPerMinute: MOST_FILES,
+      trustedProxies: ['127.0.0.1'],
+    }),
+  ]);
+});
+afterAll(() => Promise.all([service.close(), without.close(), behindPath.close()]));
+
+const BROTLI = { 'accept-encoding': 'br' };
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET', to = service) =>
+  send(to.baseUrl, method, path, headers, Buffer.alloc(0));
+
+describe('every page', () => {
+  it('is there: one for each guide, each endpoint, and the tools', () => {
+    expect(PAGES).toEqual(expect.arrayContaining(['/developers', '/developers/reference', '/developers/signature']));
+    for (const { name } of endpoints) expect(PAGES).toContain(`/developers/reference/${name}`);
+    for (const name of ['three-ways', 'webhooks', 'redemption', 'errors', 'limits', 'signing', 'going-live'])
+      expect(PAGES).toContain(`/developers/guides/${name}`);
+  });
+
+  it('is HTML under a strict policy, with the address of the installation and nothing left open', async () => {
+    for (const page of PAGES) {
+      const { status, headers, text } = await get(page);
+      expect([page, status]).toEqual([page, 200]);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(headers['content-security-policy']).toBe(POLICY);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(text.match(/__[A-Z_]+__|\{\{|undefined|\[object/)).toBeNull();
+    }
+    expect((await get('/developers')).text).toContain('https://pay.example');
+  });
+
+  it('links to what is there, with sections that are there, and loads nothing from elsewhere', async () => {
+    const texts = new Map(await Promise.all(PAGES.map(async (page) => [page, (await get(page)).text] as const)));
+    const wrong: string[] = [];
+    const asked = new Map<string, number>();
+    for (const [page, text] of texts) {
+      for (const [, loaded = ''] of text.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"/g)) {
+        if (!loaded.startsWith('/developers/assets/')) wrong.push(`${page} loads ${loaded}`);
+      }
+      if (/<style|<script>|\son\w+="|style="/.test(text)) wrong.push(`${page} has script or style in it`);
+      for (const [, href = ''] of text.matchAll(/(?:href|src|action)="([^"]+)"/g)) {
+        const [to = '', section] = href.replace(/^https:\/\/pay\.example/, '').split('#');
+        const target = to === '' ? page : to;
+        if (!target.startsWith('/')) wrong.push(`${page} leads to ${href}`);
+        const known = texts.get(target);
+        if (known === undefined && !asked.has(target)) asked.set(target, (await get(target)).status);
+        if (known === undefined && asked.get(target) !== 200) wrong.push(`${page} leads to ${href}`);
+        if (known !== undefined && section !== undefined && !known.includes(`id="${section}"`))
+          wrong.push(`${page} leads to ${href}, where there is no such section`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(asked.size).toBeGreaterThan(3);
+  });
+});
+
+describe('a file', () => {
+  it('comes compressed to who takes that, and not again to who has it; HEAD is GET without a body', async () => {
+    const plain = await get('/developers/guides/errors');
+    const request = await fetch(`${service.baseUrl}/developers/guides/errors`, { headers: BROTLI });
+    expect(request.headers.get('content-encoding')).toBe('br');
+    expect(await request.text()).toBe(plain.text);
+    const { etag = '' } = plain.headers;
+    expect(plain.headers['cache-control']).toBe('no-cache');
+    expect((await get('/developers/guides/errors', { 'if-none-match': etag })).status).toBe(304);
+    expect((await get('/developers/guides/errors', { 'if-none-match': '"other"' })).status).toBe(200);
+    const head = await get('/developers/guides/errors', {}, 'HEAD');
+    expect(head).toMatchObject({ status: 200, text: '' });
+    expect(head.headers['content-length']).toBe(plain.headers['content-length']);
+  });
+
+  it('with a hash in its name is kept for good', async () => {
+    const [, style = ''] = /href="([^"]+\.css)"/.exec((await get('/developers')).text) ?? [];
+    const { headers } = await get(style);
+    expect(headers).toMatchObject({
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
+  });
+
+  it('that there is not is a page for people, whatever is asked', async () => {
+    for (const name of [
+      'nothing',
+      'guides',
+      'not-found',
+      'assets/none.js',
+      '../package.json',
+      '..%2f..%2fpackage.json',
+      '%2e%2e/build.js',
+      'guides/.x',
+      'x'.repeat(99),
+    ]) {
+      const { status, headers, text } = await get(`/developers/${name}`);
+      if (name.startsWith('..') && status === 404 && headers['content-type']?.startsWith('application/json')) continue;
+      expect([name, status]).toEqual([name, 404]);
+      expect(headers['content-security-policy']).toBe(POLICY);
+      expect(text).toContain('There is no such page');
+    }
+    expect((await get('/developers/')).headers.location).toBe('/developers');
+    expect((await get('/developers/guides/errors//')).headers.location).toBe('/developers/guides/errors');
+    expect((await get('/developers', {}, 'POST')).code).toBe(CODES.PATH_NOT_FOUND.code);
+  });
+
+  it('is refused to an address that asks for too many, and to no other; channels have nothing to do with it', async () => {
+    const from = (address: string) => get('/developers/search', { 'x-forwarded-for': address }, 'HEAD', behindPath);
+    const statuses = await Promise.all(Array.from({ length: MOST_FILES + 1 }, () => from('192.0.2.1')));
+    expect(statuses.filter(({ status }) => status === 200)).toHaveLength(MOST_FILES);
+    const refused = await from('192.0.2.1');
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await from('192.0.2.2')).status).toBe(200);
+    const channel = await behindPath.channel();
+    const { code } = await channel.callBare('auth/token', {}, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+    expect(code).toBe(CODES.PARAM_INVALID.code);
+  });
+});
+
+describe('documents', () => {
+  it('vectors.json has every vector as its file has it, each with a description', async () => {
+    const { vectors } = JSON.parse((await get('/developers/vectors.json')).text);
+    const folder = path.join(root, 'packages', 'wire', 'vectors');
+    const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+    expect(Object.keys(vectors).toSorted()).toEqual(files.map((name) => path.basename(name, '.json')).toSorted());
+    for (const name of files) {
+      const { description, content } = vectors[path.basename(name, '.json')];
+      expect(content).toEqual(JSON.parse(readFileSync(path.join(folder, name), 'utf8')));
+      expect(description).not.toBe('');
+    }
+  });
+
+  it('say of each code what docs/errors.md says', () => {
+    const page = readFileSync(path.join(root, 'docs', 'errors.md'), 'utf8');
+    const plain = (text: string) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+    const rows = [...page.matchAll(/^\| (\d+) \| (\w+) \| \d+ \| (.*?) \| (.*?) \|$/gm)];
+    const said = rows.map(([, , name = '', when = '', advice = '']) => [
+      name,
+      { when: plain(when), advice: plain(advice) },
+    ]);
+    expect(CODE_TEXTS).toEqual(Object.fromEntries(said));
+    expect(said).toHaveLength(resultCodes.length);
+  });
+
+  it('have words for every endpoint', () => {
+    expect(Object.keys(ENDPOINT_TEXTS).toSorted()).toEqual(endpoints.map(({ name }) => name).toSorted());
+  });
+});
+
+describe('GET /', () => {
+  it('says what runs here and where to go', async () => {
+    const { status, headers, text } = await get('/', { accept: 'text/html,*/*;q=0.8' });
+    expect(status).toBe(200);
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'sha256-/);
+    for (const one of ['sandbox', VERSION, 'https://pay.example/openapi/v1/']) expect(text).toContain(one);
+    for (const path of ['/developers', '/console', '/readyz']) expect(text).toContain(`href="${path}"`);
+    expect((await get('/', {}, 'HEAD')).status).toBe(200);
+  });
+
+  it('is 404001 to a program that wants JSON, and for every other method', async () => {
+    expect(await get('/', { accept: 'application/json' })).toMatchObject({ status: 404, code: '404001' });
+    for (const method of ['POST', 'PUT', 'DELETE'])
+      expect(await get('/', {}, method)).toMatchObject({ status: 404, code: '404001' });
+  });
+
+  it('remains with DEVELOPERS=off, in production without a version, and nothing else does', async () => {
+    const { status, text } = await get('/', {}, 'GET', without);
+    expect(status).toBe(200);
+    expect(text).toContain('production');
+    expect(text).not.toContain(VERSION);
+    expect(text).not.toContain('/developers');
+    expect(text).toContain('https://pay.example/&lt;&amp;&quot;sub/openapi/v1/');
+    for (const page of ['/developers', '/developers/openapi.json', '/developers/guides/errors'])
+      expect(await get(page, {}, 'GET', without)).toMatchObject({ status: 404, code: '404001' });
+  });
+});
+
+describe('in production, behind a path', () => {
+  it('pages are the same, with their own addresses, and say which endpoints only a sandbox has', async () => {
+    const page = await get('/developers/reference/sandbox/orders/advance', {}, 'GET', behindPath);
+    expect(page.text).toContain('data-environment="production"');
+    expect(page.text).toContain('does not have this endpoint');
+    expect(page.text).toContain('href="/a&#39;b%3Cc/developers/reference"');
+    const { servers } = JSON.parse((await get('/developers/openapi.json', {}, 'GET', behindPath)).text);
+    expect(servers[0].url).toBe(`https://pay.example/a'b<c`);
+    const compressed = await fetch(`${behindPath.baseUrl}/developers/openapi.json`, { headers: BROTLI });
+    expect(await compressed.text()).toContain(`https://pay.example/a'b<c`);
+    expect(compressed.headers.get('access-control-allow-origin')).toBe('*');
+  });
+});

@@ -1,0 +1,342 @@
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { encryptField } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHousekeeping } from '../../src/engine/housekeeping.js';
+import { resetCredentials, showChannel } from '../../src/operator/provisioning/channels.js';
+import type { Environment } from '../../src/platform/settings.js';
+import { capturedLog } from '../support/captured-log.js';
+import {
+  type ChannelClient,
+  type ChannelCredentials,
+  channelClient,
+  type Reply,
+  send,
+} from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { type TestService, testService } from '../support/service.js';
+
+const log = capturedLog();
+let sandbox: TestService;
+let production: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  sandbox = await testService({ log: log.log });
+  production = await testService({ environment: 'production' });
+  channel = await sandbox.channel();
+});
+afterAll(() => Promise.all([sandbox.close(), production.close()]));
+
+const PATH = '/openapi/v1/auth/token';
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const bytesOf = (secret: string) => Buffer.from(secret, 'base64');
+
+interface Wrong {
+  readonly key?: Buffer | string;
+  readonly lines?: (right: string[]) => string[];
+  readonly join?: string;
+  readonly end?: string;
+  readonly encode?: (mac: Buffer) => string;
+  readonly timestamp?: string;
+  readonly nonce?: string;
+  readonly requestId?: string;
+  readonly appId?: string;
+  readonly body?: string;
+}
+
+/** A client that knows nothing of this project's code, and makes the mistakes that it is told to make. */
+function raw(service: TestService, { appId, appSecret }: ChannelCredentials) {
+  return async (wrong: Wrong = {}) => {
+    const body = wrong.body ?? JSON.stringify({ grantType: 'client_credentials', appId });
+    const timestamp = wrong.timestamp ?? String(service.clock.now());
+    const nonce = wrong.nonce ?? randomBytes(16).toString('hex');
+    const requestId = wrong.requestId ?? randomUUID();
+    const right = ['POST', PATH, '', sha256(body), timestamp, nonce, requestId];
+    const macOf = (key: Buffer | string, text: string) => createHmac('sha256', key).update(text).digest();
+    const text = (wrong.lines?.(right) ?? right).join(wrong.join ?? '\n') + (wrong.end ?? '');
+    const mac = macOf(wrong.key ?? bytesOf(appSecret), text);
+    const headers = {
+      'content-type': 'application/json',
+      'x-svc-app-id': wrong.appId ?? appId,
+      'x-svc-timestamp': timestamp,
+      'x-svc-nonce': nonce,
+      'x-svc-request-id': requestId,
+      'x-svc-signature': wrong.encode?.(mac) ?? mac.toString('base64'),
+    };
+    const reply = await send(service.baseUrl, 'POST', PATH, headers, Buffer.from(body));
+    return { ...reply, requestId, right, rightMac: macOf(bytesOf(appSecret), right.join('\n')) };
+  };
+}
+
+const namesIn = ({ data }: Reply): string[] => data.diagnosis.likely.map(({ mistake }: { mistake: string }) => mistake);
+const lineOf = (requestId: string) =>
+  log.lines().find((line) => line.msg === 'request' && line.requestId === requestId);
+const at = (index: number, change: (line: string) => string) => (lines: string[]) =>
+  lines.map((one, n) => (n === index ? change(one) : one));
+const order =
+  (...indexes: number[]) =>
+  (lines: string[]) =>
+    indexes.map((index) => lines[index] ?? '');
+
+describe('401002 in the sandbox', () => {
+  const EARLIER = { nonce: 'ab'.repeat(16), requestId: 'an-earlier-request' };
+  beforeAll(async () => {
+    expect((await raw(sandbox, channel.credentials)(EARLIER)).code).toBe('0');
+  });
+
+  it.each<[names: string, wrong: (secrets: ChannelCredentials) => Wrong]>([
+    ['secret-not-decoded', ({ appSecret }) => ({ key: appSecret })],
+    ['secret-of-callback', ({ callbackSecret }) => ({ key: bytesOf(callbackSecret) })],
+    ['secret-of-encryption', ({ aesKey }) => ({ key: bytesOf(aesKey) })],
+    ['signature-hex', () => ({ encode: (mac) => mac.toString('hex') })],
+    ['signature-base64url', () => ({ encode: (mac) => mac.toString('base64url') })],
+    ['signature-base64-of-hex', () => ({ encode: (mac) => btoa(mac.toString('hex')) })],
+    ['body-serialised-again', () => ({ body: '{"a":[1]}', lines: at(3, () => sha256('{"a": [1]}')) })],
+    ['body-not-hashed', () => ({ body: '{"a":[1]}', lines: at(3, () => '{"a":[1]}') })],
+    ['digest-upper-case', () => ({ lines: at(3, (digest) => digest.toUpperCase()) })],
+    ['lines-in-other-order', () => ({ lines: order(0, 1, 2, 3, 5, 4, 6) })],
+    ['empty-line-missing', () => ({ lines: order(0, 1, 3, 4, 5, 6) })],
+    ['crlf', () => ({ join: '\r\n' })],
+    ['trailing-newline', () => ({ end: '\n' })],
+    ['path-with-host', () => ({ lines: at(1, (path) => `https://pay.example${path}`) })],
+    ['path-with-host', () => ({ lines: at(1, (path) => `${sandbox.baseUrl}${path}`) })],
+    ['path-without-prefix', () => ({ lines: at(1, () => '/auth/token') })],
+    ['path-with-slash', () => ({ lines: at(1, (path) => `${path}/`) })],
+    ['timestamp-in-seconds', () => ({ lines: at(4, (ms) => ms.slice(0, -3)) })],
+    ['other-nonce', () => ({ lines: at(5, () => EARLIER.nonce) })],
+    ['other-request-id', () => ({ lines: at(6, () => EARLIER.requestId) })],
+    ['secret-not-decoded signature-hex', ({ appSecret }) => ({ key: appSecret, encode: (mac) => mac.toString('hex') })],
+    ['unknown', () => ({ key: 'of somebody else' })],
+  ])('%s', async (names, wrong) => {
+    const { credentials } = channel;
+    const reply = await raw(sandbox, credentials)(wrong(credentials));
+    expect(reply.status).toBe(401);
+    expectEnvelope(reply.envelope, '401002');
+    expect(namesIn(reply).join(' ')).toBe(names);
+    expect(reply.data.diagnosis.lines).toEqual(reply.right);
+    expect(lineOf(reply.requestId)).toMatchObject({ code: '401002', diagnosis: names });
+    const { appSecret, callbackSecret, aesKey } = credentials;
+    for (const secret of [...[appSecret, callbackSecret, aesKey].map(bytesOf), reply.rightMac]) {
+      for (const form of ['base64', 'base64url', 'hex'] as const) {
+        expect(reply.text).not.toContain(secret.toString(form));
+        expect(log.text()).not.toContain(secret.toString(form));
+      }
+    }
+    expect(log.text()).not.toContain(reply.right[5]);
+  });
+
+  it('the nonce of a request that was refused counts as another one, too', async () => {
+    const ask = raw(sandbox, channel.credentials);
+    await ask({ key: 'x', nonce: 'cd'.repeat(16) });
+    expect(namesIn(await ask({ lines: at(5, () => 'cd'.repeat(16)) }))).toEqual(['other-nonce']);
+  });
+
+  it('a right signature has none, in the answer and in the log', async () => {
+    const reply = await raw(sandbox, channel.credentials)();
+    expectEnvelope(reply.envelope, '0');
+    expect(reply.data).not.toHaveProperty('diagnosis');
+    expect(lineOf(reply.requestId)).not.toHaveProperty('diagnosis');
+  });
+
+  it('an unknown app id is said to be unknown, and nothing is computed', async () => {
+    const ask = raw(sandbox, channel.credentials);
+    const reply = await ask({ appId: 'test_nobody' });
+    expect(reply.envelope).toMatchObject({ code: '401002', data: null });
+    expect(reply.envelope.message).toBe('signature does not match: this app id is not known here');
+    expect((await ask({ appId: 'app_of_production' })).envelope.message).toContain('begin with test_');
+    expect(lineOf(reply.requestId)).not.toHaveProperty('diagnosis');
+  });
+});
+
+describe('401003 in the sandbox', () => {
+  it.each([
+    ['seconds', (now: number) => String(Math.floor(now / 1000)), 'timestamp-in-seconds', 'in seconds'],
+    ['microseconds', (now: number) => `${now}000`, 'timestamp-in-seconds', 'in microseconds'],
+    ['a late clock', (now: number) => String(now - 660_000), 'unknown', '11 minutes behind'],
+  ])('%s', async (_what, timestampAt, mistake, says) => {
+    const reply = await raw(sandbox, channel.credentials)({ timestamp: timestampAt(sandbox.clock.now()) });
+    expectEnvelope(reply.envelope, '401003');
+    expect(reply.data.diagnosis.likely).toEqual([{ mistake, hint: expect.stringContaining(says) }]);
+    expect(reply.data.diagnosis.lines).toEqual(at(3, () => '(the body was not read)')(reply.right));
+    expect(lineOf(reply.requestId)).toMatchObject({ code: '401003', diagnosis: mistake });
+  });
+
+  it('of a channel that this node has not met; of none that does not exist', async () => {
+    const { credentials } = await sandbox.channel();
+    expect(namesIn(await raw(sandbox, credentials)({ timestamp: '1769832000' }))).toEqual(['timestamp-in-seconds']);
+    const stranger = await raw(sandbox, credentials)({ timestamp: '1769832000', appId: 'test_nobody' });
+    expect(stranger.envelope).toMatchObject({ code: '401003', data: null });
+  });
+});
+
+describe('what it may cost', () => {
+  it('of 1,000 wrong requests 60 are diagnosed, on one channel; later some more', async () => {
+    const other = raw(sandbox, (await sandbox.channel()).credentials);
+    const replies: Reply[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      replies.push(...(await Promise.all(Array.from({ length: 50 }, () => other({ key: 'wrong' })))));
+    }
+    expect(replies.map(({ code }) => code)).toEqual(Array(1000).fill('401002'));
+    expect(replies.filter(({ data }) => data !== null)).toHaveLength(60);
+    expect(replies.at(-1)?.envelope.message).toBe('signature does not match');
+    expect(namesIn(await raw(sandbox, channel.credentials)({ join: '\r\n' }))).toEqual(['crlf']);
+    sandbox.clock.advance(1_000);
+    expect(namesIn(await other({ join: '\r\n' }))).toEqual(['crlf']);
+    expect((await other({ join: '\r\n' })).data).toBeNull();
+  });
+
+  it('a body of more than 64 KiB is not spelled anew', async () => {
+    const body = JSON.stringify({ text: 'x'.repeat(65_536) });
+    const reply = await raw(sandbox, channel.credentials)({ body, lines: at(3, () => sha256(`${body}\n`)) });
+    expect(reply.data.diagnosis.likely).toMatchObject([
+      { mistake: 'unknown', hint: expect.stringContaining('64 KiB') },
+    ]);
+    expect(reply.data.diagnosis.lines[3]).toBe(sha256(body));
+  });
+});
+
+describe('an app secret from before a reset', () => {
+  const reset = async (service: TestService, { credentials }: ChannelClient, environment: Environment = 'sandbox') => {
+    const fresh = await resetCredentials(
+      { ...service.operator, environment },
+      { ...credentials, names: ['appSecret'] },
+    );
+    return channelClient(service.baseUrl, { ...credentials, ...fresh }, () => service.clock.now());
+  };
+
+  it('is told, admits nobody by any clock, and is shown nowhere', async () => {
+    const first = await sandbox.channel();
+    const second = await reset(sandbox, first);
+    const signed = () => raw(sandbox, second.credentials)({ key: bytesOf(first.credentials.appSecret) });
+    const now = sandbox.clock.now();
+    for (const time of [now, 1, now + 10 * 365 * 86_400_000]) {
+      sandbox.clock.set(time);
+      const reply = await signed();
+      expect(reply.code).toBe('401002');
+      expect(namesIn(reply)).toEqual(['secret-before-reset']);
+    }
+    sandbox.clock.set(now);
+    expect((await raw(sandbox, second.credentials)()).code).toBe('0');
+    const { formerSecretUntil } = await showChannel(sandbox.operator, second.credentials);
+    expect(formerSecretUntil).toBeNull();
+
+    const { database } = sandbox.fresh;
+    await createHousekeeping({ database, log: log.log, environment: 'sandbox' })();
+    const third = await reset(sandbox, second);
+    expect(namesIn(await raw(sandbox, third.credentials)({ key: bytesOf(second.credentials.appSecret) }))).toEqual([
+      'secret-before-reset',
+    ]);
+    expect(namesIn(await raw(sandbox, third.credentials)({ key: bytesOf(first.credentials.appSecret) }))).toEqual([
+      'unknown',
+    ]);
+  });
+
+  it('survives housekeeping in the sandbox, is erased in production, and is not kept by a reset there', async () => {
+    const { database } = sandbox.fresh;
+    const kept = async ({ credentials: { appId } }: ChannelClient) =>
+      (
+        await database.query<{ former: string | null }>(
+          'select former_app_secret as former from channels where app_id = $1',
+          [appId],
+        )
+      )[0]?.former;
+    const rolled = await reset(sandbox, await sandbox.channel());
+    await createHousekeeping({ database, log: log.log, environment: 'sandbox' })();
+    expect(await kept(rolled)).not.toBeNull();
+    await createHousekeeping({ database, log: log.log, environment: 'production' })();
+    expect(await kept(rolled)).toBeNull();
+    const again = await reset(sandbox, rolled);
+    expect(await kept(again)).not.toBeNull();
+    expect(await kept(await reset(sandbox, again, 'production'))).toBeNull();
+  });
+
+  it('while it is taken beside the new one is no mistake', async () => {
+    const first = await sandbox.channel();
+    const { appId } = first.credentials;
+    await resetCredentials(sandbox.operator, { appId, names: ['appSecret'], overlapHours: 1 });
+    const ask = raw(sandbox, first.credentials);
+    expect((await ask()).code).toBe('0');
+    expect(namesIn(await ask({ join: '\r\n' }))).toEqual(['crlf']);
+  });
+});
+
+describe('GET /developers/refused/{requestId}', () => {
+  const get = (service: TestService, requestId: string) =>
+    send(service.baseUrl, 'GET', `/developers/refused/${encodeURIComponent(requestId)}`, {}, Buffer.alloc(0));
+
+  it('gives what was answered, for a quarter of an hour', async () => {
+    const requestId = `a/b?c#${'x'.repeat(122)}`;
+    const reply = await raw(sandbox, channel.credentials)({ join: '\r\n', requestId });
+    const found = await get(sandbox, requestId);
+    expect(found.status).toBe(200);
+    expect(found.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'content-type': expect.stringContaining('json'),
+    });
+    expect(found.envelope).toEqual({ diagnosis: reply.data.diagnosis });
+    sandbox.clock.advance(15 * 60_000);
+    const gone = await get(sandbox, requestId);
+    expect(gone.status).toBe(404);
+    expectEnvelope(gone.envelope, '404001');
+    expect((await get(sandbox, 'never-sent')).status).toBe(404);
+  });
+
+  it('of the last 200', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const ask = raw(sandbox, (await sandbox.channel()).credentials);
+      for (let m = 0; m < 51; m += 1) ids.push((await ask({ join: '\r\n' })).requestId);
+    }
+    const found = await Promise.all([ids[3], ids[4], ids.at(-1)].map((id) => get(sandbox, id ?? '')));
+    expect(found.map(({ status }) => status)).toEqual([404, 200, 200]);
+  });
+
+  it('404 in production, as for every other path', async () => {
+    const { requestId } = await raw(production, (await production.channel()).credentials)({ join: '\r\n' });
+    const reply = await get(production, requestId);
+    expectEnvelope(reply.envelope, '404001');
+    const elsewhere = await send(production.baseUrl, 'GET', '/elsewhere', {}, Buffer.alloc(0));
+    expect(reply.envelope.message).toBe(elsewhere.envelope.message);
+  });
+});
+
+describe('production', () => {
+  it('says what it said before, whatever is wrong', async () => {
+    const { credentials } = await production.channel();
+    const ask = raw(production, credentials);
+    const requestId = 'the-same';
+    const expected = (code: string, message: string) =>
+      `{"code":"${code}","message":"${message}","data":null,"requestId":"the-same","timestamp":"2026-01-31 12:00:00","success":false}`;
+    const refused = expected('401002', 'signature does not match');
+    expect((await ask({ requestId, key: credentials.appSecret })).text).toBe(refused);
+    expect((await ask({ requestId, appId: 'test_nobody' })).text).toBe(refused);
+    const late = await ask({ requestId, timestamp: '1769832000' });
+    expect(late.text).toMatch(/^\{"code":"401003","message":"[^"]*","data":null,"requestId":"the-same",/);
+  });
+
+  it('does not say why a field cannot be read', async () => {
+    const client = await production.channel();
+    const reply = await client.call('agreements/user-data', { bankCardNoEncrypted: '6222020000001234567' });
+    expect(reply.envelope).toMatchObject({ code: '400002', message: 'bankCardNoEncrypted cannot be decrypted' });
+  });
+});
+
+describe('400002 in the sandbox says the likely cause', () => {
+  const CARD = '6222020000001234567';
+  it.each<[says: string, value: (secrets: ChannelCredentials) => string]>([
+    ['(prefix): it begins neither', () => CARD],
+    ['(prefix): the colon', ({ aesKey }) => encryptField(CARD, bytesOf(aesKey), 'v2').replace(':', '')],
+    ['(base64): ', ({ aesKey }) => `${encryptField(CARD, bytesOf(aesKey), 'v2')}!`],
+    ['(length): it is too short', () => 'svc_aes_v2:AAAA'],
+    ['(key): it is encrypted under the appSecret', ({ appSecret }) => encryptField(CARD, bytesOf(appSecret), 'v2')],
+    ['(key): it is encrypted under the callbackSecret', ({ callbackSecret: key }) => encryptField(CARD, bytesOf(key))],
+    ['(key): the key or the bytes are wrong', () => encryptField(CARD, randomBytes(32), 'v2')],
+  ])('%s', async (says, value) => {
+    const bankCardNoEncrypted = value(channel.credentials);
+    const reply = await channel.call('agreements/user-data', { bankCardNoEncrypted });
+    expectEnvelope(reply.envelope, '400002');
+    expect(reply.envelope.message).toContain(`bankCardNoEncrypted cannot be decrypted ${says}`);
+    for (const secret of [CARD, ...(bankCardNoEncrypted === CARD ? [] : [bankCardNoEncrypted])]) {
+      expect(reply.text + log.text()).not.toContain(secret);
+    }
+  });
+});

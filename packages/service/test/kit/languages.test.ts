@@ -1,0 +1,265 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { ENDPOINTS, sha256Hex, signWebhook } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/platform/clock.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { demoChannel } from '../support/demo.js';
+import { packageRoot } from '../support/processes.js';
+import { type TestService, testService } from '../support/service.js';
+import { type BadLine, badLine, type Fault, type Seen } from './bad-line.js';
+import { type Client, clients, type Outcome } from './clients.js';
+
+const NAMES = ['python', 'php', 'go', 'java', 'sh'] as const;
+const VECTORS = path.join(packageRoot, '..', 'wire', 'vectors');
+const STARTING = 300_000;
+
+let folder = '';
+let service: TestService;
+let channel: ChannelClient;
+let all: Client[] = [];
+/** All sell at the same time, since they wait a second or two on the way. */
+const sales = new Map<string, { line: BadLine; file: string; outcome: Promise<Outcome> }>();
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-languages-'));
+  all = clients(folder);
+  service = await testService({ clock: systemClock });
+  channel = await demoChannel(service);
+  for (const client of all) {
+    const line = await badLine(service.baseUrl, FAULTS);
+    const file = await channelFile(`${client.name}.json`, { baseUrl: line.url });
+    const outcome = client.sell(file);
+    outcome.catch(() => undefined);
+    sales.set(client.name, { line, file, outcome });
+  }
+}, STARTING);
+
+afterAll(async () => {
+  for (const { line, outcome } of sales.values()) {
+    await outcome.catch(() => undefined);
+    line.close();
+  }
+  await service?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe.each(NAMES)('examples/%s', (name) => {
+  const client = (): Client => {
+    const found = all.find((one) => one.name === name);
+    if (found === undefined) throw new Error(`there is no client in ${name}`);
+    return found;
+  };
+
+  it('knows every vector, and none that is not one', async () => {
+    expect(await client().vectors()).toEqual({
+      code: 0,
+      stdout: [
+        'request-signature    10 cases',
+        'webhook-signature    6 cases',
+        'encrypted-fields     35 cases',
+        'encrypted-fields-v2  30 cases',
+        'redeem-link          6 cases\n',
+      ].join('\n'),
+      stderr: '',
+    });
+    const { code, stderr } = await client().vectors(await wrongVectors());
+    const wrong = 'wrong: a token request; plain text must be refused; a host with a port\n';
+    expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^vectors(\\.sh)?: ${wrong}$`))]);
+  });
+
+  it('sells in three ways over a bad line, asks, and ends an order', async () => {
+    const { outcome, line, file } = sales.get(name) ?? {};
+    const { stdout, stderr, code } = (await outcome) ?? {};
+    expect([code, stderr]).toEqual([0, '']);
+    const shown = new Map(stdout?.split('\n').map((one) => [one.slice(0, 10).trim(), one.slice(11)]));
+    const numberIn = (of: string) => shown.get(of)?.split(' ')[0] ?? '';
+    const [own, shared, collected] = ['A.1', 'A.2', 'B'].map(numberIn);
+    expect(Object.fromEntries(shown)).toEqual({
+      products: 'TEST_SPU_001 TEST_SPU_DAILY_7',
+      'A.1': `${own} ACTIVE, period 1 SUCCESS`,
+      'A.2': `${shared} ACTIVE, period 1 SUCCESS`,
+      B: `${collected} ACTIVE, period 1 BILLED`,
+      again: `${collected} ACTIVE, period 1 BILLED`,
+      query: `${shared} ACTIVE, period 1 SUCCESS`,
+      list: '3 orders',
+      period: `${own}0001 SUCCESS`,
+      card: 'ends in 4567',
+      ended: `${own} UNSUBSCRIBED, period 1 SUCCESS`,
+      '': '',
+    });
+    service.clock.set(Date.now());
+    for (const [orderNo, status, kind] of [
+      [own, 'UNSUBSCRIBED', /^own-/],
+      [shared, 'ACTIVE', /^shared-/],
+      [collected, 'ACTIVE', /^collected-/],
+    ] as const) {
+      expect((await channel.call('orders/query', { orderNo })).data).toMatchObject({
+        orderStatus: status,
+        externalOrderNo: expect.stringMatching(kind),
+      });
+    }
+    expectResendsOf(line?.seen ?? []);
+    if (name === 'sh') expect((await stat(`${file}.token`)).mode & 0o777).toBe(0o600);
+  });
+
+  it('says why it was refused, and what is probably wrong', async () => {
+    const appSecret = randomBytes(32).toString('base64');
+    const refused = await client().sell(await channelFile(`${name}-refused.json`, { appSecret }));
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^sell(\.sh)?: auth\/token was refused: 401002 .*\(request [\w-]{32,36}\)/),
+    ]);
+    const line = await badLine(service.baseUrl, { 'auth/token': diagnosed });
+    const explained = await client().sell(await channelFile(`${name}-explained.json`, { baseUrl: line.url }));
+    line.close();
+    const requestId = line.seen[0]?.headers['x-svc-request-id'];
+    expect(explained.stderr).toContain(
+      `refused: 401002 signature does not match (request ${requestId}); Decode it first; Then hash the body\n`,
+    );
+    const missing = await client().sell(path.join(folder, 'nowhere.json'));
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^sell(\.sh)?: .*nowhere\.json cannot be read: it is written by npm start.*\n$/),
+    ]);
+  });
+
+  it('takes an event once, and refuses what the service has not just signed', async () => {
+    const file = await channelFile(`${name}-receiver.json`, {});
+    const receiver = await client().receive(file);
+    try {
+      const next = async () => (await receiver.lines.next()).value;
+      expect(await push(receiver.url, {})).toEqual([200, '{"code":"0"}']);
+      expect(await next()).toBe(
+        'event     4711  2026-01-31 08:09:10  payment.status.changed  order 700000000000001  period 1 SUCCESS',
+      );
+      expect(await push(receiver.url, { retryNo: 1 })).toEqual([200, '{"code":"0"}']);
+      expect(await next()).toBe('again     4711, retryNo 1: it was dealt with');
+      for (const wrong of [
+        { tamper: (body: string) => body.replace('SUCCESS', 'REFUND_FULL') },
+        { tamper: (body: string) => JSON.stringify(JSON.parse(body)) },
+        { sentAgo: 301_000 },
+        { sentAgo: -301_000 },
+        { secret: randomBytes(32) },
+        { headers: { 'X-SVC-Event-Id': '4712' } },
+        { headers: { 'X-SVC-Signature': '' } },
+      ]) {
+        expect([wrong, ...(await push(receiver.url, wrong))]).toEqual([wrong, 401, '{"code":"signature"}']);
+        expect(await next()).toBe('refused: not signed by the service, or too old');
+      }
+      expect((await push(`${receiver.url}/elsewhere`, {}))[0]).toBeGreaterThanOrEqual(400);
+      expect(await push(receiver.url, { eventId: '4712', sentAgo: 290_000 })).toEqual([200, '{"code":"0"}']);
+    } finally {
+      await receiver.stop();
+    }
+  });
+});
+
+/** What the first request to each of these meets. */
+const FAULTS: Readonly<Record<string, (seen: Seen) => Fault>> = {
+  'agreements/bind-sms': () => 'lose-the-answer',
+  'agreements/bind-confirm': (seen) => ({ status: 401, body: refusal(seen, '401005', null) }),
+  'orders/create': (seen) => ({ status: 429, headers: { 'Retry-After': '0' }, body: refusal(seen, '429001', null) }),
+  'orders/list': () => ({ status: 502, body: '<html>Bad Gateway</html>' }),
+};
+
+/** As the sandbox answers a signature that is not right. */
+function diagnosed(seen: Seen): Fault {
+  const likely = [
+    { mistake: 'secret-not-decoded', hint: 'Decode it first' },
+    { mistake: 'body-not-hashed', hint: 'Then hash the body' },
+  ];
+  return { status: 401, body: refusal(seen, '401002', { diagnosis: { lines: Array(7).fill('x'), likely } }) };
+}
+
+function refusal({ headers }: Seen, code: string, data: unknown): string {
+  const requestId = headers['x-svc-request-id'];
+  const message = 'signature does not match';
+  return JSON.stringify({ code, message, data, requestId, timestamp: '2026-01-31 08:09:10', success: false });
+}
+
+/** Each fault was answered by one more try: the same body under the same key, signed anew. */
+function expectResendsOf(seen: readonly Seen[]): void {
+  const triesOf = (endpoint: string) => seen.filter((one) => one.endpoint === endpoint);
+  for (const endpoint of Object.keys(FAULTS)) {
+    const [first, second] = triesOf(endpoint);
+    expect(second?.body, endpoint).toBe(first?.body);
+    expect(second?.headers['idempotency-key'], endpoint).toBe(first?.headers['idempotency-key']);
+    expect(second?.headers['x-svc-signature'], endpoint).not.toBe(first?.headers['x-svc-signature']);
+  }
+  expect(triesOf('orders/create')).toHaveLength(5); // three orders, one of them twice, and the one that was put off
+  expect(triesOf('agreements/bind-sms')).toHaveLength(2);
+  expect(triesOf('orders/list')).toHaveLength(2);
+  const tokens = new Set(triesOf('agreements/bind-confirm').map(({ headers }) => headers['authorization']));
+  expect([triesOf('auth/token').length, tokens.size]).toEqual([2, 2]);
+  const distinct = (header: string) => new Set(seen.map(({ headers }) => headers[header])).size;
+  expect([distinct('x-svc-nonce'), distinct('x-svc-request-id')]).toEqual([seen.length, seen.length]);
+  const writes = seen.filter(({ endpoint }) => ENDPOINTS[endpoint as keyof typeof ENDPOINTS].write);
+  for (const { endpoint, headers } of writes) expect(headers['idempotency-key'], endpoint).toMatch(/^[\w-]{32,36}$/);
+}
+
+async function channelFile(name: string, more: Record<string, string>): Promise<string> {
+  const file = path.join(folder, name);
+  await writeFile(file, JSON.stringify({ ...channel.credentials, baseUrl: service.baseUrl, ...more }, undefined, 2));
+  return file;
+}
+
+/** A few of the vectors, where one signature and one link are others, and a value that must be refused is a good one. */
+async function wrongVectors(): Promise<string> {
+  const copy = path.join(folder, 'wrong-vectors');
+  await mkdir(copy, { recursive: true });
+  for (const name of [
+    'request-signature',
+    'webhook-signature',
+    'encrypted-fields',
+    'encrypted-fields-v2',
+    'redeem-link',
+  ]) {
+    const { cases, good, bad, ...secrets } = JSON.parse(await readFile(path.join(VECTORS, `${name}.json`), 'utf8'));
+    const few = { ...secrets, cases: cases?.slice(0, 2), good: good?.slice(0, 2), bad: bad?.slice(0, 2) };
+    if (name === 'request-signature') few.cases[0].signature = few.cases[1].signature;
+    if (name === 'encrypted-fields') few.bad[1].value = few.good[0].value;
+    if (name === 'redeem-link') few.cases[1].url = few.cases[0].url;
+    await writeFile(path.join(copy, `${name}.json`), JSON.stringify(few, undefined, 2));
+  }
+  return copy;
+}
+
+interface Push {
+  readonly eventId?: string;
+  readonly retryNo?: number;
+  readonly sentAgo?: number;
+  readonly secret?: Buffer;
+  readonly headers?: Record<string, string>;
+  readonly tamper?: (body: string) => string;
+}
+
+/** An event as the service sends it, unless something of it is to be wrong: HTTP status and text of the answer. */
+async function push(url: string, { eventId = '4711', retryNo = 0, sentAgo = 0, secret, headers, tamper }: Push) {
+  const data = { orderNo: '700000000000001', externalOrderNo: '订单-🎈', cycleNo: 1, paymentStatus: 'SUCCESS' };
+  const event = { eventId, eventType: 'payment.status.changed', occurredAt: '2026-01-31 08:09:10', retryNo, data };
+  // Spaced in a way that no library writes, so that only the bytes themselves can be right.
+  const body = JSON.stringify(event, undefined, 3);
+  const timestamp = String(Date.now() - sentAgo);
+  const nonce = randomBytes(16).toString('hex');
+  const signature = signWebhook(
+    { path: '/events', bodySha256: sha256Hex(Buffer.from(body)), timestamp, nonce, eventId },
+    secret ?? Buffer.from(channel.credentials.callbackSecret, 'base64'),
+  );
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-SVC-App-Id': channel.credentials.appId,
+      'X-SVC-Timestamp': timestamp,
+      'X-SVC-Nonce': nonce,
+      'X-SVC-Event-Id': eventId,
+      'X-SVC-Signature': signature,
+      ...headers,
+    },
+    body: tamper ? tamper(body) : body,
+  });
+  return [response.status, await response.text()] as const;
+}

@@ -1,0 +1,180 @@
+import { decryptField, encryptField, endpoints } from '@perennial/wire';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXAMPLES, STORY_TIME } from '../../../developers/src/content/examples.js';
+import { encryptFields } from '../../../developers/src/encrypted-examples.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { demoChannel } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+
+/** /developers/openapi.json: whether it is right, and whether the service does what it says. */
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked into freely
+type Document = any;
+
+let service: TestService;
+let channel: ChannelClient;
+let document: Document;
+beforeAll(async () => {
+  service = await testService();
+  service.clock.set(Date.parse(`${STORY_TIME.replace(' ', 'T')}+08:00`));
+  channel = await demoChannel(service);
+  document = await (await fetch(`${service.baseUrl}/developers/openapi.json`)).json();
+});
+afterAll(() => service.close());
+
+const operations = (): [string, Document][] =>
+  Object.entries<Document>(document.paths).map(([path, { post }]) => [path, post]);
+
+describe('the document', () => {
+  it('is OpenAPI 3.1, with every endpoint and every event', async () => {
+    const { valid, errors } = await new Validator().validate(document);
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+    expect(document.openapi).toBe('3.1.0');
+    expect(Object.keys(document.paths)).toEqual(endpoints.map(({ path }) => path));
+    expect(Object.keys(document.webhooks)).toEqual(['order.status.changed', 'payment.status.changed']);
+    expect(new Set(operations().map(([, { operationId }]) => operationId)).size).toBe(endpoints.length);
+  });
+
+  it('says of every field what it means, and of every value of a closed set', () => {
+    const silent: string[] = [];
+    const look = (schema: Document, place: string): void => {
+      for (const [name, field] of Object.entries<Document>(schema.properties ?? {})) {
+        const { description = '' } = field;
+        if (description.trim() === '') silent.push(`${place}.${name}`);
+        const values: string[] = (field.items ?? field).enum ?? [];
+        if (values.length > 1 && name !== 'code' && name !== 'mistake')
+          for (const value of values)
+            if (value !== null && !description.includes(`\`${value}\``)) silent.push(`${place}.${name}: ${value}`);
+        look(field, `${place}.${name}`);
+      }
+      if (schema.items) look(schema.items, `${place}[]`);
+    };
+    for (const [name, schema] of Object.entries(document.components.schemas)) look(schema, name);
+    expect(silent).toEqual([]);
+    expect(Object.keys(document.components.schemas).length).toBeGreaterThan(30);
+  });
+
+  it('has an example of request and answer for every endpoint, and one for each code of its own', () => {
+    for (const [path, { requestBody, responses }] of operations()) {
+      const { codes = [], name = '' } = endpoints.find((one) => one.path === path) ?? {};
+      const { examples } = responses['200'].content['application/json'];
+      const told = EXAMPLES.filter(({ endpoint }) => endpoint === name).map((one) => one.name);
+      expect(told.length).toBeGreaterThan(0);
+      expect(Object.keys(requestBody.content['application/json'].examples)).toEqual(told);
+      expect(Object.keys(examples)).toEqual([...told, ...codes]);
+    }
+  });
+
+  it('has examples that are as its own schemas say', () => {
+    const ajv = createAjv();
+    for (const [path, { requestBody, responses }] of operations()) {
+      const contents = [
+        ['request', requestBody.content['application/json']],
+        ...Object.entries<Document>(responses).map(([status, { content }]) => [status, content['application/json']]),
+      ];
+      for (const [what, { schema, examples }] of contents) {
+        const validate = ajv.compile({ $ref: pointerTo(schema, document) });
+        for (const [name, { value }] of Object.entries<Document>(examples))
+          expect([path, what, name, validate(value), validate.errors]).toEqual([path, what, name, true, null]);
+      }
+    }
+    for (const { post } of Object.values<Document>(document.webhooks)) {
+      const { schema, examples } = post.requestBody.content['application/json'];
+      for (const { value } of Object.values<Document>(examples))
+        expect(ajv.validate({ $ref: pointerTo(schema, document) }, value)).toBe(true);
+    }
+  });
+});
+
+describe('the story of the examples', () => {
+  it('is told to a running service: each request is taken, and its answer is the example', async () => {
+    const ajv = createAjv();
+    const names = new Numbers();
+    for (const { endpoint, name, request, answer } of EXAMPLES) {
+      const sent = encryptFields(names.toReal(request), (text) => encryptField(text, aesKey(), 'v2'));
+      const call = endpoint === 'auth/token' ? channel.callBare : channel.call;
+      const { status, envelope, data } = await call(endpoint, sent);
+      expect([endpoint, name, status, envelope.code, envelope.message]).toEqual([endpoint, name, 200, '0', 'success']);
+      const { schema } = document.paths[`/openapi/v1/${endpoint}`].post.responses['200'].content['application/json'];
+      const validate = ajv.compile({ $ref: pointerTo(schema, document) });
+      expect([endpoint, name, validate(envelope), validate.errors]).toEqual([endpoint, name, true, null]);
+      const shown = names.learn(answer, readable(data));
+      expect.soft([endpoint, name, shown]).toEqual([endpoint, name, answer]);
+    }
+    expect(new Set(EXAMPLES.map(({ endpoint }) => endpoint))).toEqual(new Set(endpoints.map((one) => one.name)));
+  });
+});
+
+/** Whole, so that what a part of it refers to is found. */
+function createAjv(): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addSchema(document, DOCUMENT);
+  return ajv;
+}
+const DOCUMENT = 'openapi';
+
+/** Where in the document this very part stands. */
+function pointerTo(part: Document, whole: Document): string {
+  const find = (value: Document, place: string): string | undefined => {
+    if (value === part) return place;
+    if (typeof value !== 'object' || value === null) return undefined;
+    for (const [key, inner] of Object.entries(value)) {
+      const found = find(inner, `${place}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  return `${DOCUMENT}#${encodeURI(find(whole, '') ?? '')}`;
+}
+
+const aesKey = () => Buffer.from(channel.credentials.aesKey, 'base64');
+
+/** Fields that are encrypted, as the text that is in them. */
+const readable = (data: unknown): unknown => encryptFields(data, (value) => decryptField(value, aesKey()));
+
+/** Whatever is another at each run: in an answer it is whatever came, of the form that the schema asks for. */
+const FRESH = new Set([
+  'accessToken',
+  'redeemUrl',
+  'nextCursor',
+  'X-SVC-Timestamp',
+  'X-SVC-Nonce',
+  'X-SVC-Signature',
+  'body',
+  'writtenAt',
+  'readAt',
+]);
+
+/** The numbers of the story, and those that the service has given out in their place. */
+class Numbers {
+  private readonly real = new Map<string, string>();
+
+  toReal<Value>(value: Value): Value {
+    const text = JSON.stringify(value).replaceAll(/"([^"\\]+)"/g, (whole, one: string) => {
+      const known = this.real.get(one);
+      return known === undefined ? whole : JSON.stringify(known);
+    });
+    return JSON.parse(text);
+  }
+
+  /** The answer with the numbers of the story in place of the real ones, so far as they stand where the story has its own. */
+  learn(told: unknown, came: unknown, field = ''): unknown {
+    if (Array.isArray(told) && Array.isArray(came)) {
+      return came.map((one, index) => this.learn(told[index], one, field));
+    }
+    if (isObject(told) && isObject(came)) {
+      return Object.fromEntries(Object.entries(came).map(([name, one]) => [name, this.learn(told[name], one, name)]));
+    }
+    if (typeof told !== 'string' || typeof came !== 'string') return came;
+    if (FRESH.has(field)) return told;
+    if (!/(No|Id|eventId)$/.test(field) || field === 'externalOrderNo' || field === 'channelUserId') return came;
+    const known = this.real.get(told);
+    if (known === undefined) this.real.set(told, came);
+    return known === undefined || known === came ? told : came;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

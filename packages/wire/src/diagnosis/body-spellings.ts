@@ -1,0 +1,101 @@
+/** How a language's usual serialiser writes the values that a body holds. */
+interface Spelling {
+  readonly by: string;
+  /** `spaced` is Python's: a space behind each comma and each colon. */
+  readonly layout?: 'compact' | 'spaced' | '  ' | '    ' | '\t';
+  readonly fields?: 'as they are' | 'sorted' | 'without nulls';
+  /** Goes over the whole text: it changes only what stands in strings. */
+  readonly escapes?: (text: string) => string;
+}
+
+/** As the interface allows it. Deeper bodies are refused whatever their signature, and indenting them would never end. */
+const MAX_DEPTH = 32;
+
+const escapeBy = (pattern: RegExp) => (text: string) => text.replace(pattern, toEscape);
+const toEscape = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const toUpperEscape = (char: string) => `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+const escapeAscii = escapeBy(/[\u007f-\uffff]/g);
+const escapeHtml = escapeBy(/[<>&\u2028\u2029]/g);
+const escapeGson = escapeBy(/[<>&='\u2028\u2029]/g);
+const escapeSlashes = (text: string) => text.replaceAll('/', '\\/');
+const escapeAsPhp = (text: string) => escapeSlashes(escapeAscii(text));
+const escapeAsDotNet = (text: string) =>
+  text
+    .replace(/\\\\|\\"/g, (pair) => (pair === '\\"' ? '\\u0022' : pair))
+    .replace(/[<>&'+`\u007f-\uffff]/g, toUpperEscape);
+
+/** The likeliest first: what is tried together with other mistakes are the first ones. */
+const SPELLINGS: readonly Spelling[] = [
+  { by: 'without white space' },
+  { by: "by Python's json.dumps", layout: 'spaced', escapes: escapeAscii },
+  { by: 'with its fields sorted', fields: 'sorted' },
+  { by: "by Python's json.dumps with sort_keys", layout: 'spaced', escapes: escapeAscii, fields: 'sorted' },
+  { by: "by Python's json.dumps with ensure_ascii=False", layout: 'spaced' },
+  { by: "by Python's json.dumps with ensure_ascii=False and sort_keys", layout: 'spaced', fields: 'sorted' },
+  { by: "by Python's json.dumps with separators of its own", escapes: escapeAscii },
+  { by: "by Python's json.dumps with sort_keys and separators of its own", escapes: escapeAscii, fields: 'sorted' },
+  { by: "by Go's json.Marshal, which escapes <, > and &", escapes: escapeHtml },
+  { by: "by Go's json.Marshal of a map, which sorts it", escapes: escapeHtml, fields: 'sorted' },
+  { by: "by PHP's json_encode, which writes \\/ for a slash", escapes: escapeAsPhp },
+  { by: "by PHP's json_encode with JSON_UNESCAPED_UNICODE, which writes \\/ for a slash", escapes: escapeSlashes },
+  { by: 'by Gson, which escapes <, >, &, = and the apostrophe', escapes: escapeGson },
+  { by: 'by System.Text.Json, which escapes + and quotes', escapes: escapeAsDotNet },
+  { by: 'without the fields that are null', fields: 'without nulls' },
+  { by: 'indented by two spaces', layout: '  ' },
+  { by: 'indented by four spaces', layout: '    ' },
+  { by: 'indented by a tab', layout: '\t' },
+  { by: 'indented by two spaces, in ASCII', layout: '  ', escapes: escapeAscii },
+  { by: 'indented by four spaces, in ASCII', layout: '    ', escapes: escapeAscii },
+  { by: "by PHP's json_encode with JSON_PRETTY_PRINT", layout: '    ', escapes: escapeAsPhp },
+];
+
+export interface BodySpelling {
+  readonly text: string;
+  readonly by: string;
+}
+
+/** Other spellings of a body that mean the same. Each is made when it is asked for. */
+export function* spellAgain(body: string): Generator<BodySpelling> {
+  const value = parse(body);
+  if (isShallow(value, MAX_DEPTH)) {
+    const written = new Map<string, string>();
+    for (const { by, layout = 'compact', fields = 'as they are', escapes } of SPELLINGS) {
+      const name = `${layout} ${fields}`;
+      const text = written.get(name) ?? write(arrange(value, fields), layout);
+      written.set(name, text);
+      yield { text: escapes ? escapes(text) : text, by };
+    }
+  }
+  yield { text: body.trim(), by: 'without the white space around it' };
+  yield { text: `${body}\n`, by: 'with a line break at its end' };
+  yield { text: body.replaceAll('\r\n', '\n'), by: 'with other line breaks' };
+}
+
+/** Undefined for what is no JSON. */
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return value !== undefined;
+  return levels > 0 && Object.values(value).every((one) => isShallow(one, levels - 1));
+}
+
+function write(value: unknown, layout: NonNullable<Spelling['layout']>): string {
+  if (layout === 'compact') return JSON.stringify(value);
+  if (layout !== 'spaced') return JSON.stringify(value, null, layout);
+  // Strings are matched so that what stands in them is left as it is.
+  return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (part.length === 1 ? `${part} ` : part));
+}
+
+function arrange(value: unknown, fields: NonNullable<Spelling['fields']>): unknown {
+  if (fields === 'as they are' || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => arrange(one, fields));
+  const entries = Object.entries(value).map(([key, one]) => [key, arrange(one, fields)] as const);
+  if (fields === 'without nulls') return Object.fromEntries(entries.filter(([, one]) => one !== null));
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,134 @@
+import { aes256CbcDecrypt, aes256GcmDecrypt, fromBase64, fromBase64Url, toBase64 } from '#platform';
+import { deriveFieldKey, ENCRYPTED_PREFIXES, encryptionVersionOf } from '../encrypted-fields.js';
+import type { EncryptionVersion } from '../enums.js';
+import { fromHex } from './hex.js';
+
+/** Why an encrypted field cannot be read. The hint holds nothing of the field and nothing of the text behind it. */
+export interface FieldDiagnosis {
+  readonly cause: 'prefix' | 'base64' | 'length' | 'key';
+  readonly hint: string;
+}
+
+/** Those of one channel, decoded. */
+export interface FieldSecrets {
+  readonly aesKey: Uint8Array;
+  readonly appSecret?: Uint8Array | undefined;
+  readonly callbackSecret?: Uint8Array | undefined;
+}
+
+const AES_KEY_BYTES = 32;
+const BLOCK = 16;
+const V2_IV = 12;
+const V2_TAG = 16;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** For a value that decryptField refuses. Of v1 it tells what one without the key must not learn about real data. */
+export function diagnoseField(value: string, secrets: FieldSecrets): FieldDiagnosis {
+  const version = encryptionVersionOf(value);
+  if (version === undefined) return { cause: 'prefix', hint: explainPrefix(value) };
+  const text = value.slice(ENCRYPTED_PREFIXES[version].length);
+  const bytes = fromBase64(text);
+  if (bytes === undefined) return { cause: 'base64', hint: explainBase64(text) };
+  const other = version === 'v1' ? 'v2' : 'v1';
+  if (isReadable(other, bytes, secrets.aesKey)) {
+    return { cause: 'prefix', hint: `it is encrypted as ${nameOf(other)}, but has the prefix of ${nameOf(version)}` };
+  }
+  const length = explainLength(version, bytes.length);
+  if (length !== undefined) return { cause: 'length', hint: length };
+  return { cause: 'key', hint: explainKey(version, bytes, secrets) };
+}
+
+const nameOf = (version: EncryptionVersion) => ENCRYPTED_PREFIXES[version].slice(0, -1);
+
+function explainPrefix(value: string): string {
+  const begins = (pattern: RegExp) => pattern.test(value);
+  if (begins(/^\s+svc_aes_v[12]:/)) return 'white space stands before the prefix';
+  if (begins(/^svc_aes_v[12]:/i)) return 'the prefix is in capitals: svc_aes_v2: is in lower case';
+  if (begins(/^svc_aes_v[12]/i)) return 'the colon behind the prefix is missing: svc_aes_v2:';
+  return 'it begins neither with svc_aes_v2: nor with svc_aes_v1:';
+}
+
+function explainBase64(text: string): string {
+  if (/\s/.test(text)) return 'there is white space or a line break in the base64 behind the prefix';
+  if (fromHex(text) !== undefined) return 'it is in hex behind the prefix, not in base64';
+  if (fromBase64Url(text.replace(/=+$/, '')) !== undefined) {
+    return /[-_]/.test(text)
+      ? 'it is in the URL form of base64 behind the prefix: use the standard alphabet with + and /, and = at the end'
+      : 'the = at the end of the base64 is missing';
+  }
+  return 'what stands behind the prefix is not base64';
+}
+
+function explainLength(version: EncryptionVersion, length: number): string | undefined {
+  if (version === 'v2') {
+    return length < V2_IV + V2_TAG
+      ? 'it is too short: an IV of 12 bytes, the ciphertext and a tag of 16 bytes stand one behind the other'
+      : undefined;
+  }
+  if (length < 2 * BLOCK) return 'it is too short: an IV of 16 bytes and the ciphertext stand one behind the other';
+  return length % BLOCK === 0
+    ? undefined
+    : 'its length is no multiple of 16 bytes: IV, then blocks with PKCS#7 padding';
+}
+
+const KEY_OR_BYTES = 'the key or the bytes are wrong';
+const V2_LAYOUT = `${KEY_OR_BYTES}: the IV has 12 bytes, the tag stands behind the ciphertext, there is no additional data`;
+
+function explainKey(version: EncryptionVersion, bytes: Uint8Array, secrets: FieldSecrets): string {
+  const { aesKey, appSecret, callbackSecret } = secrets;
+  const text = encoder.encode(toBase64(aesKey));
+  const isUnder = (key: Uint8Array | undefined) => key !== undefined && isReadable(version, bytes, key);
+  if (isUnder(appSecret)) return 'it is encrypted under the appSecret: use the aesKey';
+  if (isUnder(callbackSecret)) return 'it is encrypted under the callbackSecret: use the aesKey';
+  if (isUnder(text) || isUnder(text.slice(0, AES_KEY_BYTES))) return NOT_DECODED;
+  if (version === 'v1') {
+    return isOpen(() => aes256CbcDecrypt(deriveFieldKey(aesKey), bytes.subarray(0, BLOCK), bytes.subarray(BLOCK)))
+      ? 'it is encrypted under the key of svc_aes_v2: for svc_aes_v1 use the aesKey itself'
+      : KEY_OR_BYTES;
+  }
+  return explainV2(bytes, aesKey, text);
+}
+
+const NOT_DECODED = 'it is encrypted under the text of the aesKey: decode it from base64 first';
+const NOT_DERIVED = 'it is encrypted under the aesKey itself: for svc_aes_v2 derive the key from it';
+
+function explainV2(bytes: Uint8Array, aesKey: Uint8Array, text: Uint8Array): string {
+  const [iv, body] = [bytes.subarray(0, V2_IV), bytes.subarray(V2_IV)];
+  const key = deriveFieldKey(aesKey);
+  if (isOpen(() => aes256GcmDecrypt(aesKey, iv, body))) return NOT_DERIVED;
+  if (isOpen(() => aes256GcmDecrypt(text.slice(0, AES_KEY_BYTES), iv, body)))
+    return `${NOT_DECODED}, then derive the key`;
+  if (isOpen(() => aes256GcmDecrypt(key, iv, withTagBehind(body)))) {
+    return `${KEY_OR_BYTES}: the tag stands before the ciphertext, put it behind`;
+  }
+  if (!throws(() => aes256GcmDecrypt(key, iv, body))) return 'the key is right, but the text behind it is not UTF-8';
+  return V2_LAYOUT;
+}
+
+function withTagBehind(body: Uint8Array): Uint8Array {
+  const turned = new Uint8Array(body.length);
+  turned.set(body.subarray(V2_TAG));
+  turned.set(body.subarray(0, V2_TAG), body.length - V2_TAG);
+  return turned;
+}
+
+function isReadable(version: EncryptionVersion, bytes: Uint8Array, aesKey: Uint8Array): boolean {
+  return version === 'v1'
+    ? isOpen(() => aes256CbcDecrypt(aesKey, bytes.subarray(0, BLOCK), bytes.subarray(BLOCK)))
+    : isOpen(() => aes256GcmDecrypt(deriveFieldKey(aesKey), bytes.subarray(0, V2_IV), bytes.subarray(V2_IV)));
+}
+
+/** Whether there is a text. By chance a wrong key gives one in a million times with v1, and never with v2. */
+function isOpen(decrypt: () => Uint8Array): boolean {
+  return !throws(() => decoder.decode(decrypt()));
+}
+
+function throws(work: () => unknown): boolean {
+  try {
+    work();
+    return false;
+  } catch {
+    return true;
+  }
+}

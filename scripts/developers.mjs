@@ -1,0 +1,54 @@
+// Builds the pages for developers, which the service serves: packages/developers/dist/site.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { rolldown } from 'rolldown';
+import { root, runNpm } from './prepare.mjs';
+
+const folder = path.join(root, 'packages', 'developers', 'dist');
+
+export async function buildDevelopers() {
+  const names = ['theme', 'page', 'signature'];
+  const scripts = await Promise.all(names.map(async (name) => [`${name}.js`, await bundleScript(name)]));
+  const { buildPages } = await import(path.join(folder, 'build.js'));
+  buildPages(path.join(folder, 'site'), Object.fromEntries(scripts), {
+    'perennial-channel.tgz': packSdk(),
+    ...Object.fromEntries(OTHER_CLIENTS.map((place) => [path.basename(place), readFileSync(place)])),
+  });
+}
+
+/** Clients in other languages, to copy: files of their own that need nothing beside them. */
+const OTHER_CLIENTS = [
+  'python/perennial.py',
+  'java/Perennial.java',
+  'java/Json.java',
+  'go/perennial.go',
+  'php/Perennial.php',
+  'sh/perennial.sh',
+].map((name) => path.join(root, 'examples', name));
+
+/** As npm would publish it. Channels install it from the service they call, so the two are of one version. */
+function packSdk() {
+  const made = mkdtempSync(path.join(os.tmpdir(), 'perennial-sdk-'));
+  try {
+    const args = ['pack', '--silent', '--workspace', 'perennial-channel', '--pack-destination', made];
+    runNpm(args, 'npm pack', { stdio: ['ignore', 'ignore', 2] });
+    const { version } = JSON.parse(readFileSync(path.join(root, 'packages', 'sdk', 'package.json'), 'utf8'));
+    return readFileSync(path.join(made, `perennial-channel-${version}.tgz`));
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+}
+
+/** One file with all that it imports, for a browser. */
+async function bundleScript(name) {
+  const build = await rolldown({
+    cwd: root,
+    input: path.join(folder, 'browser', `${name}.js`),
+    platform: 'browser',
+    logLevel: 'warn',
+  });
+  const { output } = await build.generate({ format: 'iife', minify: true });
+  await build.close();
+  return output[0].code;
+}
