@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
@@ -14,8 +15,8 @@ function createReceiver(kit: KitService, port: number) {
   const problems: unknown[] = [];
   const refusing = {
     isRefusing: (_event: WebhookEvent) => false,
-    /** Its answer takes until this is over. */
-    work: Promise.resolve(),
+    /** What it does before it answers. */
+    work: async (_event: WebhookEvent): Promise<void> => undefined,
   };
   let server: http.Server | undefined;
   const handle: http.RequestListener = async (request, response) => {
@@ -28,7 +29,7 @@ function createReceiver(kit: KitService, port: number) {
       const event = verifyWebhook({ callbackSecret, aesKey, path: url, headers, rawBody });
       if (refusing.isRefusing(event)) return answer(500, 'not now');
       came.push(event);
-      await refusing.work;
+      await refusing.work(event);
       return answer(200, '0');
     } catch (error) {
       problems.push(error);
@@ -143,7 +144,22 @@ describe('listen', () => {
     await again.exited;
 
     expected.push(...(await makeEvents()));
+    const busy = listen();
+    await haveCome(expected);
+    // Killed in the middle of a push: that one comes again, and those before it do not.
+    const [underWay, held] = [receiver.came.length + 4, new AbortController()];
+    receiver.refusing.work = async () => {
+      if (receiver.came.length === underWay && !held.signal.aborted) await once(held.signal, 'abort');
+    };
+    const during = await makeEvents();
+    await until('a push under way', () => receiver.came.length === underWay);
+    busy.child.kill('SIGKILL');
+    await busy.exited;
+    held.abort();
+    const twice = receiver.came.at(-1)?.eventId ?? '';
+    expected.push(...during, twice);
     const third = listen();
+    await until('all of them', () => receiver.came.length >= expected.length);
     await haveCome(expected);
 
     await receiver.close();
@@ -196,7 +212,9 @@ describe('listen', () => {
 
     expect(receiver.problems).toEqual([]);
     expect(receiver.came.map(({ eventId }) => eventId).toSorted()).toEqual(expected.toSorted());
-    expect((await pulled()).map(({ eventId }) => eventId).toSorted()).toEqual([...before, ...expected].toSorted());
+    expect((await pulled()).map(({ eventId }) => eventId).toSorted()).toEqual(
+      [...new Set([...before, ...expected])].toSorted(),
+    );
     const mobiles = receiver.came.flatMap(({ data }) => ('mobile' in data ? (data.mobile ?? []) : []));
     expect(mobiles.length).toBeGreaterThan(5);
     for (const mobile of mobiles) expect(mobile).toMatch(/^1\d{10}$/);
@@ -238,6 +256,7 @@ describe('listen', () => {
       onLine: (line) => line.startsWith('{"listening"') && isListening(),
     });
     await ready;
+    await haveCome(await makeEvents());
     const late = await database.transaction(async (tx) => {
       const [row] = await tx.query<{ id: string }>(
         `insert into events (channel_id, order_no, event_type, occurred_at, data)
@@ -250,15 +269,16 @@ describe('listen', () => {
     await haveCome([late]);
 
     let answer = () => {};
-    receiver.refusing.work = new Promise((resolve) => {
+    const worked = new Promise<void>((resolve) => {
       answer = resolve;
     });
+    receiver.refusing.work = () => worked;
     const [last = ''] = await makeEvents();
     await haveCome([last]);
     stop.abort();
     answer();
     const { status, out } = await listening;
-    receiver.refusing.work = Promise.resolve();
+    receiver.refusing.work = async () => undefined;
     expect(status).toBe(0);
     expect(out).toContain(`{"eventId":"${last}"`);
     expect(JSON.parse(await readFile(state, 'utf8')).forwarded).toHaveProperty([last]);
