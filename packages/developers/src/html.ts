@@ -32,6 +32,7 @@ export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (ch
 /** The text of a piece of HTML, for the search. */
 export const textOf = (text: string): string =>
   text
+    .replace(/<\/?(?:a|b|code|em|span|strong)\b[^>]*>/g, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/&lt;/g, '<')
     .replace(/&gt;/g, '>')

@@ -85,9 +85,12 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
     if (!hasDevelopers) return;
     if (context.refused) addRefusedRoute(pages, context.refused, context.notFound);
     pages.get('/developers', (_request, reply) => sendFile(reply, 'index'));
-    pages.get<{ Params: { '*': string } }>('/developers/*', async ({ params }, reply) => {
-      const path = params['*'].replace(/\/+$/, '');
-      const isTidy = path === params['*'] && path !== '';
+    pages.get<{ Params: { '*': string } }>('/developers/*', async (request, reply) => {
+      const asked = request.params['*'];
+      // Where nothing is diagnosed there is no such route, and programs ask for it.
+      if (asked.startsWith('refused/')) return context.notFound(request, reply);
+      const path = asked.replace(/\/+$/, '');
+      const isTidy = path === asked && path !== '';
       if (isTidy) return sendFile(reply, path);
       return reply.redirect(`${rootOf(publicUrl())}/developers${path === '' ? '' : `/${encodeURI(path)}`}`, 308);
     });
