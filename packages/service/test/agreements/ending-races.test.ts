@@ -9,13 +9,14 @@ import { type ChannelClient, type Reply, send } from '../support/channel-client.
 import { databaseClock } from '../support/database-clock.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { anotherNode, type Node } from '../support/second-node.js';
+import { soakSize } from '../support/soak.js';
 
 /**
  * Everything that locks orders and agreements, all at once, over few numbers that many orders share: nobody waits for
  * another in a circle, and however it comes out, nothing runs or is debited on an agreement that has ended.
  */
 
-const ROUNDS = 12;
+const ROUNDS = soakSize('ENDING_ROUNDS', 8, 12);
 
 let on: Stage;
 let nodes: Node[];

@@ -9,6 +9,7 @@ import { readSettings } from '../../src/platform/settings.js';
 import { perennial, perennialProcess } from '../cli/perennial.js';
 import { dump } from '../operator/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
+import { preparedDataDir } from '../support/data-dir.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { MAIN, type Running, serviceUrl, start } from '../support/processes.js';
@@ -25,7 +26,7 @@ let during = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-backup-'));
-  dataDir = path.join(folder, 'data');
+  dataDir = await preparedDataDir();
   file = path.join(folder, 'backup.gz');
   node = start(MAIN, { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' });
   const baseUrl = await serviceUrl(node);
@@ -60,7 +61,7 @@ beforeAll(async () => {
 afterAll(async () => {
   node.child.kill('SIGTERM');
   await node.exited;
-  await rm(folder, { recursive: true, force: true });
+  for (const one of [folder, dataDir]) await rm(one, { recursive: true, force: true });
 });
 
 const contents = async () => gunzipSync(await readFile(file)).toString();

@@ -1,17 +1,17 @@
-import { access, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { access, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { showChannel } from '../../src/operator/provisioning/channels.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
+import { preparedDataDir } from '../support/data-dir.js';
 import { perennial, perennialProcess } from './perennial.js';
 
 /** DATA_DIR and nothing else: the database is the embedded one. */
 let dataDir: string;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
+  dataDir = await preparedDataDir();
 });
 afterAll(() => rm(dataDir, { recursive: true }));
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type EmbeddedDatabase, openEmbedded } from '@perennial/embedded-postgres';
 import { afterEach, expect, it } from 'vitest';
 import { type ChannelClient, channelClient, send } from '../support/channel-client.js';
+import { preparedDataDir } from '../support/data-dir.js';
 import { MAIN, postmasterPid, processTree, type Running, serviceUrl, start, until } from '../support/processes.js';
 
 const folders: string[] = [];
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 async function folder(): Promise<string> {
-  const made = await mkdtemp(path.join(os.tmpdir(), 'perennial-away-'));
+  const made = await preparedDataDir();
   folders.push(made);
   return made;
 }

@@ -1,12 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { type ChannelCredentials, channelClient, isToBeSentAgain, type Reply } from '../support/channel-client.js';
+import { preparedDataDir } from '../support/data-dir.js';
 import { killEverything, LEDGER_NODE, ledgerPort, type Running, start } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 
@@ -20,7 +19,7 @@ let channel: ChannelCredentials;
 let last: Running | undefined;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-crash-'));
+  dataDir = await preparedDataDir();
   env = { DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('base64'), PORT: '0', LOG_LEVEL: 'silent' };
   const opened = await openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
   channel = await createChannel(

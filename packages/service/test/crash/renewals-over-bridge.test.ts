@@ -9,9 +9,9 @@ import { ASKED, type Fate, PLAIN, type Plan, RETRY_DELAYS, SLOW, TOLD } from '..
 import { type Bridge, type RenewalWorld, renewalWorld } from '../support/renewal-world.js';
 import { soakSize } from '../support/soak.js';
 
-const RENEWALS = soakSize('RENEWALS', 240, 1_500);
-/** Renewals between two kills: a few seconds. */
-const KILL_EVERY = Math.min(1_000, RENEWALS / 5);
+const RENEWALS = soakSize('RENEWALS', 180, 1_500);
+/** Renewals between two kills: a few seconds. Each of the nodes is killed at least once. */
+const KILL_EVERY = RENEWALS < 1_000 ? RENEWALS / 3 : Math.min(1_000, RENEWALS / 5);
 /** Orders of a kind from one that kills its node to the next. */
 const POINT_EVERY = RENEWALS < 1_000 ? 20 : 100;
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import http from 'node:http';
 import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,13 +9,14 @@ import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { channelClient, send } from '../support/channel-client.js';
+import { preparedDataDir } from '../support/data-dir.js';
 import { lockWaits } from '../support/database.js';
 import { LEDGER_NODE, ledgerPort, MAIN, postmasterPid, serviceUrl, start, until } from '../support/processes.js';
 
 /** The same for all of them: however a service was stopped, the next one starts. */
 let dataDir: string;
 beforeAll(async () => {
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-stop-'));
+  dataDir = await preparedDataDir();
 });
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
