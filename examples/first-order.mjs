@@ -7,12 +7,13 @@ import { PerennialClient } from 'perennial-channel';
 const channel = JSON.parse(readFileSync(process.argv[2] ?? 'data/demo-channel.json', 'utf8'));
 const perennial = new PerennialClient(channel);
 
-const run = Date.now();
 const order = await perennial.orders.create({
   settlementMode: 'CHANNEL_COLLECT',
-  externalOrderNo: `first-${run}`,
+  externalOrderNo: `first-${Date.now()}`,
   productCode: 'TEST_SPU_001',
-  channelUserId: `user-${run}`,
-  mobile: `1${String(run).slice(-10)}`, // within a channel, one user has one mobile for good
+  channelUserId: `user-${Date.now()}`,
+  // Within a channel, one user has one mobile for good.
+  mobile: `1${String(Date.now()).slice(-10)}`,
 });
-console.log(order.orderNo, order.orderStatus, order.redeemUrl);
+console.log(order.orderNo, order.orderStatus);
+console.log(order.redeemUrl);

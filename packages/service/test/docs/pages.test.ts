@@ -88,9 +88,9 @@ describe('docs/operations.md', () => {
 });
 
 describe('docs/reconciliation.md', () => {
-  it('has a debit and a refund of the README’s order in its file', async () => {
-    const readme = await readPage('README.md');
-    const orderNo = Number(/^ {2}order +(\d+) ACTIVE$/m.exec(readme)?.[1]);
+  it('has a debit and a refund of the command line page’s order in its file', async () => {
+    const commandLine = await readPage('docs/command-line.md');
+    const orderNo = Number(/perennial order refund (\d+) /.exec(commandLine)?.[1]);
     const lines = [...(await readPage('docs/reconciliation.md')).matchAll(/^(DEBIT|REFUND),(\w+),.*$/gm)];
     expect(lines.map(([, , number]) => number)).toEqual([
       formatAttemptNo(orderNo, 1, 1),
@@ -162,6 +162,9 @@ async function allPages(): Promise<string[]> {
     'packages/wire/README.md',
     'packages/embedded-postgres/README.md',
     'packages/reference-peers/README.md',
+    'packages/sdk/README.md',
+    'examples/README.md',
+    'examples/shop/README.md',
     'packages/service/src/delivery/transport/http-client/README.md',
     'packages/service/test/abuse/README.md',
   ];
