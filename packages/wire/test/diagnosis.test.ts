@@ -330,7 +330,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
       (['base64', 'base64url', 'hex', 'latin1'] as const).map((form) => Buffer.from(bytes).toString(form));
     const derived = createHmac('sha256', given.aesKey).update('svc_aes_v2').digest();
     const secret = [...Object.values(given), derived].flatMap(spellings);
-    const client = fc.oneof(
+    const client: fc.Arbitrary<Client> = fc.oneof(
       fc.constantFrom(...ALONE.map(([, , one]) => one), ...PAIRS.map(([, one]) => one)),
       fc.record({ key: fc.constantFrom(...Object.values(given), keyText), end: fc.string(), join: fc.string() }),
     );

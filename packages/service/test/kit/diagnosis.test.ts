@@ -291,7 +291,11 @@ describe('GET /developers/refused/{requestId}', () => {
   });
 
   it('404 in production, as for every other path', async () => {
-    expectEnvelope((await get(production, 'any')).envelope, '404001');
+    const { requestId } = await raw(production, (await production.channel()).credentials)({ join: '\r\n' });
+    const reply = await get(production, requestId);
+    expectEnvelope(reply.envelope, '404001');
+    const elsewhere = await send(production.baseUrl, 'GET', '/elsewhere', {}, Buffer.alloc(0));
+    expect(reply.envelope.message).toBe(elsewhere.envelope.message);
   });
 });
 

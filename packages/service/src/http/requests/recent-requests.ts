@@ -10,13 +10,21 @@ export interface RecentRequests {
 }
 
 export function createRecentRequests(): RecentRequests {
-  const recent = new Map<string, EarlierRequest[]>();
+  /** Of each channel a ring, where the next one takes the place of the oldest. */
+  const rings = new Map<string, { readonly kept: EarlierRequest[]; next: number }>();
+
+  function createRing(appId: string) {
+    const ring = { kept: [], next: 0 };
+    rings.set(appId, ring);
+    return ring;
+  }
+
   return {
     add(appId, { timestamp, nonce, requestId }) {
-      const known = recent.get(appId) ?? [];
-      if (known.push({ timestamp, nonce, requestId }) > MAX_KEPT) known.shift();
-      recent.set(appId, known);
+      const ring = rings.get(appId) ?? createRing(appId);
+      ring.kept[ring.next] = { timestamp, nonce, requestId };
+      ring.next = (ring.next + 1) % MAX_KEPT;
     },
-    list: (appId) => recent.get(appId) ?? [],
+    list: (appId) => rings.get(appId)?.kept ?? [],
   };
 }
