@@ -5,12 +5,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimInstallation } from '../../src/platform/installation/installation.js';
-import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { PlainError } from '../../src/platform/plain-error.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { checkNodeSettings, readSettings } from '../../src/platform/settings.js';
 import { freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
+import { openingRefusal } from '../support/opening-refusal.js';
 import { MAIN, serviceUrl, start } from '../support/processes.js';
 
 const KEY = randomBytes(32).toString('base64');
@@ -49,24 +49,6 @@ async function refusal(env: Record<string, string>): Promise<string> {
     .filter((line) => !line.startsWith('  '));
   expect(lines).toHaveLength(1);
   return lines[0] ?? '';
-}
-
-/** The same of a database that cannot be opened, without a process of its own: what one says of it, the password below shows. */
-async function openingRefusal(env: Record<string, string>): Promise<string> {
-  const opening = openDatabaseFromSettings(readSettings({ DATA_DIR: dataDir, ...env }), {
-    role: 'service',
-    log: () => undefined,
-  });
-  const error = await opening.then(
-    async (opened) => {
-      await opened.close();
-      return undefined;
-    },
-    (thrown) => thrown,
-  );
-  expect(error).toBeInstanceOf(PlainError);
-  expect(error.message).not.toContain('\n');
-  return error.message;
 }
 
 describe('a bad setting stops the start with one line that names it', () => {
@@ -216,7 +198,7 @@ describe('a start that cannot work says why in one line', () => {
     const fresh = await freshDatabase();
     const url = new URL(fresh.url);
     url.pathname = '/no_such_database';
-    expect(await openingRefusal({ DATABASE_URL: url.href })).toMatch(/DATABASE_URL: .*no database/);
+    expect(await openingRefusal({ DATA_DIR: dataDir, DATABASE_URL: url.href })).toMatch(/DATABASE_URL: .*no database/);
     await fresh.close();
   });
 
@@ -225,7 +207,7 @@ describe('a start that cannot work says why in one line', () => {
     const key = randomBytes(32);
     await claimInstallation(fresh.database, 'sandbox', openVault([key]));
     const env = { ...PRODUCTION, DATABASE_URL: fresh.url, MASTER_KEY: key.toString('base64') };
-    expect(await openingRefusal(env)).toMatch(/belongs to the sandbox environment/);
+    expect(await openingRefusal({ DATA_DIR: dataDir, ...env })).toMatch(/belongs to the sandbox environment/);
     await fresh.close();
   });
 
@@ -234,7 +216,7 @@ describe('a start that cannot work says why in one line', () => {
     const old = randomBytes(32);
     await claimInstallation(fresh.database, 'sandbox', openVault([old]));
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: KEY };
-    expect(await openingRefusal(env)).toMatch(/MASTER_KEY is not the one/);
+    expect(await openingRefusal({ DATA_DIR: dataDir, ...env })).toMatch(/MASTER_KEY is not the one/);
     const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0', ...env, MASTER_KEY_PREVIOUS: old.toString('base64') });
     await serviceUrl(running);
     running.child.kill('SIGTERM');
@@ -247,7 +229,9 @@ describe('a start that cannot work says why in one line', () => {
     await fresh.database.query(
       `insert into schema_migrations (version, name, sha256, is_contract) values (999, 'future', 'x', true)`,
     );
-    expect(await openingRefusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY })).toMatch(/version 999.*newer build/);
+    expect(await openingRefusal({ DATA_DIR: dataDir, DATABASE_URL: fresh.url, MASTER_KEY: KEY })).toMatch(
+      /version 999.*newer build/,
+    );
     await fresh.close();
   });
 

@@ -1,0 +1,22 @@
+import { expect } from 'vitest';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
+import { PlainError } from '../../src/platform/plain-error.js';
+import { readSettings } from '../../src/platform/settings.js';
+
+/**
+ * Why a database cannot be opened, in the one line that a service ends with. Without a process of its own, which takes a second;
+ * that it ends so, settings.test.ts shows.
+ */
+export async function openingRefusal(env: Readonly<Record<string, string>>): Promise<string> {
+  const opening = openDatabaseFromSettings(readSettings(env), { role: 'service', log: () => undefined });
+  const error = await opening.then(
+    async (opened) => {
+      await opened.close();
+      return undefined;
+    },
+    (thrown) => thrown,
+  );
+  expect(error).toBeInstanceOf(PlainError);
+  expect(error.message).not.toContain('\n');
+  return error.message;
+}
