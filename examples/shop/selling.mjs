@@ -133,7 +133,10 @@ export function createSelling({ client, store }) {
   }
 
   async function resumeAll() {
-    for (const order of store.orders.values()) if (isUnanswered(order)) await resume(order);
+    for (const order of store.orders.values()) {
+      // Whatever is wrong stands in the order, where the user is told to ask again.
+      if (isUnanswered(order)) await resume(order).catch(() => {});
+    }
   }
 
   const isUnanswered = (order) => order.keys.create !== undefined;

@@ -233,9 +233,10 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
   /** Server-sent events for live.js: one for each change. */
   function tellChanges({ request, response, headers }, { externalOrderNo }) {
     response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream' });
-    response.write(': here they come\n\n');
     const tell = () => response.write('data: changed\n\n');
     selling.changes.on(externalOrderNo, tell);
+    // It may have changed between the page and this.
+    tell();
     request.on('close', () => selling.changes.off(externalOrderNo, tell));
   }
 }
