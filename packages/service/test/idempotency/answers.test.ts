@@ -15,6 +15,8 @@ let a: ChannelClient;
 let b: ChannelClient;
 /** Of a node that waits for a twin 400 ms at most. */
 let impatient: ChannelClient;
+/** Of a node whose work nobody else takes over for an hour. */
+let patient: ChannelClient;
 let port: number;
 const masterKey = randomBytes(32);
 
@@ -41,11 +43,17 @@ beforeAll(async () => {
   } as const;
   channel = await createChannel(operator, { name: 'One', ratePerSecond: 10_000 });
   other = await createChannel(operator, { name: 'Two', ratePerSecond: 10_000 });
-  const [first, second, third] = await Promise.all([node(), node(), node({ waitMs: 400 })]);
+  const [first, second, third, fourth] = await Promise.all([
+    node(),
+    node(),
+    node({ waitMs: 400 }),
+    node({ leaseSeconds: 3600 }),
+  ]);
   a = first.client;
   port = first.port;
   b = second.client;
   impatient = third.client;
+  patient = fourth.client;
 });
 
 afterAll(async () => {
@@ -295,9 +303,8 @@ describe('twins at the same time', () => {
 describe('work in two steps', () => {
   it('409002 on another node while the call between the steps is under way, then its answer', async () => {
     const { ref, key } = ids();
-    const patient = await node({ leaseSeconds: 60 });
     const { gate, open } = await closedGate();
-    const first = patient.client.call('test/two-step', { ref, gate }, { idempotencyKey: key });
+    const first = patient.call('test/two-step', { ref, gate }, { idempotencyKey: key });
     await until('the call outside', async () => (await calls(ref)) === 1);
     expect((await impatient.call('test/two-step', { ref, gate }, { idempotencyKey: key })).code).toBe('409002');
     await open();
@@ -333,9 +340,8 @@ describe('work in two steps', () => {
 
   it('a fault between the steps: the resend finishes at once, without waiting for the lease', async () => {
     const { ref, key } = ids();
-    const patient = await node({ leaseSeconds: 3600 });
     const body = { ref, fault: true };
-    expect((await patient.client.call('test/two-step', body, { idempotencyKey: key })).code).toBe('500001');
+    expect((await patient.call('test/two-step', body, { idempotencyKey: key })).code).toBe('500001');
     const resent = await b.call('test/two-step', body, { idempotencyKey: key });
     expect(resent.code).toBe('0');
     expect(await rows(ref)).toBe(1);

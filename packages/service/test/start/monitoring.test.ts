@@ -59,22 +59,18 @@ describe('what machines ask', () => {
     expect(await elsewhere.json()).toMatchObject({ code: '404001', data: null });
   });
 
-  it('METRICS_TOKEN: /metrics wants it; what probes ask does not', async () => {
-    const { interfaceUrl } = await serve({ METRICS_TOKEN: TOKEN });
-    expect(await statuses(interfaceUrl)).toEqual({ readyz: 200, healthz: 200, metrics: 401 });
-    expect(await statuses(interfaceUrl, { authorization: `Bearer ${TOKEN}x` })).toMatchObject({ metrics: 401 });
-    expect(await statuses(interfaceUrl, { authorization: `Bearer ${TOKEN}` })).toEqual({
+  it('METRICS_TOKEN: /metrics wants it; what probes ask does not. PUBLIC_URL: is not named under it when the service starts', async () => {
+    const { running, operationsUrl } = await serve({ METRICS_TOKEN: TOKEN, PUBLIC_URL: 'https://pay.example' });
+    expect(operationsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(running.stderr()).not.toContain('https://pay.example/healthz');
+    expect(await statuses(operationsUrl)).toEqual({ readyz: 200, healthz: 200, metrics: 401 });
+    expect(await statuses(operationsUrl, { authorization: `Bearer ${TOKEN}x` })).toMatchObject({ metrics: 401 });
+    expect(await statuses(operationsUrl, { authorization: `Bearer ${TOKEN}` })).toEqual({
       readyz: 200,
       healthz: 200,
       metrics: 200,
     });
-    const refused = await fetch(`${interfaceUrl}/metrics`);
+    const refused = await fetch(`${operationsUrl}/metrics`);
     expect(await refused.json()).toMatchObject({ code: '401005', data: null });
-  });
-
-  it('is not named under PUBLIC_URL when the service starts', async () => {
-    const { running, operationsUrl } = await serve({ PUBLIC_URL: 'https://pay.example' });
-    expect(operationsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect(running.stderr()).not.toContain('https://pay.example/healthz');
   });
 });
