@@ -96,7 +96,7 @@ class Client {
       baseUrl: readBaseUrl(options.baseUrl),
       appId: readToken('appId', options.appId),
       appSecret: readSecret('appSecret', options.appSecret),
-      timeoutMs: options.timeoutMs ?? CLIENT_READ_TIMEOUT_MS,
+      timeoutMs: readTimeout(options.timeoutMs),
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
       now,
     };
@@ -143,13 +143,35 @@ class Client {
 
   #tokenRequest = (body: Fields): Fields => ({ grantType: 'client_credentials', appId: this.#sender.appId, ...body });
 
+  /** Who waits for a token that does not come has to know under which key the call itself may have been carried out. */
+  async #getToken(request: Omit<Exchange, 'token'>, attempt: number): Promise<string> {
+    try {
+      return await this.#tokens.get(request.signal);
+    } catch (error) {
+      if (!(error instanceof PerennialConnectionError)) throw error;
+      const { reason, message, httpStatus } = error;
+      throw errorOf(
+        {
+          kind: 'no-answer',
+          reason,
+          message: `auth/token: ${message}`,
+          httpStatus,
+          retryAfterMs: undefined,
+          cause: error,
+        },
+        request,
+        attempt - 1,
+      );
+    }
+  }
+
   /** Until there is a success, or nothing more to be tried. */
   async #exchange(name: EndpointName, request: Omit<Exchange, 'token'>): Promise<{ answer: Answer; attempts: number }> {
     const { requestId, idempotencyKey, signal } = request;
     const { onRequest, onResponse, wait = waitFor } = this.#options;
     let isRenewed = false;
     for (let attempt = 1, tries = 1; ; attempt++) {
-      const token = request.endpoint.token ? await this.#tokens.get(signal) : undefined;
+      const token = request.endpoint.token ? await this.#getToken(request, attempt) : undefined;
       const notice = { endpoint: name, requestId, idempotencyKey, attempt };
       onRequest?.(notice);
       const outcome = await exchange(this.#sender, { ...request, token });
@@ -206,6 +228,14 @@ function readBaseUrl(text: string): string {
 function readToken(name: string, text: string): string {
   if (typeof text === 'string' && HEADER_FORMS.requestId.test(text)) return text;
   throw new TypeError(`${name} must be 1 to 128 visible ASCII characters`);
+}
+
+/** More than this a timer cannot wait, and then it does not wait at all. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+function readTimeout(ms: number = CLIENT_READ_TIMEOUT_MS): number {
+  if (typeof ms === 'number' && ms >= 1 && ms <= MAX_TIMEOUT_MS) return ms;
+  throw new TypeError(`timeoutMs must be 1 to ${MAX_TIMEOUT_MS}`);
 }
 
 function readEncryption(version: EncryptionVersion = 'v2'): EncryptionVersion {

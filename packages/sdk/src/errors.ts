@@ -131,5 +131,7 @@ function messageOf(message: string, diagnosis: SignatureDiagnosis | undefined): 
 function readDiagnosis(data: unknown): SignatureDiagnosis | undefined {
   const { diagnosis } = (data ?? {}) as { diagnosis?: Partial<SignatureDiagnosis> | null };
   if (!Array.isArray(diagnosis?.likely)) return undefined;
-  return { lines: diagnosis.lines ?? [], likely: diagnosis.likely };
+  const isText = (value: unknown) => typeof value === 'string';
+  const likely = diagnosis.likely.filter((one) => isText(one?.mistake) && isText(one?.hint));
+  return { lines: diagnosis.lines ?? [], likely };
 }

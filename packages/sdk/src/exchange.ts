@@ -1,4 +1,13 @@
-import { CONTENT_TYPE, type Endpoint, HEADERS, randomBytes, sha256Hex, signRequest, toHex } from '@perennial/wire';
+import {
+  CODES,
+  CONTENT_TYPE,
+  type Endpoint,
+  HEADERS,
+  randomBytes,
+  sha256Hex,
+  signRequest,
+  toHex,
+} from '@perennial/wire';
 import type { ConnectionFailure } from './errors.js';
 
 /** As much of fetch as is used. */
@@ -56,6 +65,7 @@ export interface NoAnswer {
   readonly reason: ConnectionFailure;
   readonly message: string;
   readonly httpStatus: number | undefined;
+  readonly retryAfterMs: number | undefined;
   readonly cause: unknown;
 }
 
@@ -82,7 +92,7 @@ export async function exchange(sender: Sender, request: Exchange): Promise<Answe
       redirect: 'manual',
       signal: limit.signal,
     });
-    return readAnswer(response.status, response.headers, await response.text());
+    return readAnswer(response.status, response.headers, await response.text(), sender.now());
   } catch (cause) {
     signal?.throwIfAborted();
     if (isLate) return noAnswer('timeout', `no answer within ${sender.timeoutMs} ms`, undefined, cause);
@@ -114,11 +124,15 @@ function readAnswer(
   httpStatus: number,
   headers: { get(name: string): string | null },
   json: string,
+  now: number,
 ): Answer | NoAnswer {
   const envelope = parseEnvelope(json);
-  if (envelope === undefined) {
+  const retryAfterMs = readRetryAfter(headers.get(HEADERS.retryAfter), now);
+  // A success is HTTP 200 and code 0 together.
+  if (envelope === undefined || (envelope.code === CODES.SUCCESS.code && httpStatus !== CODES.SUCCESS.http)) {
     const what = httpStatus >= 300 && httpStatus < 400 ? 'a redirect' : 'something that is not the service';
-    return noAnswer('unreadable-answer', `${what} answered with HTTP ${httpStatus}: check baseUrl`, httpStatus);
+    const message = `${what} answered with HTTP ${httpStatus}: check baseUrl`;
+    return { ...noAnswer('unreadable-answer', message, httpStatus), retryAfterMs };
   }
   return {
     kind: 'answer',
@@ -129,7 +143,7 @@ function readAnswer(
     requestId: envelope.requestId ?? '',
     timestamp: envelope.timestamp ?? '',
     replayed: headers.get(HEADERS.idempotencyReplayed) === 'true',
-    retryAfterMs: secondsIn(headers.get(HEADERS.retryAfter)),
+    retryAfterMs,
     json,
   };
 }
@@ -151,15 +165,20 @@ function parseEnvelope(json: string): ReadEnvelope | undefined {
   }
 }
 
-const secondsIn = (text: string | null): number | undefined =>
-  text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) * 1000 : undefined;
+/** In seconds, or as a date. Undefined when it is neither. */
+function readRetryAfter(text: string | null, now: number): number | undefined {
+  if (text === null) return undefined;
+  if (/^[0-9]+$/.test(text)) return Number(text) * 1000;
+  const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
 
 const noAnswer = (
   reason: ConnectionFailure,
   message: string,
   httpStatus: number | undefined,
   cause?: unknown,
-): NoAnswer => ({ kind: 'no-answer', reason, message, httpStatus, cause });
+): NoAnswer => ({ kind: 'no-answer', reason, message, httpStatus, retryAfterMs: undefined, cause });
 
 /** Node hides what happened behind "fetch failed". */
 function detailOf(cause: unknown): string {

@@ -89,7 +89,7 @@ function iterator(call: AnyCall, name: EndpointName, list: string) {
       const page = (await call(name, asked, { signal })) as Page;
       yield* page[list] as unknown[];
       cursor = page.nextCursor;
-    } while (cursor !== null);
+    } while (typeof cursor === 'string');
   };
 }
 

@@ -3,6 +3,8 @@ import type { Token } from '@perennial/wire';
 /** So long before its end a token is not used any more. */
 const MARGIN_MS = 60_000;
 
+const SENDABLE = /^[\x21-\x7e]+$/;
+
 /** The one access token of a client. Callers that come while it is being renewed share the renewal. */
 export class Tokens {
   readonly #fetchToken: () => Promise<Token>;
@@ -31,7 +33,11 @@ export class Tokens {
   async #renew(): Promise<string> {
     try {
       const asked = this.#now();
-      const { accessToken, expiresIn } = await this.#fetchToken();
+      const { accessToken, expiresIn } = (await this.#fetchToken()) ?? {};
+      // A header cannot hold it otherwise, and what fetch says then has the token in it.
+      if (typeof accessToken !== 'string' || !SENDABLE.test(accessToken)) {
+        throw new TypeError('auth/token was answered without a token that can be sent');
+      }
       this.#held = { accessToken, until: asked + Number(expiresIn) * 1000 - MARGIN_MS };
       return accessToken;
     } finally {

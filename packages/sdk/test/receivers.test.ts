@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -204,5 +204,39 @@ describe('a receiver', () => {
     for (const id of ['a', 'b', 'b', 'c', 'a']) answers.push(await store.remember(id));
     await store.forget('c');
     expect([...answers, await store.remember('c')]).toEqual(['new', 'new', 'known', 'new', 'new', 'new']);
+  });
+});
+
+describe('node:http', () => {
+  it('lives on when a body is broken off, or a path is odd, by whoever has no secret', async () => {
+    const { hostname, port } = new URL(urls['node:http'] ?? '');
+    const server = servers.find((one) => String((one.address() as AddressInfo).port) === port);
+    if (!server) throw new Error('it does not listen');
+    const send = async (text: string, isCut: boolean) => {
+      const socket = net.connect(Number(port), hostname);
+      const answers: Buffer[] = [];
+      socket.on('data', (chunk: Buffer) => answers.push(chunk));
+      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.write(text);
+      if (isCut) {
+        await once(server, 'request');
+        socket.resetAndDestroy();
+      }
+      await closed;
+      return Buffer.concat(answers).toString().split('\r\n')[0];
+    };
+    const head = (path: string, length: number) =>
+      `POST ${path} HTTP/1.1\r\nHost: receiver\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
+    expect(await send(`${head('/events', 100)}{"a`, true)).toBe('');
+    expect(await send(`${head('/events#x', 2)}{}`, false)).toMatch(/^HTTP\/1\.1 40[014] /);
+    expect(errors.every(([error]) => error instanceof WebhookVerificationError)).toBe(true);
+  });
+});
+
+describe('options', () => {
+  it.each(['onEvent', 'onError'])('without %s are refused when the receiver is made', (name) => {
+    expect(() => createNodeReceiver({ ...options, [name]: undefined } as never)).toThrow(`${name} must be a function`);
   });
 });

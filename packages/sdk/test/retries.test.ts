@@ -23,6 +23,7 @@ const order = {
   mobile: '13800000001',
 } as const;
 const fault = answer(500, '500001');
+const AT_7_S = new Date(NOW + 7000).toUTCString();
 const keys = () => peer.asked.map(({ headers }) => headers['idempotency-key']);
 
 describe('sent again', () => {
@@ -33,6 +34,15 @@ describe('sent again', () => {
     ['503 with a time to wait', [answer(503, '503001', { headers: { 'Retry-After': '5' } }), ok()], [5000]],
     ['429 with a time to wait', [answer(429, '429001', { headers: { 'Retry-After': '7' } }), ok()], [7000]],
     ['429 without', [answer(429, '429001'), ok()], [60_000]],
+    ['429 until a date', [answer(429, '429001', { headers: { 'Retry-After': AT_7_S } }), ok()], [7000]],
+    ['429 that asks for nothing', [answer(429, '429001', { headers: { 'Retry-After': '0' } }), ok()], [1000]],
+    ['429001 in HTTP 200', [answer(200, '429001'), ok()], [60_000]],
+    ['code 0 in HTTP 500, which is no success', [answer(500, '0', { data: { orderNo: '2' } }), ok()], [1000]],
+    [
+      'a proxy that says in its own words for how long',
+      [(_, response) => response.writeHead(503, { 'Retry-After': '30' }).end('<html>'), ok()],
+      [30_000],
+    ],
     ['the first under the key is still running', [answer(200, '409002'), ok()], [1000]],
     ['a nonce that something on the way has used', [answer(401, '401004'), ok()], [1000]],
   ] as [string, Parameters<Peer['play']>, number[]][])(
@@ -50,6 +60,39 @@ describe('sent again', () => {
       expect(peer.wronglySigned).toEqual([]);
     },
   );
+
+  it('says its key when no token comes for the next try: it may have been done under it', async () => {
+    const usual = peer.token;
+    peer.token = ok({ accessToken: 'short', expiresIn: '60', expiresAt: '' });
+    peer.play((asked, response) => {
+      peer.token = reset;
+      reset(asked, response);
+    });
+    try {
+      const error = await caught(testClient(peer).client.orders.create(order));
+      expect(error).toBeInstanceOf(PerennialConnectionError);
+      expect(keys()[0]).toBeDefined();
+      expect(error).toMatchObject({ endpoint: 'orders/create', idempotencyKey: keys()[0], attempts: 1 });
+    } finally {
+      peer.token = usual;
+    }
+  });
+
+  it.each([
+    ['nothing', null],
+    ['no token', { expiresIn: '7200' }],
+    ['a token with a line break', { accessToken: 'to\nken', expiresIn: '7200' }],
+  ])('is not sent with %s in place of a token, and the token is not told', async (_, data) => {
+    const usual = peer.token;
+    peer.token = answer(200, '0', { data });
+    try {
+      const error = await caught(testClient(peer).client.orders.create(order));
+      expect(String(error)).toBe('TypeError: auth/token was answered without a token that can be sent');
+      expect(peer.asked).toEqual([]);
+    } finally {
+      peer.token = usual;
+    }
+  });
 
   it('three times at most, or as often as was said', async () => {
     peer.play(fault);

@@ -1,3 +1,4 @@
+import { joinBytes } from './node.js';
 import { createReceive, MOST_BYTES, REPLY_HEADERS, type ReceiverOptions } from './receive.js';
 
 /** As much of a Request as is used. */
@@ -5,7 +6,12 @@ export interface FetchRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: { get(name: string): string | null };
-  arrayBuffer(): Promise<ArrayBuffer>;
+  readonly body: { getReader(): ByteReader } | null;
+}
+
+interface ByteReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<unknown>;
 }
 
 export type FetchReceiver = (request: FetchRequest) => Promise<Response>;
@@ -23,8 +29,19 @@ export function createFetchReceiver<AesKey extends string | undefined = undefine
   };
 }
 
-async function readBody(request: FetchRequest): Promise<ArrayBuffer | undefined> {
-  if (Number(request.headers.get('content-length') ?? 0) > MOST_BYTES) return undefined;
-  const bytes = await request.arrayBuffer();
-  return bytes.byteLength > MOST_BYTES ? undefined : bytes;
+/** Piece by piece, so that a body without an end is not read whole. */
+async function readBody({ headers, body }: FetchRequest): Promise<Uint8Array | undefined> {
+  if (Number(headers.get('content-length') ?? 0) > MOST_BYTES) return undefined;
+  const reader = body?.getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let step = await reader?.read(); step?.value !== undefined && !step.done; step = await reader?.read()) {
+    length += step.value.length;
+    if (length > MOST_BYTES) {
+      await reader?.cancel();
+      return undefined;
+    }
+    chunks.push(step.value);
+  }
+  return joinBytes(chunks, length);
 }

@@ -28,7 +28,13 @@ export function createNodeReceiver<AesKey extends string | undefined = undefined
   const receive = createReceive(options);
   return async (request, response) => {
     const { method, headers } = request;
-    const rawBody = await readBody(request);
+    let rawBody: Received['rawBody'];
+    try {
+      rawBody = await readBody(request);
+    } catch {
+      // It was broken off: there is nobody to answer, and nothing has come.
+      return;
+    }
     const { status, body } = await receive({ method, url: request.originalUrl ?? request.url, headers, rawBody });
     // What was not read of a body that is too long stands in the way of another request.
     const closing = rawBody === undefined ? { Connection: 'close' } : {};
@@ -56,10 +62,10 @@ async function readStream(request: AsyncIterable<Uint8Array>): Promise<Uint8Arra
     if (length > MOST_BYTES) return undefined;
     chunks.push(step.value);
   }
-  return joined(chunks, length);
+  return joinBytes(chunks, length);
 }
 
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let place = 0;
   for (const chunk of chunks) {

@@ -55,15 +55,27 @@ export function createReceive<AesKey extends string | undefined>(
   options: ReceiverOptions<AesKey>,
 ): (received: Received) => Promise<Reply> {
   readKeys(options);
+  for (const name of ['onEvent', 'onError'] as const) {
+    if (typeof options[name] !== 'function') throw new TypeError(`${name} must be a function`);
+  }
   const store = options.store ?? createMemoryEventStore();
   const underWay = new Map<string, Promise<Reply>>();
+
+  /** One that throws itself must not end the program, which may be all that a stranger wants. */
+  function report(error: unknown, event?: EventFor<AesKey>): void {
+    try {
+      options.onError(error, event);
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
 
   async function deal(event: EventFor<AesKey>): Promise<Reply> {
     try {
       if ((await store.remember(event.eventId)) === 'new') await handle(event);
       return reply(200, '0');
     } catch (error) {
-      options.onError(error, event);
+      report(error, event);
       return reply(500, 'failed');
     }
   }
@@ -72,7 +84,12 @@ export function createReceive<AesKey extends string | undefined>(
     try {
       await options.onEvent(event);
     } catch (error) {
-      await store.forget(event.eventId);
+      try {
+        await store.forget(event.eventId);
+      } catch (inStore) {
+        // Both are told: the store's means that the event will be taken for known when it comes again.
+        report(inStore, event);
+      }
       throw error;
     }
   }
@@ -90,13 +107,13 @@ export function createReceive<AesKey extends string | undefined>(
   return async ({ method, url, headers, rawBody }) => {
     if (method !== 'POST') return reply(405, 'method');
     if (rawBody === undefined) return reply(413, 'too-long');
-    const path = options.path ?? url?.split('?')[0];
+    const path = options.path ?? url?.split(/[?#]/)[0];
     if (!path?.startsWith('/')) return reply(404, 'path');
     try {
       return await dealOnce(verifyWebhook({ ...options, path, headers, rawBody }));
     } catch (error) {
-      if (!(error instanceof WebhookVerificationError)) throw error;
-      options.onError(error);
+      report(error);
+      if (!(error instanceof WebhookVerificationError)) return reply(500, 'failed');
       return reply(STATUSES[error.reason] ?? 401, error.reason);
     }
   };

@@ -23,7 +23,7 @@ export function showAnswer(data: unknown): string {
   const lists = fields.filter((field): field is [string, readonly Row[]] => isList(field[1]));
   return [
     ...(plain.length > 0 ? [align(plain.map(([name, value]) => [name, inWords(value)]))] : []),
-    ...lists.map(([name, rows]) => `${name}\n${showRows(name, rows)}`),
+    ...lists.map(([name, rows]) => `${visible(name)}\n${showRows(name, rows)}`),
     ...(typeof nextCursor === 'string' ? [`there are more: --cursor ${visible(nextCursor)}`] : []),
   ].join('\n\n');
 }

@@ -67,7 +67,7 @@ async function listen({ io, given }: Call): Promise<number> {
     if (given['again']) await forwardRefused(deps, state);
     await listenForEvents(deps, state);
     state.write();
-    reporter.ended(state.listRefused(), `npx perennial-channel listen --forward ${url.href} --again`);
+    reporter.ended(state.listRefused(), 'the same command with --again');
     return EXIT.ok;
   } finally {
     unlock();

@@ -122,7 +122,9 @@ async function pull(
 }
 
 const isPassing = (error: unknown): boolean =>
-  (error instanceof PerennialConnectionError && error.reason !== 'unreadable-answer') ||
+  (error instanceof PerennialConnectionError &&
+    // A proxy whose service is away answers for it.
+    (error.reason !== 'unreadable-answer' || (error.httpStatus ?? 0) >= 500 || error.httpStatus === 429)) ||
   (error instanceof PerennialError && error.retryable);
 
 function explain(error: unknown): unknown {

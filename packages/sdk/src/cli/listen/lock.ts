@@ -1,13 +1,15 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { CommandError, type Io } from '../frame/io.js';
 
 /** A file that one process has. Gives what lets it go; throws while another process has it. */
 export function lockFile({ pid }: Io, file: string): () => void {
   const lock = `${file}.lock`;
   const own = `${lock}.${pid}`;
-  mkdirSync(path.dirname(file), { recursive: true });
-  writeFileSync(own, String(pid), { mode: 0o600 });
+  try {
+    writeFileSync(own, String(pid), { mode: 0o600 });
+  } catch (error) {
+    throw new CommandError(`${file} cannot be written: ${(error as Error).message}`);
+  }
   try {
     // A link is there with its content or not at all, unlike a file that is made and then written.
     while (!tryLink(own, lock)) removeStale(lock, file, pid);

@@ -32,8 +32,10 @@ export function createReporter(io: Io, isJson: boolean): Reporter {
   };
   return {
     started({ url, file }) {
-      const text = `forwards to ${visible(url.href)}; how far it has come is in ${visible(file)}`;
-      say({ listening: true, forward: url.href, state: file }, text);
+      // Without a user and password that may stand in it.
+      const forward = `${url.origin}${url.pathname}`;
+      const text = `forwards to ${visible(forward)}; how far it has come is in ${visible(file)}`;
+      say({ listening: true, forward, state: file }, text);
     },
     forwarded(push, answer) {
       count += 1;
@@ -52,7 +54,8 @@ export function createReporter(io: Io, isJson: boolean): Reporter {
     serviceIsBack: () => isBack('service'),
     ended(refused, again) {
       const ids = refused.map(({ eventId }) => eventId);
-      const lines = ids.length === 0 ? [] : [`not accepted: ${ids.join(', ')}; to send them again: ${again}`];
+      const lines =
+        ids.length === 0 ? [] : [`not accepted: ${ids.map(visible).join(', ')}; to send them again: ${again}`];
       say({ ended: true, forwarded: count, refused: ids }, [`${count} forwarded`, ...lines].join('\n'));
     },
   };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatTime, parseTime } from '@perennial/wire';
 import type { ChannelCredentials } from '../channel-file.js';
@@ -37,8 +37,9 @@ export class ListenState {
     let text: string;
     try {
       text = readFileSync(file, 'utf8');
-    } catch {
-      return undefined;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
     }
     try {
       const { from, forwarded, refused } = JSON.parse(text) as Stored;
@@ -92,7 +93,6 @@ export class ListenState {
     };
     const draft = `${this.file}.new`;
     try {
-      mkdirSync(path.dirname(this.file), { recursive: true });
       writeFileSync(draft, `${JSON.stringify(stored)}\n`, { mode: 0o600 });
       renameSync(draft, this.file);
     } catch (error) {

@@ -4,7 +4,7 @@ import type { PerennialClient } from '../../client.js';
 import { createClient, readChannel } from '../channel-file.js';
 import { type Call, type Command, type Given, textOf } from '../frame/command.js';
 import { CommandError, EXIT, type Io, UsageError } from '../frame/io.js';
-import { align } from '../frame/text.js';
+import { align, visible } from '../frame/text.js';
 import { createNewOrder } from './new-order.js';
 import { findScenario, isCollected, SCENARIOS, type Scenario } from './scenarios.js';
 
@@ -110,7 +110,7 @@ function describeOutcome(scenario: Scenario, isNew: boolean, order: MainOrder, e
   const next = nextPayTime === null ? '' : `, next payment ${nextPayTime}`;
   return [
     `${scenario.name}: ${scenario.summary}`,
-    `order ${orderNo}${isNew ? ' (new)' : ''} is ${orderStatus}${next}`,
+    visible(`order ${orderNo}${isNew ? ' (new)' : ''} is ${orderStatus}${next}`),
     align([['PERIOD', 'STATUS', 'PLANNED', 'PAID', 'AMOUNT', 'REFUNDED'], ...describePeriods(order)], '  '),
     events.length === 0 ? 'no event follows' : 'events that follow',
     ...(events.length === 0 ? [] : [align(events.map(describeEvent), '  ')]),
