@@ -180,6 +180,7 @@ describe('a card that was bound again and again', () => {
       log: pino({ level: 'silent' }),
     };
     const { pages } = await costOf(database, (db) => cancelAtInstitutions({ ...deps, database: db as Database }));
-    expect(pages).toBeLessThan(TIMES * 40);
+    // Some 35 each, and more where caches of the server are cold; a walk would add TIMES more to each.
+    expect(pages).toBeLessThan(TIMES * 60);
   });
 });
