@@ -199,6 +199,7 @@ function printBanner(settings: Settings, { publicUrl, operations, consoleUrl, ha
   const database = settings.databaseUrl === undefined ? `embedded PostgreSQL in ${settings.dataDir}` : 'DATABASE_URL';
   const rows = [
     ['Interface', `${publicUrl}/openapi/v1/`],
+    ...(settings.developers === 'on' ? [['Developers', `${publicUrl}/developers`]] : []),
     ...(settings.console === 'on' ? [['Console', consoleUrl]] : []),
     ['Operations', `${operations}/readyz  /healthz  /metrics`],
     ['Database', database],
@@ -213,7 +214,7 @@ function printBanner(settings: Settings, { publicUrl, operations, consoleUrl, ha
   }
   if (demoFile !== undefined) {
     const shown = path.relative(process.cwd(), demoFile);
-    say(`\n  First order, from another terminal:\n\n    node examples/subscriptions.mjs ${shown}\n`);
+    say(`\n  First order, from another terminal:\n\n    node examples/first-order.mjs ${shown}\n`);
   }
 }
 

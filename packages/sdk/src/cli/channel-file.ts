@@ -3,17 +3,6 @@ import { PerennialClient, type PerennialClientOptions } from '../client.js';
 import { type Given, textOf } from './frame/command.js';
 import { CommandError, type Io, UsageError } from './frame/io.js';
 
-/** What is needed to be a channel. None of the secrets is ever printed. */
-export interface ChannelCredentials {
-  readonly baseUrl: string;
-  readonly appId: string;
-  readonly appSecret: string;
-  readonly aesKey: string;
-  readonly callbackSecret: string;
-  /** The file that it was read from; undefined: the environment. */
-  readonly file: string | undefined;
-}
-
 const DEFAULT_FILE = 'data/demo-channel.json';
 
 const VARIABLES = {
@@ -25,11 +14,31 @@ const VARIABLES = {
 } as const;
 type Part = keyof typeof VARIABLES;
 const PARTS = Object.keys(VARIABLES) as Part[];
+/** Who sets one of these means the environment. */
+const MARKS: ReadonlySet<Part> = new Set(['appId', 'callbackSecret']);
 
-/** From the file that is named, or else from the environment if it has an app id, or else from the file of npm start. */
-export function readChannel({ env }: Io, given: Given): ChannelCredentials {
+/** What is needed of a channel. None of the secrets is ever printed. */
+type Channel<Needed extends Part> = { readonly [Name in Needed]: string } & {
+  /** The file that it was read from; undefined: the environment. */
+  readonly file: string | undefined;
+};
+
+/** What it takes to call the service. */
+const CALLING = ['baseUrl', 'appId', 'appSecret', 'aesKey'] as const;
+export type ChannelCredentials = Channel<(typeof CALLING)[number]>;
+
+export const readChannel = (io: Io, given: Given): ChannelCredentials => readParts(io, given, CALLING);
+
+/** What it takes to send events as the service does. */
+const SENDING = ['appId', 'aesKey', 'callbackSecret'] as const;
+export type EventCredentials = Channel<(typeof SENDING)[number]>;
+
+export const readEventCredentials = (io: Io, given: Given): EventCredentials => readParts(io, given, SENDING);
+
+/** From the file that is named, or else from the environment if it has one of the marks, or else from the file of npm start. */
+function readParts<Needed extends Part>({ env }: Io, given: Given, needed: readonly Needed[]): Channel<Needed> {
   const named = textOf(given, 'channel');
-  const isFromEnvironment = named === undefined && env[VARIABLES.appId] !== undefined;
+  const isFromEnvironment = named === undefined && needed.some((part) => MARKS.has(part) && env[VARIABLES[part]]);
   const file = isFromEnvironment ? undefined : (named ?? DEFAULT_FILE);
   const found: Partial<Record<Part, unknown>> =
     file === undefined ? Object.fromEntries(PARTS.map((part) => [part, env[VARIABLES[part]]])) : readFile(file);
@@ -42,14 +51,8 @@ export function readChannel({ env }: Io, given: Given): ChannelCredentials {
     if (typeof value === 'string' && value !== '') return value;
     throw new UsageError(`${file === undefined ? VARIABLES[part] : `${part} in ${file}`} is missing`);
   };
-  return {
-    baseUrl: require('baseUrl'),
-    appId: require('appId'),
-    appSecret: require('appSecret'),
-    aesKey: require('aesKey'),
-    callbackSecret: require('callbackSecret'),
-    file,
-  };
+  const read = Object.fromEntries(needed.map((part) => [part, require(part)]));
+  return { ...read, file } as Channel<Needed>;
 }
 
 function readFile(file: string): Partial<Record<Part, unknown>> {
@@ -57,6 +60,7 @@ function readFile(file: string): Partial<Record<Part, unknown>> {
   try {
     text = readFileSync(file, 'utf8');
   } catch {
+    if (file !== DEFAULT_FILE) throw new UsageError(`${file} cannot be read`);
     throw new UsageError(`${file} cannot be read: it is written by npm start; name another one with --channel`);
   }
   try {

@@ -13,8 +13,8 @@ function watchStop(): AbortSignal {
   return stop.signal;
 }
 
-// Somebody who reads no further, such as `head`.
-process.stdout.on('error', () => process.exit(0));
+// Somebody who reads no further, such as `head`: as a program that a broken pipe ends, and not as one that has succeeded.
+process.stdout.on('error', () => process.exit(141));
 
 process.exitCode = await main(process.argv.slice(2), {
   out: (line) => process.stdout.write(`${line}\n`),

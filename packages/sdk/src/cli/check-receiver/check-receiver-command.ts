@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WEBHOOK_TIMEOUT_MS } from '@perennial/wire';
 import { readSecret } from '../../secrets.js';
-import { readChannel } from '../channel-file.js';
+import { readEventCredentials } from '../channel-file.js';
 import { type Call, type Command, textOf } from '../frame/command.js';
 import { CommandError, EXIT, type Io, UsageError } from '../frame/io.js';
 import { createPaint, visible } from '../frame/text.js';
@@ -47,7 +47,7 @@ async function checkReceiver({ io, given, words }: Call): Promise<number> {
   const [address] = words;
   if (address === undefined) throw new UsageError('check-receiver: where is the receiver? check-receiver URL');
   const url = readReceiverUrl(address);
-  const channel = readChannel(io, given);
+  const channel = readEventCredentials(io, given);
   const newCallbackSecret = textOf(given, 'new-callback-secret');
   requireSecrets(channel.callbackSecret, channel.aesKey, newCallbackSecret);
   const now = () => io.now();

@@ -12,7 +12,7 @@ import {
   WEBHOOK_CONTENT_TYPE,
 } from '@perennial/wire';
 import { readSecret } from '../../secrets.js';
-import type { ChannelCredentials } from '../channel-file.js';
+import type { EventCredentials } from '../channel-file.js';
 import type { Push } from '../pushes/send-push.js';
 
 /** How a push differs from one that is as it should be. */
@@ -32,7 +32,7 @@ export interface PushWish {
 }
 
 /** Makes pushes as the service does, for a channel and a path. */
-export function createPushMaker(channel: ChannelCredentials, path: string, now: () => number) {
+export function createPushMaker(channel: EventCredentials, path: string, now: () => number) {
   return (wish: PushWish): Push => {
     const { body, eventId, timestamp = now() } = wish;
     const nonce = toHex(randomBytes(16));
@@ -57,7 +57,7 @@ export function createPushMaker(channel: ChannelCredentials, path: string, now: 
 const ORDER_NO = '999999999999999';
 
 /** Events of a made-up order. Each has an eventId that begins with `test-`, so that a receiver can leave them alone. */
-export function createTestEvents({ aesKey }: ChannelCredentials, run: string, now: number) {
+export function createTestEvents({ aesKey }: EventCredentials, run: string, now: number) {
   const at = formatTime(now);
   let serial = 0;
   const nextId = () => {
