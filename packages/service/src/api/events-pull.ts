@@ -1,4 +1,4 @@
-import { type EventsPullData, type EventsPullRequest, formatTime } from '@perennial/wire';
+import { type EventsPullData, type EventsPullRequest, formatTime, MAX_TOTAL_CYCLES } from '@perennial/wire';
 import type { Logger } from 'pino';
 import type { Action } from '../catalog/action.js';
 import { listPushes, type PushKey, type PushRow, readEventClock } from '../delivery/history/pull-sql.js';
@@ -9,7 +9,8 @@ import { isNumberKey, type ListDefinition, readListPage } from '../platform/list
 
 const PUSH_LIST: ListDefinition<PushRow, PushKey> = {
   endpoint: 'sandbox/events/pull',
-  isKey: isNumberKey(3),
+  // A cursor is the caller's to change: no period is beyond the last that an order may have.
+  isKey: (key): key is PushKey => isNumberKey(3)(key) && Number(key[2]) >= 0 && Number(key[2]) <= MAX_TOTAL_CYCLES,
   keyOf: ({ recordedMicros, eventNo, cycleNo }) => [recordedMicros, eventNo, cycleNo],
 };
 

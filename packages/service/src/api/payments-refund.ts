@@ -3,7 +3,7 @@ import type { Action } from '../catalog/action.js';
 import type { RefundOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
-import type { Queryable } from '../platform/db/database.js';
+import type { Queryable, Transactional } from '../platform/db/database.js';
 import { findPaymentOfCycle } from '../subscriptions/domain/orders/order.js';
 import { parsePaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { MAX_REFUNDS, type RefundReference } from '../subscriptions/domain/orders/refund-numbers.js';
@@ -49,15 +49,20 @@ export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<Paym
       });
     const isNew = once.interrupted === undefined;
     const refund = isNew ? await begin() : await requireStored(database, JSON.parse(once.interrupted));
-    const heard = isNew ? await sendRefund(gateways, refund) : await askRefund(gateways, refund);
-    const outcome = await rejectWrongRefundAmount(database, refund, heard);
+    // One that a job has closed meanwhile is not sent again, whatever the institution says of it.
+    const outcome = refund.status === 'STARTED' ? await refundAtInstitution(database, refund, isNew) : undefined;
     return database.transaction(async (tx) => {
-      await settleIfKnown(tx, refund, outcome, clock.now());
+      if (outcome) await settleIfKnown(tx, refund, outcome, clock.now());
       const detail = await findPaymentDetail(tx, channel.channelId, paymentOrderNo, clock.now());
       if (!detail) throw new Error(`period ${paymentOrderNo} was refunded and is not there`);
       return once.finish(tx, answer(detail));
     });
   };
+
+  async function refundAtInstitution(db: Transactional, refund: Refund, isNew: boolean): Promise<RefundOutcome> {
+    const heard = isNew ? await sendRefund(gateways, refund) : await askRefund(gateways, refund);
+    return rejectWrongRefundAmount(db, refund, heard);
+  }
 }
 
 async function requirePeriod(tx: Queryable, channelId: number, paymentOrderNo: string): Promise<PeriodToRefund> {

@@ -91,7 +91,7 @@ function findMistakes(
 }
 
 const LARGE_BODY =
-  'None of the usual mistakes gives this signature; other spellings of a body of more than 64 KiB are not tried. Compare the seven lines with yours, and try with a small body.';
+  'None of the usual mistakes gives this signature; other spellings of a body of more than 4 KiB are not tried. Compare the seven lines with yours, and try with a small body.';
 const isLarge = ({ body }: ReceivedRequest) => (body?.length ?? 0) > MAX_SPELLED_BODY_BYTES;
 
 const NO_CHANGE: Change = { to: {}, found: [] };

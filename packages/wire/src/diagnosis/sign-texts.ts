@@ -51,7 +51,7 @@ export interface Change {
 }
 
 /** Bodies that are larger are not spelled anew. */
-export const MAX_SPELLED_BODY_BYTES = 65_536;
+export const MAX_SPELLED_BODY_BYTES = 4_096;
 export const MAX_EARLIER_REQUESTS = 16;
 
 const PREFIX = PATH_PREFIX.slice(0, -1);

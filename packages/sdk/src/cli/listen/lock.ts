@@ -1,4 +1,5 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { CommandError, type Io } from '../frame/io.js';
 
 /** A file that one process has. Gives what lets it go; throws while another process has it. */
@@ -6,6 +7,8 @@ export function lockFile({ pid }: Io, file: string): () => void {
   const lock = `${file}.lock`;
   const own = `${lock}.${pid}`;
   try {
+    // The one folder: all that are missing would be tried for ever where none can be made, as below /proc.
+    if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
     writeFileSync(own, String(pid), { mode: 0o600 });
   } catch (error) {
     throw new CommandError(`${file} cannot be written: ${(error as Error).message}`);

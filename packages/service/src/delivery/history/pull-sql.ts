@@ -27,7 +27,8 @@ const LIST_PUSHES = statement({
        ${shanghaiText('e.recorded_at')} as "writtenAt"
      from (${oldestOfKind('true')} union all ${oldestOfKind('false')}) e, lateral (
        select n as cycle_no from generate_series(
-         case when e.event_no = $4 then $5::integer + 1 when e.cycle_to is null then 0 else e.cycle_no end,
+         case when e.event_no = $4 then greatest($5::integer + 1, case when e.cycle_to is null then 1 else e.cycle_no end)
+           when e.cycle_to is null then 0 else e.cycle_no end,
          coalesce(e.cycle_to, 0)) n limit $6) p
      order by e.recorded_at, e.event_no, p.cycle_no limit $6`,
   parameters: ['bigint', 'double precision', 'bigint', 'bigint', 'integer', 'bigint'],
