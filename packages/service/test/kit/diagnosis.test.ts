@@ -187,9 +187,7 @@ describe('what it may cost', () => {
   it('a body of more than 4 KiB is not spelled anew', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(4_096) });
     const reply = await raw(sandbox, channel.credentials)({ body, lines: at(3, () => sha256(`${body}\n`)) });
-    expect(reply.data.diagnosis.likely).toMatchObject([
-      { mistake: 'unknown', hint: expect.stringContaining('4 KiB') },
-    ]);
+    expect(reply.data.diagnosis.likely).toMatchObject([{ mistake: 'unknown', hint: expect.stringContaining('4 KiB') }]);
     expect(reply.data.diagnosis.lines[3]).toBe(sha256(body));
   });
 });
