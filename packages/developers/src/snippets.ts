@@ -126,13 +126,13 @@ const resultName = (endpoint: string): string => {
 /** A request body for sh: JSON in single quotes, with the ciphertext put in where it is needed. */
 function shellBody(request: object): string {
   const json = JSON.stringify(
-    encryptFields(request, (text) => `\u0001${text}\u0002`),
+    encryptFields(request, (text) => `⟦${text}⟧`),
     null,
     2,
   );
   const quoted = json.replaceAll("'", `'\\''`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they mark what is put in, and are in no example
-  return quoted.replaceAll(/\u0001([^\u0002]*)\u0002/g, (_, text: string) => `'"$(seal ${text})"'`);
+  // Marks that JSON leaves as they are, and that are in no example.
+  return quoted.replaceAll(/⟦([^⟧]*)⟧/g, (_, text: string) => `'"$(seal ${text})"'`);
 }
 
 /** The same call in each language. SDK and clients sign by themselves. */
