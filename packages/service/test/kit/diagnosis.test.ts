@@ -1,7 +1,8 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { encryptField } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
+import { setEncryption } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials, showChannel } from '../../src/operator/provisioning/channels.js';
 import type { Environment } from '../../src/platform/settings.js';
 import { capturedLog } from '../support/captured-log.js';
@@ -41,6 +42,8 @@ interface Wrong {
   readonly requestId?: string;
   readonly appId?: string;
   readonly body?: string;
+  /** The address on the loopback from which it is sent. */
+  readonly from?: string;
 }
 
 /** A client that knows nothing of this project's code, and makes the mistakes that it is told to make. */
@@ -62,14 +65,17 @@ function raw(service: TestService, { appId, appSecret }: ChannelCredentials) {
       'x-svc-request-id': requestId,
       'x-svc-signature': wrong.encode?.(mac) ?? mac.toString('base64'),
     };
-    const reply = await send(service.baseUrl, 'POST', PATH, headers, Buffer.from(body));
+    const reply = await send(service.baseUrl, 'POST', PATH, headers, Buffer.from(body), { localAddress: wrong.from });
     return { ...reply, requestId, right, rightMac: macOf(bytesOf(appSecret), right.join('\n')) };
   };
 }
 
 const namesIn = ({ data }: Reply): string[] => data.diagnosis.likely.map(({ mistake }: { mistake: string }) => mistake);
-const lineOf = (requestId: string) =>
-  log.lines().find((line) => line.msg === 'request' && line.requestId === requestId);
+function lineOf(requestId: string): object {
+  const line = log.lines().find(({ msg, requestId: id }) => msg === 'request' && id === requestId);
+  if (!line) throw new Error(`no line in the log for ${requestId}`);
+  return line;
+}
 const at = (index: number, change: (line: string) => string) => (lines: string[]) =>
   lines.map((one, n) => (n === index ? change(one) : one));
 const order =
@@ -169,7 +175,12 @@ describe('401003 in the sandbox', () => {
 });
 
 describe('what it may cost', () => {
-  it('of 1,000 wrong requests 60 are diagnosed, on one channel; later some more', async () => {
+  const MINUTE_MS = 60_000;
+  const LIMITED = 'signature does not match; why is not looked for so often: try again in a minute';
+  const crlf = { join: '\r\n' };
+  beforeEach(() => sandbox.clock.advance(MINUTE_MS));
+
+  it('of 1,000 wrong requests 60 are diagnosed, on one channel from one address; later some more', async () => {
     const other = raw(sandbox, (await sandbox.channel()).credentials);
     const replies: Reply[] = [];
     for (let n = 0; n < 20; n += 1) {
@@ -177,11 +188,31 @@ describe('what it may cost', () => {
     }
     expect(replies.map(({ code }) => code)).toEqual(Array(1000).fill('401002'));
     expect(replies.filter(({ data }) => data !== null)).toHaveLength(60);
-    expect(replies.at(-1)?.envelope.message).toBe('signature does not match');
-    expect(namesIn(await raw(sandbox, channel.credentials)({ join: '\r\n' }))).toEqual(['crlf']);
+    expect(replies.at(-1)?.envelope.message).toBe(LIMITED);
+    expect(namesIn(await raw(sandbox, channel.credentials)(crlf))).toEqual(['crlf']);
+    expect(namesIn(await other({ ...crlf, from: '127.0.0.2' }))).toEqual(['crlf']);
     sandbox.clock.advance(1_000);
-    expect(namesIn(await other({ join: '\r\n' }))).toEqual(['crlf']);
-    expect((await other({ join: '\r\n' })).data).toBeNull();
+    expect(namesIn(await other(crlf))).toEqual(['crlf']);
+    expect((await other(crlf)).data).toBeNull();
+  });
+
+  it('300 on a node, whoever asks', async () => {
+    const asks = await Promise.all(
+      Array.from({ length: 6 }, async () => raw(sandbox, (await sandbox.channel()).credentials)),
+    );
+    for (const ask of asks.slice(0, 5)) {
+      const replies = await Promise.all(Array.from({ length: 60 }, () => ask({ key: 'wrong' })));
+      expect(replies.filter(({ data }) => data === null)).toEqual([]);
+    }
+    const last = await asks[5]?.(crlf);
+    expect(last?.envelope).toMatchObject({ data: null, message: LIMITED });
+  });
+
+  it('a body that is nested deeply is spelled anew without harm', async () => {
+    const body = `${'['.repeat(2_000)}${']'.repeat(2_000)}`;
+    const reply = await raw(sandbox, channel.credentials)({ body, lines: at(3, () => sha256(`${body}\n`)) });
+    expectEnvelope(reply.envelope, '401002');
+    expect(reply.data.diagnosis.lines[3]).toBe(sha256(body));
   });
 
   it('a body of more than 4 KiB is not spelled anew', async () => {
@@ -278,14 +309,26 @@ describe('GET /developers/refused/{requestId}', () => {
     expect((await get(sandbox, 'never-sent')).status).toBe(404);
   });
 
-  it('of the last 200', async () => {
-    const ids: string[] = [];
-    for (let n = 0; n < 4; n += 1) {
+  it('of the last 200, and of one channel the last 50', async () => {
+    const sendWrong = async (count: number) => {
       const ask = raw(sandbox, (await sandbox.channel()).credentials);
-      for (let m = 0; m < 51; m += 1) ids.push((await ask({ join: '\r\n' })).requestId);
-    }
-    const found = await Promise.all([ids[3], ids[4], ids.at(-1)].map((id) => get(sandbox, id ?? '')));
-    expect(found.map(({ status }) => status)).toEqual([404, 200, 200]);
+      const more = async () => (await ask({ join: '\r\n' })).requestId;
+      const ids: string[] = [];
+      while (ids.length < count) ids.push(await more());
+      sandbox.clock.advance(60_000);
+      return { ids, more };
+    };
+    const statuses = (ids: readonly (string | undefined)[]) =>
+      Promise.all(ids.map(async (id) => (await get(sandbox, id ?? '')).status));
+
+    sandbox.clock.advance(15 * 60_000);
+    const [a, b] = [await sendWrong(50), await sendWrong(50)];
+    await b.more();
+    expect(await statuses([a.ids[0], b.ids[0], b.ids[1]])).toEqual([200, 404, 200]);
+    await sendWrong(50);
+    await sendWrong(50);
+    await sendWrong(1);
+    expect(await statuses([a.ids[0], a.ids[1], b.ids[1]])).toEqual([404, 200, 200]);
   });
 
   it('404 in production, as for every other path', async () => {
@@ -308,7 +351,7 @@ describe('production', () => {
     expect((await ask({ requestId, key: credentials.appSecret })).text).toBe(refused);
     expect((await ask({ requestId, appId: 'test_nobody' })).text).toBe(refused);
     const late = await ask({ requestId, timestamp: '1769832000' });
-    expect(late.text).toMatch(/^\{"code":"401003","message":"[^"]*","data":null,"requestId":"the-same",/);
+    expect(late.text).toBe(expected('401003', 'timestamp is too far from the service clock'));
   });
 
   it('does not say why a field cannot be read', async () => {
@@ -336,5 +379,14 @@ describe('400002 in the sandbox says the likely cause', () => {
     for (const secret of [CARD, ...(bankCardNoEncrypted === CARD ? [] : [bankCardNoEncrypted])]) {
       expect(reply.text + log.text()).not.toContain(secret);
     }
+  });
+
+  it('not whether it would be v1, for a channel that takes v2 only', async () => {
+    const { credentials } = channel;
+    const v1 = encryptField(CARD, bytesOf(credentials.aesKey), 'v1').replace('v1', 'v2');
+    const ask = async () => (await channel.call('agreements/user-data', { bankCardNoEncrypted: v1 })).envelope.message;
+    expect(await ask()).toContain('it is encrypted as');
+    await setEncryption(sandbox.operator, { appId: credentials.appId, acceptsV1: false });
+    expect(await ask()).toContain('(key): the key or the bytes are wrong');
   });
 });

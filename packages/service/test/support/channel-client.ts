@@ -133,10 +133,11 @@ export function send(
   path: string,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   body: Buffer,
+  { localAddress }: { readonly localAddress?: string | undefined } = {},
 ): Promise<Reply> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
-    const request = http.request({ hostname, port, method, path, agent: false });
+    const request = http.request({ hostname, port, method, path, localAddress, agent: false });
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) request.setHeader(name, value);
     request.on('error', reject);
     request.on('response', (response) => {

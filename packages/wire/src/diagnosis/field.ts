@@ -14,6 +14,8 @@ export interface FieldSecrets {
   readonly aesKey: Uint8Array;
   readonly appSecret?: Uint8Array | undefined;
   readonly callbackSecret?: Uint8Array | undefined;
+  /** False: nothing is told of v1, whose padding would let somebody without the key read a text. */
+  readonly acceptsV1?: boolean | undefined;
 }
 
 const AES_KEY_BYTES = 32;
@@ -31,7 +33,7 @@ export function diagnoseField(value: string, secrets: FieldSecrets): FieldDiagno
   const bytes = fromBase64(text);
   if (bytes === undefined) return { cause: 'base64', hint: explainBase64(text) };
   const other = version === 'v1' ? 'v2' : 'v1';
-  if (isReadable(other, bytes, secrets.aesKey)) {
+  if ((other === 'v2' || secrets.acceptsV1 !== false) && isReadable(other, bytes, secrets.aesKey)) {
     return { cause: 'prefix', hint: `it is encrypted as ${nameOf(other)}, but has the prefix of ${nameOf(version)}` };
   }
   const length = explainLength(version, bytes.length);

@@ -4,7 +4,7 @@ import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import { UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
-import { createMinuteLimit } from '../answers/minute-limit.js';
+import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
 import type { Refusal } from '../answers/respond.js';
 import { createRecentRequests } from './recent-requests.js';
 import { createRefusedRequests, type RefusedRequests } from './refused-requests.js';
@@ -26,8 +26,11 @@ export interface RefusalExplainerDeps {
   readonly publicUrl: () => string;
 }
 
-/** For one channel on one node: a diagnosis takes some milliseconds. */
+/** For one address and channel: a diagnosis takes some milliseconds, and what a stranger uses up is not the channel's. */
 const DIAGNOSES_PER_MINUTE = 60;
+/** For all of them together, on this node. */
+const DIAGNOSES_OF_NODE_PER_MINUTE = 300;
+const NODE = 'node';
 
 export function createRefusalExplainer({ channels, clock, publicUrl }: RefusalExplainerDeps): RefusalExplainer {
   // Apart, so that what somebody tries and tries again does not push out what went well before.
@@ -35,6 +38,7 @@ export function createRefusalExplainer({ channels, clock, publicUrl }: RefusalEx
   const tried = createRecentRequests();
   const refused = createRefusedRequests(clock);
   const limit = createMinuteLimit(DIAGNOSES_PER_MINUTE, clock);
+  const nodeLimit = createMinuteLimit(DIAGNOSES_OF_NODE_PER_MINUTE, clock);
 
   async function explain(request: FastifyRequest, refusal: Refusal): Promise<Refusal> {
     const headers = request.signedHeaders;
@@ -44,15 +48,21 @@ export function createRefusalExplainer({ channels, clock, publicUrl }: RefusalEx
     // Whoever is asked for a signature was looked up for it; a timestamp is refused before that.
     const channel = isSkewed ? await channels.get(appId) : channels.getFromMemory(appId);
     if (!channel) return isSkewed ? refusal : { ...refusal, message: describeUnknownAppId(appId) };
-    if (limit.isReached(appId)) return refusal;
-    limit.count(appId);
+    // Nobody is there to read it.
+    if (request.raw.socket.destroyed) return refusal;
+    const who = `${addressGroup(request.ip)} ${appId}`;
+    if (limit.isReached(who) || nodeLimit.isReached(NODE)) {
+      return { ...refusal, message: `${refusal.message}; why is not looked for so often: try again in a minute` };
+    }
+    limit.count(who);
+    nodeLimit.count(NODE);
     const diagnosis = diagnoseRequest(toReceived(request, headers, isSkewed), secretsOf(channel, clock.now()), {
       earlier: [...admitted.list(appId), ...tried.list(appId)],
       now: clock.now(),
       publicUrl: publicUrl(),
     });
     tried.add(appId, headers);
-    refused.add(request.id, diagnosis);
+    refused.add(appId, request.id, diagnosis);
     const mistakes = diagnosis.likely.map(({ mistake }) => mistake);
     return { ...refusal, data: JSON.stringify({ diagnosis }), mistakes };
   }

@@ -3,25 +3,30 @@ import type { Clock } from '../../platform/clock.js';
 
 /** What was said about requests that this node refused, for whoever has their request id. In memory: a node forgets it when it stops. */
 export interface RefusedRequests {
-  add(requestId: string, diagnosis: Diagnosis): void;
+  add(appId: string, requestId: string, diagnosis: Diagnosis): void;
   find(requestId: string): Diagnosis | undefined;
 }
 
 const MAX_KEPT = 200;
+/** Of one channel, so that none is forgotten for what others, or strangers in their names, have sent. */
+const MAX_OF_CHANNEL = 50;
 const KEPT_MS = 15 * 60_000;
 
 export function createRefusedRequests(clock: Clock): RefusedRequests {
   // The oldest first.
-  const kept = new Map<string, { readonly diagnosis: Diagnosis; readonly at: number }>();
+  const kept = new Map<string, { readonly appId: string; readonly diagnosis: Diagnosis; readonly at: number }>();
 
   // By any clock, also one that was set back.
   const isOld = (at: number) => Math.abs(clock.now() - at) >= KEPT_MS;
 
   return {
-    add(requestId, diagnosis) {
+    add(appId, requestId, diagnosis) {
       kept.delete(requestId);
-      kept.set(requestId, { diagnosis, at: clock.now() });
-      for (const [id, { at }] of kept) if (kept.size > MAX_KEPT || isOld(at)) kept.delete(id);
+      for (const [id, { at }] of kept) if (isOld(at)) kept.delete(id);
+      const ofChannel = [...kept].filter(([, one]) => one.appId === appId).map(([id]) => id);
+      const [oldest] = ofChannel.length >= MAX_OF_CHANNEL ? ofChannel : kept.size >= MAX_KEPT ? kept.keys() : [];
+      if (oldest !== undefined) kept.delete(oldest);
+      kept.set(requestId, { appId, diagnosis, at: clock.now() });
     },
     find(requestId) {
       const found = kept.get(requestId);
