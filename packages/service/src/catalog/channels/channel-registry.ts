@@ -1,5 +1,6 @@
 import type { Queryable } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
+import { NO_BRANDING } from './branding.js';
 import { type Channel, createAddressCheck } from './channel.js';
 import { type ChannelRow, findAppId, findChannel } from './channels-sql.js';
 import { openCredentials, openFormerAppSecret } from './credentials.js';
@@ -45,6 +46,9 @@ export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegis
       acceptsV1: row.acceptsV1,
       fieldFailures: findFieldFailures(row.channelId),
       frameOrigins: row.frameOrigins,
+      name: row.name,
+      branding: row.branding ?? NO_BRANDING,
+      upcomingNoticeDays: row.upcomingNoticeDays ?? undefined,
       sealing: createSealing(vault.unwrapKey(row.dataKey)),
       allowsAddress: createAddressCheck(row.ipAllowList),
       ...openCredentials(vault, appId, row),

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { EncryptionVersion } from '@perennial/wire/enums';
+import type { Branding } from './branding.js';
 import type { FieldFailures } from './field-failures.js';
 import type { Sealing } from './sealing.js';
 
@@ -24,6 +25,11 @@ export interface Channel {
   readonly fieldFailures: FieldFailures;
   /** Origins whose pages may show the redemption page in a frame. */
   readonly frameOrigins: readonly string[];
+  /** The operators' name for it. */
+  readonly name: string;
+  readonly branding: Branding;
+  /** Days before a planned debit on which a notice is sent. Undefined: none is. */
+  readonly upcomingNoticeDays: number | undefined;
   readonly sealing: Sealing;
   /** Every address is allowed when the channel has no list. */
   allowsAddress(address: string): boolean;

@@ -1,6 +1,7 @@
 import type { EncryptionVersion } from '@perennial/wire/enums';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
+import type { Branding } from './branding.js';
 
 export interface ChannelRow {
   readonly channelId: number;
@@ -24,6 +25,10 @@ export interface ChannelRow {
   readonly formerAppSecret: string | null;
   /** Until when that one is taken too, in Unix milliseconds. */
   readonly formerSecretUntil: number | null;
+  /** Days before a planned debit on which a notice is sent. Null: none is. */
+  readonly upcomingNoticeDays: number | null;
+  /** Null: nothing of it was set. */
+  readonly branding: Branding | null;
   readonly createdAt: Date;
 }
 
@@ -36,8 +41,14 @@ const FIND_CHANNEL = statement({
                voided_period_events as "voidedPeriodEvents", frame_origins as "frameOrigins",
                answer_encryption as "answerEncryption", accepts_v1 as "acceptsV1",
                former_app_secret as "formerAppSecret", ${epochMs('former_secret_until')} as "formerSecretUntil",
+               upcoming_notice_days as "upcomingNoticeDays",
+               (select json_build_object('displayName', b.display_name, 'logo', case when i.image_hash is not null then
+                    i.image_hash || case i.media_type when 'image/png' then '.png' else '.svg' end end,
+                  'accent', b.accent, 'support', b.support, 'termsUrl', b.terms_url, 'shopUrl', b.shop_url)
+                from channel_brandings b left join images i on i.image_hash = b.logo_hash
+                where b.channel_id = c.channel_id) as branding,
                created_at as "createdAt"
-             from channels where app_id = $1`,
+             from channels c where app_id = $1`,
   parameters: ['text'],
   columns: columns<ChannelRow>({
     channelId: 'bigint',
@@ -59,6 +70,8 @@ const FIND_CHANNEL = statement({
     acceptsV1: 'boolean',
     formerAppSecret: 'text?',
     formerSecretUntil: 'bigint?',
+    upcomingNoticeDays: 'integer?',
+    branding: 'json?',
     createdAt: 'timestamp with time zone',
   }),
 });

@@ -1,0 +1,21 @@
+/** What users see of a channel. What is null was not set. */
+export interface Branding {
+  readonly displayName: string | null;
+  /** The name of the picture's file: the hash of its bytes, with an ending. */
+  readonly logo: string | null;
+  /** Six hexadecimal digits. */
+  readonly accent: string | null;
+  /** A phone number, an e-mail address or an https address. */
+  readonly support: string | null;
+  readonly termsUrl: string | null;
+  readonly shopUrl: string | null;
+}
+
+export const NO_BRANDING: Branding = {
+  displayName: null,
+  logo: null,
+  accent: null,
+  support: null,
+  termsUrl: null,
+  shopUrl: null,
+};
