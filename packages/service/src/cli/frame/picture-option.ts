@@ -28,7 +28,9 @@ export function toGiven<Name extends string, T>(
 }
 
 export function toLeftOutText(what: string, names: readonly string[]): SafeText[] {
-  return names.length === 0 ? [] : [safeText`Left out of the ${what}, as it draws nothing that is taken: ${names.join(', ')}.`];
+  return names.length === 0
+    ? []
+    : [safeText`Left out of the ${what}, as it draws nothing that is taken: ${names.join(', ')}.`];
 }
 
 export function toUnchangedText(changed: boolean): SafeText[] {

@@ -98,7 +98,11 @@ const channelsOperations: readonly Operation[] = [
     body: schemas.brandingChange,
     answer: schemas.brandingChanged,
     async run({ operator }, { path: { appId = '' }, body: { logo, ...texts } }) {
-      const { branding, changed, leftOut } = await setBranding(operator, { appId, ...texts, ...readPicture('logo', logo) });
+      const { branding, changed, leftOut } = await setBranding(operator, {
+        appId,
+        ...texts,
+        ...readPicture('logo', logo),
+      });
       return { branding: withTones(branding), leftOut, changed };
     },
   }),
@@ -352,7 +356,15 @@ const benefitsOperations: readonly Operation[] = [
 ];
 
 /** Codes are counted where there are some, or should be. */
-function toBenefitView({ benefitCode, kind, supplierUrl, lowStock, products, presentation, ...counts }: BenefitFulfilmentView) {
+function toBenefitView({
+  benefitCode,
+  kind,
+  supplierUrl,
+  lowStock,
+  products,
+  presentation,
+  ...counts
+}: BenefitFulfilmentView) {
   const { codesLeft, codesGiven, waitingClaims: claimsWaiting } = counts;
   const hasPool = kind === 'POOL' || codesLeft + codesGiven > 0;
   return {

@@ -78,7 +78,7 @@ export const branding = Type.Object({
       theme: oneOf('light', 'dark'),
       tone: oneOf(...TONES),
       colour: Type.String(),
-      contrast: Type.Number(),
+      contrast: Type.Unsafe<number>({ type: 'number' }),
     }),
   ),
 });

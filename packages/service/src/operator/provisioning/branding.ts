@@ -36,7 +36,10 @@ const NOTHING: BrandingRow = {
   shopUrl: null,
 };
 
-export async function setBranding(operator: Operator, { appId, logo, ...input }: SetBrandingInput): Promise<ChangedBranding> {
+export async function setBranding(
+  operator: Operator,
+  { appId, logo, ...input }: SetBrandingInput,
+): Promise<ChangedBranding> {
   const texts = readTexts(readersFor(operator), input);
   const picture = readGivenPicture(logo);
   if (picture === undefined && Object.keys(texts).length === 0) {

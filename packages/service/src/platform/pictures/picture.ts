@@ -17,5 +17,8 @@ export const MAX_PICTURE_BYTES = 65_536;
 
 export function requirePictureSize({ length }: Uint8Array): void {
   if (length <= MAX_PICTURE_BYTES) return;
-  throw createRefusal(PictureRefused, 'picture-too-large')`a picture may have at most ${MAX_PICTURE_BYTES} bytes, not ${length}`;
+  throw createRefusal(
+    PictureRefused,
+    'picture-too-large',
+  )`a picture may have at most ${MAX_PICTURE_BYTES} bytes, not ${length}`;
 }

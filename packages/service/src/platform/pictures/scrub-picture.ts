@@ -13,10 +13,10 @@ export function scrubPicture(bytes: Uint8Array): Picture {
   return picture;
 }
 
-/** Throws unless it is text that begins as XML does. */
+/** Throws unless it is text that begins as XML does. UTF-16 may also be read as UTF-8, with zeros in it. */
 function readText(bytes: Uint8Array): string {
   const text = decode(bytes);
-  if (text?.trimStart().startsWith('<')) return text;
+  if (text?.trimStart().startsWith('<') && !text.includes('\0')) return text;
   throw createRefusal(PictureRefused, 'picture-unknown')`the file is neither a PNG nor an SVG in UTF-8`;
 }
 

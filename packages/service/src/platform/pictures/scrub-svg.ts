@@ -30,7 +30,10 @@ function readLength(text: string | undefined): number | undefined {
 function setViewBox({ attributes }: SvgElement): void {
   const width = readLength(attributes.get('width'));
   const height = readLength(attributes.get('height'));
-  const box = attributes.get('viewBox')?.split(/[\s,]+/).map(Number);
+  const box = attributes
+    .get('viewBox')
+    ?.split(/[\s,]+/)
+    .map(Number);
   if (box) {
     const isBox = box.length === 4 && box.every(Number.isFinite) && (box[2] ?? 0) > 0 && (box[3] ?? 0) > 0;
     if (!isBox) throw refuseSvg('its viewBox is wrong');
@@ -44,10 +47,10 @@ function setViewBox({ attributes }: SvgElement): void {
 
 function writeElement(element: SvgElement, references: References, first = ''): string {
   const { name, children } = element;
-  const attributes = listAttributes(element, references).map(([key, value]) => ` ${key}="${escape(value)}"`);
+  const attributes = listAttributes(element, references).map(([key, value]) => ` ${key}="${escapeXml(value)}"`);
   const start = `<${name}${first}${attributes.join('')}`;
   const inside = children.map((child) =>
-    typeof child === 'string' ? escape(child) : writeElement(child, references),
+    typeof child === 'string' ? escapeXml(child) : writeElement(child, references),
   );
   return inside.length === 0 ? `${start}/>` : `${start}>${inside.join('')}</${name}>`;
 }
@@ -83,5 +86,5 @@ function withOwnName(attribute: string, value: string, target: string | undefine
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-const escape = (text: string): string =>
+const escapeXml = (text: string): string =>
   text.replaceAll(/[&<>"]/g, (letter) => ESCAPES[letter] ?? '').replaceAll(/\s+/g, ' ');

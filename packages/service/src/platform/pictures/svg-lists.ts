@@ -19,13 +19,15 @@ export const TEXTS = words('text tspan textPath title desc');
 /** They may refer to another part of the same picture. */
 export const REFERRING = words('use linearGradient radialGradient pattern textPath');
 
-export const ATTRIBUTES = words(`d points x y x1 y1 x2 y2 cx cy r rx ry fx fy fr dx dy rotate width height transform viewBox
+export const ATTRIBUTES =
+  words(`d points x y x1 y1 x2 y2 cx cy r rx ry fx fy fr dx dy rotate width height transform viewBox
   preserveAspectRatio pathLength gradientTransform gradientUnits spreadMethod offset patternTransform patternUnits
   patternContentUnits clipPathUnits maskUnits maskContentUnits textLength lengthAdjust startOffset filterUnits primitiveUnits
   in in2 result stdDeviation operator k1 k2 k3 k4 type values mode`);
 
 /** Properties that may also be written as attributes. */
-export const PROPERTIES = words(`fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin
+export const PROPERTIES =
+  words(`fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin
   stroke-miterlimit stroke-dasharray stroke-dashoffset opacity color display visibility overflow clip-path clip-rule mask
   mask-type filter stop-color stop-opacity flood-color flood-opacity color-interpolation color-interpolation-filters
   shape-rendering text-rendering vector-effect paint-order font-family font-size font-style font-weight font-stretch
@@ -39,7 +41,9 @@ const FUNCTIONS = words('rgb rgba hsl hsla matrix translate scale rotate skewx s
 /** `url(#name)`, and for a colour also what is used if there is no such part. */
 const LOCAL_URL = /^url\(\s*(['"]?)#([^'"()\\\s]+)\1\s*\)(?:\s+(.*))?$/i;
 
-export function readLocalUrl(value: string): { readonly id: string; readonly otherwise: string | undefined } | undefined {
+export function readLocalUrl(
+  value: string,
+): { readonly id: string; readonly otherwise: string | undefined } | undefined {
   const [, , id, otherwise] = LOCAL_URL.exec(value) ?? [];
   return id === undefined ? undefined : { id, otherwise };
 }

@@ -18,7 +18,10 @@ export function applyStyles(root: SvgElement, styleSheets: readonly string[]): v
   // Stable: of rules that weigh the same, the later one counts.
   const rules = readRules(styleSheets.join('')).toSorted((a, b) => weight(a) - weight(b));
   const visit = (element: SvgElement) => {
-    const all = [...rules.filter((rule) => matches(rule, element)).map((rule) => rule.declarations), readStyle(element)];
+    const all = [
+      ...rules.filter((rule) => matches(rule, element)).map((rule) => rule.declarations),
+      readStyle(element),
+    ];
     for (const [name, value] of all.flatMap((some) => [...some])) element.attributes.set(name, value);
     for (const child of element.children) if (typeof child === 'object') visit(child);
   };
@@ -61,7 +64,10 @@ function readDeclarations(text: string): Declarations {
   const pairs = text.split(';').flatMap((part): [string, string][] => {
     const colon = part.indexOf(':');
     const name = part.slice(0, Math.max(0, colon)).trim().toLowerCase();
-    const value = part.slice(colon + 1).replace(/!\s*important\s*$/i, '').trim();
+    const value = part
+      .slice(colon + 1)
+      .replace(/!\s*important\s*$/i, '')
+      .trim();
     const isKnown = PROPERTIES.has(name) || STYLE_PROPERTIES.has(name);
     return isKnown && value !== '' && isHarmless(value) ? [[name, value]] : [];
   });

@@ -157,7 +157,9 @@ function benefitTable(benefits: readonly BenefitFulfilmentView[]): SafeText {
 /** Which parts of its presentation are set. */
 function presentedBy({ presentation: { icon, descriptionZh, descriptionEn, useUrl } }: BenefitFulfilmentView): string {
   const parts = { icon, zh: descriptionZh, en: descriptionEn, link: useUrl };
-  return Object.entries(parts).flatMap(([name, value]) => (value === null ? [] : [name])).join(', ');
+  return Object.entries(parts)
+    .flatMap(([name, value]) => (value === null ? [] : [name]))
+    .join(', ');
 }
 
 function presentationText({ changed, leftOut, ...benefit }: ChangedPresentation): SafeText {

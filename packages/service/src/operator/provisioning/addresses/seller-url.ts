@@ -6,7 +6,12 @@ import { isThisMachine } from './this-machine.js';
 export const MAX_SELLER_URL = 500;
 
 /** An address of the seller that users are led to. */
-export function requireSellerUrl(what: string, text: string, environment: Environment, maxLength = MAX_SELLER_URL): string {
+export function requireSellerUrl(
+  what: string,
+  text: string,
+  environment: Environment,
+  maxLength = MAX_SELLER_URL,
+): string {
   const typed = text.trim();
   if (!URL.canParse(typed)) throw refusal('url-incomplete')`${what} ${quoted(typed)} is not a complete address`;
   const url = new URL(typed);

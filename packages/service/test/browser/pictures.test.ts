@@ -1,0 +1,54 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setBranding } from '../../src/operator/provisioning/branding.js';
+import { svg } from '../pictures/samples.js';
+import { type Stage, stage } from '../redeem/support.js';
+import { launch, phone } from './support.js';
+
+let on: Stage;
+let browser: Browser;
+beforeAll(async () => {
+  [on, browser] = await Promise.all([stage(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await on.close();
+});
+
+const HOSTILE = svg(
+  `<script>document.documentElement.setAttribute('ran', 'script')</script>
+   <style>.a{fill:#0a6b4b}</style>
+   <rect class="a" width="10" height="10" onload="this.ownerDocument.documentElement.setAttribute('ran', 'handler')"/>
+   <image href="/redeem/page.css?asked" width="1" height="1"/>
+   <animate attributeName="x" begin="0s" dur="1s" onbegin="document.documentElement.setAttribute('ran', 'animation')"/>`,
+  `viewBox="0 0 10 10" width="20" height="20" onload="this.setAttribute('ran', 'root')"`,
+);
+
+describe('a hostile logo', () => {
+  it('runs nothing and asks for nothing, opened by itself and in a page, and is drawn', async () => {
+    const { branding } = await setBranding(on.service.operator, { appId: 'test_demo', logo: HOSTILE });
+    const address = `${on.service.baseUrl}/redeem/images/${branding.logo?.file}`;
+    const page = await phone(browser, { javaScriptEnabled: true });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(address);
+    expect(await page.locator('svg').getAttribute('ran')).toBeNull();
+    expect(await page.locator('rect').getAttribute('fill')).toBe('#0a6b4b');
+    expect(asked).toEqual([address]);
+    // Even what was not scrubbed may do nothing there: scripts are for no address below.
+    expect(await page.evaluate('document.scripts.length')).toBe(0);
+
+    await page.goto(`${on.service.baseUrl}/healthz`);
+    const drawn = await page.evaluate<[number, number, number[]]>(`(async () => {
+      const image = new Image();
+      image.src = ${JSON.stringify(address)};
+      document.body.append(image);
+      await image.decode();
+      const canvas = document.createElement('canvas');
+      const context = canvas.getContext('2d');
+      context.drawImage(image, 0, 0);
+      return [image.naturalWidth, image.naturalHeight, [...context.getImageData(10, 10, 1, 1).data]];
+    })()`);
+    expect(drawn).toEqual([20, 20, [0x0a, 0x6b, 0x4b, 255]]);
+  });
+});
