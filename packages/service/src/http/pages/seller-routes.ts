@@ -62,6 +62,11 @@ export function addSellerRoutes(app: FastifyInstance, deps: SellerDeps, isDraini
     files.addHook('onRequest', async () => {
       if (isDraining()) throw new NodeDraining();
     });
+    files.addHook('onResponse', async (request, reply) => {
+      const ms = Math.round(reply.elapsedTime * 10) / 10;
+      const line = { requestId: request.id, method: request.method, endpoint: request.routeOptions.url };
+      log.info({ ...line, status: reply.statusCode, ms }, 'page');
+    });
     files.setErrorHandler((error, request, reply) => {
       const { result, headers, isFault } = toRefusal(error);
       if (isFault) log.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');

@@ -17,7 +17,7 @@ import { readPictureOption, toGiven, toLeftOutText, toUnchangedText } from '../.
 import { readKeyFile } from '../../frame/reference-program.js';
 import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
-import { imageText } from './branding-text.js';
+import { presentationRows } from './branding-text.js';
 
 export function addBenefitCommands(program: Command, { perform, performList }: CommandLine): void {
   const benefit = program.command('benefit').description('where the codes of claimed benefits come from');
@@ -184,9 +184,6 @@ function benefitText(one: BenefitFulfilmentView): SafeText {
     ['Codes given', `${one.codesGiven}`],
     ...(one.lowStock === null ? [] : [lowStockRow(one.lowStock)]),
     ['Claims waiting', one.waitingSince === null ? 'none' : `${one.waitingClaims}, since ${one.waitingSince}`],
-    ['Icon', imageText(one.presentation.icon)],
-    ['In Chinese', one.presentation.descriptionZh ?? 'none'],
-    ['In English', one.presentation.descriptionEn ?? 'none'],
-    ['Code is used at', one.presentation.useUrl ?? 'none'],
+    ...presentationRows(one.presentation),
   ]);
 }
