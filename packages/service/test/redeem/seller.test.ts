@@ -173,6 +173,8 @@ describe('what users see of a benefit', () => {
 
 describe('pictures', () => {
   it('are stored once, as long as something refers to them, and deleted with the last reference', async () => {
+    await brand({ logo: LOGO });
+    await present({ icon: GOOD_PNG });
     expect(await images()).toEqual([HASH, PNG_HASH].toSorted());
     await present({ icon: LOGO });
     expect(await images()).toEqual([HASH]);
@@ -218,8 +220,10 @@ describe('pictures', () => {
   });
 
   it('that are not there count for the address, and so do colours that were not asked for before', async () => {
-    on.service.clock.advance(60_000);
     const asked = async (path: string) => (await on.get(path)).status;
+    await brand({ logo: LOGO });
+    expect(await asked(`/redeem/images/${HASH}.svg`)).toBe(200);
+    on.service.clock.advance(60_000);
     const css = await on.get('/redeem/accent-00aa66.css');
     expect([css.status, css.headers['content-type'], css.headers['cache-control']]).toEqual([
       200,
