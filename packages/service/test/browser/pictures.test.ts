@@ -1,7 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setBranding } from '../../src/operator/provisioning/branding.js';
-import { svg } from '../pictures/samples.js';
+import { scrubPicture } from '../../src/platform/pictures/scrub-picture.js';
+import { LOGO, svg } from '../pictures/samples.js';
 import { type Stage, stage } from '../redeem/support.js';
 import { launch, phone } from './support.js';
 
@@ -23,6 +24,25 @@ const HOSTILE = svg(
    <animate attributeName="x" begin="0s" dur="1s" onbegin="document.documentElement.setAttribute('ran', 'animation')"/>`,
   `viewBox="0 0 10 10" width="20" height="20" onload="this.setAttribute('ran', 'root')"`,
 );
+
+describe('a good logo', () => {
+  it('is drawn as it was before it was written anew', async () => {
+    const page = await phone(browser);
+    await page.goto(`${on.service.baseUrl}/healthz`);
+    const draw = (picture: Uint8Array | string) =>
+      page.evaluate<number[]>(`(async () => {
+      const image = new Image(200, 100);
+      image.src = 'data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}';
+      await image.decode();
+      const context = document.createElement('canvas').getContext('2d');
+      context.drawImage(image, 0, 0, 200, 100);
+      return [...context.getImageData(0, 0, 200, 100).data];
+    })()`);
+    const before = await draw(LOGO);
+    expect(new Set(before).size).toBeGreaterThan(10);
+    expect(await draw(scrubPicture(Buffer.from(LOGO)).bytes)).toEqual(before);
+  });
+});
 
 describe('a hostile logo', () => {
   it('runs nothing and asks for nothing, opened by itself and in a page, and is drawn', async () => {

@@ -1,7 +1,7 @@
 import { readLocalUrl, SHAPES, STYLE_PROPERTIES } from './svg-lists.js';
-import { listElements, type References, resolveReferences } from './svg-references.js';
+import { type References, resolveReferences } from './svg-references.js';
 import { applyStyles } from './svg-style.js';
-import { readSvg, refuseSvg, type SvgElement } from './svg-tree.js';
+import { listElements, readSvg, refuseSvg, type SvgElement } from './svg-tree.js';
 
 /** A picture that is written anew, from what it draws alone. */
 export function scrubSvg(text: string): { bytes: Buffer; leftOut: readonly string[] } {
@@ -18,10 +18,11 @@ const NUMBER = '[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d+)?';
 const LENGTH = new RegExp(`^(${NUMBER})(px|pt|pc|mm|cm|in)?$`, 'i');
 const PIXELS: Readonly<Record<string, number>> = { px: 1, pt: 4 / 3, pc: 16, mm: 96 / 25.4, cm: 96 / 2.54, in: 96 };
 const MAX_PIXELS = 10_000;
+const MAX_DIGITS = 40;
 
 /** Pixels, or undefined when it is no length that can be known. */
 function readLength(text: string | undefined): number | undefined {
-  const [, digits, unit = 'px'] = LENGTH.exec(text ?? '') ?? [];
+  const [, digits, unit = 'px'] = LENGTH.exec(text?.slice(0, MAX_DIGITS) ?? '') ?? [];
   const pixels = Number(digits) * (PIXELS[unit.toLowerCase()] ?? 1);
   return pixels > 0 && pixels <= MAX_PIXELS ? Math.round(pixels * 1000) / 1000 : undefined;
 }

@@ -1,5 +1,5 @@
 import { readLocalUrl } from './svg-lists.js';
-import { refuseSvg, type SvgElement } from './svg-tree.js';
+import { listElements, refuseSvg, type SvgElement } from './svg-tree.js';
 
 /** Elements that are drawn in all, each counted as often as it is used: a few lines could otherwise ask for billions. */
 const MAX_DRAWN = 50_000;
@@ -27,10 +27,6 @@ export function resolveReferences(root: SvgElement): References {
   }
   checkCost(root, targets);
   return { targets, names };
-}
-
-export function listElements(element: SvgElement): SvgElement[] {
-  return [element, ...element.children.flatMap((child) => (typeof child === 'object' ? listElements(child) : []))];
 }
 
 function targetsOf(element: SvgElement, parts: ReadonlyMap<string, SvgElement>): Map<string, SvgElement> {

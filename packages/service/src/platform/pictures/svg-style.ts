@@ -1,5 +1,5 @@
 import { isHarmless, PROPERTIES, STYLE_PROPERTIES } from './svg-lists.js';
-import { refuseSvg, type SvgElement } from './svg-tree.js';
+import { listElements, refuseSvg, type SvgElement } from './svg-tree.js';
 
 interface Rule {
   readonly tag: string | undefined;
@@ -10,22 +10,27 @@ interface Rule {
 
 type Declarations = ReadonlyMap<string, string>;
 
+/** Each rule is held against every element. */
+const MAX_COMPARED = 500_000;
+
 /**
  * Writes what style sheets and styles say into the attributes of the elements, so that the picture looks the same without either.
  * Only selectors for which that is possible are taken.
  */
 export function applyStyles(root: SvgElement, styleSheets: readonly string[]): void {
   // Stable: of rules that weigh the same, the later one counts.
-  const rules = readRules(styleSheets.join('')).toSorted((a, b) => weight(a) - weight(b));
-  const visit = (element: SvgElement) => {
-    const all = [
-      ...rules.filter((rule) => matches(rule, element)).map((rule) => rule.declarations),
-      readStyle(element),
-    ];
-    for (const [name, value] of all.flatMap((some) => [...some])) element.attributes.set(name, value);
-    for (const child of element.children) if (typeof child === 'object') visit(child);
-  };
-  visit(root);
+  const read = readRules(styleSheets.join(''));
+  const elements = listElements(root);
+  if (read.length * elements.length > MAX_COMPARED) throw refuseSvg('its style sheet has too many rules');
+  const rules = read.toSorted((a, b) => weight(a) - weight(b));
+  for (const element of elements) {
+    for (const rule of rules) if (matches(rule, element)) addAll(element, rule.declarations);
+    addAll(element, readStyle(element));
+  }
+}
+
+function addAll({ attributes }: SvgElement, declarations: Declarations): void {
+  for (const [name, value] of declarations) attributes.set(name, value);
 }
 
 const weight = ({ id, classes, tag }: Rule): number =>
@@ -41,12 +46,14 @@ const readStyle = ({ style }: SvgElement): Declarations => readDeclarations(with
 function readRules(text: string): Rule[] {
   const css = withoutComments(text).replaceAll(/<!--|-->/g, '');
   if (/[@\\]/.test(css)) throw refuseSvg('its style sheet has an @ rule or an escape');
-  const blocks = [...css.matchAll(/([^{}]*)\{([^{}]*)\}/g)];
-  const read = blocks.map(([block]) => block).join('');
-  if (css.trim().length !== read.trim().length) throw refuseSvg('its style sheet cannot be read');
-  return blocks.flatMap(([, selectors = '', block = '']) => {
-    const declarations = readDeclarations(block);
-    return selectors.split(',').map((selector) => ({ ...readSelector(selector.trim()), declarations }));
+  const blocks = css.split('}');
+  if (blocks.pop()?.trim() !== '') throw refuseSvg('its style sheet cannot be read');
+  return blocks.flatMap((block) => {
+    const [selectors = '', inside, ...more] = block.split('{');
+    if (inside === undefined || more.length > 0) throw refuseSvg('its style sheet cannot be read');
+    const declarations = readDeclarations(inside);
+    const rules = selectors.split(',').map((selector) => ({ ...readSelector(selector.trim()), declarations }));
+    return declarations.size === 0 ? [] : rules;
   });
 }
 
@@ -74,4 +81,11 @@ function readDeclarations(text: string): Declarations {
   return new Map(pairs);
 }
 
-const withoutComments = (css: string): string => css.replaceAll(/\/\*[\s\S]*?\*\//g, '');
+/** One that does not end goes on to the end of the text. */
+function withoutComments(css: string): string {
+  const [first = '', ...rest] = css.split('/*');
+  return rest.reduce((kept, part) => {
+    const end = part.indexOf('*/');
+    return end < 0 ? kept : kept + part.slice(end + 2);
+  }, first);
+}

@@ -42,8 +42,9 @@ export function readSvg(text: string): SvgDocument {
   parser.on('error', ({ message }) => {
     throw refuseSvg(message);
   });
-  parser.on('doctype', () => {
-    throw refuseSvg('it has a DOCTYPE; save it without one');
+  parser.on('doctype', (doctype) => {
+    // One that only names a standard declares nothing, and is not written.
+    if (doctype.includes('[')) throw refuseSvg('its DOCTYPE has declarations; save it without');
   });
   parser.on('xmldecl', ({ encoding = 'UTF-8' }) => {
     if (!/^utf-?8$/i.test(encoding)) throw refuseSvg('it is not in UTF-8');
@@ -95,6 +96,11 @@ function toElement({ uri, local, attributes }: SaxesTagNS): SvgElement | undefin
     id: find('id'),
     classes: (find('class') ?? '').split(/\s+/).filter((one) => one !== ''),
     style: find('style') ?? '',
-    refersTo: /^\s*#(.+?)\s*$/s.exec(href ?? '')?.[1],
+    refersTo: href?.trim().startsWith('#') ? href.trim().slice(1) : undefined,
   };
+}
+
+/** An element and all that are in it. */
+export function listElements(element: SvgElement): SvgElement[] {
+  return [element, ...element.children.flatMap((child) => (typeof child === 'object' ? listElements(child) : []))];
 }
