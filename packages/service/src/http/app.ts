@@ -31,6 +31,7 @@ import type { ServiceMetrics } from './metrics.js';
 import { addMonitoringRoutes, addReadinessRoute, createMonitoringApp } from './monitoring.js';
 import { addNoticeRoutes, type NoticeRouteDeps } from './notices.js';
 import { addRedeemRoutes, type RedeemDeps } from './pages/redeem-routes.js';
+import { addSellerRoutes } from './pages/seller-routes.js';
 import { createPipeline, type PipelineDeps } from './pipeline.js';
 import { createEarlyRefusal } from './refuse-early.js';
 import type { RequestLog } from './request-log.js';
@@ -291,6 +292,7 @@ export function createApp(deps: AppDeps): App {
   }
   addNoticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse, readsOnly });
   addRedeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime, readsOnly });
+  addSellerRoutes(app, deps.redeem, isDraining);
   const consoleContext = { isDraining, readsOnly };
   const consoleServer = deps.console && deps.isConsoleApart ? createConsoleApp(deps, consoleContext) : undefined;
   if (deps.console && !consoleServer) addConsoleRoutes(app, deps.console, consoleContext);

@@ -31,6 +31,26 @@ export function requireText(what: string, value: string, maxLength: number): str
   return text;
 }
 
+const DIRECTIONS = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/;
+/** What nobody sees: a text of nothing else would be a name that is not there. */
+const UNSEEN = /[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** One line that users are shown: nothing in it may turn around what stands beside it. */
+export function requireShownText(what: string, value: string, maxLength: number): string {
+  const text = value.trim();
+  const length = text.replaceAll(UNSEEN, '') === '' ? 0 : [...text].length;
+  if (length < 1 || length > maxLength) {
+    throw refusal('text-length')`${what} must have 1 to ${maxLength} characters, not ${length}`;
+  }
+  if (UNPRINTABLE.test(text) || /\p{Cs}/u.test(text)) {
+    throw refusal('holds-control-characters')`${what} must not hold control characters`;
+  }
+  if (DIRECTIONS.test(text)) {
+    throw refusal('holds-direction-characters')`${what} must not hold characters that turn the direction of writing`;
+  }
+  return text;
+}
+
 export function requireInteger(what: string, value: number, min: number, max: number): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
   throw refusal('number-out-of-range')`${what} must be a whole number from ${min} to ${max}, not ${value}`;

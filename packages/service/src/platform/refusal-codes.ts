@@ -3,6 +3,7 @@
  * once it was given.
  */
 export const REFUSAL_CODES = [
+  'accent-malformed',
   'address-malformed',
   'address-not-ipv4',
   'agreement-ended',
@@ -36,6 +37,7 @@ export const REFUSAL_CODES = [
   'gateway-without-key',
   'given-twice',
   'holds-control-characters',
+  'holds-direction-characters',
   'month-closed',
   'month-malformed',
   'month-not-begun',
@@ -77,6 +79,10 @@ export const REFUSAL_CODES = [
   'period-refunded',
   'person-exists',
   'person-name-malformed',
+  'picture-not-base64',
+  'picture-too-large',
+  'picture-unknown',
+  'png-unusable',
   'prefix-malformed',
   'product-exists',
   'product-of-one-mode',
@@ -119,6 +125,8 @@ export const REFUSAL_CODES = [
   'statement-unusable',
   'supplier-key-length',
   'supplier-needs-address',
+  'support-malformed',
+  'svg-unusable',
   'text-length',
   'time-malformed',
   'too-many',
@@ -136,6 +144,7 @@ export type RefusalCode = (typeof REFUSAL_CODES)[number];
  * how things stand, and may be done another time.
  */
 export const MALFORMED_CODES: ReadonlySet<RefusalCode> = new Set([
+  'accent-malformed',
   'address-malformed',
   'address-not-ipv4',
   'app-id-malformed',
@@ -150,6 +159,7 @@ export const MALFORMED_CODES: ReadonlySet<RefusalCode> = new Set([
   'day-malformed',
   'given-twice',
   'holds-control-characters',
+  'holds-direction-characters',
   'month-malformed',
   'name-length',
   'no-credential-named',
@@ -166,6 +176,10 @@ export const MALFORMED_CODES: ReadonlySet<RefusalCode> = new Set([
   'password-length',
   'password-too-even',
   'person-name-malformed',
+  'picture-not-base64',
+  'picture-too-large',
+  'picture-unknown',
+  'png-unusable',
   'prefix-malformed',
   'product-too-long',
   'product-without-mode',
@@ -178,6 +192,8 @@ export const MALFORMED_CODES: ReadonlySet<RefusalCode> = new Set([
   'statement-line',
   'supplier-key-length',
   'supplier-needs-address',
+  'support-malformed',
+  'svg-unusable',
   'text-length',
   'time-malformed',
   'too-many',

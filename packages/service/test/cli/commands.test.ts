@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GOOD_PNG } from '../pictures/samples.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { BIN, perennial, perennialProcess, type Ran } from './perennial.js';
 
@@ -107,9 +108,22 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'set-voided-period-events', A, 'off');
     await json('channel', 'set-frame-origins', A, 'https://shop.example,https://m.shop.example');
     await json('channel', 'set-encryption', A, '--answers', 'v2', '--refuse-v1');
+    const logo = path.join(dataDir, 'logo.png');
+    await writeFile(logo, GOOD_PNG);
+    const [shop, terms] = ['https://shop.example/', 'https://shop.example/terms'];
+    await json('channel', 'set-branding', A, '--name', '阳光 Shop', '--logo', logo, '--accent', '#0a6b4b');
+    await json('channel', 'set-branding', A, '--support', '+86-400-0000', '--terms', terms, '--shop', shop);
     const { appSecret, aesKey, callbackSecret, ...rest } = made;
     expect(await json('channel', 'show', A)).toEqual({
       ...rest,
+      branding: {
+        displayName: '阳光 Shop',
+        logo: { file: expect.stringMatching(/^[0-9a-f]{64}\.png$/), mediaType: 'image/png', bytes: GOOD_PNG.length },
+        accent: '0a6b4b',
+        support: '+86-400-0000',
+        termsUrl: terms,
+        shopUrl: shop,
+      },
       ratePerSecond: 20,
       rateBurst: 40,
       ipAllowList: ['203.0.113.7/32', '198.51.100.0/24', '2001:db8::/32'],
@@ -143,7 +157,13 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'set-ip-list', A, '--clear');
     await json('channel', 'set-frame-origins', A, '--clear');
     await json('channel', 'set-encryption', A, '--accept-v1');
+    expect(await text('channel', 'show', A)).toMatch(
+      /^Tones, dark +accent #[0-9a-f]{6} \([\d.]+:1\), .*soft #[0-9a-f]{6} \([\d.]+:1\)$/m,
+    );
+    await json('channel', 'set-branding', A, '--name', 'none', '--logo', 'none', '--accent', 'none', '--shop', 'none');
+    expect(await text('channel', 'set-branding', A, '--support', 'none', '--terms', 'none')).toBe('Branding  none\n');
     expect(await json('channel', 'show', A)).toMatchObject({
+      branding: { displayName: null, logo: null, accent: null, support: null, termsUrl: null, shopUrl: null },
       ipAllowList: [],
       frameOrigins: [],
       answerEncryption: 'v2',
@@ -210,6 +230,8 @@ describe('a channel is provisioned from nothing, with --json', () => {
       'channel.set-voided-period-events',
       'channel.set-frame-origins',
       'channel.set-encryption',
+      'channel.set-branding',
+      'channel.set-branding',
       'channel.authorize-payment-channel',
       'channel.authorize-payment-channel',
       'channel.withdraw-payment-channel',
@@ -218,6 +240,8 @@ describe('a channel is provisioned from nothing, with --json', () => {
       'channel.set-ip-list',
       'channel.set-frame-origins',
       'channel.set-encryption',
+      'channel.set-branding',
+      'channel.set-branding',
       'channel.suspend',
       'channel.resume',
       'channel.revoke-tokens',
@@ -283,7 +307,7 @@ describe('for people', () => {
 
 describe('help', () => {
   const NOUNS = {
-    channel: 17,
+    channel: 18,
     product: 4,
     'payment-channel': 4,
     order: 5,

@@ -256,6 +256,7 @@ describe('a benefit', () => {
     expect((await viewer.get('/benefits')).body.benefits).toContainEqual({
       ...{ benefitCode: 'PASS', kind: 'GENERATED', supplierUrl: null, codesLeft: null, claimsWaiting: 0 },
       ...{ lowStock: null, products: expect.arrayContaining(['GOLD', 'GOLD_V2']) },
+      presentation: { icon: null, descriptionZh: null, descriptionEn: null, useUrl: null },
     });
     expect((await support.put('/benefits/PASS/fulfilment', { kind: 'pool' })).status).toBe(403);
     expect((await support.put('/benefits/PASS/low-stock', { lowStock: 3 })).status).toBe(409);

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { perennial } from '../cli/perennial.js';
+import { SQUARE, svg } from '../pictures/samples.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
 let fresh: FreshDatabase;
@@ -50,6 +51,7 @@ describe('perennial benefit', () => {
       lowStock: null,
       waitingClaims: 0,
       waitingSince: null,
+      presentation: { icon: null, descriptionZh: null, descriptionEn: null, useUrl: null },
     });
     expect((await json('list')).items).toHaveLength(1);
     expect((await run('list')).stdout).toMatch(/COUPON +POOL/);
@@ -71,6 +73,21 @@ describe('perennial benefit', () => {
         stderr: expect.stringContaining(message),
       });
     }
+  });
+
+  it('sets what users see of a benefit', async () => {
+    const icon = await file('icon.svg', svg(`<script/>${SQUARE}`).toString());
+    const set = ['set-presentation', 'COUPON', '--icon', icon, '--zh', '满减券', '--en', 'Money off'];
+    expect((await run(...set)).stdout).toMatch(
+      /^Icon +[0-9a-f]{64}\.svg \(\d+ bytes\)\nIn Chinese +满减券\nIn English +Money off\n\nLeft out of the icon.*: script\.$/m,
+    );
+    expect((await run(...set)).stdout).toContain('It was so already.');
+    expect((await run('list')).stdout).toMatch(/^COUPON .* icon, zh, en$/m);
+    const back = ['--icon', 'none', '--zh', 'none', '--use-url', 'https://shop.example/use'];
+    expect(await json('set-presentation', 'COUPON', ...back)).toMatchObject({
+      presentation: { icon: null, descriptionZh: null, descriptionEn: 'Money off', useUrl: 'https://shop.example/use' },
+      changed: true,
+    });
   });
 
   it('sets a supplier with the key of a file', async () => {
@@ -96,6 +113,10 @@ describe('perennial benefit', () => {
       [['set-fulfilment', 'X', '--kind', 'supplier', '--key-file', badKey], 'must hold 32 bytes in base64'],
       [['set-fulfilment', 'X', '--kind', 'supplier', '--key-file', path.join(folder, 'none')], 'there is no file'],
       [['set-fulfilment', 'X', '--kind', 'magic'], 'the kind must be'],
+      [['set-presentation', 'COUPON'], 'nothing to change is given'],
+      [['set-presentation', 'COUPON', '--icon', bad], 'the file is neither a PNG nor an SVG in UTF-8'],
+      [['set-presentation', 'COUPON', '--icon', path.join(folder, 'gone')], 'the picture cannot be read: ENOENT'],
+      [['set-presentation', 'NONE', '--en', 'x'], 'there is no benefit "NONE"'],
       [['show', 'NONE'], 'there is no benefit "NONE"'],
     ];
     for (const [args, why] of refusals) {

@@ -48,6 +48,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'idempotency',
     'lists',
     'log',
+    'pictures',
     'schema',
     'secrets',
     'alerts',
@@ -63,7 +64,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'subscriptions/steps': ['agreements', 'benefits', 'ending', 'payments', 'orders'],
   delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],
   'delivery/transport': ['http-client'],
-  redeem: ['texts', 'page'],
+  redeem: ['brand', 'texts', 'page'],
   engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
   operator: [
     'people',

@@ -1,8 +1,15 @@
 import type { EncryptionVersion, EventType } from '@perennial/wire/enums';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
+import { type ImageView, imageView } from '../image-file-sql.js';
+import type { Branding } from './branding.js';
 import { type ChannelRow, findChannel } from './channels-sql.js';
 import type { SealedCredentials } from './credentials.js';
+
+/** What users see of a channel, as operators see it. */
+export interface BrandingView extends Omit<Branding, 'logo'> {
+  readonly logo: ImageView | null;
+}
 
 /** A channel as operators see it, without its secrets. */
 export interface ChannelView {
@@ -28,6 +35,7 @@ export interface ChannelView {
     readonly isDefault: boolean;
     readonly shareEnabled: boolean;
   }[];
+  readonly branding: BrandingView;
   /** Until when the app secret before the latest roll is taken too. Null when it is not. */
   readonly formerSecretUntil: string | null;
   readonly createdAt: string;
@@ -50,6 +58,10 @@ const DESCRIBE_CHANNELS = statement({
        (select coalesce(json_agg(json_build_object('code', p.code, 'isDefault', p.is_default,
           'shareEnabled', p.share_enabled) order by p.code), '[]')
         from channel_payment_channels p where p.channel_id = c.channel_id) as "paymentChannels",
+       (select json_build_object('displayName', b.display_name, 'logo', ${imageView('i')}, 'accent', b.accent,
+          'support', b.support, 'termsUrl', b.terms_url, 'shopUrl', b.shop_url)
+        from (select) as one left join channel_brandings b on b.channel_id = c.channel_id
+          left join images i on i.image_hash = b.logo_hash) as branding,
        case when c.former_secret_until > now() then ${shanghaiText('c.former_secret_until')} end as "formerSecretUntil",
        ${shanghaiText('c.created_at')} as "createdAt"
      from channels c where $1::text is null or c.app_id = $1 order by c.app_id`,
@@ -70,6 +82,7 @@ const DESCRIBE_CHANNELS = statement({
     pausedEvents: 'text[]',
     products: 'text[]',
     paymentChannels: 'json',
+    branding: 'json',
     formerSecretUntil: 'text?',
     createdAt: 'text',
   }),

@@ -1,6 +1,7 @@
 import type { EncryptionVersion } from '@perennial/wire/enums';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
+import { imageFile } from '../image-file-sql.js';
 import type { Branding } from './branding.js';
 
 export interface ChannelRow {
@@ -42,9 +43,7 @@ const FIND_CHANNEL = statement({
                answer_encryption as "answerEncryption", accepts_v1 as "acceptsV1",
                former_app_secret as "formerAppSecret", ${epochMs('former_secret_until')} as "formerSecretUntil",
                upcoming_notice_days as "upcomingNoticeDays",
-               (select json_build_object('displayName', b.display_name, 'logo', case when i.image_hash is not null then
-                    i.image_hash || case i.media_type when 'image/png' then '.png' else '.svg' end end,
-                  'accent', b.accent, 'support', b.support, 'termsUrl', b.terms_url, 'shopUrl', b.shop_url)
+               (select json_build_object('displayName', b.display_name, 'logo', ${imageFile('i')}, 'accent', b.accent, 'support', b.support, 'termsUrl', b.terms_url, 'shopUrl', b.shop_url)
                 from channel_brandings b left join images i on i.image_hash = b.logo_hash
                 where b.channel_id = c.channel_id) as branding,
                created_at as "createdAt"

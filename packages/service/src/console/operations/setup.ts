@@ -1,7 +1,8 @@
-import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
+import type { BrandingView, ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
 import type { Changed } from '../../operator/operator.js';
 import { importCodes, listBenefits, setFulfilment, setLowStock } from '../../operator/provisioning/benefits.js';
 import type { BenefitFulfilmentView } from '../../operator/provisioning/benefits-sql.js';
+import { setBranding } from '../../operator/provisioning/branding.js';
 import { changeSettings } from '../../operator/provisioning/change-settings.js';
 import { createChannel, listChannels, resetCredentials, showChannel } from '../../operator/provisioning/channels.js';
 import {
@@ -15,6 +16,8 @@ import {
   showPaymentChannel,
   updatePaymentChannel,
 } from '../../operator/provisioning/payment-channels.js';
+import { requirePicture } from '../../operator/provisioning/pictures.js';
+import { setPresentation } from '../../operator/provisioning/presentations.js';
 import {
   authorizeProduct,
   createProduct,
@@ -23,7 +26,9 @@ import {
   showProduct,
   withdrawProduct,
 } from '../../operator/provisioning/products.js';
+import { measureTones } from '../../redeem/brand/tones.js';
 import { type Operation, operation } from '../operation.js';
+import { readPicture } from '../picture-field.js';
 import * as schemas from '../schemas/setup.js';
 
 /** A file of 20 MB as JSON. */
@@ -73,6 +78,43 @@ const channelsOperations: readonly Operation[] = [
     answer: schemas.channelChanged,
     async run({ operator }, { path: { appId = '' }, body }) {
       return toChannelChanged(await changeSettings(operator, { appId, ...body }));
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/channels/{appId}/branding',
+    role: 'viewer',
+    summary: 'What users see of a channel, with the tones that are made of its accent',
+    answer: schemas.branding,
+    run: async ({ operator }, { path: { appId = '' } }) => withTones((await showChannel(operator, { appId })).branding),
+  }),
+  operation({
+    method: 'PUT',
+    path: '/channels/{appId}/branding',
+    role: 'admin',
+    // Whose page users believe it to be, and where it leads them.
+    needsProof: true,
+    summary: 'Change what users see of a channel: what is given, all of it or nothing; null removes a part',
+    body: schemas.brandingChange,
+    answer: schemas.brandingChanged,
+    async run({ operator }, { path: { appId = '' }, body: { logo, ...texts } }) {
+      const { branding, changed, leftOut } = await setBranding(operator, {
+        appId,
+        ...texts,
+        ...readPicture('logo', logo),
+      });
+      return { branding: withTones(branding), leftOut, changed };
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/images/{file}',
+    role: 'viewer',
+    summary: 'A logo or an icon in base64, by the name of its file',
+    answer: schemas.imageAnswer,
+    async run({ operator }, { path: { file = '' } }) {
+      const { mediaType, bytes } = await requirePicture(operator, { file });
+      return { mediaType, base64: bytes.toString('base64') };
     },
   }),
   operation({
@@ -143,6 +185,11 @@ const channelsOperations: readonly Operation[] = [
 function toChannelChanged({ changed, ...channel }: Changed<ChannelView>) {
   return { channel, changed };
 }
+
+const withTones = (branding: BrandingView) => ({
+  ...branding,
+  tones: branding.accent === null ? [] : measureTones(branding.accent),
+});
 
 const productsOperations: readonly Operation[] = [
   operation({
@@ -264,6 +311,21 @@ const benefitsOperations: readonly Operation[] = [
     },
   }),
   operation({
+    method: 'PUT',
+    path: '/benefits/{code}/presentation',
+    role: 'admin',
+    // Where its users are led.
+    needsProof: true,
+    summary: 'Change what users see of a benefit: what is given, all of it or nothing; null removes a part',
+    body: schemas.presentationChange,
+    answer: schemas.presentationChanged,
+    async run({ operator }, { path: { code: benefitCode = '' }, body: { icon, ...texts } }) {
+      const input = { benefitCode, ...texts, ...readPicture('icon', icon) };
+      const { changed, leftOut, ...benefit } = await setPresentation(operator, input);
+      return { benefit: toBenefitView(benefit), leftOut, changed };
+    },
+  }),
+  operation({
     method: 'POST',
     path: '/benefits/{code}/codes',
     role: WHO_REFILLS,
@@ -294,7 +356,15 @@ const benefitsOperations: readonly Operation[] = [
 ];
 
 /** Codes are counted where there are some, or should be. */
-function toBenefitView({ benefitCode, kind, supplierUrl, lowStock, products, ...counts }: BenefitFulfilmentView) {
+function toBenefitView({
+  benefitCode,
+  kind,
+  supplierUrl,
+  lowStock,
+  products,
+  presentation,
+  ...counts
+}: BenefitFulfilmentView) {
   const { codesLeft, codesGiven, waitingClaims: claimsWaiting } = counts;
   const hasPool = kind === 'POOL' || codesLeft + codesGiven > 0;
   return {
@@ -305,6 +375,7 @@ function toBenefitView({ benefitCode, kind, supplierUrl, lowStock, products, ...
     claimsWaiting,
     lowStock,
     products,
+    presentation,
   };
 }
 

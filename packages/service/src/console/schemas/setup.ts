@@ -1,8 +1,21 @@
 import { encryptionVersions, eventTypes, periodTypes, settlementModes, Type } from '@perennial/wire';
+import { TONES } from '../../redeem/brand/tones.js';
 import { cents, changed, count, oneOf, text, textOrNull, time, timeOrNull } from './parts.js';
 
 const callbackType = oneOf('*', ...eventTypes);
 const strings = Type.Array(Type.String());
+
+/** A picture that is stored; `file` is its name below /redeem/images, and in `GET /images/{file}`. */
+const image = Type.Object({ file: Type.String(), mediaType: Type.String(), bytes: count });
+const brandingFields = {
+  displayName: textOrNull,
+  logo: Type.OrNull(image),
+  /** Six hexadecimal digits. */
+  accent: textOrNull,
+  support: textOrNull,
+  termsUrl: textOrNull,
+  shopUrl: textOrNull,
+};
 
 export const channel = Type.Object({
   channelId: Type.String(),
@@ -22,6 +35,7 @@ export const channel = Type.Object({
   paymentChannels: Type.Array(
     Type.Object({ code: Type.String(), isDefault: Type.Boolean(), shareEnabled: Type.Boolean() }),
   ),
+  branding: Type.Object(brandingFields),
   /** While a rolled app secret's predecessor is still taken. */
   formerSecretUntil: timeOrNull,
   createdAt: time,
@@ -55,6 +69,35 @@ export const channelChange = Type.Object({
   /** A url of null removes the address. */
   callback: Type.Optional(Type.Object({ eventType: callbackType, url: Type.OrNull(text(2000)) })),
 });
+
+/** The tones that are made of the accent, with the least contrast that text has on them or in them. Without an accent none. */
+export const branding = Type.Object({
+  ...brandingFields,
+  tones: Type.Array(
+    Type.Object({
+      theme: oneOf('light', 'dark'),
+      tone: oneOf(...TONES),
+      colour: Type.String(),
+      contrast: Type.Unsafe<number>({ type: 'number' }),
+    }),
+  ),
+});
+/** A picture in base64: 64 KiB are 87,384 characters. */
+const picture = Type.Optional(Type.OrNull(text(100_000)));
+const optionalText = (maxLength: number) => Type.Optional(Type.OrNull(text(maxLength)));
+/** What is not given stays as it was, null removes it. */
+export const brandingChange = Type.Object({
+  displayName: optionalText(200),
+  logo: picture,
+  accent: optionalText(20),
+  support: optionalText(500),
+  termsUrl: optionalText(2000),
+  shopUrl: optionalText(2000),
+});
+/** Elements of a picture that were sent and are not drawn. */
+const leftOut = strings;
+export const brandingChanged = Type.Object({ branding, leftOut, changed });
+export const imageAnswer = Type.Object({ mediaType: Type.String(), base64: Type.String() });
 
 export const credentialsRequest = Type.Object({
   names: Type.Array(oneOf('appSecret', 'aesKey', 'callbackSecret'), { minItems: 1, maxItems: 3 }),
@@ -164,6 +207,12 @@ export const benefitView = Type.Object({
   /** A warning comes when fewer are left; null: none does. */
   lowStock: Type.OrNull(Type.Integer()),
   products: strings,
+  presentation: Type.Object({
+    icon: Type.OrNull(image),
+    descriptionZh: textOrNull,
+    descriptionEn: textOrNull,
+    useUrl: textOrNull,
+  }),
 });
 export const benefits = Type.Object({ benefits: Type.Array(benefitView) });
 export const fulfilmentRequest = Type.Object({
@@ -184,3 +233,11 @@ export const lowStockRequest = Type.Object({
   lowStock: Type.OrNull(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
 });
 export const benefitChanged = Type.Object({ benefit: benefitView, changed });
+/** What is not given stays as it was, null removes it. */
+export const presentationChange = Type.Object({
+  icon: picture,
+  descriptionZh: optionalText(500),
+  descriptionEn: optionalText(500),
+  useUrl: optionalText(2000),
+});
+export const presentationChanged = Type.Object({ benefit: benefitView, leftOut, changed });

@@ -1,6 +1,16 @@
+import { type ImageView, imageView } from '../../catalog/image-file-sql.js';
 import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
+
+/** What users see of a benefit beside its name. What is null was not set. */
+export interface PresentationView {
+  readonly icon: ImageView | null;
+  readonly descriptionZh: string | null;
+  readonly descriptionEn: string | null;
+  /** Where its code is used. */
+  readonly useUrl: string | null;
+}
 
 /** Times as the interface writes them. */
 export interface BenefitFulfilmentView {
@@ -17,6 +27,7 @@ export interface BenefitFulfilmentView {
   /** Claims without their code. */
   readonly waitingClaims: number;
   readonly waitingSince: string | null;
+  readonly presentation: PresentationView;
 }
 
 const DESCRIBE_BENEFITS = statement({
@@ -36,9 +47,12 @@ const DESCRIBE_BENEFITS = statement({
        array(select b.product_code from product_benefits b where b.benefit_code = k.benefit_code order by 1) as products,
        coalesce(p.unused, 0) as "codesLeft", coalesce(p.given, 0) as "codesGiven",
        f.low_stock as "lowStock",
-       coalesce(w.claims, 0) as "waitingClaims", ${shanghaiText('w.since')} as "waitingSince"
+       coalesce(w.claims, 0) as "waitingClaims", ${shanghaiText('w.since')} as "waitingSince",
+       json_build_object('icon', ${imageView('i')}, 'descriptionZh', d.description_zh,
+         'descriptionEn', d.description_en, 'useUrl', d.use_url) as presentation
      from known k left join benefit_fulfilments f using (benefit_code) left join pool p using (benefit_code)
        left join waiting w using (benefit_code)
+       left join benefit_presentations d using (benefit_code) left join images i on i.image_hash = d.icon_hash
      where $1::text is null or k.benefit_code = $1
      order by k.benefit_code`,
   parameters: ['text'],
@@ -52,6 +66,7 @@ const DESCRIBE_BENEFITS = statement({
     lowStock: 'integer?',
     waitingClaims: 'bigint',
     waitingSince: 'text?',
+    presentation: 'json',
   }),
 });
 

@@ -163,6 +163,6 @@ export async function showBenefit(
   return requireBenefit(database, benefitCode);
 }
 
-async function requireBenefit(db: Queryable, benefitCode: string): Promise<BenefitFulfilmentView> {
+export async function requireBenefit(db: Queryable, benefitCode: string): Promise<BenefitFulfilmentView> {
   return requireFound(await describeBenefits(db, benefitCode), 'benefit', benefitCode);
 }

@@ -10,11 +10,14 @@ import {
   showBenefit,
 } from '../../../operator/provisioning/benefits.js';
 import type { BenefitFulfilmentView } from '../../../operator/provisioning/benefits-sql.js';
+import { type ChangedPresentation, setPresentation } from '../../../operator/provisioning/presentations.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { type OrNone, parseWholeNumberOrNone } from '../../frame/options.js';
+import { readPictureOption, toGiven, toLeftOutText, toUnchangedText } from '../../frame/picture-option.js';
 import { readKeyFile } from '../../frame/reference-program.js';
 import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
+import { presentationRows } from './branding-text.js';
 
 export function addBenefitCommands(program: Command, { perform, performList }: CommandLine): void {
   const benefit = program.command('benefit').description('where the codes of claimed benefits come from');
@@ -65,6 +68,26 @@ export function addBenefitCommands(program: Command, { perform, performList }: C
       );
     });
 
+  addCommand(benefit, 'set-presentation <benefit-code>', 'what users see of it beside its name; none removes a part', [
+    'set-presentation VIP_PASS --icon pass.svg --zh 全场通用 --en "For everything in the shop"',
+    'set-presentation VIP_PASS --use-url https://shop.example/redeem',
+    'set-presentation VIP_PASS --icon none',
+  ])
+    .option('--icon <file>', 'SVG or PNG of at most 64 KiB, or none')
+    .option('--zh <text>', 'description in Chinese, at most 120 characters, or none')
+    .option('--en <text>', 'description in English, at most 120 characters, or none')
+    .option('--use-url <url>', 'address where its code is used, or none')
+    .action(async (benefitCode: string, { icon, zh, en, useUrl, ...options }: PresentationOptions) => {
+      const input = {
+        benefitCode,
+        ...toGiven('icon', await readPictureOption(icon)),
+        ...toGiven('descriptionZh', zh),
+        ...toGiven('descriptionEn', en),
+        ...toGiven('useUrl', useUrl),
+      };
+      await perform(options, (operator) => setPresentation(operator, input), presentationText);
+    });
+
   addCommand(benefit, 'list', 'all benefits', ['list', 'list --json']).action(async (options: JsonOption) => {
     await performList(options, listBenefits, benefitTable);
   });
@@ -80,6 +103,13 @@ interface SetOptions extends JsonOption {
   readonly kind: string;
   readonly url?: string;
   readonly keyFile?: string;
+}
+
+interface PresentationOptions extends JsonOption {
+  readonly icon?: string;
+  readonly zh?: string;
+  readonly en?: string;
+  readonly useUrl?: string;
 }
 
 async function requireKeyFile(file: string): Promise<Buffer> {
@@ -110,7 +140,7 @@ function importText({ imported, knownBefore, repeated, served, ...benefit }: Imp
 
 function benefitTable(benefits: readonly BenefitFulfilmentView[]): SafeText {
   return table(
-    ['BENEFIT', 'KIND', 'SUPPLIER', 'PRODUCTS', 'CODES LEFT', 'GIVEN', 'WAITING'],
+    ['BENEFIT', 'KIND', 'SUPPLIER', 'PRODUCTS', 'CODES LEFT', 'GIVEN', 'WAITING', 'PRESENTED BY'],
     benefits.map((one) => [
       one.benefitCode,
       one.kind,
@@ -119,8 +149,21 @@ function benefitTable(benefits: readonly BenefitFulfilmentView[]): SafeText {
       `${one.codesLeft}`,
       `${one.codesGiven}`,
       `${one.waitingClaims}`,
+      presentedBy(one),
     ]),
   );
+}
+
+/** Which parts of its presentation are set. */
+function presentedBy({ presentation: { icon, descriptionZh, descriptionEn, useUrl } }: BenefitFulfilmentView): string {
+  const parts = { icon, zh: descriptionZh, en: descriptionEn, link: useUrl };
+  return Object.entries(parts)
+    .flatMap(([name, value]) => (value === null ? [] : [name]))
+    .join(', ');
+}
+
+function presentationText({ changed, leftOut, ...benefit }: ChangedPresentation): SafeText {
+  return paragraphs([benefitText(benefit), ...toLeftOutText('icon', leftOut), ...toUnchangedText(changed)]);
 }
 
 function lowStockText(lowStock: number | null): string {
@@ -141,5 +184,6 @@ function benefitText(one: BenefitFulfilmentView): SafeText {
     ['Codes given', `${one.codesGiven}`],
     ...(one.lowStock === null ? [] : [lowStockRow(one.lowStock)]),
     ['Claims waiting', one.waitingSince === null ? 'none' : `${one.waitingClaims}, since ${one.waitingSince}`],
+    ...presentationRows(one.presentation),
   ]);
 }

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import type { ChannelView } from '../../../catalog/channels/channel-provisioning-sql.js';
 import { OperatorError } from '../../../operator/operator.js';
+import { type ChangedBranding, setBranding } from '../../../operator/provisioning/branding.js';
 import {
   CALLBACK_EVENT_TYPES,
   setCallback,
@@ -12,6 +13,10 @@ import {
 } from '../../../operator/provisioning/channel-settings.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { parseList, parseOnOff, parseWholeNumber } from '../../frame/options.js';
+import { readPictureOption, toGiven, toLeftOutText, toUnchangedText } from '../../frame/picture-option.js';
+import { paragraphs, type SafeText } from '../../frame/safe-text.js';
+import { record } from '../../frame/table.js';
+import { brandingRows } from './branding-text.js';
 
 export function addChannelSettingCommands(channel: Command, { perform }: CommandLine): void {
   addCommand(channel, 'set-callback <app-id> [url]', 'where its events are sent', [
@@ -98,6 +103,30 @@ export function addChannelSettingCommands(channel: Command, { perform }: Command
       );
     });
 
+  addCommand(channel, 'set-branding <app-id>', 'what users see of it on the redemption page; none removes a part', [
+    'set-branding test_demo --name "Sunny Shop" --logo logo.svg --accent 0a6b4b',
+    'set-branding test_demo --support +86-400-000-0000 --terms https://shop.example/terms --shop https://shop.example',
+    'set-branding test_demo --logo none',
+  ])
+    .option('--name <text>', 'name that users know, 1 to 40 characters, or none')
+    .option('--logo <file>', 'SVG or PNG of at most 64 KiB, or none')
+    .option('--accent <colour>', 'six or three hexadecimal digits, or none')
+    .option('--support <text>', 'phone number, e-mail address or https address, or none')
+    .option('--terms <url>', 'address of its terms, or none')
+    .option('--shop <url>', 'address that leads back to its shop, or none')
+    .action(async (appId: string, { name, logo, accent, support, terms, shop, ...options }: BrandingOptions) => {
+      const input = {
+        appId,
+        ...toGiven('displayName', name),
+        ...toGiven('logo', await readPictureOption(logo)),
+        ...toGiven('accent', accent),
+        ...toGiven('support', support),
+        ...toGiven('termsUrl', terms),
+        ...toGiven('shopUrl', shop),
+      };
+      await perform(options, (operator) => setBranding(operator, input), brandingText);
+    });
+
   addCommand(channel, 'set-encryption <app-id>', 'which forms of encrypted fields it is sent, and may send', [
     'set-encryption test_demo --answers v2',
     'set-encryption test_demo --answers v2 --refuse-v1',
@@ -122,6 +151,19 @@ export function addChannelSettingCommands(channel: Command, { perform }: Command
 
 export function encryptionText({ answerEncryption, acceptsV1 }: ChannelView): string {
   return `answered in ${answerEncryption}, taken in ${acceptsV1 ? 'v1 and v2' : 'v2 alone'}`;
+}
+
+function brandingText({ branding, changed, leftOut }: ChangedBranding): SafeText {
+  return paragraphs([record(brandingRows(branding)), ...toLeftOutText('logo', leftOut), ...toUnchangedText(changed)]);
+}
+
+interface BrandingOptions extends JsonOption {
+  readonly name?: string;
+  readonly logo?: string;
+  readonly accent?: string;
+  readonly support?: string;
+  readonly terms?: string;
+  readonly shop?: string;
 }
 
 interface EncryptionOptions extends JsonOption {

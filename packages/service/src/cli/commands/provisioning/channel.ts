@@ -14,6 +14,7 @@ import { addCommand, type CommandLine, type JsonOption } from '../../frame/comma
 import { appendList, parseWholeNumber } from '../../frame/options.js';
 import { type SafeText, safeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
+import { brandingRows } from './branding-text.js';
 import { addChannelAuthorizationCommands } from './channel-authorizations.js';
 import { addChannelSettingCommands, encryptionText } from './channel-settings.js';
 
@@ -171,6 +172,7 @@ function channelText(channel: ChannelView): SafeText {
     ['Voided period events', channel.voidedPeriodEvents ? 'on' : 'off'],
     ['Encrypted fields', encryptionText(channel)],
     ['Framed by', channel.frameOrigins.join(', ') || 'nobody'],
+    ...brandingRows(channel.branding),
     ['Products', channel.products.join(', ') || 'none'],
     ['Payment channels', paymentChannels.join(', ') || 'none'],
     ...(channel.formerSecretUntil === null ? [] : [formerSecretRow(channel.formerSecretUntil)]),

@@ -1,0 +1,46 @@
+import type { BrandingView } from '../../../catalog/channels/channel-provisioning-sql.js';
+import type { ImageView } from '../../../catalog/image-file-sql.js';
+import type { PresentationView } from '../../../operator/provisioning/benefits-sql.js';
+import { measureTones } from '../../../redeem/brand/tones.js';
+
+type Row = [string, string];
+
+/** What is set of what users see of a channel, with the tones that are made of its accent. */
+export function brandingRows({ displayName, logo, accent, support, termsUrl, shopUrl }: BrandingView): Row[] {
+  return rowsOrNone('Branding', [
+    ['Display name', displayName],
+    ['Logo', imageText(logo)],
+    ['Accent', accent === null ? null : `#${accent}`],
+    ...(accent === null ? [] : toneRows(accent)),
+    ['Support', support],
+    ['Terms', termsUrl],
+    ['Shop', shopUrl],
+  ]);
+}
+
+/** What is set of what users see of a benefit. */
+export function presentationRows({ icon, descriptionZh, descriptionEn, useUrl }: PresentationView): Row[] {
+  return rowsOrNone('Presentation', [
+    ['Icon', imageText(icon)],
+    ['In Chinese', descriptionZh],
+    ['In English', descriptionEn],
+    ['Used at', useUrl],
+  ]);
+}
+
+function rowsOrNone(name: string, rows: readonly (readonly [string, string | null])[]): Row[] {
+  const set = rows.flatMap(([title, value]): Row[] => (value === null ? [] : [[title, value]]));
+  return set.length === 0 ? [[name, 'none']] : set;
+}
+
+const imageText = (image: ImageView | null): string | null => image && `${image.file} (${image.bytes} bytes)`;
+
+function toneRows(accent: string): Row[] {
+  const tones = measureTones(accent);
+  return (['light', 'dark'] as const).map((theme) => {
+    const parts = tones
+      .filter((one) => one.theme === theme)
+      .map(({ tone, colour, contrast }) => `${tone} ${colour} (${contrast}:1)`);
+    return [`Tones, ${theme}`, parts.join(', ')];
+  });
+}

@@ -1,0 +1,121 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import { findImage, type StoredImage } from '../../catalog/images-sql.js';
+import type { Queryable } from '../../platform/db/database.js';
+import { renderAccentCss } from '../../redeem/brand/tones.js';
+import { NodeDraining, toRefusal } from '../answers/respond.js';
+import { KEEP_FOR_GOOD } from '../answers/static-files.js';
+import type { RedeemLimits } from '../limits/redeem-limits.js';
+
+export interface SellerDeps {
+  readonly database: Queryable;
+  readonly limits: RedeemLimits;
+  readonly log: Logger;
+}
+
+interface Served {
+  readonly type: string;
+  readonly bytes: Buffer | string;
+}
+
+/** At most 64 KiB each. */
+const MAX_KEPT = 128;
+/** A picture that somebody opens by itself may draw itself, and nothing else. */
+const PICTURE_POLICY = `default-src 'none'; style-src 'unsafe-inline'; sandbox`;
+const ENDINGS: Readonly<Record<StoredImage['mediaType'], string>> = { 'image/png': 'png', 'image/svg+xml': 'svg' };
+
+/** Pictures of sellers and of benefits, and the colours of sellers. What an address names never changes. */
+export function addSellerRoutes(app: FastifyInstance, deps: SellerDeps, isDraining: () => boolean): void {
+  const { database, limits, log } = deps;
+  const pictures = createKept<Served>(MAX_KEPT);
+  const styles = createKept<Served>(MAX_KEPT);
+
+  async function makePicture(file: string): Promise<Served | undefined> {
+    const [, hash, ending] = /^([0-9a-f]{64})\.(png|svg)$/.exec(file) ?? [];
+    const image = hash === undefined ? undefined : await findImage(database, hash);
+    return image && ENDINGS[image.mediaType] === ending ? { type: image.mediaType, bytes: image.bytes } : undefined;
+  }
+
+  async function makeStyle(file: string): Promise<Served | undefined> {
+    const [, accent] = /^([0-9a-f]{6})\.css$/.exec(file) ?? [];
+    return accent === undefined ? undefined : { type: 'text/css; charset=utf-8', bytes: renderAccentCss(accent) };
+  }
+
+  /** What this node has in memory costs nothing; whatever it has to look for counts for the address. */
+  async function serve(
+    reply: FastifyReply,
+    kept: Kept<Served>,
+    file: string,
+    make: () => Promise<Served | undefined>,
+    headers: Record<string, string> = {},
+  ): Promise<FastifyReply> {
+    const served = await kept.find(file, () => {
+      limits.checkAddress(reply.request.ip, 'open');
+      return make();
+    });
+    if (!served) return sendPlain(reply, 404, 'not found');
+    const own = { 'content-type': served.type, 'cache-control': KEEP_FOR_GOOD, 'x-content-type-options': 'nosniff' };
+    return reply.headers({ ...own, ...headers }).send(served.bytes);
+  }
+
+  void app.register(async (files) => {
+    files.addHook('onRequest', async () => {
+      if (isDraining()) throw new NodeDraining();
+    });
+    files.addHook('onResponse', async (request, reply) => {
+      const ms = Math.round(reply.elapsedTime * 10) / 10;
+      const line = { requestId: request.id, method: request.method, endpoint: request.routeOptions.url };
+      log.info({ ...line, status: reply.statusCode, ms }, 'page');
+    });
+    files.setErrorHandler((error, request, reply) => {
+      const { result, headers, isFault } = toRefusal(error);
+      if (isFault) log.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
+      return sendPlain(reply.headers(headers), result.http, result.message);
+    });
+    files.get<{ Params: { file: string } }>('/redeem/images/:file', async ({ params: { file } }, reply) =>
+      serve(reply, pictures, file, () => makePicture(file), { 'content-security-policy': PICTURE_POLICY }),
+    );
+    files.get<{ Params: { file: string } }>('/redeem/accent-:file', async ({ params: { file } }, reply) =>
+      serve(reply, styles, file, () => makeStyle(file)),
+    );
+  });
+}
+
+const sendPlain = (reply: FastifyReply, status: number, text: string): FastifyReply =>
+  reply
+    .code(status)
+    .headers({
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    })
+    .send(text);
+
+interface Kept<T> {
+  find(key: string, make: () => Promise<T | undefined>): Promise<T | undefined>;
+}
+
+/** The last so many that were asked for. Who asks while one is being made waits for the same; what is not there is not kept. */
+function createKept<T>(max: number): Kept<T> {
+  const kept = new Map<string, T>();
+  const making = new Map<string, Promise<T | undefined>>();
+
+  function keep(key: string, one: T): T {
+    kept.delete(key);
+    kept.set(key, one);
+    const [oldest] = kept.keys();
+    if (kept.size > max && oldest !== undefined) kept.delete(oldest);
+    return one;
+  }
+
+  return {
+    async find(key, make) {
+      const known = kept.get(key);
+      if (known !== undefined) return keep(key, known);
+      const underWay = making.get(key) ?? make().finally(() => making.delete(key));
+      making.set(key, underWay);
+      const made = await underWay;
+      return made === undefined ? undefined : keep(key, made);
+    },
+  };
+}

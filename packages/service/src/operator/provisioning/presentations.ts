@@ -1,0 +1,70 @@
+import {
+  deletePresentation,
+  findPresentation,
+  type PresentationRow,
+  storePresentation,
+} from '../../catalog/products/presentations-sql.js';
+import { lockBenefitCode } from '../../fulfilment/fulfilment-settings-sql.js';
+import { recordAudit } from '../audit.js';
+import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
+import { requireCode, requireShownText } from '../rules.js';
+import { requireSellerUrl } from './addresses/seller-url.js';
+import { requireBenefit } from './benefits.js';
+import type { BenefitFulfilmentView } from './benefits-sql.js';
+import { type GivenPicture, readGivenPicture, replacePicture } from './pictures.js';
+import { describeChange, readTexts } from './seller-values.js';
+
+/** What users see of a benefit beside its name. What is not given stays as it was, null removes it. */
+export interface SetPresentationInput {
+  readonly benefitCode: string;
+  /** The bytes of a PNG or SVG. */
+  readonly icon?: GivenPicture;
+  readonly descriptionZh?: string | null;
+  readonly descriptionEn?: string | null;
+  /** Where its code is used. */
+  readonly useUrl?: string | null;
+}
+
+export type ChangedPresentation = Changed<BenefitFulfilmentView> & {
+  /** Elements of the icon that were sent and are not drawn. */
+  readonly leftOut: readonly string[];
+};
+
+const MAX_DESCRIPTION = 120;
+const NOTHING: PresentationRow = { iconHash: null, descriptionZh: null, descriptionEn: null, useUrl: null };
+
+/** The next page that is opened shows it, on every node. */
+export async function setPresentation(
+  operator: Operator,
+  { benefitCode: subject, icon, ...input }: SetPresentationInput,
+): Promise<ChangedPresentation> {
+  requireCode('the benefit code', subject);
+  const texts = readTexts(readersFor(operator), input);
+  const picture = readGivenPicture(icon);
+  if (picture === undefined && Object.keys(texts).length === 0) {
+    throw refusal('nothing-to-change')`nothing to change is given`;
+  }
+  return inTransaction(operator, async (tx) => {
+    await lockBenefitCode(tx, subject);
+    await requireBenefit(tx, subject);
+    const former = (await findPresentation(tx, subject)) ?? NOTHING;
+    const detail = await replacePicture(tx, former.iconHash, picture, async (iconHash) => {
+      const to = { ...former, ...texts, iconHash };
+      const isNothing = Object.values(to).every((value) => value === null);
+      if (isNothing) await deletePresentation(tx, subject);
+      else await storePresentation(tx, subject, to);
+      return describeChange(former, to);
+    });
+    if (detail) {
+      await recordAudit(tx, { actor: operator.actor, action: 'benefit.set-presentation', subject, detail });
+    }
+    const leftOut = picture?.leftOut ?? [];
+    return { ...(await requireBenefit(tx, subject)), changed: detail !== undefined, leftOut };
+  });
+}
+
+const readersFor = ({ environment }: Operator) => ({
+  descriptionZh: (text: string) => requireShownText('the Chinese description', text, MAX_DESCRIPTION),
+  descriptionEn: (text: string) => requireShownText('the English description', text, MAX_DESCRIPTION),
+  useUrl: (text: string) => requireSellerUrl('the address where codes are used', text, environment),
+});
