@@ -328,11 +328,11 @@ export function createApp(deps: AppDeps): App {
   };
 }
 
-/** Slow clients are the business of the proxy before it: only its operators reach it. */
 /** Asked every second by a developer's machine: told one by one, they would bury what the channel has called otherwise. */
 const isPoll = (endpoint: string, code: string): boolean =>
   endpoint === ENDPOINTS['sandbox/events/pull'].path && code === CODES.SUCCESS.code;
 
+/** Slow clients are the business of the proxy before it: only its operators reach it. */
 function createConsoleApp({ console, trustedProxies }: AppDeps, context: ConsoleRouteContext): FastifyInstance {
   const app = fastify({
     logger: false,
