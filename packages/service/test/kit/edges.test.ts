@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../support/channel-client.js';
 import { type TestService, testService } from '../support/service.js';
 
-/** What somebody hears whose first call goes to a path that is not quite one. */
+/** What the edges of the service say: to a path that is not quite one, and about which form of an answer it is. */
 
 let sandbox: TestService;
 let production: TestService;
@@ -50,5 +50,38 @@ describe('404001', () => {
 
   it('says nothing of it in production', async () => {
     for (const [path] of MISSED) expect(await messageOf(production, path)).toBe('no such endpoint');
+  });
+});
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  send(sandbox.baseUrl, 'GET', path, headers, Buffer.alloc(0));
+
+describe('a file', () => {
+  it('is compressed only for who takes that at least as gladly as the file as it is', async () => {
+    const encodingFor = async (accepted: string) => {
+      const { headers } = await get('/developers/guides/errors', { 'accept-encoding': accepted });
+      expect(headers.vary).toBe('accept-encoding');
+      return headers['content-encoding'] ?? 'plain';
+    };
+    for (const accepted of ['gzip, BR;q=0.5', '*', 'identity;q=0, *;q=0.1', 'br;q=0.5, identity;q=0.5'])
+      expect([accepted, await encodingFor(accepted)]).toEqual([accepted, 'br']);
+    for (const accepted of ['br;q=0', 'br; q=0.000, *', 'gzip', '*;q=0', 'identity, br;q=0.9', 'br;q=x', 'abr', ''])
+      expect([accepted, await encodingFor(accepted)]).toEqual([accepted, 'plain']);
+  });
+
+  it('that says there is no such page is no page itself', async () => {
+    for (const name of ['not-found', 'not-found.html']) {
+      const { status, text } = await get(`/developers/${name}`);
+      expect([name, status]).toEqual([name, 404]);
+      expect(text).toContain('There is no such page');
+    }
+  });
+});
+
+describe('GET /', () => {
+  it('says that its answer depends on what is asked for, whichever it is', async () => {
+    const vary = { headers: { vary: 'accept' } };
+    expect(await get('/', { accept: 'application/json' })).toMatchObject({ status: 404, code: '404001', ...vary });
+    expect(await get('/', { accept: 'text/html' })).toMatchObject({ status: 200, ...vary });
   });
 });
