@@ -156,7 +156,10 @@ fail: any outcome but \`SUCCESS\` is 400001. Nothing due is code \`0\` with the 
     group: 'Rehearsals',
     title: 'Refund a period',
     text: `Refunds are made by operators; this makes one by the same steps, with the same event, so that you can rehearse it. Way A alone:
-in B you make refunds yourself, and it is 420009. A period that was not paid, or more than is left of it, is 400001.`,
+in B you make refunds yourself, and it is 420009. A period that was not paid, or more than is left of it, is 400001.
+
+Code \`0\` means that the refund was asked for. \`refundStatus\` says what the institution made of it: where it refuses, or does not
+say at once, the period is shown as it is.`,
   },
   'sandbox/events/pull': {
     group: 'Rehearsals',

@@ -445,6 +445,8 @@ export const EXAMPLES: readonly Example[] = [
       refundAmountCent: 490,
       paymentStatus: 'REFUND_PART',
       claimRecords: [],
+      refundStatus: 'SUCCESS',
+      refundFailReason: null,
     },
   },
 ];

@@ -180,6 +180,11 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'PaymentsRefundRequest.paymentOrderNo': 'Of a period that was paid, in A.',
   'PaymentsRefundRequest.amountCent': 'What is refunded, in cents. Default: all that is left.',
   'PaymentsRefundRequest.reason': 'Any text; kept with the refund.',
+  'PaymentsRefundData.usedAmountCent': 'Face value of what the user has claimed, at most `amountCent`.',
+  'PaymentsRefundData.claimRecords': 'What the user has claimed of this period.',
+  'PaymentsRefundData.refundStatus':
+    'What became of this refund: `SUCCESS`, `FAIL` if the institution refused, `PROCESSING` while it has not said.',
+  'PaymentsRefundData.refundFailReason': 'What the institution said when it refused, else null.',
 
   'EventsPullRequest.path': 'The path of the address that they are to be sent to, such as `/events`: it is signed.',
   'EventsPullRequest.from': 'Those that were written at this time or later. Default: all.',
