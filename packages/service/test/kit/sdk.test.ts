@@ -210,12 +210,26 @@ describe('refused', () => {
     const body = collected();
     await client.orders.create(body);
     expect(isPerennialError(await failed(client.orders.create(body)), 'SUBSCRIPTION_ALREADY_EXISTS')).toBe(true);
-    const stranger = new PerennialClient({ ...options, appSecret: options.aesKey });
-    expect(isPerennialError(await failed(stranger.products.list()), 'SIGNATURE_INVALID')).toBe(true);
+    for (const [appSecret, said] of [
+      [options.aesKey, 'secret-of-encryption: appSecret holds the aesKey'],
+      [options.callbackSecret, 'secret-of-callback: appSecret holds the callbackSecret'],
+      [Buffer.alloc(32, 7).toString('base64'), 'wrong-secret: appSecret is not the one of this appId'],
+    ] as const) {
+      const refusal = await failed(new PerennialClient({ ...options, appSecret }).products.list());
+      expect(refusal).toMatchObject({ name: 'SIGNATURE_INVALID', message: expect.stringContaining(`Likely ${said}`) });
+    }
+    const nameless = { ...collected(), mobile: undefined } as unknown as ReturnType<typeof collected>;
+    expect(await failed(client.orders.create(nameless))).toMatchObject({
+      message: 'mobile is required',
+      serviceMessage: 'mobileEncrypted is required',
+    });
     const late = new PerennialClient({ ...options, now: () => service.clock.now() - 600_000 });
     expect(isPerennialError(await failed(late.products.list()), 'TIMESTAMP_SKEWED')).toBe(true);
     const wrongKey = new PerennialClient({ ...options, aesKey: options.callbackSecret });
-    expect(isPerennialError(await failed(wrongKey.orders.create(collected())), 'DECRYPT_FAILED')).toBe(true);
+    expect(await failed(wrongKey.orders.create(collected()))).toMatchObject({
+      name: 'DECRYPT_FAILED',
+      message: expect.stringMatching(/^mobile cannot be decrypted/),
+    });
   });
 
   it('every endpoint of the interface is reached by its method', async () => {
