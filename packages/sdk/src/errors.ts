@@ -1,17 +1,9 @@
 import { CODES, type CodeName, findResultCode } from '@perennial/wire';
+import { readDiagnosis, readHint, type SignatureDiagnosis } from './diagnosis.js';
 import { usePlainNames } from './fields.js';
-import { readHint } from './hints.js';
 
 /** The names of docs/errors.md, and one for a code that this version does not know. */
 export type ErrorName = Exclude<CodeName, 'SUCCESS'> | 'UNKNOWN_CODE';
-
-/** What the sandbox says of a signature that does not match. */
-export interface SignatureDiagnosis {
-  /** The seven lines that the service built from what came. */
-  readonly lines: readonly string[];
-  /** What is probably wrong, the likeliest first. */
-  readonly likely: readonly { readonly mistake: string; readonly hint: string }[];
-}
 
 export interface ErrorFacts {
   readonly endpoint: string;
@@ -132,13 +124,4 @@ function messageOf({ code, message }: ErrorFacts, diagnosis: SignatureDiagnosis 
   const hint = readHint(code, diagnosis);
   const said = message === '' ? (findResultCode(code)?.message ?? `code ${code}`) : usePlainNames(message);
   return said + (hint === undefined ? '' : `. Likely ${hint}`);
-}
-
-function readDiagnosis(data: unknown): SignatureDiagnosis | undefined {
-  const { diagnosis } = (data ?? {}) as { diagnosis?: Partial<SignatureDiagnosis> | null };
-  if (!Array.isArray(diagnosis?.likely)) return undefined;
-  const isText = (value: unknown) => typeof value === 'string';
-  const likely = diagnosis.likely.filter((one) => isText(one?.mistake) && isText(one?.hint));
-  const lines = Array.isArray(diagnosis.lines) ? diagnosis.lines.filter(isText) : [];
-  return { lines, likely };
 }

@@ -32,7 +32,7 @@ export type Fetch = (
   text(): Promise<string>;
 }>;
 
-type Response = Awaited<ReturnType<Fetch>>;
+type Fetched = Awaited<ReturnType<Fetch>>;
 
 /** More than the longest answer has. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -130,7 +130,7 @@ async function sendOnce(
 }
 
 /** Undefined when it is too long. */
-async function readText(response: Response): Promise<string | undefined> {
+async function readText(response: Fetched): Promise<string | undefined> {
   const body = response.body as { getReader?: () => ByteReader } | null | undefined;
   if (typeof body?.getReader !== 'function') return response.text();
   const bytes = await readAtMost(body.getReader(), MAX_ANSWER_BYTES);

@@ -1,5 +1,21 @@
 import { CODES, type Mistake } from '@perennial/wire';
-import type { SignatureDiagnosis } from './errors.js';
+
+/** What the sandbox says of a signature that does not match. */
+export interface SignatureDiagnosis {
+  /** The seven lines that the service built from what came. */
+  readonly lines: readonly string[];
+  /** What is probably wrong, the likeliest first. */
+  readonly likely: readonly { readonly mistake: string; readonly hint: string }[];
+}
+
+export function readDiagnosis(data: unknown): SignatureDiagnosis | undefined {
+  const { diagnosis } = (data ?? {}) as { diagnosis?: Partial<SignatureDiagnosis> | null };
+  if (!Array.isArray(diagnosis?.likely)) return undefined;
+  const isText = (value: unknown) => typeof value === 'string';
+  const likely = diagnosis.likely.filter((one) => isText(one?.mistake) && isText(one?.hint));
+  const lines = Array.isArray(diagnosis.lines) ? diagnosis.lines.filter(isText) : [];
+  return { lines, likely };
+}
 
 const OTHER_SECRET =
   'wrong-secret: appSecret is not the one of this appId. Is it of another channel or environment, or from before a reset?';
