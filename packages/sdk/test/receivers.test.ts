@@ -146,8 +146,10 @@ describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify']
   });
 
   it('refuses nothing at all', async () => {
-    const headers = { 'Content-Type': 'application/json' };
-    expect((await fetch(`${base()}/events`, { method: 'POST', headers })).status).toBe(401);
+    for (const headers of [{ 'Content-Type': 'application/json' }, {}]) {
+      const response = await fetch(`${base()}/events`, { method: 'POST', headers });
+      expect([response.status, await response.json()]).toEqual([401, { code: 'missing-header' }]);
+    }
   });
 
   it('takes an event again that it could not deal with', async () => {
