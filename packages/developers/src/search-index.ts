@@ -11,16 +11,38 @@ export interface SearchEntry {
   readonly h: string;
   /** What kind of page it is. */
   readonly k: string;
+  /** Other words that it is looked for by; of the beginning of a page alone. */
+  readonly w?: string;
   /** The text. */
   readonly x: string;
 }
 
+/** Documents that are no pages. */
+const DOCUMENTS: readonly SearchEntry[] = [
+  {
+    u: 'openapi.json',
+    t: 'OpenAPI 3.1',
+    h: '',
+    k: 'Document',
+    w: 'postman insomnia bruno swagger schema generator import collection',
+    x: 'The interface as a document, for generators of clients and for tools that import it, such as Postman. Requests must be signed: a tool needs a script for that.',
+  },
+  {
+    u: 'vectors.json',
+    t: 'Vectors',
+    h: '',
+    k: 'Document',
+    w: 'test vectors known answers',
+    x: 'Known answers for signatures, ciphertext, redemption links and times, to test a client of your own.',
+  },
+];
+
 export function buildSearchIndex(pages: readonly Page[]): SearchEntry[] {
-  return pages.filter(({ kind }) => kind !== '' && kind !== 'Search').flatMap(sectionsOf);
+  return [...pages.filter(({ kind }) => kind !== '' && kind !== 'Search').flatMap(sectionsOf), ...DOCUMENTS];
 }
 
 /** Headings begin sections, and so does each result code. */
-function sectionsOf({ path, title, kind, summary, body }: Page): SearchEntry[] {
+function sectionsOf({ path, title, kind, summary, words, body }: Page): SearchEntry[] {
   const parts = body.text.split(/(?=<h[23] id="|<li id="code-)/);
   return parts.map((part, index) => {
     const [, id = ''] = /^<(?:h[23]|li) id="([^"]+)"/.exec(part) ?? [];
@@ -33,6 +55,7 @@ function sectionsOf({ path, title, kind, summary, body }: Page): SearchEntry[] {
       t: title,
       h: code === '' ? textOf(heading) : `${code} ${name}`,
       k: kind,
+      ...(index === 0 && words !== undefined ? { w: words } : {}),
       x: index === 0 ? `${summary} ${text}` : text,
     };
   });
