@@ -39,7 +39,12 @@ export const GUIDES: readonly {
     summary: 'Every result code, when it is answered and what to do then.',
     words: 'error code failure retry retries',
   },
-  { name: 'limits', title: 'Limits', summary: 'How much, how often, how long.', words: 'rate limit throttling timeout' },
+  {
+    name: 'limits',
+    title: 'Limits',
+    summary: 'How much, how often, how long.',
+    words: 'rate limit throttling timeout',
+  },
   {
     name: 'sandbox',
     title: 'Rehearsing',
