@@ -37,9 +37,11 @@ const marked = new Marked({
     },
     listitem(item) {
       const inner = this.parser.parse(item.tokens);
-      return item.task ? `<li class="task"><label>${inner}</label></li>\n` : `<li>${inner}</li>\n`;
+      const box = `<input type="checkbox"${item.checked ? ' checked' : ''}>`;
+      return item.task ? `<li class="task"><label>${box}<span>${inner}</span></label></li>\n` : `<li>${inner}</li>\n`;
     },
-    checkbox: ({ checked }) => `<input type="checkbox"${checked ? ' checked' : ''}> `,
+    // The item has it, beside all of its text.
+    checkbox: () => '',
     table(token) {
       // A first column without a heading holds the headings of the rows.
       const namesRows = token.header[0]?.text === '';

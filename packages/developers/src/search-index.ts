@@ -41,6 +41,9 @@ export function buildSearchIndex(pages: readonly Page[]): SearchEntry[] {
   return [...pages.filter(({ kind }) => kind !== '' && kind !== 'Search').flatMap(sectionsOf), ...DOCUMENTS];
 }
 
+/** What stands around a text rather than in it. */
+const AROUND = /<p class="(?:eyebrow|call|chips|callout only-production)">.*?<\/p>/gs;
+
 /** Headings begin sections, and so does each result code. */
 function sectionsOf({ path, title, kind, summary, words, body }: Page): SearchEntry[] {
   const parts = body.text.split(/(?=<h[23] id="|<li id="code-)/);
@@ -49,7 +52,7 @@ function sectionsOf({ path, title, kind, summary, words, body }: Page): SearchEn
     const [, heading = ''] = /^<h[23] id="[^"]+">(.*?)<a class="anchor"/.exec(part) ?? [];
     const [, code = '', name = ''] =
       /^<li id="code-\d+">.*?<code[^>]*>(\d+)<\/code> <span[^>]*>(\w+)/s.exec(part) ?? [];
-    const text = textOf(part.replace(/<h[1-3].*?<\/h[1-3]>/s, '').replace(/<p class="eyebrow">.*?<\/p>/, ''));
+    const text = textOf(part.replace(/<h[1-3].*?<\/h[1-3]>/s, '').replaceAll(AROUND, ''));
     return {
       u: id === '' ? path : `${path}#${id}`,
       t: title,

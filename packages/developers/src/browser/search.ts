@@ -88,12 +88,15 @@ export function describeFound({ entry }: Found, query: string, title: (text: str
   ];
 }
 
+const EXCERPT = 220;
+
 function excerptOf(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
   const at = Math.min(...words.map((word) => lower.indexOf(word)).filter((place) => place >= 0), text.length);
-  if (at === text.length || at < 80) return text.slice(0, 220);
-  const from = text.indexOf(' ', at - 60) + 1;
-  return `… ${text.slice(from, from + 220)}`;
+  const from = at === text.length || at < 80 ? 0 : text.indexOf(' ', at - 60) + 1;
+  const isWhole = text.length - from <= EXCERPT;
+  const to = isWhole ? text.length : text.lastIndexOf(' ', from + EXCERPT);
+  return `${from === 0 ? '' : '… '}${text.slice(from, to)}${isWhole ? '' : ' …'}`;
 }
 
 function marked(text: string, words: readonly string[]): (Node | string)[] {

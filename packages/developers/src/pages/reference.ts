@@ -96,6 +96,7 @@ ${one.codes.length > 0 ? html`<p class="quiet">Its own, in the order in which on
     title: text.title,
     summary: `${endpoint.name}: ${endpoint.summary}`,
     kind: `Endpoint ${endpoint.name}`,
+    words: endpoint.path,
     body,
     aside: renderExamples(one),
     shape: 'reference',

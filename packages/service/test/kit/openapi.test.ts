@@ -142,8 +142,9 @@ describe('the document', () => {
       const [first] = Object.values<Document>(post.requestBody.content[JSON_TYPE].examples);
       return [headersOf(post.parameters), JSON.stringify(first.value)];
     });
-    const { pushes: pulled } = EXAMPLES.find(({ endpoint }) => endpoint === 'sandbox/events/pull')?.answer as Document;
-    for (const [headers, body] of [...pushes, [pulled[0].headers, pulled[0].body] as const]) {
+    const { responses } = document.paths['/openapi/v1/sandbox/events/pull'].post;
+    const [pulled] = responses['200'].content[JSON_TYPE].examples.first.value.data.pushes;
+    for (const [headers, body] of [...pushes, [pulled.headers, pulled.body] as const]) {
       const { eventId } = JSON.parse(body);
       expect(headers[HEADERS.eventId]).toBe(eventId);
       const parts = { path: '/events', ...signedParts(headers, body), eventId };
