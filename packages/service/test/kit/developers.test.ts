@@ -69,7 +69,7 @@ describe('every page', () => {
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
       expect(headers['content-security-policy']).toBe(POLICY);
       expect(headers['x-content-type-options']).toBe('nosniff');
-      expect(text.match(/__[A-Z_]+__|\{\{|undefined|\[object/)).toBeNull();
+      expect(text.match(/__(?:ROOT|ENVIRONMENT|PUBLIC_URL)__|\{\{|undefined|\[object/)).toBeNull();
     }
     expect((await get('/developers')).text).toContain('https://pay.example');
   });
