@@ -110,8 +110,14 @@ Send an Idempotency-Key. Without one a resend makes no second order either: \`ex
 were not started are \`CANCELED\`. What was paid or billed stays, with its benefits. In A the agreement is \`CANCELED\` too, unless
 another order of the user runs on it.
 
-An order that has ended already answers code \`0\` and stays as it is. One whose first debit has no result yet is 420008: ask
-orders/query until it has one, and try again with a new Idempotency-Key.`,
+| state of the order | answer |
+|---|---|
+| \`ACTIVE\` | code \`0\`: it is \`UNSUBSCRIBED\` now |
+| \`UNSUBSCRIBED\`, \`TERMINATED\` | code \`0\` with the order as it is: nothing happens |
+| \`COMPLETED\` | 420004: its last period is over |
+| \`INITIALIZING\` | 420008: the first debit has no result yet |
+
+After 420008 ask orders/query until the first debit has a result, and try again with a new Idempotency-Key.`,
   },
   'payments/query': {
     group: 'Payments',
