@@ -3,6 +3,7 @@ import { type Endpoint, type EndpointName, endpoints } from '@perennial/wire';
 import { createClient, readChannel } from '../channel-file.js';
 import { type Call, type Command, type Option, textOf } from '../frame/command.js';
 import { EXIT, type Io, UsageError } from '../frame/io.js';
+import { writeJson } from '../frame/text.js';
 import { fieldsOf, fillBody, requireFields } from './fields.js';
 import { showAnswer } from './show-answer.js';
 
@@ -83,7 +84,7 @@ async function send(name: EndpointName, body: object, { io, given }: Call): Prom
   const client = createClient(readChannel(io, given), { retries: 0 });
   const idempotencyKey = textOf(given, 'idempotency-key');
   const { data, replayed } = await client.send(name, body as never, { idempotencyKey });
-  if (given['json']) io.out(JSON.stringify(data));
+  if (given['json']) io.out(writeJson(data));
   else {
     io.out(showAnswer(data));
     if (replayed) io.err('this is the answer to the first request under this key');

@@ -45,7 +45,7 @@ within 5 s is shown, and the next one follows.`,
 
 async function listen({ io, given }: Call): Promise<number> {
   const forwardTo = textOf(given, 'forward');
-  if (forwardTo === undefined) throw new UsageError('listen: --forward URL is needed');
+  if (forwardTo === undefined) throw new UsageError('--forward URL is needed');
   const url = readReceiverUrl(forwardTo);
   const since = readSince(given);
   const channel = readChannel(io, given);
