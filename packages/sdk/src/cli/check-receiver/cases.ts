@@ -15,6 +15,8 @@ export interface Case {
   readonly advice: string;
   /** What being met does not prove, and how to find out. */
   readonly proof?: string;
+  /** The event to look for. */
+  readonly eventId?: string;
   /** Those of one group are sent at the same time, the groups one after the other. */
   readonly pushes: readonly (readonly Push[])[];
 }
@@ -74,7 +76,8 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
         'keep the ids of events for 30 days; acknowledge what you know already, and do nothing for it',
         sequence(make(again(0)), make(again(1)), make(again(2))),
       ),
-      proof: `this shows that a repetition is acknowledged, not that it was dealt with once: only you can see what became of event ${good.eventId}, which was sent four times`,
+      proof: `its answers cannot show whether it was dealt with once only: ${good.eventId} has come four times, so look whether what you do for an event was done once`,
+      eventId: good.eventId,
     },
     accepted(
       'reordered',

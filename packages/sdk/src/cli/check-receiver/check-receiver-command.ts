@@ -19,20 +19,21 @@ export const CHECK_RECEIVER: Command = {
   words: 'URL',
   maxWords: 1,
   options: [
-    { name: 'strict', kind: 'flag', about: 'exit status 1 also when something is not met that it should do' },
+    { name: 'strict', kind: 'flag', about: 'let exit status 1 also mean that a should is not met' },
     ...ORDER_OPTIONS,
     {
       name: 'new-callback-secret',
       kind: 'text',
       value: 'SECRET',
-      about: `the next callbackSecret, if the receiver takes both during a reset; better in ${NEW_SECRET_VARIABLE}, which no list of processes shows`,
+      about: `a second secret that the receiver takes, as during a reset of callbackSecret; better given in the environment as ${NEW_SECRET_VARIABLE}, since others can see the arguments of a command`,
     },
   ],
   notes: [
-    `The receiver takes these events for real ones, since they are signed with the channel's callbackSecret. Every one of them has an
-eventId that begins with "test-", and is about order 999999999999999, which does not exist. A receiver that refuses orders which it
-does not know needs one that it knows: make one for this in the sandbox, since it is told that the order has ended.`,
-    'Exit status: 0 when all that it must do is met, 1 otherwise.',
+    `The events are signed with the channel's callbackSecret, so the receiver cannot tell them from real ones but by their eventId,
+which begins with "test-". They are about order 999999999999999, which does not exist. If the receiver refuses orders that it does
+not know, make one for this in the sandbox and name it with --order: the receiver is told things of it that have not happened.`,
+    `Each check is a must, which docs/events.md demands, or a should, which is wise. If the receiver does not take a good event, the
+reason is said and the other checks are not judged. Exit status: 0 when every must is met, 1 otherwise.`,
   ],
   examples: [
     'check-receiver http://localhost:3000/events',
@@ -45,7 +46,7 @@ does not know needs one that it knows: make one for this in the sandbox, since i
 };
 
 /** A case, and what came of it. */
-interface Verdict extends Pick<Case, 'name' | 'sent' | 'duty' | 'proof'> {
+interface Verdict extends Pick<Case, 'name' | 'sent' | 'duty' | 'proof' | 'eventId'> {
   readonly expected: string;
   /** Null: it was not sent, since it would say nothing. */
   readonly isMet: boolean | null;
@@ -112,7 +113,7 @@ const isLost = ({ name, isMet }: Verdict, answers: readonly PushAnswer[]): boole
 
 const withoutPushes = ({ pushes: _, ...one }: Case): Omit<Case, 'pushes'> => one;
 
-const leaveOpen = ({ proof: _, ...one }: Omit<Case, 'pushes'> | Verdict): Verdict => ({
+const leaveOpen = ({ proof: _proof, eventId: _eventId, ...one }: Omit<Case, 'pushes'> | Verdict): Verdict => ({
   ...one,
   ...{ isMet: null, got: 'not judged', advice: '' },
 });

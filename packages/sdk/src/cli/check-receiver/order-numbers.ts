@@ -15,15 +15,15 @@ export const ORDER_OPTIONS: readonly Option[] = [
     kind: 'text',
     value: 'NO',
     about:
-      'orderNo of an order that the receiver knows, for one that refuses others; the service is asked for the rest',
+      'number of an order that the receiver knows; the service is asked for its other numbers',
   },
   {
     name: 'external-order-no',
     kind: 'text',
     value: 'NO',
-    about: 'your own number of that order; with it the service is not asked',
+    about: 'your own number of the order; with it the service is not asked',
   },
-  { name: 'channel-user-id', kind: 'text', value: 'ID', about: 'your user of that order' },
+  { name: 'channel-user-id', kind: 'text', value: 'ID', about: 'your id of the user of the order' },
 ];
 
 /** As they are given; what is missing of an order that is named, from the service. */

@@ -114,7 +114,7 @@ function readValue({ name, kind, oneOf }: Option, value: unknown): Given[string]
   const texts = (Array.isArray(value) ? value.flatMap((one: string) => one.split(',')) : [value]) as string[];
   for (const text of texts) {
     if (oneOf !== undefined && !oneOf.includes(text)) {
-      throw new UsageError(`--${name} must be ${kind === 'list' ? 'of' : 'one of'} ${oneOf.join(', ')}`);
+      throw new UsageError(`--${name} must be ${kind === 'list' ? 'any of' : 'one of'} ${oneOf.join(', ')}`);
     }
   }
   if (kind === 'list') return texts;

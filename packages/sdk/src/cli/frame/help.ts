@@ -59,7 +59,7 @@ export function writeOption({ name, kind, value }: Option): string {
   return `--${name} ${value ?? (kind === 'integer' ? 'NUMBER' : 'TEXT')}${kind === 'list' ? ',...' : ''}`;
 }
 
-export function describeOption({ about, isNeeded, oneOf }: Option): string {
-  const values = oneOf === undefined ? '' : `one of ${oneOf.join(', ')}`;
+export function describeOption({ about, kind, isNeeded, oneOf }: Option): string {
+  const values = oneOf === undefined ? '' : `${kind === 'list' ? 'any of' : 'one of'} ${oneOf.join(', ')}`;
   return [isNeeded ? 'needed' : '', about, values].filter((part) => part !== '').join('; ');
 }

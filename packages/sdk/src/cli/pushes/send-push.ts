@@ -73,8 +73,9 @@ export function sendPush(
         isConnected = true;
       });
     });
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      const why = error.message || error.code || 'the connection failed';
+    request.on('error', (error: NodeJS.ErrnoException & { readonly reason?: string }) => {
+      // Of TLS, without the place in its source.
+      const why = error.reason || error.message || error.code || 'the connection failed';
       const cause = error.code === undefined ? {} : { cause: error.code };
       end(isConnected ? { kind: 'broken', why, ...cause, ms: elapsed() } : { kind: 'unreachable', why, ...cause });
     });

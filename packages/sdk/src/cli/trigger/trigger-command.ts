@@ -11,20 +11,20 @@ import { findScenario, isCollected, SCENARIOS, type Scenario } from './scenarios
 
 export const TRIGGER: Command = {
   name: 'trigger',
-  summary: 'Make something happen to an order, with its events (sandbox only)',
+  summary: 'Make a payment fail, a refund or another thing happen to an order, with its events (sandbox only)',
   words: 'SCENARIO',
   maxWords: 1,
   options: [
-    { name: 'order', kind: 'text', value: 'NO', about: 'of this order; without it a new one is made' },
+    { name: 'order', kind: 'text', value: 'NO', about: 'number of the order that it happens to; default: a new order is made' },
     {
       name: 'settlement-mode',
       kind: 'text',
       value: 'MODE',
-      about: 'of a new order, SVC_DEDUCT by default',
+      about: 'who takes the money of the new order; default SVC_DEDUCT',
       oneOf: settlementModes,
     },
-    { name: 'product-code', kind: 'text', value: 'CODE', about: 'of a new order; the first that fits by default' },
-    { name: 'list', kind: 'flag', about: 'prints the scenarios, and the events of each' },
+    { name: 'product-code', kind: 'text', value: 'CODE', about: 'product of the new order; default: the first that fits' },
+    { name: 'list', kind: 'flag', about: 'list the scenarios with the events of each, and do nothing' },
   ],
   notes: [
     `Scenarios\n${align(
