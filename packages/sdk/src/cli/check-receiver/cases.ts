@@ -169,10 +169,10 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
     accepted(
       'large',
       events.isKnown
-        ? 'an event of 16 KB'
-        : `an event of 16 KB, with names of ${MAX_STRING_LENGTH} characters, the longest there are`,
-      `take bodies of 16 KB at least${events.isKnown ? '' : ', and names of this length'}`,
-      sequence(make({ ...long, body: fillUp(long.body) })),
+        ? 'an event of 16 KB, filled up with spaces'
+        : `an event with names of ${MAX_STRING_LENGTH} characters, the longest there are`,
+      'take bodies of 16 KB at least',
+      sequence(make(events.isKnown ? { ...long, body: fillUp(long.body) } : long)),
     ),
     accepted(
       'several at once',

@@ -14,8 +14,7 @@ export const ORDER_OPTIONS: readonly Option[] = [
     name: 'order',
     kind: 'text',
     value: 'NO',
-    about:
-      'number of an order that the receiver knows; the service is asked for its other numbers',
+    about: 'number of an order that the receiver knows; the service is asked for its other numbers',
   },
   {
     name: 'external-order-no',

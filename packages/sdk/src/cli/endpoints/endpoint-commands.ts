@@ -62,7 +62,9 @@ that sign by themselves and need one: keep it out of logs until it has expired. 
   A.2  SVC_DEDUCT with --shared-agreement.*: the service debits on an agreement of yours
   B    CHANNEL_COLLECT: you take the money yourself`,
   ],
-  'events/replay': ['Name the events, or a range of time: of that, what the service does not send any more is sent again.'],
+  'events/replay': [
+    'Name the events, or a range of time: of that, what the service does not send any more is sent again.',
+  ],
   'sandbox/events/pull': ['To have them sent to a receiver on this machine, use listen.'],
 };
 
@@ -70,7 +72,8 @@ const BODY: Option = {
   name: 'body',
   kind: 'text',
   value: "FILE|-|'{...}'",
-  about: 'the whole body, nothing of it encrypted: a file, - for the standard input, or the JSON itself; options are put into it',
+  about:
+    'the whole body, nothing of it encrypted: a file, - for the standard input, or the JSON itself; options are put into it',
 };
 const IDEMPOTENCY_KEY: Option = {
   name: 'idempotency-key',

@@ -30,12 +30,7 @@ const FILLED_IN = new Set(['grantType', 'appId']);
 /** Every field of the endpoint under its plain name; those of an object within it behind a dot. */
 export const fieldsOf = ({ name, request }: Endpoint): FieldOption[] => fieldsIn(name, request, [], true);
 
-function fieldsIn(
-  endpoint: string,
-  schema: AnySchema,
-  above: readonly string[],
-  isNeededHere: boolean,
-): FieldOption[] {
+function fieldsIn(endpoint: string, schema: AnySchema, above: readonly string[], isNeededHere: boolean): FieldOption[] {
   const { properties = {}, required = [] } = schema as SchemaParts;
   return Object.entries(properties).flatMap(([name, inner]) => {
     if (above.length === 0 && FILLED_IN.has(name)) return [];

@@ -19,7 +19,8 @@ export const LISTEN: Command = {
       name: 'since',
       kind: 'text',
       value: 'TIME',
-      about: 'begin with the events of this time, as "2026-01-31 08:00:00" in UTC+8, even if they were forwarded before',
+      about:
+        'begin with the events of this time, as "2026-01-31 08:00:00" in UTC+8, even if they were forwarded before',
     },
     { name: 'again', kind: 'flag', about: 'first send again the events that the receiver has not accepted' },
     {

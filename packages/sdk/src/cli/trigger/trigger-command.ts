@@ -15,7 +15,12 @@ export const TRIGGER: Command = {
   words: 'SCENARIO',
   maxWords: 1,
   options: [
-    { name: 'order', kind: 'text', value: 'NO', about: 'number of the order that it happens to; default: a new order is made' },
+    {
+      name: 'order',
+      kind: 'text',
+      value: 'NO',
+      about: 'number of the order that it happens to; default: a new order is made',
+    },
     {
       name: 'settlement-mode',
       kind: 'text',
@@ -23,7 +28,12 @@ export const TRIGGER: Command = {
       about: 'who takes the money of the new order; default SVC_DEDUCT',
       oneOf: settlementModes,
     },
-    { name: 'product-code', kind: 'text', value: 'CODE', about: 'product of the new order; default: the first that fits' },
+    {
+      name: 'product-code',
+      kind: 'text',
+      value: 'CODE',
+      about: 'product of the new order; default: the first that fits',
+    },
     { name: 'list', kind: 'flag', about: 'list the scenarios with the events of each, and do nothing' },
   ],
   notes: [
