@@ -117,6 +117,29 @@ describe('endpoints as commands', () => {
     expect((await run('agreements user-data --channel-user-id nobody')).out).toMatch(/none/);
   });
 
+  it('check-receiver takes the numbers of an order from the service', async () => {
+    const { orderNo, externalOrderNo } = (await create()).json;
+    const came: Record<string, string>[] = [];
+    const server = http.createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      if (request.method === 'POST') came.push(JSON.parse(Buffer.concat(chunks).toString()).data);
+      response.end('{"code":"0"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
+    await run(`check-receiver ${url} --order ${orderNo}`);
+    const unknown = await run(`check-receiver ${url} --order 1`);
+    server.close();
+    expect(new Set(came.map((data) => data['orderNo']))).toEqual(new Set([orderNo]));
+    const numbers = came.flatMap((data) => (data['externalOrderNo'] ? [data['externalOrderNo']] : []));
+    expect(new Set(numbers)).toEqual(new Set([externalOrderNo]));
+    const users = came.flatMap((data) => (data['channelUserId'] ? [data['channelUserId']] : []));
+    expect(users[0]).toMatch(/^cli-user/);
+    expect(new Set(users).size).toBe(1);
+    expect(unknown).toMatchObject({ status: 1, err: expect.stringContaining('420001') });
+  });
+
   it('the same key is the same request', async () => {
     const command =
       `orders create --settlement-mode CHANNEL_COLLECT --product-code TEST_SPU_001 --external-order-no ${unique('cli')} ` +

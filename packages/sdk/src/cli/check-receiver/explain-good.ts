@@ -8,7 +8,7 @@ export function explainGood(answer: PushAnswer, url: URL): string {
     case 'broken':
       return (
         explainConnection(answer.cause, url) ??
-        'the receiver has closed the connection without a whole answer: its log should say why'
+        `the receiver has closed the connection without a whole answer: its log should say why${url.protocol === 'http:' ? ', unless it speaks TLS and wants https' : ''}`
       );
     case 'late':
       return 'the receiver is too slow: write the event down, answer, and work on it afterwards';
