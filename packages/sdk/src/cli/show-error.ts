@@ -34,11 +34,10 @@ function toText(io: Io, error: unknown): string {
   const said = (text: string) => `${PROGRAM}: ${paint.red(visible(text))}`;
   if (error instanceof PerennialError) {
     const { code, name, requestId, endpoint, diagnosis } = error;
-    const [first = message] = diagnosis ? message.split('. Likely ') : [message];
     return [
-      said(`${endpoint} was refused: ${code} ${name}: ${first}`),
+      said(`${endpoint} was refused: ${code} ${name}: ${message}`),
       `request id ${visible(requestId)}`,
-      ...(diagnosis ? describeDiagnosis(diagnosis) : []),
+      ...(diagnosis ? describeLines(diagnosis) : []),
     ].join('\n');
   }
   if (error instanceof PerennialConnectionError) {
@@ -58,11 +57,8 @@ function tryAgain({ reason, idempotencyKey }: PerennialConnectionError): string[
   ];
 }
 
-function describeDiagnosis({ lines, likely }: NonNullable<PerennialError['diagnosis']>): string[] {
+function describeLines({ lines }: NonNullable<PerennialError['diagnosis']>): string[] {
   return [
-    '',
-    'likely:',
-    ...likely.map(({ mistake, hint }) => `  ${visible(mistake)}: ${visible(hint)}`),
     'the service has signed these lines:',
     ...lines.map((line, place) => `  ${place + 1}  ${line === '' ? '(empty)' : visible(line)}`),
   ];

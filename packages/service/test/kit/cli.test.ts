@@ -312,7 +312,7 @@ describe('what goes wrong', () => {
     server.close();
     expect(status).toBe(1);
     expect(err).toContain('401002 SIGNATURE_INVALID: signature does not match');
-    expect(err).toContain('  secret-not-decoded: the secret is base64: decode it');
+    expect(err).toContain('Likely wrong-secret: appSecret is not the one of this appId');
     expect(err).toContain('  3  (empty)\n');
     expect(err).toContain('  7  r\\u001b[2J\\u009b2J\\u202e');
     expect(out).toContain('r\\u001b[2J\\u009b2J\\u202e');
