@@ -7,7 +7,7 @@ import { systemClock } from '../../src/platform/clock.js';
 import { demoChannel } from '../support/demo.js';
 import { testService } from '../support/service.js';
 import { EXAMPLES } from './clients.js';
-import { runCollection } from './postman.js';
+import { type Collection, runCollection } from './postman.js';
 
 const FOLDER = path.join(EXAMPLES, 'collection');
 const FILE = 'perennial.postman_collection.json';
@@ -39,7 +39,7 @@ describe('examples/collection', () => {
       const { credentials } = await demoChannel(service);
       const { appSecret, aesKey } = credentials;
       // As it is downloaded: it knows where the service is.
-      const collection = await (await fetch(`${baseUrl}/developers/clients/${FILE}`)).json();
+      const collection = (await (await fetch(`${baseUrl}/developers/clients/${FILE}`)).json()) as Collection;
       const sent = await runCollection(collection, { appSecret, aesKey });
       expect(sent.map(({ name, answer }) => [name, answer.code])).toEqual(sent.map(({ name }) => [name, '0']));
       expect(sent.flatMap(({ failed }) => failed)).toEqual([]);
