@@ -24,8 +24,16 @@ const DOCUMENTS: readonly SearchEntry[] = [
     t: 'OpenAPI 3.1',
     h: '',
     k: 'Document',
-    w: 'postman insomnia bruno swagger schema generator import collection',
-    x: 'The interface as a document, for generators of clients and for tools that import it, such as Postman. Requests must be signed: a tool needs a script for that.',
+    w: 'swagger schema generator import',
+    x: 'The interface as a document, for generators of clients and for tools that import it, such as Postman. Requests must be signed: the collection does that.',
+  },
+  {
+    u: 'clients/perennial.postman_collection.json',
+    t: 'Postman collection',
+    h: '',
+    k: 'Document',
+    w: 'postman insomnia bruno newman import collection',
+    x: 'Every endpoint as a request that signs and encrypts by itself, with the address of this installation.',
   },
   {
     u: 'vectors.json',

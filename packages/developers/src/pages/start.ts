@@ -22,6 +22,11 @@ export function startPage(text: string): Page {
           text: 'Paste a request that was refused, and see what is wrong with it.',
         },
         { path: 'openapi.json', title: 'OpenAPI 3.1', text: 'The interface as a document, for your generator.' },
+        {
+          path: 'clients/perennial.postman_collection.json',
+          title: 'Postman collection',
+          text: 'Every endpoint with its signature, to try by hand.',
+        },
         { path: 'vectors.json', title: 'Vectors', text: 'Known answers for signatures, ciphertext and times.' },
       ]),
   });
@@ -48,7 +53,7 @@ export function searchPage(): Page {
     title: 'Search',
     summary: 'Search these pages.',
     kind: 'Search',
-    body: html`<h1>Search</h1><p class="quiet" id="results-said" role="status">Searching needs JavaScript; everything else here works without.</p><ol class="results" id="results"></ol>
+    body: html`<h1>Search</h1><p class="quiet" id="results-said" role="status">Searching and the signature diagnosis need JavaScript; everything else here works without.</p><ol class="results" id="results"></ol>
 <section id="way-on" aria-label="Where else to look">${renderCards(WAYS_ON)}</section>`,
     shape: 'wide',
   };

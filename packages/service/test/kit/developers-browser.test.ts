@@ -102,7 +102,7 @@ describe('search', () => {
     expect((await find('webhooks'))[0]).toBe('guides/webhooks');
     for (const word of ['retry', 'retries'])
       expect([word, await find(word)]).toEqual([word, expect.arrayContaining(['guides/webhooks'])]);
-    expect(await find('postman')).toContain('openapi.json');
+    expect((await find('postman'))[0]).toBe('clients/perennial.postman_collection.json');
     expect((await find('idempotencykey'))[0]).toBe('reference#idempotency');
     expect((await find('redeemurl'))[0]).toBe('guides/redemption');
     await find('bindOrderNo sharedAgreement');
