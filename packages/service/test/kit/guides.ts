@@ -83,7 +83,7 @@ async function blocksOf(guide: string, language: Language): Promise<string[]> {
 const nameOf = (program: string): string => /[\w/-]+\.(?:mjs|py|java|go|php|sh)\b/.exec(program)?.[0] ?? '';
 
 const withTools = (command: string): string =>
-  command.replaceAll(/\b(?:python3|php|go|javac|java|node)(?= )/g, (name) => TOOLS[name] ?? name);
+  command.replaceAll(/(?<![.\w])(?:python3|php|go|javac|java|node)(?= )/g, (name) => TOOLS[name] ?? name);
 
 const environment = (folder: string): NodeJS.ProcessEnv => ({
   ...ENV,
