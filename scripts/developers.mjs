@@ -14,6 +14,7 @@ export async function buildDevelopers() {
   buildPages(path.join(folder, 'site'), Object.fromEntries(scripts), {
     'perennial-channel.tgz': packSdk(),
     ...Object.fromEntries(OTHER_CLIENTS.map((place) => [path.basename(place), readFileSync(place)])),
+    [path.basename(COLLECTION)]: readCollection(),
   });
 }
 
@@ -26,6 +27,12 @@ const OTHER_CLIENTS = [
   'php/Perennial.php',
   'sh/perennial.sh',
 ].map((name) => path.join(root, 'examples', name));
+
+const COLLECTION = path.join(root, 'examples', 'collection', 'perennial.postman_collection.json');
+
+/** With the address of the service that it is downloaded from. */
+const readCollection = () =>
+  Buffer.from(readFileSync(COLLECTION, 'utf8').replace('http://127.0.0.1:8080', '__PUBLIC_URL__'));
 
 /** As npm would publish it. Channels install it from the service they call, so the two are of one version. */
 function packSdk() {

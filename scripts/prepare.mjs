@@ -76,7 +76,7 @@ const SHARED_SOURCES = {
     at('packages', 'wire', 'tsconfig.tsbuildinfo'),
     ...listFiles(at('packages', 'wire', 'vectors')),
     ...['bin/perennial-channel.js', 'dist/index.js', 'README.md'].map((name) => at('packages', 'sdk', name)),
-    ...['python', 'java', 'go', 'php', 'sh'].flatMap((name) => listFiles(at('examples', name))),
+    ...['python', 'java', 'go', 'php', 'sh', 'collection'].flatMap((name) => listFiles(at('examples', name))),
   ],
 };
 

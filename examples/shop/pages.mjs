@@ -10,7 +10,7 @@ const NOTES = {
   'nothing-to-claim': 'There is nothing to claim at the moment.',
 };
 
-const WAY_WORDS = { 'A.1': 'By card', 'A.2': 'As agreed with the shop', B: 'In the shop' };
+const WAY_WORDS = { 'A.1': 'By card', 'A.2': 'By agreement', B: 'In the shop' };
 
 // ---- The frame
 
@@ -137,7 +137,7 @@ ${product.settlementModes.includes('CHANNEL_COLLECT') && inTheShop(product)}
 
 const byCard = (visit, product, attempt) => html`<section class="card">
   <h3>${WAY_WORDS['A.1']} <span class="way">A.1</span></h3>
-  <p>The user binds a card here, and the service debits it each time.</p>
+  <p>You add a card here, and the service debits it each time.</p>
   ${
     visit.user.card
       ? html`<p>Card ending in ${visit.user.card.tail}. <a href="/card?product=${product.productCode}">Use another</a></p>
@@ -152,17 +152,17 @@ const byCard = (visit, product, attempt) => html`<section class="card">
 
 const byAgreement = (visit, product, attempt) => html`<section class="card">
   <h3>${WAY_WORDS['A.2']} <span class="way">A.2</span></h3>
-  <p>The shop has an agreement with its user at the institution. It shares that, and the service debits on it.</p>
+  <p>You have signed an agreement with the shop before. The shop shares it, and the service debits on it.</p>
   <form method="post" action="/orders">
     ${hidden(visit, { attempt, product: product.productCode, way: 'A.2' })}
     ${pretending()}
-    <button class="button">Subscribe as agreed</button>
+    <button class="button">Subscribe by agreement</button>
   </form>
 </section>`;
 
 const inTheShop = (product) => html`<section class="card">
   <h3>${WAY_WORDS.B} <span class="way">B</span></h3>
-  <p>The shop takes the money itself, each time. The service keeps the periods and the benefits.</p>
+  <p>You pay the shop itself, each time. The service keeps the periods and the benefits.</p>
   <a class="button" href="/pay/${product.productCode}">Pay in the shop</a>
 </section>`;
 
@@ -184,10 +184,10 @@ ${failureOf(failure)}
   ${hidden(visit, { key, product })}
   ${field('Card number', 'bankCardNo', '6222020000001234567', { isNumber: true })}
   ${field('Name on the card', 'realName', realName ?? 'Ann Example')}
-  ${field('Number of your certificate', 'certificateNo', '110101199001011234')}
-  ${field('Mobile that the bank knows', 'bankMobile', bankMobile ?? '13800000001', {
+  ${field('ID card number', 'certificateNo', '110101199001011234')}
+  ${field('Mobile that your bank knows', 'bankMobile', bankMobile ?? '13800000001', {
     isNumber: true,
-    hint: 'In the sandbox no message reaches a mobile that ends in 9.',
+    hint: 'In the sandbox, a mobile that ends in 9 cannot be reached.',
   })}
   <button class="button">Send the code</button>
   <p class="fine">The shop passes these on encrypted, and keeps the last four digits of the card.</p>
@@ -198,16 +198,17 @@ export const code = (visit, { product, key, failure }) =>
   frame(
     visit,
     'The code',
-    html`<p class="crumb"><a href="/card?product=${product}">Have another code sent</a></p>
-<h1>The code</h1>
+    html`<p class="crumb"><a href="/buy/${product}">Back</a></p>
+<h1>Confirm your card</h1>
 ${failureOf(failure)}
 <form class="card narrow" method="post" action="/card/code" autocomplete="off">
   ${hidden(visit, { key, product })}
-  ${field('Code of the message', 'code', '', {
+  ${field('Code from the message', 'code', '', {
     isNumber: true,
-    hint: 'The sandbox sends none: any code is right, and with 000000 the bank refuses the card.',
+    hint: 'The sandbox sends no message. It accepts any code except 000000.',
   })}
   <button class="button">Add the card</button>
+  <p class="fine"><a href="/card?product=${product}">Have another code sent</a></p>
 </form>`,
   );
 
@@ -223,8 +224,8 @@ export const pay = (visit, { product, attempt }) =>
 <h1>Pay in the shop</h1>
 <form class="card narrow" method="post" action="/orders">
   ${hidden(visit, { attempt, product: product.productCode, way: 'B' })}
-  <p>${product.productName}, the first of ${product.totalCycles} times.</p>
-  <p class="fine">Make-believe: here a shop would take the money by its own means, and only then order.</p>
+  <p>${product.productName}: payment 1 of ${product.totalCycles}.</p>
+  <p class="fine">Make-believe: a real shop would take the money here by its own means, and place the order after that.</p>
   <button class="button">Pay ${price(product.amountCent)}</button>
 </form>`,
   );
@@ -276,7 +277,15 @@ function head(order, selling) {
   const { badge: words, says } = stateOf(order, selling);
   const next = order.service?.nextPayTime;
   return html`<h1>${order.product.productName} ${badge(words)}</h1>
-<p class="lead">${says ?? (next && `The next ${price(order.product.amountCent)} are due on ${date(next)}.`)}</p>`;
+<p class="lead">${says ?? (next && nextPayment(order, next))}</p>`;
+}
+
+function nextPayment({ product, service }, time) {
+  const isRepeated = service.paymentRecords.some(({ paymentStatus }) => paymentStatus === 'FAIL_RETRY');
+  const amount = price(product.amountCent);
+  return isRepeated
+    ? `The last payment did not go through. ${amount} will be tried again on ${date(time)}.`
+    : `Next payment: ${amount} on ${date(time)}.`;
 }
 
 /** A form that does something with the order. */
@@ -338,7 +347,7 @@ ${order.events.map(
 )}
 </ol>`
 }
-${order.service && formFor(visit, order)('refresh', html`<button class="plain">Ask the service how it is now</button>`)}
+${order.service && formFor(visit, order)('refresh', html`<button class="plain">Refresh from the service</button>`)}
 </section>`;
 
 const facts = ({ user }, { externalOrderNo, way, service, agreementNo, bindOrderNo }) => html`<section class="card">
@@ -349,6 +358,6 @@ const facts = ({ user }, { externalOrderNo, way, service, agreementNo, bindOrder
 ${service && html`<dt>orderNo</dt><dd><code>${service.orderNo}</code></dd><dt>orderStatus</dt><dd><code>${service.orderStatus}</code></dd>`}
 ${bindOrderNo && html`<dt>bindOrderNo</dt><dd><code>${bindOrderNo}</code></dd>`}
 ${agreementNo && html`<dt>sharedAgreementNo</dt><dd><code>${agreementNo}</code></dd>`}
-<dt>mobile</dt><dd>ends in <code>${user.mobile.slice(-4)}</code>, which is asked for where benefits are</dd>
+<dt>mobile</dt><dd>ends in <code>${user.mobile.slice(-4)}</code>; whoever ends the subscription on the page of benefits is asked for these digits</dd>
 </dl>
 </section>`;

@@ -169,10 +169,11 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     const { product } = form;
     const showAgain = (failure, key) => visit.show(422, pages.code(visit, { product, key, failure }));
     if (!user.binding || !/^\S{1,32}$/.test(form.code ?? ''))
-      return showAgain({ words: 'Please type the code of the message.' }, randomKey());
+      return showAgain({ words: 'Please type the code from the message.' }, randomKey());
     try {
       const { isBound, reason } = await selling.confirmCode(user, form.code, readKey(form.key));
-      if (!isBound) return showAgain({ words: `The card was not added: ${reason}.` }, randomKey());
+      if (!isBound)
+        return showAgain({ words: `The card was not added: ${reason}. Please have another code sent.` }, randomKey());
     } catch (error) {
       // Where there was no answer, the same form under the same key finds out.
       return showAgain(explain(error), error.retryable === false ? randomKey() : form.key);

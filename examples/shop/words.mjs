@@ -15,7 +15,7 @@ export const PERIOD_WORDS = {
   PROCESSING: ['Under way', 'wait'],
   SUCCESS: ['Paid', 'good'],
   BILLED: ['Billed', 'good'],
-  FAIL_RETRY: ['Tried again', 'wait'],
+  FAIL_RETRY: ['Trying again', 'wait'],
   FAIL: ['Failed', 'bad'],
   CANCELED: ['Cancelled', 'quiet'],
   REFUND_PART: ['Refunded in part', 'quiet'],

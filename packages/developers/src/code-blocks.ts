@@ -1,9 +1,9 @@
 import { highlight } from './highlight.js';
 import { type Html, html, raw } from './html.js';
 
-/** A block of code. It can be reached by keyboard, since it may scroll. */
-export function renderCode(code: string, grammar: string, label = 'Code'): Html {
-  return html`<div class="code"><pre tabindex="0" role="region" aria-label="${label}"><code>${raw(highlight(code, grammar))}</code></pre></div>`;
+/** A block of code. It can be reached by keyboard, since it may scroll. A group, since a page has too many of them for landmarks. */
+export function renderCode(code: string, grammar: string, label: string): Html {
+  return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${raw(highlight(code, grammar))}</code></pre></div>`;
 }
 
 export interface Tab {
@@ -18,8 +18,16 @@ export function resetTabs(): void {
   serial = 0;
 }
 
-/** One of several shown at a time, without script: a radio button for each. `memory` is what a reader's choice is remembered under. */
-export function renderTabs(tabs: readonly Tab[], { label, memory }: { label: string; memory?: string }): Html {
+interface TabsOptions {
+  readonly label: string;
+  /** What a reader's choice is remembered under. */
+  readonly memory?: string;
+  /** Around whole examples, with text and code in them, rather than around one block of code. */
+  readonly isOuter?: boolean;
+}
+
+/** One of several shown at a time, without script: a radio button for each. */
+export function renderTabs(tabs: readonly Tab[], { label, memory, isOuter = false }: TabsOptions): Html {
   const [only] = tabs;
   if (only && tabs.length === 1) return only.content;
   serial += 1;
@@ -30,7 +38,7 @@ export function renderTabs(tabs: readonly Tab[], { label, memory }: { label: str
   );
   const panels = tabs.map(({ content }) => html`<div class="panel">${content}</div>`);
   const remembered = memory === undefined ? raw('') : html` data-memory="${memory}"`;
-  return html`<div class="tabs" role="group" aria-label="${label}"${remembered}>${choices}<div class="panels">${panels}</div></div>`;
+  return html`<div class="tabs${isOuter ? ' outer' : ''}" role="group" aria-label="${label}"${remembered}>${choices}<div class="panels">${panels}</div></div>`;
 }
 
 /** Long lists of an answer are cut after two entries: what they look like is clear by then. */

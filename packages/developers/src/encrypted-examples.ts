@@ -1,7 +1,5 @@
-import { encryptField, fromBase64, sha256Hex } from '@perennial/wire';
-
-/** The key of the vectors. It is published and belongs to nobody. */
-export const DEMONSTRATION_KEY = 'gIGCg4SFhoeIiYqLjI2Oj5CRkpOUlZaXmJmam5ydnp8=';
+import { encryptField, sha256Hex } from '@perennial/wire';
+import { bytesOf, DEMONSTRATION } from './demonstration.js';
 
 export type Encrypt = (text: string, path: string) => unknown;
 
@@ -18,7 +16,7 @@ export function encryptFields(value: unknown, encrypt: Encrypt, path = ''): unkn
   );
 }
 
-const key = fromBase64(DEMONSTRATION_KEY) ?? new Uint8Array();
+const key = bytesOf(DEMONSTRATION.aesKey);
 
 /** The same ciphertext at every build. In earnest an IV is random, and never used twice. */
 export function encryptForShow(text: string, path: string): string {

@@ -13,7 +13,7 @@ const CALL = /[A-Za-z_]\w*(?=\()/y;
 const words = (list: string): RegExp => new RegExp(`\\b(?:${list.replaceAll(' ', '|')})\\b`, 'y');
 
 const JS = words(
-  'import from export const let await async new return if else for of function throw try catch null true false',
+  'import from export const let await async new return if else for of while function throw try catch null true false',
 );
 
 const GRAMMARS: Readonly<Record<string, Grammar>> = {
@@ -36,21 +36,36 @@ const GRAMMARS: Readonly<Record<string, Grammar>> = {
     ['comment', HASH_COMMENT],
     ['key', /"(?:[^"\\\n]|\\.)*"(?=:)/y],
     ['string', STRING],
-    ['word', words('import from def return if else for in not and or with as None True False class')],
+    [
+      'word',
+      words(
+        'import from def return if elif else for while in not and or with as try except raise None True False class',
+      ),
+    ],
     ['number', NUMBER],
     ['name', CALL],
   ],
   java: [
     ['comment', SLASH_COMMENT],
     ['string', STRING],
-    ['word', words('import var new return if else for class static final public private void throws null true false')],
+    [
+      'word',
+      words(
+        'import var new return if else for while try catch throw class static final public private void throws null true false',
+      ),
+    ],
     ['number', NUMBER],
     ['name', CALL],
   ],
   go: [
     ['comment', SLASH_COMMENT],
     ['string', STRING],
-    ['word', words('import func return if else for range var const map any string nil true false package')],
+    [
+      'word',
+      words(
+        'import func return if else for range var const type struct defer map any string error nil true false package',
+      ),
+    ],
     ['number', NUMBER],
     ['name', CALL],
   ],
@@ -59,7 +74,12 @@ const GRAMMARS: Readonly<Record<string, Grammar>> = {
     ['comment', /<\?php/y],
     ['key', /'(?:[^'\\\n]|\\.)*'(?=\s*=>)/y],
     ['string', STRING],
-    ['word', words('require require_once use new return if else foreach as function null true false')],
+    [
+      'word',
+      words(
+        'require require_once use declare new return if else foreach while as fn function static try catch throw echo exit null true false',
+      ),
+    ],
     ['number', NUMBER],
     ['name', CALL],
   ],

@@ -10,11 +10,13 @@ export interface Page {
   readonly title: string;
   /** One sentence, for search engines and the search. */
   readonly summary: string;
-  /** What it is found under in the search: Guide, Endpoint, Tool. */
+  /** What the search says of it: Guide, Tool, Endpoint orders/create. */
   readonly kind: string;
   readonly body: Html;
   /** Beside the text where there is room. */
   readonly aside?: Html;
+  /** Words that a reader may look for and that the text itself does not have, or not as its title. */
+  readonly words?: string;
   readonly shape: 'guide' | 'reference' | 'wide';
   /** Scripts of its own, by their names. */
   readonly scripts?: readonly string[];
@@ -62,7 +64,19 @@ ${page.aside ? html`<div class="aside">${page.aside}</div>` : ''}
 </div>
 </body>
 </html>
-`.text;
+`.text.replaceAll(NAMED, nameOnce());
+}
+
+const NAMED = /( role="(?:region|group)" aria-label=")([^"]+)(?=")/g;
+
+/** Parts of one page that have the same name are counted: a list of them would not tell them apart. */
+function nameOnce(): (whole: string, before: string, name: string) => string {
+  const seen = new Map<string, number>();
+  return (_, before, name) => {
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return before + (count === 1 ? name : `${name}, ${count}`);
+  };
 }
 
 function renderHeader(page: Page): Html {

@@ -1,6 +1,6 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import { renderCode, renderTabs, type Tab } from './code-blocks.js';
-import { escapeHtml, type Html, raw } from './html.js';
+import { escapeHtml, type Html, raw, textOf } from './html.js';
 import { ROOT } from './layout.js';
 
 export const slugOf = (text: string): string =>
@@ -14,27 +14,48 @@ export const slugOf = (text: string): string =>
 export const renderHeading = (level: number, inner: string, id: string): string =>
   `<h${level} id="${id}">${inner}<a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${level}>\n`;
 
+/** The heading that what is rendered stands under: it names tables and code. */
+let section = '';
+
+/** Around what may be wider than a phone. */
+export const renderTable = (label: string, table: string): string =>
+  `<div class="table" tabindex="0" role="region" aria-label="${escapeHtml(label)}"><table>${table}</table></div>\n`;
+
 const marked = new Marked({
   renderer: {
     heading({ tokens, depth }) {
       const inner = this.parser.parseInline(tokens);
+      section = textOf(inner);
       return depth === 1 ? `<h1>${inner}</h1>\n` : renderHeading(depth, inner, slugOf(inner));
     },
-    code: ({ text, lang = '' }) => renderCode(text, lang.split(' ')[0] ?? '').text,
+    code: ({ text, lang = '' }) => renderCode(text, lang.split(' ')[0] ?? '', `Code: ${section}`).text,
     // Only what is long may break inside: a status that does so in a narrow column cannot be read.
     codespan: ({ text }) => `<code${text.length > 28 ? ' class="long"' : ''}>${escapeHtml(text)}</code>`,
     link({ href, tokens }) {
       const to = href.startsWith('/') ? ROOT + href : href;
       return `<a href="${to.replaceAll('"', '%22')}">${this.parser.parseInline(tokens)}</a>`;
     },
+    listitem(item) {
+      const inner = this.parser.parse(item.tokens);
+      const box = `<input type="checkbox"${item.checked ? ' checked' : ''}>`;
+      return item.task ? `<li class="task"><label>${box}<span>${inner}</span></label></li>\n` : `<li>${inner}</li>\n`;
+    },
+    // The item has it, beside all of its text.
+    checkbox: () => '',
     table(token) {
-      const cells = (row: readonly Tokens.TableCell[], tag: string) =>
-        row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
+      // A first column without a heading holds the headings of the rows.
+      const namesRows = token.header[0]?.text === '';
+      const cell = ({ tokens, text }: Tokens.TableCell, scope: string | undefined) => {
+        const tag = scope === undefined || text === '' ? 'td' : 'th';
+        const inner = this.parser.parseInline(tokens);
+        return tag === 'td' ? `<td>${inner}</td>` : `<th scope="${scope}">${inner}</th>`;
+      };
       const head = token.header.some(({ text }) => text !== '')
-        ? `<thead><tr>${cells(token.header, 'th')}</tr></thead>`
+        ? `<thead><tr>${token.header.map((one) => cell(one, 'col')).join('')}</tr></thead>`
         : '';
-      const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
-      return `<div class="table" tabindex="0" role="region" aria-label="Table"><table>${head}<tbody>${body}</tbody></table></div>\n`;
+      const rows = token.rows.map((row) => row.map((one, at) => cell(one, namesRows && at === 0 ? 'row' : undefined)));
+      const body = rows.map((cells) => `<tr>${cells.join('')}</tr>`).join('\n');
+      return renderTable(`Table: ${section}`, `${head}<tbody>${body}</tbody>`);
     },
   },
 });
@@ -42,7 +63,9 @@ const marked = new Marked({
 /** Pieces that are made of data and stand in a line of their own, as `{{codes}}`. */
 export type Pieces = Readonly<Record<string, () => Html>>;
 
-export function renderMarkdown(text: string, pieces: Pieces = {}): Html {
+/** `title`: what the text stands under, until it has a heading of its own. */
+export function renderMarkdown(text: string, pieces: Pieces = {}, title = ''): Html {
+  section = title;
   const parts = text.split(/^\{\{([\w-]+)\}\}$/m);
   return raw(parts.map((part, index) => (index % 2 === 0 ? renderBlocks(part) : renderPiece(part, pieces))).join('\n'));
 }
@@ -70,9 +93,9 @@ function renderTabGroup(tokens: readonly Token[]): string {
   const tabs = tokens.map((token): Tab => {
     const { text, lang = '' } = token as Tokens.Code;
     const name = tabNameOf(token) ?? '';
-    return { name, content: renderCode(text, lang.split(' ')[0] ?? '', name) };
+    return { name, content: renderCode(text, lang.split(' ')[0] ?? '', `${name}: ${section}`) };
   });
-  return renderTabs(tabs, { label: 'Language', memory: 'language' }).text;
+  return renderTabs(tabs, { label: `Language: ${section}`, memory: 'language' }).text;
 }
 
 function tabNameOf(token: Token): string | undefined {

@@ -2,9 +2,11 @@ import { CODES, type Endpoint, endpoints, type ResultCode, resultCodes, WEBHOOK_
 import { CODE_TEXTS } from './content/codes.js';
 import { ENDPOINT_TEXTS, type EndpointText } from './content/endpoints.js';
 import { VALUE_MEANINGS } from './content/enums.js';
-import { EVENT_EXAMPLES, EXAMPLES, type Example } from './content/examples.js';
+import { EXAMPLES } from './content/examples.js';
 import { ANSWER_FIELDS, OWN_FIELDS, REQUEST_FIELDS } from './content/fields.js';
-import { type JsonSchema, nameOf, timePattern } from './schema.js';
+import type { Example } from './content/story/cast.js';
+import { EVENT_EXAMPLES } from './content/story/events.js';
+import { type JsonSchema, nameOf, propertiesOf, timePattern } from './schema.js';
 
 export type Direction = 'request' | 'answer';
 
@@ -46,7 +48,7 @@ export function textOfField(schema: JsonSchema, name: string, direction: Directi
 }
 
 export function fieldsOf(schema: JsonSchema, direction: Direction): Field[] {
-  return Object.entries(schema.properties ?? {}).map(([name, field]) => {
+  return propertiesOf(schema).map(([name, field]) => {
     const single = field.items ?? field;
     return {
       name,
@@ -116,9 +118,9 @@ function describeEndpoint(endpoint: Endpoint): Described {
 
 export const ENDPOINTS: readonly Described[] = endpoints.map(describeEndpoint);
 
-export const EVENTS = EVENT_EXAMPLES.map(({ eventType, body }) => ({
-  eventType,
-  body,
-  schema: WEBHOOK_EVENTS[eventType] as JsonSchema,
-  fields: fieldsOf(WEBHOOK_EVENTS[eventType] as JsonSchema, 'answer'),
+export const EVENTS = EVENT_EXAMPLES.map((example) => ({
+  eventType: example.eventType,
+  example,
+  schema: WEBHOOK_EVENTS[example.eventType] as JsonSchema,
+  fields: fieldsOf(WEBHOOK_EVENTS[example.eventType] as JsonSchema, 'answer'),
 }));

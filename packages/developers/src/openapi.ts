@@ -1,12 +1,12 @@
 import { CODES, HEADERS, MISTAKES, type ResultCode, WebhookAck } from '@perennial/wire';
 import { VALUE_MEANINGS } from './content/enums.js';
-import { type Example, PUBLIC_URL, STORY_TIME } from './content/examples.js';
 import { ENVELOPE_FIELDS } from './content/fields.js';
+import { REQUEST_RULES } from './content/request-rules.js';
+import { type Example, PUBLIC_URL, STORY_TIME } from './content/story/cast.js';
+import { DEMONSTRATION, EXAMPLE_HEADERS, pushHeadersFor, signForShow } from './demonstration.js';
 import { showEncrypted } from './encrypted-examples.js';
 import { type Code, type Described, type Direction, ENDPOINTS, EVENTS, textOfField } from './model.js';
-import { type JsonSchema, nameOf } from './schema.js';
-
-const EXAMPLE_REQUEST_ID = '6f1c1e0e-5d0b-4a53-9f7e-2f8d9f0f7a11';
+import { type JsonSchema, nameOf, propertiesOf } from './schema.js';
 
 /** The interface as OpenAPI 3.1, made of the schemas that the service itself checks requests by. */
 export function describeInterface(version: string): object {
@@ -25,7 +25,8 @@ export function describeInterface(version: string): object {
       summary: 'Recurring subscriptions for partner platforms, over one signed HTTP interface',
       description: [
         'Every endpoint is called with POST and a JSON object. Each request is signed: seven lines, HMAC-SHA256 under `appSecret`, in base64.',
-        'Fields whose names end in `Encrypted` hold ciphertext under `aesKey`; those of the examples are under a published demonstration key.',
+        'Fields whose names end in `Encrypted` hold ciphertext under `aesKey`.',
+        `Everything in the examples is made with published secrets that belong to nobody: appSecret \`${DEMONSTRATION.appSecret}\`, aesKey \`${DEMONSTRATION.aesKey}\`, callbackSecret \`${DEMONSTRATION.callbackSecret}\`. A signature in an example is that of the first example body, written without spaces.`,
         'Times are `yyyy-MM-dd HH:mm:ss` in UTC+8, amounts are integers in cents, identifiers are strings.',
         `The guides: ${PUBLIC_URL}/developers`,
       ].join('\n\n'),
@@ -78,6 +79,7 @@ class SchemaNames {
     const { properties, items, ...rest } = schema;
     return {
       ...rest,
+      ...REQUEST_RULES[nameOf(schema) ?? ''],
       ...(items === undefined ? {} : { items: this.refTo(items, direction) }),
       ...(properties === undefined ? {} : { properties: this.describeFields(schema, direction) }),
     };
@@ -85,7 +87,7 @@ class SchemaNames {
 
   private describeFields(schema: JsonSchema, direction: Direction): object {
     return Object.fromEntries(
-      Object.entries(schema.properties ?? {}).map(([name, field]) => {
+      propertiesOf(schema).map(([name, field]) => {
         const description = [textOfField(schema, name, direction), ...meaningsOf(name, field)].join('\n\n');
         return [name, { description, ...this.refTo(field, direction) }];
       }),
@@ -111,19 +113,19 @@ const parameter = (name: string, required: boolean, description: string, schema:
 });
 
 const PARAMETERS = {
-  appId: parameter(HEADERS.appId, true, 'Your `appId`.', { examples: ['test_demo'] }),
+  appId: parameter(HEADERS.appId, true, 'Your `appId`.', { examples: [DEMONSTRATION.appId] }),
   timestamp: parameter(
     HEADERS.timestamp,
     true,
     'Now, in Unix milliseconds; at most 5 minutes from the service clock.',
     {
       pattern: '^-?[0-9]{1,19}$',
-      examples: ['1767225600000'],
+      examples: [EXAMPLE_HEADERS.timestamp],
     },
   ),
   nonce: parameter(HEADERS.nonce, true, '32 hex characters, random, never twice within 10 minutes.', {
     pattern: '^[0-9a-fA-F]{32}$',
-    examples: ['00112233445566778899aabbccddeeff'],
+    examples: [EXAMPLE_HEADERS.nonce],
   }),
   requestId: parameter(
     HEADERS.requestId,
@@ -131,14 +133,8 @@ const PARAMETERS = {
     '1 to 128 visible ASCII characters of your choice; comes back as `requestId`.',
     {
       pattern: '^[!-~]{1,128}$',
-      examples: [EXAMPLE_REQUEST_ID],
+      examples: [EXAMPLE_HEADERS.requestId],
     },
-  ),
-  signature: parameter(
-    HEADERS.signature,
-    true,
-    'HMAC-SHA256 under the decoded `appSecret`, in base64, of seven lines: POST, path, query, SHA-256 of the body in lower-case hex, timestamp, nonce, request id.',
-    { examples: ['m5mpP+Is/qM0VXLYm2XzbFRHDrOxvT9zGIZEH7V04VM='] },
   ),
   idempotencyKey: parameter(
     HEADERS.idempotencyKey,
@@ -146,8 +142,18 @@ const PARAMETERS = {
     'Recommended: 1 to 128 visible ASCII characters. A resend with the same key and body gets the first outcome again, for 7 days.',
     { pattern: '^[!-~]{1,128}$', examples: ['0b7a6d0e-9d1f-4c53-8f0c-4f9f8d1b2a33'] },
   ),
-  eventId: parameter(HEADERS.eventId, true, 'The `eventId` of the body.', { examples: ['2'] }),
 };
+
+const SEVEN_LINES = 'POST, path, query, SHA-256 of the body in lower-case hex, timestamp, nonce';
+
+/** Of each operation its own: its example is the signature of the operation's first example. */
+const signatureParameter = (secret: string, lastLine: string, signature: string) =>
+  parameter(
+    HEADERS.signature,
+    true,
+    `HMAC-SHA256 under the decoded \`${secret}\`, in base64, of seven lines: ${SEVEN_LINES}, ${lastLine}.`,
+    { examples: [signature] },
+  );
 
 const useParameters = (...names: readonly (keyof typeof PARAMETERS)[]) =>
   names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
@@ -163,14 +169,20 @@ function describeOperation(one: Described, schemas: SchemaNames): object {
     tags: [text.group],
     ...(endpoint.sandboxOnly ? { 'x-sandbox-only': true } : {}),
     ...(endpoint.token ? { security: [{ accessToken: [] }] } : { security: [] }),
-    parameters: useParameters(
-      'appId',
-      'timestamp',
-      'nonce',
-      'requestId',
-      'signature',
-      ...(endpoint.write ? (['idempotencyKey'] as const) : []),
-    ),
+    parameters: [
+      ...useParameters(
+        'appId',
+        'timestamp',
+        'nonce',
+        'requestId',
+        ...(endpoint.write ? (['idempotencyKey'] as const) : []),
+      ),
+      signatureParameter(
+        'appSecret',
+        'request id',
+        signForShow(endpoint.path, JSON.stringify(showEncrypted(examples[0]?.request))),
+      ),
+    ],
     requestBody: {
       required: true,
       content: {
@@ -193,7 +205,7 @@ function describeOperation(one: Described, schemas: SchemaNames): object {
 export const operationId = (name: string): string =>
   name.replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Success has data and code 0; every refusal has another code, and null in place of data. */
+/** Success has data and code 0; every refusal that is an outcome has another code, and null in place of data. */
 function describeAnswer({ endpoint, codes, commonCodes, examples }: Described, schemas: SchemaNames): object {
   const refusals = [...codes, ...commonCodes].filter(({ http }) => http === 200);
   const data = schemas.refTo(endpoint.response as JsonSchema, 'answer');
@@ -230,7 +242,7 @@ export const exampleAnswer = ({ answer }: Pick<Example, 'answer'>): object => ({
   code: CODES.SUCCESS.code,
   message: CODES.SUCCESS.message,
   data: showEncrypted(answer),
-  requestId: EXAMPLE_REQUEST_ID,
+  requestId: EXAMPLE_HEADERS.requestId,
   timestamp: STORY_TIME,
   success: true,
 });
@@ -239,7 +251,7 @@ const exampleRefusal = ({ code, message }: ResultCode): object => ({
   code,
   message,
   data: null,
-  requestId: EXAMPLE_REQUEST_ID,
+  requestId: EXAMPLE_HEADERS.requestId,
   timestamp: STORY_TIME,
   success: false,
 });
@@ -297,7 +309,7 @@ function envelopeSchema(code: object, data: object, success: object): object {
 }
 
 const failureSchema = (): object =>
-  envelopeSchema({}, { description: ENVELOPE_FIELDS['data'], type: 'null' }, { const: false });
+  envelopeSchema({}, { description: 'Null: there is no result.', type: 'null' }, { const: false });
 
 function unauthenticatedSchema(): object {
   const data = {
@@ -333,20 +345,26 @@ const DIAGNOSIS = {
   },
 };
 
-function describeWebhook({ eventType, body, schema }: (typeof EVENTS)[number], schemas: SchemaNames): object {
+function describeWebhook({ eventType, example, schema }: (typeof EVENTS)[number], schemas: SchemaNames): object {
+  const body = showEncrypted(example);
+  const headers = pushHeadersFor(example.eventId, JSON.stringify(body));
   return {
     operationId: operationId(eventType.replaceAll('.', '-')),
     summary: eventType === 'order.status.changed' ? 'An order changed' : 'A period changed',
     description:
       'Sent to the callback address that an operator has registered. Signed as requests are, under `callbackSecret`, with the event id in the seventh line. Sent again until it is acknowledged, eleven times at most.',
     tags: ['Events'],
-    parameters: useParameters('appId', 'timestamp', 'nonce', 'eventId', 'signature'),
+    parameters: [
+      ...useParameters('appId', 'timestamp', 'nonce'),
+      parameter(HEADERS.eventId, true, 'The `eventId` of the body.', { examples: [example.eventId] }),
+      signatureParameter('callbackSecret', 'event id', headers[HEADERS.signature]),
+    ],
     requestBody: {
       required: true,
       content: {
         'application/json': {
           schema: schemas.refTo(schema, 'answer'),
-          examples: { [eventType]: { value: showEncrypted(body) } },
+          examples: { [eventType]: { value: body } },
         },
       },
     },

@@ -1,4 +1,5 @@
 import * as wire from '@perennial/wire';
+import { CLOSED_SETS } from './content/request-rules.js';
 
 /** The parts of JSON Schema that the interface is written in. */
 export interface JsonSchema {
@@ -34,5 +35,13 @@ const NAMES: ReadonlyMap<unknown, string> = (() => {
 /** Undefined for a schema that has no name of its own. */
 export const nameOf = (schema: JsonSchema): string | undefined =>
   schema.properties === undefined ? undefined : NAMES.get(schema.properties);
+
+/** The fields of a schema, with the values of sets that only the documentation closes. */
+export function propertiesOf(schema: JsonSchema): readonly (readonly [string, JsonSchema])[] {
+  return Object.entries(schema.properties ?? {}).map(([name, field]) => {
+    const values = CLOSED_SETS[`${nameOf(schema)}.${name}`];
+    return [name, values === undefined ? field : { ...field, enum: values }];
+  });
+}
 
 export const timePattern = (wire.Time as JsonSchema).pattern;

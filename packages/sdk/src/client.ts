@@ -16,9 +16,11 @@ import { systemNow, waitFor } from './clock.js';
 import { decrypterOf, encrypterOf } from './encryption.js';
 import { PerennialConnectionError, PerennialError } from './errors.js';
 import { type Answer, type Exchange, exchange, type Fetch, type NoAnswer, type Sender } from './exchange.js';
-import { decryptFields, encryptFields, type Fields, mayHoldEncrypted } from './fields.js';
+import { decryptFields, encryptFields, type Fields, isObject, mayHoldEncrypted } from './fields.js';
+import { writeJson } from './json.js';
 import { type CallOptions, isEndpointName, type Methods, makeMethods } from './methods.js';
 import { readSecret } from './secrets.js';
+import { tell } from './tell.js';
 import { Tokens } from './tokens.js';
 
 export interface PerennialClientOptions {
@@ -40,9 +42,9 @@ export interface PerennialClientOptions {
   readonly now?: (() => number) | undefined;
   /** In place of waiting, for tests. */
   readonly wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
-  /** Is told of each try before it is sent. */
+  /** Is told of each try before it is sent. That it throws changes nothing. */
   readonly onRequest?: ((request: RequestNotice) => void) | undefined;
-  /** Is told what became of each try. */
+  /** Is told what became of each try. That it throws changes nothing. */
   readonly onResponse?: ((response: ResponseNotice) => void) | undefined;
 }
 
@@ -91,6 +93,8 @@ class Client {
   readonly #tokens: Tokens;
 
   constructor(options: PerennialClientOptions) {
+    if (!isObject(options)) throw new TypeError('options must be an object: baseUrl, appId, appSecret, aesKey');
+    for (const name of FUNCTIONS) readFunction(name, options[name]);
     const now = options.now ?? systemNow;
     this.#sender = {
       baseUrl: readBaseUrl(options.baseUrl),
@@ -118,6 +122,7 @@ class Client {
     options: CallOptions = {},
   ): Promise<WholeAnswer<AnswerOf<Name>>> {
     if (!isEndpointName(name)) throw new TypeError(`there is no endpoint ${String(name)}`);
+    if (!isObject(body) || Array.isArray(body)) throw new TypeError(`the body of ${name} must be an object`);
     const endpoint: Endpoint = ENDPOINTS[name];
     const idempotencyKey = endpoint.write
       ? readToken('idempotencyKey', options.idempotencyKey ?? randomId())
@@ -127,7 +132,7 @@ class Client {
       body: this.#write(endpoint, body as Fields, idempotencyKey),
       requestId: readToken('requestId', options.requestId ?? randomId()),
       idempotencyKey,
-      signal: options.signal,
+      signal: readSignal(options.signal),
     };
     const { answer, attempts } = await this.#exchange(name, request);
     const data = mayHoldEncrypted(answer.json) ? decryptFields(answer.data, decrypterOf(this.#aesKey)) : answer.data;
@@ -138,7 +143,7 @@ class Client {
   #write(endpoint: Endpoint, body: Fields, idempotencyKey: string | undefined): string {
     const encrypt = encrypterOf(this.#aesKey, this.#encryption, idempotencyKey);
     const whole = endpoint.name === 'auth/token' ? this.#tokenRequest(body) : body;
-    return JSON.stringify(encryptFields(endpoint.request, whole, encrypt));
+    return writeJson(encryptFields(endpoint.request, whole, encrypt));
   }
 
   #tokenRequest = (body: Fields): Fields => ({ grantType: 'client_credentials', appId: this.#sender.appId, ...body });
@@ -173,12 +178,12 @@ class Client {
     for (let attempt = 1, tries = 1; ; attempt++) {
       const token = request.endpoint.token ? await this.#getToken(request, attempt) : undefined;
       const notice = { endpoint: name, requestId, idempotencyKey, attempt };
-      onRequest?.(notice);
+      tell(() => onRequest?.(notice));
       const outcome = await exchange(this.#sender, { ...request, token });
       const isSuccess = outcome.kind === 'answer' && outcome.code === CODES.SUCCESS.code;
       const isToBeRenewed = isTokenRefused(outcome) && !isRenewed;
       const pause = isToBeRenewed ? 0 : isSuccess ? undefined : pauseAfter(outcome, tries, this.#retries);
-      onResponse?.({ ...notice, ...noticeOf(outcome), againAfterMs: pause });
+      tell(() => onResponse?.({ ...notice, ...noticeOf(outcome), againAfterMs: pause }));
       if (isSuccess) return { answer: outcome, attempts: attempt };
       if (pause === undefined) throw errorOf(outcome, request, attempt);
       if (isToBeRenewed) {
@@ -208,6 +213,19 @@ function errorOf(outcome: Answer | NoAnswer, request: Omit<Exchange, 'token'>, a
   const facts = { endpoint: request.endpoint.name, requestId, idempotencyKey, attempts };
   if (outcome.kind === 'no-answer') return new PerennialConnectionError({ ...outcome, ...facts });
   return new PerennialError({ ...outcome, ...facts });
+}
+
+const FUNCTIONS = ['fetch', 'now', 'wait', 'onRequest', 'onResponse'] as const;
+
+function readFunction(name: string, given: unknown): void {
+  if (given !== undefined && typeof given !== 'function') throw new TypeError(`${name} must be a function`);
+}
+
+/** One of another realm or library is as good. */
+function readSignal(signal: AbortSignal | null | undefined): AbortSignal | undefined {
+  if (signal === undefined || signal === null) return undefined;
+  if (typeof signal.throwIfAborted === 'function') return signal;
+  throw new TypeError('signal must be an AbortSignal');
 }
 
 function readBaseUrl(text: string): string {

@@ -1,5 +1,5 @@
 import { decryptField, type EncryptionVersion, encryptField, hmacSha256 } from '@perennial/wire';
-import type { Decrypt, Encrypt } from './fields.js';
+import { type Decrypt, type Encrypt, plainName } from './fields.js';
 
 const IV_BYTES: Readonly<Record<EncryptionVersion, number>> = { v1: 16, v2: 12 };
 
@@ -22,7 +22,7 @@ export function decrypterOf(aesKey: Uint8Array): Decrypt {
     try {
       return decryptField(value, aesKey);
     } catch {
-      throw new DecryptionError(field);
+      throw new DecryptionError(plainName(field));
     }
   };
 }
@@ -30,6 +30,7 @@ export function decrypterOf(aesKey: Uint8Array): Decrypt {
 /** Something that the service encrypted cannot be read: the aesKey is another channel's, or from before a reset. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
+  /** Under its plain name. */
   readonly field: string;
 
   constructor(field: string) {

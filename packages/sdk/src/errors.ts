@@ -1,15 +1,9 @@
 import { CODES, type CodeName, findResultCode } from '@perennial/wire';
+import { readDiagnosis, readHint, type SignatureDiagnosis } from './diagnosis.js';
+import { usePlainNames } from './fields.js';
 
 /** The names of docs/errors.md, and one for a code that this version does not know. */
 export type ErrorName = Exclude<CodeName, 'SUCCESS'> | 'UNKNOWN_CODE';
-
-/** What the sandbox says of a signature that does not match. */
-export interface SignatureDiagnosis {
-  /** The seven lines that the service built from what came. */
-  readonly lines: readonly string[];
-  /** What is probably wrong, the likeliest first. */
-  readonly likely: readonly { readonly mistake: string; readonly hint: string }[];
-}
 
 export interface ErrorFacts {
   readonly endpoint: string;
@@ -42,6 +36,8 @@ export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
   /** Which one it is: decide by this or by `code`, never by the message. */
   override readonly name: Name;
   readonly code: string;
+  /** The message as the service has it, with its own names of fields: `mobileEncrypted` where yours is `mobile`. */
+  readonly serviceMessage: string;
   readonly httpStatus: number;
   readonly requestId: string;
   readonly endpoint: string;
@@ -53,15 +49,16 @@ export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
   readonly idempotencyKey: string | undefined;
   /** How long the service asked to wait. */
   readonly retryAfterMs: number | undefined;
-  /** Only from a sandbox, and only about signatures. */
+  /** As the service has it; only from a sandbox, and only about signatures. What it means here is in the message. */
   readonly diagnosis: SignatureDiagnosis | undefined;
 
   constructor(facts: ErrorFacts) {
     const diagnosis = readDiagnosis(facts.data);
-    super(messageOf(facts.message, diagnosis));
+    super(messageOf(facts, diagnosis));
     // What a code is called is known at runtime alone; who asks for a name has it checked by isPerennialError.
     this.name = (findResultCode(facts.code)?.name ?? 'UNKNOWN_CODE') as Name;
     this.code = facts.code;
+    this.serviceMessage = facts.message;
     this.httpStatus = facts.httpStatus;
     this.requestId = facts.requestId;
     this.endpoint = facts.endpoint;
@@ -123,15 +120,8 @@ export class PerennialConnectionError extends Error {
   }
 }
 
-function messageOf(message: string, diagnosis: SignatureDiagnosis | undefined): string {
-  const first = diagnosis?.likely[0];
-  return first === undefined ? message : `${message}. Likely ${first.mistake}: ${first.hint}`;
-}
-
-function readDiagnosis(data: unknown): SignatureDiagnosis | undefined {
-  const { diagnosis } = (data ?? {}) as { diagnosis?: Partial<SignatureDiagnosis> | null };
-  if (!Array.isArray(diagnosis?.likely)) return undefined;
-  const isText = (value: unknown) => typeof value === 'string';
-  const likely = diagnosis.likely.filter((one) => isText(one?.mistake) && isText(one?.hint));
-  return { lines: diagnosis.lines ?? [], likely };
+function messageOf({ code, message }: ErrorFacts, diagnosis: SignatureDiagnosis | undefined): string {
+  const hint = readHint(code, diagnosis);
+  const said = message === '' ? (findResultCode(code)?.message ?? `code ${code}`) : usePlainNames(message);
+  return said + (hint === undefined ? '' : `. Likely ${hint}`);
 }

@@ -8,7 +8,11 @@ import {
   signRequest,
   toHex,
 } from '@perennial/wire';
+import { type ByteReader, readAtMost } from './bytes.js';
+import { readClock, unlessAborted } from './clock.js';
 import type { ConnectionFailure } from './errors.js';
+import { isObject } from './fields.js';
+import { parseJson } from './json.js';
 
 /** As much of fetch as is used. */
 export type Fetch = (
@@ -23,8 +27,15 @@ export type Fetch = (
 ) => Promise<{
   readonly status: number;
   readonly headers: { get(name: string): string | null };
+  /** With a reader it is read piece by piece, otherwise by `text`. */
+  readonly body?: unknown;
   text(): Promise<string>;
 }>;
+
+type Fetched = Awaited<ReturnType<Fetch>>;
+
+/** More than the longest answer has. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** One request as it is to be sent; every try of it is signed anew. */
 export interface Exchange {
@@ -43,7 +54,7 @@ export interface Sender {
   readonly appSecret: Uint8Array;
   readonly timeoutMs: number;
   readonly fetch: Fetch;
-  now(): number;
+  readonly now: () => number;
 }
 
 export interface Answer {
@@ -71,10 +82,11 @@ export interface NoAnswer {
 
 const encoder = new TextEncoder();
 
-/** Sends it once. Throws only when the caller has given up. */
+/** Sends it once. Throws only when the caller has given up, or has a clock that does not work. */
 export async function exchange(sender: Sender, request: Exchange): Promise<Answer | NoAnswer> {
   const { signal } = request;
   signal?.throwIfAborted();
+  const headers = headersOf(sender, request);
   // Not AbortSignal.any, which is younger than the rest of what is needed here.
   const limit = new AbortController();
   const giveUp = () => limit.abort(signal?.reason);
@@ -85,14 +97,8 @@ export async function exchange(sender: Sender, request: Exchange): Promise<Answe
     limit.abort();
   }, sender.timeoutMs);
   try {
-    const response = await sender.fetch(sender.baseUrl + request.endpoint.path, {
-      method: 'POST',
-      headers: headersOf(sender, request),
-      body: request.body,
-      redirect: 'manual',
-      signal: limit.signal,
-    });
-    return readAnswer(response.status, response.headers, await response.text(), sender.now());
+    // A fetch that is not the platform's may not look at the signal.
+    return await unlessAborted(sendOnce(sender, request, headers, limit.signal), limit.signal);
   } catch (cause) {
     signal?.throwIfAborted();
     if (isLate) return noAnswer('timeout', `no answer within ${sender.timeoutMs} ms`, undefined, cause);
@@ -103,8 +109,36 @@ export async function exchange(sender: Sender, request: Exchange): Promise<Answe
   }
 }
 
+async function sendOnce(
+  sender: Sender,
+  request: Exchange,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Answer | NoAnswer> {
+  const response = await sender.fetch(sender.baseUrl + request.endpoint.path, {
+    method: 'POST',
+    headers,
+    body: request.body,
+    redirect: 'manual',
+    signal,
+  });
+  const json = await readText(response);
+  if (json === undefined) {
+    return noAnswer('unreadable-answer', `an answer of more than ${MAX_ANSWER_BYTES} bytes`, response.status);
+  }
+  return readAnswer(response.status, response.headers, json, sender.now());
+}
+
+/** Undefined when it is too long. */
+async function readText(response: Fetched): Promise<string | undefined> {
+  const body = response.body as { getReader?: () => ByteReader } | null | undefined;
+  if (typeof body?.getReader !== 'function') return response.text();
+  const bytes = await readAtMost(body.getReader(), MAX_ANSWER_BYTES);
+  return bytes && new TextDecoder().decode(bytes);
+}
+
 function headersOf(sender: Sender, { endpoint, body, requestId, token, idempotencyKey }: Exchange) {
-  const timestamp = String(sender.now());
+  const timestamp = String(readClock(sender.now));
   const nonce = toHex(randomBytes(16));
   const bodySha256 = sha256Hex(encoder.encode(body));
   const parts = { path: endpoint.path, query: '', bodySha256, timestamp, nonce, requestId };
@@ -128,9 +162,8 @@ function readAnswer(
 ): Answer | NoAnswer {
   const envelope = parseEnvelope(json);
   const retryAfterMs = readRetryAfter(headers.get(HEADERS.retryAfter), now);
-  // A success is HTTP 200 and code 0 together.
-  if (envelope === undefined || (envelope.code === CODES.SUCCESS.code && httpStatus !== CODES.SUCCESS.http)) {
-    const what = httpStatus >= 300 && httpStatus < 400 ? 'a redirect' : 'something that is not the service';
+  if (envelope === undefined || !isWhole(envelope, httpStatus)) {
+    const what = isRedirect(httpStatus) ? 'a redirect' : 'something that is not the service';
     const message = `${what} answered with HTTP ${httpStatus}: check baseUrl`;
     return { ...noAnswer('unreadable-answer', message, httpStatus), retryAfterMs };
   }
@@ -138,10 +171,10 @@ function readAnswer(
     kind: 'answer',
     httpStatus,
     code: envelope.code,
-    message: envelope.message ?? '',
+    message: textOf(envelope.message),
     data: envelope.data ?? null,
-    requestId: envelope.requestId ?? '',
-    timestamp: envelope.timestamp ?? '',
+    requestId: textOf(envelope.requestId),
+    timestamp: textOf(envelope.timestamp),
     replayed: headers.get(HEADERS.idempotencyReplayed) === 'true',
     retryAfterMs,
     json,
@@ -150,15 +183,24 @@ function readAnswer(
 
 interface ReadEnvelope {
   readonly code: string;
-  readonly message?: string;
+  readonly message?: unknown;
   readonly data?: unknown;
-  readonly requestId?: string;
-  readonly timestamp?: string;
+  readonly requestId?: unknown;
+  readonly timestamp?: unknown;
 }
+
+/** A success is HTTP 200 and code 0 together, and has data. */
+const isWhole = ({ code, data }: ReadEnvelope, httpStatus: number): boolean =>
+  code !== CODES.SUCCESS.code || (httpStatus === CODES.SUCCESS.http && isObject(data) && !Array.isArray(data));
+
+/** 0 is what a browser says of one that was not followed. */
+const isRedirect = (httpStatus: number): boolean => httpStatus === 0 || (httpStatus >= 300 && httpStatus < 400);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function parseEnvelope(json: string): ReadEnvelope | undefined {
   try {
-    const value = JSON.parse(json) as Partial<ReadEnvelope> | null;
+    const value = parseJson(json) as Partial<ReadEnvelope> | null;
     return typeof value?.code === 'string' ? (value as ReadEnvelope) : undefined;
   } catch {
     return undefined;

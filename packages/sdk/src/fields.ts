@@ -1,4 +1,4 @@
-import type { AnySchema } from '@perennial/wire';
+import { type AnySchema, endpoints } from '@perennial/wire';
 
 const SUFFIX = 'Encrypted';
 
@@ -28,7 +28,8 @@ export type Decrypt = (value: string, field: string) => string;
  */
 export function encryptFields(schema: AnySchema, body: Fields, encrypt: Encrypt, place = ''): Fields {
   const properties = (schema as SomeSchema).properties ?? {};
-  const sealed: Fields = {};
+  // Without a prototype, so that __proto__ is a name like any other.
+  const sealed: Fields = Object.create(null);
   const taken = new Set<string>();
   for (const [name, property] of Object.entries(properties)) {
     const plain = plainName(name);
@@ -36,15 +37,35 @@ export function encryptFields(schema: AnySchema, body: Fields, encrypt: Encrypt,
     if (plain === name) sealed[name] = encryptWithin(property, body[name], encrypt, place + name);
     else sealed[name] = body[plain] === undefined ? body[name] : encryptText(body[plain], place + name, encrypt);
   }
-  for (const [name, value] of Object.entries(body)) if (!taken.has(name)) sealed[name] = value;
+  for (const [name, value] of Object.entries(body)) {
+    if (taken.has(name)) continue;
+    if (ENCRYPTED_ANYWHERE.has(name))
+      throw new TypeError(`${place}${name} has no place here, and would not be encrypted`);
+    sealed[name] = value;
+  }
   return sealed;
 }
 
+/** The plain names of what is encrypted in one request or another: they are not to be sent in the clear by a slip. */
+const ENCRYPTED_ANYWHERE: ReadonlySet<string> = new Set(endpoints.flatMap(({ request }) => listEncrypted(request)));
+
+function listEncrypted(schema: AnySchema): string[] {
+  return Object.entries((schema as SomeSchema).properties ?? {}).flatMap(([name, property]) =>
+    plainName(name) === name ? listEncrypted(property) : [plainName(name)],
+  );
+}
+
 function encryptText(text: unknown, place: string, encrypt: Encrypt): unknown {
-  if (typeof text === 'string') return encrypt(text, place);
+  if (typeof text === 'string') return encrypt(requireWhole(text, place), place);
   // Absent, as an event says it.
   if (text === null) return null;
   throw new TypeError(`${plainName(place)} must be a string`);
+}
+
+/** Half of a character has no bytes: another text would be encrypted in place of this one. */
+function requireWhole(text: string, place: string): string {
+  if (/\p{Surrogate}/u.test(text)) throw new TypeError(`${plainName(place)} holds half of a character`);
+  return text;
 }
 
 function encryptWithin(schema: AnySchema, value: unknown, encrypt: Encrypt, place: string): unknown {
@@ -72,6 +93,12 @@ export function decryptFields(value: unknown, decrypt: Decrypt): unknown {
 /** Most answers have none, and a page of them may be long: then it need not be gone through. */
 export const mayHoldEncrypted = (json: string): boolean => json.includes(`${SUFFIX}"`);
 
-const plainName = (name: string): string => (name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : name);
+/** `mobile` for `mobileEncrypted`. */
+export function plainName(name: string): string {
+  return /.Encrypted$/.test(name) ? name.slice(0, -SUFFIX.length) : name;
+}
 
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+/** A text about fields of the service, in the names that a caller has for them. */
+export const usePlainNames = (text: string): string => text.replace(/\b[a-z]\w*Encrypted\b/g, plainName);
+
+export const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;

@@ -33,6 +33,7 @@ export {
   type ResponseNotice,
   type WholeAnswer,
 } from './client.js';
+export type { SignatureDiagnosis } from './diagnosis.js';
 export { DecryptionError } from './encryption.js';
 export {
   type ConnectionFailure,
@@ -40,7 +41,6 @@ export {
   isPerennialError,
   PerennialConnectionError,
   PerennialError,
-  type SignatureDiagnosis,
 } from './errors.js';
 export type { Fetch } from './exchange.js';
 export type { CallOptions, ListOptions, Methods } from './methods.js';

@@ -69,7 +69,8 @@ export function makeMethods(call: AnyCall): Methods {
       above[part] ??= {};
       return above[part] as Record<string, unknown>;
     }, methods);
-    folder[last] = (body: unknown = {}, options: CallOptions = {}) => call(name as EndpointName, body, options);
+    folder[last] = (body: unknown = {}, options?: CallOptions | null) =>
+      call(name as EndpointName, body, options ?? {});
     const list = listFieldOf(response);
     if (list !== undefined) folder[`${last}All`] = iterator(call, name as EndpointName, list);
   }
@@ -87,10 +88,16 @@ function iterator(call: AnyCall, name: EndpointName, list: string) {
     do {
       const asked: Record<string, unknown> = cursor === undefined ? body : { ...body, cursor };
       const page = (await call(name, asked, { signal })) as Page;
-      yield* page[list] as unknown[];
+      yield* readItems(page[list], name);
+      if (page.nextCursor !== null && page.nextCursor === cursor) throw new TypeError(`${name} goes in a circle`);
       cursor = page.nextCursor;
     } while (typeof cursor === 'string');
   };
+}
+
+function readItems(items: unknown, name: string): readonly unknown[] {
+  if (Array.isArray(items)) return items;
+  throw new TypeError(`${name} was answered without a list`);
 }
 
 /** Of an answer in pages, the field with the records. */

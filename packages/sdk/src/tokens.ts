@@ -1,4 +1,5 @@
 import type { Token } from '@perennial/wire';
+import { unlessAborted } from './clock.js';
 
 /** So long before its end a token is not used any more. */
 const MARGIN_MS = 60_000;
@@ -44,12 +45,4 @@ export class Tokens {
       this.#coming = undefined;
     }
   }
-}
-
-function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }

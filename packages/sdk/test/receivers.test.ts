@@ -13,7 +13,7 @@ import {
   type WebhookEvent,
   WebhookVerificationError,
 } from '../src/index.js';
-import { paymentEvent, SECRETS } from './support.js';
+import { deepEvent, paymentEvent, SECRETS, signText } from './support.js';
 
 const { callbackSecret, aesKey } = SECRETS;
 
@@ -128,6 +128,30 @@ describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify']
     ).toBe(401);
   });
 
+  it('refuses what is nested too deeply to be gone through, and lives on', async () => {
+    const body = deepEvent('evt_deep', 100_000);
+    const headers = signText(body, '/events', 'evt_deep', Date.now());
+    const response = await fetch(`${base()}/events`, { method: 'POST', headers, body });
+    expect([response.status, await response.json()]).toEqual([400, { code: 'too-deep' }]);
+    expect(errors).toMatchObject([[{ reason: 'too-deep' }, undefined]]);
+    expect(await send(base(), newEvent())).toEqual([200, { code: '0' }]);
+  });
+
+  it('refuses a header that came twice', async () => {
+    const { headers, body } = signWebhookForTest({ callbackSecret, aesKey, path: '/events', event: newEvent() });
+    const twice = new Headers(headers);
+    twice.append('X-SVC-Signature', headers['X-SVC-Signature'] ?? '');
+    const response = await fetch(`${base()}/events`, { method: 'POST', headers: twice, body });
+    expect([response.status, await response.json()]).toEqual([401, { code: 'malformed-header' }]);
+  });
+
+  it('refuses nothing at all', async () => {
+    for (const headers of [{ 'Content-Type': 'application/json' }, {}]) {
+      const response = await fetch(`${base()}/events`, { method: 'POST', headers });
+      expect([response.status, await response.json()]).toEqual([401, { code: 'missing-header' }]);
+    }
+  });
+
   it('takes an event again that it could not deal with', async () => {
     const event = newEvent();
     const broken = new Error('the database is away');
@@ -181,6 +205,63 @@ describe('a receiver', () => {
     const base = await listen(asExpress((bytes) => JSON.parse(bytes.toString('utf8'))));
     expect(await send(base, newEvent())).toEqual([500, { code: 'body-was-parsed' }]);
     expect(String(errors[0]?.[0])).toContain('must be the bytes that came');
+  });
+
+  it('behind something that has read the body and kept nothing says so', async () => {
+    const receiver = createNodeReceiver(options);
+    const base = await listen(async (request, response) => {
+      for await (const _ of request);
+      await receiver(request, response);
+    });
+    expect(await send(base, newEvent())).toEqual([500, { code: 'missing-body' }]);
+    const { headers, body } = signWebhookForTest({ callbackSecret, path: '/events', event: newEvent() });
+    const used = new Request('http://receiver.example/events', { method: 'POST', headers, body });
+    await used.text();
+    expect((await receiveByFetch(used)).status).toBe(500);
+    expect(errors.map(([error]) => (error as WebhookVerificationError).reason)).toEqual([
+      'missing-body',
+      'missing-body',
+    ]);
+  });
+
+  it('does not answer twice where something else has answered, nor fail for it', async () => {
+    let ended: Promise<void> | undefined;
+    const receiver = createNodeReceiver(options);
+    const base = await listen((request, response) => {
+      response.writeHead(202).end('{}');
+      ended = receiver(request, response);
+    });
+    expect(await send(base, newEvent())).toEqual([202, {}]);
+    await expect(ended).resolves.toBeUndefined();
+  });
+
+  it('on fetch answers a body that breaks off', async () => {
+    const body = new ReadableStream({ start: (control) => control.error(new Error('cut')) });
+    const request = new Request('http://receiver.example/events', {
+      method: 'POST',
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    expect((await receiveByFetch(request)).status).toBe(400);
+  });
+
+  it('lives on when onError rejects', async () => {
+    const onError = (error: unknown) => {
+      errors.push([error, undefined]);
+      return Promise.reject(new Error('the log is away'));
+    };
+    const base = await listen(createNodeReceiver({ ...options, onError }));
+    expect(await send(base, newEvent(), (body) => `${body} `)).toEqual([401, { code: 'signature-mismatch' }]);
+    expect(await send(base, newEvent())).toEqual([200, { code: '0' }]);
+    expect(errors).toHaveLength(1);
+  });
+
+  it('does not lose an event to a store that says neither new nor known', async () => {
+    const store = { remember: async () => true as unknown as 'new', forget: async () => undefined };
+    const base = await listen(createNodeReceiver({ ...options, store }));
+    expect(await send(base, newEvent())).toEqual([500, { code: 'failed' }]);
+    expect(String(errors[0]?.[0])).toContain("store.remember must give 'new' or 'known'");
+    expect(() => createNodeReceiver({ ...options, store: {} as never })).toThrow('store.remember must be a function');
   });
 
   it('behind a proxy goes by the path that it is told', async () => {

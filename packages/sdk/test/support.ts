@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { sha256Hex, signRequest } from '@perennial/wire';
+import { sha256Hex, signRequest, signWebhook } from '@perennial/wire';
 import { PerennialClient, type PerennialClientOptions, type ResponseNotice, type WebhookEvent } from '../src/index.js';
 
 export const SECRETS = {
@@ -33,6 +33,22 @@ export const paymentEvent = (eventId: string, mobile: string | null = '138000000
     mobile,
   },
 });
+
+/** A body that no service writes, under a right signature. */
+export function signText(body: string, path: string, eventId: string, now: number): Record<string, string> {
+  const [timestamp, nonce] = [String(now), '0123456789abcdef0123456789abcdef'];
+  const parts = { path, bodySha256: sha256Hex(Buffer.from(body)), timestamp, nonce, eventId };
+  return {
+    'Content-Type': 'application/json',
+    'X-SVC-Timestamp': timestamp,
+    'X-SVC-Nonce': nonce,
+    'X-SVC-Event-Id': eventId,
+    'X-SVC-Signature': signWebhook(parts, Buffer.from(SECRETS.callbackSecret, 'base64')),
+  };
+}
+
+export const deepEvent = (eventId: string, levels: number): string =>
+  `{"eventId":"${eventId}","data":${'['.repeat(levels)}${']'.repeat(levels)}}`;
 
 export interface Asked {
   readonly path: string;

@@ -6,7 +6,7 @@ import {
   verifyWebhook,
   WebhookVerificationError,
 } from '../src/index.js';
-import { NOW, paymentEvent, SECRETS } from './support.js';
+import { deepEvent, NOW, paymentEvent, SECRETS, signText } from './support.js';
 
 interface Vectors {
   readonly callbackSecret: string;
@@ -90,7 +90,9 @@ describe('an event', () => {
     );
     const lists = Object.fromEntries(Object.entries(lower).map(([name, value]) => [name, [value as string]]));
     for (const rawBody of [bytes, new Uint8Array(bytes), new Uint8Array(bytes).buffer, options.rawBody]) {
-      for (const headers of [options.headers, lower, lists, new Headers(lower as Record<string, string>)]) {
+      const fetched = new Headers(lower as Record<string, string>);
+      const map = new Map(Object.entries(lower as Record<string, string>)) as unknown as Headers;
+      for (const headers of [options.headers, lower, lists, fetched, map]) {
         expect(verdict({ ...options, headers, rawBody })).toBe('good');
       }
     }
@@ -116,11 +118,54 @@ describe('what is refused', () => {
     expect(verdict({ ...options, headers: { ...headers, 'X-SVC-Nonce': ['a', 'b'] } })).toBe('malformed-header');
     expect(verdict({ ...options, headers: { ...headers, 'X-SVC-Signature': 'short' } })).toBe('signature-mismatch');
     expect(verdict({ ...options, path: '/other' })).toBe('signature-mismatch');
+    const joined = `${headers['X-SVC-Signature']}, ${headers['X-SVC-Signature']}`;
+    expect(verdict({ ...options, headers: { ...headers, 'X-SVC-Signature': joined } })).toBe('malformed-header');
     const parsed = JSON.parse(options.rawBody as string);
     expect(verdict({ ...options, rawBody: parsed })).toBe('body-was-parsed');
     expect(verdict({ ...options, rawBody: JSON.stringify(parsed, null, 1) })).toBe('signature-mismatch');
     const otherKey = Buffer.alloc(32, 1).toString('base64');
     expect(verdict({ ...options, aesKey: otherKey })).toBe('cannot-decrypt');
+  });
+
+  it('is a header that came twice, in whatever case, even when both are the same', () => {
+    const options = signed();
+    const headers = options.headers as Record<string, string>;
+    for (const name of ['X-SVC-Timestamp', 'X-SVC-Nonce', 'X-SVC-Event-Id', 'X-SVC-Signature']) {
+      const value = headers[name] as string;
+      for (const twice of [{ [name.toLowerCase()]: value }, { [name]: [value, value] }]) {
+        const given = { ...options, headers: { ...headers, ...twice } };
+        expect(verdict(given)).toBe('malformed-header');
+        expect(() => verifyWebhook(given)).toThrow(`${name} came more than once`);
+      }
+      expect(verdict({ ...options, headers: { ...headers, [name.toLowerCase()]: undefined } })).toBe('good');
+    }
+    expect(verdict({ ...options, headers: { ...headers, accept: ['a', 'b'], Accept: 'c' } })).toBe('good');
+  });
+
+  it('is what is not there, in words that say what is missing', () => {
+    for (const none of [undefined, null]) {
+      const without = (name: string) => ({ ...signed(), [name]: none }) as VerifyWebhookOptions;
+      expect(verdict(without('headers'))).toBe('missing-header');
+      expect(() => verifyWebhook(without('headers'))).toThrow('headers are missing');
+      expect(verdict(without('rawBody'))).toBe('missing-body');
+      expect(() => verifyWebhook(without('rawBody'))).toThrow('rawBody is missing');
+      expect(() => verifyWebhook(without('path'))).toThrow(/^path must be the path of the callback address/);
+      expect(() => verifyWebhook(without('callbackSecret'))).toThrow(/^callbackSecret must be a string/);
+      expect(() => verifyWebhook(none as unknown as VerifyWebhookOptions)).toThrow('options must be an object');
+    }
+  });
+
+  it('is a body that is nested more deeply than any event, with a key and without', () => {
+    for (const [levels, expected] of [
+      [60, 'good'],
+      [64, 'too-deep'],
+      [100_000, 'too-deep'],
+    ] as const) {
+      const rawBody = deepEvent('evt_1', levels);
+      const options = { ...signed(), headers: signText(rawBody, PATH, 'evt_1', NOW), rawBody };
+      expect(verdict(options)).toBe(expected);
+      expect(verdict({ ...options, aesKey: SECRETS.aesKey })).toBe(expected);
+    }
   });
 
   it('is what was signed for another time, in both directions', () => {
@@ -141,6 +186,9 @@ describe('what is refused', () => {
       { callbackSecret: [] },
       { aesKey: 'no' },
       { path: 'https://x.example/events' },
+      { toleranceMs: Number.NaN },
+      { toleranceMs: -1 },
+      { now: () => Number.NaN },
     ]) {
       expect(() => verifyWebhook({ ...signed(), ...wrong })).toThrow(TypeError);
     }

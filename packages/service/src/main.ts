@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   const stopping = new AbortController();
   stopOnSignals(stopping);
   stopOnBugs(stopping, log);
-  const starting = await answerWhileStarting(settings);
+  const starting = await answerWhileStarting(settings, log);
   const opened = await openDatabaseFromSettings(settings, {
     role: 'service',
     log: (line) => say(`  ${line}`),
@@ -133,12 +133,12 @@ async function listenEverywhere(
  * later. If the interface has another port, that refuses connections, so that a proxy chooses another node. Nothing listens if
  * the system is to choose the port, since nobody knows it yet.
  */
-async function answerWhileStarting(settings: Settings): Promise<FastifyInstance | undefined> {
+async function answerWhileStarting(settings: Settings, log: Logger): Promise<FastifyInstance | undefined> {
   const { host, port, metricsHost, metricsPort } = settings;
   const isApart = metricsPort !== undefined;
   const address = isApart ? { host: metricsHost, port: metricsPort } : { host, port };
   if (address.port === 0) return undefined;
-  const app = createStartingApp(systemClock);
+  const app = createStartingApp({ clock: systemClock, log });
   await listenAt(app, address, isApart ? MONITORING : INTERFACE);
   return app;
 }

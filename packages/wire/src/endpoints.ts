@@ -34,7 +34,7 @@ import { OrdersAdvanceRequest, ordersAdvanceChecks } from './schemas/orders-adva
 import { ordersCreateChecks } from './schemas/orders-create-checks.js';
 import { PaymentChannelsListData, PaymentChannelsListRequest } from './schemas/payment-channels.js';
 import { PaymentDetail, PaymentsQueryRequest } from './schemas/payments.js';
-import { PaymentsRefundRequest } from './schemas/payments-refund.js';
+import { PaymentsRefundData, PaymentsRefundRequest } from './schemas/payments-refund.js';
 import { ProductsListData, ProductsListRequest } from './schemas/products.js';
 import type { AnySchema, Static } from './schemas/type.js';
 
@@ -248,7 +248,7 @@ export const ENDPOINTS = {
     write: true,
     sandboxOnly: true,
     request: PaymentsRefundRequest,
-    response: PaymentDetail,
+    response: PaymentsRefundData,
     codes: ['SUBSCRIPTION_NOT_FOUND', 'SETTLEMENT_MODE_MISMATCH'],
   }),
   'sandbox/events/pull': endpoint('sandbox/events/pull', {

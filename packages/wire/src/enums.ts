@@ -17,6 +17,10 @@ export const paymentStatuses = [
 ] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
+/** Of one refund that was asked for. */
+export const refundStatuses = ['PROCESSING', 'SUCCESS', 'FAIL'] as const;
+export type RefundStatus = (typeof refundStatuses)[number];
+
 export const agreementStatuses = ['BIND_ING', 'BIND_SUCCESS', 'BIND_FAIL', 'CANCELED', 'REPLACED'] as const;
 export type AgreementStatus = (typeof agreementStatuses)[number];
 

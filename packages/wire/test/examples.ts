@@ -325,7 +325,10 @@ export const data: { [Name in EndpointName]: [DataOf<Name>, ...DataOf<Name>[]] }
   ],
   'events/replay': [{ replayed: 0 }, { replayed: 10_000 }],
   'sandbox/orders/advance': [mainOrder],
-  'sandbox/payments/refund': [paymentDetail],
+  'sandbox/payments/refund': [
+    { ...paymentDetail, refundStatus: 'PROCESSING', refundFailReason: null },
+    { ...paymentDetail, refundStatus: 'FAIL', refundFailReason: 'no "funds"' },
+  ],
   'sandbox/events/pull': [
     {
       pushes: [

@@ -5,6 +5,7 @@ import { startResults, startSearchBox } from './search-box.js';
 startThemeSwitch();
 startChoices();
 startCopyButtons();
+startTasks();
 startSearchBox();
 void startResults();
 markSectionInView();
@@ -48,6 +49,15 @@ function choose(memory: string, value: string | null): void {
   if (value === null) return;
   for (const choice of document.querySelectorAll<HTMLInputElement>(`[data-memory="${memory}"] > input`))
     if (choice.value === value) choice.checked = true;
+}
+
+/** What was ticked off on a list stays so, in this browser. */
+function startTasks(): void {
+  for (const box of document.querySelectorAll<HTMLInputElement>('.task input')) {
+    const name = `task ${location.pathname} ${box.closest('.task')?.textContent?.trim()}`;
+    box.checked = recall(name) === 'done';
+    box.addEventListener('change', () => remember(name, box.checked ? 'done' : 'open'));
+  }
 }
 
 function startCopyButtons(): void {

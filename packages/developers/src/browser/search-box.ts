@@ -87,11 +87,18 @@ export function startSearchBox(): void {
   });
 }
 
+function describeOutcome(query: string, count: number | undefined): string {
+  if (count === undefined) return 'The search could not be loaded. Try again.';
+  if (count > 0) return `${count} found for “${query}”.`;
+  return `Nothing found for “${query}”. Try fewer words, the name of a field, or a code such as 401002.`;
+}
+
 /** The page of results. */
 export async function startResults(): Promise<void> {
   const list = find('#results');
   const said = find('#results-said');
-  if (!list || !said) return;
+  const wayOn = find<HTMLElement>('#way-on');
+  if (!list || !said || !wayOn) return;
   const query = new URLSearchParams(location.search).get('q') ?? '';
   const box = find<HTMLInputElement>('.search input');
   if (box) box.value = query;
@@ -101,10 +108,8 @@ export async function startResults(): Promise<void> {
     return;
   }
   const found = await search(query).catch(() => undefined);
-  said.textContent =
-    found === undefined
-      ? 'The search could not be loaded. Try again.'
-      : `${found.length === 0 ? 'Nothing' : found.length} found for “${query}”.`;
+  said.textContent = describeOutcome(query, found?.length);
+  wayOn.hidden = found !== undefined && found.length > 0;
   list.replaceChildren(
     ...(found ?? [])
       .slice(0, 50)

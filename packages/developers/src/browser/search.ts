@@ -1,11 +1,12 @@
 import { element } from './dom.js';
 
-/** As the build has written it: path, title, heading, kind, text. */
+/** As the build has written it: path, title, heading, kind, other words, text. */
 interface Entry {
   readonly u: string;
   readonly t: string;
   readonly h: string;
   readonly k: string;
+  readonly w?: string;
   readonly x: string;
 }
 
@@ -52,32 +53,50 @@ function scoreOf(entry: Entry, words: readonly string[]): number {
   return score + (entry.h === '' ? 2 : 0);
 }
 
-function scoreOfWord({ t, h, x }: Entry, word: string): number {
-  const inWords = (text: string) => {
-    const lower = text.toLowerCase();
-    if (!lower.includes(word)) return 0;
-    return wordsOf(text).some((one) => one === word) ? 3 : wordsOf(text).some((one) => one.startsWith(word)) ? 2 : 1;
+/** Letters of a word that may be two words glued together: fewer are found in the middle of other words. */
+const GLUED = 6;
+
+const squashed = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
+
+/** Retries and retry, codes and code. */
+const stemOf = (word: string): string => word.replace(/ies$/, 'y').replace(/([^s])s$/, '$1');
+
+function scoreOfWord({ t, h, w = '', x }: Entry, word: string): number {
+  const stem = stemOf(word);
+  const scoreIn = (text: string) => {
+    const words = wordsOf(text);
+    if (words.some((one) => one === word || stemOf(one) === stem)) return 3;
+    if (words.some((one) => one.startsWith(word))) return 2;
+    if (text.toLowerCase().includes(word)) return 1;
+    return word.length >= GLUED && squashed(text).includes(word) ? 1 : 0;
   };
-  return inWords(h) * 12 + inWords(t) * 8 + inWords(x) * 2;
+  const inHeading = Math.max(scoreIn(h), isBegunBy(word, h) && scoreIn(x) > 0 ? 1 : 0);
+  return inHeading * 12 + scoreIn(t) * 8 + scoreIn(w) * 8 + scoreIn(x) * 2;
 }
+
+/** `idempotencykey` is about what stands under the heading Idempotency. */
+const isBegunBy = (word: string, heading: string): boolean =>
+  wordsOf(heading).some((one) => one.length >= GLUED && word.startsWith(one));
 
 /** The title, where it is, and the words around what was searched. */
 export function describeFound({ entry }: Found, query: string, title: (text: string) => Node): Node[] {
   const words = wordsOf(query);
-  const heading = entry.h === '' ? entry.t : entry.h;
-  const kind = entry.h === '' ? entry.k : `${entry.k}: ${entry.t}`;
+  const heading = entry.h === '' ? entry.t : `${entry.t}: ${entry.h}`;
   return [
-    element('span', { class: 'found-title' }, title(heading), element('span', { class: 'found-kind' }, kind)),
+    element('span', { class: 'found-title' }, title(heading), element('span', { class: 'found-kind' }, entry.k)),
     element('span', { class: 'found-text' }, ...marked(excerptOf(entry.x, words), words)),
   ];
 }
 
+const EXCERPT = 220;
+
 function excerptOf(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
   const at = Math.min(...words.map((word) => lower.indexOf(word)).filter((place) => place >= 0), text.length);
-  if (at === text.length || at < 80) return text.slice(0, 220);
-  const from = text.indexOf(' ', at - 60) + 1;
-  return `… ${text.slice(from, from + 220)}`;
+  const from = at === text.length || at < 80 ? 0 : text.indexOf(' ', at - 60) + 1;
+  const isWhole = text.length - from <= EXCERPT;
+  const to = isWhole ? text.length : text.lastIndexOf(' ', from + EXCERPT);
+  return `${from === 0 ? '' : '… '}${text.slice(from, to)}${isWhole ? '' : ' …'}`;
 }
 
 function marked(text: string, words: readonly string[]): (Node | string)[] {

@@ -25,7 +25,7 @@ export const CODE_TEXTS: Readonly<Record<CodeName, CodeText>> = {
     advice: 'send less',
   },
   PATH_NOT_FOUND: {
-    when: 'there is no such endpoint',
+    when: 'there is no such endpoint. In the sandbox the message names the one that was probably meant, and says whether the prefix is missing, a slash is too many or a letter is a capital',
     advice: 'check the path',
   },
   METHOD_NOT_ALLOWED: {
@@ -145,11 +145,11 @@ export const CODE_TEXTS: Readonly<Record<CodeName, CodeText>> = {
     advice: 'nothing more to do on it',
   },
   PRODUCT_NOT_FOUND: {
-    when: 'there is no such product',
+    when: 'there is no such product. The message names the field, and the code if it looks like one',
     advice: 'choose one that `products/list` shows',
   },
   PRODUCT_NOT_AUTHORIZED: {
-    when: 'the product exists and is not authorized to this channel',
+    when: 'the product exists and is not authorized to this channel; the message as above',
     advice: 'have it authorized',
   },
   CYCLE_MISMATCH: {

@@ -110,8 +110,14 @@ Send an Idempotency-Key. Without one a resend makes no second order either: \`ex
 were not started are \`CANCELED\`. What was paid or billed stays, with its benefits. In A the agreement is \`CANCELED\` too, unless
 another order of the user runs on it.
 
-An order that has ended already answers code \`0\` and stays as it is. One whose first debit has no result yet is 420008: ask
-orders/query until it has one, and try again with a new Idempotency-Key.`,
+| state of the order | answer |
+|---|---|
+| \`ACTIVE\` | code \`0\`: it is \`UNSUBSCRIBED\` now |
+| \`UNSUBSCRIBED\`, \`TERMINATED\` | code \`0\` with the order as it is: nothing happens |
+| \`COMPLETED\` | 420004: its last period is over |
+| \`INITIALIZING\` | 420008: the first debit has no result yet |
+
+After 420008 ask orders/query until the first debit has a result, and try again with a new Idempotency-Key.`,
   },
   'payments/query': {
     group: 'Payments',
@@ -156,7 +162,10 @@ fail: any outcome but \`SUCCESS\` is 400001. Nothing due is code \`0\` with the 
     group: 'Rehearsals',
     title: 'Refund a period',
     text: `Refunds are made by operators; this makes one by the same steps, with the same event, so that you can rehearse it. Way A alone:
-in B you make refunds yourself, and it is 420009. A period that was not paid, or more than is left of it, is 400001.`,
+in B you make refunds yourself, and it is 420009. A period that was not paid, or more than is left of it, is 400001.
+
+Code \`0\` means that the refund was asked for. \`refundStatus\` says what the institution made of it: where it refuses, or does not
+say at once, the period is shown as it is.`,
   },
   'sandbox/events/pull': {
     group: 'Rehearsals',

@@ -13,6 +13,9 @@ const PERIODS = {
   totalCycles: 'Number of periods.',
 };
 
+const RETRY_NO =
+  'How often the event was sent before: 0 the first time, then 1, 2, 3. Do not use it to find duplicates: after a fault of the service the same number can come twice. `eventId` is what stays the same.';
+
 export const REQUEST_FIELDS: Readonly<Record<string, string>> = {
   ...CARD,
   orderNo: "The service's number of the order. Exactly one of `orderNo` and `externalOrderNo`.",
@@ -157,13 +160,13 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'EventsListRequest.orderNo': 'Only of one order. Not together with `externalOrderNo`.',
   'EventsListRequest.externalOrderNo': 'Only of one order, by your number. Not together with `orderNo`.',
   'EventsListRequest.eventType': 'Only of one type.',
-  'EventsListRequest.deliveryStatus': 'Only those that this has become of.',
+  'EventsListRequest.deliveryStatus': 'Only events whose delivery is in this state. Default: all.',
   'EventsListRequest.from': 'Only those that were written at this time or later.',
   'EventsListRequest.to': 'Only those that were written before this time.',
   'EventsListData.events': 'The events.',
   'EventRecord.lastEventId':
     'Periods that were voided together are one record: this is the id of the last, `eventId` that of the first. Null for every other event.',
-  'EventRecord.deliveryStatus': 'What has become of it.',
+  'EventRecord.deliveryStatus': 'Whether your receiver has it.',
   'EventRecord.pushes': 'How often it was sent so far.',
   'EventRecord.lastPushTime': 'When it was last sent. Null if it was not.',
   'EventRecord.data': 'As it was sent, but without `mobileEncrypted`.',
@@ -180,6 +183,11 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'PaymentsRefundRequest.paymentOrderNo': 'Of a period that was paid, in A.',
   'PaymentsRefundRequest.amountCent': 'What is refunded, in cents. Default: all that is left.',
   'PaymentsRefundRequest.reason': 'Any text; kept with the refund.',
+  'PaymentsRefundData.usedAmountCent': 'Face value of what the user has claimed, at most `amountCent`.',
+  'PaymentsRefundData.claimRecords': 'What the user has claimed of this period.',
+  'PaymentsRefundData.refundStatus':
+    'What became of this refund: `SUCCESS`, `FAIL` if the institution refused, `PROCESSING` while it has not said.',
+  'PaymentsRefundData.refundFailReason': 'What the institution said when it refused, else null.',
 
   'EventsPullRequest.path': 'The path of the address that they are to be sent to, such as `/events`: it is signed.',
   'EventsPullRequest.from': 'Those that were written at this time or later. Default: all.',
@@ -204,11 +212,9 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'PaymentPayload.agreementShareFlag': 'True on an agreement that you have shared (A.2).',
   'PaymentPayload.mobileEncrypted':
     "The user's login mobile under your `aesKey`. Null unless `agreementShareFlag` is true.",
-  'OrderStatusChangedEvent.retryNo':
-    '0 for the first push, one more for each that follows one whose end the service knows.',
+  'OrderStatusChangedEvent.retryNo': RETRY_NO,
   'OrderStatusChangedEvent.data': 'The order as it was when it happened.',
-  'PaymentStatusChangedEvent.retryNo':
-    '0 for the first push, one more for each that follows one whose end the service knows.',
+  'PaymentStatusChangedEvent.retryNo': RETRY_NO,
   'PaymentStatusChangedEvent.data': 'The period as it was when it happened.',
   'WebhookAck.code': 'The text `0`.',
 };
@@ -217,7 +223,7 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
 export const ENVELOPE_FIELDS: Readonly<Record<string, string>> = {
   code: '`0` is success; everything else is not. Decide by it.',
   message: 'For people and logs. It may change: do not decide by it.',
-  data: 'The result. Null on every failure.',
+  data: 'The result. Null when there is none: on every failure, except that in the sandbox 401002 and 401003 have a diagnosis here.',
   requestId: 'Your `X-SVC-Request-Id`, or one made by the service if yours could not be used.',
   timestamp: 'When the service answered.',
   success: 'True exactly when `code` is `0`.',

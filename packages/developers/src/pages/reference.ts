@@ -1,8 +1,9 @@
 import { type CodeName, HEADERS } from '@perennial/wire';
 import { formatJson, renderCode, renderTabs } from '../code-blocks.js';
 import { GROUPS } from '../content/endpoints.js';
-import { PUBLIC_URL } from '../content/examples.js';
 import { ENVELOPE_FIELDS } from '../content/fields.js';
+import type { EventExample } from '../content/story/events.js';
+import { DEMONSTRATION, pushHeadersFor, RECEIVER_PATH } from '../demonstration.js';
 import { showEncrypted } from '../encrypted-examples.js';
 import { type Html, html, raw } from '../html.js';
 import { hrefOf, type NavigationGroup, type Page, renderContents } from '../layout.js';
@@ -45,6 +46,7 @@ function overviewPage(text: string): Page {
     title: 'How every call works',
     summary: 'Base address, headers, the envelope, values, paging and idempotency.',
     kind: 'Reference',
+    words: 'idempotency-key headers authentication pagination',
     body,
     ...(contents ? { aside: contents } : {}),
     shape: 'guide',
@@ -78,7 +80,7 @@ function endpointPage(one: Described): Page {
 <p class="call"><span class="method">POST</span> <code>${endpoint.path}</code> <a class="to-example" href="#example">Example</a></p>
 ${chips.length > 0 ? html`<p class="chips">${chips}</p>` : ''}
 ${endpoint.sandboxOnly ? html`<p class="callout only-production">This installation is in production, and does not have this endpoint: it answers 404001 here. It is for the sandbox.</p>` : ''}
-${renderMarkdown(text.text)}
+${renderMarkdown(text.text, {}, text.title)}
 ${heading('Request', 'request')}
 ${one.hasEncrypted ? html`<p class="quiet">How encrypted fields are made: ${link('guides/signing#encrypted-fields', 'signing and encryption')}.</p>` : ''}
 ${renderFields(one.request, 'request')}
@@ -93,7 +95,8 @@ ${one.codes.length > 0 ? html`<p class="quiet">Its own, in the order in which on
     path: pathOf(endpoint.name),
     title: text.title,
     summary: `${endpoint.name}: ${endpoint.summary}`,
-    kind: 'Endpoint',
+    kind: `Endpoint ${endpoint.name}`,
+    words: endpoint.path,
     body,
     aside: renderExamples(one),
     shape: 'reference',
@@ -110,13 +113,13 @@ function renderExamples({ endpoint, examples, hasEncrypted }: Described): Html {
       content: renderCode(code, grammar, `${language}: ${example.summary}`),
     }));
     const content = html`<p class="example-title">${example.summary}</p>
-${renderTabs(languages, { label: 'Language', memory: 'language' })}
-${hasEncrypted ? html`<p class="example-label">Body as it is sent</p>${renderCode(formatJson(showEncrypted(example.request)), 'json', 'Body')}` : ''}
+${renderTabs(languages, { label: `Language: ${example.summary}`, memory: 'language' })}
+${hasEncrypted ? html`<p class="example-label">Body as it is sent</p>${renderCode(formatJson(showEncrypted(example.request)), 'json', `Body: ${example.summary}`)}` : ''}
 <p class="example-label">Answer</p>
-${renderCode(formatJson(exampleAnswer(example)), 'json', 'Answer')}`;
+${renderCode(formatJson(exampleAnswer(example)), 'json', `Answer: ${example.summary}`)}`;
     return { name: tabName(example.name), content };
   });
-  return html`<h2 class="only-read" id="example">Example: ${endpoint.name}</h2>${renderTabs(tabs, { label: 'Example' })}
+  return html`<h2 class="only-read" id="example">Example: ${endpoint.name}</h2>${renderTabs(tabs, { label: 'Example', isOuter: true })}
 <p class="quiet small">${link('', 'How the clients are set up')}. Ciphertext is under the published demonstration key.</p>`;
 }
 
@@ -124,14 +127,6 @@ const SHORT_NAMES: Readonly<Record<string, string>> = { a1: 'A.1', a2: 'A.2', b:
 const tabName = (name: string): string => SHORT_NAMES[name] ?? name.replaceAll('-', ' ');
 
 function webhooksPage(): Page {
-  const headers = [
-    [HEADERS.contentType, 'application/json'],
-    [HEADERS.appId, 'test_demo'],
-    [HEADERS.timestamp, '1768449600000'],
-    [HEADERS.nonce, 'ffeeddccbbaa99887766554433221100'],
-    [HEADERS.eventId, '2'],
-    [HEADERS.signature, 'R4EMQB4GY7GEREeoYk9rFJxUAclqyS1yl92M+NFRByI='],
-  ].map(([name, value]) => `${name}: ${value}`);
   const body = html`<p class="eyebrow">Events</p>
 <h1>What a receiver gets</h1>
 <p class="call"><span class="method">POST</span> <code>your callback address</code></p>
@@ -143,26 +138,33 @@ ${heading('What you answer', 'what-you-answer')}
 <p>HTTP 200 and a JSON object whose <code>code</code> is the text <code>0</code>. Nothing else of it is read. Another status, a redirect,
 another body, <code>0</code> as a number: all of them count as not accepted, and the event comes again.</p>`;
   const aside = html`<h2 class="only-read" id="example">Examples</h2>${renderTabs(
-    EVENTS.map(({ eventType, body: example }) => ({
+    EVENTS.map(({ eventType, example }) => ({
       name: eventType.replace('.status.changed', ''),
-      content: html`<p class="example-title">${eventType}</p>
-<p class="example-label">What is sent to you</p>
-${renderCode(`POST /events HTTP/1.1\n${headers.join('\n')}`, 'http', 'Headers')}
-${renderCode(formatJson(showEncrypted(example)), 'json', 'Body')}
-<p class="example-label">What you answer</p>
-${renderCode('{ "code": "0" }', 'json', 'Answer')}`,
+      content: renderPush(example),
     })),
-    { label: 'Event' },
-  )}`;
+    { label: 'Event', isOuter: true },
+  )}
+<p class="quiet small">Signed as it stands here under the published callbackSecret <code class="long">${DEMONSTRATION.callbackSecret}</code>, so that you
+can try your check on it. In earnest bodies come without spaces.</p>`;
   return {
     path: WEBHOOKS_PATH,
     title: 'What a receiver gets',
     summary: 'The body and the headers of order.status.changed and payment.status.changed.',
-    kind: 'Events',
+    kind: 'Reference',
+    words: 'webhook webhooks callback notification push payload event events',
     body,
     aside,
     shape: 'reference',
   };
 }
 
-export const BASE_ADDRESS = `${PUBLIC_URL}/openapi/v1/`;
+function renderPush(event: EventExample): Html {
+  const body = formatJson(showEncrypted(event));
+  const headers = Object.entries(pushHeadersFor(event.eventId, body)).map(([name, value]) => `${name}: ${value}`);
+  return html`<p class="example-title">${event.eventType}</p>
+<p class="example-label">What is sent to you</p>
+${renderCode([`POST ${RECEIVER_PATH} HTTP/1.1`, ...headers].join('\n'), 'http', `Headers of ${event.eventType}`)}
+${renderCode(body, 'json', `Body of ${event.eventType}`)}
+<p class="example-label">What you answer</p>
+${renderCode('{ "code": "0" }', 'json', `Answer to ${event.eventType}`)}`;
+}

@@ -22,6 +22,11 @@ export function startPage(text: string): Page {
           text: 'Paste a request that was refused, and see what is wrong with it.',
         },
         { path: 'openapi.json', title: 'OpenAPI 3.1', text: 'The interface as a document, for your generator.' },
+        {
+          path: 'clients/perennial.postman_collection.json',
+          title: 'Postman collection',
+          text: 'Every endpoint with its signature, to try by hand.',
+        },
         { path: 'vectors.json', title: 'Vectors', text: 'Known answers for signatures, ciphertext and times.' },
       ]),
   });
@@ -35,13 +40,21 @@ export function startPage(text: string): Page {
   };
 }
 
+/** For who has not found what they looked for. */
+const WAYS_ON = [
+  { path: '', title: 'Start', text: 'The first order, all guides and tools.' },
+  { path: 'reference', title: 'Reference', text: 'All endpoints.' },
+  { path: 'guides/errors', title: 'Errors', text: 'All result codes.' },
+];
+
 export function searchPage(): Page {
   return {
     path: 'search',
     title: 'Search',
     summary: 'Search these pages.',
     kind: 'Search',
-    body: html`<h1>Search</h1><p class="quiet" id="results-said" role="status">Searching needs JavaScript; everything else here works without.</p><ol class="results" id="results"></ol>`,
+    body: html`<h1>Search</h1><p class="quiet" id="results-said" role="status">Searching and the signature diagnosis need JavaScript; everything else here works without.</p><ol class="results" id="results"></ol>
+<section id="way-on" aria-label="Where else to look">${renderCards(WAYS_ON)}</section>`,
     shape: 'wide',
   };
 }
@@ -52,13 +65,7 @@ export function notFoundPage(): Page {
     title: 'There is no such page',
     summary: 'There is no such page.',
     kind: '',
-    body: html`<h1>There is no such page</h1><p>The address may be mistyped, or the page has another name by now.</p>${renderCards(
-      [
-        { path: '', title: 'Start', text: 'The first order in a minute.' },
-        { path: 'reference', title: 'Reference', text: 'All endpoints.' },
-        { path: 'guides/errors', title: 'Errors', text: 'All result codes.' },
-      ],
-    )}`,
+    body: html`<h1>There is no such page</h1><p>The address may be mistyped, or the page has another name by now.</p>${renderCards(WAYS_ON)}`,
     shape: 'wide',
   };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PerennialClient, type PerennialClientOptions } from '../client.js';
 import { type Given, textOf } from './frame/command.js';
-import { CommandError, type Io, UsageError } from './frame/io.js';
+import { type Io, UsageError } from './frame/io.js';
 
 const DEFAULT_FILE = 'data/demo-channel.json';
 
@@ -65,11 +65,11 @@ function readFile(file: string): Partial<Record<Part, unknown>> {
   }
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return value;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
     // Said below, without the text.
   }
-  throw new CommandError(`${file} is no JSON object`);
+  throw new UsageError(`${file} is not a JSON object: it should be a file of credentials, as npm start writes it`);
 }
 
 export function createClient(channel: ChannelCredentials, more: Partial<PerennialClientOptions> = {}): PerennialClient {

@@ -1,8 +1,10 @@
+import { createRequire } from 'node:module';
 import { CHECK_RECEIVER } from './check-receiver/check-receiver-command.js';
 import { ENDPOINT_COMMANDS } from './endpoints/endpoint-commands.js';
 import { CHANNEL_OPTIONS, COMMON_OPTIONS, type Command, parseCall } from './frame/command.js';
-import { describeCommand, listCommands } from './frame/help.js';
+import { describeCommand, describeGroup, listCommands } from './frame/help.js';
 import { EXIT, type Io, UsageError } from './frame/io.js';
+import { findNearest } from './frame/nearest.js';
 import { LISTEN } from './listen/listen-command.js';
 import { showError } from './show-error.js';
 import { TRIGGER } from './trigger/trigger-command.js';
@@ -21,20 +23,46 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 
 async function run(argv: readonly string[], io: Io): Promise<number> {
   const [first] = argv;
-  const isHelp = first === undefined || first === 'help' || first === '--help' || first === '-h';
-  if (isHelp) return printHelp(io, argv.slice(1), first === undefined);
+  if (first === '--version') return print(io, readVersion());
+  if (isHelp(first)) return print(io, describe(wordsOf(argv.slice(1))));
   const found = findCommand(argv);
-  if (found === undefined) throw new UsageError(`there is no command ${argv.filter(isWord).join(' ')}`);
+  if (found === undefined) return runNone(argv, io);
   const { command, rest } = found;
-  const call = parseCall(command, rest);
-  if (call.given['help']) {
-    io.out(describeCommand(command));
-    return EXIT.ok;
+  try {
+    const call = parseCall(command, rest);
+    return call.given['help'] ? print(io, describeCommand(command)) : await command.run({ io, ...call });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${command.name}: ${error.message}`, command.name);
   }
-  return command.run({ io, ...call });
 }
 
-const isWord = (text: string): boolean => !text.startsWith('-');
+const isHelp = (text: string | undefined): boolean => text === 'help' || text === '--help' || text === '-h';
+
+function print(io: Io, text: string): number {
+  io.out(text);
+  return EXIT.ok;
+}
+
+/** Nothing that is a command: a group alone is shown with its commands, since who types it wants to know them. */
+function runNone(argv: readonly string[], io: Io): number {
+  const words = wordsOf(argv);
+  const isWhole = words.length === 0 || commandsIn(words).length > 0;
+  if (isWhole && argv.some(isHelp)) return print(io, describe(words));
+  if (!isWhole) throw noSuchCommand(words);
+  if (argv.some((text) => text.startsWith('-'))) {
+    const group = words.join(' ');
+    throw new UsageError(group === '' ? `which command? ${argv[0]} is none` : `${group}: which command?`, group);
+  }
+  io.err(describe(words));
+  return EXIT.usage;
+}
+
+/** From package.json, which is above the sources and above what they are bundled into. */
+function readVersion(): string {
+  const { version } = createRequire(import.meta.url)('perennial-channel/package.json') as { version: string };
+  return version;
+}
 
 /** Options for all commands may stand before the command as well. */
 function moveLeadingOptions(argv: readonly string[]): readonly string[] {
@@ -50,27 +78,54 @@ function moveLeadingOptions(argv: readonly string[]): readonly string[] {
   }
 }
 
+/** What stands before the first option, with the words of an endpoint apart. */
+function wordsOf(argv: readonly string[]): readonly string[] {
+  const end = argv.findIndex((text) => text.startsWith('-'));
+  const [first = '', ...others] = end === -1 ? argv : argv.slice(0, end);
+  return [...first.split('/'), ...others].filter((word) => word !== '');
+}
+
+const beginsWith = (words: readonly string[], beginning: readonly string[]): boolean =>
+  beginning.every((word, place) => words[place] === word);
+
 /** By its words, or as an endpoint is written, with slashes. */
 function findCommand(argv: readonly string[]): { command: Command; rest: readonly string[] } | undefined {
   const [first = '', ...others] = argv;
   const words = [...first.split('/'), ...others];
-  const command = COMMANDS.find(({ name }) => name.split(' ').every((word, place) => words[place] === word));
+  const command = COMMANDS.find(({ name }) => beginsWith(words, name.split(' ')));
   return command && { command, rest: words.slice(command.name.split(' ').length) };
 }
 
-function printHelp(io: Io, about: readonly string[], isMissing: boolean): number {
-  const words = about.filter(isWord);
+/** Those whose names begin with these words. */
+const commandsIn = (words: readonly string[]): readonly Command[] =>
+  COMMANDS.filter(({ name }) => beginsWith(name.split(' '), words));
+
+/** The help of a command, of a group, or of all when there are no words. */
+function describe(words: readonly string[]): string {
   if (words.length === 0) {
-    const text = listCommands([
+    return listCommands([
       ['Tools', TOOL_COMMANDS],
       ['Endpoints', ENDPOINT_COMMANDS],
     ]);
-    if (isMissing) io.err(text);
-    else io.out(text);
-    return isMissing ? EXIT.usage : EXIT.ok;
   }
   const found = findCommand(words);
-  if (found === undefined) throw new UsageError(`there is no command ${words.join(' ')}`);
-  io.out(describeCommand(found.command));
-  return EXIT.ok;
+  if (found !== undefined) return describeCommand(found.command);
+  const inGroup = commandsIn(words);
+  if (inGroup.length === 0) throw noSuchCommand(words);
+  return describeGroup(words.join(' '), inGroup);
 }
+
+/** With what is probably meant. */
+function noSuchCommand(words: readonly string[]): UsageError {
+  const places = [...words.keys()].toReversed();
+  const nearest = places.map((place) => findNearest(words.slice(0, place + 1).join(' '), namesOf(place + 1)));
+  const [meant] = nearest.filter((name) => name !== undefined);
+  const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
+  const known = places.map((place) => words.slice(0, place)).find((group) => commandsIn(group).length > 0) ?? [];
+  return new UsageError(`there is no command ${words.join(' ')}${hint}`, known.join(' '));
+}
+
+/** Commands and groups of so many words. */
+const namesOf = (count: number): readonly string[] => [
+  ...new Set(COMMANDS.map(({ name }) => name.split(' ').slice(0, count)).map((words) => words.join(' '))),
+];

@@ -1,13 +1,14 @@
 import { PerennialConnectionError, PerennialError } from '../errors.js';
+import { helpFor } from './frame/help.js';
 import { CommandError, EXIT, type Io, UsageError } from './frame/io.js';
-import { createPaint, visible } from './frame/text.js';
+import { createPaint, visible, writeJson } from './frame/text.js';
 
 const PROGRAM = 'perennial-channel';
 
 /** Says what went wrong, and gives the exit status for it. What nobody has foreseen is thrown again. */
 export function showError(io: Io, error: unknown, isJson: boolean): number {
   const status = error instanceof UsageError ? EXIT.usage : EXIT.failed;
-  if (isJson) io.out(JSON.stringify({ error: toJson(error) }));
+  if (isJson) io.out(writeJson({ error: toJson(error) }));
   else io.err(toText(io, error));
   return status;
 }
@@ -22,7 +23,7 @@ function toJson(error: unknown): object {
     const { reason, requestId, endpoint, idempotencyKey } = error;
     return { name: 'NO_ANSWER', reason, message, requestId, endpoint, idempotencyKey };
   }
-  if (error instanceof UsageError) return { name: 'USAGE', message };
+  if (error instanceof UsageError) return { name: 'USAGE', message, help: helpFor(error.about) };
   if (error instanceof CommandError) return { name: 'FAILED', message };
   throw error;
 }
@@ -33,17 +34,16 @@ function toText(io: Io, error: unknown): string {
   const said = (text: string) => `${PROGRAM}: ${paint.red(visible(text))}`;
   if (error instanceof PerennialError) {
     const { code, name, requestId, endpoint, diagnosis } = error;
-    const [first = message] = diagnosis ? message.split('. Likely ') : [message];
     return [
-      said(`${endpoint} was refused: ${code} ${name}: ${first}`),
+      said(`${endpoint} was refused: ${code} ${name}: ${message}`),
       `request id ${visible(requestId)}`,
-      ...(diagnosis ? describeDiagnosis(diagnosis) : []),
+      ...(diagnosis ? describeLines(diagnosis) : []),
     ].join('\n');
   }
   if (error instanceof PerennialConnectionError) {
     return [said(`${error.endpoint}: ${message}`), ...tryAgain(error)].join('\n');
   }
-  if (error instanceof UsageError) return `${said(message)}\n${PROGRAM} help shows all commands`;
+  if (error instanceof UsageError) return `${said(message)}\n${helpFor(error.about)} tells more`;
   if (error instanceof CommandError) return said(message);
   throw error;
 }
@@ -57,11 +57,8 @@ function tryAgain({ reason, idempotencyKey }: PerennialConnectionError): string[
   ];
 }
 
-function describeDiagnosis({ lines, likely }: NonNullable<PerennialError['diagnosis']>): string[] {
+function describeLines({ lines }: NonNullable<PerennialError['diagnosis']>): string[] {
   return [
-    '',
-    'likely:',
-    ...likely.map(({ mistake, hint }) => `  ${visible(mistake)}: ${visible(hint)}`),
     'the service has signed these lines:',
     ...lines.map((line, place) => `  ${place + 1}  ${line === '' ? '(empty)' : visible(line)}`),
   ];

@@ -40,7 +40,12 @@ export function createFastifyReceiver<AesKey extends string | undefined = undefi
     const limits = { parseAs: 'buffer', bodyLimit: MOST_BYTES } as const;
     fastify.addContentTypeParser('application/json', limits, (_request, bytes, done) => done(null, bytes));
     fastify.post(options.url, async ({ method, originalUrl, headers, body }, reply) => {
-      const answer = await receive({ method, url: originalUrl, headers, rawBody: body as Uint8Array });
+      const answer = await receive({
+        method,
+        url: originalUrl,
+        headers,
+        rawBody: (body ?? new Uint8Array()) as Uint8Array,
+      });
       return reply.code(answer.status).headers(REPLY_HEADERS).send(answer.body);
     });
   };

@@ -1,17 +1,13 @@
-import { joinBytes } from './node.js';
-import { createReceive, MOST_BYTES, REPLY_HEADERS, type ReceiverOptions } from './receive.js';
+import { type ByteReader, readAtMost } from '../bytes.js';
+import { createReceive, MOST_BYTES, REPLY_HEADERS, type Received, type ReceiverOptions } from './receive.js';
 
 /** As much of a Request as is used. */
 export interface FetchRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: { get(name: string): string | null };
+  readonly bodyUsed?: boolean;
   readonly body: { getReader(): ByteReader } | null;
-}
-
-interface ByteReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  cancel(): Promise<unknown>;
 }
 
 export type FetchReceiver = (request: FetchRequest) => Promise<Response>;
@@ -23,25 +19,20 @@ export function createFetchReceiver<AesKey extends string | undefined = undefine
   const receive = createReceive(options);
   return async (request) => {
     const { method, headers } = request;
-    const rawBody = await readBody(request);
+    let rawBody: Received['rawBody'];
+    try {
+      rawBody = await readBody(request);
+    } catch {
+      // It was broken off: nothing has come.
+      return new Response(null, { status: 400 });
+    }
     const { status, body } = await receive({ method, url: new URL(request.url).pathname, headers, rawBody });
     return new Response(body, { status, headers: REPLY_HEADERS });
   };
 }
 
-/** Piece by piece, so that a body without an end is not read whole. */
-async function readBody({ headers, body }: FetchRequest): Promise<Uint8Array | undefined> {
+async function readBody({ headers, body, bodyUsed }: FetchRequest): Promise<Received['rawBody']> {
   if (Number(headers.get('content-length') ?? 0) > MOST_BYTES) return undefined;
-  const reader = body?.getReader();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (let step = await reader?.read(); step?.value !== undefined && !step.done; step = await reader?.read()) {
-    length += step.value.length;
-    if (length > MOST_BYTES) {
-      await reader?.cancel();
-      return undefined;
-    }
-    chunks.push(step.value);
-  }
-  return joinBytes(chunks, length);
+  if (bodyUsed) return null;
+  return body === null ? new Uint8Array() : readAtMost(body.getReader(), MOST_BYTES);
 }

@@ -1,3 +1,4 @@
+import { joinBytes } from '../bytes.js';
 import { createReceive, MOST_BYTES, REPLY_HEADERS, type Received, type ReceiverOptions } from './receive.js';
 
 /** As much of node:http as is used, and what frameworks add to it. */
@@ -15,6 +16,7 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
 }
 
 export interface NodeResponse {
+  readonly headersSent?: boolean;
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(text: string): unknown;
 }
@@ -36,6 +38,8 @@ export function createNodeReceiver<AesKey extends string | undefined = undefined
       return;
     }
     const { status, body } = await receive({ method, url: request.originalUrl ?? request.url, headers, rawBody });
+    // Something else has given up waiting, and to answer twice would end the program.
+    if (response.headersSent) return;
     // What was not read of a body that is too long stands in the way of another request.
     const closing = rawBody === undefined ? { Connection: 'close' } : {};
     response.writeHead(status, { ...REPLY_HEADERS, ...closing });
@@ -46,7 +50,7 @@ export function createNodeReceiver<AesKey extends string | undefined = undefined
 async function readBody(request: NodeRequest): Promise<Received['rawBody']> {
   for (const given of [request.rawBody, request.body]) if (isRaw(given)) return given;
   // Something has read it, and left an object: verifyWebhook says what to do about that.
-  if (request.readableEnded && request.body !== undefined) return request.body as Received['rawBody'];
+  if (request.readableEnded) return (request.body ?? null) as Received['rawBody'];
   return readStream(request);
 }
 
@@ -63,14 +67,4 @@ async function readStream(request: AsyncIterable<Uint8Array>): Promise<Uint8Arra
     chunks.push(step.value);
   }
   return joinBytes(chunks, length);
-}
-
-export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let place = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, place);
-    place += chunk.length;
-  }
-  return bytes;
 }

@@ -1,4 +1,5 @@
 import { MAX_BODY_BYTES } from '@perennial/wire';
+import { tell } from '../tell.js';
 import { type WebhookFault, WebhookVerificationError } from '../webhooks/errors.js';
 import { createMemoryEventStore, type EventStore } from '../webhooks/store.js';
 import {
@@ -27,8 +28,8 @@ export interface Received {
   /** With or without a query. */
   readonly url: string | undefined;
   readonly headers: WebhookHeaders;
-  /** Undefined when it is too long. */
-  readonly rawBody: VerifyWebhookOptions['rawBody'] | undefined;
+  /** Undefined when it is too long, null when something has read it and left nothing. */
+  readonly rawBody: VerifyWebhookOptions['rawBody'] | null | undefined;
 }
 
 export interface Reply {
@@ -44,9 +45,11 @@ export const MOST_BYTES = MAX_BODY_BYTES;
 /** What the faults that are not the sender's, or not of the signature, are answered with; the rest is 401. */
 const STATUSES: Partial<Record<WebhookFault, number>> = {
   'not-json': 400,
+  'too-deep': 400,
   'event-id-mismatch': 400,
   // These are to be mended here, and then the event may come again.
   'body-was-parsed': 500,
+  'missing-body': 500,
   'cannot-decrypt': 500,
 };
 
@@ -58,26 +61,29 @@ export function createReceive<AesKey extends string | undefined>(
   for (const name of ['onEvent', 'onError'] as const) {
     if (typeof options[name] !== 'function') throw new TypeError(`${name} must be a function`);
   }
-  const store = options.store ?? createMemoryEventStore();
+  const store = readStore(options.store ?? createMemoryEventStore());
   const underWay = new Map<string, Promise<Reply>>();
 
   /** One that throws itself must not end the program, which may be all that a stranger wants. */
   function report(error: unknown, event?: EventFor<AesKey>): void {
-    try {
-      options.onError(error, event);
-    } catch {
-      // There is nobody left to tell.
-    }
+    tell(() => options.onError(error, event));
   }
 
   async function deal(event: EventFor<AesKey>): Promise<Reply> {
     try {
-      if ((await store.remember(event.eventId)) === 'new') await handle(event);
+      if (await isNew(event)) await handle(event);
       return reply(200, '0');
     } catch (error) {
       report(error, event);
       return reply(500, 'failed');
     }
+  }
+
+  /** What is neither would be taken for known, and the event would be lost. */
+  async function isNew({ eventId }: EventFor<AesKey>): Promise<boolean> {
+    const said: unknown = await store.remember(eventId);
+    if (said === 'new' || said === 'known') return said === 'new';
+    throw new TypeError("store.remember must give 'new' or 'known'");
   }
 
   async function handle(event: EventFor<AesKey>): Promise<void> {
@@ -110,13 +116,22 @@ export function createReceive<AesKey extends string | undefined>(
     const path = options.path ?? url?.split(/[?#]/)[0];
     if (!path?.startsWith('/')) return reply(404, 'path');
     try {
-      return await dealOnce(verifyWebhook({ ...options, path, headers, rawBody }));
+      return await dealOnce(
+        verifyWebhook({ ...options, path, headers, rawBody: rawBody as VerifyWebhookOptions['rawBody'] }),
+      );
     } catch (error) {
       report(error);
       if (!(error instanceof WebhookVerificationError)) return reply(500, 'failed');
       return reply(STATUSES[error.reason] ?? 401, error.reason);
     }
   };
+}
+
+function readStore(store: EventStore): EventStore {
+  for (const name of ['remember', 'forget'] as const) {
+    if (typeof store[name] !== 'function') throw new TypeError(`store.${name} must be a function`);
+  }
+  return store;
 }
 
 const reply = (status: number, code: string): Reply => ({ status, body: JSON.stringify({ code }) });

@@ -6,10 +6,14 @@ export type WebhookFault =
   | 'malformed-header'
   /** A parsed object was given, where the bytes are needed that came. */
   | 'body-was-parsed'
+  /** There is no body at all, where the bytes are needed that came. */
+  | 'missing-body'
   | 'signature-mismatch'
   /** Signed rightly, but too long ago or too far ahead. */
   | 'stale-timestamp'
   | 'not-json'
+  /** Nested more deeply than any event. */
+  | 'too-deep'
   /** The id in the header, which is signed, is not the one in the body. */
   | 'event-id-mismatch'
   /** Genuine, but the aesKey does not fit. */

@@ -7,9 +7,10 @@ import {
   verifySignature,
   type WebhookEvent as WireEvent,
 } from '@perennial/wire';
-import { systemNow } from '../clock.js';
+import { readClock, systemNow } from '../clock.js';
 import { DecryptionError, decrypterOf } from '../encryption.js';
-import { decryptFields, type Plain } from '../fields.js';
+import { decryptFields, isObject, type Plain } from '../fields.js';
+import { parseJson, TooDeepError } from '../json.js';
 import { readSecret } from '../secrets.js';
 import { WebhookVerificationError } from './errors.js';
 
@@ -72,9 +73,12 @@ export function verifyWebhook<AesKey extends string | undefined = undefined>(
 }
 
 /** Throws a TypeError for keys that cannot be right. */
-export function readKeys({ callbackSecret, aesKey }: WebhookKeys) {
-  const given = typeof callbackSecret === 'string' ? [callbackSecret] : callbackSecret;
-  if (!Array.isArray(given) || given.length === 0) throw new TypeError('callbackSecret is missing');
+export function readKeys(keys: WebhookKeys) {
+  if (!isObject(keys)) throw new TypeError('options must be an object');
+  const { callbackSecret, aesKey, toleranceMs = 0 } = keys;
+  if (!(typeof toleranceMs === 'number' && toleranceMs >= 0)) throw new TypeError('toleranceMs must be 0 or more');
+  const given: readonly unknown[] = Array.isArray(callbackSecret) ? callbackSecret : [callbackSecret];
+  if (given.length === 0) throw new TypeError('callbackSecret is missing');
   return {
     secrets: given.map((secret) => readSecret('callbackSecret', secret)),
     aesKey: aesKey === undefined ? undefined : readSecret('aesKey', aesKey),
@@ -87,6 +91,9 @@ function readPath(path: string): string {
 }
 
 function readBytes(body: unknown): Uint8Array {
+  if (body === undefined || body === null) {
+    throw new WebhookVerificationError('missing-body', 'rawBody is missing: it must be the bytes that came');
+  }
   if (typeof body === 'string') return encoder.encode(body);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
@@ -96,13 +103,17 @@ function readBytes(body: unknown): Uint8Array {
   );
 }
 
-function readHeaders(headers: WebhookHeaders) {
-  const find = typeof headers.get === 'function' ? finderOf(headers) : finderIn(headers);
+function readHeaders(headers: unknown) {
+  if (!isObject(headers)) {
+    throw new WebhookVerificationError('missing-header', 'headers are missing: give those of the request, all of them');
+  }
+  const find = typeof headers['get'] === 'function' ? finderOf(headers) : finderIn(headers);
   const read = (name: string, form: RegExp): string => {
     const value = find(name);
     if (value === undefined || value === null || value === '') {
       throw new WebhookVerificationError('missing-header', `${name} is missing`);
     }
+    if (value === TWICE) throw new WebhookVerificationError('malformed-header', `${name} came more than once`);
     if (typeof value === 'string' && form.test(value)) return value;
     throw new WebhookVerificationError('malformed-header', `${name} is malformed`);
   };
@@ -110,23 +121,31 @@ function readHeaders(headers: WebhookHeaders) {
     timestamp: read(HEADERS.timestamp, HEADER_FORMS.timestamp),
     nonce: read(HEADERS.nonce, HEADER_FORMS.nonce),
     eventId: read(HEADERS.eventId, HEADER_FORMS.requestId),
-    signature: read(HEADERS.signature, /^/),
+    // Servers join what came twice by a comma.
+    signature: read(HEADERS.signature, /^[^,]+$/),
   };
 }
 
 type FindHeader = (name: string) => unknown;
 
-const finderOf = (headers: WebhookHeaders): FindHeader => {
+/** In place of a value when there are several: which of them was signed cannot be known. */
+const TWICE = Symbol('more than one value');
+
+const finderOf = (headers: object): FindHeader => {
   const { get } = headers as { get(name: string): string | null };
-  return (name) => get.call(headers, name);
+  // A Map is looked up as it is written, and Node has names in lower case.
+  return (name) => get.call(headers, name) ?? get.call(headers, name.toLowerCase());
 };
 
 function finderIn(headers: object): FindHeader {
-  const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  return (name) => {
-    const value: unknown = lower.get(name.toLowerCase());
-    return Array.isArray(value) && value.length === 1 ? value[0] : value;
-  };
+  const found = new Map<string, unknown>();
+  for (const [name, given] of Object.entries(headers)) {
+    const key = name.toLowerCase();
+    for (const value of Array.isArray(given) ? given : [given]) {
+      if (value !== undefined) found.set(key, found.has(key) ? TWICE : value);
+    }
+  }
+  return (name) => found.get(name.toLowerCase());
 }
 
 const mismatch = (path: string) =>
@@ -136,7 +155,7 @@ const mismatch = (path: string) =>
   );
 
 function checkTime(timestamp: string, { now = systemNow, toleranceMs = TIMESTAMP_SKEW_MS }: WebhookKeys): void {
-  const away = now() - Number(timestamp);
+  const away = readClock(now) - Number(timestamp);
   if (Math.abs(away) <= toleranceMs) return;
   const seconds = Math.round(Math.abs(away) / 1000);
   const when = away > 0 ? `${seconds} s ago` : `${seconds} s ahead of this clock`;
@@ -145,10 +164,11 @@ function checkTime(timestamp: string, { now = systemNow, toleranceMs = TIMESTAMP
 
 function parseEvent(bytes: Uint8Array): { readonly eventId?: unknown } {
   try {
-    const value: unknown = JSON.parse(decoder.decode(bytes));
-    if (typeof value === 'object' && value !== null) return value;
-  } catch {
-    // Said below, without the text.
+    const value = parseJson(decoder.decode(bytes));
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (error instanceof TooDeepError) throw new WebhookVerificationError('too-deep', `the body is ${error.message}`);
+    // The rest is said below, without the text.
   }
   throw new WebhookVerificationError('not-json', 'the body is no JSON object');
 }

@@ -1,4 +1,4 @@
-import { type PaymentDetail, type PaymentsRefundRequest, Rejection } from '@perennial/wire';
+import { type PaymentsRefundData, type PaymentsRefundRequest, type RefundStatus, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { RefundOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/gateway-registry.js';
@@ -29,7 +29,7 @@ export interface RefundPaymentDeps {
  * sandbox/payments/refund: in earnest refunds are made by operators, by these same steps. The refund is stored first, so that a
  * repeated request asks about it after a crash and makes no second one.
  */
-export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<PaymentsRefundRequest, PaymentDetail> {
+export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<PaymentsRefundRequest, PaymentsRefundData> {
   const { gateways, clock } = deps;
   return async ({ channel, database, once, answer }, request) => {
     const { paymentOrderNo, reason } = request;
@@ -52,10 +52,10 @@ export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<Paym
     // One that a job has closed meanwhile is not sent again, whatever the institution says of it.
     const outcome = refund.status === 'STARTED' ? await refundAtInstitution(database, refund, isNew) : undefined;
     return database.transaction(async (tx) => {
-      if (outcome) await settleIfKnown(tx, refund, outcome, clock.now());
+      const { status, reason: refundFailReason } = await settleIfKnown(tx, refund, outcome, clock.now());
       const detail = await findPaymentDetail(tx, channel.channelId, paymentOrderNo, clock.now());
       if (!detail) throw new Error(`period ${paymentOrderNo} was refunded and is not there`);
-      return once.finish(tx, answer(detail));
+      return once.finish(tx, answer({ ...detail, refundStatus: REFUND_STATUS[status], refundFailReason }));
     });
   };
 
@@ -99,7 +99,18 @@ async function requireStored(db: Queryable, reference: RefundReference): Promise
 }
 
 /** What is not known yet is found out by a job, and told by an event then. */
-async function settleIfKnown(tx: Queryable, refund: Refund, outcome: RefundOutcome, now: number): Promise<void> {
-  if (outcome.kind !== 'success' && outcome.kind !== 'refused') return;
-  await settleRefund(tx, refund, outcome, now);
+async function settleIfKnown(
+  tx: Queryable,
+  refund: Refund,
+  outcome: RefundOutcome | undefined,
+  now: number,
+): Promise<Refund> {
+  if (outcome?.kind !== 'success' && outcome?.kind !== 'refused') return refund;
+  return (await settleRefund(tx, refund, outcome, now)).refund;
 }
+
+const REFUND_STATUS: Readonly<Record<Refund['status'], RefundStatus>> = {
+  STARTED: 'PROCESSING',
+  SUCCESS: 'SUCCESS',
+  FAIL: 'FAIL',
+};

@@ -1,6 +1,7 @@
 import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, type EndpointName, type PagingRequest } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { AuthorizationKey, Authorized } from '../catalog/channels/authorized-sql.js';
+import { CODE_PATTERN } from '../catalog/products/catalog.js';
 import type { Answer } from '../platform/answers/answer.js';
 import type { Queryable } from '../platform/db/database.js';
 import { type ListDefinition, type ListPosition, type PageData, readListPage } from '../platform/lists/list-page.js';
@@ -40,6 +41,3 @@ export function createProvisionedListAction<Item extends Authorized>(
     return fresh;
   };
 }
-
-/** Codes of products and payment channels. */
-const CODE_PATTERN = /^[A-Z0-9_]{1,64}$/;

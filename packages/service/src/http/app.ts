@@ -39,6 +39,7 @@ import { traceRequests } from './request-spans.js';
 import type { RefusalExplainer } from './requests/explain-refusal.js';
 import { answerThenLinger } from './requests/linger.js';
 import { createMalformedHttpHandler } from './requests/malformed-http.js';
+import { createMissedPath } from './requests/missed-path.js';
 import { limitPipelinedRequests } from './requests/pipelined-requests.js';
 import { createBodyReader } from './requests/read-body.js';
 import { readRequestId } from './requests/signed-headers.js';
@@ -174,9 +175,10 @@ export function createApp(deps: AppDeps): App {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
-    const { result, http = result.http, message, data = 'null', mistakes, headers } = refusal;
+    const { result, http = result.http, message, data = 'null', mistakes, headers, why } = refusal;
     reply.resultCode = result.code;
     reply.refusalMessage = message;
+    if (why !== undefined) reply.why = why;
     if (mistakes) reply.diagnosedMistakes = mistakes;
     const text = envelopeText(result, message, data, reply.request.id, formatTime(clock.now()));
     void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
@@ -205,9 +207,10 @@ export function createApp(deps: AppDeps): App {
 
   const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const [path = ''] = (request.raw.url ?? '').split('?');
-    const known = routes.some((route) => route.endpoint.path === path);
-    if (known) void reply.header('allow', 'POST');
-    return refuse(reply, toRefusal(new Rejection(known ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND')));
+    if (paths.has(path)) {
+      return refuse(reply.header('allow', 'POST'), toRefusal(new Rejection('METHOD_NOT_ALLOWED')));
+    }
+    return refuse(reply, toRefusal(deps.explainer ? createMissedPath(path, paths) : new Rejection('PATH_NOT_FOUND')));
   };
   app.setNotFoundHandler(notFound);
   const tracing = findTracing();
@@ -236,13 +239,15 @@ export function createApp(deps: AppDeps): App {
     const got = cut === 'hung-up' ? { status: CLIENT_CLOSED_REQUEST, code: '' } : { status: reply.statusCode, code };
     metrics.observeRequest(endpoint, got.status, got.code, elapsedMs);
     if (cut) metrics.observeCut(cut);
-    if (endpoint.startsWith('/openapi/')) {
+    const isCall = endpoint.startsWith('/openapi/');
+    // Notices have no line, unless this node could not take one.
+    if (isCall || (reply.why !== undefined && endpoint.startsWith('/gateway/'))) {
       const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
       const ms = Math.round(elapsedMs * 10) / 10;
       const diagnosis = reply.diagnosedMistakes?.join(' ');
-      const said = { requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms, cut, diagnosis };
-      log.info(said, 'request');
-      if (APP_ID.test(appId) && !isPoll(endpoint, got.code)) {
+      const { statusCode: status, why } = reply;
+      log.info({ requestId: request.id, appId, endpoint, status, code, why, ms, cut, diagnosis }, 'request');
+      if (isCall && APP_ID.test(appId) && !isPoll(endpoint, got.code)) {
         deps.requestLog?.add({
           at: clock.now(),
           appId,
@@ -325,11 +330,11 @@ export function createApp(deps: AppDeps): App {
   };
 }
 
-/** Slow clients are the business of the proxy before it: only its operators reach it. */
 /** Asked every second by a developer's machine: told one by one, they would bury what the channel has called otherwise. */
 const isPoll = (endpoint: string, code: string): boolean =>
   endpoint === ENDPOINTS['sandbox/events/pull'].path && code === CODES.SUCCESS.code;
 
+/** Slow clients are the business of the proxy before it: only its operators reach it. */
 function createConsoleApp({ console, trustedProxies }: AppDeps, context: ConsoleRouteContext): FastifyInstance {
   const app = fastify({
     logger: false,

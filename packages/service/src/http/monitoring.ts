@@ -1,6 +1,7 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { CODES, formatTime, HEADER_KEYS, Rejection } from '@perennial/wire';
+import { CODES, endpoints, formatTime, HEADER_KEYS, Rejection } from '@perennial/wire';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
@@ -13,6 +14,7 @@ export interface MonitoringDeps {
   readonly clock: Clock;
   readonly clockWatch: ClockWatch;
   readonly metrics: ServiceMetrics;
+  readonly log: Logger;
   /** Whether this node is about to stop, or stopping. */
   readonly isLeaving: () => boolean;
   readonly readsOnly: boolean;
@@ -51,26 +53,39 @@ export function addMonitoringRoutes(app: FastifyInstance, { clock, metrics, metr
 
 /** The three routes on a listener of their own. */
 export function createMonitoringApp(deps: MonitoringDeps): FastifyInstance {
-  const app = createPlainApp(deps.clock);
+  const app = createPlainApp(deps);
   addReadinessRoute(app, deps);
   addMonitoringRoutes(app, deps);
   return app;
 }
 
+type PlainAppDeps = Pick<MonitoringDeps, 'clock' | 'log'>;
+
+/** Asked by probes, every few seconds: their answers are not lines of the log. */
+const PROBED = new Set(['/healthz', '/readyz', '/metrics']);
+const ENDPOINT_PATHS = new Set<string>(endpoints.map(({ path }) => path));
+
 /**
  * What a node answers before it has its database: that it is alive, and that nothing is served yet. It needs only a
- * clock, and is closed before the node itself listens on the port.
+ * clock and a log, and is closed before the node itself listens on the port.
  */
-export function createStartingApp(clock: Clock): FastifyInstance {
-  const app = createPlainApp(clock);
-  addLivenessRoute(app, clock);
+export function createStartingApp(deps: PlainAppDeps): FastifyInstance {
+  const app = createPlainApp(deps);
+  addLivenessRoute(app, deps.clock);
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.url !== '/healthz') throw new NodeStarting();
+  });
+  app.addHook('onResponse', async ({ id: requestId, raw: { url = '' } }, { statusCode: status, resultCode, why }) => {
+    const [path = ''] = url.split('?');
+    if (PROBED.has(path)) return;
+    // Other paths may hold anything.
+    const endpoint = ENDPOINT_PATHS.has(path) ? path : 'unknown';
+    deps.log.info({ requestId, endpoint, status, code: resultCode, why }, 'request');
   });
   return app;
 }
 
-function createPlainApp(clock: Clock): FastifyInstance {
+function createPlainApp({ clock, log }: PlainAppDeps): FastifyInstance {
   const app = fastify({
     logger: false,
     requestTimeout: 10_000,
@@ -78,7 +93,10 @@ function createPlainApp(clock: Clock): FastifyInstance {
     genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
   });
   const refuse = (error: unknown, reply: FastifyReply) => {
-    const { result, http = result.http, message, headers } = toRefusal(error);
+    const { result, http = result.http, message, headers, why, isFault } = toRefusal(error);
+    const { id: requestId, routeOptions } = reply.request;
+    if (isFault) log.error({ err: error, requestId, path: routeOptions.url }, 'fault');
+    if (why !== undefined) reply.why = why;
     const answer = { code: result.code, message, data: 'null' };
     return sendAnswer(reply.headers(headers), http, answer, formatTime(clock.now()));
   };

@@ -57,7 +57,7 @@ export function addNoticeRoutes(
         if (!refusal) throw error;
         const { ip, id: requestId, params } = request;
         const where = { paymentChannelCode: params.code, address: ip };
-        const write = () => log.warn({ requestId, ...where, why: refusal.why }, 'a notice was refused');
+        const write = () => log.warn({ requestId, ...where, why: refusal.reason }, 'a notice was refused');
         if (refusal.isTrusted) write();
         else {
           const sender = senderOf(ip, params.code);
@@ -86,22 +86,22 @@ export function addNoticeRoutes(
 
 interface NoticeRefusal extends Refusal {
   /** For the log; an unknown sender only hears that the signature does not match. */
-  readonly why: string;
+  readonly reason: string;
   /** It is signed by the institution, so it does not count for the limit. */
   readonly isTrusted: boolean;
 }
 
 function toNoticeRefusal(error: unknown): NoticeRefusal | undefined {
   if (error instanceof NoticeRefused) {
-    const { message: why } = error;
-    const told = { headers: {}, isFault: false, why };
+    const { message: reason } = error;
+    const told = { headers: {}, isFault: false, reason };
     return error.kind === 'unusable'
-      ? { ...told, isTrusted: true, result: CODES.PARAM_INVALID, http: 400, message: why }
+      ? { ...told, isTrusted: true, result: CODES.PARAM_INVALID, http: 400, message: reason }
       : { ...told, isTrusted: false, result: CODES.SIGNATURE_INVALID, message: CODES.SIGNATURE_INVALID.message };
   }
   const refusal = toRefusal(error);
   if (refusal.result.http !== 200) return undefined;
   const isTooLarge = refusal.result === CODES.BODY_TOO_LARGE;
   const message = isTooLarge ? 'notice is larger than 64 KB' : refusal.message;
-  return { ...refusal, http: isTooLarge ? 413 : 400, message, why: message, isTrusted: false };
+  return { ...refusal, http: isTooLarge ? 413 : 400, message, reason: message, isTrusted: false };
 }

@@ -1,12 +1,12 @@
 import { formatTime, parseTime } from '@perennial/wire';
+import { CODE_PATTERN } from '../catalog/products/catalog.js';
 import { NotFoundError, refusal } from './operator.js';
 
-const CODE = /^[A-Z0-9_]{1,64}$/;
 /** Line breaks and escape sequences would spoil tables and logs. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 export function requireCode(what: string, value: string): string {
-  if (CODE.test(value)) return value;
+  if (CODE_PATTERN.test(value)) return value;
   throw refusal('code-malformed')`${what} must be 1 to 64 characters of A-Z, 0-9 and _, not ${quoted(value)}`;
 }
 

@@ -110,14 +110,14 @@ describe('a restore', () => {
     await fresh.close();
   });
 
-  it('into the folder of a running service, or over data that is there: refused', async () => {
+  it('into the folder of a running service: refused', async () => {
     expect(await perennialProcess(['restore', file], { DATA_DIR: dataDir })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('in use by another service'),
     });
   });
 
-  it('into an empty folder: everything that was acknowledged is there, and goes on', async () => {
+  it('into an empty folder: everything that was acknowledged is there, goes on, and is not restored over', async () => {
     const restored = path.join(folder, 'restored');
     await mkdir(restored, { mode: 0o700 });
     await copyFile(path.join(dataDir, 'master-key'), path.join(restored, 'master-key'));

@@ -3,6 +3,7 @@ import { signedHeaders } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
 import type { StatementLine } from '../../src/gateways/gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
+import { until } from '../support/processes.js';
 import { attached, BEHALF, control, debitOf, KEY, ledgerOf } from './support.js';
 
 const CARD = {
@@ -12,6 +13,13 @@ const CARD = {
   realName: 'Han Meimei',
   bankMobile: '13800000000',
 };
+
+/** What becomes of something that is pending first. */
+const settled = <Outcome extends { readonly kind: string }>(ask: () => Promise<Outcome>): Promise<Outcome> =>
+  until('an end of what is pending', async () => {
+    const outcome = await ask();
+    return outcome.kind !== 'pending' && outcome;
+  });
 
 describe('debits', () => {
   it('1000 at once under 100 numbers are 100 debits', async () => {
@@ -143,24 +151,14 @@ describe('refunds', () => {
     await gateway.debit(debitOf('2', '0020'));
     const pending = { ...BEHALF, refundNo: 'r2', attemptNo: '2', amountCent: 5 };
     expect(await gateway.refund(pending)).toEqual({ kind: 'pending' });
-    for (;;) {
-      const outcome = await gateway.queryRefund(pending);
-      if (outcome.kind === 'pending') continue;
-      expect(outcome).toMatchObject({ kind: 'success', amountCent: 5 });
-      break;
-    }
+    expect(await settled(() => gateway.queryRefund(pending))).toMatchObject({ kind: 'success', amountCent: 5 });
   });
 
   it('of tail 0023 are pending first and refused later, and then nothing of them counts', async () => {
     const { institution, gateway, dataDir } = await attached();
     await gateway.debit(debitOf('1', '0023'));
     expect(await gateway.refund(refund('r1', 1990))).toEqual({ kind: 'pending' });
-    for (;;) {
-      const outcome = await gateway.queryRefund(refund('r1', 1990));
-      if (outcome.kind === 'pending') continue;
-      expect(outcome).toMatchObject({ kind: 'refused' });
-      break;
-    }
+    expect(await settled(() => gateway.queryRefund(refund('r1', 1990)))).toMatchObject({ kind: 'refused' });
     expect((await ledgerOf(institution)).debits).toMatchObject([{ refundedCent: 0 }]);
     await institution.stop();
     const again = await attached({ dataDir });

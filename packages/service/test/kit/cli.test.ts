@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -8,7 +8,15 @@ import { describeOption, writeOption } from '../../../sdk/src/cli/frame/help.js'
 import { COMMANDS, TOOL_COMMANDS } from '../../../sdk/src/cli/program.js';
 import { readPage, tableRows } from '../docs/pages.js';
 import { unique } from '../support/demo.js';
-import { type CommandOptions, type CommandOutcome, type KitService, kitService, runCommand } from './support.js';
+import { start } from '../support/processes.js';
+import {
+  CHANNEL_COMMAND,
+  type CommandOptions,
+  type CommandOutcome,
+  type KitService,
+  kitService,
+  runCommand,
+} from './support.js';
 
 let kit: KitService;
 /** All that was ever printed. */
@@ -44,6 +52,7 @@ describe('endpoints as commands', () => {
         expect(out, name).toMatch(new RegExp(`--${option}[ .\\n]`));
       }
       expect(await bare([name, '--help'])).toMatchObject({ status: 0, out });
+      expect(out, `${name} has an option without a word`).not.toMatch(/^ {2}--\S+( [A-Z]+(,\.\.\.)?)?( +needed)?$/m);
     }
   });
 
@@ -108,6 +117,29 @@ describe('endpoints as commands', () => {
     expect((await run('agreements user-data --channel-user-id nobody')).out).toMatch(/none/);
   });
 
+  it('check-receiver takes the numbers of an order from the service', async () => {
+    const { orderNo, externalOrderNo } = (await create()).json;
+    const came: Record<string, string>[] = [];
+    const server = http.createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      if (request.method === 'POST') came.push(JSON.parse(Buffer.concat(chunks).toString()).data);
+      response.end('{"code":"0"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
+    await run(`check-receiver ${url} --order ${orderNo}`);
+    const unknown = await run(`check-receiver ${url} --order 1`);
+    server.close();
+    expect(new Set(came.map((data) => data['orderNo']))).toEqual(new Set([orderNo]));
+    const numbers = came.flatMap((data) => (data['externalOrderNo'] ? [data['externalOrderNo']] : []));
+    expect(new Set(numbers)).toEqual(new Set([externalOrderNo]));
+    const users = came.flatMap((data) => (data['channelUserId'] ? [data['channelUserId']] : []));
+    expect(users[0]).toMatch(/^cli-user/);
+    expect(new Set(users).size).toBe(1);
+    expect(unknown).toMatchObject({ status: 1, err: expect.stringContaining('420001') });
+  });
+
   it('the same key is the same request', async () => {
     const command =
       `orders create --settlement-mode CHANNEL_COLLECT --product-code TEST_SPU_001 --external-order-no ${unique('cli')} ` +
@@ -118,9 +150,11 @@ describe('endpoints as commands', () => {
     expect(again.out).toContain(first.json.orderNo);
   });
 
-  it('a token is shown by its beginning', async () => {
+  it('a token is shown by its beginning, and whole in JSON, as the help says', async () => {
     const { out } = await run('auth token');
     expect(out).toMatch(/^accessToken +\S{8}\.\.\.$/m);
+    expect((await kit.run(['auth', 'token', '--json'])).json.accessToken.length).toBeGreaterThan(20);
+    expect((await bare(['help', 'auth', 'token'])).out).toContain('With --json it prints the whole token');
   });
 
   it('the credentials may be in the environment, and options before the command', async () => {
@@ -143,38 +177,94 @@ describe('endpoints as commands', () => {
 
 describe('what goes wrong', () => {
   it.each([
-    ['orders remove', 'there is no command orders remove'],
-    ['help nothing', 'there is no command nothing'],
-    ['orders query 1 2', 'orders query does not take "2"'],
-    ['orders query --nothing', "orders query: Unknown option '--nothing'"],
-    ['orders query --order-no', 'orders query: --order-no needs a value'],
-    ['orders list', '--channel-user-id is needed'],
-    ['orders create --settlement-mode A', '--settlement-mode must be one of SVC_DEDUCT, CHANNEL_COLLECT'],
-    ['orders create --settlement-mode SVC_DEDUCT', '--external-order-no is needed'],
+    ['orders creat', 'there is no command orders creat: did you mean orders create?', 'orders'],
+    ['orders qury 100000001000', 'there is no command orders qury 100000001000: did you mean orders query?', 'orders'],
+    ['order', 'there is no command order: did you mean orders?', ''],
+    ['lisen', 'there is no command lisen: did you mean listen?', ''],
+    [
+      'sandbox order advance',
+      'there is no command sandbox order advance: did you mean sandbox orders advance?',
+      'sandbox',
+    ],
+    ['orders remove', 'there is no command orders remove', 'orders'],
+    ['help nothing', 'there is no command nothing', ''],
+    ['--nothing', 'which command? --nothing is none', ''],
+    ['orders query 1 2', 'orders query: it does not take "2"', 'orders query'],
+    [
+      'orders query --ordr-no 1',
+      'orders query: there is no option --ordr-no: did you mean --order-no?',
+      'orders query',
+    ],
+    ['orders query --order-no', 'orders query: --order-no needs a value', 'orders query'],
+    ['orders list', 'orders list: --channel-user-id is needed', 'orders list'],
+    [
+      'orders create --settlement-mode A',
+      'orders create: --settlement-mode must be one of SVC_DEDUCT, CHANNEL_COLLECT',
+      'orders create',
+    ],
+    ['orders create --settlement-mode SVC_DEDUCT', 'orders create: --external-order-no is needed', 'orders create'],
     [
       'orders create --settlement-mode SVC_DEDUCT --external-order-no x --product-code y --shared-agreement.real-name z',
-      '--shared-agreement.payment-channel-code is needed',
+      'orders create: --shared-agreement.payment-channel-code is needed',
+      'orders create',
     ],
-    ['orders list u --size ten', '--size must be a whole number'],
-    ['orders query --body {', '--body is no JSON object'],
-    ['orders query --body /nowhere', '--body: /nowhere cannot be read'],
-    ['listen', 'listen: --forward URL is needed'],
-    ['listen --forward localhost', 'localhost is no URL'],
-    ['listen --forward ftp://localhost/', 'the URL must begin with http:// or https://'],
-    ['listen --forward http://localhost/?a=1', 'the URL must have no query'],
-    ['listen --forward http://localhost/ --since yesterday', '--since must be a time'],
-    ['listen --forward http://localhost/ --events order', '--events must be of order.status.changed'],
-    ['trigger', 'trigger: which scenario?'],
-    ['trigger nothing', 'there is no scenario nothing'],
-    ['check-receiver', 'check-receiver: where is the receiver?'],
-    ['check-receiver http://localhost/ --new-callback-secret short', '--new-callback-secret must be 32 bytes'],
-  ])('2: %s', async (command, message) => {
+    ['orders list u --size ten', 'orders list: --size must be a whole number', 'orders list'],
+    ['orders query --body {', 'orders query: --body is no JSON object', 'orders query'],
+    ['orders query --body /nowhere', 'orders query: --body: /nowhere cannot be read', 'orders query'],
+    ['listen', 'listen: --forward URL is needed', 'listen'],
+    ['listen --forward localhost', 'listen: localhost is no URL', 'listen'],
+    ['listen --forward ftp://localhost/', 'listen: the URL must begin with http:// or https://', 'listen'],
+    ['listen --forward http://localhost/?a=1', 'listen: the URL must have no query', 'listen'],
+    ['listen --forward http://localhost/ --since yesterday', 'listen: --since must be a time', 'listen'],
+    [
+      'listen --forward http://localhost/ --events order',
+      'listen: --events must be any of order.status.changed',
+      'listen',
+    ],
+    ['trigger', 'trigger: which scenario?', 'trigger'],
+    ['trigger nothing', 'trigger: there is no scenario nothing: trigger --list shows them', 'trigger'],
+    ['trigger refnd', 'trigger: there is no scenario refnd: did you mean refund?', 'trigger'],
+    ['check-receiver', 'check-receiver: where is the receiver?', 'check-receiver'],
+    [
+      'check-receiver http://localhost/ --new-callback-secret short',
+      'check-receiver: --new-callback-secret must be 32 bytes',
+      'check-receiver',
+    ],
+  ])('2: %s', async (command, message, about) => {
+    const help = `npx perennial-channel help ${about}`.trim();
     const { status, err, out } = await run(command);
     expect([status, out]).toEqual([2, '']);
     expect(err).toContain(`perennial-channel: ${message}`);
+    expect(err.split('\n').at(-1)).toBe(`${help} tells more`);
     const inJson = await run(`${command} --json`.replace('--order-no --json', '--json --order-no'));
     expect(inJson).toMatchObject({ status: 2, err: '' });
     expect(inJson.json.error.message).toContain(message);
+    expect(inJson.json.error.help).toBe(help);
+  });
+
+  it('a group alone shows its commands, and so does its help', async () => {
+    const alone = await bare(['orders']);
+    expect(alone).toMatchObject({ status: 2, out: '', err: expect.stringMatching(/^ {2}orders create +Create/m) });
+    expect(alone.err).not.toContain('payments query');
+    for (const argv of [
+      ['help', 'orders'],
+      ['orders', '--help'],
+    ]) {
+      expect(await bare(argv)).toMatchObject({ status: 0, err: '', out: alone.err });
+    }
+    expect((await bare(['sandbox/orders', '-h'])).out).toMatch(/^ {2}sandbox orders advance /m);
+    const { error } = (await bare(['orders', '--json'])).json;
+    expect(error).toMatchObject({ message: 'orders: which command?', help: 'npx perennial-channel help orders' });
+  });
+
+  it('the version is that of the package, also of what is installed', async () => {
+    const { version } = JSON.parse(
+      await readFile(path.join(path.dirname(CHANNEL_COMMAND), '..', 'package.json'), 'utf8'),
+    );
+    expect(await bare(['--version'])).toMatchObject({ status: 0, out: version });
+    const installed = start(CHANNEL_COMMAND, {}, ['--version']);
+    expect(await installed.exited).toBe(0);
+    expect(installed.stdout()).toBe(`${version}\n`);
   });
 
   it('2: no command at all, and a file that is not there', async () => {
@@ -183,6 +273,12 @@ describe('what goes wrong', () => {
     expect(await bare(['help'])).toMatchObject({ status: 0, err: '', out: nothing.err });
     const lost = await bare(['products', 'list', '--channel', '/nowhere.json']);
     expect(lost).toMatchObject({ status: 2, err: expect.stringContaining('/nowhere.json cannot be read') });
+    const file = path.join(kit.folder, 'no-channel.json');
+    for (const text of ['{"appId": "x"', '["a"]', '']) {
+      await writeFile(file, text);
+      const { status, err } = await bare(['products', 'list', '--channel', file]);
+      expect([status, err]).toEqual([2, expect.stringContaining(`products list: ${file} is not a JSON object`)]);
+    }
   });
 
   it('1: what the service refuses, with its code', async () => {
@@ -202,7 +298,7 @@ describe('what goes wrong', () => {
 
   it('1: a signature that does not match, with what the sandbox says about it', async () => {
     const diagnosis = {
-      lines: ['POST', '/openapi/v1/auth/token', '', 'abc', '1', 'n', 'r\u001b[2J'],
+      lines: ['POST', '/openapi/v1/auth/token', '', 'abc', '1', 'n', 'r\u001b[2J\u009b2J\u202e'],
       likely: [{ mistake: 'secret-not-decoded', hint: 'the secret is base64: decode it' }],
     };
     const server = http.createServer((_request, response) => {
@@ -212,13 +308,14 @@ describe('what goes wrong', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { status, err } = await run(`products list --base-url ${baseUrl}`);
-    const { json } = await run(`products list --base-url ${baseUrl} --json`);
+    const { json, out } = await run(`products list --base-url ${baseUrl} --json`);
     server.close();
     expect(status).toBe(1);
     expect(err).toContain('401002 SIGNATURE_INVALID: signature does not match');
-    expect(err).toContain('  secret-not-decoded: the secret is base64: decode it');
+    expect(err).toContain('Likely wrong-secret: appSecret is not the one of this appId');
     expect(err).toContain('  3  (empty)\n');
-    expect(err).toContain('  7  r\\u001b[2J');
+    expect(err).toContain('  7  r\\u001b[2J\\u009b2J\\u202e');
+    expect(out).toContain('r\\u001b[2J\\u009b2J\\u202e');
     expect(json.error.diagnosis).toEqual(diagnosis);
   });
 

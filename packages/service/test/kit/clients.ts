@@ -12,7 +12,7 @@ export const EXAMPLES = path.join(packageRoot, '..', '..', 'examples');
 const VECTORS = path.join(packageRoot, '..', 'wire', 'vectors');
 
 /** Nothing of our own settings, no proxy to this machine, and no home that a compiler could find a cache in. */
-const ENV = {
+export const ENV = {
   PATH: process.env['PATH'] ?? '',
   HOME: os.tmpdir(),
   no_proxy: '127.0.0.1,localhost',
@@ -24,9 +24,18 @@ const PHP = process.env['PHP'] ?? 'php';
 const GO = process.env['GO'] ?? 'go';
 const JAVA = process.env['JAVA'] ?? 'java';
 const JAVAC = process.env['JAVAC'] ?? 'javac';
+/** By the names that people type. */
+export const TOOLS: Readonly<Record<string, string>> = {
+  python3: PYTHON,
+  php: PHP,
+  go: GO,
+  java: JAVA,
+  javac: JAVAC,
+  node: process.execPath,
+};
 
 /** Programs that end soon are not worth a second compiler and a parallel collector. */
-const SHORT = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+export const SHORT = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 const run = promisify(execFile);
 
@@ -98,7 +107,7 @@ function compiled(name: string, built: Promise<Outcome>, command: string, args: 
   };
 }
 
-function outcome(command: string, args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+export function outcome(command: string, args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
   return run(command, args, { env: ENV, ...options }).then(
     ({ stdout, stderr }): Outcome => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr, message }): Outcome => {
@@ -138,16 +147,24 @@ async function phpReceiver(channelFile: string): Promise<Receiver> {
   throw new Error('PHP did not start its server');
 }
 
-/** A web server that hands each request to the script, as CGI has it. */
 async function cgiReceiver(channelFile: string): Promise<Receiver> {
+  const { url, said, stop } = await serveCgi(path.join(EXAMPLES, 'sh', 'receive.sh'), {
+    env: { PERENNIAL_CHANNEL: channelFile },
+  });
+  // Said before the answer was given.
+  return { url, stop, lines: { next: async () => ({ done: false, value: said.shift() ?? 'nothing was said' }) } };
+}
+
+/** A web server that hands each request to the script, as CGI has it. `said`: lines on standard error. */
+export async function serveCgi(script: string, { cwd, env: more }: { cwd?: string; env?: NodeJS.ProcessEnv }) {
   const said: string[] = [];
   const server = http.createServer(async (request, response) => {
-    const env: NodeJS.ProcessEnv = { ...ENV, PERENNIAL_CHANNEL: channelFile, REQUEST_METHOD: request.method };
+    const env: NodeJS.ProcessEnv = { ...ENV, ...more, REQUEST_METHOD: request.method };
     env['REQUEST_URI'] = request.url;
     for (const [name, value] of Object.entries(request.headers)) {
       env[`HTTP_${name.toUpperCase().replaceAll('-', '_')}`] = String(value);
     }
-    const child = spawn('sh', [path.join(EXAMPLES, 'sh', 'receive.sh')], { env, stdio: 'pipe' });
+    const child = spawn('sh', [script], { cwd, env, stdio: 'pipe' });
     request.pipe(child.stdin);
     const [answer, errors] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
     said.push(...errors.split('\n').filter((line) => line !== ''));
@@ -158,8 +175,7 @@ async function cgiReceiver(channelFile: string): Promise<Receiver> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/events`,
-    // Said before the answer was given.
-    lines: { next: async () => ({ done: false, value: said.shift() ?? 'nothing was said' }) },
+    said,
     async stop() {
       server.closeAllConnections();
       server.close();

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/platform/clock.js';
 import { demoChannel } from '../support/demo.js';
 import { testService } from '../support/service.js';
 import { EXAMPLES } from './clients.js';
-import { runCollection } from './postman.js';
+import { type Collection, runCollection } from './postman.js';
 
 const FOLDER = path.join(EXAMPLES, 'collection');
 const FILE = 'perennial.postman_collection.json';
@@ -32,12 +32,15 @@ describe('examples/collection', () => {
   });
 
   it('has every endpoint carried out, from the first request to the last, with its script for Postman', async () => {
-    const service = await testService({ clock: systemClock });
+    let baseUrl = '';
+    const service = await testService({ clock: systemClock, publicUrl: () => baseUrl });
+    baseUrl = service.baseUrl;
     try {
       const { credentials } = await demoChannel(service);
       const { appSecret, aesKey } = credentials;
-      const collection = JSON.parse(await readFile(path.join(FOLDER, FILE), 'utf8'));
-      const sent = await runCollection(collection, { baseUrl: service.baseUrl, appSecret, aesKey });
+      // As it is downloaded: it knows where the service is.
+      const collection = (await (await fetch(`${baseUrl}/developers/clients/${FILE}`)).json()) as Collection;
+      const sent = await runCollection(collection, { appSecret, aesKey });
       expect(sent.map(({ name, answer }) => [name, answer.code])).toEqual(sent.map(({ name }) => [name, '0']));
       expect(sent.flatMap(({ failed }) => failed)).toEqual([]);
       expect(new Set(sent.map((one) => one.path.slice(PATH_PREFIX.length)))).toEqual(new Set(Object.keys(ENDPOINTS)));
@@ -46,9 +49,7 @@ describe('examples/collection', () => {
       expect(new Set(others.map(({ headers }) => headers['Authorization'])).size).toBe(1);
       expect(new Set(sent.map(({ headers }) => headers['Idempotency-Key'])).size).toBe(sent.length);
       for (const { body } of sent) expect(body).not.toMatch(/Encrypted":"(?!svc_aes_v1:)|\{\{/);
-      const wrong = await runCollection(collection, { baseUrl: service.baseUrl, appSecret: aesKey, aesKey }).catch(
-        String,
-      );
+      const wrong = await runCollection(collection, { appSecret: aesKey, aesKey }).catch(String);
       expect(wrong).toMatch(/auth\/token was refused: 401002 /);
     } finally {
       await service.close();

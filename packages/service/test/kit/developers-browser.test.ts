@@ -34,12 +34,25 @@ describe.each([
 ] as const)('on %s', (_, screen) => {
   it('no barriers, and nothing sticks out', async () => {
     const page = await open('/', screen);
-    for (const path of ['/', '/developers', '/developers/reference/orders/create', '/developers/signature']) {
+    for (const path of [
+      '/',
+      '/developers',
+      '/developers/reference/orders/create',
+      '/developers/reference/webhooks',
+      '/developers/signature',
+    ]) {
       if (path !== '/') await page.goto(`${service.baseUrl}${path}`);
       expect([path, await barriers(page)]).toEqual([path, []]);
       expect([path, await scrollsSideways(page)]).toEqual([path, false]);
     }
-    for (const path of ['guides/webhooks', 'guides/signing', 'guides/errors', 'reference', 'search?q=nonce']) {
+    for (const path of [
+      'guides/going-live',
+      'guides/webhooks',
+      'guides/signing',
+      'guides/errors',
+      'reference',
+      'search?q=nonce',
+    ]) {
       await page.goto(`${service.baseUrl}/developers/${path}`);
       expect([path, await scrollsSideways(page)]).toEqual([path, false]);
     }
@@ -68,6 +81,32 @@ describe('search', () => {
     await page.getByRole('combobox').fill('<b>zyx</b>');
     await page.keyboard.press('Enter');
     await page.getByText('Nothing found for “<b>zyx</b>”.').waitFor();
+    expect(await page.locator('.results a').count()).toBe(0);
+    await press(page, page.locator('#way-on').getByRole('link', { name: 'Reference' }));
+    expect(new URL(page.url()).pathname).toBe('/developers/reference');
+  });
+
+  it('finds a page by other words than its own, in whatever form they are, and says of which endpoint a part is', async () => {
+    const page = await open('/developers/search');
+    const find = async (query: string) => {
+      await page.goto(`${service.baseUrl}/developers/search?q=${encodeURIComponent(query)}`);
+      await page.getByText(/\d+ found for/).waitFor();
+      const found = await page.locator('.results a').evaluateAll((links) =>
+        // biome-ignore lint/suspicious/noExplicitAny: elements of the page, whose types are not known here
+        links.slice(0, 3).map((link: any) => link.pathname.replace('/developers/', '') + link.hash),
+      );
+      expect(await page.locator('#way-on').isVisible()).toBe(false);
+      return found;
+    };
+    expect(await find('webhook')).toContain('guides/webhooks');
+    expect((await find('webhooks'))[0]).toBe('guides/webhooks');
+    for (const word of ['retry', 'retries'])
+      expect([word, await find(word)]).toEqual([word, expect.arrayContaining(['guides/webhooks'])]);
+    expect((await find('postman'))[0]).toBe('clients/perennial.postman_collection.json');
+    expect((await find('idempotencykey'))[0]).toBe('reference#idempotency');
+    expect((await find('redeemurl'))[0]).toBe('guides/redemption');
+    await find('bindOrderNo sharedAgreement');
+    await page.getByRole('link', { name: 'Create an order: Request' }).waitFor();
   });
 });
 
@@ -90,6 +129,26 @@ describe('what a reader chooses', () => {
     expect(dark).not.toBe('rgb(255, 255, 255)');
     await page.goto(`${service.baseUrl}/developers/guides/limits`);
     expect(await ground()).toBe(dark);
+  });
+
+  it('is ticked off a list, and stays so', async () => {
+    const page = await open('/developers/guides/going-live', SMALL);
+    await page.locator('.task label').last().click();
+    await page.reload();
+    expect(await page.getByRole('checkbox').last().isChecked()).toBe(true);
+    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(1);
+  });
+
+  it('is not what is printed: that is dark on white', async () => {
+    const page = await open('/developers/reference/webhooks', { ...WIDE, colorScheme: 'dark' });
+    await page.getByRole('button', { name: 'Light colours' }).click();
+    await page.getByRole('button', { name: 'Dark colours' }).click();
+    await page.emulateMedia({ media: 'print' });
+    for (const part of ['body', 'pre']) {
+      const ground = await page.evaluate<string>(`getComputedStyle(document.querySelector('${part}')).backgroundColor`);
+      expect([part, ground]).toEqual([part, 'rgb(255, 255, 255)']);
+    }
+    expect(await barriers(page)).toEqual([]);
   });
 
   it('is copied by a button', async () => {

@@ -1,9 +1,15 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
-import { CODES, endpoints, resultCodes } from '@perennial/wire';
+import { promisify } from 'node:util';
+import { CODES, endpoints, HEADERS, resultCodes, sha256Hex, signWebhook } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CODE_TEXTS } from '../../../developers/src/content/codes.js';
 import { ENDPOINT_TEXTS } from '../../../developers/src/content/endpoints.js';
+import { provisionDemo } from '../../src/operator/provisioning/demo.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { VERSION } from '../../src/platform/version.js';
 import { send } from '../support/channel-client.js';
 import { packageRoot } from '../support/processes.js';
@@ -30,7 +36,8 @@ const MOST_FILES = 30;
 beforeAll(async () => {
   const environment = 'production';
   [service, without, behindPath] = await Promise.all([
-    testService(),
+    // Of real time, as a script has it.
+    testService({ clock: systemClock }),
     testService({ environment, developers: 'off', publicUrl: () => 'https://pay.example/<&"sub' }),
     testService({
       environment,
@@ -62,7 +69,7 @@ describe('every page', () => {
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
       expect(headers['content-security-policy']).toBe(POLICY);
       expect(headers['x-content-type-options']).toBe('nosniff');
-      expect(text.match(/__[A-Z_]+__|\{\{|undefined|\[object/)).toBeNull();
+      expect(text.match(/__(?:ROOT|ENVIRONMENT|PUBLIC_URL)__|\{\{|undefined|\[object/)).toBeNull();
     }
     expect((await get('/developers')).text).toContain('https://pay.example');
   });
@@ -89,6 +96,86 @@ describe('every page', () => {
     }
     expect(wrong).toEqual([]);
     expect(asked.size).toBeGreaterThan(3);
+  });
+
+  it('names its parts so that they can be told apart, and has no heading without words and no box that cannot be ticked', async () => {
+    for (const page of PAGES) {
+      const { text } = await get(page);
+      const names = [...text.matchAll(/role="(?:region|group)" aria-label="([^"]*)"/g)].map(([, name]) => name);
+      expect([page, names.filter((name, at) => name === '' || names.indexOf(name) !== at)]).toEqual([page, []]);
+      expect([page, text.match(/<(th|h[1-3])[^>]*>\s*<\/\1>/)]).toEqual([page, null]);
+      const boxes = [...text.matchAll(/(<label>)?<input type="checkbox"(?! id="menu-switch")([^>]*)>/g)];
+      for (const [, label, more] of boxes) expect([page, label, more]).toEqual([page, '<label>', '']);
+      if (page.endsWith('going-live')) expect(boxes.length).toBeGreaterThan(5);
+    }
+  });
+});
+
+describe('code on a page', () => {
+  /** Blocks of code as somebody copies them, by their names. */
+  async function codeOf(page: string): Promise<Map<string, string>> {
+    const { text } = await get(page);
+    const plain = (html: string) =>
+      html
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&quot;', '"')
+        .replaceAll('&#39;', "'")
+        .replaceAll('&amp;', '&');
+    const blocks = text.matchAll(/<pre [^>]*aria-label="([^"]+)"><code>(.*?)<\/code>/gs);
+    return new Map([...blocks].map(([, name = '', code = '']) => [plain(name), plain(code)]));
+  }
+
+  it('has nothing in it that was meant for the generator alone', async () => {
+    let count = 0;
+    for (const page of PAGES)
+      for (const [name, code] of await codeOf(page)) {
+        count += 1;
+        expect([page, name, code.match(/[⟦⟧]|(?![\n\t])\p{Cc}/u)]).toEqual([page, name, null]);
+      }
+    expect(count).toBeGreaterThan(200);
+  });
+
+  it('of a shell runs as it was copied, with an encrypted field in it', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-snippet-'));
+    try {
+      await provisionDemo(service.operator, { dataDir: path.join(folder, 'data'), baseUrl: service.baseUrl });
+      const client = (await get('/developers/clients/perennial.sh')).text;
+      await writeFile(path.join(folder, 'perennial.sh'), client, { mode: 0o755 });
+      const code =
+        (await codeOf('/developers/reference/orders/create')).get('curl: B: billed to you, who collect') ?? '';
+      expect(code).toContain('$(seal 13900000003)');
+      const env = { PATH: process.env['PATH'], no_proxy: '127.0.0.1' };
+      const { stdout } = await promisify(execFile)('sh', ['-c', code], { cwd: folder, env });
+      expect(JSON.parse(stdout)).toMatchObject({ code: '0', data: { orderStatus: 'ACTIVE' } });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('of an event has headers and a signature that are its own', async () => {
+    const blocks = await codeOf('/developers/reference/webhooks');
+    const { callbackSecret } = JSON.parse(
+      readFileSync(path.join(root, 'packages', 'wire', 'vectors', 'webhook-signature.json'), 'utf8'),
+    );
+    for (const eventType of ['order.status.changed', 'payment.status.changed']) {
+      const body = blocks.get(`Body of ${eventType}`) ?? '';
+      const [start, ...lines] = (blocks.get(`Headers of ${eventType}`) ?? '').split('\n');
+      const headers = Object.fromEntries(lines.map((line) => line.split(': ')));
+      const signature = signWebhook(
+        {
+          path: start?.split(' ')[1] ?? '',
+          bodySha256: sha256Hex(Buffer.from(body)),
+          timestamp: headers[HEADERS.timestamp],
+          nonce: headers[HEADERS.nonce],
+          eventId: JSON.parse(body).eventId,
+        },
+        Buffer.from(callbackSecret, 'base64'),
+      );
+      expect([eventType, headers[HEADERS.signature]]).toEqual([eventType, signature]);
+      expect([eventType, headers[HEADERS.eventId]]).toEqual([eventType, JSON.parse(body).eventId]);
+    }
   });
 });
 

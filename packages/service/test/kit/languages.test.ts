@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { ENDPOINTS, sha256Hex, signWebhook } from '@perennial/wire';
@@ -11,6 +11,7 @@ import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import { type BadLine, badLine, type Fault, type Seen } from './bad-line.js';
 import { type Client, clients, type Outcome } from './clients.js';
+import { LANGUAGES, openShop } from './guides.js';
 
 const NAMES = ['python', 'php', 'go', 'java', 'sh'] as const;
 const VECTORS = path.join(packageRoot, '..', 'wire', 'vectors');
@@ -151,6 +152,58 @@ describe.each(NAMES)('examples/%s', (name) => {
       }
       expect((await push(`${receiver.url}/elsewhere`, {}))[0]).toBeGreaterThanOrEqual(400);
       expect(await push(receiver.url, { eventId: '4712', sentAgo: 290_000 })).toEqual([200, '{"code":"0"}']);
+    } finally {
+      await receiver.stop();
+    }
+  });
+});
+
+describe.each(LANGUAGES)('the guides in %s', (language) => {
+  it('have programs that run as they are pasted: the first order, three ways to sell, a receiver', async () => {
+    const credentials = { ...channel.credentials, baseUrl: service.baseUrl };
+    const shop = await openShop(path.join(folder, `guides-${language}`), language, credentials);
+    const first = await shop.order();
+    expect([first.code, first.stdout], first.stderr).toEqual([
+      0,
+      expect.stringMatching(/\d{12}.*ACTIVE.*\/redeem\?orderNo=/s),
+    ]);
+    const sold = await shop.sellInThreeWays();
+    expect(sold.code, sold.stderr).toBe(0);
+    service.clock.set(Date.now());
+    for (const [number, paymentStatus] of [
+      ['1001', 'SUCCESS'],
+      ['1002', 'SUCCESS'],
+      ['1003', 'BILLED'],
+    ] as const) {
+      const { data } = await channel.call('orders/query', { externalOrderNo: `${language}-${number}` });
+      expect(data).toMatchObject({
+        orderStatus: 'ACTIVE',
+        paymentRecords: expect.arrayContaining([expect.objectContaining({ cycleNo: 1, paymentStatus })]),
+      });
+    }
+
+    const receiver = await shop.receive();
+    try {
+      const { url } = receiver;
+      expect(await push(url, {})).toEqual([200, '{"code":"0"}']);
+      expect(await push(url, { retryNo: 1 })).toEqual([200, '{"code":"0"}']);
+      for (const wrong of [
+        { eventId: '4712', tamper: (body: string) => body.replace('SUCCESS', 'REFUND_FULL') },
+        { eventId: '4712', tamper: (body: string) => JSON.stringify(JSON.parse(body)) },
+        { eventId: '4712', sentAgo: 301_000 },
+        { eventId: '4712', sentAgo: -301_000 },
+        { eventId: '4712', secret: randomBytes(32) },
+        { eventId: '4712', headers: { 'X-SVC-Signature': '' } },
+      ])
+        expect([wrong, (await push(url, wrong))[0]]).toEqual([wrong, 401]);
+      const stored = path.join(shop.folder, 'events');
+      expect(await readdir(stored)).toEqual(['4711.json']);
+      expect(JSON.parse(await readFile(path.join(stored, '4711.json'), 'utf8')).data.orderNo).toBe('700000000000001');
+      await rm(stored, { recursive: true });
+      expect((await push(url, { eventId: '4713' }))[0]).toBe(500);
+      await mkdir(stored);
+      expect(await push(url, { eventId: '4713', retryNo: 1 })).toEqual([200, '{"code":"0"}']);
+      expect(await readdir(stored)).toEqual(['4713.json']);
     } finally {
       await receiver.stop();
     }

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { PerennialClient, verifyWebhook, type WebhookEvent } from 'perennial-channel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -299,5 +301,104 @@ describe('listen', () => {
     const argv = ['listen', '--forward', receiver.url, '--state', state];
     expect(await runCommand(argv, { env })).toMatchObject({ status: 1, err: expect.stringContaining('401002') });
     await expect(readFile(`${state}.lock`, 'utf8')).rejects.toThrow();
+  });
+});
+
+describe('listen with a back-log of one second', () => {
+  const COUNT = 700;
+  const writtenAt = '2026-01-31 08:00:00';
+  const idOf = (place: number) => `4711-${place + 1}`;
+  const backLog = Array.from({ length: COUNT }, (_, place) => ({
+    ...{ eventId: idOf(place), eventType: 'payment.status.changed', occurredAt: writtenAt, writtenAt },
+    headers: { 'X-SVC-Event-Id': idOf(place) },
+    body: JSON.stringify({ data: { orderNo: '1', cycleNo: place + 1, paymentStatus: 'CANCELED' } }),
+  }));
+  const all = backLog.map(({ eventId }) => eventId);
+  const servers: http.Server[] = [];
+  afterAll(() => {
+    for (const server of servers) server.close();
+  });
+
+  async function serve(handle: (request: http.IncomingMessage, body: string) => object): Promise<string> {
+    const server = http.createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      response.end(JSON.stringify(handle(request, Buffer.concat(chunks).toString())));
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  /** A service that has nothing but the back-log, and a listener to it that ends when it is told. */
+  async function play(state: string, onPush: (eventId: string, stop: () => void) => boolean, ...more: string[]) {
+    const stop = new AbortController();
+    const [came, asked]: [string[], string[]] = [[], []];
+    const baseUrl = await serve(({ url = '' }, body) => {
+      const { cursor } = JSON.parse(body) as { cursor?: string };
+      const at = Number(cursor ?? 0);
+      if (!url.endsWith('token')) asked.push(`${came.length}`);
+      const nextCursor = at + 100 < COUNT ? String(at + 100) : null;
+      const pulled = { pushes: backLog.slice(at, at + 100), readAt: '2026-02-01 08:00:00', nextCursor };
+      const token = { accessToken: 'a'.repeat(40), expiresIn: '7200', expiresAt: '2099-01-01 00:00:00' };
+      return { code: '0', message: 'ok', requestId: 'r', data: url.endsWith('token') ? token : pulled };
+    });
+    const forward = await serve(({ headers }) => {
+      const eventId = String(headers['x-svc-event-id']);
+      came.push(eventId);
+      return { code: onPush(eventId, () => stop.abort()) ? '0' : 'no' };
+    });
+    const argv = ['listen', '--forward', `${forward}/events`, '--base-url', baseUrl, '--state', state, ...more];
+    const { status, err } = await kit.run(argv, { stop: stop.signal });
+    expect([status, err]).toEqual([0, expect.stringContaining('forwarded')]);
+    return { came, asked };
+  }
+
+  it('does not write all that it knows after each push, and has it all when it is killed', async () => {
+    const state = path.join(kit.folder, 'back-log.json');
+    const left: { readonly whole: string; readonly file: number }[] = [];
+    const isRefused = (eventId: string) => all.indexOf(eventId) % 7 === 0;
+    const first = await play(
+      state,
+      (eventId, stop) => {
+        left.push({ whole: readFileSync(state, 'utf8'), file: statSync(state).ino });
+        if (eventId === all.at(-1)) stop();
+        return !isRefused(eventId);
+      },
+      ...['--since', '2026-01-01 00:00:00'],
+    );
+    expect(first.came).toEqual(all);
+    const written = left.filter(({ file }, place) => file !== left[place - 1]?.file);
+    expect(written.length).toBeLessThan(5);
+
+    // As it was on the disk while the fifth from the end was under way, and with its last line cut off.
+    const underWay = all.length - 5;
+    const { whole = '' } = left[underWay] ?? {};
+    for (const [text, from] of [
+      [whole, underWay],
+      [whole.slice(0, -10), underWay - 1],
+    ] as const) {
+      await writeFile(state, text);
+      const again = await play(state, (eventId, stop) => {
+        if (eventId === all.at(-1)) stop();
+        return true;
+      });
+      expect(again.came).toEqual(all.slice(from));
+    }
+
+    // All that were refused, on one way through the pages.
+    const refused = all.filter(isRefused);
+    const expected = refused.filter((eventId) => all.indexOf(eventId) < underWay - 1);
+    const last = await play(
+      state,
+      (eventId, stop) => {
+        if (eventId === expected.at(-1)) stop();
+        return true;
+      },
+      '--again',
+    );
+    expect(last.came).toEqual(expected);
+    expect(last.asked.length).toBeLessThanOrEqual(COUNT / 100 + 1);
+    expect(JSON.parse(await readFile(state, 'utf8')).refused).toEqual({});
   });
 });

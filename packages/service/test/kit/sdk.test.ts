@@ -210,12 +210,26 @@ describe('refused', () => {
     const body = collected();
     await client.orders.create(body);
     expect(isPerennialError(await failed(client.orders.create(body)), 'SUBSCRIPTION_ALREADY_EXISTS')).toBe(true);
-    const stranger = new PerennialClient({ ...options, appSecret: options.aesKey });
-    expect(isPerennialError(await failed(stranger.products.list()), 'SIGNATURE_INVALID')).toBe(true);
+    for (const [appSecret, said] of [
+      [options.aesKey, 'secret-of-encryption: appSecret holds the aesKey'],
+      [options.callbackSecret, 'secret-of-callback: appSecret holds the callbackSecret'],
+      [Buffer.alloc(32, 7).toString('base64'), 'wrong-secret: appSecret is not the one of this appId'],
+    ] as const) {
+      const refusal = await failed(new PerennialClient({ ...options, appSecret }).products.list());
+      expect(refusal).toMatchObject({ name: 'SIGNATURE_INVALID', message: expect.stringContaining(`Likely ${said}`) });
+    }
+    const nameless = { ...collected(), mobile: undefined } as unknown as ReturnType<typeof collected>;
+    expect(await failed(client.orders.create(nameless))).toMatchObject({
+      message: 'mobile is required',
+      serviceMessage: 'mobileEncrypted is required',
+    });
     const late = new PerennialClient({ ...options, now: () => service.clock.now() - 600_000 });
     expect(isPerennialError(await failed(late.products.list()), 'TIMESTAMP_SKEWED')).toBe(true);
     const wrongKey = new PerennialClient({ ...options, aesKey: options.callbackSecret });
-    expect(isPerennialError(await failed(wrongKey.orders.create(collected())), 'DECRYPT_FAILED')).toBe(true);
+    expect(await failed(wrongKey.orders.create(collected()))).toMatchObject({
+      name: 'DECRYPT_FAILED',
+      message: expect.stringMatching(/^mobile cannot be decrypted/),
+    });
   });
 
   it('every endpoint of the interface is reached by its method', async () => {
@@ -285,7 +299,7 @@ describe('the package', () => {
   const run = promisify(execFile);
   const sdk = path.join(packageRoot, '..', 'sdk');
 
-  it('works where nothing else is installed, and its types need nothing either', async () => {
+  it('works where nothing else is installed, and its types need those of the platform alone', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-sdk-'));
     try {
       const npm = (args: string[], cwd: string) => run('npm', [...args, '--offline', '--loglevel=error'], { cwd });
@@ -320,9 +334,16 @@ describe('the package', () => {
         // @ts-expect-error: the types are there, and know what is missing
         export const event = verifyWebhook({ path: '/' });`,
       );
-      const settings = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
-      const compiler = path.join(packageRoot, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
-      await run(process.execPath, [compiler, ...settings, '--types', '', 'sell.ts'], { cwd: folder });
+      const settings = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
+      const modules = path.join(packageRoot, '..', '..', 'node_modules');
+      const compiler = path.join(modules, 'typescript', 'bin', 'tsc');
+      const ofNode = ['--types', 'node', '--typeRoots', path.join(modules, '@types')];
+      for (const types of [
+        ['--lib', 'es2018,dom', '--types', ''],
+        ['--lib', 'es2018', ...ofNode],
+      ]) {
+        await run(process.execPath, [compiler, ...settings, ...types, 'sell.ts'], { cwd: folder });
+      }
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -94,12 +94,17 @@ describe('the sample shop', () => {
     expect(await page.locator('.who').textContent()).toBe('<b>Ann</b>');
     await press(page, link(page, 'Choose Monthly membership'));
     await press(page, link(page, 'Add a card'));
-    await page.getByLabel('Mobile that the bank knows').fill('13800000009');
+    await page.getByLabel('Mobile that your bank knows').fill('13800000009');
     await press(page, button(page, 'Send the code'));
     expect(await page.getByRole('alert').textContent()).toContain('The code could not be sent');
-    await page.getByLabel('Mobile that the bank knows').fill('13800000001');
+    await page.getByLabel('Mobile that your bank knows').fill('13800000001');
     await press(page, button(page, 'Send the code'));
-    await page.getByLabel('Code of the message').fill('123456');
+    await page.getByLabel('Code from the message').fill('000000');
+    await press(page, button(page, 'Add the card'));
+    expect(await page.getByRole('alert').textContent()).toContain('Please have another code sent.');
+    await press(page, link(page, 'Have another code sent'));
+    await press(page, button(page, 'Send the code'));
+    await page.getByLabel('Code from the message').fill('123456');
     await press(page, button(page, 'Add the card'));
     await page.getByText('Card ending in 4567.').waitFor();
     await expectGood(page);
@@ -115,7 +120,7 @@ describe('the sample shop', () => {
     await press(benefits, button(benefits, 'Claim VIP pass'));
     expect(await benefits.locator('code').allTextContents()).toEqual([expect.stringMatching(/^[0-9A-Z]{16}$/)]);
 
-    const digits = await page.getByText('which is asked for where benefits are').locator('code').textContent();
+    const digits = await page.getByText('asked for these digits').locator('code').textContent();
     await benefits.getByRole('link', { name: 'End subscription' }).click();
     await benefits.getByLabel('Last four digits').fill(digits ?? '');
     await benefits.getByRole('button', { name: 'End subscription now' }).click();
@@ -129,22 +134,24 @@ describe('the sample shop', () => {
     const page = await signedIn('Ben');
     await page.goto(`${shopUrl}/buy/TEST_SPU_001`);
     await page.getByLabel('Pretend that the card is declined').last().check();
-    await press(page, button(page, 'Subscribe as agreed'));
+    await press(page, button(page, 'Subscribe by agreement'));
     expect(await heading(page)).toBe('Monthly membership Declined');
     await page.getByText('Your card was declined, and nothing was charged.').waitFor();
 
     await press(page, link(page, 'Try again'));
-    await press(page, button(page, 'Subscribe as agreed'));
+    await press(page, button(page, 'Subscribe by agreement'));
+    await page.getByText('Next payment: ¥19.90 on ').waitFor();
     await press(page, button(page, 'The debit fails'));
+    await page.getByText('¥19.90 will be tried again on ').waitFor();
     const second = page.locator('tbody tr').nth(1);
-    expect(await second.textContent()).toContain('Tried again');
+    expect(await second.textContent()).toContain('Trying again');
     await press(page, button(page, 'Replace the agreement'));
     expect(await page.getByRole('status').textContent()).toBe('The subscription runs on the new agreement.');
     await second.getByText('Paid').waitFor();
     await page.getByText('End the subscription').click();
     await press(page, button(page, 'End it now'));
     const events = await eventsOn(page, 15);
-    expect(events.slice(2, 5)).toEqual(['Period 2 Tried again', 'Period 2 Paid', 'Subscription Ended']);
+    expect(events.slice(2, 5)).toEqual(['Period 2 Trying again', 'Period 2 Paid', 'Subscription Ended']);
   });
 
   it('B: an order whose answer is lost is asked for again under its key, also by a shop that was killed meanwhile', async () => {
@@ -178,7 +185,7 @@ describe('the sample shop', () => {
   it('takes no event and no form that are not genuine', async () => {
     const page = await signedIn('Dora');
     await page.goto(`${shopUrl}/buy/TEST_SPU_001`);
-    await press(page, button(page, 'Subscribe as agreed'));
+    await press(page, button(page, 'Subscribe by agreement'));
     const { pathname } = new URL(page.url());
     const { headers, body } = signWebhookForTest({
       callbackSecret: Buffer.alloc(32).toString('base64'),

@@ -150,7 +150,8 @@ describe('orders/create in mode B', () => {
     ['periodType is none that there is', { periodType: 'WEEK' }, '420007', 'periodType is MONTH'],
     ['periodType is spelled otherwise', { periodType: 'month' }, '420007', 'periodType is MONTH'],
     ['periodType is empty', { periodType: '' }, '420007', 'periodType is MONTH'],
-    ['the product does not exist', { productCode: 'NO_SUCH' }, '420005', ''],
+    ['the product does not exist', { productCode: 'NO_SUCH' }, '420005', 'productCode NO_SUCH: no such product'],
+    ['the product is a card', { productCode: '6222020000001234567' }, '420005', 'productCode: no such product'],
     ['periodType differs', { periodType: 'DAY' }, '420007', 'periodType'],
     ['period differs', { period: 2 }, '420007', 'period'],
     ['totalCycles differs', { totalCycles: 11 }, '420007', 'totalCycles'],
@@ -181,7 +182,10 @@ describe('orders/create in mode B', () => {
   it('420006: a product of another channel', async () => {
     const other = await service.channel();
     const request = collectRequest(other);
-    expect((await other.call('orders/create', request)).code).toBe('420006');
+    expect((await other.call('orders/create', request)).envelope).toMatchObject({
+      code: '420006',
+      message: `productCode ${request.productCode}: product is not authorized to the channel`,
+    });
   });
 
   it('420002: the number is used, by this channel or any other, whatever else is wrong', async () => {

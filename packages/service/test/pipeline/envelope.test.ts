@@ -141,7 +141,7 @@ describe('a fault', () => {
 });
 
 describe('the database is gone', () => {
-  it('503001: with Retry-After, and a fault in the log', async () => {
+  it('503001: with Retry-After, a fault in the log, and of each request why it was not served', async () => {
     const url = new URL(service.fresh.url);
     url.port = '1';
     const own = capturedLog();
@@ -153,6 +153,14 @@ describe('the database is gone', () => {
     expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     expect(reply.text).not.toMatch(/ECONN|127\.0\.0\.1|postgres/i);
     expect(own.lines().find((line) => line.msg === 'fault')).toMatchObject({ requestId: 'no-database' });
+    await node.client(channel).callBare('auth/token', {}, { requestId: 'still-none' });
+    const noticed = { [HEADERS.requestId]: 'a-notice' };
+    const notice = await send(node.baseUrl, 'POST', '/gateway/v1/notices/MOCKPAY', noticed, Buffer.from('{}'));
+    expectEnvelope(notice.envelope, '503001');
+    for (const requestId of ['no-database', 'still-none', 'a-notice']) {
+      const line = own.lines().find((one) => one.msg === 'request' && one.requestId === requestId);
+      expect(line).toMatchObject({ status: 503, code: '503001', why: 'database unavailable: ECONNREFUSED' });
+    }
     const ready = await send(node.baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0));
     expect(ready.status).toBe(503);
     expectEnvelope(ready.envelope, '503001');

@@ -50,7 +50,7 @@ function answerOf({ code, stdout, stderr }: Ran) {
   return JSON.parse(stdout);
 }
 
-it('a nonce used on one node is used on the other, and after a restart of both', async () => {
+it('a nonce used on one node is used on the other, also after that was killed and started again', async () => {
   const nonce = randomBytes(16).toString('hex');
   const token = await client(0).getToken();
   const options = { nonce, token };

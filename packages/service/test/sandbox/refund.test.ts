@@ -20,7 +20,8 @@ describe('sandbox/payments/refund', () => {
     const { database } = on.service.fresh;
     const part = await refund(periodNo(orderNo), { amountCent: 90, reason: 'a rehearsal' });
     expect(part.data).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: 90 });
-    expect(part.data).toEqual(await on.queryPeriod(orderNo));
+    const became = { refundStatus: 'SUCCESS', refundFailReason: null };
+    expect(part.data).toEqual({ ...(await on.queryPeriod(orderNo)), ...became });
     const rest = await refund(periodNo(orderNo));
     expect(rest.data).toMatchObject({ paymentStatus: 'REFUND_FULL', refundAmountCent: rest.data.amountCent });
     expect(await toldAbout(database, orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'REFUND_PART', 'REFUND_FULL']);
@@ -70,12 +71,18 @@ describe('sandbox/payments/refund', () => {
     expect((await refund(periodNo(orderNo), { amountCent: 2 }, { idempotencyKey })).code).toBe('409001');
   });
 
-  it('0: an institution that does not say at once, or refuses: the period as it is', async () => {
+  it('0: an institution that does not say at once, or refuses: the period as it is, and what became of the refund', async () => {
     const orderNo = await on.paidOrder();
+    const asItIs = { paymentStatus: 'SUCCESS', refundAmountCent: 0 };
     on.bank.onRefund = async () => ({ kind: 'unknown' });
-    expect((await refund(periodNo(orderNo), { amountCent: 5 })).data).toMatchObject({ paymentStatus: 'SUCCESS' });
+    const open = { ...asItIs, refundStatus: 'PROCESSING', refundFailReason: null };
+    expect((await refund(periodNo(orderNo), { amountCent: 5 })).data).toMatchObject(open);
     on.bank.onRefund = async () => ({ kind: 'refused', reason: 'no' });
-    expect((await refund(periodNo(orderNo), { amountCent: 7 })).data).toMatchObject({ paymentStatus: 'SUCCESS' });
+    const refused = { ...asItIs, refundStatus: 'FAIL', refundFailReason: 'no' };
+    const idempotencyKey = randomUUID();
+    for (let times = 0; times < 2; times += 1) {
+      expect((await refund(periodNo(orderNo), { amountCent: 7 }, { idempotencyKey })).data).toMatchObject(refused);
+    }
     on.bank.reset();
     await on.askAll();
     expect(await on.queryPeriod(orderNo)).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: 5 });

@@ -45,6 +45,17 @@ const waitsFor = (running: Running) =>
     return line === undefined ? undefined : (JSON.parse(line) as Record<string, string>);
   });
 
+/** So many lines of requests, once they are there. */
+const requestLines = (running: Running, count: number) =>
+  until('lines of requests', () => {
+    const lines = running
+      .stdout()
+      .split('\n')
+      .filter((one) => one.includes('"msg":"request"'))
+      .map((one) => JSON.parse(one) as Record<string, unknown>);
+    return lines.length >= count && lines;
+  });
+
 const ask = async (port: number, place: string, init: RequestInit = {}) => {
   const answer = await fetch(`http://127.0.0.1:${port}/${place}`, init);
   return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: await answer.json() };
@@ -71,6 +82,13 @@ describe('a node that waits', () => {
       requestId: 'r-1',
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
     });
+    await ask(port, 'redeem?sig=s3cret', { headers: { 'x-svc-request-id': 'r-2' } });
+    const refusedLine = { level: 'info', status: 503, code: '503001', why: 'starting' };
+    expect(await requestLines(running, 2)).toMatchObject([
+      { ...refusedLine, requestId: 'r-1', endpoint: '/openapi/v1/auth/token' },
+      { ...refusedLine, requestId: 'r-2', endpoint: 'unknown' },
+    ]);
+    expect(running.stdout()).not.toContain('s3cret');
     await migrate(fresh.url);
     expect(await serviceUrl(running)).toBe(`http://127.0.0.1:${port}`);
     expect(await ask(port, 'readyz')).toMatchObject({ status: 200 });

@@ -1,5 +1,6 @@
 import { sha256Hex, toBase64 } from '#platform';
 import { PATH_PREFIX } from '../endpoints.js';
+import { HEADERS } from '../headers.js';
 import { EMPTY_SHA256 } from '../signing.js';
 import { type BodySpelling, spellAgain } from './body-spellings.js';
 import { fromHex } from './hex.js';
@@ -171,40 +172,60 @@ function bodyText({ body }: ReceivedRequest): string | undefined {
   }
 }
 
-const NONCE_CASE =
-  'You signed the nonce in another case than you sent. Case counts: use one text for header and signature.';
-const NONCE_DASHES = 'You signed the nonce with dashes and sent it without. Use one text for header and signature.';
-const NONCE_EMPTY = 'You signed an empty nonce. Set it before you build the text, and send the same.';
-const ID_CASE =
-  'You signed the request id in another case than you sent. Case counts: use one text for header and signature.';
-const ID_DASHES = 'You signed the request id without its dashes. Use one text for header and signature.';
-const ID_EMPTY = 'You signed an empty request id. Set it before you build the text, and send the same.';
-const ID_IS_NONCE = 'You signed the nonce in the place of the request id. The last line is X-SVC-Request-Id.';
-const NONCE_IS_ID = 'You signed the request id in the place of the nonce. The sixth line is X-SVC-Nonce.';
-const ID_MISSING = 'You left out the last line. It is the request id, as the header has it.';
-const NONCE_MISSING = 'You left out the sixth line. It is the nonce, as the header has it.';
 const ROUNDED = 'You signed the time in seconds and sent milliseconds. Sign the header as it is sent.';
+const NONCE_DASHES = 'You signed the nonce with dashes and sent it without. Use one text for header and signature.';
+const ID_DASHES = 'You signed the request id without its dashes. Use one text for header and signature.';
 
-function* listHeaderChanges({ timestamp, nonce, requestId }: SignText): Generator<Change> {
+/** A header that a program makes up, in the two words for it and with its place among the lines. */
+interface MadeUpHeader {
+  readonly part: 'nonce' | 'requestId';
+  readonly mistake: Mistake;
+  readonly name: string;
+  readonly line: string;
+  readonly header: string;
+  readonly at: number;
+}
+
+const NONCE: MadeUpHeader = {
+  part: 'nonce',
+  mistake: 'other-nonce',
+  name: 'nonce',
+  line: 'sixth',
+  header: HEADERS.nonce,
+  at: 5,
+};
+const REQUEST_ID: MadeUpHeader = {
+  part: 'requestId',
+  mistake: 'other-request-id',
+  name: 'request id',
+  line: 'last',
+  header: HEADERS.requestId,
+  at: 6,
+};
+
+function* listHeaderChanges(right: SignText): Generator<Change> {
+  const { timestamp, nonce, requestId } = right;
   const seconds = Number(toSeconds(timestamp));
   yield change('timestamp-in-seconds', { timestamp: String(seconds + 1) }, ROUNDED);
   yield change('timestamp-in-seconds', { timestamp: String(Number(timestamp) / 1000) }, ROUNDED);
-  yield change('other-nonce', { nonce: nonce.toUpperCase() }, NONCE_CASE);
-  yield change('other-nonce', { nonce: nonce.toLowerCase() }, NONCE_CASE);
-  yield change(
-    'other-nonce',
-    { nonce: nonce.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5') },
-    NONCE_DASHES,
-  );
-  yield change('other-nonce', { nonce: '' }, NONCE_EMPTY);
-  yield change('other-nonce', { nonce: requestId }, NONCE_IS_ID);
-  yield change('other-nonce', { order: [0, 1, 2, 3, 4, 6] }, NONCE_MISSING);
-  yield change('other-request-id', { order: [0, 1, 2, 3, 4, 5] }, ID_MISSING);
-  yield change('other-request-id', { requestId: '' }, ID_EMPTY);
-  yield change('other-request-id', { requestId: nonce }, ID_IS_NONCE);
-  yield change('other-request-id', { requestId: requestId.toUpperCase() }, ID_CASE);
-  yield change('other-request-id', { requestId: requestId.toLowerCase() }, ID_CASE);
+  const dashed = nonce.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  yield change('other-nonce', { nonce: dashed }, NONCE_DASHES);
+  yield* listMadeUpChanges(right, NONCE, REQUEST_ID);
+  yield* listMadeUpChanges(right, REQUEST_ID, NONCE);
   yield change('other-request-id', { requestId: requestId.replaceAll('-', '') }, ID_DASHES);
+}
+
+function* listMadeUpChanges(right: SignText, own: MadeUpHeader, other: MadeUpHeader): Generator<Change> {
+  const { part, mistake, name, line, header, at } = own;
+  const otherCase = `You signed the ${name} in another case than you sent. Case counts: use one text for header and signature.`;
+  yield change(mistake, { [part]: right[part].toUpperCase() }, otherCase);
+  yield change(mistake, { [part]: right[part].toLowerCase() }, otherCase);
+  const empty = `You signed an empty ${name}. Set it before you build the text, and send the same.`;
+  yield change(mistake, { [part]: '' }, empty);
+  const mixedUp = `You signed the ${other.name} in the place of the ${name}. The ${line} line is ${header}.`;
+  yield change(mistake, { [part]: right[other.part] }, mixedUp);
+  const missing = `You left out the ${line} line. It is the ${name}, as the header has it.`;
+  yield change(mistake, { order: IN_ORDER.filter((one) => one !== at) }, missing);
 }
 
 const BACKSLASH = 'You joined the lines with a backslash and an n. Join them with the one character LF.';

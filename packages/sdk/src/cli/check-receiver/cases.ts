@@ -13,6 +13,10 @@ export interface Case {
   readonly expected: 'accepted' | 'refused';
   /** What to do when it is not met. */
   readonly advice: string;
+  /** What being met does not prove, and how to find out. */
+  readonly proof?: string;
+  /** The event to look for. */
+  readonly eventId?: string;
   /** Those of one group are sent at the same time, the groups one after the other. */
   readonly pushes: readonly (readonly Push[])[];
 }
@@ -29,6 +33,14 @@ const AT_ONCE = 20;
 const ORDER = 'order.status.changed';
 const PAYMENT = 'payment.status.changed';
 
+const LARGE_BYTES = 16_384;
+
+const exchangeCase = (text: string): string =>
+  text.replace(/[a-z]/gi, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()));
+
+/** With spaces behind its end, which mean nothing in JSON. */
+const fillUp = (body: string): string => body + ' '.repeat(Math.max(0, LARGE_BYTES - Buffer.byteLength(body)));
+
 export function createCases({ make, events, now, newCallbackSecret }: CaseDeps): Case[] {
   const { order, payment, event } = events;
   const good = event(PAYMENT, payment());
@@ -36,14 +48,16 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
   const other = () => event(ORDER, order());
   const tampered = other();
   const spaced = { eventId: events.nextId() };
+  const notAscii = '用户-🎈-ß';
   const largest = '大'.repeat(MAX_STRING_LENGTH);
+  const long = event(PAYMENT, payment(events.isKnown ? {} : { externalOrderNo: largest, channelUserId: largest }));
   const sequence = (...pushes: readonly Push[]) => pushes.map((one) => [one]);
 
   const accepted = (name: string, sent: string, advice: string, pushes: readonly (readonly Push[])[]): Case => ({
     ...{ name, sent, advice, pushes, duty: 'must', expected: 'accepted' },
   });
-  const refused = (name: string, sent: string, advice: string, push: Push): Case => ({
-    ...{ name, sent, advice, pushes: [[push]], duty: 'must', expected: 'refused' },
+  const refused = (name: string, sent: string, advice: string, ...pushes: readonly Push[]): Case => ({
+    ...{ name, sent, advice, pushes: sequence(...pushes), duty: 'must', expected: 'refused' },
   });
   const should = (one: Case): Case => ({ ...one, duty: 'should' });
   const checkFirst = 'check the signature before anything else, and answer something else than HTTP 200 with code "0"';
@@ -55,12 +69,16 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
       'answer HTTP 200 with {"code":"0"}, the code as a text; sign over the raw bytes, the path and the three headers',
       sequence(make(good), make(event(ORDER, order()))),
     ),
-    accepted(
-      'repeated',
-      'the same event again: signed anew with the same retryNo, then with the next ones',
-      'keep the ids of events for 30 days; acknowledge what you know already, and do nothing for it',
-      sequence(make(again(0)), make(again(1)), make(again(2))),
-    ),
+    {
+      ...accepted(
+        'repeated',
+        'the same event three times more: signed anew with the same retryNo, then with the next ones',
+        'keep the ids of events for 30 days; acknowledge what you know already, and do nothing for it',
+        sequence(make(again(0)), make(again(1)), make(again(2))),
+      ),
+      proof: `its answers cannot show whether it was dealt with once only: ${good.eventId} has come four times, so look whether what you do for an event was done once`,
+      eventId: good.eventId,
+    },
     accepted(
       'reordered',
       'what happened later before what happened earlier',
@@ -90,6 +108,24 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
       make({ ...other(), headers: { [HEADERS.signature]: undefined } }),
     ),
     refused(
+      'empty signature',
+      'X-SVC-Signature without a value',
+      `${checkFirst}; no value is no signature`,
+      make({ ...other(), signature: () => '' }),
+    ),
+    refused(
+      'shortened signature',
+      'the right signature cut off: to its first character, its first half, all but its last bytes',
+      'compare whole signatures, in constant time: first that both have the same length, then every byte',
+      ...[1, 22, 40].map((length) => make({ ...other(), signature: (right) => right.slice(0, length) })),
+    ),
+    refused(
+      'signature in other case',
+      'the right signature with upper and lower case letters exchanged',
+      'compare signatures as they are: in base64, upper and lower case are different bytes',
+      make({ ...other(), signature: exchangeCase }),
+    ),
+    refused(
       'unknown secret',
       'signed under a secret that is not yours',
       checkFirst,
@@ -111,7 +147,9 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
       'not ASCII',
       'a body with Chinese text and an emoji',
       'take the bytes as they came: do not turn them into text and back in another encoding',
-      sequence(make(event(PAYMENT, payment({ channelUserId: '用户-🎈-ß' })))),
+      sequence(
+        make(event(PAYMENT, events.isKnown ? { ...payment(), note: notAscii } : payment({ channelUserId: notAscii }))),
+      ),
     ),
     accepted(
       'other spacing and order',
@@ -130,9 +168,11 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
     ),
     accepted(
       'large',
-      `an event with names of ${MAX_STRING_LENGTH} characters, the longest there are`,
+      events.isKnown
+        ? 'an event of 16 KB, filled up with spaces'
+        : `an event with names of ${MAX_STRING_LENGTH} characters, the longest there are`,
       'take bodies of 16 KB at least',
-      sequence(make(event(PAYMENT, payment({ externalOrderNo: largest, channelUserId: largest })))),
+      sequence(make(events.isKnown ? { ...long, body: fillUp(long.body) } : long)),
     ),
     accepted(
       'several at once',
@@ -146,6 +186,14 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
         'an event that was signed an hour ago',
         'refuse what was sent more than 5 minutes ago: each push is signed when it is sent, so only a copy is older',
         make({ ...other(), timestamp: now() - 12 * TIMESTAMP_SKEW_MS }),
+      ),
+    ),
+    should(
+      refused(
+        'future timestamp',
+        'an event that was signed for a time in an hour',
+        'refuse what was sent more than 5 minutes ahead of your clock: a copy of it could be sent until then',
+        make({ ...other(), timestamp: now() + 12 * TIMESTAMP_SKEW_MS }),
       ),
     ),
     should(

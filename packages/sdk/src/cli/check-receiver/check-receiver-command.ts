@@ -1,98 +1,146 @@
 import { randomUUID } from 'node:crypto';
 import { WEBHOOK_TIMEOUT_MS } from '@perennial/wire';
 import { readSecret } from '../../secrets.js';
-import { readEventCredentials } from '../channel-file.js';
-import { type Call, type Command, textOf } from '../frame/command.js';
-import { CommandError, EXIT, type Io, UsageError } from '../frame/io.js';
-import { createPaint, visible } from '../frame/text.js';
+import { type EventCredentials, readEventCredentials } from '../channel-file.js';
+import { type Call, type Command, type Given, textOf } from '../frame/command.js';
+import { EXIT, type Io, UsageError } from '../frame/io.js';
+import { createPaint, visible, writeJson } from '../frame/text.js';
 import { describePushAnswer, type PushAnswer, readReceiverUrl, sendPush } from '../pushes/send-push.js';
 import { type Case, createCases } from './cases.js';
+import { explainGood } from './explain-good.js';
+import { ORDER_OPTIONS, readOrderNumbers } from './order-numbers.js';
 import { createPushMaker, createTestEvents } from './test-push.js';
+
+const NEW_SECRET_VARIABLE = 'PERENNIAL_NEW_CALLBACK_SECRET';
 
 export const CHECK_RECEIVER: Command = {
   name: 'check-receiver',
-  summary: 'Send a receiver good and bad events, and say which duties of the document it meets',
+  summary: 'Send a receiver good and bad events, and say whether it deals with them as it must',
   words: 'URL',
   maxWords: 1,
   options: [
-    { name: 'strict', kind: 'flag', about: 'what it should do counts as well' },
+    { name: 'strict', kind: 'flag', about: 'let exit status 1 also mean that a should is not met' },
+    ...ORDER_OPTIONS,
     {
       name: 'new-callback-secret',
       kind: 'text',
       value: 'SECRET',
-      about: 'a second callbackSecret that the receiver is told to take, as during a reset',
+      about: `a second secret that the receiver takes, as during a reset of callbackSecret; better given in the environment as ${NEW_SECRET_VARIABLE}, since others can see the arguments of a command`,
     },
   ],
   notes: [
-    `Every event of it has an eventId that begins with "test-", and is about order 999999999999999, which is nobody's. Exit status 0
-when every must is met, 1 otherwise.`,
+    `The events are signed with the channel's callbackSecret, so the receiver cannot tell them from real ones but by their eventId,
+which begins with "test-". They are about order 999999999999999, which does not exist. If the receiver refuses orders that it does
+not know, make one for this in the sandbox and name it with --order: the receiver is told things of it that have not happened.`,
+    `Each check is a must, which docs/events.md demands, or a should, which is wise. If the receiver does not take a good event, the
+reason is said and the other checks are not judged. Exit status: 0 when every must is met, 1 otherwise.`,
   ],
   examples: [
     'check-receiver http://localhost:3000/events',
     'check-receiver http://localhost:3000/events --strict --json',
+    'check-receiver http://localhost:3000/events --order 100000001000',
+    'check-receiver http://localhost:3000/events --order 100000001000 --external-order-no X-1 --channel-user-id u1',
   ],
   usesChannel: true,
   run: checkReceiver,
 };
 
 /** A case, and what came of it. */
-interface Verdict extends Pick<Case, 'name' | 'sent' | 'duty' | 'advice'> {
+interface Verdict extends Pick<Case, 'name' | 'sent' | 'duty' | 'proof' | 'eventId'> {
   readonly expected: string;
-  readonly isMet: boolean;
+  /** Null: it was not sent, since it would say nothing. */
+  readonly isMet: boolean | null;
   /** Of the answers, the first that was not as expected, or else the last. */
   readonly got: string;
+  readonly advice: string;
 }
 
-async function checkReceiver({ io, given, words }: Call): Promise<number> {
+async function checkReceiver(call: Call): Promise<number> {
+  const { io, given, words } = call;
   const [address] = words;
-  if (address === undefined) throw new UsageError('check-receiver: where is the receiver? check-receiver URL');
+  if (address === undefined) throw new UsageError('where is the receiver? check-receiver URL');
   const url = readReceiverUrl(address);
   const channel = readEventCredentials(io, given);
-  const newCallbackSecret = textOf(given, 'new-callback-secret');
-  requireSecrets(channel.callbackSecret, channel.aesKey, newCallbackSecret);
+  const newCallbackSecret = readSecrets(io, given, channel);
   const now = () => io.now();
-  const events = createTestEvents(channel, randomUUID().slice(0, 8), now());
+  const events = createTestEvents(channel, randomUUID().slice(0, 8), now(), await readOrderNumbers(call));
   const cases = createCases({ make: createPushMaker(channel, url.pathname, now), events, now, newCallbackSecret });
-  const verdicts: Verdict[] = [];
-  const { pushTimeoutMs: timeoutMs = WEBHOOK_TIMEOUT_MS } = io;
-  const slowest = { ms: 0 };
-  for (const one of cases) {
-    const verdict = judge(one, await play(url, one, timeoutMs, slowest));
-    verdicts.push(verdict);
-    if (!given['json']) io.out(describeVerdict(io, verdict));
-  }
-  const inTime = judgeTime(slowest.ms, timeoutMs);
-  verdicts.push(inTime);
-  if (!given['json']) io.out(describeVerdict(io, inTime));
+  const say = (text: string) => (given['json'] ? undefined : io.out(text));
+  const verdicts = await playAll(io, url, cases, (verdict) => say(describeVerdict(io, verdict)));
+  const skipped = verdicts.filter(({ isMet }) => isMet === null).map(({ name }) => name);
+  if (skipped.length > 0) say(`not judged, for the same reason: ${skipped.join(', ')}`);
   return conclude(io, verdicts, given['strict'] === true, given['json'] === true);
 }
 
-/** Throws for what cannot be a secret, without a character of it. */
-function requireSecrets(callbackSecret: string, aesKey: string, newCallbackSecret: string | undefined): void {
+/** The next callbackSecret, if there is one. Throws for what cannot be a secret, without a character of it. */
+function readSecrets({ env }: Io, given: Given, { callbackSecret, aesKey }: EventCredentials): string | undefined {
+  const named = textOf(given, 'new-callback-secret');
+  const next = named ?? (env[NEW_SECRET_VARIABLE] || undefined);
   try {
     readSecret('callbackSecret', callbackSecret);
     readSecret('aesKey', aesKey);
-    if (newCallbackSecret !== undefined) readSecret('--new-callback-secret', newCallbackSecret);
+    if (next !== undefined) readSecret(named === undefined ? NEW_SECRET_VARIABLE : '--new-callback-secret', next);
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+  return next;
 }
 
-async function play(url: URL, { pushes }: Case, timeoutMs: number, slowest: { ms: number }): Promise<PushAnswer[]> {
+/** One after the other, until the rest would say nothing. */
+async function playAll(io: Io, url: URL, cases: readonly Case[], tell: (verdict: Verdict) => void): Promise<Verdict[]> {
+  const { pushTimeoutMs: timeoutMs = WEBHOOK_TIMEOUT_MS } = io;
+  const verdicts: Verdict[] = [];
+  let slowestMs = 0;
+  for (const one of cases) {
+    const answers = await play(url, one, timeoutMs);
+    for (const answer of answers) if (answer.kind !== 'unreachable') slowestMs = Math.max(slowestMs, answer.ms);
+    const verdict = judge(one, answers, url);
+    verdicts.push(verdict);
+    tell(verdict);
+    if (isLost(verdict, answers)) {
+      const rest = cases.slice(verdicts.length).map(withoutPushes);
+      return [...verdicts, ...[...rest, judgeTime(slowestMs, timeoutMs)].map(leaveOpen)];
+    }
+  }
+  const inTime = judgeTime(slowestMs, timeoutMs);
+  tell(inTime);
+  return [...verdicts, inTime];
+}
+
+/** A receiver that takes no good event, or is not there any more, takes none of the others whatever they are. */
+const isLost = ({ name, isMet }: Verdict, answers: readonly PushAnswer[]): boolean =>
+  (name === 'good' && !isMet) || answers.every(({ kind }) => kind === 'unreachable');
+
+const withoutPushes = ({ pushes: _, ...one }: Case): Omit<Case, 'pushes'> => one;
+
+const leaveOpen = ({ proof: _proof, eventId: _eventId, ...one }: Omit<Case, 'pushes'> | Verdict): Verdict => ({
+  ...one,
+  ...{ isMet: null, got: 'not judged', advice: '' },
+});
+
+async function play(url: URL, { pushes }: Case, timeoutMs: number): Promise<PushAnswer[]> {
   const answers: PushAnswer[] = [];
   for (const group of pushes) answers.push(...(await Promise.all(group.map((push) => sendPush(url, push, timeoutMs)))));
-  for (const answer of answers) {
-    if (answer.kind === 'unreachable') throw new CommandError(`${url.href} cannot be reached: ${answer.why}`);
-    slowest.ms = Math.max(slowest.ms, answer.ms);
-  }
   return answers;
 }
 
 /** A broken connection accepts nothing; only an answer refuses, though. */
-function judge({ pushes: _, ...one }: Case, answers: readonly PushAnswer[]): Verdict {
-  const isExpected = ({ kind }: PushAnswer) => kind === one.expected;
-  const shown = answers.find((answer) => !isExpected(answer)) ?? answers.at(-1);
-  return { ...one, isMet: answers.every(isExpected), got: shown ? describePushAnswer(shown) : 'nothing' };
+function judge(played: Case, answers: readonly PushAnswer[], url: URL): Verdict {
+  const one = withoutPushes(played);
+  const unexpected = answers.find(({ kind }) => kind !== one.expected);
+  const shown = unexpected ?? answers.at(-1);
+  const verdict = { ...one, isMet: unexpected === undefined, got: shown ? describePushAnswer(shown) : 'nothing' };
+  if (unexpected === undefined) return verdict;
+  if (one.name === 'good') return { ...verdict, advice: adviseOnGood(answers, unexpected, url) };
+  return unexpected.kind === 'unreachable' ? { ...verdict, advice: GONE } : verdict;
+}
+
+const GONE = 'it answered before, and cannot be reached now: has something that was sent before ended it?';
+
+function adviseOnGood(answers: readonly PushAnswer[], unexpected: PushAnswer, url: URL): string {
+  const reason = explainGood(unexpected, url);
+  const isPartial = answers[0]?.kind === 'accepted';
+  return isPartial ? `it takes the event of a period, and not the one of an order: ${reason}` : reason;
 }
 
 const judgeTime = (ms: number, timeoutMs: number): Verdict => ({
@@ -106,21 +154,21 @@ const judgeTime = (ms: number, timeoutMs: number): Verdict => ({
   got: `the slowest answer took ${ms} ms`,
 });
 
-function describeVerdict(io: Io, { name, sent, duty, expected, isMet, got, advice }: Verdict): string {
+function describeVerdict(io: Io, { name, sent, duty, expected, isMet, got, advice, proof }: Verdict): string {
   const paint = createPaint(io.hasColours);
   const mark = isMet ? paint.green('ok  ') : duty === 'must' ? paint.red('FAIL') : paint.yellow('warn');
   const line = `${mark}  ${duty.padEnd(6)}  ${name}: ${sent}; expected ${expected}, got ${visible(got)}`;
-  return isMet ? line : `${line}\n      ${advice}`;
+  const more = isMet ? proof : advice;
+  return more === undefined ? line : `${line}\n      ${visible(more)}`;
 }
 
 function conclude(io: Io, verdicts: readonly Verdict[], isStrict: boolean, isJson: boolean): number {
-  const failed = (duty: Case['duty']) => verdicts.filter((one) => one.duty === duty && !one.isMet).length;
-  const [musts, shoulds] = [failed('must'), failed('should')];
-  const isGood = musts === 0 && (!isStrict || shoulds === 0);
-  if (isJson) io.out(JSON.stringify({ ok: isGood, verdicts }));
-  else
-    io.out(
-      `${verdicts.length - musts - shoulds} of ${verdicts.length} met, ${musts} must and ${shoulds} should are not`,
-    );
+  const count = (isMet: boolean | null, duty?: Case['duty']) =>
+    verdicts.filter((one) => one.isMet === isMet && (duty ?? one.duty) === one.duty).length;
+  const [musts, shoulds, unjudged] = [count(false, 'must'), count(false, 'should'), count(null)];
+  const isGood = musts === 0 && unjudged === 0 && (!isStrict || shoulds === 0);
+  const rest = unjudged === 0 ? '' : `, ${unjudged} not judged`;
+  if (isJson) io.out(writeJson({ ok: isGood, verdicts }));
+  else io.out(`${count(true)} of ${verdicts.length} met; not met: ${musts} must, ${shoulds} should${rest}`);
   return isGood ? EXIT.ok : EXIT.failed;
 }

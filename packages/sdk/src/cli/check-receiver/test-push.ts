@@ -14,6 +14,7 @@ import {
 import { readSecret } from '../../secrets.js';
 import type { EventCredentials } from '../channel-file.js';
 import type { Push } from '../pushes/send-push.js';
+import type { OrderNumbers } from './order-numbers.js';
 
 /** How a push differs from one that is as it should be. */
 export interface PushWish {
@@ -25,6 +26,8 @@ export interface PushWish {
   readonly timestamp?: number;
   /** The path that is signed, in place of the receiver's. */
   readonly path?: string;
+  /** What is sent in place of the right signature. */
+  readonly signature?: (right: string) => string;
   /** Replace headers once everything is signed; undefined leaves one out. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Sent in place of the body that was signed. */
@@ -45,7 +48,7 @@ export function createPushMaker(channel: EventCredentials, path: string, now: ()
       [HEADERS.timestamp]: String(timestamp),
       [HEADERS.nonce]: nonce,
       [HEADERS.eventId]: eventId,
-      [HEADERS.signature]: signWebhook(parts, secret),
+      [HEADERS.signature]: (wish.signature ?? ((right) => right))(signWebhook(parts, secret)),
       ...wish.headers,
     };
     const sent = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
@@ -54,19 +57,23 @@ export function createPushMaker(channel: EventCredentials, path: string, now: ()
 }
 
 /** The number of no order: those of the service have twelve digits for a long time to come. */
-const ORDER_NO = '999999999999999';
+const NO_ORDER = '999999999999999';
 
-/** Events of a made-up order. Each has an eventId that begins with `test-`, so that a receiver can leave them alone. */
-export function createTestEvents({ aesKey }: EventCredentials, run: string, now: number) {
+/**
+ * Events of a made-up order, or of one that the receiver knows. Each has an eventId that begins with `test-`, so that a receiver can
+ * leave them alone.
+ */
+export function createTestEvents({ aesKey }: EventCredentials, run: string, now: number, known: OrderNumbers = {}) {
   const at = formatTime(now);
   let serial = 0;
   const nextId = () => {
     serial += 1;
     return `test-${run}-${serial}`;
   };
-  const externalOrderNo = `test-${run}`;
+  const { orderNo = NO_ORDER, externalOrderNo = `test-${run}`, channelUserId = `test-user-${run}` } = known;
+  const isKnown = Object.values(known).some((number) => number !== undefined);
   const order = (more: Partial<OrderPayload> = {}): OrderPayload => ({
-    orderNo: ORDER_NO,
+    orderNo,
     externalOrderNo,
     createTime: at,
     orderStatus: 'ACTIVE',
@@ -82,10 +89,10 @@ export function createTestEvents({ aesKey }: EventCredentials, run: string, now:
     ...more,
   });
   const payment = (more: Partial<PaymentPayload> = {}): PaymentPayload => ({
-    orderNo: ORDER_NO,
+    orderNo,
     externalOrderNo,
-    paymentOrderNo: `${ORDER_NO}0001`,
-    channelUserId: `test-user-${run}`,
+    paymentOrderNo: `${orderNo}0001`,
+    channelUserId,
     cycleNo: 1,
     expectPayTime: at,
     paidAt: at,
@@ -105,7 +112,7 @@ export function createTestEvents({ aesKey }: EventCredentials, run: string, now:
     const { eventId = nextId(), retryNo = 0 } = more;
     return { eventId, body: JSON.stringify({ eventId, eventType, occurredAt: at, retryNo, data }) };
   };
-  return { nextId, order, payment, event };
+  return { nextId, order, payment, event, isKnown };
 }
 
 export type TestEvents = ReturnType<typeof createTestEvents>;

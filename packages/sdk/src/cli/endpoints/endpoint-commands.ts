@@ -3,6 +3,7 @@ import { type Endpoint, type EndpointName, endpoints } from '@perennial/wire';
 import { createClient, readChannel } from '../channel-file.js';
 import { type Call, type Command, type Option, textOf } from '../frame/command.js';
 import { EXIT, type Io, UsageError } from '../frame/io.js';
+import { writeJson } from '../frame/text.js';
 import { fieldsOf, fillBody, requireFields } from './fields.js';
 import { showAnswer } from './show-answer.js';
 
@@ -22,6 +23,14 @@ const NAMED_BY_PLACE: Readonly<Partial<Record<EndpointName, string>>> = {
 };
 
 const EXAMPLES: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
+  'auth/token': ['auth token', 'auth token --json'],
+  'payment-channels/list': ['payment-channels list'],
+  'agreements/bind-sms': [
+    'agreements bind-sms --channel-user-id u1 --mobile 13800000000 --bank-card-no 6222020000001234567 --certificate-no 110101199001011234 --real-name 张三 --bank-mobile 13800000001',
+  ],
+  'agreements/bind-confirm': ['agreements bind-confirm BIND_ORDER_NO --sms-code 123456'],
+  'agreements/user-data': ['agreements user-data --channel-user-id u1'],
+  'agreements/replace': ['agreements replace 100000001000 --body new-agreement.json'],
   'products/list': ['products list', 'products list --json'],
   'orders/create': [
     'orders create --settlement-mode CHANNEL_COLLECT --product-code TEST_SPU_001 --external-order-no X-1 --channel-user-id u1 --mobile 13800000000',
@@ -41,16 +50,35 @@ const EXAMPLES: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
   'sandbox/events/pull': ['sandbox events pull /events --from "2026-01-31 00:00:00" --json'],
 };
 
+const NOTES: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
+  'auth/token': [
+    `Shows the beginning of the token, as a proof that the credentials are right. With --json it prints the whole token, for programs
+that sign by themselves and need one: keep it out of logs until it has expired. The other commands get a token by themselves.`,
+  ],
+  'agreements/bind-sms': ['The sandbox sends nothing, and takes any code but 000000. Next: agreements bind-confirm.'],
+  'orders/create': [
+    `Three ways to sell:
+  A.1  SVC_DEDUCT with --bind-order-no: the service debits a card that the user has bound
+  A.2  SVC_DEDUCT with --shared-agreement.*: the service debits on an agreement of yours
+  B    CHANNEL_COLLECT: you take the money yourself`,
+  ],
+  'events/replay': [
+    'Name the events, or a range of time: of that, what the service does not send any more is sent again.',
+  ],
+  'sandbox/events/pull': ['To have them sent to a receiver on this machine, use listen.'],
+};
+
 const BODY: Option = {
   name: 'body',
   kind: 'text',
   value: "FILE|-|'{...}'",
-  about: 'the body in JSON with plain fields: a file, - for the input, or the text itself; options add to it',
+  about:
+    'the whole body, nothing of it encrypted: a file, - for the standard input, or the JSON itself; options are put into it',
 };
 const IDEMPOTENCY_KEY: Option = {
   name: 'idempotency-key',
   kind: 'text',
-  about: 'the same for the same request; made up if it is not given',
+  about: 'to repeat a request without doing it twice; default: a new one',
 };
 
 export const ENDPOINT_COMMANDS: readonly Command[] = endpoints.map(toCommand);
@@ -67,6 +95,7 @@ function toCommand(endpoint: Endpoint): Command {
     ...(placeholder === undefined ? {} : { words: `[${placeholder}${isMany ? ' ...' : ''}]` }),
     maxWords: place === undefined ? 0 : isMany ? 100 : 1,
     options: [...fields.map(({ option }) => option), BODY, ...(endpoint.write ? [IDEMPOTENCY_KEY] : [])],
+    ...(NOTES[name] === undefined ? {} : { notes: NOTES[name] }),
     examples: EXAMPLES[name] ?? [],
     usesChannel: true,
     async run({ io, given, words }) {
@@ -83,7 +112,7 @@ async function send(name: EndpointName, body: object, { io, given }: Call): Prom
   const client = createClient(readChannel(io, given), { retries: 0 });
   const idempotencyKey = textOf(given, 'idempotency-key');
   const { data, replayed } = await client.send(name, body as never, { idempotencyKey });
-  if (given['json']) io.out(JSON.stringify(data));
+  if (given['json']) io.out(writeJson(data));
   else {
     io.out(showAnswer(data));
     if (replayed) io.err('this is the answer to the first request under this key');

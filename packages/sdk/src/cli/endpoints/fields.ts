@@ -1,6 +1,7 @@
 import type { AnySchema, Endpoint } from '@perennial/wire';
 import type { Given, Option } from '../frame/command.js';
 import { UsageError } from '../frame/io.js';
+import { textOfField } from './field-texts.js';
 
 /** A field of a request, as an option of the command line. */
 export interface FieldOption {
@@ -20,39 +21,43 @@ interface SchemaParts {
   readonly default?: unknown;
 }
 
+/** What the database can count to is no bound that anybody meets. */
+const MAX_INTEGER = 2 ** 31 - 1;
+
 /** The SDK fills these in. */
 const FILLED_IN = new Set(['grantType', 'appId']);
 
 /** Every field of the endpoint under its plain name; those of an object within it behind a dot. */
-export const fieldsOf = ({ request }: Endpoint): FieldOption[] => fieldsIn(request, [], true);
+export const fieldsOf = ({ name, request }: Endpoint): FieldOption[] => fieldsIn(name, request, [], true);
 
-function fieldsIn(schema: AnySchema, above: readonly string[], isNeededHere: boolean): FieldOption[] {
+function fieldsIn(endpoint: string, schema: AnySchema, above: readonly string[], isNeededHere: boolean): FieldOption[] {
   const { properties = {}, required = [] } = schema as SchemaParts;
   return Object.entries(properties).flatMap(([name, inner]) => {
     if (above.length === 0 && FILLED_IN.has(name)) return [];
     const path = [...above, name.replace(/Encrypted$/, '')];
     const isNeeded = required.includes(name);
-    if ((inner as SchemaParts).type === 'object') return fieldsIn(inner, path, isNeededHere && isNeeded);
-    return [{ path, option: toOption(path, inner, isNeededHere && isNeeded) }];
+    if ((inner as SchemaParts).type === 'object') return fieldsIn(endpoint, inner, path, isNeededHere && isNeeded);
+    return [{ path, option: toOption(path, textOfField(endpoint, path), inner, isNeededHere && isNeeded) }];
   });
 }
 
-function toOption(path: readonly string[], schema: AnySchema, isNeeded: boolean): Option {
+function toOption(path: readonly string[], text: string, schema: AnySchema, isNeeded: boolean): Option {
   const { type, items } = schema as SchemaParts;
   const { enum: oneOf } = (type === 'array' ? items : schema) as SchemaParts;
   const kinds: Readonly<Record<string, Option['kind']>> = { integer: 'integer', boolean: 'flag', array: 'list' };
   return {
     name: path.map(toKebab).join('.'),
     kind: kinds[type ?? ''] ?? 'text',
-    about: describeRules(schema as SchemaParts),
+    about: [text, describeRules(schema as SchemaParts)].filter((part) => part !== '').join('; '),
     ...(isNeeded ? { isNeeded } : {}),
     ...(oneOf === undefined ? {} : { oneOf }),
   };
 }
 
 function describeRules({ minimum, maximum, default: byDefault }: SchemaParts): string {
-  const range = [minimum === undefined ? '' : `at least ${minimum}`, maximum === undefined ? '' : `at most ${maximum}`];
-  return [...range, byDefault === undefined ? '' : `${byDefault} by default`].filter((part) => part !== '').join(', ');
+  const isBounded = maximum !== undefined && maximum < MAX_INTEGER;
+  const range = [minimum === undefined ? '' : `at least ${minimum}`, isBounded ? `at most ${maximum}` : ''];
+  return [...range, byDefault === undefined ? '' : `default ${byDefault}`].filter((part) => part !== '').join(', ');
 }
 
 const toKebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

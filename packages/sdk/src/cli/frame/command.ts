@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Io, UsageError } from './io.js';
+import { findNearest } from './nearest.js';
 
 export interface Option {
   /** Without its hyphens. */
@@ -42,14 +43,19 @@ export const CHANNEL_OPTIONS: readonly Option[] = [
     name: 'channel',
     kind: 'text',
     value: 'FILE',
-    about: 'the credentials, as npm start writes them; data/demo-channel.json unless the environment has them',
+    about: "file with the channel's credentials; default: the environment, or else data/demo-channel.json",
   },
-  { name: 'base-url', kind: 'text', value: 'URL', about: 'where the service is, in place of what the file says' },
+  {
+    name: 'base-url',
+    kind: 'text',
+    value: 'URL',
+    about: 'address of the service; default: the one in the file or the environment',
+  },
 ];
 
 export const COMMON_OPTIONS: readonly Option[] = [
-  { name: 'json', kind: 'flag', about: 'prints JSON' },
-  { name: 'help', kind: 'flag', about: 'prints this' },
+  { name: 'json', kind: 'flag', about: 'print JSON, errors too' },
+  { name: 'help', kind: 'flag', about: 'print this help' },
 ];
 
 export const optionsOf = ({ options, usesChannel }: Command): readonly Option[] => [
@@ -61,17 +67,17 @@ export const optionsOf = ({ options, usesChannel }: Command): readonly Option[] 
 /** Reads what follows the name of a command. */
 export function parseCall(command: Command, args: readonly string[]): Omit<Call, 'io'> {
   const options = optionsOf(command);
-  const { values, positionals } = parse(command, options, args);
+  const { values, positionals } = parse(options, args);
   if (values['help'] === true) return { given: { help: true }, words: [] };
   if (positionals.length > command.maxWords) {
-    throw new UsageError(`${command.name} does not take "${positionals[command.maxWords]}"`);
+    throw new UsageError(`it does not take "${positionals[command.maxWords]}"`);
   }
   const given: Record<string, Given[string]> = {};
   for (const option of options) given[option.name] = readValue(option, values[option.name]);
   return { given, words: positionals };
 }
 
-function parse(command: Command, options: readonly Option[], args: readonly string[]) {
+function parse(options: readonly Option[], args: readonly string[]) {
   const shapes = Object.fromEntries(
     options.map(({ name, kind }) => [
       name,
@@ -85,12 +91,18 @@ function parse(command: Command, options: readonly Option[], args: readonly stri
   try {
     return parseArgs({ args: [...args], options: shapes, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(`${command.name}: ${readProblem((error as Error).message)}`);
+    throw new UsageError(readProblem((error as Error).message, options));
   }
 }
 
 /** What parseArgs says, without its advice for values that begin with a hyphen. */
-function readProblem(message: string): string {
+function readProblem(message: string, options: readonly Option[]): string {
+  const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? [];
+  if (unknown !== undefined) {
+    const names = options.map(({ name }) => name);
+    const nearest = findNearest(unknown, names);
+    return `there is no option --${unknown}${nearest === undefined ? '' : `: did you mean --${nearest}?`}`;
+  }
   const [, valueless] = /^Option '(--\S+?)(?: <value>)?' argument (?:is ambiguous|missing)/.exec(message) ?? [];
   const [first = message] = message.split('. To specify');
   return valueless === undefined ? first : `${valueless} needs a value`;
@@ -102,7 +114,7 @@ function readValue({ name, kind, oneOf }: Option, value: unknown): Given[string]
   const texts = (Array.isArray(value) ? value.flatMap((one: string) => one.split(',')) : [value]) as string[];
   for (const text of texts) {
     if (oneOf !== undefined && !oneOf.includes(text)) {
-      throw new UsageError(`--${name} must be ${kind === 'list' ? 'of' : 'one of'} ${oneOf.join(', ')}`);
+      throw new UsageError(`--${name} must be ${kind === 'list' ? 'any of' : 'one of'} ${oneOf.join(', ')}`);
     }
   }
   if (kind === 'list') return texts;

@@ -3,24 +3,42 @@ import { align } from './text.js';
 
 const PROGRAM = 'npx perennial-channel';
 
+/** How to get the help of a command or a group; of all of them without one. */
+export const helpFor = (about: string): string => [PROGRAM, 'help', about].filter((part) => part !== '').join(' ');
+
 export function listCommands(groups: readonly (readonly [title: string, commands: readonly Command[]])[]): string {
-  const parts = groups.map(([title, commands]) => {
-    const rows = commands.map(({ name, summary }) => [name, summary]);
-    return `${title}\n${align(rows, '  ')}`;
-  });
   return [
     `${PROGRAM} COMMAND [OPTIONS]`,
-    ...parts,
-    `${PROGRAM} help COMMAND shows the options of one.`,
+    ...groups.map(([title, commands]) => listUnder(title, commands)),
+    `${helpFor('COMMAND')} shows the options of one command, such as: ${helpFor('orders create')}
+${PROGRAM} --version prints the version.`,
     ENVIRONMENT,
     EXIT_STATUS,
   ].join('\n\n');
 }
 
-const ENVIRONMENT = `The channel is read from --channel FILE, or from PERENNIAL_BASE_URL, PERENNIAL_APP_ID, PERENNIAL_APP_SECRET,
-PERENNIAL_AES_KEY and PERENNIAL_CALLBACK_SECRET, or from data/demo-channel.json, which npm start writes.`;
+/** The commands that begin with the same words. */
+export function describeGroup(words: string, commands: readonly Command[]): string {
+  const shown = listUnder('Commands', commands);
+  return [
+    `${PROGRAM} ${words} COMMAND [OPTIONS]`,
+    shown,
+    `${helpFor(`${words} COMMAND`)} shows the options of one.`,
+  ].join('\n\n');
+}
 
-const EXIT_STATUS = 'Exit status: 0 it was done, 1 it was refused or has failed, 2 the command was not understood.';
+const listUnder = (title: string, commands: readonly Command[]): string =>
+  `${title}\n${align(
+    commands.map(({ name, summary }) => [name, summary]),
+    '  ',
+  )}`;
+
+const ENVIRONMENT = `The credentials of the channel are read from the first of these that is there:
+  the file that --channel names
+  the environment: PERENNIAL_BASE_URL, PERENNIAL_APP_ID, PERENNIAL_APP_SECRET, PERENNIAL_AES_KEY, PERENNIAL_CALLBACK_SECRET
+  data/demo-channel.json, which npm start writes`;
+
+const EXIT_STATUS = 'Exit status: 0 done; 1 refused or failed; 2 the command was not understood.';
 
 export function describeCommand(command: Command): string {
   const { name, summary, words, notes = [], examples } = command;
@@ -41,6 +59,7 @@ export function writeOption({ name, kind, value }: Option): string {
   return `--${name} ${value ?? (kind === 'integer' ? 'NUMBER' : 'TEXT')}${kind === 'list' ? ',...' : ''}`;
 }
 
-export function describeOption({ about, isNeeded, oneOf }: Option): string {
-  return [isNeeded ? 'needed' : '', about, oneOf?.join(', ') ?? ''].filter((part) => part !== '').join('; ');
+export function describeOption({ about, kind, isNeeded, oneOf }: Option): string {
+  const values = oneOf === undefined ? '' : `${kind === 'list' ? 'any of' : 'one of'} ${oneOf.join(', ')}`;
+  return [isNeeded ? 'needed' : '', about, values].filter((part) => part !== '').join('; ');
 }

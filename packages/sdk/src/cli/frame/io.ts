@@ -17,7 +17,15 @@ export interface Io {
 }
 
 /** The command cannot be understood: exit status 2. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  constructor(
+    message: string,
+    /** The command, or the words of a group, whose help tells more. Empty: all commands. */
+    readonly about: string = '',
+  ) {
+    super(message);
+  }
+}
 
 /** It was understood and cannot be done: exit status 1. */
 export class CommandError extends Error {}

@@ -7,6 +7,9 @@ export function visible(text: string): string {
   return text.replace(INVISIBLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+/** JSON for a line: the same value, with nothing in it that a terminal would obey. */
+export const writeJson = (value: unknown): string => visible(JSON.stringify(value));
+
 /** Characters that take two columns. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/gu;

@@ -13,26 +13,27 @@ export const LISTEN: Command = {
   summary: "Forward the channel's events to a receiver on this machine, with their real signature (sandbox only)",
   maxWords: 0,
   options: [
-    { name: 'forward', kind: 'text', value: 'URL', about: 'where the receiver is', isNeeded: true },
-    { name: 'events', kind: 'list', value: 'TYPE', about: 'only these types', oneOf: eventTypes },
+    { name: 'forward', kind: 'text', value: 'URL', about: 'address of the receiver', isNeeded: true },
+    { name: 'events', kind: 'list', value: 'TYPE', about: 'only events of these types', oneOf: eventTypes },
     {
       name: 'since',
       kind: 'text',
       value: 'TIME',
-      about: 'what was written then or later, "2026-01-31 08:00:00" in UTC+8 say, also if it was forwarded before',
+      about:
+        'begin with the events of this time, as "2026-01-31 08:00:00" in UTC+8, even if they were forwarded before',
     },
-    { name: 'again', kind: 'flag', about: 'sends again first what the receiver has not accepted' },
+    { name: 'again', kind: 'flag', about: 'first send again the events that the receiver has not accepted' },
     {
       name: 'state',
       kind: 'text',
       value: 'FILE',
-      about: "how far it has come; beside the channel's file if it is not named",
+      about: "file that keeps how far it has come; default: one beside the channel's file",
     },
   ],
   notes: [
-    `Begins with what is written from now on, and when it is started again where it has ended: nothing is left out and nothing comes
-twice. A receiver or a service that cannot be reached is waited for. An event that is not answered with HTTP 200 and {"code":"0"}
-within 5 s is shown, and the next one follows.`,
+    `The first time it forwards the events that happen from now on. Started again, it goes on where it ended: no event is left out,
+and none comes twice. It waits for a receiver or a service that cannot be reached. An event that the receiver does not answer with
+HTTP 200 and {"code":"0"} within 5 s is shown as not accepted, and the next one follows. Ctrl-C ends it.`,
   ],
   examples: [
     'listen --forward http://localhost:3000/events',
@@ -45,7 +46,7 @@ within 5 s is shown, and the next one follows.`,
 
 async function listen({ io, given }: Call): Promise<number> {
   const forwardTo = textOf(given, 'forward');
-  if (forwardTo === undefined) throw new UsageError('listen: --forward URL is needed');
+  if (forwardTo === undefined) throw new UsageError('--forward URL is needed');
   const url = readReceiverUrl(forwardTo);
   const since = readSince(given);
   const channel = readChannel(io, given);

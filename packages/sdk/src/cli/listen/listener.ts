@@ -1,4 +1,4 @@
-import type { EventsPullData, PulledPush } from '@perennial/wire';
+import type { EventsPullData } from '@perennial/wire';
 import type { PerennialClient } from '../../client.js';
 import { waitFor } from '../../clock.js';
 import { PerennialConnectionError, PerennialError } from '../../errors.js';
@@ -43,19 +43,33 @@ export async function listenForEvents(deps: ListenDeps, state: ListenState): Pro
 
 /** Sends again what the receiver has refused. */
 export async function forwardRefused(deps: ListenDeps, state: ListenState): Promise<void> {
-  for (const refused of state.listRefused()) {
-    for await (const { pushes, pulledAt } of pages(deps, refused.writtenAt)) {
-      const push = pushes.find((one) => one.eventId === refused.eventId && one.writtenAt === refused.writtenAt);
-      if (push === undefined && pushes.some((one) => one.writtenAt > refused.writtenAt)) break;
-      if (push === undefined) continue;
-      const answer = await forward(deps.url, push, pulledAt, deps.reporter, deps.stop);
+  const refused = state.listRefused().toSorted((one, other) => (one.writtenAt < other.writtenAt ? -1 : 1));
+  const left = new Map(refused.map(({ eventId, writtenAt }) => [eventId, writtenAt]));
+  while (left.size > 0 && !deps.stop.aborted) await forwardOldest(deps, state, left);
+}
+
+/**
+ * The oldest of those that are left, and all that come with it: those of one second are not looked for one by one. `left` has the
+ * oldest first; what was sent is taken out of it, and what the service does not have any more.
+ */
+async function forwardOldest(deps: ListenDeps, state: ListenState, left: Map<string, string>): Promise<void> {
+  const { url, reporter, stop } = deps;
+  const [oldest = ''] = left.values();
+  for await (const { pushes, pulledAt } of pages(deps, oldest)) {
+    for (const push of pushes) {
+      if (left.get(push.eventId) !== push.writtenAt) continue;
+      const answer = await forward(url, push, pulledAt, reporter, stop);
       if (answer === undefined) return;
-      deps.reporter.forwarded(push, answer);
-      if (answer.kind === 'accepted') state.forgetRefused(push);
-      state.write();
-      break;
+      reporter.forwarded(push, answer);
+      state.settle(push, answer.kind === 'accepted');
+      left.delete(push.eventId);
     }
+    const end = pushes.at(-1)?.writtenAt ?? oldest;
+    for (const [eventId, writtenAt] of left) if (writtenAt < end) left.delete(eventId);
+    const [next] = left.values();
+    if (next === undefined || next > end) return;
   }
+  if (!stop.aborted) left.clear();
 }
 
 /** All that there is and was not forwarded before. Ends early when a push has become too old: it is pulled anew then. */
@@ -69,21 +83,15 @@ async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
       const answer = await forward(url, push, pulledAt, reporter, stop);
       if (answer === undefined) return;
       reporter.forwarded(push, answer);
-      settle(state, push, answer.kind === 'accepted', first);
+      state.settle(push, answer.kind === 'accepted');
+      // They come in the order in which they were written: of all before this one, none is left.
+      state.advance(push.writtenAt, first);
     }
   }
   if (first === undefined || stop.aborted) return;
   const { from } = state;
   state.advance(first, first);
   if (state.from !== from) state.write();
-}
-
-/** They come in the order in which they were written: of all before this one, none is left. */
-function settle(state: ListenState, push: PulledPush, isAccepted: boolean, readAt: string): void {
-  state.add(push);
-  if (!isAccepted) state.addRefused(push);
-  state.advance(push.writtenAt, readAt);
-  state.write();
 }
 
 interface PulledPage extends EventsPullData {

@@ -1,6 +1,6 @@
 import type { PulledPush } from '@perennial/wire';
 import type { Io } from '../frame/io.js';
-import { createPaint, visible } from '../frame/text.js';
+import { createPaint, visible, writeJson } from '../frame/text.js';
 import { describePushAnswer, type SeenAnswer } from '../pushes/send-push.js';
 import type { Known } from './state.js';
 
@@ -19,7 +19,7 @@ export function createReporter(io: Io, isJson: boolean): Reporter {
   const paint = createPaint(io.hasColours);
   const away = { receiver: false, service: false };
   let count = 0;
-  const say = (what: object, text: string) => (isJson ? io.out(JSON.stringify(what)) : io.err(text));
+  const say = (what: object, text: string) => (isJson ? io.out(writeJson(what)) : io.err(text));
   const isAway = (who: keyof typeof away, why: string) => {
     if (away[who]) return;
     away[who] = true;
@@ -42,7 +42,7 @@ export function createReporter(io: Io, isJson: boolean): Reporter {
       const isAccepted = answer.kind === 'accepted';
       if (isJson) {
         const { eventId, eventType, occurredAt, body } = push;
-        io.out(JSON.stringify({ eventId, eventType, occurredAt, data: readData(body), answer }));
+        io.out(writeJson({ eventId, eventType, occurredAt, data: readData(body), answer }));
         return;
       }
       const line = [push.eventId.padEnd(8), push.occurredAt, ...describeEvent(push)].map(visible).join('  ');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatTime, parseTime } from '@perennial/wire';
 import type { ChannelCredentials } from '../channel-file.js';
@@ -17,14 +17,30 @@ export interface Known {
  */
 const OVERLAP_MS = 60_000;
 
+/** The first line of the file: how things stood when it was written as a whole. */
 interface Stored {
   readonly from: string;
   readonly forwarded: Readonly<Record<string, string>>;
   readonly refused: Readonly<Record<string, string>>;
 }
 
-/** How far a listener has come: from when to ask again, and what it has had since then. */
+/** Each further line: one push that was answered since then. */
+interface Settled extends Known {
+  readonly isAccepted: boolean;
+}
+
+/** So many lines may follow the first one, or as many as it has events if these are more. */
+const MIN_LINES = 500;
+
+/**
+ * How far a listener has come: from when to ask again, and what it has had since then. Writing all of it after each push would cost
+ * the square of a back-log; so a push adds a line, and the whole is written anew when the lines have become as many as it.
+ */
 export class ListenState {
+  /** Lines since the file was written as a whole, and how many there may be. */
+  private lines = 0;
+  private maxLines = 0;
+
   private constructor(
     private readonly file: string,
     public from: string,
@@ -41,10 +57,14 @@ export class ListenState {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
     }
+    // What stands behind the last line break was cut off by a crash: that push is sent again.
+    const [first = '', ...others] = text.split('\n').slice(0, -1);
     try {
-      const { from, forwarded, refused } = JSON.parse(text) as Stored;
+      const { from, forwarded, refused } = JSON.parse(first) as Stored;
       if (parseTime(from) === undefined) throw new Error('no time');
-      return new ListenState(file, from, new Map(Object.entries(forwarded)), new Map(Object.entries(refused)));
+      const state = new ListenState(file, from, new Map(Object.entries(forwarded)), new Map(Object.entries(refused)));
+      for (const line of others) state.apply(JSON.parse(line) as Settled);
+      return state;
     } catch {
       throw new CommandError(`${file} is no state of listen: delete it, or name another with --state`);
     }
@@ -63,12 +83,22 @@ export class ListenState {
     this.forwarded.set(eventId, writtenAt);
   }
 
-  addRefused({ eventId, writtenAt }: Known): void {
-    this.refused.set(eventId, writtenAt);
+  /** A push was answered. When this returns, it is on the disk and is not sent again. */
+  settle({ eventId, writtenAt }: Known, isAccepted: boolean): void {
+    const settled: Settled = { eventId, writtenAt, isAccepted };
+    this.apply(settled);
+    if (this.lines >= this.maxLines) {
+      this.write();
+      return;
+    }
+    this.lines += 1;
+    this.store(() => appendFileSync(this.file, `${JSON.stringify(settled)}\n`));
   }
 
-  forgetRefused({ eventId }: Pick<Known, 'eventId'>): void {
-    this.refused.delete(eventId);
+  private apply({ isAccepted, ...push }: Settled): void {
+    this.add(push);
+    if (isAccepted) this.refused.delete(push.eventId);
+    else this.refused.set(push.eventId, push.writtenAt);
   }
 
   listRefused(): Known[] {
@@ -91,10 +121,18 @@ export class ListenState {
       forwarded: Object.fromEntries(this.forwarded),
       refused: Object.fromEntries(this.refused),
     };
+    this.lines = 0;
+    this.maxLines = Math.max(MIN_LINES, this.forwarded.size + this.refused.size);
     const draft = `${this.file}.new`;
-    try {
+    this.store(() => {
       writeFileSync(draft, `${JSON.stringify(stored)}\n`, { mode: 0o600 });
       renameSync(draft, this.file);
+    });
+  }
+
+  private store(write: () => void): void {
+    try {
+      write();
     } catch (error) {
       throw new CommandError(`${this.file} cannot be written: ${(error as Error).message}`);
     }

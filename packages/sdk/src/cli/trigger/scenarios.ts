@@ -43,11 +43,12 @@ const refund = async (client: PerennialClient, order: MainOrder, part: (leftCent
   const period = lastPaid(order);
   if (period === undefined) throw new CommandError('none of its periods is paid');
   const { paymentOrderNo, amountCent, refundAmountCent } = period;
-  return client.sandbox.payments.refund({
+  const { refundStatus, refundFailReason } = await client.sandbox.payments.refund({
     paymentOrderNo,
     amountCent: part(amountCent - refundAmountCent),
     reason: 'a rehearsal',
   });
+  if (refundStatus === 'FAIL') throw new CommandError(`the institution refused the refund: ${refundFailReason}`);
 };
 
 /** Failed tries of one period that a schedule can have, and more. */

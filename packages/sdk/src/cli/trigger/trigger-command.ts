@@ -4,26 +4,37 @@ import type { PerennialClient } from '../../client.js';
 import { createClient, readChannel } from '../channel-file.js';
 import { type Call, type Command, type Given, textOf } from '../frame/command.js';
 import { CommandError, EXIT, type Io, UsageError } from '../frame/io.js';
-import { align, visible } from '../frame/text.js';
+import { findNearest } from '../frame/nearest.js';
+import { align, visible, writeJson } from '../frame/text.js';
 import { createNewOrder } from './new-order.js';
 import { findScenario, isCollected, SCENARIOS, type Scenario } from './scenarios.js';
 
 export const TRIGGER: Command = {
   name: 'trigger',
-  summary: 'Make something happen to an order, with its events (sandbox only)',
+  summary: 'Make a payment fail, a refund or another thing happen to an order, with its events (sandbox only)',
   words: 'SCENARIO',
   maxWords: 1,
   options: [
-    { name: 'order', kind: 'text', value: 'NO', about: 'of this order; without it a new one is made' },
+    {
+      name: 'order',
+      kind: 'text',
+      value: 'NO',
+      about: 'number of the order that it happens to; default: a new order is made',
+    },
     {
       name: 'settlement-mode',
       kind: 'text',
       value: 'MODE',
-      about: 'of a new order, SVC_DEDUCT by default',
+      about: 'who takes the money of the new order; default SVC_DEDUCT',
       oneOf: settlementModes,
     },
-    { name: 'product-code', kind: 'text', value: 'CODE', about: 'of a new order; the first that fits by default' },
-    { name: 'list', kind: 'flag', about: 'prints the scenarios, and the events of each' },
+    {
+      name: 'product-code',
+      kind: 'text',
+      value: 'CODE',
+      about: 'product of the new order; default: the first that fits',
+    },
+    { name: 'list', kind: 'flag', about: 'list the scenarios with the events of each, and do nothing' },
   ],
   notes: [
     `Scenarios\n${align(
@@ -44,9 +55,9 @@ export const TRIGGER: Command = {
 async function trigger({ io, given, words }: Call): Promise<number> {
   if (given['list']) return printScenarios(io, given['json'] === true);
   const [name] = words;
-  if (name === undefined) throw new UsageError('trigger: which scenario? trigger --list shows them');
+  if (name === undefined) throw new UsageError('which scenario? trigger --list shows them');
   const scenario = findScenario(name);
-  if (scenario === undefined) throw new UsageError(`there is no scenario ${name}: trigger --list shows them`);
+  if (scenario === undefined) throw noSuchScenario(name);
   const client = createClient(readChannel(io, given), { onResponse: createPatience(io) });
   const before = await findOrder(client, scenario, given);
   // Those of a new order's creation are shown, too.
@@ -58,7 +69,7 @@ async function trigger({ io, given, words }: Call): Promise<number> {
   if (given['json']) {
     const contract = (isB ? scenario.contract.b : scenario.contract.a) ?? [];
     io.out(
-      JSON.stringify({
+      writeJson({
         scenario: scenario.name,
         isNew: before.isNew,
         order,
@@ -71,6 +82,15 @@ async function trigger({ io, given, words }: Call): Promise<number> {
     io.out(describeOutcome(scenario, before.isNew, order, events));
   }
   return EXIT.ok;
+}
+
+function noSuchScenario(name: string): UsageError {
+  const nearest = findNearest(
+    name,
+    SCENARIOS.map((one) => one.name),
+  );
+  const hint = nearest === undefined ? 'trigger --list shows them' : `did you mean ${nearest}?`;
+  return new UsageError(`there is no scenario ${name}: ${hint}`);
 }
 
 /** The one that is named, or a new one of the right kind. Throws when it cannot have the scenario. */
@@ -145,7 +165,7 @@ function describeEvent({ eventId, lastEventId, eventType, data }: EventRecord): 
 
 function printScenarios(io: Io, isJson: boolean): number {
   const rows = SCENARIOS.map(({ name, summary, contract }) => ({ name, summary, contract }));
-  if (isJson) io.out(JSON.stringify(rows));
+  if (isJson) io.out(writeJson(rows));
   else {
     const lines = SCENARIOS.map(({ name, summary, contract }) => {
       const events = [...contract.a, ...(contract.b ?? [])].map((one) => `    ${describeContract(one)}`);

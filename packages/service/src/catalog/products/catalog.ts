@@ -1,4 +1,4 @@
-import { type PeriodType, Rejection, type SettlementMode } from '@perennial/wire';
+import { CODES, type PeriodType, Rejection, type SettlementMode } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import type { Channel } from '../channels/channel.js';
 
@@ -77,10 +77,19 @@ export function createCatalog(database: Queryable): Catalog {
       const product = (await readCatalogOf(channel)).products.get(productCode);
       if (product) return product;
       const rows = await db.query(FIND_PRODUCT, [productCode]);
-      throw new Rejection(rows.length > 0 ? 'PRODUCT_NOT_AUTHORIZED' : 'PRODUCT_NOT_FOUND');
+      throw createProductRefusal(rows.length > 0 ? 'PRODUCT_NOT_AUTHORIZED' : 'PRODUCT_NOT_FOUND', productCode);
     },
     paymentChannels: async (channel) => (await readCatalogOf(channel)).paymentChannels,
   };
+}
+
+/** What a product or a payment channel is named by. */
+export const CODE_PATTERN = /^[A-Z0-9_]{1,64}$/;
+
+/** Only what looks like a code is repeated: a caller may have put anything there, such as the number of a card. */
+function createProductRefusal(name: 'PRODUCT_NOT_AUTHORIZED' | 'PRODUCT_NOT_FOUND', code: string): Rejection {
+  const isRepeated = CODE_PATTERN.test(code) && /[A-Z]/.test(code);
+  return new Rejection(name, `productCode${isRepeated ? ` ${code}` : ''}: ${CODES[name].message}`);
 }
 
 const READ_PRODUCTS = statement({

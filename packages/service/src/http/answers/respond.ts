@@ -4,6 +4,7 @@ import { Unavailable } from '../../platform/db/database.js';
 import { NotBegun } from '../../platform/db/sharing/caller.js';
 import { TooManyAtOnce } from '../../platform/db/sharing/channel-queue.js';
 import { ListTooLong } from '../../platform/lists/list-page.js';
+import { redactSecrets } from '../../platform/log/log.js';
 import { RateLimited } from './minute-limit.js';
 
 declare module 'fastify' {
@@ -18,6 +19,8 @@ declare module 'fastify' {
     refusalMessage?: string;
     /** Of a refusal that was diagnosed: the names of the mistakes, for the log line. */
     diagnosedMistakes?: readonly string[];
+    /** Of a 503001: what kept the node from serving the request, for the log line. */
+    why?: string;
     /** Why the answer was not sent to its end. Unset also when the client has hung up. */
     cut?: 'slow' | 'fault' | 'stopping';
   }
@@ -86,6 +89,8 @@ export interface Refusal {
   /** What that data names. */
   readonly mistakes?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
+  /** Of a 503001, for the log: lines about an outage are summed up, and this tells of each request which one it met. */
+  readonly why?: string;
   /** A fault is logged with its cause; a refusal is not, it is an error of the caller. */
   readonly isFault: boolean;
 }
@@ -105,6 +110,7 @@ export function toRefusal(error: unknown): Refusal {
     const headers = { [HEADERS.retryAfter]: isReadsOnly ? '60' : '1', ...(isDraining ? { connection: 'close' } : {}) };
     return {
       ...createRefusal(CODES.UNAVAILABLE, message, headers),
+      why: redactSecrets(error.message),
       isFault: !(error instanceof NodeBusy || error instanceof NotBegun || isTooLong),
     };
   }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
+import { readAccepted } from '../../platform/accepted.js';
 
 const PLAIN = 'text/plain; charset=utf-8';
 
@@ -85,7 +86,15 @@ export function sendStaticFile(reply: FastifyReply, file: StaticFile, cacheContr
     .header('vary', 'accept-encoding')
     .header('x-content-type-options', 'nosniff');
   if (String(headers['if-none-match'] ?? '').includes(file.etag)) return reply.code(304).send();
-  const takesBrotli = /\bbr\b/.test(String(headers['accept-encoding'] ?? ''));
-  if (takesBrotli) void reply.header('content-encoding', 'br');
-  return reply.send(takesBrotli ? file.compressed : file.bytes);
+  const isCompressed = prefersBrotli(headers['accept-encoding']);
+  if (isCompressed) void reply.header('content-encoding', 'br');
+  return reply.send(isCompressed ? file.compressed : file.bytes);
+}
+
+/** Whether it likes brotli at least as much as the bytes as they are. What it takes neither way comes as it is. */
+function prefersBrotli(header: string | string[] | undefined): boolean {
+  const accepted = readAccepted(String(header ?? ''));
+  const qualityOf = (name: string) => accepted.find((one) => one.name === name)?.quality;
+  const brotli = qualityOf('br') ?? qualityOf('*') ?? 0;
+  return brotli > 0 && brotli >= (qualityOf('identity') ?? 0);
 }

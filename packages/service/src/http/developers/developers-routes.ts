@@ -45,7 +45,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
   async function sendFile(reply: FastifyReply, path: string): Promise<FastifyReply> {
     const isPage = !/\.\w+$/.test(path);
     const name = isPage ? `${path}.html` : path;
-    const file = path === NOT_FOUND ? undefined : await files.find(name);
+    const file = name === NOT_FOUND ? undefined : await files.find(name);
     if (!file) return sendNotFound(reply);
     void reply.headers(pageHeaders());
     if (OPEN_TO_ALL.has(name)) void reply.header('access-control-allow-origin', '*');
@@ -53,7 +53,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
   }
 
   async function sendNotFound(reply: FastifyReply): Promise<FastifyReply> {
-    const page = await files.find(`${NOT_FOUND}.html`);
+    const page = await files.find(NOT_FOUND);
     void reply.headers(pageHeaders()).header('cache-control', 'no-store');
     if (page) return reply.code(404).type(page.type).send(page.bytes);
     return reply.code(503).type(PLAIN).send('These pages are not built: run npm run build.\n');
@@ -78,6 +78,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
     });
 
     pages.get('/', async (request, reply) => {
+      void reply.header('vary', 'accept');
       // A program that looks for the interface here hears that it is elsewhere. The router takes `*` for this path.
       if (request.raw.url === '*' || asksForJson(request.headers.accept)) return context.notFound(request, reply);
       return sendStartPage(reply, { ...deps, hasDevelopers, hasConsole: context.hasConsole });
@@ -97,7 +98,8 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
   });
 }
 
-const NOT_FOUND = 'not-found';
+/** Sent in place of what there is not, and so itself nothing that there is. */
+const NOT_FOUND = 'not-found.html';
 const PLAIN = 'text/plain; charset=utf-8';
 
 const asksForJson = (accept = ''): boolean => accept.includes('json') && !/text\/html|\*\/\*/.test(accept);

@@ -20,7 +20,7 @@ const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64'
 /** What runs here, for people who have only the address. */
 export function sendStartPage(reply: FastifyReply, page: StartPage): FastifyReply {
   return reply
-    .headers({ ...pageHeaders(STYLE_HASH), 'cache-control': 'no-cache', vary: 'accept' })
+    .headers({ ...pageHeaders(STYLE_HASH), 'cache-control': 'no-cache' })
     .type('text/html; charset=utf-8')
     .send(renderStartPage(page));
 }

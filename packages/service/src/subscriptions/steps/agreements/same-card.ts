@@ -1,4 +1,4 @@
-import { type Queryable, Unavailable, violatedConstraint } from '../../../platform/db/database.js';
+import { HeldUp, type Queryable, violatedConstraint } from '../../../platform/db/database.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
 import type { BindingRow } from '../../store/agreements/agreements-sql.js';
 import {
@@ -56,7 +56,7 @@ export async function retryWhileCardChanges<T>(transaction: () => Promise<T>): P
       return await transaction();
     } catch (error) {
       if (!(error instanceof CardChanged) && violatedConstraint(error) !== ONE_BINDING_PER_CARD) throw error;
-      if (tries === MAX_TRIES) throw new Unavailable('the card is being bound by too many at once', { cause: error });
+      if (tries === MAX_TRIES) throw new HeldUp('the card is being bound by too many at once', { cause: error });
     }
   }
 }

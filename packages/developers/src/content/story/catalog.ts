@@ -1,0 +1,76 @@
+import { type Example, PAGE } from './cast.js';
+
+/** A token, and what can be sold and by which ways it can be debited. */
+export const CATALOG: readonly Example[] = [
+  {
+    endpoint: 'auth/token',
+    name: 'token',
+    summary: 'A token for two hours',
+    request: { grantType: 'client_credentials', appId: 'test_demo' },
+    answer: {
+      accessToken: 'AAAB7qZp3vX0m2c1uYw8rT5kQnE4sLhJ',
+      expiresIn: '7200',
+      expiresAt: '2026-01-15 14:00:00',
+    },
+  },
+  {
+    endpoint: 'products/list',
+    name: 'all',
+    summary: 'Everything that may be sold',
+    request: {},
+    answer: {
+      items: [
+        {
+          productCode: 'TEST_SPU_001',
+          productName: 'Monthly membership',
+          settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+          periodType: 'MONTH',
+          period: 1,
+          totalCycles: 12,
+          amountCent: 1990,
+          benefits: [
+            { benefitCode: 'VIP_PASS', name: 'VIP pass', faceValueCent: 1500 },
+            { benefitCode: 'COUPON', name: 'Coupon', faceValueCent: 490 },
+          ],
+        },
+        {
+          productCode: 'TEST_SPU_DAILY_7',
+          productName: 'Seven days',
+          settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+          periodType: 'DAY',
+          period: 1,
+          totalCycles: 7,
+          amountCent: 100,
+          benefits: [{ benefitCode: 'DAY_PASS', name: 'Day pass', faceValueCent: 100 }],
+        },
+      ],
+      ...PAGE,
+    },
+  },
+  {
+    endpoint: 'payment-channels/list',
+    name: 'all',
+    summary: 'Every way to an institution',
+    request: { size: 10 },
+    answer: {
+      items: [
+        {
+          code: 'MOCKBANK',
+          displayName: 'Mock Bank',
+          isDefault: false,
+          shareEnabled: false,
+          supportedBanks: ['ICBC', 'CCB'],
+        },
+        {
+          code: 'MOCKPAY',
+          displayName: 'Mock Pay',
+          isDefault: true,
+          shareEnabled: true,
+          supportedBanks: ['*'],
+        },
+      ],
+      ...PAGE,
+      size: 10,
+    },
+  },
+];

@@ -1,0 +1,111 @@
+import { type PaymentStatus, redeemUrl } from '@perennial/wire';
+import { bytesOf, DEMONSTRATION } from '../../demonstration.js';
+import { DUE, type Order, PUBLIC_URL, STORY_TIME } from './cast.js';
+
+/** What the service says of an order of TEST_SPU_001, whose price is 1990 a month, and of its periods. */
+
+const PRICE = 1990;
+/** A link is good for seven days. */
+const LINK_ENDS = 1_769_054_400;
+
+interface Progress {
+  readonly status?: string;
+  /** Of the periods that were started, the first to the last. */
+  readonly started: readonly PaymentStatus[];
+  readonly nextPayTime?: string | null;
+  readonly others?: PaymentStatus;
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+const isPaid = (status: PaymentStatus): boolean => status === 'SUCCESS' || status === 'BILLED';
+
+export const paymentOrderNo = ({ orderNo }: Order, cycleNo: number): string =>
+  `${orderNo}${String(cycleNo).padStart(4, '0')}`;
+
+export function mainOrder(order: Order, { status = 'ACTIVE', started, nextPayTime, others = 'WAIT', more }: Progress) {
+  return {
+    orderNo: order.orderNo,
+    externalOrderNo: order.externalOrderNo,
+    createTime: STORY_TIME,
+    orderStatus: status,
+    orderSuccessTime: STORY_TIME,
+    periodType: 'MONTH',
+    period: 1,
+    totalCycles: DUE.length,
+    totalPaidAmountCent: PRICE * started.filter(isPaid).length,
+    totalRefundAmountCent: 0,
+    nextPayTime: nextPayTime === undefined ? DUE[started.length] : nextPayTime,
+    unsubscribeTime: null,
+    redeemUrl: linkOf(order),
+    ...more,
+    paymentRecords: DUE.map((expectPayTime, index) => {
+      const paymentStatus = started[index] ?? others;
+      return {
+        paymentOrderNo: paymentOrderNo(order, index + 1),
+        cycleNo: index + 1,
+        expectPayTime,
+        paidAt: isPaid(paymentStatus) ? expectPayTime : null,
+        amountCent: PRICE,
+        refundAmountCent: 0,
+        paymentStatus,
+      };
+    }),
+  };
+}
+
+const linkOf = ({ orderNo, channelUserId }: Order): string =>
+  redeemUrl(
+    { host: PUBLIC_URL, orderNo, appId: DEMONSTRATION.appId, channelUserId, exp: LINK_ENDS },
+    bytesOf(DEMONSTRATION.callbackSecret),
+  );
+
+/** The first period, as payments/query has it. */
+export const firstPeriod = (order: Order, more: Readonly<Record<string, unknown>> = {}) => ({
+  paymentOrderNo: paymentOrderNo(order, 1),
+  orderNo: order.orderNo,
+  externalOrderNo: order.externalOrderNo,
+  cycleNo: 1,
+  expectPayTime: STORY_TIME,
+  paidAt: STORY_TIME,
+  amountCent: PRICE,
+  usedAmountCent: 0,
+  refundTime: null,
+  refundAmountCent: 0,
+  paymentStatus: 'SUCCESS',
+  claimRecords: [],
+  ...more,
+});
+
+/** `data` of the event that tells of an order whose first period was debited. */
+export const orderPayload = (order: Order) => ({
+  orderNo: order.orderNo,
+  externalOrderNo: order.externalOrderNo,
+  createTime: STORY_TIME,
+  orderStatus: 'ACTIVE',
+  orderSuccessTime: STORY_TIME,
+  periodType: 'MONTH',
+  period: 1,
+  totalCycles: DUE.length,
+  totalPaidAmountCent: PRICE,
+  totalPaidCycles: 1,
+  totalRefundAmountCent: 0,
+  latestPaymentStatus: 'SUCCESS',
+  nextPayTime: DUE[1],
+});
+
+/** `data` of the event that tells of the first period of an order. The mobile is sent for agreements that are shared. */
+export const paymentPayload = (order: Order, sharedMobile: string | null) => ({
+  orderNo: order.orderNo,
+  externalOrderNo: order.externalOrderNo,
+  paymentOrderNo: paymentOrderNo(order, 1),
+  channelUserId: order.channelUserId,
+  cycleNo: 1,
+  expectPayTime: STORY_TIME,
+  paidAt: STORY_TIME,
+  amountCent: PRICE,
+  refundTime: null,
+  refundAmountCent: 0,
+  paymentStatus: 'SUCCESS',
+  agreementShareFlag: sharedMobile !== null,
+  mobileEncrypted: sharedMobile,
+});

@@ -1,0 +1,52 @@
+import {
+  fromBase64,
+  HEADERS,
+  type PushHeaders,
+  type RequestSignParts,
+  sha256Hex,
+  signRequest,
+  signWebhook,
+} from '@perennial/wire';
+
+/** The secrets of the vectors. They are published and belong to nobody: everything that an example shows is made with them. */
+export const DEMONSTRATION = {
+  appId: 'test_demo',
+  appSecret: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
+  aesKey: 'gIGCg4SFhoeIiYqLjI2Oj5CRkpOUlZaXmJmam5ydnp8=',
+  callbackSecret: 'QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=',
+} as const;
+
+export const bytesOf = (secret: string): Uint8Array => fromBase64(secret) ?? new Uint8Array();
+
+/** Of every example, so that it is the same at every build. */
+export const EXAMPLE_HEADERS = {
+  timestamp: '1768449600000',
+  nonce: '00112233445566778899aabbccddeeff',
+  requestId: '6f1c1e0e-5d0b-4a53-9f7e-2f8d9f0f7a11',
+} as const;
+
+/** Where the receiver of the examples listens. */
+export const RECEIVER_PATH = '/events';
+
+/** The signature of a request with these headers and this very body. */
+export function signForShow(path: string, body: string): string {
+  const parts: RequestSignParts = { path, query: '', bodySha256: sha256Hex(Buffer.from(body)), ...EXAMPLE_HEADERS };
+  return signRequest(parts, bytesOf(DEMONSTRATION.appSecret));
+}
+
+/** The headers that an event with this very body is sent with. */
+export function pushHeadersFor(eventId: string, body: string): PushHeaders {
+  const { timestamp, nonce } = EXAMPLE_HEADERS;
+  const bodySha256 = sha256Hex(Buffer.from(body));
+  return {
+    [HEADERS.contentType]: 'application/json',
+    [HEADERS.appId]: DEMONSTRATION.appId,
+    [HEADERS.timestamp]: timestamp,
+    [HEADERS.nonce]: nonce,
+    [HEADERS.eventId]: eventId,
+    [HEADERS.signature]: signWebhook(
+      { path: RECEIVER_PATH, bodySha256, timestamp, nonce, eventId },
+      bytesOf(DEMONSTRATION.callbackSecret),
+    ),
+  };
+}

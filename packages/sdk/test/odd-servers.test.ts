@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PerennialConnectionError, PerennialError } from '../src/index.js';
+import { answer, caught, type Move, ok, type Peer, startPeer, testClient } from './support.js';
+
+let peer: Peer;
+beforeAll(async () => {
+  peer = await startPeer();
+});
+afterAll(() => peer.close());
+beforeEach(() => {
+  peer.asked.length = 0;
+  peer.tokensAsked.length = 0;
+});
+
+const text =
+  (body: string | Buffer, status = 200, headers: Record<string, string> = {}): Move =>
+  (_, response) =>
+    response.writeHead(status, headers).end(body);
+
+/** Begins an answer and does not end it. */
+const beginning =
+  (then: (response: Parameters<Move>[1]) => void): Move =>
+  (_, response) => {
+    response.writeHead(200, { 'Content-Length': '100' });
+    response.write('{"code":', () => then(response));
+  };
+
+const endless: Move = (_, response) => {
+  const chunk = Buffer.alloc(1 << 20, ' ');
+  const write = () => {
+    while (!response.destroyed && response.write(chunk));
+  };
+  response.on('drain', write);
+  write();
+};
+
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+const UNREADABLE = 'something that is not the service answered with HTTP 200';
+
+describe('an answer that is none', () => {
+  it.each([
+    ['nothing', text(''), UNREADABLE],
+    ['null', text('null'), UNREADABLE],
+    ['a list', text('[]'), UNREADABLE],
+    ['a text', text('"0"'), UNREADABLE],
+    ['a code that is a number', text('{"code":0,"data":{}}'), UNREADABLE],
+    ['a success without data', text('{"code":"0"}'), UNREADABLE],
+    ['a success with a list', text('{"code":"0","data":[]}'), UNREADABLE],
+    ['a success with a text', text('{"code":"0","data":"done"}'), UNREADABLE],
+    ['no text', text(Buffer.from([0x7b, 0xff, 0x7d])), UNREADABLE],
+    ['deep', text(`{"code":"0","data":{"mobileEncrypted":${nested(100_000)}}}`), UNREADABLE],
+    ['without an end', endless, 'an answer of more than 16777216 bytes'],
+    ['empty by its status', text('', 204), 'answered with HTTP 204'],
+    ['a redirect with a body of the service', text('{"code":"0","data":{}}', 307, { Location: '/' }), 'a redirect'],
+  ])('%s is not taken for one', async (_, move, said) => {
+    peer.play(move);
+    const error = await caught(testClient(peer, { retries: 0 }).client.products.list());
+    expect(error).toBeInstanceOf(PerennialConnectionError);
+    expect(error).toMatchObject({ reason: 'unreadable-answer', message: expect.stringContaining(said) });
+  });
+
+  it.each([
+    ['is cut off', beginning((response) => response.socket?.destroy())],
+    ['is no gzip', text('{"code":"0","data":{}}', 200, { 'Content-Encoding': 'gzip' })],
+  ])('that %s half way is as one that did not come', async (_, move) => {
+    peer.play(move);
+    const { client } = testClient(peer, { retries: 0 });
+    const error = await caught(client.orders.unsubscribe({ orderNo: '1' }, { idempotencyKey: 'mine' }));
+    expect(error).toMatchObject({
+      name: 'PerennialConnectionError',
+      reason: 'connection',
+      idempotencyKey: 'mine',
+    });
+  });
+
+  it('that stands still half way is too late', async () => {
+    const usual = peer.token;
+    peer.token = beginning(() => undefined);
+    const error = await caught(testClient(peer, { retries: 0, timeoutMs: 50 }).client.auth.token());
+    peer.token = usual;
+    expect(error).toMatchObject({ name: 'PerennialConnectionError', reason: 'timeout' });
+  });
+
+  it('from a fetch that does not look at its signal ends in time as well', async () => {
+    const { client } = testClient(peer, { fetch: () => new Promise(() => undefined), timeoutMs: 20, retries: 0 });
+    expect(await caught(client.auth.token())).toMatchObject({ reason: 'timeout' });
+  });
+});
+
+describe('an answer', () => {
+  it('is told by what is in it, not by its type', async () => {
+    peer.play(text('{"code":"0","data":{"items":[]}}', 200, { 'Content-Type': 'text/html' }));
+    expect(await testClient(peer).client.products.list()).toEqual({ items: [] });
+  });
+
+  it('has names of its own that mean nothing to JavaScript', async () => {
+    peer.play(text('{"code":"0","data":{"__proto__":{"polluted":1},"mobileEncrypted":null}}'));
+    const data = await testClient(peer).client.products.list();
+    expect(JSON.stringify(data)).toBe('{"__proto__":{"polluted":1},"mobile":null}');
+    expect(data).not.toHaveProperty('polluted');
+  });
+
+  it.each([
+    [{ items: [1], nextCursor: 'same' }, 'products/list goes in a circle'],
+    [{ items: 'abc', nextCursor: null }, 'products/list was answered without a list'],
+    [{ nextCursor: null }, 'products/list was answered without a list'],
+  ])('of a list that is none, %j, ends the iteration', async (data, said) => {
+    peer.play(ok(data));
+    const items: unknown[] = [];
+    const walk = async () => {
+      for await (const item of testClient(peer).client.products.listAll()) items.push(item);
+    };
+    expect(await caught(walk())).toEqual(new TypeError(said));
+    expect(items.length).toBeLessThanOrEqual(2);
+  });
+
+  it('without words has those of its code', async () => {
+    peer.play(text('{"code":"420001","message":{"a":1}}'), text('{"code":"499999"}'));
+    const { client } = testClient(peer);
+    expect(await caught(client.products.list())).toMatchObject({ message: 'no such order', serviceMessage: '' });
+    expect(await caught(client.products.list())).toMatchObject({ message: 'code 499999', name: 'UNKNOWN_CODE' });
+  });
+});
+
+describe('a refusal', () => {
+  it('names fields as they are written here, and keeps what the service said', async () => {
+    const message =
+      'one of channelUserId, bankCardNoEncrypted, sharedAgreement.realNameEncrypted; names end in Encrypted';
+    peer.play(answer(400, '400001', { message }));
+    const error = await caught(testClient(peer).client.products.list());
+    expect(error).toMatchObject({
+      message: 'one of channelUserId, bankCardNo, sharedAgreement.realName; names end in Encrypted',
+      serviceMessage: message,
+    });
+  });
+
+  const WRONG = 'wrong-secret: appSecret is not the one of this appId';
+  it.each([
+    [['unknown'], WRONG],
+    [['secret-not-decoded'], WRONG],
+    [['secret-of-callback'], 'secret-of-callback: appSecret holds the callbackSecret'],
+    [['crlf', 'secret-of-encryption'], 'secret-of-encryption: appSecret holds the aesKey'],
+    [['secret-before-reset'], 'secret-before-reset: appSecret is the one from before'],
+    [['body-serialised-again'], 'changed-on-its-way: appSecret is right'],
+    [['constructor'], 'changed-on-its-way: appSecret is right'],
+  ])('of a signature, %j, says what somebody with this client can have done', async (mistakes, said) => {
+    const likely = mistakes.map((mistake) => ({ mistake, hint: 'as the service says it' }));
+    const diagnosis = { lines: ['POST'], likely };
+    peer.play(answer(401, '401002', { data: { diagnosis }, message: 'signature does not match' }));
+    const error = await caught(testClient(peer).client.products.list());
+    expect(error).toBeInstanceOf(PerennialError);
+    expect(error).toMatchObject({ name: 'SIGNATURE_INVALID', serviceMessage: 'signature does not match', diagnosis });
+    expect((error as Error).message).toContain(`signature does not match. Likely ${said}`);
+  });
+
+  it('with a diagnosis that is none is read as far as it goes', async () => {
+    const diagnosis = { lines: 5, likely: [null, 1, { mistake: 'timestamp-in-seconds', hint: 'use milliseconds' }] };
+    peer.play(answer(401, '401003', { data: { diagnosis }, message: 'too far' }));
+    expect(await caught(testClient(peer).client.products.list())).toMatchObject({
+      message: 'too far. Likely timestamp-in-seconds: use milliseconds',
+      diagnosis: { lines: [] },
+    });
+  });
+});

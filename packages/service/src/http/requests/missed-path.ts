@@ -1,0 +1,31 @@
+import { CODES, PATH_PREFIX, Rejection } from '@perennial/wire';
+
+/** What the sandbox tells a newcomer whose path is nearly one. Production says only that there is none. */
+export function createMissedPath(path: string, paths: ReadonlySet<string>): Rejection {
+  const { message } = CODES.PATH_NOT_FOUND;
+  const meant = findMeant(path, paths);
+  if (meant !== undefined) {
+    const mistakes = listMistakes(path).join(' and ');
+    const why = mistakes === '' ? '' : `: the path ${mistakes}`;
+    return new Rejection('PATH_NOT_FOUND', `${message}; POST ${meant} was probably meant${why}`);
+  }
+  if (path.startsWith(PATH_PREFIX)) return new Rejection('PATH_NOT_FOUND');
+  return new Rejection('PATH_NOT_FOUND', `${message}; paths of endpoints begin with ${PATH_PREFIX}`);
+}
+
+/** The one endpoint whose name the path ends with, apart from slashes and capital letters. */
+function findMeant(path: string, paths: ReadonlySet<string>): string | undefined {
+  const plain = `/${path.toLowerCase().split('/').filter(Boolean).join('/')}`;
+  const ending = [...paths].filter((one) => plain.endsWith(`/${one.slice(PATH_PREFIX.length)}`));
+  // `sandbox/orders/advance` is a name, and `orders/advance` could be one too: the longer is the nearer.
+  return ending.sort((a, b) => b.length - a.length)[0];
+}
+
+function listMistakes(path: string): string[] {
+  return [
+    ...(path.toLowerCase().replace(/\/+/g, '/').startsWith(PATH_PREFIX) ? [] : [`lacks the prefix ${PATH_PREFIX}`]),
+    ...(/.\/$/.test(path) ? ['ends with a slash'] : []),
+    ...(/\/\//.test(path.replace(/\/+$/, '')) ? ['has two slashes in a row'] : []),
+    ...(path === path.toLowerCase() ? [] : ['has capital letters']),
+  ];
+}

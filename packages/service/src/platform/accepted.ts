@@ -1,0 +1,27 @@
+/** One item of a header that lists what a client takes, such as Accept-Encoding. Quality 0: it does not take that. */
+export interface Accepted {
+  /** In small letters. */
+  readonly name: string;
+  /** From 0 to 1. */
+  readonly quality: number;
+}
+
+/** What is beyond is not read: no client needs as much. */
+const MAX_LENGTH = 1000;
+
+/** In the order of the header. */
+export function readAccepted(header: string | undefined): Accepted[] {
+  return (header ?? '')
+    .slice(0, MAX_LENGTH)
+    .split(',')
+    .map((item) => {
+      const [name = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
+      return { name, quality: qualityOf(parameters) };
+    });
+}
+
+function qualityOf(parameters: readonly string[]): number {
+  const given = parameters.find((parameter) => parameter.startsWith('q='));
+  const quality = given === undefined ? 1 : Number(given.slice(2));
+  return quality >= 0 && quality <= 1 ? quality : 0;
+}
