@@ -1,4 +1,4 @@
-import type { EndpointName, PaymentStatus } from '@perennial/wire';
+import type { EndpointName, EventType, PaymentStatus } from '@perennial/wire';
 
 /**
  * A story in the order in which it is told: each call uses what the ones before have answered. Tests send all of it to a running
@@ -20,6 +20,9 @@ export const PUBLIC_URL = '__PUBLIC_URL__';
 /** When all of it happens. */
 export const STORY_TIME = '2026-01-15 12:00:00';
 const DUE = Array.from({ length: 12 }, (_, month) => `2026-${String(month + 1).padStart(2, '0')}-15 12:00:00`);
+
+/** Five days before the second period. */
+const NOTICE_TIME = '2026-02-10 12:00:00';
 
 const ALICE = 'user-alice';
 const BORIS = 'user-boris';
@@ -450,7 +453,7 @@ export const EXAMPLES: readonly Example[] = [
 ];
 
 export interface EventExample {
-  readonly eventType: 'order.status.changed' | 'payment.status.changed';
+  readonly eventType: EventType;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -501,6 +504,27 @@ export const EVENT_EXAMPLES: readonly EventExample[] = [
         paymentStatus: 'SUCCESS',
         agreementShareFlag: true,
         mobileEncrypted: '13900000002',
+      },
+    },
+  },
+  {
+    eventType: 'payment.upcoming',
+    body: {
+      eventId: '8',
+      eventType: 'payment.upcoming',
+      occurredAt: NOTICE_TIME,
+      retryNo: 0,
+      data: {
+        orderNo: A1.orderNo,
+        externalOrderNo: A1.externalOrderNo,
+        channelUserId: ALICE,
+        paymentOrderNo: paymentOrderNo(A1, 2),
+        cycleNo: 2,
+        expectPayTime: DUE[1],
+        amountCent: 1990,
+        settlementMode: 'SVC_DEDUCT',
+        agreementShareFlag: false,
+        redeemUrl: redeemUrl(A1),
       },
     },
   },

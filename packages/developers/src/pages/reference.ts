@@ -157,7 +157,7 @@ ${renderCode('{ "code": "0" }', 'json', 'Answer')}`,
   return {
     path: WEBHOOKS_PATH,
     title: 'What a receiver gets',
-    summary: 'The body and the headers of order.status.changed and payment.status.changed.',
+    summary: 'The body and the headers of order.status.changed, payment.status.changed and payment.upcoming.',
     kind: 'Events',
     body,
     aside,
