@@ -105,6 +105,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'set-ip-list', A, '203.0.113.7', '198.51.100.0/24,2001:db8::/32');
     await json('channel', 'set-limits', A, '--rate', '20');
     await json('channel', 'set-voided-period-events', A, 'off');
+    await json('channel', 'set-upcoming-notices', A, '5');
     await json('channel', 'set-frame-origins', A, 'https://shop.example,https://m.shop.example');
     await json('channel', 'set-encryption', A, '--answers', 'v2', '--refuse-v1');
     const { appSecret, aesKey, callbackSecret, ...rest } = made;
@@ -114,6 +115,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
       rateBurst: 40,
       ipAllowList: ['203.0.113.7/32', '198.51.100.0/24', '2001:db8::/32'],
       voidedPeriodEvents: false,
+      upcomingNoticeDays: 5,
       frameOrigins: ['https://shop.example', 'https://m.shop.example'],
       answerEncryption: 'v2',
       acceptsV1: false,
@@ -141,6 +143,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'withdraw-product', A, 'VIP');
     await json('channel', 'set-callback', A, '--event', 'payment.status.changed', '--remove');
     await json('channel', 'set-ip-list', A, '--clear');
+    await json('channel', 'set-upcoming-notices', A, '5');
     await json('channel', 'set-frame-origins', A, '--clear');
     await json('channel', 'set-encryption', A, '--accept-v1');
     expect(await json('channel', 'show', A)).toMatchObject({

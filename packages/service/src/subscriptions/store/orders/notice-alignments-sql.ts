@@ -8,7 +8,7 @@ const BETWEEN_ROUNDS = `interval '1 minute'`;
 const AGAIN_SOON = `interval '1 s'`;
 
 const REQUEST_ALIGNMENT = statement({
-  text: `insert into notice_alignments (channel_id) values ($1)
+  text: `insert into notice_alignments (channel_id, rounds_left, not_before) values ($1, ${ROUNDS}, now())
      on conflict (channel_id) do update set rounds_left = ${ROUNDS}, not_before = now(), after_product = null,
        after_created_at = null, after_order_no = null`,
   parameters: ['bigint'],
