@@ -211,6 +211,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
       'channel.set-ip-list',
       'channel.set-limits',
       'channel.set-voided-period-events',
+      'channel.set-upcoming-notices',
       'channel.set-frame-origins',
       'channel.set-encryption',
       'channel.authorize-payment-channel',
@@ -275,6 +276,8 @@ describe('for people', () => {
     ['channel', 'set-limits', 'test_people', '--rate', '9'],
     ['channel', 'set-frame-origins', 'test_people', 'https://shop.example'],
     ['channel', 'set-voided-period-events', 'test_people', 'off'],
+    ['channel', 'set-upcoming-notices', 'test_people', '1'],
+    ['channel', 'set-upcoming-notices', 'test_people', 'off'],
     ['channel', 'set-encryption', 'test_people', '--answers', 'v2'],
     ['product', 'show', 'VIP'],
     ['payment-channel', 'list'],
@@ -286,7 +289,7 @@ describe('for people', () => {
 
 describe('help', () => {
   const NOUNS = {
-    channel: 17,
+    channel: 18,
     product: 4,
     'payment-channel': 4,
     order: 5,
