@@ -200,23 +200,25 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'OrderPayload.orderStatus': 'What it has become.',
   'OrderPayload.totalPaidCycles': 'Periods that were paid or billed so far.',
   'OrderPayload.latestPaymentStatus': 'State of the period that was started last. Null if none was.',
+  'PaymentPayload.paymentStatus': 'What it has become.',
+  'PaymentPayload.agreementShareFlag': 'True on an agreement that you have shared (A.2).',
+  'PaymentPayload.mobileEncrypted':
+    "The user's login mobile under your `aesKey`. Null unless `agreementShareFlag` is true.",
   'UpcomingPayload.cycleNo': 'The period that comes next.',
   'UpcomingPayload.expectPayTime': 'When it is to be debited, or in mode B billed.',
   'UpcomingPayload.amountCent': 'What is to be debited or billed.',
   'UpcomingPayload.agreementShareFlag': 'True on an agreement that you have shared (A.2).',
   'UpcomingPayload.redeemUrl':
     'The redemption page, where the user can end the subscription before. Made when the event is sent, for seven days; events/list has none.',
-  'PaymentPayload.paymentStatus': 'What it has become.',
-  'PaymentPayload.agreementShareFlag': 'True on an agreement that you have shared (A.2).',
-  'PaymentPayload.mobileEncrypted':
-    "The user's login mobile under your `aesKey`. Null unless `agreementShareFlag` is true.",
   'OrderStatusChangedEvent.retryNo':
     '0 for the first push, one more for each that follows one whose end the service knows.',
-  'PaymentUpcomingEvent.data': 'What is to come.',
   'OrderStatusChangedEvent.data': 'The order as it was when it happened.',
   'PaymentStatusChangedEvent.retryNo':
     '0 for the first push, one more for each that follows one whose end the service knows.',
   'PaymentStatusChangedEvent.data': 'The period as it was when it happened.',
+  'PaymentUpcomingEvent.retryNo':
+    '0 for the first push, one more for each that follows one whose end the service knows.',
+  'PaymentUpcomingEvent.data': 'What is to come.',
   'WebhookAck.code': 'The text `0`.',
 };
 

@@ -3,6 +3,7 @@ import { billDueOrders } from '../../src/engine/jobs/billing.js';
 import { alignNoticeDays, noticeDueOrders } from '../../src/engine/jobs/notices.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
+import { resolveEndedAlerts } from '../../src/platform/alerts/resolve-sql.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { declaredStatements } from '../../src/platform/db/statement.js';
 import { type Stage, stage } from '../orders/support.js';
@@ -283,8 +284,11 @@ describe('many', () => {
     expect(await database.query('select kind, subject from alerts')).toEqual([
       { kind: 'upcoming-notice-failed', subject: `${orderNo}007` },
     ]);
+    await database.query(`update alerts set last_seen_at = now()`);
+    expect(await resolveEndedAlerts(database)).toBe(0);
     await database.query('alter table events drop constraint no_sevens');
     expect(await noticeDueOrders(database)).toBe(1);
+    expect(await resolveEndedAlerts(database)).toBe(1);
   });
 
   it('the job finds what is due by its own index, whatever else there is', async () => {
