@@ -71,7 +71,7 @@ async function takeStep(
   const standing = await findOrderStanding(tx, orderNo);
   const at = nextStepTime(journey, order, standing);
   const until = at ?? endTime(journey);
-  if (until !== undefined) await noticeOrder(tx, orderNo, until);
+  if (standing.hasNotices && until !== undefined) await noticeOrder(tx, orderNo, until);
   if (at === undefined) return undefined;
   const due = { kind: 'one-order', at, orderNo } as const;
   const cycleNo = nextCycleNo(order);
