@@ -7,6 +7,7 @@ import { DUE, type Order, PUBLIC_URL, STORY_TIME } from './cast.js';
 const PRICE = 1990;
 /** A link is good for seven days. */
 const LINK_ENDS = 1_769_054_400;
+const LINK_OF_NOTICE_ENDS = 1_771_300_800;
 
 interface Progress {
   readonly status?: string;
@@ -53,9 +54,9 @@ export function mainOrder(order: Order, { status = 'ACTIVE', started, nextPayTim
   };
 }
 
-const linkOf = ({ orderNo, channelUserId }: Order): string =>
+const linkOf = ({ orderNo, channelUserId }: Order, exp = LINK_ENDS): string =>
   redeemUrl(
-    { host: PUBLIC_URL, orderNo, appId: DEMONSTRATION.appId, channelUserId, exp: LINK_ENDS },
+    { host: PUBLIC_URL, orderNo, appId: DEMONSTRATION.appId, channelUserId, exp },
     bytesOf(DEMONSTRATION.callbackSecret),
   );
 
@@ -108,4 +109,18 @@ export const paymentPayload = (order: Order, sharedMobile: string | null) => ({
   paymentStatus: 'SUCCESS',
   agreementShareFlag: sharedMobile !== null,
   mobileEncrypted: sharedMobile,
+});
+
+/** `data` of the notice before the second period. */
+export const upcomingPayload = (order: Order) => ({
+  orderNo: order.orderNo,
+  externalOrderNo: order.externalOrderNo,
+  channelUserId: order.channelUserId,
+  paymentOrderNo: paymentOrderNo(order, 2),
+  cycleNo: 2,
+  expectPayTime: DUE[1],
+  amountCent: PRICE,
+  settlementMode: 'SVC_DEDUCT',
+  agreementShareFlag: false,
+  redeemUrl: linkOf(order, LINK_OF_NOTICE_ENDS),
 });
