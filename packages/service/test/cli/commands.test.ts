@@ -313,7 +313,7 @@ describe('for people', () => {
 
 describe('help', () => {
   const NOUNS = {
-    channel: 18,
+    channel: 19,
     product: 4,
     'payment-channel': 4,
     order: 5,

@@ -6,6 +6,7 @@ import { listEventsOfChannel, pauseEvents, resumeEvents } from '../../src/operat
 import { setCallback, setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import { type Stage, stage } from '../redeem/support.js';
+import { until } from '../support/processes.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, localOperator, registerReceiver, type SendingNode } from '../webhooks/sending.js';
 
@@ -67,9 +68,10 @@ it('goes to an address of its own, is held back by itself, and without an addres
     expect(await list({ eventType: TYPE, deliveryStatus: 'PENDING' })).toHaveLength(1);
     expect(await list({ eventType: 'order.status.changed', deliveryStatus: 'PENDING' })).toEqual([]);
     await resumeEvents(on.service.operator, { appId, eventType: TYPE });
-    await sender.turn();
-    await sender.turn();
-    expect(upcoming(own, second.orderNo)).toHaveLength(1);
+    await until('the push that was held back', async () => {
+      await sender.turn();
+      return upcoming(own, second.orderNo).length === 1;
+    });
 
     // Refused: it is tried again at the same address, which it still knows by its type.
     own.answer('refuse');

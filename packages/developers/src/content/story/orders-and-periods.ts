@@ -8,6 +8,8 @@ const PRICE = 1990;
 /** A link is good for seven days. */
 const LINK_ENDS = 1_769_054_400;
 const LINK_OF_NOTICE_ENDS = 1_771_300_800;
+/** Of a link in a body that is signed: what is put in when a page is served would change its bytes. */
+const SIGNED_HOST = 'https://pay.example';
 
 interface Progress {
   readonly status?: string;
@@ -54,11 +56,8 @@ export function mainOrder(order: Order, { status = 'ACTIVE', started, nextPayTim
   };
 }
 
-const linkOf = ({ orderNo, channelUserId }: Order, exp = LINK_ENDS): string =>
-  redeemUrl(
-    { host: PUBLIC_URL, orderNo, appId: DEMONSTRATION.appId, channelUserId, exp },
-    bytesOf(DEMONSTRATION.callbackSecret),
-  );
+const linkOf = ({ orderNo, channelUserId }: Order, exp = LINK_ENDS, host = PUBLIC_URL): string =>
+  redeemUrl({ host, orderNo, appId: DEMONSTRATION.appId, channelUserId, exp }, bytesOf(DEMONSTRATION.callbackSecret));
 
 /** The first period, as payments/query has it. */
 export const firstPeriod = (order: Order, more: Readonly<Record<string, unknown>> = {}) => ({
@@ -122,5 +121,5 @@ export const upcomingPayload = (order: Order) => ({
   amountCent: PRICE,
   settlementMode: 'SVC_DEDUCT',
   agreementShareFlag: false,
-  redeemUrl: linkOf(order, LINK_OF_NOTICE_ENDS),
+  redeemUrl: linkOf(order, LINK_OF_NOTICE_ENDS, SIGNED_HOST),
 });
