@@ -8,32 +8,22 @@ import { ORDER_COLUMNS, ORDER_FIELDS } from '../subscriptions/store/orders/order
 export interface RedeemOrder {
   readonly version: number;
   readonly order: Order;
-  /** Whether the user can be asked for digits of the login mobile. */
-  readonly hasMobile: boolean;
 }
 
 export interface RedeemProduct extends RedeemOrder {
   readonly productName: string;
 }
 
-/** The list of the page that a benefit stands in. */
+/** The lists of the page that benefits stand in. */
 export type BenefitList = 'TO_CLAIM' | 'CLAIMED' | 'PAST';
 
 export interface BenefitRow {
-  readonly list: BenefitList;
-  /** Its place in the list, from 1, and how many the list has. */
-  readonly rank: number;
-  readonly total: number;
-  /** How many of its period are in the list. */
-  readonly ofPeriod: number;
   readonly cycleNo: number;
   readonly position: number;
   readonly name: string;
   readonly faceValueCent: number;
   readonly status: 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';
   readonly expiresAt: number;
-  /** The last of its list. */
-  readonly lastExpiresAt: number;
   readonly claimedAt: number | null;
   /** Sealed. Null while the claim waits for its code. */
   readonly code: string | null;
@@ -41,6 +31,18 @@ export interface BenefitRow {
   readonly icon: string | null;
   readonly description: string | null;
   readonly useUrl: string | null;
+}
+
+/** A benefit with its list, and its place in it, from 1. */
+export interface ListedBenefit extends BenefitRow {
+  readonly list: BenefitList;
+  readonly rank: number;
+  /** How many the list has. */
+  readonly total: number;
+  /** How many of its period can be claimed. */
+  readonly ofPeriod: number;
+  /** Of what can be claimed: the last deadline of all. */
+  readonly lastExpiresAt: number | null;
 }
 
 export type BenefitPosition = Pick<BenefitRow, 'cycleNo' | 'position'>;
@@ -61,15 +63,17 @@ export interface RefundRow {
 }
 
 export interface RedeemPage extends RedeemProduct {
-  /** The beginnings of the lists, and what was just claimed. Of what is past one, which says how many there are. */
-  readonly benefits: readonly BenefitRow[];
+  /** The beginnings of what can be claimed and what was, and what was just claimed. */
+  readonly benefits: readonly ListedBenefit[];
+  /** How many have expired or were taken back. */
+  readonly pastCount: number;
   /** The latest period first. */
   readonly payments: readonly PaymentRow[];
 }
 
 export interface RedeemList extends RedeemProduct {
   /** One more than a page shows, if there are more. */
-  readonly benefits: readonly BenefitRow[];
+  readonly benefits: readonly ListedBenefit[];
 }
 
 export interface RedeemPayments extends RedeemProduct {
@@ -79,6 +83,8 @@ export interface RedeemPayments extends RedeemProduct {
 
 /** What the question whether to end needs, and the page after it. */
 export interface RedeemEnding extends RedeemProduct {
+  /** Whether the user can be asked for digits of the login mobile. */
+  readonly hasMobile: boolean;
   readonly toClaim: number;
   /** Up to when the last of them can be claimed. */
   readonly lastDeadline: number | null;
@@ -97,29 +103,35 @@ const PRODUCT_NAME = `coalesce((select p.product_name from products p where p.pr
   as "productName"`;
 const ORDER = `from channels c join orders o on o.channel_id = c.channel_id where c.channel_id = $1 and o.order_no = $2`;
 
+const IS_TO_CLAIM = `b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$4')}`;
+const IS_PAST = `(b.status in ('EXPIRED', 'REVOKED') or b.status = 'ISSUED' and b.expires_at <= ${fromEpochMs('$4')})`;
+
 /**
  * The benefits of the order, each with its list and its place in it: what can be claimed by the first deadline of its period, then
- * by its own; what was claimed, the latest first; what is past, the newest period first.
+ * by its own; what was claimed, the latest first; what is past, the newest period first. Each list under a condition of its own.
+ * Only what decides about places is sorted: an order may have 9,999 periods.
  */
-const RANKED_BENEFITS = `(
-  select b.*, count(*) over (partition by list) as total, max(expires_at) over (partition by list) as last_expires_at,
-    row_number() over (partition by list order by case list when 'TO_CLAIM' then date_part('epoch', first_expires_at)
-        when 'CLAIMED' then -date_part('epoch', claimed_at) else 0 end,
-      case list when 'TO_CLAIM' then cycle_no else -cycle_no end, expires_at, position) as rank
-  from (select b.*, min(expires_at) over period as first_expires_at, count(*) over period as of_period
-    from (select b.*, case when status = 'CLAIMED' then 'CLAIMED'
-            when status = 'ISSUED' and expires_at > ${fromEpochMs('$3')} then 'TO_CLAIM' else 'PAST' end as list
-          from benefits b where b.order_no = $2) b
-    window period as (partition by list, cycle_no)) b)`;
+const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 'claimed' | 'past', string>>) => `(
+  select 'TO_CLAIM' as list, cycle_no, position, of_period, count(*) over () as total, max(expires_at) over () as last_expires_at,
+    row_number() over (order by first_expires_at, cycle_no, expires_at, position) as rank
+  from (select b.cycle_no, b.position, b.expires_at, min(b.expires_at) over period as first_expires_at,
+          count(*) over period as of_period
+        from benefits b where b.order_no = $2 and ${IS_TO_CLAIM} and ${toClaim} window period as (partition by b.cycle_no)) b
+  union all
+  select 'CLAIMED', b.cycle_no, b.position, 0, count(*) over (), null,
+    row_number() over (order by b.claimed_at desc, b.cycle_no desc, b.position)
+  from benefits b where b.order_no = $2 and b.status = 'CLAIMED' and ${claimed}
+  union all
+  select 'PAST', b.cycle_no, b.position, 0, count(*) over (), null, row_number() over (order by b.cycle_no desc, b.position)
+  from benefits b where b.order_no = $2 and ${IS_PAST} and ${past})`;
 
-/** `$4`: the language of descriptions. */
-const BENEFIT_JSON = `json_build_object('list', b.list, 'rank', b.rank, 'total', b.total, 'ofPeriod', b.of_period,
-  'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
-  'expiresAt', ${epochMs('b.expires_at')}, 'lastExpiresAt', ${epochMs('b.last_expires_at')},
+/** `$3`: the language of descriptions. */
+const BENEFIT_PAIRS = `'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
+  'expiresAt', ${epochMs('b.expires_at')},
   'claimedAt', ${epochMs('b.claimed_at')}, 'code', k.code,
   'icon', i.image_hash || case i.media_type when 'image/png' then '.png' else '.svg' end,
-  'description', case $4 when 'en' then d.description_en else d.description_zh end, 'useUrl', d.use_url)`;
-const WITH_DETAILS = `left join claims k using (order_no, cycle_no, position)
+  'description', case $3 when 'en' then d.description_en else d.description_zh end, 'useUrl', d.use_url`;
+const WITH_DETAILS = `left join claims k on k.order_no = b.order_no and k.cycle_no = b.cycle_no and k.position = b.position
   left join benefit_presentations d on d.benefit_code = b.benefit_code
   left join images i on i.image_hash = d.icon_hash`;
 
@@ -131,28 +143,58 @@ const PAYMENT_JSON = `json_build_object('cycleNo', p.cycle_no, 'status', p.statu
        order by r.refund_seq desc)
      from refunds r where r.order_no = p.order_no and r.cycle_no = p.cycle_no and r.status = 'SUCCESS') end)`;
 
+const LISTED_JSON = `json_build_object('list', r.list, 'rank', r.rank, 'total', r.total, 'ofPeriod', r.of_period,
+  'lastExpiresAt', ${epochMs('r.last_expires_at')}, ${BENEFIT_PAIRS})`;
+const OF_RANKED = `join benefits b on b.order_no = $2 and b.cycle_no = r.cycle_no and b.position = r.position`;
+
 const PRODUCT_COLUMNS = joinColumns(
   ORDER_COLUMNS,
-  columns<Omit<RedeemProduct, 'order'>>({ version: 'bigint', hasMobile: 'boolean', productName: 'text' }),
+  columns<Omit<RedeemProduct, 'order'>>({ version: 'bigint', productName: 'text' }),
 );
 
-/** `$5` and `$6`: the period, and of it the position or 0 for all, that was just claimed. */
-const READ_PAGE = statement({
+const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
+    from (select * from payments p where p.order_no = o.order_no order by p.cycle_no desc limit ${FIRST_PAYMENTS}) p),
+    '[]'::json) as payments`;
+
+/** Of an order with more benefits, PostgreSQL picks those that are shown; of any other the node does, which takes less. */
+export const MOST_AT_ONCE = 100;
+
+export const READ_PAGE = statement({
   name: 'redeem-page',
   text: `
-select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE}, ${PRODUCT_NAME},
-  coalesce((select json_agg(${BENEFIT_JSON} order by b.rank)
-    from ${RANKED_BENEFITS} b ${WITH_DETAILS}
-    where b.rank <= case b.list when 'TO_CLAIM' then ${FIRST_TO_CLAIM} when 'CLAIMED' then ${FIRST_CODES} else 1 end
-      or (b.cycle_no = $5 and $6 in (0, b.position))), '[]'::json) as benefits,
-  coalesce((select json_agg(${PAYMENT_JSON})
-    from (select * from payments p where p.order_no = o.order_no order by p.cycle_no desc limit ${FIRST_PAYMENTS}) p),
-    '[]'::json) as payments
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+  coalesce((select json_agg(json_build_object(${BENEFIT_PAIRS}))
+    from (select * from benefits b where b.order_no = o.order_no limit ${MOST_AT_ONCE + 1}) b ${WITH_DETAILS}), '[]'::json)
+    as benefits,
+  ${PAYMENTS}
 ${ORDER}`,
-  parameters: ['bigint', 'bigint', 'double precision', 'text', 'integer', 'integer'],
+  parameters: ['bigint', 'bigint', 'text'],
   columns: joinColumns(
     PRODUCT_COLUMNS,
-    columns<Pick<RedeemPage, 'benefits' | 'payments'>>({ benefits: 'json', payments: 'json' }),
+    columns<{ benefits: readonly BenefitRow[]; payments: readonly PaymentRow[] }>({ benefits: 'json', payments: 'json' }),
+  ),
+});
+
+/** `$5` and `$6`: the period, and of it the position or 0 for all, that was just claimed. */
+export const READ_LARGE_PAGE = statement({
+  name: 'redeem-large-page',
+  text: `
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+  coalesce((select json_agg(${LISTED_JSON} order by r.rank)
+    from ${rankedBenefits({ toClaim: 'true', claimed: 'true', past: 'b.cycle_no = $5' })} r ${OF_RANKED} ${WITH_DETAILS}
+    where (r.list = 'TO_CLAIM' and r.rank <= ${FIRST_TO_CLAIM}) or (r.list = 'CLAIMED' and r.rank <= ${FIRST_CODES})
+      or (r.cycle_no = $5 and $6 in (0, r.position))), '[]'::json) as benefits,
+  (select count(*) from benefits b where b.order_no = $2 and ${IS_PAST}) as "pastCount",
+  ${PAYMENTS}
+${ORDER}`,
+  parameters: ['bigint', 'bigint', 'text', 'double precision', 'integer', 'integer'],
+  columns: joinColumns(
+    PRODUCT_COLUMNS,
+    columns<Pick<RedeemPage, 'benefits' | 'payments' | 'pastCount'>>({
+      benefits: 'json',
+      payments: 'json',
+      pastCount: 'bigint',
+    }),
   ),
 });
 
@@ -169,23 +211,59 @@ export async function readRedeemPage(
   orderNo: number,
   { now, lang, done }: { readonly now: number; readonly lang: string; readonly done: JustClaimed | undefined },
 ): Promise<RedeemPage | undefined> {
-  const values = [channelId, orderNo, now, lang, done?.cycleNo ?? 0, done?.position ?? 0] as const;
-  const [row] = await db.query(READ_PAGE, values);
+  const [row] = await db.query(READ_PAGE, [channelId, orderNo, lang]);
   if (!row) return undefined;
-  const { version, hasMobile, productName, benefits, payments, ...order } = row;
-  return { version, hasMobile, productName, benefits, payments, order };
+  const { version, productName, benefits, payments, ...order } = row;
+  if (benefits.length <= MOST_AT_ONCE) {
+    return { version, productName, ...listBenefits(benefits, now), payments, order };
+  }
+  const values = [channelId, orderNo, lang, now, done?.cycleNo ?? 0, done?.position ?? 0] as const;
+  const [large] = await db.query(READ_LARGE_PAGE, values);
+  return large && { ...large, order };
+}
+
+/** The same lists and places as `rankedBenefits` gives; a test compares them. */
+function listBenefits(
+  rows: readonly BenefitRow[],
+  now: number,
+): { readonly benefits: ListedBenefit[]; readonly pastCount: number } {
+  const toClaim = rows.filter(({ status, expiresAt }) => status === 'ISSUED' && expiresAt > now);
+  const claimed = rows.filter(({ status }) => status === 'CLAIMED');
+  const past = rows.filter(({ status, expiresAt }) => status !== 'CLAIMED' && !(status === 'ISSUED' && expiresAt > now));
+  const ofPeriod = new Map<number, { count: number; first: number }>();
+  for (const { cycleNo, expiresAt } of toClaim) {
+    const { count = 0, first = expiresAt } = ofPeriod.get(cycleNo) ?? {};
+    ofPeriod.set(cycleNo, { count: count + 1, first: Math.min(first, expiresAt) });
+  }
+  const firstOf = ({ cycleNo }: BenefitRow) => ofPeriod.get(cycleNo)?.first ?? 0;
+  toClaim.sort(
+    (a, b) =>
+      firstOf(a) - firstOf(b) || a.cycleNo - b.cycleNo || a.expiresAt - b.expiresAt || a.position - b.position,
+  );
+  claimed.sort((a, b) => (b.claimedAt ?? 0) - (a.claimedAt ?? 0) || b.cycleNo - a.cycleNo || a.position - b.position);
+  past.sort((a, b) => b.cycleNo - a.cycleNo || a.position - b.position);
+  const lastExpiresAt = toClaim.length === 0 ? null : Math.max(...toClaim.map(({ expiresAt }) => expiresAt));
+  const listed = (list: BenefitList, those: readonly BenefitRow[]) =>
+    those.map((row, index): ListedBenefit => {
+      const { count = 0 } = ofPeriod.get(row.cycleNo) ?? {};
+      return { ...row, list, rank: index + 1, total: those.length, ofPeriod: count, lastExpiresAt };
+    });
+  return {
+    benefits: [...listed('TO_CLAIM', toClaim), ...listed('CLAIMED', claimed), ...listed('PAST', past)],
+    pastCount: past.length,
+  };
 }
 
 const READ_LIST = statement({
   name: 'redeem-list',
   text: `
-with listed as (select * from ${RANKED_BENEFITS} b where list = $5),
+with listed as (select * from ${rankedBenefits({ toClaim: `$5 = 'TO_CLAIM'`, claimed: `$5 = 'CLAIMED'`, past: `$5 = 'PAST'` })} r),
   start as (select coalesce((select rank from listed where cycle_no = $6 and position = $7), 1) as rank)
-select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE}, ${PRODUCT_NAME},
-  coalesce((select json_agg(${BENEFIT_JSON} order by b.rank) from listed b ${WITH_DETAILS}
-    where b.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}), '[]'::json) as benefits
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+  coalesce((select json_agg(${LISTED_JSON} order by r.rank) from listed r ${OF_RANKED} ${WITH_DETAILS}
+    where r.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}), '[]'::json) as benefits
 ${ORDER}`,
-  parameters: ['bigint', 'bigint', 'double precision', 'text', 'text', 'integer', 'integer'],
+  parameters: ['bigint', 'bigint', 'text', 'double precision', 'text', 'integer', 'integer'],
   columns: joinColumns(PRODUCT_COLUMNS, columns<Pick<RedeemList, 'benefits'>>({ benefits: 'json' })),
 });
 
@@ -201,17 +279,17 @@ export async function readRedeemList(
   orderNo: number,
   { now, lang, list, from }: { readonly now: number; readonly lang: string } & AskedList,
 ): Promise<RedeemList | undefined> {
-  const values = [channelId, orderNo, now, lang, list, from?.cycleNo ?? 0, from?.position ?? 0] as const;
+  const values = [channelId, orderNo, lang, now, list, from?.cycleNo ?? 0, from?.position ?? 0] as const;
   const [row] = await db.query(READ_LIST, values);
   if (!row) return undefined;
-  const { version, hasMobile, productName, benefits, ...order } = row;
-  return { version, hasMobile, productName, benefits, order };
+  const { version, productName, benefits, ...order } = row;
+  return { version, productName, benefits, order };
 }
 
 const READ_PAYMENTS = statement({
   name: 'redeem-payments',
   text: `
-select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE}, ${PRODUCT_NAME},
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
   coalesce((select json_agg(${PAYMENT_JSON})
     from (select * from payments p where p.order_no = o.order_no and p.cycle_no <= $3
           order by p.cycle_no desc limit ${PAGE_ENTRIES + 1}) p), '[]'::json) as payments
@@ -229,14 +307,14 @@ export async function readRedeemPayments(
 ): Promise<RedeemPayments | undefined> {
   const [row] = await db.query(READ_PAYMENTS, [channelId, orderNo, fromCycleNo]);
   if (!row) return undefined;
-  const { version, hasMobile, productName, payments, ...order } = row;
-  return { version, hasMobile, productName, payments, order };
+  const { version, productName, payments, ...order } = row;
+  return { version, productName, payments, order };
 }
 
 const READ_ENDING = statement({
   name: 'redeem-ending',
   text: `
-select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE}, ${PRODUCT_NAME}, b.count as "toClaim", b.last as "lastDeadline"
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME}, ${HAS_MOBILE}, b.count as "toClaim", b.last as "lastDeadline"
 from channels c join orders o on o.channel_id = c.channel_id,
   lateral (select count(*) as count, ${epochMs('max(b.expires_at)')} as last from benefits b
     where b.order_no = o.order_no and b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$3')}) b
@@ -244,7 +322,11 @@ where c.channel_id = $1 and o.order_no = $2`,
   parameters: ['bigint', 'bigint', 'double precision'],
   columns: joinColumns(
     PRODUCT_COLUMNS,
-    columns<Pick<RedeemEnding, 'toClaim' | 'lastDeadline'>>({ toClaim: 'bigint', lastDeadline: 'bigint?' }),
+    columns<Pick<RedeemEnding, 'hasMobile' | 'toClaim' | 'lastDeadline'>>({
+      hasMobile: 'boolean',
+      toClaim: 'bigint',
+      lastDeadline: 'bigint?',
+    }),
   ),
 });
 
@@ -256,15 +338,15 @@ export async function readRedeemEnding(
 ): Promise<RedeemEnding | undefined> {
   const [row] = await db.query(READ_ENDING, [channelId, orderNo, now]);
   if (!row) return undefined;
-  const { version, hasMobile, productName, toClaim, lastDeadline, ...order } = row;
-  return { version, hasMobile, productName, toClaim, lastDeadline, order };
+  const { version, productName, hasMobile, toClaim, lastDeadline, ...order } = row;
+  return { version, productName, hasMobile, toClaim, lastDeadline, order };
 }
 
 const READ_ORDER = statement({
   name: 'redeem-order',
-  text: `select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE} ${ORDER}`,
+  text: `select c.version, ${ORDER_FIELDS} ${ORDER}`,
   parameters: ['bigint', 'bigint'],
-  columns: joinColumns(ORDER_COLUMNS, columns<Omit<RedeemOrder, 'order'>>({ version: 'bigint', hasMobile: 'boolean' })),
+  columns: joinColumns(ORDER_COLUMNS, columns<Omit<RedeemOrder, 'order'>>({ version: 'bigint' })),
 });
 
 export async function readRedeemOrder(
@@ -274,8 +356,8 @@ export async function readRedeemOrder(
 ): Promise<RedeemOrder | undefined> {
   const [row] = await db.query(READ_ORDER, [channelId, orderNo]);
   if (!row) return undefined;
-  const { version, hasMobile, ...order } = row;
-  return { version, hasMobile, order };
+  const { version, ...order } = row;
+  return { version, order };
 }
 
 const LIST_PERIOD = statement({

@@ -5,7 +5,7 @@ import { formatClaimNo } from '../subscriptions/domain/benefits/claim-numbers.js
 import { periodDueAt } from '../subscriptions/domain/orders/calendar.js';
 import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
 import type { SignedLink } from './link.js';
-import type { BenefitRow, JustClaimed, PaymentRow, RedeemList, RedeemPage } from './page-sql.js';
+import type { BenefitRow, JustClaimed, ListedBenefit, PaymentRow, RedeemList, RedeemPage } from './page-sql.js';
 import { FIRST_CODES, FIRST_TO_CLAIM } from './page-sql.js';
 import { secureAddress } from './seller.js';
 import { toShownText } from './shown-text.js';
@@ -51,7 +51,6 @@ export interface ClaimableGroup {
 export interface PageView {
   readonly productName: string;
   readonly order: Order;
-  readonly hasMobile: boolean;
   /** Of the period that was started last. */
   readonly periodFrom: number;
   readonly periodTo: number;
@@ -70,17 +69,16 @@ export interface PageView {
 
 export function createPageView(visit: Visit<RedeemPage>, now: number, done: JustClaimed | undefined): PageView {
   const { read } = visit;
-  const { order, hasMobile, productName, benefits, payments } = read;
-  const isDone = ({ cycleNo, position, list }: BenefitRow) =>
+  const { order, productName, benefits, payments } = read;
+  const isDone = ({ cycleNo, position, list }: ListedBenefit) =>
     cycleNo === done?.cycleNo && (done.position === undefined || (position === done.position && list === 'CLAIMED'));
-  const firsts = (list: BenefitRow['list'], count: number) =>
+  const firsts = (list: ListedBenefit['list'], count: number) =>
     benefits.filter((row) => row.list === list && row.rank <= count);
-  const of = (list: BenefitRow['list']) => benefits.find((row) => row.list === list);
-  const shown = (rows: readonly BenefitRow[]) => rows.map((row) => toPageBenefit(visit, row, now));
+  const of = (list: ListedBenefit['list']) => benefits.find((row) => row.list === list);
+  const shown = (rows: readonly ListedBenefit[]) => rows.map((row) => toPageBenefit(visit, row, now));
   return {
     productName: toShownText(productName),
     order,
-    hasMobile,
     periodFrom: periodDueAt(order.createdAt, order, order.cycleNo),
     periodTo: periodDueAt(order.createdAt, order, order.cycleNo + 1),
     nextPayAt: nextPayAt(order),
@@ -89,7 +87,7 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
     lastDeadline: of('TO_CLAIM')?.lastExpiresAt ?? null,
     codes: shown(firsts('CLAIMED', FIRST_CODES).filter((row) => !isDone(row))).filter(isClaimed),
     codesCount: of('CLAIMED')?.total ?? 0,
-    pastCount: of('PAST')?.total ?? 0,
+    pastCount: read.pastCount,
     done: shown(benefits.filter(isDone).sort((one, other) => one.position - other.position)),
     payments,
   };
@@ -114,7 +112,7 @@ export function groupByPeriod(benefits: readonly PageBenefit[]): ClaimableGroup[
 }
 
 /** A benefit that has just expired may still be stored as ISSUED. */
-function toPageBenefit({ channel, link, read }: Visit, row: BenefitRow, now: number): PageBenefit {
+function toPageBenefit({ channel, link, read }: Visit, row: ListedBenefit, now: number): PageBenefit {
   const { cycleNo, position, faceValueCent, icon, status, expiresAt, claimedAt, code } = row;
   const description = row.description === null ? undefined : toShownText(row.description);
   const what = { cycleNo, position, faceValueCent, icon, name: toShownText(row.name), description };

@@ -27,7 +27,18 @@ export interface SupportContact {
 /** It stands on a page many times, and has to fit on a phone. */
 const MAX_NAME = 60;
 
-export function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>): Seller {
+const sellers = new WeakMap<object, Seller>();
+
+/** Made once for each version of the channel. */
+export function sellerOf(channel: Channel): Seller {
+  const known = sellers.get(channel);
+  if (known) return known;
+  const seller = createSeller(channel);
+  sellers.set(channel, seller);
+  return seller;
+}
+
+function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>): Seller {
   const shown = cutText(toShownText(branding.displayName ?? name), MAX_NAME) || '·';
   return {
     name: shown,

@@ -30,7 +30,7 @@ import {
   readRedeemPage,
   readRedeemPayments,
 } from '../../redeem/page-sql.js';
-import { createSeller } from '../../redeem/seller.js';
+import { sellerOf } from '../../redeem/seller.js';
 import { chooseTexts } from '../../redeem/texts/language.js';
 import type { Texts } from '../../redeem/texts/texts.js';
 import { parseTypedDigits, type Unsubscriber } from '../../redeem/unsubscribe.js';
@@ -105,7 +105,7 @@ export function addRedeemRoutes(
   function refuse(reply: FastifyReply, late?: LateVisit): FastifyReply {
     if (!late) return sendMessage(reply, 404, (texts) => ({ drawing: 'broken', message: texts.refused }));
     const frame = frameOf(reply.request);
-    const page = renderExpiredPage(frame, createSeller(late.channel));
+    const page = renderExpiredPage(frame, sellerOf(late.channel));
     return sendPage(reply, { status: 410, texts: frame.texts, page, channel: late.channel }, lingerMs);
   }
   const refusePost = (reply: FastifyReply, status = 403) =>
@@ -130,13 +130,13 @@ export function addRedeemRoutes(
   async function open<Read extends RedeemOrder>(
     reply: FastifyReply,
     link: SignedLink | undefined,
-    read: (db: Queryable, channelId: number, orderNo: number) => Promise<Read | undefined>,
+    read: (lang: string, db: Queryable, channelId: number, orderNo: number) => Promise<Read | undefined>,
     render: (frame: Frame, visited: Visit<Read>) => string | FastifyReply,
     answer: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
   ): Promise<FastifyReply> {
-    const visited = await visitLink(link, 'open', read);
-    if (visited?.kind !== 'open') return refuse(reply, visited);
     const frame = frameOf(reply.request);
+    const visited = await visitLink(link, 'open', (...whose) => read(frame.texts.language, ...whose));
+    if (visited?.kind !== 'open') return refuse(reply, visited);
     const page = render(frame, visited);
     if (typeof page !== 'string') return page;
     const { status = 200, headers = {} } = answer;
@@ -145,11 +145,10 @@ export function addRedeemRoutes(
 
   function sendRedeemPage(reply: FastifyReply, link: SignedLink | undefined, done?: JustClaimed, notice?: string) {
     const now = clock.now();
-    const { language: lang } = frameOf(reply.request).texts;
     return open(
       reply,
       link,
-      (db, channelId, orderNo) => readRedeemPage(db, channelId, orderNo, { now, lang, done }),
+      (lang, db, channelId, orderNo) => readRedeemPage(db, channelId, orderNo, { now, lang, done }),
       (frame, visited) => renderRedeemPage(frame, visited, { now, done, notice }),
       { status: notice === undefined ? 200 : 409 },
     );
@@ -157,12 +156,11 @@ export function addRedeemRoutes(
 
   function sendList(reply: FastifyReply, list: BenefitList) {
     const now = clock.now();
-    const { language: lang } = frameOf(reply.request).texts;
     const { link, from } = asked(reply.request);
     return open(
       reply,
       link,
-      (db, channelId, orderNo) => readRedeemList(db, channelId, orderNo, { now, lang, list, from: readBenefit(from) }),
+      (lang, db, channelId, orderNo) => readRedeemList(db, channelId, orderNo, { now, lang, list, from: readBenefit(from) }),
       (frame, visited) => renderListPage(frame, visited, list, now),
     );
   }
@@ -173,7 +171,7 @@ export function addRedeemRoutes(
     return open(
       reply,
       link,
-      (db, channelId, orderNo) => readRedeemPayments(db, channelId, orderNo, fromCycleNo),
+      (_lang, db, channelId, orderNo) => readRedeemPayments(db, channelId, orderNo, fromCycleNo),
       renderPaymentsPage,
     );
   }
@@ -207,7 +205,7 @@ export function addRedeemRoutes(
 
   /** Of an order that has not ended there is nothing to confirm. */
   const sendEndedPage = (reply: FastifyReply) =>
-    open(reply, asked(reply.request).link, endingFor, (frame, visited) =>
+    open(reply, asked(reply.request).link, (_lang, ...whose) => endingFor(...whose), (frame, visited) =>
       visited.read.order.status === 'UNSUBSCRIBED'
         ? renderEndedPage(frame, visited)
         : redirect(reply, pageAddress(frame, visited.link)),

@@ -20,7 +20,7 @@ export function renderIcon({ root }: Frame, { icon }: PageBenefit): Html {
 }
 
 /** Icon, name, and a line about it. */
-export function renderBenefitHead(frame: Frame, one: PageBenefit, meta: string | undefined, level: 'h3' | 'h4'): Html {
+export function renderBenefitHead(frame: Frame, one: PageBenefit, meta: string | Html | undefined, level: 'h3' | 'h4'): Html {
   const name = isolated(one.name);
   const heading =
     level === 'h3'

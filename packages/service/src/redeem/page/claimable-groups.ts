@@ -86,7 +86,7 @@ function renderItem(frame: Frame, { channel, link }: Visit, one: Claimable, ownD
   const worth = one.faceValueCent === 0 ? undefined : texts.worth(formatYuan(one.faceValueCent));
   return html`<li class="benefit" id="${benefitAnchor(one)}">
 ${renderBenefitHead(frame, one, worth, 'h4')}
-<button class="button" id="${id}" form="claim" name="claim" value="${one.cycleNo}-${one.position}-${token}" aria-labelledby="${id} ${nameAnchor(one)}">${texts.claim}</button>
-${renderDescription(one)}${ownDeadline}</li>
+${renderDescription(one)}${ownDeadline}<button class="button" id="${id}" form="claim" name="claim" value="${one.cycleNo}-${one.position}-${token}" aria-labelledby="${id} ${nameAnchor(one)}">${texts.claim}</button>
+</li>
 `;
 }

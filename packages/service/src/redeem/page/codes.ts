@@ -28,6 +28,13 @@ ${withLinks.map((withLink, index) => {
 })}</ul>`;
 }
 
+/** When one is on its way. A link and not a timer: a page that changes by itself is hard to read. */
+export function renderCheckAgain(frame: Frame, link: SignedLink, codes: readonly Claimed[]): Html | undefined {
+  if (codes.every(({ code }) => code !== null)) return undefined;
+  return html`<p class="more"><a class="link" href="${pageAddress(frame, link)}">${frame.texts.checkAgain}</a></p>
+`;
+}
+
 /** How much a code takes without its picture. */
 export const codeBytes = (frame: Frame, link: SignedLink, one: Claimed): number =>
   countBytes(renderCodeItem(frame, one, renderQrLink(frame, link, one)));
@@ -47,9 +54,9 @@ const renderQrLink = (frame: Frame, link: SignedLink, one: Claimed): Html =>
 
 function renderCodeItem(frame: Frame, one: Claimed, picture: Html): Html {
   const { texts } = frame;
-  const claimed = one.claimedAt === null ? '' : ` · ${texts.claimedOn(texts.dateTime(one.claimedAt))}`;
+  const claimed = one.claimedAt === null ? undefined : html` · ${texts.claimedOn(texts.dateTime(one.claimedAt))}`;
   return html`<li class="benefit benefit-claimed" id="${benefitAnchor(one)}">
-${renderBenefitHead(frame, one, `${texts.periodShort(one.cycleNo)}${claimed}`, 'h3')}
+${renderBenefitHead(frame, one, html`${texts.periodShort(one.cycleNo)}${claimed}`, 'h3')}
 ${one.code === null ? renderWaiting(frame) : html`${renderCode(frame, one, one.code)}${picture}`}
 </li>
 `;
@@ -58,7 +65,7 @@ ${one.code === null ? renderWaiting(frame) : html`${renderCode(frame, one, one.c
 function renderCode({ texts }: Frame, { useUrl }: Claimed, code: string): Html {
   const use =
     useUrl &&
-    html`<p class="use"><a class="link" href="${useUrl}" rel="noopener noreferrer">${texts.useAt(isolated(new URL(useUrl).host))}<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M6 3h7v7M13 3 4 12"/></svg></a></p>`;
+    html`<p class="use"><a class="link" href="${useUrl}" rel="noopener noreferrer"><span>${texts.useAt(isolated(new URL(useUrl).host))}</span><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M6 3h7v7M13 3 4 12"/></svg></a></p>`;
   return html`<p class="code"><code>${code}</code><button class="button button-quiet" type="button" data-copy="${texts.copied}" hidden>${texts.copy}</button></p>
 ${use}`;
 }

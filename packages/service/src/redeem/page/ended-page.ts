@@ -1,7 +1,7 @@
 import { html, isolated } from '../html.js';
 import type { RedeemEnding } from '../page-sql.js';
 import { findLinkToKeep } from '../page-view.js';
-import { createSeller } from '../seller.js';
+import { sellerOf } from '../seller.js';
 import { toShownText } from '../shown-text.js';
 import type { Visit } from '../visit.js';
 import { pageAddress } from './addresses.js';
@@ -15,7 +15,7 @@ export function renderEndedPage(frame: Frame, visit: Visit<RedeemEnding>): strin
   const { texts } = frame;
   const { link, read, channel } = visit;
   const { order, toClaim, lastDeadline } = read;
-  const seller = createSeller(channel);
+  const seller = sellerOf(channel);
   const product = toShownText(read.productName);
   const keep = findLinkToKeep(visit, order, lastDeadline, frame.root);
   const left =

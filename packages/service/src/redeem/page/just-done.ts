@@ -4,7 +4,7 @@ import { isClaimed, isGone, type PageBenefit, type PageView } from '../page-view
 import type { Texts } from '../texts/texts.js';
 import { DONE_ANCHOR, pageAddress } from './addresses.js';
 import { benefitAnchor, renderBenefitHead } from './benefit-item.js';
-import { codeBytes, type PictureRoom, renderCodes } from './codes.js';
+import { codeBytes, type PictureRoom, renderCheckAgain, renderCodes } from './codes.js';
 import { goneText } from './gone.js';
 import type { Frame } from './layout.js';
 
@@ -31,7 +31,7 @@ export function renderJustDone(frame: Frame, link: SignedLink, { done }: PageVie
   return html`<section class="panel done${claimed.length === 0 ? ' done-none' : ''}" id="${DONE_ANCHOR}" aria-labelledby="done-title" tabindex="-1">
 <div class="done-head">${claimed.length === 0 ? undefined : TICK}<h2 id="done-title">${titleOf(texts, done)}</h2></div>
 ${fitting.length > 0 ? renderCodes(frame, link, fitting, room) : undefined}
-${others.length > 0 ? html`<ul class="list">${others.map((one) => renderOther(frame, one))}</ul>` : undefined}${more}</section>
+${others.length > 0 ? html`<ul class="list">${others.map((one) => renderOther(frame, one))}</ul>` : undefined}${renderCheckAgain(frame, link, claimed)}${more}</section>
 `;
 }
 

@@ -2,7 +2,7 @@ import { type Html, html, isolated, takeFitting } from '../html.js';
 import type { BenefitList, RedeemList, RedeemPayments, RedeemProduct } from '../page-sql.js';
 import { PAGE_ENTRIES } from '../page-sql.js';
 import { groupByPeriod, isClaimed, isGone, type PageBenefit, toPageBenefits } from '../page-view.js';
-import { createSeller } from '../seller.js';
+import { sellerOf } from '../seller.js';
 import { toShownText } from '../shown-text.js';
 import type { Texts } from '../texts/texts.js';
 import type { Visit } from '../visit.js';
@@ -91,7 +91,7 @@ export function renderPaymentsPage(frame: Frame, visit: Visit<RedeemPayments>): 
   const mode = frame.texts.mode[order.settlementMode];
   const shown = payments.slice(0, PAGE_ENTRIES);
   const items = takeFitting(shown, MAX_ENTRY_BYTES, (payment) => renderPayment(frame, order, payment));
-  const note = mode.historyNote?.(createSeller(visit.channel).nameHtml);
+  const note = mode.historyNote?.(sellerOf(visit.channel).nameHtml);
   const next = payments[items.length];
   return renderList(frame, visit, {
     title: mode.history,
@@ -104,7 +104,7 @@ export function renderPaymentsPage(frame: Frame, visit: Visit<RedeemPayments>): 
 
 function renderList(frame: Frame, { channel, link, read }: Visit<RedeemProduct>, page: ListPage): string {
   const { texts } = frame;
-  const seller = createSeller(channel);
+  const seller = sellerOf(channel);
   const product = toShownText(read.productName);
   const to = (more: Readonly<Record<string, string>>) => pageAddress(frame, link, page.path, more);
   const next = page.next && html`<a class="button button-quiet" href="${to({ from: page.next })}">${texts.showMore}</a>`;

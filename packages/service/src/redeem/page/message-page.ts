@@ -27,7 +27,7 @@ export function renderExpiredPage(frame: Frame, seller: Seller): string {
   const { title, text } = frame.texts.expired;
   const way =
     seller.shopUrl &&
-    html`<p class="actions"><a class="button" href="${seller.shopUrl}" rel="noopener noreferrer">${frame.texts.backTo(seller.nameHtml)}</a></p>`;
+    html`<p class="actions"><a class="button" href="${seller.shopUrl}" rel="noopener noreferrer"><span>${frame.texts.backTo(seller.nameHtml)}</span></a></p>`;
   const main = renderMessage('late', title, html`<p>${text(seller.nameHtml)}</p>${way}`);
   return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main });
 }

@@ -32,14 +32,14 @@ export function renderPayment(frame: Frame, order: Order, payment: PaymentRow): 
     ...failureLines(frame, order, payment),
   ];
   return html`<li class="payment">
-<p class="when"><span class="date">${texts.date(paidAt ?? expectAt)}</span> <span class="meta">${texts.periodShort(cycleNo)}</span></p>
+<p class="when"><strong>${texts.date(paidAt ?? expectAt)}</strong> <span class="meta">${texts.periodShort(cycleNo)}</span></p>
 <p class="sum"><span class="amount">${formatYuan(amountCent)}</span> <span class="chip ${LOOKS[status]}">${texts.mode[order.settlementMode].outcome[status]}</span></p>
 ${lines.length > 0 ? html`<p class="meta after">${lines.map((line) => html`<span>${line}</span> `)}</p>\n` : undefined}</li>
 `;
 }
 
 /** What comes of a period that was not paid. */
-function failureLines({ texts }: Frame, order: Order, { cycleNo, status }: PaymentRow): string[] {
+function failureLines({ texts }: Frame, order: Order, { cycleNo, status }: PaymentRow): (string | Html)[] {
   const mode = texts.mode[order.settlementMode];
   const next = cycleNo === order.cycleNo ? nextPayAt(order) : null;
   if (status === 'FAIL_RETRY') return next === null ? [] : [mode.triedAgain(texts.date(next))];

@@ -3,13 +3,13 @@ import { countBytes, type Html, html, isolated, takeFitting } from '../html.js';
 import type { SignedLink } from '../link.js';
 import type { JustClaimed, RedeemPage } from '../page-sql.js';
 import { createPageView, findLinkToKeep, type PageView } from '../page-view.js';
-import { createSeller, type Seller } from '../seller.js';
+import { sellerOf, type Seller } from '../seller.js';
 import type { Texts } from '../texts/texts.js';
 import type { Visit } from '../visit.js';
 import { pageAddress } from './addresses.js';
 import { GIFT } from './benefit-item.js';
 import { renderClaimForm, renderGroups } from './claimable-groups.js';
-import { type PictureRoom, renderCodes } from './codes.js';
+import { type PictureRoom, renderCheckAgain, renderCodes } from './codes.js';
 import { renderIllustration } from './illustrations.js';
 import { renderJustDone } from './just-done.js';
 import { type Frame, renderDocument } from './layout.js';
@@ -33,7 +33,7 @@ const MAX_PAYMENTS_BYTES = 4_500;
 export function renderRedeemPage(frame: Frame, visit: Visit<RedeemPage>, options: PageOptions): string {
   const { now, done, notice } = options;
   const { link, channel } = visit;
-  const seller = createSeller(channel);
+  const seller = sellerOf(channel);
   const view = createPageView(visit, now, done);
   const title = `${view.productName} · ${frame.texts.yourBenefits} · ${seller.name}`;
   const keep = findLinkToKeep(visit, view.order, view.lastDeadline, frame.root);
@@ -41,10 +41,11 @@ export function renderRedeemPage(frame: Frame, visit: Visit<RedeemPage>, options
   const told = html`${notice === undefined ? undefined : renderNotice(notice)}${renderPaymentNotice(frame.texts, view)}`;
   const toClaim = html`${renderClaimableSection(frame, visit, seller, view, now)}${keep && renderLinkToKeep(frame, keep)}`;
   const side = html`${renderPayments(frame, link, seller, view)}
-${renderSubscriptionPanel(frame, link, seller, view)}`;
+${renderSubscriptionPanel(frame, link, view)}`;
   const smallPrint = renderSmallPrint(frame, view.order);
-  const others = html`${title}${[hero, told, toClaim, side, smallPrint]}`;
-  const room: PictureRoom = { bytes: MAX_BYTES - countBytes(others), isOpen: true };
+  const others = [hero, told, toClaim, side, smallPrint];
+  const hasCodes = view.codesCount > 0;
+  const room: PictureRoom = { bytes: hasCodes ? MAX_BYTES - countBytes(html`${title}${others}`) : 0, isOpen: true };
   const main = html`<main class="page">
 ${GIFT}
 ${hero}
@@ -78,7 +79,7 @@ function renderHero({ texts }: Frame, { productName, order, periodFrom, periodTo
 function renderPaymentNotice(texts: Texts, { order, nextPayAt }: PageView): Html | undefined {
   const { status, latestPaymentStatus, cycleNo, settlementMode } = order;
   const mode = texts.mode[settlementMode];
-  const told = (text: string) => html`<p class="notice">${text}</p>\n`;
+  const told = (text: string | Html) => html`<p class="notice">${text}</p>\n`;
   if (isWaitingForRetry(latestPaymentStatus) && nextPayAt !== null) {
     return told(mode.triedAgainNotice(cycleNo, texts.date(nextPayAt)));
   }
@@ -118,23 +119,20 @@ function renderNothingToClaim({ texts }: Frame, { exp }: SignedLink, view: PageV
   return html`<section class="panel nothing" aria-labelledby="to-claim">
 ${renderIllustration('empty')}
 <div><h2 id="to-claim">${texts.toClaim}</h2>
-<p class="empty">${sentences.join(texts.gap)}</p></div></section>
+<p class="empty">${sentences.map((one) => html`${one}${texts.gap}`)}</p></div></section>
 `;
 }
 
 function renderCodesSection(frame: Frame, link: SignedLink, view: PageView, room: PictureRoom): Html | undefined {
   const { texts } = frame;
   const { codes, codesCount, done } = view;
-  const isWaiting = [...codes, ...done].some((one) => one.state === 'CLAIMED' && one.code === null);
-  // A link and not a timer: a page that changes by itself is hard to read.
-  const again = isWaiting && html`<p class="more"><a class="link" href="${pageAddress(frame, link)}">${texts.checkAgain}</a></p>\n`;
   const shown = codes.length + done.filter(({ state }) => state === 'CLAIMED').length;
   const all =
     codesCount > shown &&
     html`<p class="more"><a class="link" href="${pageAddress(frame, link, '/codes')}">${texts.allCodes(codesCount)}</a></p>\n`;
-  if (codes.length === 0) return html`${again || undefined}${all || undefined}`;
+  if (codes.length === 0) return all || undefined;
   return html`<section class="panel" aria-labelledby="codes"><h2 id="codes">${texts.yourCodes}</h2>
-${renderCodes(frame, link, codes, room)}${again || undefined}${all || undefined}</section>
+${renderCodes(frame, link, codes, room)}${renderCheckAgain(frame, link, codes)}${all || undefined}</section>
 `;
 }
 

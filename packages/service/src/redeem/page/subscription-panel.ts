@@ -3,18 +3,17 @@ import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-s
 import { type Html, html, isolated } from '../html.js';
 import type { SignedLink } from '../link.js';
 import type { PageView } from '../page-view.js';
-import type { Seller } from '../seller.js';
 import { toShownText } from '../shown-text.js';
 import { formatYuan } from '../texts/texts.js';
 import { pageAddress } from './addresses.js';
 import type { Frame } from './layout.js';
 
 /** What comes next and what it costs, and the way to end it before. */
-export function renderSubscriptionPanel(frame: Frame, link: SignedLink, seller: Seller, view: PageView): Html {
+export function renderSubscriptionPanel(frame: Frame, link: SignedLink, view: PageView): Html {
   const { texts } = frame;
   const { order } = view;
   const cadence = texts.cadence[order.periodType](order.period);
-  const rows: (readonly [string, string])[] = [
+  const rows: (readonly [string, string | Html])[] = [
     [texts.amount, texts.everyPeriod(formatYuan(order.amountCent), cadence)],
     ...(order.unsubscribedAt === null ? [] : [[texts.endedOn, texts.date(order.unsubscribedAt)] as const]),
   ];
@@ -22,7 +21,7 @@ export function renderSubscriptionPanel(frame: Frame, link: SignedLink, seller: 
 <h2 id="subscription">${texts.subscription}</h2>
 ${renderNext(frame, view)}
 <dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${order.status === 'ACTIVE' ? renderWayToEnd(frame, link, seller, view) : undefined}</section>`;
+${order.status === 'ACTIVE' ? renderWayToEnd(frame, link, view) : undefined}</section>`;
 }
 
 function renderNext({ texts }: Frame, { order, nextPayAt }: PageView): Html {
@@ -32,12 +31,11 @@ function renderNext({ texts }: Frame, { order, nextPayAt }: PageView): Html {
     const says = order.status === 'INITIALIZING' ? texts.status.INITIALIZING : mode.noNext;
     return html`<p class="next"><span class="meta">${mode.next}</span> <strong>${says}</strong></p>`;
   }
-  return html`<p class="next"><span class="meta">${retry ? mode.nextTry : mode.next}</span> <strong>${formatYuan(order.amountCent)}</strong> <span class="date">${texts.date(nextPayAt)}</span></p>`;
+  return html`<p class="next"><span class="meta">${retry ? mode.nextTry : mode.next}</span> <strong>${formatYuan(order.amountCent)}</strong> ${texts.date(nextPayAt)}</p>`;
 }
 
-function renderWayToEnd(frame: Frame, link: SignedLink, seller: Seller, { order, hasMobile, nextPayAt }: PageView): Html {
+function renderWayToEnd(frame: Frame, link: SignedLink, { order, nextPayAt }: PageView): Html {
   const { texts } = frame;
-  if (!hasMobile) return html`<p class="meta">${texts.noMobile(seller.nameHtml)}</p>\n`;
   const before =
     nextPayAt === null ? undefined : html`<p class="meta">${texts.mode[order.settlementMode].endBefore(texts.date(nextPayAt))}</p>\n`;
   return html`${before}<p class="end"><a class="link link-quiet" href="${pageAddress(frame, link, '/unsubscribe')}">${texts.end}</a></p>

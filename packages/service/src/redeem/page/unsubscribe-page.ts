@@ -2,13 +2,13 @@ import { nextPayAt } from '../../subscriptions/domain/orders/order.js';
 import { createFormToken } from '../form-token.js';
 import { type Html, html, isolated } from '../html.js';
 import type { RedeemEnding } from '../page-sql.js';
-import { createSeller, type Seller } from '../seller.js';
+import { sellerOf, type Seller } from '../seller.js';
 import { toShownText } from '../shown-text.js';
 import { formatYuan, type Texts } from '../texts/texts.js';
 import type { UnsubscribeOutcome } from '../unsubscribe.js';
 import type { Visit } from '../visit.js';
 import { pageAddress, renderLinkInputs } from './addresses.js';
-import { renderIllustration } from './illustrations.js';
+import { type Illustration, renderIllustration } from './illustrations.js';
 import { type Frame, renderDocument } from './layout.js';
 import { renderNotice } from './redeem-page.js';
 import { renderSmallPrint } from './subscription-panel.js';
@@ -21,10 +21,10 @@ export type UnsubscribeTry = UnsubscribeOutcome | { readonly kind: 'not-digits' 
 
 /** Asks for the digits of the mobile, or says why the subscription cannot be ended here. */
 export function renderUnsubscribePage(frame: Frame, visit: Visit<RedeemEnding>, tried?: UnsubscribeTry): string {
-  const seller = createSeller(visit.channel);
-  const { title, heading, content, leave } = chooseContent(frame, visit, seller, tried);
-  const main = html`<main class="page page-narrow"><section class="panel">
-<h1 class="name">${heading}</h1>
+  const seller = sellerOf(visit.channel);
+  const { title, heading, drawing, content, leave } = chooseContent(frame, visit, seller, tried);
+  const main = html`<main class="page page-narrow"><section class="panel${drawing ? ' message' : ''}">
+${drawing && renderIllustration(drawing)}<h1 class="name">${heading}</h1>
 ${content}
 <p class="keep"><a class="button button-quiet" href="${pageAddress(frame, visit.link)}">${leave}</a></p>
 </section></main>`;
@@ -35,6 +35,7 @@ ${content}
 interface PageContent {
   readonly title: string;
   readonly heading: string | Html;
+  readonly drawing?: Illustration;
   readonly content: Html;
   /** The text of the link back. */
   readonly leave: string;
@@ -52,11 +53,12 @@ function chooseContent(
   const cannot =
     order.status === 'ACTIVE' ? (hasMobile ? undefined : texts.noMobile(seller.nameHtml)) : texts.cannotEnd[order.status];
   if (cannot !== undefined) {
-    return { title: texts.end, heading: texts.end, content: html`<p class="says">${cannot}</p>`, leave };
+    const content = html`<p class="says">${cannot}</p>`;
+    return { title: texts.end, heading: texts.end, drawing: 'ended', content, leave };
   }
   if (tried?.kind === 'locked') {
-    const content = html`${renderIllustration('locked')}${renderNotice(texts.locked(Math.ceil(tried.seconds / 60)))}`;
-    return { title: texts.lockedTitle, heading: texts.lockedTitle, content, leave };
+    const content = html`<p role="alert">${texts.locked(Math.ceil(tried.seconds / 60))}</p>`;
+    return { title: texts.lockedTitle, heading: texts.lockedTitle, drawing: 'locked', content, leave };
   }
   return {
     title: texts.endTitlePlain,

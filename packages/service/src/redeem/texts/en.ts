@@ -3,12 +3,12 @@ import { toDateParts } from './dates.js';
 import type { ModeTexts, Texts } from './texts.js';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** A date stays on one line, and its time may go to the next. */
+/** A date stays on one line; its time may go to the next. */
 const date = (at: number) => {
   const { year, month, day } = toDateParts(at);
-  return `${day}\u00a0${MONTHS[month]}\u00a0${year}`;
+  return html`<span class="date">${day} ${MONTHS[month]} ${year}</span>`;
 };
-const dateTime = (at: number) => `${date(at)}, ${toDateParts(at).time}`;
+const dateTime = (at: number) => html`${date(at)}, ${toDateParts(at).time}`;
 const times = (count: number, one: string, many: string) => (count === 1 ? one : many.replace('#', String(count)));
 
 const debited: ModeTexts = {
@@ -18,8 +18,8 @@ const debited: ModeTexts = {
   next: 'Next payment',
   nextTry: 'Next try',
   noNext: 'None',
-  nextWith: (on) => `The next benefits come with the payment on ${on}.`,
-  endBefore: (on) => `End it before ${on} and it will not be taken.`,
+  nextWith: (on) => html`The next benefits come with the payment on ${on}.`,
+  endBefore: (on) => html`End it before ${on} and it will not be taken.`,
   outcome: {
     WAIT: 'Planned',
     PROCESSING: 'Under way',
@@ -31,14 +31,14 @@ const debited: ModeTexts = {
     REFUND_PART: 'Partly refunded',
     REFUND_FULL: 'Refunded',
   },
-  triedAgain: (on) => `Next try on ${on}. The benefits come once it succeeds.`,
+  triedAgain: (on) => html`Next try on ${on}. The benefits come once it succeeds.`,
   noBenefits: 'Nothing was taken, so this period has no benefits.',
-  nextPeriod: (on) => `There is no further try. The next period begins on ${on}.`,
+  nextPeriod: (on) => html`There is no further try. The next period begins on ${on}.`,
   neverBegan: 'Nothing was taken, and the subscription did not begin.',
   notTaken: 'You ended the subscription first. Nothing was taken.',
   failedNotice: (cycleNo) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
   triedAgainNotice: (cycleNo, on) =>
-    `The payment for period ${cycleNo} failed. The next try is on ${on}, and its benefits come once it succeeds.`,
+    html`The payment for period ${cycleNo} failed. The next try is on ${on}, and its benefits come once it succeeds.`,
   endNoMore: (next) =>
     next
       ? html`The next payment of ${next.amount} on ${next.date} will not be taken, nor any after it.`
@@ -53,16 +53,16 @@ const billed: ModeTexts = {
   allHistory: (count) => `All ${count} periods`,
   next: 'Next period',
   nextTry: 'Next period',
-  nextWith: (on) => `The next benefits come with the period that begins on ${on}.`,
-  endBefore: (on) => `End it before ${on} and no further period begins.`,
+  nextWith: (on) => html`The next benefits come with the period that begins on ${on}.`,
+  endBefore: (on) => html`End it before ${on} and no further period begins.`,
   outcome: { ...debited.outcome, SUCCESS: 'Billed', FAIL_RETRY: 'Not billed yet', FAIL: 'Not billed' },
-  triedAgain: (on) => `The period begins on ${on}.`,
+  triedAgain: (on) => html`The period begins on ${on}.`,
   noBenefits: 'This period has no benefits.',
-  nextPeriod: (on) => `The next period begins on ${on}.`,
+  nextPeriod: (on) => html`The next period begins on ${on}.`,
   neverBegan: 'The subscription did not begin.',
   notTaken: 'You ended the subscription first.',
   failedNotice: (cycleNo) => `Period ${cycleNo} was not billed, so it has no benefits.`,
-  triedAgainNotice: (cycleNo, on) => `Period ${cycleNo} was not billed yet. It begins on ${on}.`,
+  triedAgainNotice: (cycleNo, on) => html`Period ${cycleNo} was not billed yet. It begins on ${on}.`,
   endNoMore: (_next, seller) => html`No further period begins. ${seller}, who bills you, is told at once.`,
   endedNoMore: (seller) => html`No further period begins. ${seller}, who bills you, has been told.`,
 };
@@ -73,7 +73,7 @@ export const en: Texts = {
   gap: ' ',
   date,
   dateTime,
-  dates: (from, to) => `${date(from)} – ${date(to)}`,
+  dates: (from, to) => html`${date(from)} – ${date(to)}`,
   yourBenefits: 'Your benefits',
   status: {
     INITIALIZING: 'First payment under way',
@@ -86,25 +86,25 @@ export const en: Texts = {
   periodShort: (cycleNo) => `Period ${cycleNo}`,
   timeZone: 'Times are Beijing time (UTC+8).',
 
-  backTo: (seller) => html`Back to ${seller}`,
+  backTo: (seller) => html`Back<span class="to"> to ${seller}</span>`,
   soldBy: (seller) => html`Your subscription with ${seller}`,
   support: { phone: 'Call', mail: 'Write to', web: 'Help at' },
   terms: 'Terms',
 
   toClaim: 'Ready to claim',
   worth: (amount) => `Worth ${amount}`,
-  claimBy: (time) => `Claim by ${time}`,
+  claimBy: (time) => html`Claim by ${time}`,
   daysLeft: (days) => (days === 0 ? 'Last hours' : times(days, '1 day left', '# days left')),
   claim: 'Claim',
   claimAll: (count) => `Claim all ${count}`,
   allToClaim: (count) => `All ${count} to claim`,
   openAgain: (seller) => html`Need longer? Open this page again from ${seller}.`,
   nothingToClaim: 'There is nothing left to claim at the moment.',
-  openUntil: (time) => `This page can be opened until ${time}. Please note your codes.`,
+  openUntil: (time) => html`This page can be opened until ${time}. Please note your codes.`,
 
   yourCodes: 'Your codes',
   allCodes: (count) => `All ${count} codes`,
-  claimedOn: (time) => `Claimed ${time}`,
+  claimedOn: (time) => html`Claimed ${time}`,
   copy: 'Copy',
   copied: 'Copied',
   qr: 'QR code',
@@ -115,7 +115,7 @@ export const en: Texts = {
 
   noLonger: 'No longer available',
   pastCount: (count) => `${count} no longer available`,
-  expiredOn: (time) => `Expired ${time}`,
+  expiredOn: (time) => html`Expired ${time}`,
   revoked: 'Taken back with a refund',
   nothingPast: 'Nothing has expired or was taken back.',
 
@@ -141,14 +141,14 @@ export const en: Texts = {
   orderNumber: 'Order number',
   channelOrderNumber: 'Provider order number',
   mode: { SVC_DEDUCT: debited, CHANNEL_COLLECT: billed },
-  refunded: (amount, on) => `${amount} refunded on ${on}`,
+  refunded: (amount, on) => html`${amount} refunded on ${on}`,
   earlierRefunds: (count) => times(count, 'and 1 earlier refund', 'and # earlier refunds'),
 
   keepTitle: 'Keep this page',
-  keepText: (time) => `You will get no new link, but you can keep one that works until ${time}, the last deadline.`,
+  keepText: (time) => html`You will get no new link, but you can keep one that works until ${time}, the last deadline.`,
   keepOpen: 'Open the link to keep',
   keepHow: 'Then bookmark the page, or send its address to yourself. Whoever has it can claim.',
-  kept: (time) => `This is the link to keep. It works until ${time}: bookmark this page, or send its address to yourself.`,
+  kept: (time) => html`This is the link to keep. It works until ${time}: bookmark this page, or send its address to yourself.`,
   copyLink: 'Copy link',
   share: 'Share',
 
@@ -156,12 +156,8 @@ export const en: Texts = {
   endTitle: (product) => html`End ${product}?`,
   endTitlePlain: 'End this subscription?',
   endKeepsUnclaimed: (count, until) =>
-    times(
-      count,
-      `The benefit that you have not claimed stays yours, until ${until}.`,
-      `The # benefits that you have not claimed stay yours, until ${until}.`,
-    ),
-  endKeepsCodes: (until) => `Your codes stay yours. Please note them before ${until}, while this page can be opened.`,
+    html`${times(count, 'The benefit that you have not claimed stays', 'The # benefits that you have not claimed stay')} yours, until ${until}.`,
+  endKeepsCodes: (until) => html`Your codes stay yours. Please note them before ${until}, while this page can be opened.`,
   endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.',
   digits: 'Last four digits of your mobile number',
   digitsHint: (seller) => html`The number that you log in with at ${seller}. It shows us that it is you.`,
@@ -184,12 +180,8 @@ export const en: Texts = {
   endedTitle: 'Your subscription has ended',
   endedText: (product, on) => html`${product} ended on ${on}.`,
   endedLeft: (count, until) =>
-    times(
-      count,
-      `One benefit is still yours to claim, until ${until}.`,
-      `# benefits are still yours to claim, until ${until}.`,
-    ),
-  endedNothingLeft: (until) => `Nothing is left to claim. Your codes can be seen until ${until}: please note them.`,
+    html`${times(count, 'One benefit is', '# benefits are')} still yours to claim, until ${until}.`,
+  endedNothingLeft: (until) => html`Nothing is left to claim. Your codes can be seen until ${until}: please note them.`,
   endedQuote: 'If you have a question, quote this number',
   endedToBenefits: (toClaim) => (toClaim > 0 ? 'Claim what is yours' : 'See your codes'),
 

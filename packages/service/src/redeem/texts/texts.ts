@@ -1,7 +1,7 @@
 import type { OrderStatus, PaymentStatus, SettlementMode } from '@perennial/wire';
 import type { Html } from '../html.js';
 
-/** All texts of the page. Times and amounts are passed as text in the same language, names as Html that isolates them. */
+/** All texts of the page. Amounts are passed as text, times as Html that keeps them whole, names as Html that isolates them. */
 export interface Texts {
   readonly lang: string;
   /** The column of descriptions. */
@@ -9,10 +9,10 @@ export interface Texts {
   /** Stands between two sentences. */
   readonly gap: string;
   /** Year, month and day. */
-  readonly date: (at: number) => string;
+  readonly date: (at: number) => Html;
   /** The same, and the time of day. */
-  readonly dateTime: (at: number) => string;
-  readonly dates: (from: number, to: number) => string;
+  readonly dateTime: (at: number) => Html;
+  readonly dates: (from: number, to: number) => Html;
   readonly yourBenefits: string;
   readonly status: Readonly<Record<OrderStatus, string>>;
   readonly period: (cycleNo: number, totalCycles: number) => string;
@@ -26,7 +26,7 @@ export interface Texts {
 
   readonly toClaim: string;
   readonly worth: (amount: string) => string;
-  readonly claimBy: (time: string) => string;
+  readonly claimBy: (time: Html) => Html;
   /** Whole days; 0 for less than one. */
   readonly daysLeft: (days: number) => string;
   readonly claim: string;
@@ -34,11 +34,11 @@ export interface Texts {
   readonly allToClaim: (count: number) => string;
   readonly openAgain: (seller: Html) => Html;
   readonly nothingToClaim: string;
-  readonly openUntil: (time: string) => string;
+  readonly openUntil: (time: Html) => Html;
 
   readonly yourCodes: string;
   readonly allCodes: (count: number) => string;
-  readonly claimedOn: (time: string) => string;
+  readonly claimedOn: (time: Html) => Html;
   readonly copy: string;
   readonly copied: string;
   readonly qr: string;
@@ -49,7 +49,7 @@ export interface Texts {
 
   readonly noLonger: string;
   readonly pastCount: (count: number) => string;
-  readonly expiredOn: (time: string) => string;
+  readonly expiredOn: (time: Html) => Html;
   readonly revoked: string;
   readonly nothingPast: string;
 
@@ -73,22 +73,22 @@ export interface Texts {
   readonly orderNumber: string;
   readonly channelOrderNumber: string;
   readonly mode: Readonly<Record<SettlementMode, ModeTexts>>;
-  readonly refunded: (amount: string, date: string) => string;
+  readonly refunded: (amount: string, date: Html) => Html;
   readonly earlierRefunds: (count: number) => string;
 
   readonly keepTitle: string;
-  readonly keepText: (time: string) => string;
+  readonly keepText: (time: Html) => Html;
   readonly keepOpen: string;
   readonly keepHow: string;
-  readonly kept: (time: string) => string;
+  readonly kept: (time: Html) => Html;
   readonly copyLink: string;
   readonly share: string;
 
   readonly end: string;
   readonly endTitle: (product: Html) => Html;
   readonly endTitlePlain: string;
-  readonly endKeepsUnclaimed: (count: number, until: string) => string;
-  readonly endKeepsCodes: (until: string) => string;
+  readonly endKeepsUnclaimed: (count: number, until: Html) => Html;
+  readonly endKeepsCodes: (until: Html) => Html;
   readonly endForGood: string;
   readonly digits: string;
   readonly digitsHint: (seller: Html) => Html;
@@ -102,9 +102,9 @@ export interface Texts {
   readonly noMobile: (seller: Html) => Html;
 
   readonly endedTitle: string;
-  readonly endedText: (product: Html, date: string) => Html;
-  readonly endedLeft: (count: number, until: string) => string;
-  readonly endedNothingLeft: (until: string) => string;
+  readonly endedText: (product: Html, date: Html) => Html;
+  readonly endedLeft: (count: number, until: Html) => Html;
+  readonly endedNothingLeft: (until: Html) => Html;
   readonly endedQuote: string;
   readonly endedToBenefits: (toClaim: number) => string;
 
@@ -130,20 +130,20 @@ export interface ModeTexts {
   readonly next: string;
   readonly nextTry: string;
   readonly noNext: string;
-  readonly nextWith: (date: string) => string;
-  readonly endBefore: (date: string) => string;
+  readonly nextWith: (date: Html) => Html;
+  readonly endBefore: (date: Html) => Html;
   readonly outcome: Readonly<Record<PaymentStatus, string>>;
   /** About a period that failed: what comes of it. */
-  readonly triedAgain: (date: string) => string;
+  readonly triedAgain: (date: Html) => Html;
   readonly noBenefits: string;
-  readonly nextPeriod: (date: string) => string;
+  readonly nextPeriod: (date: Html) => Html;
   readonly neverBegan: string;
   readonly notTaken: string;
   /** A notice above everything, about the period that was started last. */
   readonly failedNotice: (cycleNo: number) => string;
-  readonly triedAgainNotice: (cycleNo: number, date: string) => string;
+  readonly triedAgainNotice: (cycleNo: number, date: Html) => Html;
   /** What ending means for what would come next. `next` is undefined when nothing would. */
-  readonly endNoMore: (next: { readonly amount: string; readonly date: string } | undefined, seller: Html) => Html;
+  readonly endNoMore: (next: { readonly amount: string; readonly date: Html } | undefined, seller: Html) => Html;
   readonly endedNoMore: (seller: Html) => Html;
 }
 

@@ -4,9 +4,9 @@ import type { ModeTexts, Texts } from './texts.js';
 
 const date = (at: number) => {
   const { year, month, day } = toDateParts(at);
-  return `${year}年${month + 1}月${day}日`;
+  return html`<span class="date">${year}年${month + 1}月${day}日</span>`;
 };
-const dateTime = (at: number) => `${date(at)} ${toDateParts(at).time}`;
+const dateTime = (at: number) => html`${date(at)} ${toDateParts(at).time}`;
 
 const debited: ModeTexts = {
   history: '付款记录',
@@ -15,8 +15,8 @@ const debited: ModeTexts = {
   next: '下次扣款',
   nextTry: '下次重试',
   noNext: '无',
-  nextWith: (on) => `下一期权益将于 ${on} 付款后发放。`,
-  endBefore: (on) => `在 ${on} 之前退订，将不会扣款。`,
+  nextWith: (on) => html`下一期权益将于 ${on} 付款后发放。`,
+  endBefore: (on) => html`在 ${on} 之前退订，将不会扣款。`,
   outcome: {
     WAIT: '待扣款',
     PROCESSING: '处理中',
@@ -28,13 +28,13 @@ const debited: ModeTexts = {
     REFUND_PART: '部分退款',
     REFUND_FULL: '已退款',
   },
-  triedAgain: (on) => `将于 ${on} 再次扣款，成功后发放权益。`,
+  triedAgain: (on) => html`将于 ${on} 再次扣款，成功后发放权益。`,
   noBenefits: '未扣款，该期没有权益。',
-  nextPeriod: (on) => `不再重试。下一期将于 ${on} 开始。`,
+  nextPeriod: (on) => html`不再重试。下一期将于 ${on} 开始。`,
   neverBegan: '未扣款，订阅未生效。',
   notTaken: '您已提前退订，未扣款。',
   failedNotice: (cycleNo) => `第 ${cycleNo} 期扣款失败，该期没有权益。`,
-  triedAgainNotice: (cycleNo, on) => `第 ${cycleNo} 期扣款失败，将于 ${on} 再次扣款，成功后发放该期权益。`,
+  triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期扣款失败，将于 ${on} 再次扣款，成功后发放该期权益。`,
   endNoMore: (next) =>
     next ? html`原定 ${next.date} 的 ${next.amount} 将不再扣款，之后各期也不再扣款。` : html`之后不再扣款。`,
   endedNoMore: () => html`之后不再扣款。`,
@@ -46,16 +46,16 @@ const billed: ModeTexts = {
   historyNote: (seller) => html`由 ${seller} 计费。`,
   next: '下一期',
   nextTry: '下一期',
-  nextWith: (on) => `下一期权益将于 ${on} 该期开始时发放。`,
-  endBefore: (on) => `在 ${on} 之前退订，之后各期不再开始。`,
+  nextWith: (on) => html`下一期权益将于 ${on} 该期开始时发放。`,
+  endBefore: (on) => html`在 ${on} 之前退订，之后各期不再开始。`,
   outcome: { ...debited.outcome, WAIT: '待计费', SUCCESS: '已计费', FAIL_RETRY: '暂未计费', FAIL: '未计费' },
-  triedAgain: (on) => `该期将于 ${on} 开始。`,
+  triedAgain: (on) => html`该期将于 ${on} 开始。`,
   noBenefits: '该期没有权益。',
-  nextPeriod: (on) => `下一期将于 ${on} 开始。`,
+  nextPeriod: (on) => html`下一期将于 ${on} 开始。`,
   neverBegan: '订阅未生效。',
   notTaken: '您已提前退订。',
   failedNotice: (cycleNo) => `第 ${cycleNo} 期未计费，该期没有权益。`,
-  triedAgainNotice: (cycleNo, on) => `第 ${cycleNo} 期暂未计费，将于 ${on} 开始。`,
+  triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期暂未计费，将于 ${on} 开始。`,
   endNoMore: (_next, seller) => html`之后各期不再开始，我们会立即通知计费方 ${seller}。`,
   endedNoMore: (seller) => html`之后各期不再开始，我们已通知计费方 ${seller}。`,
 };
@@ -66,7 +66,7 @@ export const zh: Texts = {
   gap: '',
   date,
   dateTime,
-  dates: (from, to) => `${date(from)} – ${date(to)}`,
+  dates: (from, to) => html`${date(from)} – ${date(to)}`,
   yourBenefits: '我的权益',
   status: {
     INITIALIZING: '首期扣款处理中',
@@ -79,25 +79,25 @@ export const zh: Texts = {
   periodShort: (cycleNo) => `第 ${cycleNo} 期`,
   timeZone: '时间均为北京时间（UTC+8）。',
 
-  backTo: (seller) => html`返回 ${seller}`,
+  backTo: (seller) => html`返回<span class="to"> ${seller}</span>`,
   soldBy: (seller) => html`您在 ${seller} 的订阅`,
   support: { phone: '致电', mail: '发邮件至', web: '帮助' },
   terms: '服务条款',
 
   toClaim: '待领取',
   worth: (amount) => `价值 ${amount}`,
-  claimBy: (time) => `请在 ${time} 前领取`,
+  claimBy: (time) => html`请在 ${time} 前领取`,
   daysLeft: (days) => (days === 0 ? '即将截止' : `仅剩 ${days} 天`),
   claim: '领取',
   claimAll: (count) => `全部领取（${count} 项）`,
   allToClaim: (count) => `全部 ${count} 项待领取`,
   openAgain: (seller) => html`需要更多时间？请从 ${seller} 重新打开本页面。`,
   nothingToClaim: '目前没有可领取的权益。',
-  openUntil: (time) => `本页面可打开至 ${time}，请记下您的兑换码。`,
+  openUntil: (time) => html`本页面可打开至 ${time}，请记下您的兑换码。`,
 
   yourCodes: '我的兑换码',
   allCodes: (count) => `全部 ${count} 个兑换码`,
-  claimedOn: (time) => `领取于 ${time}`,
+  claimedOn: (time) => html`领取于 ${time}`,
   copy: '复制',
   copied: '已复制',
   qr: '二维码',
@@ -108,7 +108,7 @@ export const zh: Texts = {
 
   noLonger: '已失效',
   pastCount: (count) => `${count} 项已失效`,
-  expiredOn: (time) => `已于 ${time} 过期`,
+  expiredOn: (time) => html`已于 ${time} 过期`,
   revoked: '已随退款收回',
   nothingPast: '没有已失效的权益。',
 
@@ -134,22 +134,22 @@ export const zh: Texts = {
   orderNumber: '订单号',
   channelOrderNumber: '渠道订单号',
   mode: { SVC_DEDUCT: debited, CHANNEL_COLLECT: billed },
-  refunded: (amount, on) => `已于 ${on} 退款 ${amount}`,
+  refunded: (amount, on) => html`已于 ${on} 退款 ${amount}`,
   earlierRefunds: (count) => `另有 ${count} 笔更早的退款`,
 
   keepTitle: '保存本页面',
-  keepText: (time) => `您不会再收到新的链接，但可以保存一个长期链接，有效至最后的领取期限 ${time}。`,
+  keepText: (time) => html`您不会再收到新的链接，但可以保存一个长期链接，有效至最后的领取期限 ${time}。`,
   keepOpen: '打开长期链接',
   keepHow: '打开后请收藏该页面，或将网址发给自己。持有链接的人都可以领取，请勿外传。',
-  kept: (time) => `这就是您的长期链接，有效至 ${time}，请收藏本页面，或将网址发给自己。`,
+  kept: (time) => html`这就是您的长期链接，有效至 ${time}，请收藏本页面，或将网址发给自己。`,
   copyLink: '复制链接',
   share: '分享',
 
   end: '退订',
   endTitle: (product) => html`确定要退订 ${product} 吗？`,
   endTitlePlain: '确定要退订吗？',
-  endKeepsUnclaimed: (count, until) => `您尚未领取的 ${count} 项权益仍归您所有，可领取至 ${until}。`,
-  endKeepsCodes: (until) => `已领取的兑换码仍归您所有。本页面可打开至 ${until}，请在此之前记下。`,
+  endKeepsUnclaimed: (count, until) => html`您尚未领取的 ${count} 项权益仍归您所有，可领取至 ${until}。`,
+  endKeepsCodes: (until) => html`已领取的兑换码仍归您所有。本页面可打开至 ${until}，请在此之前记下。`,
   endForGood: '退订后无法恢复，如需继续使用请重新订阅。',
   digits: '手机号后四位',
   digitsHint: (seller) => html`请输入您在 ${seller} 登录所用手机号的后四位，以确认是您本人操作。`,
@@ -169,8 +169,8 @@ export const zh: Texts = {
 
   endedTitle: '订阅已结束',
   endedText: (product, on) => html`${product} 已于 ${on} 退订。`,
-  endedLeft: (count, until) => `还有 ${count} 项权益可以领取，截至 ${until}。`,
-  endedNothingLeft: (until) => `没有待领取的权益。兑换码可查看至 ${until}，请记下。`,
+  endedLeft: (count, until) => html`还有 ${count} 项权益可以领取，截至 ${until}。`,
+  endedNothingLeft: (until) => html`没有待领取的权益。兑换码可查看至 ${until}，请记下。`,
   endedQuote: '如有疑问，请提供此编号',
   endedToBenefits: (toClaim) => (toClaim > 0 ? '去领取' : '查看兑换码'),
 
