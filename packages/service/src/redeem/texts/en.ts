@@ -157,7 +157,7 @@ export const en: Texts = {
   endTitlePlain: 'End this subscription?',
   endKeepsUnclaimed: (count, until) =>
     html`${times(count, 'The benefit that you have not claimed stays', 'The # benefits that you have not claimed stay')} yours, until ${until}.`,
-  endKeepsCodes: (until) => html`Your codes stay yours. Please note them before ${until}, while this page can be opened.`,
+  endKeepsCodes: (until) => html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`,
   endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.',
   digits: 'Last four digits of your mobile number',
   digitsHint: (seller) => html`The number that you log in with at ${seller}. It shows us that it is you.`,
