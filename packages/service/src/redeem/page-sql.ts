@@ -157,9 +157,9 @@ const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
     '[]'::json) as payments`;
 
 /** Of an order with more benefits, PostgreSQL picks those that are shown; of any other the node does, which takes less. */
-export const MOST_AT_ONCE = 100;
+const MOST_AT_ONCE = 100;
 
-export const READ_PAGE = statement({
+const READ_PAGE = statement({
   name: 'redeem-page',
   text: `
 select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
@@ -171,12 +171,15 @@ ${ORDER}`,
   parameters: ['bigint', 'bigint', 'text'],
   columns: joinColumns(
     PRODUCT_COLUMNS,
-    columns<{ benefits: readonly BenefitRow[]; payments: readonly PaymentRow[] }>({ benefits: 'json', payments: 'json' }),
+    columns<{ benefits: readonly BenefitRow[]; payments: readonly PaymentRow[] }>({
+      benefits: 'json',
+      payments: 'json',
+    }),
   ),
 });
 
 /** `$5` and `$6`: the period, and of it the position or 0 for all, that was just claimed. */
-export const READ_LARGE_PAGE = statement({
+const READ_LARGE_PAGE = statement({
   name: 'redeem-large-page',
   text: `
 select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
@@ -229,7 +232,9 @@ function listBenefits(
 ): { readonly benefits: ListedBenefit[]; readonly pastCount: number } {
   const toClaim = rows.filter(({ status, expiresAt }) => status === 'ISSUED' && expiresAt > now);
   const claimed = rows.filter(({ status }) => status === 'CLAIMED');
-  const past = rows.filter(({ status, expiresAt }) => status !== 'CLAIMED' && !(status === 'ISSUED' && expiresAt > now));
+  const past = rows.filter(
+    ({ status, expiresAt }) => status !== 'CLAIMED' && !(status === 'ISSUED' && expiresAt > now),
+  );
   const ofPeriod = new Map<number, { count: number; first: number }>();
   for (const { cycleNo, expiresAt } of toClaim) {
     const { count = 0, first = expiresAt } = ofPeriod.get(cycleNo) ?? {};
@@ -237,8 +242,7 @@ function listBenefits(
   }
   const firstOf = ({ cycleNo }: BenefitRow) => ofPeriod.get(cycleNo)?.first ?? 0;
   toClaim.sort(
-    (a, b) =>
-      firstOf(a) - firstOf(b) || a.cycleNo - b.cycleNo || a.expiresAt - b.expiresAt || a.position - b.position,
+    (a, b) => firstOf(a) - firstOf(b) || a.cycleNo - b.cycleNo || a.expiresAt - b.expiresAt || a.position - b.position,
   );
   claimed.sort((a, b) => (b.claimedAt ?? 0) - (a.claimedAt ?? 0) || b.cycleNo - a.cycleNo || a.position - b.position);
   past.sort((a, b) => b.cycleNo - a.cycleNo || a.position - b.position);

@@ -11,5 +11,10 @@ export function toShownText(text: string): string {
 export function cutText(text: string, mostCharacters: number): string {
   if (text.length <= mostCharacters) return text;
   const characters = [...text];
-  return characters.length <= mostCharacters ? text : `${characters.slice(0, mostCharacters - 1).join('').trimEnd()}…`;
+  return characters.length <= mostCharacters
+    ? text
+    : `${characters
+        .slice(0, mostCharacters - 1)
+        .join('')
+        .trimEnd()}…`;
 }

@@ -6,7 +6,18 @@ import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
-import { claimAllsOf, claimsOf, codesOf, formOf, type Ordered, post, type Stage, stage, textOf, titleOf } from './support.js';
+import {
+  claimAllsOf,
+  claimsOf,
+  codesOf,
+  formOf,
+  type Ordered,
+  post,
+  type Stage,
+  stage,
+  textOf,
+  titleOf,
+} from './support.js';
 
 /** One press for all that a period grants. */
 
@@ -44,7 +55,10 @@ async function follow(fields: Record<string, string>) {
 
 const statusesOf = async ({ orderNo }: Ordered, cycleNo = 1) =>
   (
-    await query('select status from benefits where order_no = $1 and cycle_no = $2 order by position', [orderNo, cycleNo])
+    await query('select status from benefits where order_no = $1 and cycle_no = $2 order by position', [
+      orderNo,
+      cycleNo,
+    ])
   ).map((row) => (row as { status: string }).status);
 
 const untouched = Array.from({ length: 6 }, () => 'ISSUED');
@@ -54,7 +68,10 @@ describe('all of a period', () => {
     const order = await six();
     await on.advance(order, 1);
     const { answer, page } = await follow(await pressOf(order));
-    expect([answer.status, answer.headers.location]).toEqual([303, expect.stringMatching(/^\/redeem\?.*&done=1#done$/)]);
+    expect([answer.status, answer.headers.location]).toEqual([
+      303,
+      expect.stringMatching(/^\/redeem\?.*&done=1#done$/),
+    ]);
     expect(textOf(page)).toContain('All 6 are yours Number 1 Period 1 · Claimed');
     expect(new Set(codesOf(page)).size).toBe(6);
     expect(await statusesOf(order, 2)).toEqual(untouched);
@@ -123,7 +140,9 @@ describe('all of a period', () => {
     const { answer, page } = await pressed;
     await setFulfilment(on.service.operator, { benefitCode: 'SIX_1', kind: 'generated' });
     expect([answer.status, codesOf(page).length]).toEqual([303, 5]);
-    expect(textOf(page)).toMatch(/All 6 are yours Number 1 Period 1 · Claimed 31 Jan 2026, 12:00 Your code is on its way/);
+    expect(textOf(page)).toMatch(
+      /All 6 are yours Number 1 Period 1 · Claimed 31 Jan 2026, 12:00 Your code is on its way/,
+    );
   });
 });
 

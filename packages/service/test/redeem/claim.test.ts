@@ -39,7 +39,9 @@ describe('claiming', () => {
     const { answer, page } = await claim(on, await on.get(order.path), 'VIP pass 1');
     expect([answer.status, answer.text]).toEqual([303, '']);
     expect(answer.headers.location).toMatch(/^\/redeem\?.*&done=1-\d+#done$/);
-    expect(textOf(page)).toMatch(/28 Feb 2026 It’s yours VIP pass Period 1 · Claimed 31 Jan 2026, 12:00 [A-Z0-9]{16} Copy/);
+    expect(textOf(page)).toMatch(
+      /28 Feb 2026 It’s yours VIP pass Period 1 · Claimed 31 Jan 2026, 12:00 [A-Z0-9]{16} Copy/,
+    );
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
     expect(codesOf(page)).toHaveLength(1);
     const { data } = await on.channel.call('payments/query', { paymentOrderNo: `${order.orderNo}0001` });

@@ -95,7 +95,14 @@ describe('a link', () => {
   it('404: on other paths under it', async () => {
     for (const path of [
       ...['/redeem/', '/redeem/claim', '/redeem/claim-all', '/redeem/page.css', '/redeem/a/b?x=1'],
-      ...['/redeem/unsubscribe', '/redeem/ended', '/redeem/benefits', '/redeem/codes', '/redeem/past', '/redeem/payments'],
+      ...[
+        '/redeem/unsubscribe',
+        '/redeem/ended',
+        '/redeem/benefits',
+        '/redeem/codes',
+        '/redeem/past',
+        '/redeem/payments',
+      ],
     ]) {
       expectRefused(await on.get(path), path);
     }

@@ -114,7 +114,9 @@ export function claimsOf({ text }: Reply): Map<string, string> {
 
 /** What its buttons for a whole period send, by the period. */
 export const claimAllsOf = ({ text }: Reply): Map<string, string> =>
-  new Map([...text.matchAll(/name="period" value="((\d+)-[^"]+)"/g)].map(([, value = '', period = '']) => [period, value]));
+  new Map(
+    [...text.matchAll(/name="period" value="((\d+)-[^"]+)"/g)].map(([, value = '', period = '']) => [period, value]),
+  );
 
 export const codesOf = ({ text }: Reply): string[] =>
   [...text.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code = '']) => code);

@@ -160,7 +160,8 @@ export function addRedeemRoutes(
     return open(
       reply,
       link,
-      (lang, db, channelId, orderNo) => readRedeemList(db, channelId, orderNo, { now, lang, list, from: readBenefit(from) }),
+      (lang, db, channelId, orderNo) =>
+        readRedeemList(db, channelId, orderNo, { now, lang, list, from: readBenefit(from) }),
       (frame, visited) => renderListPage(frame, visited, list, now),
     );
   }
@@ -205,10 +206,14 @@ export function addRedeemRoutes(
 
   /** Of an order that has not ended there is nothing to confirm. */
   const sendEndedPage = (reply: FastifyReply) =>
-    open(reply, asked(reply.request).link, (_lang, ...whose) => endingFor(...whose), (frame, visited) =>
-      visited.read.order.status === 'UNSUBSCRIBED'
-        ? renderEndedPage(frame, visited)
-        : redirect(reply, pageAddress(frame, visited.link)),
+    open(
+      reply,
+      asked(reply.request).link,
+      (_lang, ...whose) => endingFor(...whose),
+      (frame, visited) =>
+        visited.read.order.status === 'UNSUBSCRIBED'
+          ? renderEndedPage(frame, visited)
+          : redirect(reply, pageAddress(frame, visited.link)),
     );
 
   /** A post from another site is refused before its body is read. */

@@ -20,15 +20,24 @@ export function renderIcon({ root }: Frame, { icon }: PageBenefit): Html {
 }
 
 /** Icon, name, and a line about it. */
-export function renderBenefitHead(frame: Frame, one: PageBenefit, meta: string | Html | undefined, level: 'h3' | 'h4'): Html {
+export function renderBenefitHead(
+  frame: Frame,
+  one: PageBenefit,
+  meta: string | Html | undefined,
+  level: 'h3' | 'h4',
+): Html {
   const name = isolated(one.name);
   const heading =
     level === 'h3'
       ? html`<h3 class="name" id="${nameAnchor(one)}">${name}</h3>`
       : html`<h4 class="name" id="${nameAnchor(one)}">${name}</h4>`;
   return html`${renderIcon(frame, one)}
-<div class="about">${heading}${meta === undefined ? undefined : html`
-<p class="meta">${meta}</p>`}</div>`;
+<div class="about">${heading}${
+    meta === undefined
+      ? undefined
+      : html`
+<p class="meta">${meta}</p>`
+  }</div>`;
 }
 
 export const renderDescription = ({ description }: PageBenefit): Html | undefined =>

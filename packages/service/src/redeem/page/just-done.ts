@@ -14,7 +14,12 @@ const TICK = html`<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circ
 const MOST_BYTES = 14_000;
 
 /** What was just claimed, with a result for each, read from the database: loading the page again changes nothing. */
-export function renderJustDone(frame: Frame, link: SignedLink, { done }: PageView, room: PictureRoom): Html | undefined {
+export function renderJustDone(
+  frame: Frame,
+  link: SignedLink,
+  { done }: PageView,
+  room: PictureRoom,
+): Html | undefined {
   if (done.length === 0) return undefined;
   const { texts } = frame;
   const claimed = done.filter(isClaimed);

@@ -107,7 +107,8 @@ function renderList(frame: Frame, { channel, link, read }: Visit<RedeemProduct>,
   const seller = sellerOf(channel);
   const product = toShownText(read.productName);
   const to = (more: Readonly<Record<string, string>>) => pageAddress(frame, link, page.path, more);
-  const next = page.next && html`<a class="button button-quiet" href="${to({ from: page.next })}">${texts.showMore}</a>`;
+  const next =
+    page.next && html`<a class="button button-quiet" href="${to({ from: page.next })}">${texts.showMore}</a>`;
   const first = page.isLater && html`<a class="link" href="${to({})}">${texts.fromStart}</a>`;
   const main = html`<main class="page page-narrow">
 ${GIFT}
@@ -121,4 +122,3 @@ ${page.content}
   const smallPrint = renderSmallPrint(frame, read.order);
   return renderDocument(frame, { title: `${page.title} · ${product} · ${seller.name}`, seller, main, smallPrint });
 }
-

@@ -1,5 +1,5 @@
-import { type Html, html } from '../html.js';
 import { nextPayAt, type Order } from '../../subscriptions/domain/orders/order.js';
+import { type Html, html } from '../html.js';
 import type { PaymentRow } from '../page-sql.js';
 import { formatYuan } from '../texts/texts.js';
 import type { Frame } from './layout.js';

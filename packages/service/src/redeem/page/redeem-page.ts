@@ -3,7 +3,7 @@ import { countBytes, type Html, html, isolated, takeFitting } from '../html.js';
 import type { SignedLink } from '../link.js';
 import type { JustClaimed, RedeemPage } from '../page-sql.js';
 import { createPageView, findLinkToKeep, type PageView } from '../page-view.js';
-import { sellerOf, type Seller } from '../seller.js';
+import { type Seller, sellerOf } from '../seller.js';
 import type { Texts } from '../texts/texts.js';
 import type { Visit } from '../visit.js';
 import { pageAddress } from './addresses.js';
@@ -105,7 +105,9 @@ ${groups}${all || undefined}${renderOpenAgain(frame, link, seller, view)}</secti
 /** The link ends before the benefits do, and the seller has new ones. */
 function renderOpenAgain({ texts }: Frame, { exp }: SignedLink, seller: Seller, { order, lastDeadline }: PageView) {
   const isShort = lastDeadline !== null && lastDeadline > exp * 1000;
-  return order.status === 'ACTIVE' && isShort ? html`<p class="meta">${texts.openAgain(seller.nameHtml)}</p>` : undefined;
+  return order.status === 'ACTIVE' && isShort
+    ? html`<p class="meta">${texts.openAgain(seller.nameHtml)}</p>`
+    : undefined;
 }
 
 /** While nothing can be claimed the channel gets no new link, so the page can be opened until this link ends. */
@@ -142,7 +144,12 @@ function renderPastLink(frame: Frame, link: SignedLink, { pastCount }: PageView)
 `;
 }
 
-function renderPayments(frame: Frame, link: SignedLink, seller: Seller, { order, payments }: PageView): Html | undefined {
+function renderPayments(
+  frame: Frame,
+  link: SignedLink,
+  seller: Seller,
+  { order, payments }: PageView,
+): Html | undefined {
   if (payments.length === 0) return undefined;
   const { texts } = frame;
   const mode = texts.mode[order.settlementMode];

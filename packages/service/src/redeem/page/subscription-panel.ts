@@ -37,7 +37,9 @@ function renderNext({ texts }: Frame, { order, nextPayAt }: PageView): Html {
 function renderWayToEnd(frame: Frame, link: SignedLink, { order, nextPayAt }: PageView): Html {
   const { texts } = frame;
   const before =
-    nextPayAt === null ? undefined : html`<p class="meta">${texts.mode[order.settlementMode].endBefore(texts.date(nextPayAt))}</p>\n`;
+    nextPayAt === null
+      ? undefined
+      : html`<p class="meta">${texts.mode[order.settlementMode].endBefore(texts.date(nextPayAt))}</p>\n`;
   return html`${before}<p class="end"><a class="link link-quiet" href="${pageAddress(frame, link, '/unsubscribe')}">${texts.end}</a></p>
 `;
 }

@@ -2,7 +2,7 @@ import { nextPayAt } from '../../subscriptions/domain/orders/order.js';
 import { createFormToken } from '../form-token.js';
 import { type Html, html, isolated } from '../html.js';
 import type { RedeemEnding } from '../page-sql.js';
-import { sellerOf, type Seller } from '../seller.js';
+import { type Seller, sellerOf } from '../seller.js';
 import { toShownText } from '../shown-text.js';
 import { formatYuan, type Texts } from '../texts/texts.js';
 import type { UnsubscribeOutcome } from '../unsubscribe.js';
@@ -51,7 +51,11 @@ function chooseContent(
   const { order, hasMobile, productName } = visit.read;
   const leave = texts.back;
   const cannot =
-    order.status === 'ACTIVE' ? (hasMobile ? undefined : texts.noMobile(seller.nameHtml)) : texts.cannotEnd[order.status];
+    order.status === 'ACTIVE'
+      ? hasMobile
+        ? undefined
+        : texts.noMobile(seller.nameHtml)
+      : texts.cannotEnd[order.status];
   if (cannot !== undefined) {
     const content = html`<p class="says">${cannot}</p>`;
     return { title: texts.end, heading: texts.end, drawing: 'ended', content, leave };

@@ -148,7 +148,8 @@ export const en: Texts = {
   keepText: (time) => html`You will get no new link, but you can keep one that works until ${time}, the last deadline.`,
   keepOpen: 'Open the link to keep',
   keepHow: 'Then bookmark the page, or send its address to yourself. Whoever has it can claim.',
-  kept: (time) => html`This is the link to keep. It works until ${time}: bookmark this page, or send its address to yourself.`,
+  kept: (time) =>
+    html`This is the link to keep. It works until ${time}: bookmark this page, or send its address to yourself.`,
   copyLink: 'Copy link',
   share: 'Share',
 
@@ -157,7 +158,8 @@ export const en: Texts = {
   endTitlePlain: 'End this subscription?',
   endKeepsUnclaimed: (count, until) =>
     html`${times(count, 'The benefit that you have not claimed stays', 'The # benefits that you have not claimed stay')} yours, until ${until}.`,
-  endKeepsCodes: (until) => html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`,
+  endKeepsCodes: (until) =>
+    html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`,
   endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.',
   digits: 'Last four digits of your mobile number',
   digitsHint: (seller) => html`The number that you log in with at ${seller}. It shows us that it is you.`,

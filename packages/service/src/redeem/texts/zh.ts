@@ -184,7 +184,8 @@ export const zh: Texts = {
   },
   expired: {
     title: '链接已过期',
-    text: (seller) => html`为保护您的权益，链接只在一段时间内有效。请从 ${seller} 重新打开权益页面。如果那里已没有链接，请与其联系。`,
+    text: (seller) =>
+      html`为保护您的权益，链接只在一段时间内有效。请从 ${seller} 重新打开权益页面。如果那里已没有链接，请与其联系。`,
   },
   crossSite: {
     title: '操作并非来自本页面',
