@@ -64,7 +64,11 @@ describe('a channel', () => {
       expect(text).toContain(`<img class="logo" src="/redeem/images/${HASH}.svg" alt="Lumen">`);
       expect(text).toContain(`<link rel="icon" href="/redeem/images/${HASH}.svg">`);
       expect(text).toContain('<link rel="stylesheet" href="/redeem/accent-5b3df5.css">');
-      expect(text).toContain('<a class="back" href="https://lumen.example/" rel="noopener noreferrer">');
+      // Above, too, where no other way back could be taken for it.
+      const above = path === order.path || path === late;
+      expect(
+        text.match(/<a (class="back" )?href="https:\/\/lumen\.example\/" rel="noopener noreferrer">/g),
+      ).toHaveLength(above ? 2 : 1);
       expect(text).toContain('<a href="tel:4008201234" rel="noopener noreferrer">Call <bdi>400 820-1234</bdi></a>');
       expect(text).toContain('<a href="https://lumen.example/terms" rel="noopener noreferrer">Terms</a>');
       expect(text).toMatch(/<title>[^<]* · Lumen<\/title>/);

@@ -25,7 +25,7 @@ export function renderEndedPage(frame: Frame, visit: Visit<RedeemEnding>): strin
   const main = html`<main class="page page-narrow"><section class="panel message">
 ${renderIllustration('ended')}
 <h1>${texts.endedTitle}</h1>
-<p>${texts.endedText(isolated(product), texts.date(order.unsubscribedAt ?? order.createdAt))} ${texts.mode[order.settlementMode].endedNoMore(seller.nameHtml)}</p>
+<p>${texts.endedText(isolated(product), texts.date(order.unsubscribedAt ?? order.createdAt))}${texts.gap}${texts.mode[order.settlementMode].endedNoMore(seller.nameHtml)}</p>
 <p>${left}</p>
 <p class="quote"><span class="meta">${texts.endedQuote}</span> <strong class="number">${String(order.orderNo)}</strong></p>
 <p class="actions"><a class="button" href="${pageAddress(frame, link)}">${texts.endedToBenefits(toClaim)}</a></p>

@@ -14,6 +14,8 @@ export interface Document {
   /** Undefined when nothing may be said about who sells it. */
   readonly seller: Seller | undefined;
   readonly main: Html;
+  /** Whether the page has a way back of its own, to another page of the link. Then that to the seller is at the end alone. */
+  readonly hasWayBack?: boolean;
   /** Numbers and the like, at the end of everything. */
   readonly smallPrint?: Html | undefined;
 }
@@ -22,7 +24,10 @@ export interface Document {
 const GROUND = { light: '#f3f5f4', dark: '#0e1311' };
 
 /** A whole document. Its Content-Security-Policy allows neither style nor script in the page itself. */
-export function renderDocument(frame: Frame, { title, seller, main, smallPrint }: Document): string {
+export function renderDocument(
+  frame: Frame,
+  { title, seller, main, hasWayBack = false, smallPrint }: Document,
+): string {
   const { texts, root } = frame;
   const accent = seller?.accent ?? null;
   const icon = seller?.logo ? `images/${seller.logo}` : ICON.name;
@@ -42,29 +47,31 @@ export function renderDocument(frame: Frame, { title, seller, main, smallPrint }
 ${accent === null ? undefined : html`<link rel="stylesheet" href="${root}/redeem/accent-${accent}.css">\n`}<script src="${root}/redeem/${SCRIPT.name}" defer></script>
 </head>
 <body>
-${seller && renderSellerHeader(frame, seller)}${main}
+${seller && renderSellerHeader(frame, seller, hasWayBack)}${main}
 ${seller && renderFooter(frame, seller, smallPrint)}</body>
 </html>
 `.text;
 }
 
 /** Who sells this, and the way back to them. */
-function renderSellerHeader({ texts, root }: Frame, seller: Seller): Html {
+function renderSellerHeader({ texts, root }: Frame, seller: Seller, hasWayBack: boolean): Html {
   const mark = seller.logo
     ? html`<img class="logo" src="${root}/redeem/images/${seller.logo}" alt="${seller.name}">`
     : html`<span class="logo monogram" aria-hidden="true">${seller.monogram}</span>`;
   const back =
     seller.shopUrl &&
+    !hasWayBack &&
     html`<a class="back" href="${seller.shopUrl}" rel="noopener noreferrer"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M10 3 5 8l5 5"/></svg><span>${texts.backTo(seller.nameHtml)}</span></a>`;
   return html`<header class="seller">
 <p class="who">${mark}<bdi class="name">${seller.name}</bdi></p>
-${back}</header>
+${back || undefined}</header>
 `;
 }
 
 function renderFooter({ texts }: Frame, seller: Seller, smallPrint: Html | undefined): Html {
-  const { support, termsUrl } = seller;
+  const { support, termsUrl, shopUrl } = seller;
   const links = [
+    shopUrl && html`<a href="${shopUrl}" rel="noopener noreferrer">${texts.backTo(seller.nameHtml)}</a>`,
     support &&
       html`<a href="${support.href}" rel="noopener noreferrer">${texts.support[support.kind]} <bdi>${support.text}</bdi></a>`,
     termsUrl && html`<a href="${termsUrl}" rel="noopener noreferrer">${texts.terms}</a>`,

@@ -120,5 +120,11 @@ ${page.content}
 <p class="actions">${next}${first || undefined}</p>
 </section></main>`;
   const smallPrint = renderSmallPrint(frame, read.order);
-  return renderDocument(frame, { title: `${page.title} · ${product} · ${seller.name}`, seller, main, smallPrint });
+  return renderDocument(frame, {
+    title: `${page.title} · ${product} · ${seller.name}`,
+    seller,
+    main,
+    hasWayBack: true,
+    smallPrint,
+  });
 }

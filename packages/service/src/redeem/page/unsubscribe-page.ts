@@ -29,7 +29,7 @@ ${content}
 <p class="keep"><a class="button button-quiet" href="${pageAddress(frame, visit.link)}">${leave}</a></p>
 </section></main>`;
   const smallPrint = renderSmallPrint(frame, visit.read.order);
-  return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main, smallPrint });
+  return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main, hasWayBack: true, smallPrint });
 }
 
 interface PageContent {
