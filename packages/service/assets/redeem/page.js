@@ -1,9 +1,9 @@
 /* What the page can do better with a script. Everything works without it. */
 
 /** Old web views have no clipboard of their own: what is selected can be copied in all of them. */
-async function copyOf(element) {
+async function copyText(text, element) {
   try {
-    await navigator.clipboard.writeText(element.textContent);
+    await navigator.clipboard.writeText(text);
     return true;
   } catch {
     getSelection()?.selectAllChildren(element);
@@ -11,14 +11,15 @@ async function copyOf(element) {
   }
 }
 
-for (const button of document.querySelectorAll('button[data-copy]')) {
+/** A button that says for a moment that it has copied something. */
+function makeCopyButton(button, says, text, element) {
   const label = button.textContent;
   let timer;
   button.hidden = false;
   button.setAttribute('aria-live', 'polite');
   button.addEventListener('click', async () => {
-    if (!(await copyOf(button.previousElementSibling))) return;
-    button.textContent = button.dataset.copy;
+    if (!(await copyText(text, element))) return;
+    button.textContent = says;
     clearTimeout(timer);
     timer = setTimeout(() => {
       button.textContent = label;
@@ -26,8 +27,25 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  const code = button.previousElementSibling;
+  makeCopyButton(button, button.dataset.copy, code.textContent, code);
+}
+
+/** The link to keep. Without a clipboard its text could not be copied: only the words of the link could. */
+const toKeep = document.querySelector('a[data-link]');
+for (const button of document.querySelectorAll('button[data-copy-link]')) {
+  if (navigator.clipboard) makeCopyButton(button, button.dataset.copyLink, toKeep.href, toKeep);
+}
+for (const button of document.querySelectorAll('button[data-share]')) {
+  if (!navigator.share) continue;
+  button.hidden = false;
+  // Who changes their mind has shared nothing, and nothing has to be said about it.
+  button.addEventListener('click', () => navigator.share({ url: toKeep.href }).catch(() => undefined));
+}
+
 /** No answer takes longer than this: a press that was stopped on the way is forgotten, and the button works again. */
-const LONGEST_ANSWER_MS = 10_000;
+const LONGEST_ANSWER_MS = 20_000;
 
 /** The second of two quick presses may meet the page after a claim, and another button under it: it was not meant for that. */
 const SECOND_PRESS_MS = 500;

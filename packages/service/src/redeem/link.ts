@@ -66,6 +66,20 @@ export function readFormLink(fields: FormFields): SignedLink | undefined {
   return readLink(new Map([...fields, ['channelUserId', decodePercent(fields.get('channelUserId') ?? '')]]));
 }
 
+const queries = new WeakMap<SignedLink, string>();
+
+/** The query that opens a page of the link. A page has many of them, and what they share is made once. */
 export function toLinkQuery(link: SignedLink, more: Readonly<Record<string, string>> = {}): string {
-  return new URLSearchParams({ ...toLinkFields(link), ...more }).toString();
+  let query = queries.get(link);
+  if (query === undefined) {
+    query = toQuery(toLinkFields(link));
+    queries.set(link, query);
+  }
+  const rest = toQuery(more);
+  return rest === '' ? query : `${query}&${rest}`;
 }
+
+const toQuery = (fields: Readonly<Record<string, string>>): string =>
+  Object.entries(fields)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');

@@ -1,3 +1,4 @@
+import type { PaymentStatus } from '@perennial/wire';
 import { columns, joinColumns, type Queryable, statement } from '../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../platform/db/time-sql.js';
 import type { Order } from '../subscriptions/domain/orders/order.js';
@@ -7,9 +8,14 @@ import { ORDER_COLUMNS, ORDER_FIELDS } from '../subscriptions/store/orders/order
 export interface RedeemOrder {
   readonly version: number;
   readonly order: Order;
-  /** Whether the user can be asked for digits of the login mobile. */
-  readonly hasMobile: boolean;
 }
+
+export interface RedeemProduct extends RedeemOrder {
+  readonly productName: string;
+}
+
+/** The lists of the page that benefits stand in. */
+export type BenefitList = 'TO_CLAIM' | 'CLAIMED' | 'PAST';
 
 export interface BenefitRow {
   readonly cycleNo: number;
@@ -21,74 +27,330 @@ export interface BenefitRow {
   readonly claimedAt: number | null;
   /** Sealed. Null while the claim waits for its code. */
   readonly code: string | null;
+  /** The name of a file under /redeem/images. */
+  readonly icon: string | null;
+  readonly description: string | null;
+  readonly useUrl: string | null;
+}
+
+/** A benefit with its list, and its place in it, from 1. */
+export interface ListedBenefit extends BenefitRow {
+  readonly list: BenefitList;
+  readonly rank: number;
+  /** How many the list has. */
+  readonly total: number;
+  /** How many of its period can be claimed. */
+  readonly ofPeriod: number;
+  /** Of what can be claimed: the last deadline of all. */
+  readonly lastExpiresAt: number | null;
 }
 
 export type BenefitPosition = Pick<BenefitRow, 'cycleNo' | 'position'>;
 
-export interface RedeemPage extends RedeemOrder {
-  readonly productName: string;
-  /** The newest period first, beginning with the benefit that was asked for. One more than a page shows, if there are more. */
-  readonly benefits: readonly BenefitRow[];
-  /** What can be claimed, newest first, on this page or not; at most MAX_COUNTED. */
-  readonly claimable: readonly BenefitPosition[];
+export interface PaymentRow {
+  readonly cycleNo: number;
+  readonly status: PaymentStatus;
+  readonly expectAt: number;
+  readonly paidAt: number | null;
+  readonly amountCent: number;
+  /** The latest first. Null when nothing was given back. */
+  readonly refunds: readonly RefundRow[] | null;
 }
 
-/** Benefits on one page, at most. */
-export const PAGE_BENEFITS = 20;
-export const MAX_COUNTED = 100;
+export interface RefundRow {
+  readonly amountCent: number;
+  readonly at: number;
+}
+
+export interface RedeemPage extends RedeemProduct {
+  /** The beginnings of what can be claimed and what was, and what was just claimed. */
+  readonly benefits: readonly ListedBenefit[];
+  /** How many have expired or were taken back. */
+  readonly pastCount: number;
+  /** The latest period first. */
+  readonly payments: readonly PaymentRow[];
+}
+
+export interface RedeemList extends RedeemProduct {
+  /** One more than a page shows, if there are more. */
+  readonly benefits: readonly ListedBenefit[];
+}
+
+export interface RedeemPayments extends RedeemProduct {
+  /** One more than a page shows, if there are more. */
+  readonly payments: readonly PaymentRow[];
+}
+
+/** What the question whether to end needs, and the page after it. */
+export interface RedeemEnding extends RedeemProduct {
+  /** Whether the user can be asked for digits of the login mobile. */
+  readonly hasMobile: boolean;
+  readonly toClaim: number;
+  /** Up to when the last of them can be claimed. */
+  readonly lastDeadline: number | null;
+}
+
+/** Entries of one list on a page of its own, at most. */
+export const PAGE_ENTRIES = 20;
+/** Entries of the lists on the page that shows all of them. */
+export const FIRST_TO_CLAIM = 12;
+export const FIRST_CODES = 4;
+export const FIRST_PAYMENTS = 4;
 
 const HAS_MOBILE = `exists(select from channel_users u
   where u.channel_id = o.channel_id and key_of(u.channel_user_id) = key_of(o.channel_user_id)) as "hasMobile"`;
+const PRODUCT_NAME = `coalesce((select p.product_name from products p where p.product_code = o.product_code), o.product_code)
+  as "productName"`;
 const ORDER = `from channels c join orders o on o.channel_id = c.channel_id where c.channel_id = $1 and o.order_no = $2`;
 
-/** Benefits as they are stored; whether one has expired by now is decided by the caller. */
+const IS_TO_CLAIM = `b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$4')}`;
+const IS_PAST = `(b.status in ('EXPIRED', 'REVOKED') or b.status = 'ISSUED' and b.expires_at <= ${fromEpochMs('$4')})`;
+
+/**
+ * The benefits of the order, each with its list and its place in it: what can be claimed by the first deadline of its period, then
+ * by its own; what was claimed, the latest first; what is past, the newest period first. Each list under a condition of its own.
+ * Only what decides about places is sorted: an order may have 9,999 periods.
+ */
+const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 'claimed' | 'past', string>>) => `(
+  select 'TO_CLAIM' as list, cycle_no, position, of_period, count(*) over () as total, max(expires_at) over () as last_expires_at,
+    row_number() over (order by first_expires_at, cycle_no, expires_at, position) as rank
+  from (select b.cycle_no, b.position, b.expires_at, min(b.expires_at) over period as first_expires_at,
+          count(*) over period as of_period
+        from benefits b where b.order_no = $2 and ${IS_TO_CLAIM} and ${toClaim} window period as (partition by b.cycle_no)) b
+  union all
+  select 'CLAIMED', b.cycle_no, b.position, 0, count(*) over (), null,
+    row_number() over (order by b.claimed_at desc, b.cycle_no desc, b.position)
+  from benefits b where b.order_no = $2 and b.status = 'CLAIMED' and ${claimed}
+  union all
+  select 'PAST', b.cycle_no, b.position, 0, count(*) over (), null, row_number() over (order by b.cycle_no desc, b.position)
+  from benefits b where b.order_no = $2 and ${IS_PAST} and ${past})`;
+
+/** `$3`: the language of descriptions. */
+const BENEFIT_PAIRS = `'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
+  'expiresAt', ${epochMs('b.expires_at')},
+  'claimedAt', ${epochMs('b.claimed_at')}, 'code', k.code,
+  'icon', i.image_hash || case i.media_type when 'image/png' then '.png' else '.svg' end,
+  'description', case $3 when 'en' then d.description_en else d.description_zh end, 'useUrl', d.use_url`;
+const WITH_DETAILS = `left join claims k on k.order_no = b.order_no and k.cycle_no = b.cycle_no and k.position = b.position
+  left join benefit_presentations d on d.benefit_code = b.benefit_code
+  left join images i on i.image_hash = d.icon_hash`;
+
+/** Refunds are looked for where there are any. */
+const PAYMENT_JSON = `json_build_object('cycleNo', p.cycle_no, 'status', p.status, 'expectAt', ${epochMs('p.expect_at')},
+  'paidAt', ${epochMs('p.paid_at')}, 'amountCent', p.amount_cent,
+  'refunds', case when p.refund_amount_cent > 0 then
+    (select json_agg(json_build_object('amountCent', r.amount_cent, 'at', ${epochMs('coalesce(r.refunded_at, r.settled_at)')})
+       order by r.refund_seq desc)
+     from refunds r where r.order_no = p.order_no and r.cycle_no = p.cycle_no and r.status = 'SUCCESS') end)`;
+
+const LISTED_JSON = `json_build_object('list', r.list, 'rank', r.rank, 'total', r.total, 'ofPeriod', r.of_period,
+  'lastExpiresAt', ${epochMs('r.last_expires_at')}, ${BENEFIT_PAIRS})`;
+const OF_RANKED = `join benefits b on b.order_no = $2 and b.cycle_no = r.cycle_no and b.position = r.position`;
+
+const PRODUCT_COLUMNS = joinColumns(
+  ORDER_COLUMNS,
+  columns<Omit<RedeemProduct, 'order'>>({ version: 'bigint', productName: 'text' }),
+);
+
+const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
+    from (select * from payments p where p.order_no = o.order_no order by p.cycle_no desc limit ${FIRST_PAYMENTS}) p),
+    '[]'::json) as payments`;
+
+/** Of an order with more benefits, PostgreSQL picks those that are shown; of any other the node does, which takes less. */
+const MOST_AT_ONCE = 100;
+
 const READ_PAGE = statement({
   name: 'redeem-page',
   text: `
-select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE},
-  coalesce((select p.product_name from products p where p.product_code = o.product_code), o.product_code) as "productName",
-  coalesce((select json_agg(json_build_object('cycleNo', b.cycle_no, 'position', b.position, 'name', b.name,
-      'faceValueCent', b.face_value_cent, 'status', b.status, 'expiresAt', ${epochMs('b.expires_at')},
-      'claimedAt', ${epochMs('b.claimed_at')}, 'code', k.code) order by b.cycle_no desc, b.position)
-    from (select * from benefits b where b.order_no = o.order_no and b.cycle_no <= $4 and (b.cycle_no < $4 or b.position >= $5)
-          order by b.cycle_no desc, b.position limit ${PAGE_BENEFITS + 1}) b
-      left join claims k using (order_no, cycle_no, position)), '[]'::json) as benefits,
-  coalesce((select json_agg(json_build_object('cycleNo', b.cycle_no, 'position', b.position) order by b.cycle_no desc, b.position)
-    from (select * from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$3')}
-          order by b.cycle_no desc, b.position limit ${MAX_COUNTED}) b), '[]'::json) as claimable
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+  coalesce((select json_agg(json_build_object(${BENEFIT_PAIRS}))
+    from (select * from benefits b where b.order_no = o.order_no limit ${MOST_AT_ONCE + 1}) b ${WITH_DETAILS}), '[]'::json)
+    as benefits,
+  ${PAYMENTS}
 ${ORDER}`,
-  parameters: ['bigint', 'bigint', 'double precision', 'integer', 'integer'],
+  parameters: ['bigint', 'bigint', 'text'],
   columns: joinColumns(
-    ORDER_COLUMNS,
-    columns<Omit<RedeemPage, 'order'>>({
-      version: 'bigint',
-      hasMobile: 'boolean',
-      productName: 'text',
+    PRODUCT_COLUMNS,
+    columns<{ benefits: readonly BenefitRow[]; payments: readonly PaymentRow[] }>({
       benefits: 'json',
-      claimable: 'json',
+      payments: 'json',
     }),
   ),
 });
 
-/** Everything on the page as of one moment. `from` is the benefit that it begins with; without it the newest. */
+/** `$5` and `$6`: the period, and of it the position or 0 for all, that was just claimed. */
+const READ_LARGE_PAGE = statement({
+  name: 'redeem-large-page',
+  text: `
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+  coalesce((select json_agg(${LISTED_JSON} order by r.rank)
+    from ${rankedBenefits({ toClaim: 'true', claimed: 'true', past: 'b.cycle_no = $5' })} r ${OF_RANKED} ${WITH_DETAILS}
+    where (r.list = 'TO_CLAIM' and r.rank <= ${FIRST_TO_CLAIM}) or (r.list = 'CLAIMED' and r.rank <= ${FIRST_CODES})
+      or (r.cycle_no = $5 and $6 in (0, r.position))), '[]'::json) as benefits,
+  (select count(*) from benefits b where b.order_no = $2 and ${IS_PAST}) as "pastCount",
+  ${PAYMENTS}
+${ORDER}`,
+  parameters: ['bigint', 'bigint', 'text', 'double precision', 'integer', 'integer'],
+  columns: joinColumns(
+    PRODUCT_COLUMNS,
+    columns<Pick<RedeemPage, 'benefits' | 'payments' | 'pastCount'>>({
+      benefits: 'json',
+      payments: 'json',
+      pastCount: 'bigint',
+    }),
+  ),
+});
+
+/** What was just claimed: one benefit, or a whole period. */
+export interface JustClaimed {
+  readonly cycleNo: number;
+  readonly position: number | undefined;
+}
+
+/** Everything on the page as of one moment. */
 export async function readRedeemPage(
   db: Queryable,
   channelId: number,
   orderNo: number,
-  now: number,
-  from: BenefitPosition = { cycleNo: 10_000, position: 0 },
+  { now, lang, done }: { readonly now: number; readonly lang: string; readonly done: JustClaimed | undefined },
 ): Promise<RedeemPage | undefined> {
-  const [row] = await db.query(READ_PAGE, [channelId, orderNo, now, from.cycleNo, from.position]);
+  const [row] = await db.query(READ_PAGE, [channelId, orderNo, lang]);
   if (!row) return undefined;
-  const { version, hasMobile, productName, benefits, claimable, ...order } = row;
-  return { version, hasMobile, productName, benefits, claimable, order };
+  const { version, productName, benefits, payments, ...order } = row;
+  if (benefits.length <= MOST_AT_ONCE) {
+    return { version, productName, ...listBenefits(benefits, now), payments, order };
+  }
+  const values = [channelId, orderNo, lang, now, done?.cycleNo ?? 0, done?.position ?? 0] as const;
+  const [large] = await db.query(READ_LARGE_PAGE, values);
+  return large && { ...large, order };
+}
+
+/** The same lists and places as `rankedBenefits` gives; a test compares them. */
+function listBenefits(
+  rows: readonly BenefitRow[],
+  now: number,
+): { readonly benefits: ListedBenefit[]; readonly pastCount: number } {
+  const toClaim = rows.filter(({ status, expiresAt }) => status === 'ISSUED' && expiresAt > now);
+  const claimed = rows.filter(({ status }) => status === 'CLAIMED');
+  const past = rows.filter(
+    ({ status, expiresAt }) => status !== 'CLAIMED' && !(status === 'ISSUED' && expiresAt > now),
+  );
+  const ofPeriod = new Map<number, { count: number; first: number }>();
+  for (const { cycleNo, expiresAt } of toClaim) {
+    const { count = 0, first = expiresAt } = ofPeriod.get(cycleNo) ?? {};
+    ofPeriod.set(cycleNo, { count: count + 1, first: Math.min(first, expiresAt) });
+  }
+  const firstOf = ({ cycleNo }: BenefitRow) => ofPeriod.get(cycleNo)?.first ?? 0;
+  toClaim.sort(
+    (a, b) => firstOf(a) - firstOf(b) || a.cycleNo - b.cycleNo || a.expiresAt - b.expiresAt || a.position - b.position,
+  );
+  claimed.sort((a, b) => (b.claimedAt ?? 0) - (a.claimedAt ?? 0) || b.cycleNo - a.cycleNo || a.position - b.position);
+  past.sort((a, b) => b.cycleNo - a.cycleNo || a.position - b.position);
+  const lastExpiresAt = toClaim.length === 0 ? null : Math.max(...toClaim.map(({ expiresAt }) => expiresAt));
+  const listed = (list: BenefitList, those: readonly BenefitRow[]) =>
+    those.map((row, index): ListedBenefit => {
+      const { count = 0 } = ofPeriod.get(row.cycleNo) ?? {};
+      return { ...row, list, rank: index + 1, total: those.length, ofPeriod: count, lastExpiresAt };
+    });
+  return {
+    benefits: [...listed('TO_CLAIM', toClaim), ...listed('CLAIMED', claimed), ...listed('PAST', past)],
+    pastCount: past.length,
+  };
+}
+
+const READ_LIST = statement({
+  name: 'redeem-list',
+  text: `
+with listed as (select * from ${rankedBenefits({ toClaim: `$5 = 'TO_CLAIM'`, claimed: `$5 = 'CLAIMED'`, past: `$5 = 'PAST'` })} r),
+  start as (select coalesce((select rank from listed where cycle_no = $6 and position = $7), 1) as rank)
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+  coalesce((select json_agg(${LISTED_JSON} order by r.rank) from listed r ${OF_RANKED} ${WITH_DETAILS}
+    where r.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}), '[]'::json) as benefits
+${ORDER}`,
+  parameters: ['bigint', 'bigint', 'text', 'double precision', 'text', 'integer', 'integer'],
+  columns: joinColumns(PRODUCT_COLUMNS, columns<Pick<RedeemList, 'benefits'>>({ benefits: 'json' })),
+});
+
+export interface AskedList {
+  readonly list: BenefitList;
+  /** The first to show. The list's own first, if it is not in the list. */
+  readonly from: BenefitPosition | undefined;
+}
+
+export async function readRedeemList(
+  db: Queryable,
+  channelId: number,
+  orderNo: number,
+  { now, lang, list, from }: { readonly now: number; readonly lang: string } & AskedList,
+): Promise<RedeemList | undefined> {
+  const values = [channelId, orderNo, lang, now, list, from?.cycleNo ?? 0, from?.position ?? 0] as const;
+  const [row] = await db.query(READ_LIST, values);
+  if (!row) return undefined;
+  const { version, productName, benefits, ...order } = row;
+  return { version, productName, benefits, order };
+}
+
+const READ_PAYMENTS = statement({
+  name: 'redeem-payments',
+  text: `
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+  coalesce((select json_agg(${PAYMENT_JSON})
+    from (select * from payments p where p.order_no = o.order_no and p.cycle_no <= $3
+          order by p.cycle_no desc limit ${PAGE_ENTRIES + 1}) p), '[]'::json) as payments
+${ORDER}`,
+  parameters: ['bigint', 'bigint', 'integer'],
+  columns: joinColumns(PRODUCT_COLUMNS, columns<Pick<RedeemPayments, 'payments'>>({ payments: 'json' })),
+});
+
+/** From a period back. */
+export async function readRedeemPayments(
+  db: Queryable,
+  channelId: number,
+  orderNo: number,
+  fromCycleNo: number,
+): Promise<RedeemPayments | undefined> {
+  const [row] = await db.query(READ_PAYMENTS, [channelId, orderNo, fromCycleNo]);
+  if (!row) return undefined;
+  const { version, productName, payments, ...order } = row;
+  return { version, productName, payments, order };
+}
+
+const READ_ENDING = statement({
+  name: 'redeem-ending',
+  text: `
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME}, ${HAS_MOBILE}, b.count as "toClaim", b.last as "lastDeadline"
+from channels c join orders o on o.channel_id = c.channel_id,
+  lateral (select count(*) as count, ${epochMs('max(b.expires_at)')} as last from benefits b
+    where b.order_no = o.order_no and b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$3')}) b
+where c.channel_id = $1 and o.order_no = $2`,
+  parameters: ['bigint', 'bigint', 'double precision'],
+  columns: joinColumns(
+    PRODUCT_COLUMNS,
+    columns<Pick<RedeemEnding, 'hasMobile' | 'toClaim' | 'lastDeadline'>>({
+      hasMobile: 'boolean',
+      toClaim: 'bigint',
+      lastDeadline: 'bigint?',
+    }),
+  ),
+});
+
+export async function readRedeemEnding(
+  db: Queryable,
+  channelId: number,
+  orderNo: number,
+  now: number,
+): Promise<RedeemEnding | undefined> {
+  const [row] = await db.query(READ_ENDING, [channelId, orderNo, now]);
+  if (!row) return undefined;
+  const { version, productName, hasMobile, toClaim, lastDeadline, ...order } = row;
+  return { version, productName, hasMobile, toClaim, lastDeadline, order };
 }
 
 const READ_ORDER = statement({
   name: 'redeem-order',
-  text: `select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE} ${ORDER}`,
+  text: `select c.version, ${ORDER_FIELDS} ${ORDER}`,
   parameters: ['bigint', 'bigint'],
-  columns: joinColumns(ORDER_COLUMNS, columns<Omit<RedeemOrder, 'order'>>({ version: 'bigint', hasMobile: 'boolean' })),
+  columns: joinColumns(ORDER_COLUMNS, columns<Omit<RedeemOrder, 'order'>>({ version: 'bigint' })),
 });
 
 export async function readRedeemOrder(
@@ -98,8 +360,27 @@ export async function readRedeemOrder(
 ): Promise<RedeemOrder | undefined> {
   const [row] = await db.query(READ_ORDER, [channelId, orderNo]);
   if (!row) return undefined;
-  const { version, hasMobile, ...order } = row;
-  return { version, hasMobile, order };
+  const { version, ...order } = row;
+  return { version, order };
+}
+
+const LIST_PERIOD = statement({
+  text: `select cycle_no as "cycleNo", position from benefits
+     where channel_id = $1 and order_no = $2 and cycle_no = $3 and status = 'ISSUED' and expires_at > ${fromEpochMs('$4')}
+     order by expires_at, position`,
+  parameters: ['bigint', 'bigint', 'integer', 'double precision'],
+  columns: columns<BenefitPosition>({ cycleNo: 'integer', position: 'integer' }),
+});
+
+/** What can be claimed of one period. */
+export function listClaimableOfPeriod(
+  db: Queryable,
+  channelId: number,
+  orderNo: number,
+  cycleNo: number,
+  now: number,
+): Promise<readonly BenefitPosition[]> {
+  return db.query(LIST_PERIOD, [channelId, orderNo, cycleNo, now]);
 }
 
 const FIND_CHANNEL_VERSION = statement({

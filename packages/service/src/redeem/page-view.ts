@@ -1,94 +1,152 @@
+import { redeemUrl } from '@perennial/wire';
+import type { Channel } from '../catalog/channels/channel.js';
 import { unsealClaimCode } from '../subscriptions/domain/benefits/claim-code.js';
 import { formatClaimNo } from '../subscriptions/domain/benefits/claim-numbers.js';
 import { periodDueAt } from '../subscriptions/domain/orders/calendar.js';
 import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
-import { countBytes, html } from './html.js';
-import type { BenefitPosition, BenefitRow, RedeemPage } from './page-sql.js';
-import { MAX_COUNTED, PAGE_BENEFITS } from './page-sql.js';
+import type { SignedLink } from './link.js';
+import type { BenefitRow, JustClaimed, ListedBenefit, PaymentRow, RedeemList, RedeemPage } from './page-sql.js';
+import { FIRST_CODES, FIRST_TO_CLAIM } from './page-sql.js';
+import { secureAddress } from './seller.js';
+import { toShownText } from './shown-text.js';
 import type { Visit } from './visit.js';
 
+interface BenefitFacts extends Pick<BenefitRow, 'cycleNo' | 'position' | 'faceValueCent' | 'icon'> {
+  readonly name: string;
+  readonly description: string | undefined;
+}
+
 /** A benefit as the user sees it now. */
-export type PageBenefit = Pick<BenefitRow, 'cycleNo' | 'position' | 'name' | 'faceValueCent'> &
-  (
-    | { readonly state: 'CLAIMABLE'; readonly expiresAt: number }
-    | { readonly state: 'EXPIRED'; readonly expiresAt: number }
-    | { readonly state: 'CLAIMED'; readonly claimedAt: number | null; readonly code: string | null }
-    | { readonly state: 'REVOKED' }
-  );
+export type PageBenefit = Claimable | Claimed | Gone;
+
+export interface Claimable extends BenefitFacts {
+  readonly state: 'CLAIMABLE';
+  /** The one that counts: its own, or that of the link if that is earlier. */
+  readonly deadline: number;
+  /** How many of its period can be claimed. */
+  readonly ofPeriod: number;
+}
+
+export interface Claimed extends BenefitFacts {
+  readonly state: 'CLAIMED';
+  readonly claimedAt: number | null;
+  readonly code: string | null;
+  /** Where the code is used. */
+  readonly useUrl: string | undefined;
+}
+
+export interface Gone extends BenefitFacts {
+  readonly state: 'EXPIRED' | 'REVOKED';
+  readonly expiresAt: number;
+}
+
+/** What can be claimed of one period, the nearest deadline first. */
+export interface ClaimableGroup {
+  readonly cycleNo: number;
+  readonly benefits: readonly [Claimable, ...Claimable[]];
+  /** How many the period has, on this page or not. */
+  readonly count: number;
+}
 
 export interface PageView {
   readonly productName: string;
   readonly order: Order;
-  readonly hasMobile: boolean;
   /** Of the period that was started last. */
   readonly periodFrom: number;
   readonly periodTo: number;
   readonly nextPayAt: number | null;
-  readonly benefits: readonly PageBenefit[];
-  /** How many benefits can be claimed, on this page or not; `100+` for very many. */
-  readonly claimable: string;
-  /** What can be claimed and is not on this page. */
-  readonly newerToClaim: BenefitsElsewhere | undefined;
-  readonly olderToClaim: BenefitsElsewhere | undefined;
-  /** Where the page with older ones begins. */
-  readonly older: BenefitPosition | undefined;
+  readonly toClaim: readonly ClaimableGroup[];
+  readonly toClaimCount: number;
+  /** Up to when the last of them can be claimed. */
+  readonly lastDeadline: number | null;
+  readonly codes: readonly Claimed[];
+  readonly codesCount: number;
+  readonly pastCount: number;
+  /** What was just claimed, with what became of each. */
+  readonly done: readonly PageBenefit[];
+  readonly payments: readonly PaymentRow[];
 }
 
-export interface BenefitsElsewhere {
-  readonly count: string;
-  /** The newest of them. */
-  readonly first: BenefitPosition;
-}
-
-/** Of the names and codes on one page. With the largest QR picture beside them the page is below 50 KB. */
-const MAX_TEXT_BYTES = 9_000;
-
-export function createPageView({ channel, read }: Visit<RedeemPage>, now: number): PageView {
-  const { order, hasMobile, productName, benefits, claimable } = read;
-  const shown = takeFitting(
-    benefits.slice(0, PAGE_BENEFITS).map((row) => {
-      const claimNo = formatClaimNo({ ...row, orderNo: order.orderNo });
-      return toPageBenefit(row, now, (sealed) => unsealClaimCode(channel, claimNo, sealed));
-    }),
-  );
-  const [first, last] = [shown.at(0), shown.at(-1)];
-  const elsewhere = (those: readonly BenefitPosition[]): BenefitsElsewhere | undefined =>
-    those[0] && { first: those[0], count: countText(those.length, those.at(-1) === claimable[MAX_COUNTED - 1]) };
+export function createPageView(visit: Visit<RedeemPage>, now: number, done: JustClaimed | undefined): PageView {
+  const { read } = visit;
+  const { order, productName, benefits, payments } = read;
+  const isDone = ({ cycleNo, position, list }: ListedBenefit) =>
+    cycleNo === done?.cycleNo && (done.position === undefined || (position === done.position && list === 'CLAIMED'));
+  const firsts = (list: ListedBenefit['list'], count: number) =>
+    benefits.filter((row) => row.list === list && row.rank <= count);
+  const of = (list: ListedBenefit['list']) => benefits.find((row) => row.list === list);
+  const shown = (rows: readonly ListedBenefit[]) => rows.map((row) => toPageBenefit(visit, row, now));
   return {
-    productName,
+    productName: toShownText(productName),
     order,
-    hasMobile,
     periodFrom: periodDueAt(order.createdAt, order, order.cycleNo),
     periodTo: periodDueAt(order.createdAt, order, order.cycleNo + 1),
     nextPayAt: nextPayAt(order),
-    benefits: shown,
-    claimable: countText(claimable.length, claimable.length === MAX_COUNTED),
-    newerToClaim: elsewhere(claimable.filter((one) => !first || isBefore(one, first))),
-    olderToClaim: elsewhere(claimable.filter((one) => last && isBefore(last, one))),
-    older: benefits[shown.length],
+    toClaim: groupByPeriod(shown(firsts('TO_CLAIM', FIRST_TO_CLAIM))),
+    toClaimCount: of('TO_CLAIM')?.total ?? 0,
+    lastDeadline: of('TO_CLAIM')?.lastExpiresAt ?? null,
+    codes: shown(firsts('CLAIMED', FIRST_CODES).filter((row) => !isDone(row))).filter(isClaimed),
+    codesCount: of('CLAIMED')?.total ?? 0,
+    pastCount: read.pastCount,
+    done: shown(benefits.filter(isDone).sort((one, other) => one.position - other.position)),
+    payments,
   };
 }
 
-/** In the order of the pages: the newest period first, and within it the first position. */
-const isBefore = (one: BenefitPosition, other: BenefitPosition): boolean =>
-  one.cycleNo === other.cycleNo ? one.position < other.position : one.cycleNo > other.cycleNo;
+export const toPageBenefits = (visit: Visit<RedeemList>, now: number): PageBenefit[] =>
+  visit.read.benefits.map((row) => toPageBenefit(visit, row, now));
 
-const countText = (count: number, mayBeMore: boolean): string => `${count}${mayBeMore ? '+' : ''}`;
+export const isClaimed = (one: PageBenefit): one is Claimed => one.state === 'CLAIMED';
+export const isClaimable = (one: PageBenefit): one is Claimable => one.state === 'CLAIMABLE';
+export const isGone = (one: PageBenefit): one is Gone => one.state === 'EXPIRED' || one.state === 'REVOKED';
 
-/** The benefits that fit on a page; always at least the first. */
-function takeFitting(benefits: readonly PageBenefit[]): PageBenefit[] {
-  let bytes = 0;
-  return benefits.filter((one, index) => {
-    bytes += countBytes(html`${one.name}${one.state === 'CLAIMED' ? (one.code ?? '') : ''}`);
-    return index === 0 || bytes <= MAX_TEXT_BYTES;
-  });
+/** In the order in which they come. */
+export function groupByPeriod(benefits: readonly PageBenefit[]): ClaimableGroup[] {
+  const groups: { cycleNo: number; count: number; benefits: [Claimable, ...Claimable[]] }[] = [];
+  for (const one of benefits.filter(isClaimable)) {
+    const last = groups.at(-1);
+    if (last?.cycleNo === one.cycleNo) last.benefits.push(one);
+    else groups.push({ cycleNo: one.cycleNo, count: one.ofPeriod, benefits: [one] });
+  }
+  return groups;
 }
 
 /** A benefit that has just expired may still be stored as ISSUED. */
-function toPageBenefit(row: BenefitRow, now: number, open: (sealed: string) => string): PageBenefit {
-  const { cycleNo, position, name, faceValueCent, status, expiresAt, claimedAt, code } = row;
-  const what = { cycleNo, position, name, faceValueCent };
-  if (status === 'CLAIMED') return { ...what, state: 'CLAIMED', claimedAt, code: code === null ? null : open(code) };
-  if (status === 'REVOKED') return { ...what, state: 'REVOKED' };
-  return { ...what, state: status === 'ISSUED' && expiresAt > now ? 'CLAIMABLE' : 'EXPIRED', expiresAt };
+function toPageBenefit({ channel, link, read }: Visit, row: ListedBenefit, now: number): PageBenefit {
+  const { cycleNo, position, faceValueCent, icon, status, expiresAt, claimedAt, code } = row;
+  const description = row.description === null ? undefined : toShownText(row.description);
+  const what = { cycleNo, position, faceValueCent, icon, name: toShownText(row.name), description };
+  if (status === 'CLAIMED') {
+    const claimNo = formatClaimNo({ ...row, orderNo: read.order.orderNo });
+    const open = code === null ? null : unsealClaimCode(channel, claimNo, code);
+    return { ...what, state: 'CLAIMED', claimedAt, code: open, useUrl: secureAddress(row.useUrl) };
+  }
+  if (status === 'REVOKED') return { ...what, state: 'REVOKED', expiresAt };
+  if (status === 'EXPIRED' || expiresAt <= now) return { ...what, state: 'EXPIRED', expiresAt };
+  return { ...what, state: 'CLAIMABLE', deadline: Math.min(expiresAt, link.exp * 1000), ofPeriod: row.ofPeriod };
+}
+
+/** A link to keep, for an order whose channel gets no new ones. */
+export interface LinkToKeep {
+  /** Undefined when the present link lasts as long. */
+  readonly address: string | undefined;
+  readonly until: number;
+}
+
+/**
+ * Of an order that has ended and has something to claim: a link that lasts up to the last deadline among it. Whoever holds the page
+ * could claim all of it anyway.
+ */
+export function findLinkToKeep(
+  { channel, link }: { readonly channel: Channel; readonly link: SignedLink },
+  order: Order,
+  lastDeadline: number | null,
+  root: string,
+): LinkToKeep | undefined {
+  if (lastDeadline === null || (order.status !== 'UNSUBSCRIBED' && order.status !== 'COMPLETED')) return undefined;
+  const exp = Math.floor(lastDeadline / 1000);
+  if (exp <= link.exp) return { address: undefined, until: link.exp * 1000 };
+  const { appId, channelUserId } = link;
+  const parts = { host: root, orderNo: String(link.orderNo), appId, channelUserId, exp };
+  return { address: redeemUrl(parts, channel.callbackSecret), until: exp * 1000 };
 }

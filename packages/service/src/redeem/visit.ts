@@ -8,16 +8,23 @@ import { findChannelVersion, type RedeemOrder } from './page-sql.js';
 
 /** A visitor with a valid link, and what was read for it. */
 export interface Visit<Read extends RedeemOrder = RedeemOrder> {
+  readonly kind: 'open';
   readonly link: SignedLink;
   readonly channel: Channel;
   readonly read: Read;
 }
 
-/** Undefined for a link that is not valid, whatever is wrong with it. */
+/** A visitor with a link that was valid once. */
+export interface LateVisit {
+  readonly kind: 'expired';
+  readonly channel: Channel;
+}
+
+/** Undefined for a link that never was valid, whatever is wrong with it. */
 export type Visitor = <Read extends RedeemOrder>(
   link: SignedLink,
   read: (channelId: number, orderNo: number) => Promise<Read | undefined>,
-) => Promise<Visit<Read> | undefined>;
+) => Promise<Visit<Read> | LateVisit | undefined>;
 
 export interface VisitDeps {
   readonly database: Queryable;
@@ -46,9 +53,9 @@ export function createVisitor({ database, channels, clock }: VisitDeps): Visitor
         channel = await channels.reload(link.appId);
         continue;
       }
-      const live = link.exp > clock.now() / 1000;
-      const theirs = found?.order.channelUserId === link.channelUserId;
-      return found && theirs && live ? { link, channel, read: found } : undefined;
+      if (!found || found.order.channelUserId !== link.channelUserId) return undefined;
+      if (link.exp <= clock.now() / 1000) return { kind: 'expired', channel };
+      return { kind: 'open', link, channel, read: found };
     }
   };
 }

@@ -49,11 +49,16 @@ describe.each(SCREENS)('on %s', (name, screen) => {
     const url = `${on.service.baseUrl}${on.link(order)}`;
     await page.goto(url);
     await expectGood(page);
-    await press(page, page.locator('button[form=claim]').first());
+    await press(page, page.locator('button[name=claim]').first());
     expect(await page.locator('code').count()).toBe(1);
+    await expectGood(page);
+    await press(page, page.locator('button[name=period]').first());
+    expect(await page.locator('code').count()).toBeGreaterThan(1);
     await expectGood(page);
     await page.goto(url.replace('/redeem?', '/redeem/unsubscribe?'));
     await page.locator('#digits').fill('0000');
+    await expectGood(page);
+    await page.goto(url.replace('/redeem?', '/redeem/payments?'));
     await expectGood(page);
     await page.goto(`${url}x`);
     await expectGood(page);
@@ -62,16 +67,16 @@ describe.each(SCREENS)('on %s', (name, screen) => {
 
 describe('language', () => {
   it.each([
-    ['zh-CN', 'zh-CN', '我的权益', '待领取'],
-    ['zh-TW', 'zh-CN', '我的权益', '待领取'],
-    ['en-US', 'en', 'Your benefits', 'Ready to claim'],
-    ['fr-FR', 'en', 'Your benefits', 'Ready to claim'],
-  ])('%s: the page is in %s', async (locale, lang, eyebrow, heading) => {
+    ['zh-CN', 'zh-CN', '生效中', '待领取'],
+    ['zh-TW', 'zh-CN', '生效中', '待领取'],
+    ['en-US', 'en', 'Active', 'Ready to claim'],
+    ['fr-FR', 'en', 'Active', 'Ready to claim'],
+  ])('%s: the page is in %s', async (locale, lang, status, heading) => {
     const order = await on.order();
     const page = await phone(browser, { locale });
     await page.goto(`${on.service.baseUrl}${on.link(order)}`);
     expect(await page.locator('html').getAttribute('lang')).toBe(lang);
-    await page.getByText(eyebrow, { exact: true }).waitFor();
+    await page.getByText(status, { exact: true }).waitFor();
     await page.getByRole('heading', { name: heading }).waitFor();
   });
 });
@@ -104,7 +109,7 @@ describe('script in every field that a channel or an operator fills', () => {
     await page.goto(`${on.service.baseUrl}${pathname}${search}`);
     await page.getByText(names.externalOrderNo).waitFor();
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('><img src=x');
-    await press(page, page.locator('button[form=claim]'));
+    await press(page, page.locator('button[name=claim]'));
     expect(await page.locator('code').count()).toBe(1);
     expect(await page.locator('img[src=x], script:not([src])').count()).toBe(0);
     expect(dialogs).toEqual([]);
@@ -117,7 +122,7 @@ describe('other sites', () => {
     const link = on.link(order);
     const page = await phone(browser);
     await page.goto(`${on.service.baseUrl}${link}`);
-    const value = await page.locator('button[form=claim]').first().getAttribute('value');
+    const value = await page.locator('button[name=claim]').first().getAttribute('value');
     const fields = [...new URLSearchParams(link.split('?')[1]), ['claim', value ?? '']];
     const inputs = fields.map(([name, given]) => `<input name="${name}" value="${given}">`).join('');
     // As localhost it is the same service under another site's name.

@@ -6,6 +6,7 @@ import {
   codesOf,
   formOf,
   get,
+  linkIn,
   noticeOf,
   type Ordered,
   post,
@@ -33,11 +34,14 @@ const UNTOUCHED = [
 ];
 
 describe('claiming', () => {
-  it('303: to the page, at the benefit, which then has its code; the channel sees it claimed', async () => {
+  it('303: to the page, at what was just claimed, which has its code; the channel sees it claimed', async () => {
     const order = await on.order();
     const { answer, page } = await claim(on, await on.get(order.path), 'VIP pass 1');
     expect([answer.status, answer.text]).toEqual([303, '']);
-    expect(answer.headers.location).toMatch(/^\/redeem\?.*#b-1-\d+$/);
+    expect(answer.headers.location).toMatch(/^\/redeem\?.*&done=1-\d+#done$/);
+    expect(textOf(page)).toMatch(
+      /28 Feb 2026 It’s yours VIP pass Period 1 · Claimed 31 Jan 2026, 12:00 [A-Z0-9]{16} Copy/,
+    );
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
     expect(codesOf(page)).toHaveLength(1);
     const { data } = await on.channel.call('payments/query', { paymentOrderNo: `${order.orderNo}0001` });
@@ -96,7 +100,7 @@ describe('claiming', () => {
     const { answer } = await claim(on, before, 'VIP pass 1');
     expect(answer.status).toBe(409);
     expect(noticeOf(answer)).toBe('This benefit expired before it was claimed, so it can no longer be handed out.');
-    expect(textOf(answer)).toContain('Expired 31 Jan 2026, 12:00');
+    expect(textOf(await on.get(linkIn(answer, '2 no longer available')))).toContain('Expired 31 Jan 2026, 12:00');
     expect(claimsOf(answer).size).toBe(0);
   });
 
@@ -122,13 +126,13 @@ describe('claiming', () => {
     expect(page.text).not.toContain('End subscription');
   });
 
-  it('404: with a link that ran out while the page was open, and nothing is claimed', async () => {
+  it('410: with a link that ran out while the page was open, and nothing is claimed', async () => {
     const order = await on.order();
     const exp = Math.floor(on.service.clock.now() / 1000) + 1;
     const before = await on.get(on.link(order, { exp }));
     on.service.clock.advance(1000);
     const { answer } = await claim(on, before, 'VIP pass 1');
-    expect([answer.status, titleOf(answer)]).toEqual([404, 'This link does not work']);
+    expect([answer.status, titleOf(answer)]).toEqual([410, 'This link has run out · Demo channel']);
     expect(await statusOf(order)).toEqual(UNTOUCHED);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import type { Reply } from '../support/channel-client.js';
 import { anotherNode } from '../support/second-node.js';
-import { get, type Ordered, type Stage, stage, titleOf } from './support.js';
+import { get, type Ordered, type Stage, stage, textOf, titleOf } from './support.js';
 
 /** Whoever has a link that holds sees the page; every other link gets the same answer. */
 
@@ -31,7 +31,7 @@ describe('a link', () => {
     const more = '&utm=chat&utm=again&%B9%FA=%ff&&=&x';
     for (const path of [order.path, on.link(order), order.path + more]) {
       const reply = await on.get(path);
-      expect([reply.status, titleOf(reply)]).toEqual([200, 'Monthly membership · Your benefits']);
+      expect([reply.status, titleOf(reply)]).toEqual([200, 'Monthly membership · Your benefits · Demo channel']);
     }
   });
 
@@ -40,10 +40,19 @@ describe('a link', () => {
     expect(refused.text).toContain('open your benefits from there');
   });
 
-  it('200: until its time has come, and 404 from then on', async () => {
+  it('200: until its time has come; 410 from then on, and the page says whose it was', async () => {
     const exp = Math.floor(on.service.clock.now() / 1000) + 1;
     expect((await on.get(on.link(order, { exp }))).status).toBe(200);
-    expectRefused(await on.get(on.link(order, { exp: exp - 1 })));
+    const late = on.link(order, { exp: exp - 1 });
+    for (const path of ['', '/benefits', '/codes', '/past', '/payments', '/unsubscribe', '/ended']) {
+      const reply = await on.get(late.replace('/redeem', `/redeem${path}`));
+      expect([reply.status, titleOf(reply)], path).toEqual([410, 'This link has run out · Demo channel']);
+      expect(textOf(reply)).toContain('Please open your benefits again from Demo channel.');
+      expect(reply.text).not.toContain(order.orderNo);
+    }
+    // What never was a link of the service has not run out.
+    expectRefused(await on.get(`${late}x`));
+    expectRefused(await on.get(changed(late, 'orderNo', '999999999999')));
   });
 
   it.each([
@@ -84,7 +93,17 @@ describe('a link', () => {
   });
 
   it('404: on other paths under it', async () => {
-    for (const path of ['/redeem/', '/redeem/claim', '/redeem/page.css', '/redeem/unsubscribe', '/redeem/a/b?x=1']) {
+    for (const path of [
+      ...['/redeem/', '/redeem/claim', '/redeem/claim-all', '/redeem/page.css', '/redeem/a/b?x=1'],
+      ...[
+        '/redeem/unsubscribe',
+        '/redeem/ended',
+        '/redeem/benefits',
+        '/redeem/codes',
+        '/redeem/past',
+        '/redeem/payments',
+      ],
+    ]) {
       expectRefused(await on.get(path), path);
     }
   });

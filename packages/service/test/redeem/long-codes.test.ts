@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { importCodes, setFulfilment } from '../../src/operator/provisioning/benefits.js';
-import { claim, claimsOf, codesOf, type Stage, stage } from './support.js';
+import { claim, claimsOf, codesOf, linkIn, type Stage, stage } from './support.js';
 
 /** Codes may be whole addresses. Drawn, each is several KB. */
 
@@ -20,18 +20,19 @@ afterAll(() => on.close());
 it('all are there as text, some as pictures, and each picture is a link away, below 50 KB', async () => {
   const order = await on.order();
   await on.advance(order, 11);
-  let page = await on.get(order.path);
-  for (const what of [...claimsOf(page).keys()].filter((one) => one.startsWith('Coupon'))) {
-    ({ page } = await claim(on, page, what));
-  }
-  expect(codesOf(page)).toHaveLength(10);
-  const drawn = page.text.match(/<svg/g)?.length ?? 0;
-  const elsewhere = [...page.text.matchAll(/<a class="link" href="([^"#]+)[^"]*">QR code</g)];
+  const page = await on.get(order.path);
+  const list = await on.get(linkIn(page, 'All 24 to claim'));
+  for (const what of [...claimsOf(list).keys()].filter((one) => one.startsWith('Coupon'))) await claim(on, list, what);
+  const codes = await on.get(order.path.replace('/redeem', '/redeem/codes'));
+  expect(codesOf(codes)).toHaveLength(10);
+  const drawn = codes.text.match(/<svg class="qr"/g)?.length ?? 0;
+  const elsewhere = [...codes.text.matchAll(/<a class="link" href="([^"#]+)[^"]*">QR code</g)];
   expect([drawn > 0, drawn + elsewhere.length]).toEqual([true, 10]);
-  expect(Buffer.byteLength(page.text)).toBeLessThan(50_000);
+  expect(Buffer.byteLength(codes.text)).toBeLessThan(50_000);
+  expect(Buffer.byteLength((await on.get(order.path)).text)).toBeLessThan(50_000);
   for (const [, href = ''] of elsewhere) {
     const alone = await on.get(href.replaceAll('&amp;', '&'));
     const [first] = alone.text.split('</li>').filter((item) => item.includes('<code>'));
-    expect(first).toContain('<svg');
+    expect(first).toContain('<svg class="qr"');
   }
 });

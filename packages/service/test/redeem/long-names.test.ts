@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importCodes, setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import type { Reply } from '../support/channel-client.js';
-import { claim, claimsOf, codesOf, linkIn, type Ordered, type Stage, stage } from './support.js';
+import { claimAllsOf, claimsOf, codesOf, formOf, linkIn, type Ordered, type Stage, stage } from './support.js';
 
 /** Names and codes may have 200 characters, and some characters take six bytes in a page. */
 
@@ -35,14 +35,13 @@ async function orderOf(productCode: string, character: string): Promise<Ordered>
   return on.order({ productCode });
 }
 
-/** All pages of an order, newest first. */
-async function pagesOf(order: Ordered): Promise<Reply[]> {
-  const pages = [await on.get(on.link(order))];
+/** All pages of a list. */
+async function pagesOf(order: Ordered, list: 'benefits' | 'codes'): Promise<Reply[]> {
+  const pages = [await on.get(on.link(order).replace('/redeem', `/redeem/${list}`))];
   for (;;) {
     const last = pages.at(-1) as Reply;
-    const [older] = last.text.match(/\d+ older benefits? to claim|Earlier periods/) ?? [];
-    if (older === undefined) return pages;
-    pages.push(await on.get(linkIn(last, older)));
+    if (!last.text.includes('>Show more<')) return pages;
+    pages.push(await on.get(linkIn(last, 'Show more')));
   }
 }
 
@@ -50,17 +49,12 @@ const expectSmall = (pages: readonly Reply[]) => {
   for (const { text } of pages) expect(Buffer.byteLength(text)).toBeLessThan(50_000);
 };
 
-/** A link of its own for each press: how often one may be used in a minute is not what this is about. */
-async function claimAll(order: Ordered): Promise<void> {
-  for (let pressed = 1; ; pressed += 1) {
-    const exp = Math.floor(on.service.clock.now() / 1000) + 60 + pressed;
-    let page = await on.get(on.link(order, { exp }));
-    const [older] = page.text.match(/\d+ older benefits? to claim/) ?? [];
-    if (claimsOf(page).size === 0 && older !== undefined) page = await on.get(linkIn(page, older));
-    const [next] = claimsOf(page).keys();
-    if (next === undefined) return;
-    await claim(on, page, next);
-  }
+/** All of the period, with one press; answers with the page after it. */
+async function claimAll(order: Ordered): Promise<Reply> {
+  const page = await on.get(on.link(order));
+  const period = claimAllsOf(page).get('1') ?? '';
+  const { headers } = await on.post('/redeem/claim-all', { ...formOf(page), period });
+  return on.get((headers.location ?? '').replace(/#.*/, ''));
 }
 
 describe.each([
@@ -69,14 +63,14 @@ describe.each([
 ])('twenty names of 200 characters, %s', (_what, productCode, character) => {
   it('every page stays below 50 KB, to claim and claimed, and everything is on one of them', async () => {
     const order = await orderOf(productCode, character);
-    const toClaim = await pagesOf(order);
-    expectSmall(toClaim);
+    const toClaim = await pagesOf(order, 'benefits');
+    expectSmall([...toClaim, await on.get(on.link(order))]);
     expect(toClaim.flatMap((page) => [...claimsOf(page).keys()])).toHaveLength(BENEFITS);
-    await claimAll(order);
-    const claimed = await pagesOf(order);
-    expectSmall(claimed);
+    const done = await claimAll(order);
+    const claimed = await pagesOf(order, 'codes');
+    expectSmall([done, ...claimed, await on.get(on.link(order))]);
     expect(new Set(claimed.flatMap(codesOf)).size).toBe(BENEFITS);
-    for (const { text } of claimed) expect(text).toContain('<svg');
+    for (const { text } of [done, ...claimed]) expect(text).toContain('<svg class="qr"');
   });
 });
 
@@ -95,15 +89,15 @@ describe('codes of 200 characters under such names', () => {
       })();
       await importCodes({ ...operator, clock }, { benefitCode, file });
     }
-    await claimAll(order);
-    const pages = await pagesOf(order);
-    expectSmall(pages);
+    const done = await claimAll(order);
+    const pages = await pagesOf(order, 'codes');
+    expectSmall([done, ...pages, await on.get(on.link(order))]);
     expect(new Set(pages.flatMap(codesOf)).size).toBe(BENEFITS);
     for (const page of pages) {
       const without = page.text.includes('>QR code</a>') ? await on.get(linkIn(page, 'QR code')) : page;
       expectSmall([without]);
       const [first] = without.text.split('</li>').filter((item) => item.includes('<code>'));
-      expect(first).toContain('<svg');
+      expect(first).toContain('<svg class="qr"');
     }
   });
 });

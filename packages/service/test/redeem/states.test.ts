@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { sharedRequest } from '../support/demo.js';
-import { claim, claimsOf, type Ordered, type Stage, stage, textOf } from './support.js';
+import { claim, claimsOf, linkIn, type Ordered, type Stage, stage, textOf } from './support.js';
 
 /** What the page says of an order that does not simply go on. */
 
@@ -34,7 +34,8 @@ describe('a payment that failed', () => {
     const page = textOf(await on.get(order.path));
     expect(page).toContain('Active Monthly membership Period 2 of 12');
     expect(page).toContain('The payment for period 2 failed, so this period has no benefits.');
-    expect(page).toContain('Next payment 31 Mar 2026');
+    expect(page).toContain('Next payment ¥19.90 31 Mar 2026');
+    expect(page).toContain('End it before 31 Mar 2026 and it will not be taken.');
     expect(await chineseOf(order)).toContain('第 2 期扣款失败，该期没有权益。');
   });
 
@@ -44,10 +45,10 @@ describe('a payment that failed', () => {
     expect(page).toContain(
       'The payment for period 2 failed. The next try is on 1 Mar 2026, and its benefits come once it succeeds.',
     );
-    expect(page).toContain('Next try 1 Mar 2026');
+    expect(page).toContain('Next try ¥19.90 1 Mar 2026');
     const chinese = await chineseOf(order);
     expect(chinese).toContain('第 2 期扣款失败，将于 2026年3月1日 再次扣款，成功后发放该期权益。');
-    expect(chinese).toContain('下次重试 2026年3月1日');
+    expect(chinese).toContain('下次重试 ¥19.90 2026年3月1日');
   });
 
   it('is not spoken of where none did', async () => {
@@ -57,7 +58,8 @@ describe('a payment that failed', () => {
 
 describe('the first payment', () => {
   it('while it is under way, that is what the page says of payments', async () => {
-    const order = await on.order();
+    const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
+    const order = { ...data, path: data.redeemUrl.replace(/^.*(?=\/redeem)/, '') };
     await query(`update orders set status = 'INITIALIZING', next_due_at = null where order_no = $1`, [order.orderNo]);
     expect(textOf(await on.get(order.path))).toContain('Next payment First payment under way');
     expect(await chineseOf(order)).toContain('下次扣款 首期扣款处理中');
@@ -79,18 +81,41 @@ describe('up to when the page can be opened', () => {
     expect(data.redeemUrl).toBeNull();
     expect(textOf(page)).toContain('This page can be opened until 7 Feb 2026, 12:00. Please note your codes.');
     expect(textOf(await on.get(on.link(order)))).toContain('until 31 Jan 2026, 12:01. Please');
-    expect(await chineseOf(order)).toContain('付款后发放。本页面可打开至 2026年2月7日 12:00，请记下您的兑换码。');
+    expect(await chineseOf(order)).toContain('该期开始时发放。本页面可打开至 2026年2月7日 12:00，请记下您的兑换码。');
   });
 
-  it('is said of an order that was ended, with what is left to do', async () => {
+  it('of an order that was ended: a link to keep, up to the last deadline, which then is the one that counts', async () => {
     const order = await on.order();
+    await on.advance(order, 1);
+    const active = await on.get(order.path);
+    expect(active.text).not.toContain('Open the link to keep');
     await on.channel.call('orders/unsubscribe', { orderNo: order.orderNo });
     const page = await on.get(order.path);
-    expect(textOf(page)).toContain(
-      'This page can be opened until 7 Feb 2026, 12:00. Please claim what is left before then, and note your codes.',
-    );
-    expect(claimsOf(page).size).toBe(2);
-    expect(await chineseOf(order)).toContain('请在此之前领取剩余权益，并记下您的兑换码。');
+    expect(textOf(page)).toContain('one that works until 29 May 2026, 12:00, the last deadline.');
+    expect(textOf(page)).toContain('Period 1 Claim by 7 Feb 2026, 12:00');
+    expect(await chineseOf(order)).toContain('有效至最后的领取期限 2026年5月29日 12:00。');
+    const address = linkIn(page, 'Open the link to keep');
+    const kept = await on.get(address);
+    expect([kept.status, [...claimsOf(kept).keys()]]).toEqual([200, [...claimsOf(page).keys()]]);
+    expect(textOf(kept)).toContain('This is the link to keep. It works until 29 May 2026, 12:00');
+    expect(kept.text).not.toContain('Open the link to keep');
+    // Each has its own deadline now: the link lasts longer than the first of them.
+    expect(textOf(kept)).toContain('Period 1 Claim by 1 May 2026, 12:00');
+    expect(textOf(kept)).toContain('Period 2 Claim by 29 May 2026, 12:00');
+    const start = on.service.clock.now();
+    on.service.clock.advance(100 * 86_400_000);
+    const later = await on.get(address);
+    on.service.clock.set(start);
+    expect([later.status, [...claimsOf(later).keys()]]).toEqual([200, ['VIP pass 2', 'Coupon 2']]);
+  });
+
+  it('is not offered when nothing is left to claim', async () => {
+    const order = await on.order();
+    await query(`update benefits set status = 'EXPIRED' where order_no = $1`, [order.orderNo]);
+    await on.channel.call('orders/unsubscribe', { orderNo: order.orderNo });
+    expect((await on.get(order.path)).text).not.toContain('to keep');
+    const ended = textOf(await on.get(order.path.replace('/redeem', '/redeem/ended')));
+    expect(ended).toContain('Nothing is left to claim.');
   });
 });
 
@@ -110,7 +135,7 @@ describe('a benefit without a value', () => {
     });
     await authorizeProduct(operator, { appId: on.channel.credentials.appId, productCode });
     const page = await on.get((await on.order({ productCode })).path);
-    expect(textOf(page)).toContain('Extra Period 1 Until');
+    expect(textOf(page)).toContain('Claim by 7 Feb 2026, 12:00 Extra Claim');
     expect([...claimsOf(page).keys()]).toEqual(['Extra 1']);
   });
 });

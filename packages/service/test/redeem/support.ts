@@ -105,10 +105,18 @@ export function formOf({ text }: Reply): Record<string, string> {
 /** What its buttons claim, by the name of the benefit and the period: `VIP pass 1`. */
 export function claimsOf({ text }: Reply): Map<string, string> {
   const items = text.matchAll(
-    /<h3[^>]*>([^<]*)<\/h3>\s*<p class="meta">[^<]*?(\d+)[^<]*<\/p>(?:(?!<\/li>)[\s\S])*?name="claim" value="([^"]+)"/g,
+    /<h4[^>]*><bdi>([^<]*)<\/bdi><\/h4>(?:(?!<\/li>)[\s\S])*?name="claim" value="(\d+)(-[^"]+)"/g,
   );
-  return new Map([...items].map(([, name = '', cycleNo = '', value = '']) => [`${name} ${cycleNo}`, value]));
+  return new Map(
+    [...items].map(([, name = '', cycleNo = '', rest = '']) => [`${name} ${cycleNo}`, `${cycleNo}${rest}`]),
+  );
 }
+
+/** What its buttons for a whole period send, by the period. */
+export const claimAllsOf = ({ text }: Reply): Map<string, string> =>
+  new Map(
+    [...text.matchAll(/name="period" value="((\d+)-[^"]+)"/g)].map(([, value = '', period = '']) => [period, value]),
+  );
 
 export const codesOf = ({ text }: Reply): string[] =>
   [...text.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code = '']) => code);
@@ -116,6 +124,7 @@ export const codesOf = ({ text }: Reply): string[] =>
 /** What a person reads. */
 export const textOf = ({ text }: Reply): string =>
   text
+    .replace(/<\/?(?:bdi|span class="(?:date|to)"|span|strong)>/g, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
@@ -136,7 +145,7 @@ export async function claim(on: Stage, page: Reply, what: string): Promise<{ ans
 
 /** Where a link of the page leads, by what it says. */
 export function linkIn({ text }: Reply, says: string): string {
-  const links = [...text.matchAll(/<a [^>]*href="([^"#]*)[^"]*">([^<]*)<\/a>/g)];
+  const links = [...text.matchAll(/<a [^>]*href="([^"#]*)[^"]*"[^>]*>(?:<svg.*?<\/svg>)?([^<]*)<\/a>/g)];
   const [, href] = links.find(([, , label]) => label === says) ?? [];
   if (href === undefined) throw new Error(`the page has no link that says ${says}`);
   return unescaped(href);

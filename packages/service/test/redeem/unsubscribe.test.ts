@@ -3,10 +3,10 @@ import { toldAbout } from '../orders/support.js';
 import { mobileOf, sharedRequest } from '../support/demo.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import {
-  codesOf,
   type Form,
   formOf,
   get,
+  linkIn,
   noticeOf,
   type Ordered,
   post,
@@ -53,21 +53,22 @@ async function statusOf({ orderNo }: Ordered) {
 describe('asking first', () => {
   it('200: says what it means, in both languages', async () => {
     const page = await on.get(pathOf(order));
-    expect([page.status, titleOf(page)]).toEqual([200, 'End this subscription?']);
+    expect([page.status, titleOf(page)]).toEqual([200, 'End this subscription? · Demo channel']);
     const text = textOf(page);
-    expect(text).toContain(
-      'What you have paid for stays yours. Please claim it and note your codes before 7 Feb 2026, 12:00',
-    );
+    expect(text).toContain('End Monthly membership?');
+    expect(text).toContain('The 2 benefits that you have not claimed stay yours, until 1 May 2026, 12:00.');
+    expect(text).toContain('Please note them before 1 May 2026, 12:00, while this page can be opened.');
     expect(text).toContain('Last four digits of your mobile number');
     expect(text).not.toContain(rightFor(order));
     const chinese = textOf(await on.get(pathOf(order), { 'accept-language': 'zh' }));
-    expect(chinese).toContain('本页面可打开至 2026年2月7日 12:00，请在此之前领取，并记下您的兑换码。');
+    expect(chinese).toContain('确定要退订 Monthly membership 吗？');
+    expect(chinese).toContain('您尚未领取的 2 项权益仍归您所有，可领取至 2026年5月1日 12:00。');
     expect(chinese).toContain('手机号后四位');
   });
 
   it('200: promises no more about payments than is the service’s to promise', async () => {
     const collected = textOf(await on.get(pathOf(order)));
-    expect(collected).toContain('Your provider, who takes the payments, is told at once. No further period begins.');
+    expect(collected).toContain('No further period begins. Demo channel, who bills you, is told at once.');
     expect(collected).not.toContain('will not be taken');
     const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
     const debited = await on.get(
@@ -85,7 +86,7 @@ describe('asking first', () => {
 describe('the right digits', () => {
   it('303: the order is ended for the channel too, with its events and whose wish it was', async () => {
     const ended = await answer(order, rightFor(order));
-    expect([ended.status, ended.headers.location]).toEqual([303, expect.stringMatching(/^\/redeem\?/)]);
+    expect([ended.status, ended.headers.location]).toEqual([303, expect.stringMatching(/^\/redeem\/ended\?/)]);
     expect(await statusOf(order)).toBe('UNSUBSCRIBED');
     expect(await toldAbout(on.service.fresh.database, order.orderNo)).toEqual([
       ...['BILLED', 'ACTIVE'],
@@ -94,8 +95,34 @@ describe('the right digits', () => {
     const [row] = await query('select unsubscribe_source from orders where order_no = $1', [order.orderNo]);
     expect(row).toEqual({ unsubscribe_source: 'USER' });
     const page = await on.get(ended.headers.location ?? '');
-    expect(page.text).toContain('>Ended<');
-    expect(page.text).toContain('Ended on');
+    expect([page.status, titleOf(page)]).toEqual([200, 'Your subscription has ended · Demo channel']);
+    const text = textOf(page);
+    expect(text).toContain('Monthly membership ended on 31 Jan 2026. No further period begins.');
+    expect(text).toContain('2 benefits are still yours to claim, until 1 May 2026, 12:00.');
+    expect(text).toContain(`If you have a question, quote this number ${order.orderNo}`);
+    const chinese = textOf(await on.get(ended.headers.location ?? '', { 'accept-language': 'zh' }));
+    expect(chinese).toContain('Monthly membership 已于 2026年1月31日 退订。');
+    const benefits = await on.get(linkIn(page, 'Claim what is yours'));
+    expect(textOf(benefits)).toContain('Ended Monthly membership');
+    expect(textOf(benefits)).toContain('Ended on 31 Jan 2026');
+  });
+
+  it('303: a second press goes where the first one went, and ends nothing twice', async () => {
+    const fields = formOf(await on.get(pathOf(order)));
+    const presses = await Promise.all([1, 2].map(() => answerTo(fields, rightFor(order))));
+    const later = await answerTo(fields, wrongFor(order));
+    for (const { status, headers } of [...presses, later]) {
+      expect([status, headers.location]).toEqual([303, expect.stringMatching(/^\/redeem\/ended\?/)]);
+    }
+    expect(await toldAbout(on.service.fresh.database, order.orderNo)).toEqual([
+      ...['BILLED', 'ACTIVE'],
+      ...['UNSUBSCRIBED', 'CANCELED'],
+    ]);
+  });
+
+  it('303: of an order that has not ended there is nothing to confirm', async () => {
+    const asked = await on.get(order.path.replace('/redeem', '/redeem/ended'));
+    expect([asked.status, asked.headers.location]).toEqual([303, expect.stringMatching(/^\/redeem\?/)]);
   });
 
   it.each([
@@ -173,13 +200,13 @@ describe('wrong digits', () => {
     const opened = await get(node.baseUrl, pathOf(order));
     expect([refused.status, opened.status]).toEqual([429, 200]);
     for (const page of [refused, opened]) {
-      expect(titleOf(page)).toBe('Locked for now');
+      expect(titleOf(page)).toBe('Locked for now · Demo channel');
       expect(noticeOf(page)).toContain('please try again in 60 minutes');
       expect(page.text).not.toMatch(/<form|End this subscription|Keep it/);
       expect(page.text).toContain('Back to your benefits');
     }
     const chinese = await on.get(pathOf(order), { 'accept-language': 'zh' });
-    expect([titleOf(chinese), chinese.text.includes('分钟后再试')]).toEqual(['已暂时锁定', true]);
+    expect([titleOf(chinese), chinese.text.includes('分钟后再试')]).toEqual(['已暂时锁定 · Demo channel', true]);
   });
 
   it('many at once on two nodes are counted one by one', async () => {
@@ -204,21 +231,22 @@ describe('an order that cannot be ended', () => {
     await query('update orders set status = $2, next_due_at = null where order_no = $1', [order.orderNo, status]);
     const page = await on.get(pathOf(order));
     expect([page.status, page.text.includes(says), page.text.includes('<form')]).toEqual([200, true, false]);
-    expect(titleOf(page)).toBe('End subscription');
+    expect(titleOf(page)).toBe('End subscription · Demo channel');
     const tried = await on.post('/redeem/unsubscribe', { ...fields, digits: rightFor(order) });
-    expect([tried.status, tried.text.includes(says)]).toEqual([409, true]);
+    // A second press finds it ended by the first.
+    if (status === 'UNSUBSCRIBED') expect(tried.status).toBe(303);
+    else expect([tried.status, tried.text.includes(says)]).toEqual([409, true]);
     expect(await toldAbout(on.service.fresh.database, order.orderNo)).toEqual(['BILLED', 'ACTIVE']);
   });
 
   it('409: of a user without a login mobile; the page says whom to ask instead', async () => {
     const fields = formOf(await on.get(pathOf(order)));
     await query('delete from channel_users where key_of(channel_user_id) = key_of($1)', [order.channelUserId]);
-    const says = 'Please ask the provider that you subscribed with.';
-    const page = await on.get(order.path);
-    expect([page.text.includes(says), page.text.includes('End subscription')]).toEqual([true, false]);
-    expect(codesOf(page)).toEqual([]);
+    const says = 'as we have no mobile number of yours. Please ask Demo channel.';
+    const page = await on.get(pathOf(order));
+    expect([textOf(page).includes(says), page.text.includes('<form')]).toEqual([true, false]);
     const tried = await on.post('/redeem/unsubscribe', { ...fields, digits: '0000' });
-    expect([tried.status, tried.text.includes(says)]).toEqual([409, true]);
+    expect([tried.status, textOf(tried).includes(says)]).toEqual([409, true]);
     expect(await statusOf(order)).toBe('ACTIVE');
   });
 });

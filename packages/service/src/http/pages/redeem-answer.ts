@@ -13,7 +13,7 @@ function pageHeaders(texts: Texts, frameOrigins: readonly string[]): Record<stri
     vary: 'Accept-Language',
     'cache-control': 'no-store',
     'content-security-policy':
-      `default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'; ` +
+      `default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'; ` +
       `frame-ancestors ${ancestors}`,
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',

@@ -6,19 +6,36 @@ import type { Clock } from '../../platform/clock.js';
 import type { Queryable } from '../../platform/db/database.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
 import type { ConnectionShares } from '../../platform/db/sharing/connection-shares.js';
+import { claimEach } from '../../redeem/claim-period.js';
 import { isValidFormToken } from '../../redeem/form-token.js';
 import { type FormFields, readFormFields, readFormLink, readLink, type SignedLink } from '../../redeem/link.js';
+import { benefitText, doneAddress, pageAddress } from '../../redeem/page/addresses.js';
 import { ASSETS } from '../../redeem/page/assets.js';
-import { benefitAnchor } from '../../redeem/page/benefit-list.js';
-import { type Frame, renderMessagePage } from '../../redeem/page/layout.js';
-import { claimAction, pageAddress, renderRedeemPage } from '../../redeem/page/redeem-page.js';
+import { claimAction, claimAllAction } from '../../redeem/page/claimable-groups.js';
+import { renderEndedPage } from '../../redeem/page/ended-page.js';
+import type { Frame } from '../../redeem/page/layout.js';
+import { LIST_PATHS, renderListPage, renderPaymentsPage } from '../../redeem/page/list-pages.js';
+import { type MessagePage, renderExpiredPage, renderMessagePage } from '../../redeem/page/message-page.js';
+import { renderRedeemPage } from '../../redeem/page/redeem-page.js';
 import { renderUnsubscribePage, UNSUBSCRIBE_ACTION, type UnsubscribeTry } from '../../redeem/page/unsubscribe-page.js';
-import { type BenefitPosition, type RedeemOrder, readRedeemOrder, readRedeemPage } from '../../redeem/page-sql.js';
+import {
+  type BenefitList,
+  type BenefitPosition,
+  type JustClaimed,
+  listClaimableOfPeriod,
+  type RedeemOrder,
+  readRedeemEnding,
+  readRedeemList,
+  readRedeemOrder,
+  readRedeemPage,
+  readRedeemPayments,
+} from '../../redeem/page-sql.js';
+import { sellerOf } from '../../redeem/seller.js';
 import { chooseTexts } from '../../redeem/texts/language.js';
-import type { PageMessage, Texts } from '../../redeem/texts/texts.js';
+import type { Texts } from '../../redeem/texts/texts.js';
 import { parseTypedDigits, type Unsubscriber } from '../../redeem/unsubscribe.js';
 import { findTries } from '../../redeem/unsubscribe-tries-sql.js';
-import { createVisitor, type Visit } from '../../redeem/visit.js';
+import { createVisitor, type LateVisit, type Visit } from '../../redeem/visit.js';
 import type { Claimer, ClaimOutcome } from '../../subscriptions/steps/benefits/claim-benefit.js';
 import { NodeDraining, NodeReadsOnly, toRefusal } from '../answers/respond.js';
 import type { NodeLoad } from '../limits/node-load.js';
@@ -62,49 +79,102 @@ export function addRedeemRoutes(
   const visit = createVisitor(deps);
   const callers = new WeakMap<FastifyRequest, Caller>();
 
+  let root = { of: '', path: '' };
+  /** The path under which users find this service. */
+  function findRoot(): string {
+    const of = deps.redeemUrl();
+    if (of !== root.of) root = { of, path: new URL(of).pathname.replace(/\/+$/, '') };
+    return root.path;
+  }
   const frameOf = (request: FastifyRequest): Frame => ({
     texts: chooseTexts(request.headers['accept-language']),
-    root: new URL(deps.redeemUrl()).pathname.replace(/\/+$/, ''),
+    root: findRoot(),
   });
 
   const sendMessage = (
     reply: FastifyReply,
     status: number,
-    which: (texts: Texts) => PageMessage,
+    which: (texts: Texts) => MessagePage,
     headers = {},
   ): FastifyReply => {
     const frame = frameOf(reply.request);
     const page = renderMessagePage(frame, which(frame.texts));
     return sendPage(reply, { status, texts: frame.texts, page, headers }, lingerMs);
   };
-  const refuse = (reply: FastifyReply) => sendMessage(reply, 404, (texts) => texts.refused);
-  const refusePost = (reply: FastifyReply) => sendMessage(reply, 403, (texts) => texts.crossSite);
+  /** A link that has run out was the service's own, and its user is told whose it was; any other gets the same bytes. */
+  function refuse(reply: FastifyReply, late?: LateVisit): FastifyReply {
+    if (!late) return sendMessage(reply, 404, (texts) => ({ drawing: 'broken', message: texts.refused }));
+    const frame = frameOf(reply.request);
+    const page = renderExpiredPage(frame, sellerOf(late.channel));
+    return sendPage(reply, { status: 410, texts: frame.texts, page, channel: late.channel }, lingerMs);
+  }
+  const refusePost = (reply: FastifyReply, status = 403) =>
+    sendMessage(reply, status, (texts) => ({ drawing: 'foreign', message: texts.crossSite }));
 
   /** A valid link has a limit of its own, which is checked before anything is read for it. */
   async function visitLink<Read extends RedeemOrder>(
     link: SignedLink | undefined,
     kind: 'open' | 'post',
-    read: (channelId: number, orderNo: number) => Promise<Read | undefined>,
-  ): Promise<Visit<Read> | undefined> {
+    read: (db: Queryable, channelId: number, orderNo: number) => Promise<Read | undefined>,
+  ): Promise<Visit<Read> | LateVisit | undefined> {
     return (
       link &&
       visit(link, async (channelId, orderNo) => {
         limits.checkLink(link.sig, kind);
-        return read(channelId, orderNo);
+        return read(shares.databaseFor(channelId), channelId, orderNo);
       })
     );
   }
-  const orderFor = (channelId: number, orderNo: number) =>
-    readRedeemOrder(shares.databaseFor(channelId), channelId, orderNo);
-  const pageFor = (from: BenefitPosition | undefined) => (channelId: number, orderNo: number) =>
-    readRedeemPage(shares.databaseFor(channelId), channelId, orderNo, clock.now(), from);
 
-  async function sendRedeemPage(reply: FastifyReply, { link, from }: AskedPage, status = 200, notice?: string) {
+  /** Opens a page of the link, or says why not. */
+  async function open<Read extends RedeemOrder>(
+    reply: FastifyReply,
+    link: SignedLink | undefined,
+    read: (lang: string, db: Queryable, channelId: number, orderNo: number) => Promise<Read | undefined>,
+    render: (frame: Frame, visited: Visit<Read>) => string | FastifyReply,
+    answer: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<FastifyReply> {
     const frame = frameOf(reply.request);
-    const visited = await visitLink(link, 'open', pageFor(from));
-    if (!visited) return refuse(reply);
-    const page = renderRedeemPage(frame, visited, { now: clock.now(), from, notice });
-    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel }, lingerMs);
+    const visited = await visitLink(link, 'open', (...whose) => read(frame.texts.language, ...whose));
+    if (visited?.kind !== 'open') return refuse(reply, visited);
+    const page = render(frame, visited);
+    if (typeof page !== 'string') return page;
+    const { status = 200, headers = {} } = answer;
+    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel, headers }, lingerMs);
+  }
+
+  function sendRedeemPage(reply: FastifyReply, link: SignedLink | undefined, done?: JustClaimed, notice?: string) {
+    const now = clock.now();
+    return open(
+      reply,
+      link,
+      (lang, db, channelId, orderNo) => readRedeemPage(db, channelId, orderNo, { now, lang, done }),
+      (frame, visited) => renderRedeemPage(frame, visited, { now, done, notice }),
+      { status: notice === undefined ? 200 : 409 },
+    );
+  }
+
+  function sendList(reply: FastifyReply, list: BenefitList) {
+    const now = clock.now();
+    const { link, from } = asked(reply.request);
+    return open(
+      reply,
+      link,
+      (lang, db, channelId, orderNo) =>
+        readRedeemList(db, channelId, orderNo, { now, lang, list, from: readBenefit(from) }),
+      (frame, visited) => renderListPage(frame, visited, list, now),
+    );
+  }
+
+  function sendPayments(reply: FastifyReply) {
+    const { link, from } = asked(reply.request);
+    const fromCycleNo = /^[1-9]\d{0,3}$/.test(from ?? '') ? Number(from) : MAX_CYCLE_NO;
+    return open(
+      reply,
+      link,
+      (_lang, db, channelId, orderNo) => readRedeemPayments(db, channelId, orderNo, fromCycleNo),
+      renderPaymentsPage,
+    );
   }
 
   /** Defined while the user may not try again, because too many tries were wrong. */
@@ -117,21 +187,67 @@ export function addRedeemRoutes(
     return lockedSeconds === null ? undefined : { kind: 'locked', seconds: lockedSeconds };
   }
 
-  async function sendUnsubscribePage(reply: FastifyReply, { link }: AskedPage, status = 200, tried?: UnsubscribeTry) {
-    const { texts, root } = frameOf(reply.request);
-    const visited = await visitLink(link, 'open', orderFor);
-    if (!visited) return refuse(reply);
-    const page = renderUnsubscribePage({ texts, root }, visited, tried ?? (await findLock(visited)));
+  const endingFor = (db: Queryable, channelId: number, orderNo: number) =>
+    readRedeemEnding(db, channelId, orderNo, clock.now());
+
+  /** A try that comes second finds the order ended, and goes where the first one went. */
+  async function sendUnsubscribePage(reply: FastifyReply, link: SignedLink | undefined, tried?: UnsubscribeTry) {
+    const visited = await visitLink(link, 'open', endingFor);
+    if (visited?.kind !== 'open') return refuse(reply, visited);
+    const frame = frameOf(reply.request);
+    if (tried?.kind === 'not-active' && visited.read.order.status === 'UNSUBSCRIBED') {
+      return redirect(reply, pageAddress(frame, visited.link, '/ended'));
+    }
+    const page = renderUnsubscribePage(frame, visited, tried ?? (await findLock(visited)));
+    const status = tried === undefined || tried.kind === 'ended' ? 200 : TRIED_STATUS[tried.kind];
     const headers = tried?.kind === 'locked' ? { 'retry-after': String(tried.seconds) } : {};
-    return sendPage(reply, { status, texts, page, channel: visited.channel, headers }, lingerMs);
+    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel, headers }, lingerMs);
   }
+
+  /** Of an order that has not ended there is nothing to confirm. */
+  const sendEndedPage = (reply: FastifyReply) =>
+    open(
+      reply,
+      asked(reply.request).link,
+      (_lang, ...whose) => endingFor(...whose),
+      (frame, visited) =>
+        visited.read.order.status === 'UNSUBSCRIBED'
+          ? renderEndedPage(frame, visited)
+          : redirect(reply, pageAddress(frame, visited.link)),
+    );
 
   /** A post from another site is refused before its body is read. */
   async function readPost(
     request: FastifyRequest,
-  ): Promise<{ fields: FormFields; visited: Visit | undefined } | undefined> {
+  ): Promise<{ fields: FormFields; visited: Visit | LateVisit | undefined } | undefined> {
     const fields = isCrossSite(request, new URL(deps.redeemUrl()).origin) ? undefined : readForm(request);
-    return fields && { fields, visited: await visitLink(readFormLink(fields), 'post', orderFor) };
+    return fields && { fields, visited: await visitLink(readFormLink(fields), 'post', readRedeemOrder) };
+  }
+
+  /** A post of the page with a link that holds, or the answer to any other. */
+  async function withPost(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    step: (fields: FormFields, visited: Visit) => Promise<FastifyReply>,
+  ): Promise<FastifyReply> {
+    const post = await readPost(request);
+    if (!post) return refusePost(reply);
+    const { fields, visited } = post;
+    return visited?.kind === 'open' ? step(fields, visited) : refuse(reply, visited);
+  }
+
+  function claimOne(request: FastifyRequest, { channel, link }: Visit, one: BenefitPosition): Promise<ClaimOutcome> {
+    const asking = { origin: { requestId: request.id }, caller: callers.get(request) };
+    const { cycleNo, position } = one;
+    const benefit = { orderNo: link.orderNo, cycleNo, position };
+    return deps.claim(shares.databaseFor(channel.channelId), channel, benefit, asking);
+  }
+
+  /** Where the user of a page that could not be made goes on: to the same page, or after a post to the one it was sent from. */
+  function findWayOn(request: FastifyRequest): string | undefined {
+    if (request.method === 'GET') return '';
+    const link = readFormLink(readForm(request) ?? new Map());
+    return link && pageAddress(frameOf(request), link);
   }
 
   void app.register(async (pages) => {
@@ -161,79 +277,103 @@ export function addRedeemRoutes(
       if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
       else if (isFault) log.error({ err: error, ...where }, 'fault');
       const seconds = Number(headers[HEADERS.retryAfter] ?? 1);
-      if (result.http === 429) return sendMessage(reply, 429, (texts) => texts.tooOften(seconds), headers);
-      if (result.http === 503) return sendMessage(reply, 503, (texts) => texts.away, headers);
-      if (result.http === 500) return sendMessage(reply, 500, (texts) => texts.fault(request.id), headers);
-      return sendMessage(reply, 400, (texts) => texts.crossSite, headers);
+      const again = findWayOn(request);
+      const say = (drawing: MessagePage['drawing'], which: (texts: Texts) => MessagePage['message']) =>
+        sendMessage(reply, result.http, (texts) => ({ drawing, message: which(texts), again }), headers);
+      if (result.http === 429) return say('busy', (texts) => texts.tooOften(seconds));
+      if (result.http === 503) return say('away', (texts) => texts.away);
+      if (result.http === 500) return say('fault', (texts) => texts.fault(request.id));
+      return refusePost(reply, 400);
     });
 
-    pages.get('/redeem', (request, reply) => sendRedeemPage(reply, asked(request)));
-    pages.get('/redeem/unsubscribe', (request, reply) => sendUnsubscribePage(reply, asked(request)));
+    pages.get('/redeem', (request, reply) => {
+      const { link, done } = asked(request);
+      return sendRedeemPage(reply, link, readDone(done));
+    });
+    for (const list of LISTS) pages.get(`/redeem${LIST_PATHS[list]}`, (_request, reply) => sendList(reply, list));
+    pages.get('/redeem/payments', (_request, reply) => sendPayments(reply));
+    pages.get('/redeem/unsubscribe', (request, reply) => sendUnsubscribePage(reply, asked(request).link));
+    pages.get('/redeem/ended', (_request, reply) => sendEndedPage(reply));
     pages.get<{ Params: { '*': string } }>(OTHER_PATHS, async (request, reply) => {
       const asset = ASSETS.find(({ name }) => name === request.params['*']);
       return asset ? sendAsset(reply, asset) : refuse(reply);
     });
 
-    pages.post('/redeem/claim', { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
-      const post = await readPost(request);
-      if (!post) return refusePost(reply);
-      const { fields, visited } = post;
-      if (!visited) return refuse(reply);
-      const benefit = readBenefitReference(fields.get('claim'));
-      if (!benefit || !isToken(fields.get('claim')?.split('-').slice(2).join('-'), visited, claimAction(benefit))) {
-        return refusePost(reply);
-      }
-      const { channel, link } = visited;
-      const asked = { ...benefit, orderNo: link.orderNo };
-      const asking = { origin: { requestId: request.id }, caller: callers.get(request) };
-      const outcome = await deps.claim(shares.databaseFor(channel.channelId), channel, asked, asking);
-      const frame = frameOf(request);
-      const notice = claimNotice(frame.texts, outcome);
-      const from = readBenefitReference(fields.get('from'));
-      if (notice !== undefined) return sendRedeemPage(reply, { link: visited.link, from }, 409, notice);
-      return redirect(reply, `${pageAddress(frame, visited.link, from)}#${benefitAnchor(benefit)}`);
-    });
+    pages.post('/redeem/claim', { bodyLimit: MAX_FORM_BYTES }, (request, reply) =>
+      withPost(request, reply, async (fields, visited) => {
+        const { benefit, token } = readBenefitToken(fields.get('claim'));
+        if (!benefit || !isToken(token, visited, claimAction(benefit))) return refusePost(reply);
+        const frame = frameOf(request);
+        const notice = claimNotice(frame.texts, await claimOne(request, visited, benefit));
+        if (notice !== undefined) return sendRedeemPage(reply, visited.link, undefined, notice);
+        return redirect(reply, doneAddress(frame, visited.link, benefitText(benefit)));
+      }),
+    );
 
-    pages.post('/redeem/unsubscribe', { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
-      const post = await readPost(request);
-      if (!post) return refusePost(reply);
-      const { fields, visited } = post;
-      if (!visited) return refuse(reply);
-      if (!isToken(fields.get('token'), visited, UNSUBSCRIBE_ACTION)) return refusePost(reply);
-      const digits = parseTypedDigits(fields.get('digits') ?? '');
-      const tried: UnsubscribeTry =
-        digits === undefined
-          ? { kind: 'not-digits' }
-          : await deps.unsubscribe(
-              shares.databaseFor(visited.channel.channelId),
-              visited.channel,
-              visited.link.orderNo,
-              digits,
-            );
-      if (tried.kind === 'ended') return redirect(reply, pageAddress(frameOf(request), visited.link));
-      return sendUnsubscribePage(reply, visited, TRIED_STATUS[tried.kind], tried);
-    });
+    pages.post('/redeem/claim-all', { bodyLimit: MAX_FORM_BYTES }, (request, reply) =>
+      withPost(request, reply, async (fields, visited) => {
+        const [, period = '', token] = /^([1-9]\d{0,3})-(.*)$/.exec(fields.get('period') ?? '') ?? [];
+        const cycleNo = Number(period);
+        if (!isToken(token, visited, claimAllAction(cycleNo))) return refusePost(reply);
+        const { channel, link } = visited;
+        const { channelId } = channel;
+        const db = shares.databaseFor(channelId);
+        const those = await listClaimableOfPeriod(db, channelId, link.orderNo, cycleNo, clock.now());
+        await claimEach(those, (one) => claimOne(request, visited, one));
+        return redirect(reply, doneAddress(frameOf(request), link, period));
+      }),
+    );
+
+    pages.post('/redeem/unsubscribe', { bodyLimit: MAX_FORM_BYTES }, (request, reply) =>
+      withPost(request, reply, async (fields, visited) => {
+        if (!isToken(fields.get('token'), visited, UNSUBSCRIBE_ACTION)) return refusePost(reply);
+        const { channel, link } = visited;
+        const digits = parseTypedDigits(fields.get('digits') ?? '');
+        const tried: UnsubscribeTry =
+          digits === undefined
+            ? { kind: 'not-digits' }
+            : await deps.unsubscribe(shares.databaseFor(channel.channelId), channel, link.orderNo, digits);
+        if (tried.kind === 'ended') return redirect(reply, pageAddress(frameOf(request), link, '/ended'));
+        return sendUnsubscribePage(reply, link, tried);
+      }),
+    );
   });
 }
 
+const LISTS: readonly BenefitList[] = ['TO_CLAIM', 'CLAIMED', 'PAST'];
+const MAX_CYCLE_NO = 9_999;
 const TRIED_STATUS = { 'not-digits': 422, wrong: 422, locked: 429, 'not-active': 409, 'no-mobile': 409 };
 
 interface AskedPage {
   readonly link: SignedLink | undefined;
-  /** The benefit that the page is to begin with. */
-  readonly from?: BenefitPosition | undefined;
+  /** The entry that a list begins with. */
+  readonly from: string | undefined;
+  /** What was just claimed. */
+  readonly done: string | undefined;
 }
 
-/** The link and the first benefit that an address names. */
+/** The link that an address names, and what of the page it asks for. */
 function asked({ raw }: FastifyRequest): AskedPage {
   const fields = readFormFields((raw.url ?? '').replace(/^[^?]*\??/, ''));
-  return { link: readLink(fields), from: readBenefitReference(fields.get('from')) };
+  return { link: readLink(fields), from: fields.get('from'), done: fields.get('done') };
 }
 
-/** `3-1` is the first benefit of the third period; more may follow after another dash. */
-function readBenefitReference(text: string | undefined): BenefitPosition | undefined {
-  const [, cycleNo, position] = /^(\d{1,4})-(\d{1,2})(?:-|$)/.exec(text ?? '') ?? [];
+/** `3-1` is the first benefit of the third period. */
+function readBenefit(text: string | undefined): BenefitPosition | undefined {
+  const [, cycleNo, position] = /^(\d{1,4})-(\d{1,2})$/.exec(text ?? '') ?? [];
   return cycleNo === undefined ? undefined : { cycleNo: Number(cycleNo), position: Number(position) };
+}
+
+/** The same, with a token after another dash. */
+function readBenefitToken(text = ''): { benefit: BenefitPosition | undefined; token: string | undefined } {
+  const [, benefit, token] = /^(\d+-\d+)-(.*)$/.exec(text) ?? [];
+  return { benefit: readBenefit(benefit), token };
+}
+
+/** One benefit, or a period. */
+function readDone(text: string | undefined): JustClaimed | undefined {
+  if (/^[1-9]\d{0,3}$/.test(text ?? '')) return { cycleNo: Number(text), position: undefined };
+  return readBenefit(text);
 }
 
 function isToken(given: string | undefined, { channel, link }: Visit, action: string): boolean {

@@ -20,4 +20,7 @@ const readAsset = (stem: string, ending: string, type: string): Asset => {
 export const STYLE = readAsset('page', 'css', 'text/css; charset=utf-8');
 export const SCRIPT = readAsset('page', 'js', 'text/javascript; charset=utf-8');
 
-export const ASSETS: readonly Asset[] = [STYLE, SCRIPT];
+/** Of a seller without a logo. */
+export const ICON = readAsset('icon', 'svg', 'image/svg+xml');
+
+export const ASSETS: readonly Asset[] = [STYLE, SCRIPT, ICON];

@@ -1,6 +1,7 @@
 import { type Html, html } from '../html.js';
-import type { PageMessage, Texts } from '../texts/texts.js';
-import { SCRIPT, STYLE } from './assets.js';
+import type { Seller } from '../seller.js';
+import type { Texts } from '../texts/texts.js';
+import { ICON, SCRIPT, STYLE } from './assets.js';
 
 /** The language of a page, and the path that its addresses begin with, behind a proxy. */
 export interface Frame {
@@ -8,8 +9,28 @@ export interface Frame {
   readonly root: string;
 }
 
+export interface Document {
+  readonly title: string;
+  /** Undefined when nothing may be said about who sells it. */
+  readonly seller: Seller | undefined;
+  readonly main: Html;
+  /** Whether the page has a way back of its own, to another page of the link. Then that to the seller is at the end alone. */
+  readonly hasWayBack?: boolean;
+  /** Numbers and the like, at the end of everything. */
+  readonly smallPrint?: Html | undefined;
+}
+
+/** The ground of the page in both themes: what is around it takes the same colour. */
+const GROUND = { light: '#f3f5f4', dark: '#0e1311' };
+
 /** A whole document. Its Content-Security-Policy allows neither style nor script in the page itself. */
-export function renderDocument({ texts, root }: Frame, title: string, body: Html): string {
+export function renderDocument(
+  frame: Frame,
+  { title, seller, main, hasWayBack = false, smallPrint }: Document,
+): string {
+  const { texts, root } = frame;
+  const accent = seller?.accent ?? null;
+  const icon = seller?.logo ? `images/${seller.logo}` : ICON.name;
   return html`<!doctype html>
 <html lang="${texts.lang}">
 <head>
@@ -17,20 +38,46 @@ export function renderDocument({ texts, root }: Frame, title: string, body: Html
 <title>${title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="color-scheme" content="light dark">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="${GROUND.light}">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="${GROUND.dark}">
 <meta name="format-detection" content="telephone=no">
 <meta name="robots" content="noindex">
+<link rel="icon" href="${root}/redeem/${icon}">
 <link rel="stylesheet" href="${root}/redeem/${STYLE.name}">
-<script src="${root}/redeem/${SCRIPT.name}" defer></script>
+${accent === null ? undefined : html`<link rel="stylesheet" href="${root}/redeem/accent-${accent}.css">\n`}<script src="${root}/redeem/${SCRIPT.name}" defer></script>
 </head>
 <body>
-${body}
-</body>
+${seller && renderSellerHeader(frame, seller, hasWayBack)}${main}
+${seller && renderFooter(frame, seller, smallPrint)}</body>
 </html>
 `.text;
 }
 
-/** A page with one message. */
-export function renderMessagePage(frame: Frame, { title, text }: PageMessage): string {
-  const body = html`<main class="page page-narrow"><section class="panel message"><h1>${title}</h1><p>${text}</p></section></main>`;
-  return renderDocument(frame, title, body);
+/** Who sells this, and the way back to them. */
+function renderSellerHeader({ texts, root }: Frame, seller: Seller, hasWayBack: boolean): Html {
+  const mark = seller.logo
+    ? html`<img class="logo" src="${root}/redeem/images/${seller.logo}" alt="${seller.name}">`
+    : html`<span class="logo monogram" aria-hidden="true">${seller.monogram}</span>`;
+  const back =
+    seller.shopUrl &&
+    !hasWayBack &&
+    html`<a class="back" href="${seller.shopUrl}" rel="noopener noreferrer"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M10 3 5 8l5 5"/></svg><span>${texts.backTo(seller.nameHtml)}</span></a>`;
+  return html`<header class="seller">
+<p class="who">${mark}<bdi class="name">${seller.name}</bdi></p>
+${back || undefined}</header>
+`;
+}
+
+function renderFooter({ texts }: Frame, seller: Seller, smallPrint: Html | undefined): Html {
+  const { support, termsUrl, shopUrl } = seller;
+  const links = [
+    shopUrl && html`<a href="${shopUrl}" rel="noopener noreferrer">${texts.backTo(seller.nameHtml)}</a>`,
+    support &&
+      html`<a href="${support.href}" rel="noopener noreferrer">${texts.support[support.kind]} <bdi>${support.text}</bdi></a>`,
+    termsUrl && html`<a href="${termsUrl}" rel="noopener noreferrer">${texts.terms}</a>`,
+  ].flatMap((link) => (link ? [html`<li>${link}</li>`] : []));
+  return html`<footer class="footer">
+<p>${texts.soldBy(seller.nameHtml)}</p>
+${links.length > 0 ? html`<ul class="footer-links">${links}</ul>\n` : undefined}${smallPrint}</footer>
+`;
 }

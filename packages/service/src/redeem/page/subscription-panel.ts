@@ -1,34 +1,53 @@
+import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
-import { type Html, html } from '../html.js';
-import { type SignedLink, toLinkQuery } from '../link.js';
+import { type Html, html, isolated } from '../html.js';
+import type { SignedLink } from '../link.js';
 import type { PageView } from '../page-view.js';
-import { formatYuan, type Texts } from '../texts/texts.js';
+import { toShownText } from '../shown-text.js';
+import { formatYuan } from '../texts/texts.js';
+import { pageAddress } from './addresses.js';
 import type { Frame } from './layout.js';
 
-/** The terms of the subscription, the next payment, and the link to end it. */
-export function renderSubscriptionPanel({ texts, root }: Frame, link: SignedLink, view: PageView): Html {
-  const { order, hasMobile } = view;
+/** What comes next and what it costs, and the way to end it before. */
+export function renderSubscriptionPanel(frame: Frame, link: SignedLink, view: PageView): Html {
+  const { texts } = frame;
+  const { order } = view;
   const cadence = texts.cadence[order.periodType](order.period);
-  const rows: (readonly [string, string])[] = [
+  const rows: (readonly [string, string | Html])[] = [
     [texts.amount, texts.everyPeriod(formatYuan(order.amountCent), cadence)],
-    nextPayment(texts, view),
-    ...(order.unsubscribedAt === null ? [] : [[texts.endedOn, texts.date.format(order.unsubscribedAt)] as const]),
-    [texts.orderNumber, String(order.orderNo)],
-    [texts.channelOrderNumber, order.externalOrderNo],
+    ...(order.unsubscribedAt === null ? [] : [[texts.endedOn, texts.date(order.unsubscribedAt)] as const]),
   ];
-  const end = html`<p class="end"><a class="link link-quiet" href="${root}/redeem/unsubscribe?${toLinkQuery(link)}">${texts.end}</a></p>`;
-  const cannotEnd = html`<p class="meta">${texts.noMobile}</p>`;
-  return html`<aside class="panel" aria-labelledby="subscription">
+  return html`<section class="panel" aria-labelledby="subscription">
 <h2 id="subscription">${texts.subscription}</h2>
+${renderNext(frame, view)}
 <dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-<p class="meta">${texts.timeZone}</p>
-${order.status === 'ACTIVE' ? (hasMobile ? end : cannotEnd) : undefined}
-</aside>`;
+${order.status === 'ACTIVE' ? renderWayToEnd(frame, link, view) : undefined}</section>`;
 }
 
-function nextPayment(texts: Texts, { order, nextPayAt }: PageView): readonly [string, string] {
-  if (order.status === 'INITIALIZING') return [texts.nextPayment, texts.status.INITIALIZING];
-  if (nextPayAt === null) return [texts.nextPayment, texts.noNextPayment];
-  const isRetry = isWaitingForRetry(order.latestPaymentStatus);
-  return [isRetry ? texts.nextTry : texts.nextPayment, texts.date.format(nextPayAt)];
+function renderNext({ texts }: Frame, { order, nextPayAt }: PageView): Html {
+  const mode = texts.mode[order.settlementMode];
+  const retry = isWaitingForRetry(order.latestPaymentStatus);
+  if (nextPayAt === null) {
+    const says = order.status === 'INITIALIZING' ? texts.status.INITIALIZING : mode.noNext;
+    return html`<p class="next"><span class="meta">${mode.next}</span> <strong>${says}</strong></p>`;
+  }
+  return html`<p class="next"><span class="meta">${retry ? mode.nextTry : mode.next}</span> <strong>${formatYuan(order.amountCent)}</strong> ${texts.date(nextPayAt)}</p>`;
+}
+
+function renderWayToEnd(frame: Frame, link: SignedLink, { order, nextPayAt }: PageView): Html {
+  const { texts } = frame;
+  const before =
+    nextPayAt === null
+      ? undefined
+      : html`<p class="meta">${texts.mode[order.settlementMode].endBefore(texts.date(nextPayAt))}</p>\n`;
+  return html`${before}<p class="end"><a class="link link-quiet" href="${pageAddress(frame, link, '/unsubscribe')}">${texts.end}</a></p>
+`;
+}
+
+/** Numbers to quote, after everything else. */
+export function renderSmallPrint({ texts }: Frame, order: Order): Html {
+  return html`<p class="small">${texts.timeZone}</p>
+<p class="small">${texts.orderNumber} <span class="number">${String(order.orderNo)}</span></p>
+<p class="small">${texts.channelOrderNumber} <span class="number">${isolated(toShownText(order.externalOrderNo))}</span></p>
+`;
 }

@@ -1,11 +1,17 @@
-import { nextPayAt, type Order } from '../../subscriptions/domain/orders/order.js';
+import { nextPayAt } from '../../subscriptions/domain/orders/order.js';
 import { createFormToken } from '../form-token.js';
-import { type Html, html } from '../html.js';
+import { type Html, html, isolated } from '../html.js';
+import type { RedeemEnding } from '../page-sql.js';
+import { type Seller, sellerOf } from '../seller.js';
+import { toShownText } from '../shown-text.js';
 import { formatYuan, type Texts } from '../texts/texts.js';
 import type { UnsubscribeOutcome } from '../unsubscribe.js';
 import type { Visit } from '../visit.js';
+import { pageAddress, renderLinkInputs } from './addresses.js';
+import { type Illustration, renderIllustration } from './illustrations.js';
 import { type Frame, renderDocument } from './layout.js';
-import { linkEndText, pageAddress, renderLinkInputs, renderNotice } from './redeem-page.js';
+import { renderNotice } from './redeem-page.js';
+import { renderSmallPrint } from './subscription-panel.js';
 
 /** The action that a token for unsubscribing is valid for. */
 export const UNSUBSCRIBE_ACTION = 'unsubscribe';
@@ -14,58 +20,90 @@ export const UNSUBSCRIBE_ACTION = 'unsubscribe';
 export type UnsubscribeTry = UnsubscribeOutcome | { readonly kind: 'not-digits' };
 
 /** Asks for the digits of the mobile, or says why the subscription cannot be ended here. */
-export function renderUnsubscribePage(frame: Frame, visit: Visit, tried?: UnsubscribeTry): string {
-  const { title, content, leave } = chooseContent(frame, visit, tried);
-  const body = html`<main class="page page-narrow"><section class="panel">
-<h1>${title}</h1>
+export function renderUnsubscribePage(frame: Frame, visit: Visit<RedeemEnding>, tried?: UnsubscribeTry): string {
+  const seller = sellerOf(visit.channel);
+  const { title, heading, drawing, content, leave } = chooseContent(frame, visit, seller, tried);
+  const main = html`<main class="page page-narrow"><section class="panel${drawing ? ' message' : ''}">
+${drawing && renderIllustration(drawing)}<h1 class="name">${heading}</h1>
 ${content}
 <p class="keep"><a class="button button-quiet" href="${pageAddress(frame, visit.link)}">${leave}</a></p>
 </section></main>`;
-  return renderDocument(frame, title, body);
+  const smallPrint = renderSmallPrint(frame, visit.read.order);
+  return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main, hasWayBack: true, smallPrint });
 }
 
 interface PageContent {
   readonly title: string;
+  readonly heading: string | Html;
+  readonly drawing?: Illustration;
   readonly content: Html;
   /** The text of the link back. */
   readonly leave: string;
 }
 
-function chooseContent(frame: Frame, visit: Visit, tried: UnsubscribeTry | undefined): PageContent {
+function chooseContent(
+  frame: Frame,
+  visit: Visit<RedeemEnding>,
+  seller: Seller,
+  tried: UnsubscribeTry | undefined,
+): PageContent {
   const { texts } = frame;
-  const { order, hasMobile } = visit.read;
+  const { order, hasMobile, productName } = visit.read;
   const leave = texts.back;
-  const cannot = order.status !== 'ACTIVE' ? texts.cannotEnd[order.status] : hasMobile ? undefined : texts.noMobile;
-  if (cannot !== undefined) return { title: texts.end, content: html`<p>${cannot}</p>`, leave };
-  if (tried?.kind === 'locked') {
-    return { title: texts.lockedTitle, content: renderNotice(texts.locked(Math.ceil(tried.seconds / 60))), leave };
+  const cannot =
+    order.status === 'ACTIVE'
+      ? hasMobile
+        ? undefined
+        : texts.noMobile(seller.nameHtml)
+      : texts.cannotEnd[order.status];
+  if (cannot !== undefined) {
+    const content = html`<p class="says">${cannot}</p>`;
+    return { title: texts.end, heading: texts.end, drawing: 'ended', content, leave };
   }
-  return { title: texts.endTitle, content: renderQuestion(frame, visit, tried), leave: texts.keep };
+  if (tried?.kind === 'locked') {
+    const content = html`<p role="alert">${texts.locked(Math.ceil(tried.seconds / 60))}</p>`;
+    return { title: texts.lockedTitle, heading: texts.lockedTitle, drawing: 'locked', content, leave };
+  }
+  return {
+    title: texts.endTitlePlain,
+    heading: texts.endTitle(isolated(toShownText(productName))),
+    content: renderQuestion(frame, visit, seller, tried),
+    leave: texts.keep,
+  };
 }
 
 /** First what unsubscribing means, then what was wrong with the last answer, then the question. */
-function renderQuestion(frame: Frame, { channel, link, read }: Visit, tried: UnsubscribeTry | undefined): Html {
+function renderQuestion(
+  frame: Frame,
+  { channel, link, read }: Visit<RedeemEnding>,
+  seller: Seller,
+  tried: UnsubscribeTry | undefined,
+): Html {
   const { texts } = frame;
   const wrong = tried && tryText(texts, tried);
   const told = wrong === undefined ? undefined : html`<div id="told">${renderNotice(wrong)}</div>`;
   const token = createFormToken(channel.callbackSecret, link, UNSUBSCRIBE_ACTION);
-  return html`<ul class="means"><li>${texts.endWhatStays(linkEndText(texts, link))}</li><li>${noMoreText(texts, read.order)}</li><li>${texts.endForGood}</li></ul>
+  return html`<ul class="means">${meaningOf(frame, link.exp, read, seller).map((line) => html`<li>${line}</li>`)}</ul>
 ${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe">${renderLinkInputs(link)}
 <input type="hidden" name="token" value="${token}">
 <label for="digits">${texts.digits}</label>
-<p class="meta" id="hint">${texts.digitsHint}</p>
+<p class="meta" id="hint">${texts.digitsHint(seller.nameHtml)}</p>
 <input id="digits" name="digits" type="text" inputmode="numeric" autocomplete="off" required minlength="4" maxlength="4" pattern="[0-9０-９]{4}" aria-describedby="${told ? 'told hint' : 'hint'}"${told ? html` aria-invalid="true"` : undefined}>
 <button class="button button-danger">${texts.endConfirm}</button>
 </form>`;
 }
 
-/** In mode B the provider takes the payments, so this page can promise nothing about them. */
-function noMoreText(texts: Texts, order: Order): string {
-  if (order.settlementMode === 'CHANNEL_COLLECT') return texts.endNoMorePeriods;
+/** What is kept and until when, what will not come any more, and that it is for good. */
+function meaningOf({ texts }: Frame, exp: number, read: RedeemEnding, seller: Seller): (string | Html)[] {
+  const { order, toClaim, lastDeadline } = read;
   const next = nextPayAt(order);
-  return next === null
-    ? texts.endNoMorePayments
-    : texts.endNoMore(formatYuan(order.amountCent), texts.date.format(next));
+  const planned = next === null ? undefined : { amount: formatYuan(order.amountCent), date: texts.date(next) };
+  return [
+    ...(lastDeadline === null ? [] : [texts.endKeepsUnclaimed(toClaim, texts.dateTime(lastDeadline))]),
+    texts.endKeepsCodes(texts.dateTime(Math.max(exp * 1000, lastDeadline ?? 0))),
+    texts.mode[order.settlementMode].endNoMore(planned, seller.nameHtml),
+    texts.endForGood,
+  ];
 }
 
 function tryText(texts: Texts, tried: UnsubscribeTry): string | undefined {

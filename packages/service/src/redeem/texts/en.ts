@@ -1,24 +1,79 @@
-import { keepOnOneLine, type Texts } from './texts.js';
+import { html } from '../html.js';
+import { toDateParts } from './dates.js';
+import type { ModeTexts, Texts } from './texts.js';
 
-const ZONE = 'Asia/Shanghai';
-const date = new Intl.DateTimeFormat('en-GB', { timeZone: ZONE, day: 'numeric', month: 'short', year: 'numeric' });
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+/** A date stays on one line; its time may go to the next. */
+const date = (at: number) => {
+  const { year, month, day } = toDateParts(at);
+  return html`<span class="date">${day} ${MONTHS[month]} ${year}</span>`;
+};
+const dateTime = (at: number) => html`${date(at)}, ${toDateParts(at).time}`;
 const times = (count: number, one: string, many: string) => (count === 1 ? one : many.replace('#', String(count)));
+
+const debited: ModeTexts = {
+  history: 'Payments',
+  historyNote: undefined,
+  allHistory: (count) => `All ${count} payments`,
+  next: 'Next payment',
+  nextTry: 'Next try',
+  noNext: 'None',
+  nextWith: (on) => html`The next benefits come with the payment on ${on}.`,
+  endBefore: (on) => html`End it before ${on} and it will not be taken.`,
+  outcome: {
+    WAIT: 'Planned',
+    PROCESSING: 'Under way',
+    SUCCESS: 'Paid',
+    FAIL_RETRY: 'Not paid yet',
+    FAIL: 'Failed',
+    BILLED: 'Billed',
+    CANCELED: 'Cancelled',
+    REFUND_PART: 'Partly refunded',
+    REFUND_FULL: 'Refunded',
+  },
+  triedAgain: (on) => html`Next try on ${on}. The benefits come once it succeeds.`,
+  noBenefits: 'Nothing was taken, so this period has no benefits.',
+  nextPeriod: (on) => html`There is no further try. The next period begins on ${on}.`,
+  neverBegan: 'Nothing was taken, and the subscription did not begin.',
+  notTaken: 'You ended the subscription first. Nothing was taken.',
+  failedNotice: (cycleNo) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
+  triedAgainNotice: (cycleNo, on) =>
+    html`The payment for period ${cycleNo} failed. The next try is on ${on}, and its benefits come once it succeeds.`,
+  endNoMore: (next) =>
+    next
+      ? html`The next payment of ${next.amount} on ${next.date} will not be taken, nor any after it.`
+      : html`No further payment will be taken.`,
+  endedNoMore: () => html`No further payment will be taken.`,
+};
+
+const billed: ModeTexts = {
+  ...debited,
+  history: 'Billing',
+  historyNote: (seller) => html`Billed by ${seller}.`,
+  allHistory: (count) => `All ${count} periods`,
+  next: 'Next period',
+  nextTry: 'Next period',
+  nextWith: (on) => html`The next benefits come with the period that begins on ${on}.`,
+  endBefore: (on) => html`End it before ${on} and no further period begins.`,
+  outcome: { ...debited.outcome, SUCCESS: 'Billed', FAIL_RETRY: 'Not billed yet', FAIL: 'Not billed' },
+  triedAgain: (on) => html`The period begins on ${on}.`,
+  noBenefits: 'This period has no benefits.',
+  nextPeriod: (on) => html`The next period begins on ${on}.`,
+  neverBegan: 'The subscription did not begin.',
+  notTaken: 'You ended the subscription first.',
+  failedNotice: (cycleNo) => `Period ${cycleNo} was not billed, so it has no benefits.`,
+  triedAgainNotice: (cycleNo, on) => html`Period ${cycleNo} was not billed yet. It begins on ${on}.`,
+  endNoMore: (_next, seller) => html`No further period begins. ${seller}, who bills you, is told at once.`,
+  endedNoMore: (seller) => html`No further period begins. ${seller}, who bills you, has been told.`,
+};
 
 export const en: Texts = {
   lang: 'en',
+  language: 'en',
   gap: ' ',
-  date: keepOnOneLine(date),
-  dateTime: keepOnOneLine(
-    new Intl.DateTimeFormat('en-GB', {
-      timeZone: ZONE,
-      day: 'numeric',
-      month: 'short',
-      year: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-    }),
-  ),
-  dates: (from, to) => date.formatRange(from, to),
+  date,
+  dateTime,
+  dates: (from, to) => html`${date(from)} – ${date(to)}`,
   yourBenefits: 'Your benefits',
   status: {
     INITIALIZING: 'First payment under way',
@@ -31,41 +86,51 @@ export const en: Texts = {
   periodShort: (cycleNo) => `Period ${cycleNo}`,
   timeZone: 'Times are Beijing time (UTC+8).',
 
+  backTo: (seller) => html`Back<span class="to"> to ${seller}</span>`,
+  soldBy: (seller) => html`Your subscription with ${seller}`,
+  support: { phone: 'Call', mail: 'Write to', web: 'Help at' },
+  terms: 'Terms',
+
   toClaim: 'Ready to claim',
   worth: (amount) => `Worth ${amount}`,
-  claimBy: (time) => `Until ${time}`,
+  claimBy: (time) => html`Claim by ${time}`,
+  daysLeft: (days) => (days === 0 ? 'Last hours' : times(days, '1 day left', '# days left')),
   claim: 'Claim',
+  claimAll: (count) => `Claim all ${count}`,
+  allToClaim: (count) => `All ${count} to claim`,
+  openAgain: (seller) => html`Need longer? Open this page again from ${seller}.`,
   nothingToClaim: 'There is nothing left to claim at the moment.',
-  nextWith: (date) => `The next benefits come with the payment on ${date}.`,
-  olderToClaim: (count) => `${count} older ${count === '1' ? 'benefit' : 'benefits'} to claim`,
-  newerToClaim: (count) => `${count} newer ${count === '1' ? 'benefit' : 'benefits'} to claim`,
-  openUntil: (time) => `This page can be opened until ${time}. Please note your codes.`,
-  endedOpenUntil: (time) =>
-    `This page can be opened until ${time}. Please claim what is left before then, and note your codes.`,
+  openUntil: (time) => html`This page can be opened until ${time}. Please note your codes.`,
 
   yourCodes: 'Your codes',
-  claimedOn: (time) => `Claimed ${time}`,
+  allCodes: (count) => `All ${count} codes`,
+  claimedOn: (time) => html`Claimed ${time}`,
   copy: 'Copy',
   copied: 'Copied',
   qr: 'QR code',
+  useAt: (host) => html`Use it at ${host}`,
   pending: 'Your code is on its way',
   pendingDetail: 'The claim is yours and nothing is lost. The code will be on this page as soon as it arrives.',
   checkAgain: 'Check again',
 
   noLonger: 'No longer available',
-  expiredOn: (time) => `Expired ${time}`,
+  pastCount: (count) => `${count} no longer available`,
+  expiredOn: (time) => html`Expired ${time}`,
   revoked: 'Taken back with a refund',
+  nothingPast: 'Nothing has expired or was taken back.',
 
-  earlier: 'Earlier periods',
-  newest: 'Back to the newest',
+  doneOne: 'It’s yours',
+  donePending: 'Claimed',
+  doneAll: (count) => times(count, 'It’s yours', 'All # are yours'),
+  doneSome: (claimed, count) => `${claimed} of ${count} are yours`,
+  doneNone: 'Nothing could be claimed',
+  notClaimedYet: 'Not claimed yet. Please press once more.',
+
+  showMore: 'Show more',
+  fromStart: 'Back to the start',
+  back: 'Back to your benefits',
 
   subscription: 'Subscription',
-  nextPayment: 'Next payment',
-  nextTry: 'Next try',
-  paymentFailed: (cycleNo) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
-  paymentTriedAgain: (cycleNo, date) =>
-    `The payment for period ${cycleNo} failed. The next try is on ${date}, and its benefits come once it succeeds.`,
-  noNextPayment: 'None',
   amount: 'Price',
   everyPeriod: (amount, period) => `${amount} ${period}`,
   cadence: {
@@ -75,17 +140,29 @@ export const en: Texts = {
   endedOn: 'Ended on',
   orderNumber: 'Order number',
   channelOrderNumber: 'Provider order number',
+  mode: { SVC_DEDUCT: debited, CHANNEL_COLLECT: billed },
+  refunded: (amount, on) => html`${amount} refunded on ${on}`,
+  earlierRefunds: (count) => times(count, 'and 1 earlier refund', 'and # earlier refunds'),
+
+  keepTitle: 'Keep this page',
+  keepText: (time) => html`You will get no new link, but you can keep one that works until ${time}, the last deadline.`,
+  keepOpen: 'Open the link to keep',
+  keepHow: 'Then bookmark the page, or send its address to yourself. Whoever has it can claim.',
+  kept: (time) =>
+    html`This is the link to keep. It works until ${time}: bookmark this page, or send its address to yourself.`,
+  copyLink: 'Copy link',
+  share: 'Share',
 
   end: 'End subscription',
-  endTitle: 'End this subscription?',
-  endWhatStays: (until) =>
-    `What you have paid for stays yours. Please claim it and note your codes before ${until}, while this page can be opened.`,
-  endNoMore: (amount, date) => `The next payment of ${amount} on ${date} will not be taken, nor any after it.`,
-  endNoMorePayments: 'No further payment will be taken.',
-  endNoMorePeriods: 'Your provider, who takes the payments, is told at once. No further period begins.',
+  endTitle: (product) => html`End ${product}?`,
+  endTitlePlain: 'End this subscription?',
+  endKeepsUnclaimed: (count, until) =>
+    html`${times(count, 'The benefit that you have not claimed stays', 'The # benefits that you have not claimed stay')} yours, until ${until}.`,
+  endKeepsCodes: (until) =>
+    html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`,
   endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.',
   digits: 'Last four digits of your mobile number',
-  digitsHint: 'The number that you log in with at your provider. It shows us that it is you.',
+  digitsHint: (seller) => html`The number that you log in with at ${seller}. It shows us that it is you.`,
   endConfirm: 'End subscription now',
   keep: 'Keep it',
   digitsForm: 'Please type exactly four digits.',
@@ -99,9 +176,16 @@ export const en: Texts = {
     COMPLETED: 'All periods of this subscription are complete. There is nothing left to end.',
     TERMINATED: 'The first payment failed, so this subscription never began. Nothing will be taken.',
   },
-  noMobile:
-    'It cannot be ended on this page, as we have no mobile number of yours. Please ask the provider that you subscribed with.',
-  back: 'Back to your benefits',
+  noMobile: (seller) =>
+    html`It cannot be ended on this page, as we have no mobile number of yours. Please ask ${seller}.`,
+
+  endedTitle: 'Your subscription has ended',
+  endedText: (product, on) => html`${product} ended on ${on}.`,
+  endedLeft: (count, until) =>
+    html`${times(count, 'One benefit is', '# benefits are')} still yours to claim, until ${until}.`,
+  endedNothingLeft: (until) => html`Nothing is left to claim. Your codes can be seen until ${until}: please note them.`,
+  endedQuote: 'If you have a question, quote this number',
+  endedToBenefits: (toClaim) => (toClaim > 0 ? 'Claim what is yours' : 'See your codes'),
 
   claimExpired: 'This benefit expired before it was claimed, so it can no longer be handed out.',
   claimRevoked: 'This benefit was taken back with a refund, so it can no longer be claimed.',
@@ -109,7 +193,12 @@ export const en: Texts = {
 
   refused: {
     title: 'This link does not work',
-    text: 'It may be incomplete or too old. Please go back to the app or website where you subscribed and open your benefits from there. If you find no link there any more, please ask them for help.',
+    text: 'It may not have been copied whole. Please go back to the app or website where you subscribed and open your benefits from there. If you find no link there any more, please ask them for help.',
+  },
+  expired: {
+    title: 'This link has run out',
+    text: (seller) =>
+      html`For your safety links work for a limited time. Please open your benefits again from ${seller}. If you find no link there any more, please ask them for help.`,
   },
   crossSite: {
     title: 'That did not come from this page',
@@ -125,6 +214,7 @@ export const en: Texts = {
   },
   fault: (requestId) => ({
     title: 'Something went wrong on our side',
-    text: `Nothing is lost: please try again in a minute. If it goes on, tell your provider this number: ${requestId}`,
+    text: `Nothing is lost: please try again in a minute. If it goes on, quote this number: ${requestId}`,
   }),
+  tryAgain: 'Try again',
 };

@@ -1,69 +1,97 @@
-import type { OrderStatus } from '@perennial/wire';
+import type { OrderStatus, PaymentStatus, SettlementMode } from '@perennial/wire';
+import type { Html } from '../html.js';
 
-/** All texts of the page. Times and amounts are passed as text in the same language. */
+/** All texts of the page. Amounts are passed as text, times as Html that keeps them whole, names as Html that isolates them. */
 export interface Texts {
   readonly lang: string;
+  /** The column of descriptions. */
+  readonly language: 'zh' | 'en';
   /** Stands between two sentences. */
   readonly gap: string;
-  readonly date: TimeFormat;
-  readonly dateTime: TimeFormat;
-  readonly dates: (from: number, to: number) => string;
+  /** Year, month and day. */
+  readonly date: (at: number) => Html;
+  /** The same, and the time of day. */
+  readonly dateTime: (at: number) => Html;
+  readonly dates: (from: number, to: number) => Html;
   readonly yourBenefits: string;
   readonly status: Readonly<Record<OrderStatus, string>>;
   readonly period: (cycleNo: number, totalCycles: number) => string;
   readonly periodShort: (cycleNo: number) => string;
   readonly timeZone: string;
 
+  readonly backTo: (seller: Html) => Html;
+  readonly soldBy: (seller: Html) => Html;
+  readonly support: Readonly<Record<'phone' | 'mail' | 'web', string>>;
+  readonly terms: string;
+
   readonly toClaim: string;
   readonly worth: (amount: string) => string;
-  readonly claimBy: (time: string) => string;
+  readonly claimBy: (time: Html) => Html;
+  /** Whole days; 0 for less than one. */
+  readonly daysLeft: (days: number) => string;
   readonly claim: string;
+  readonly claimAll: (count: number) => string;
+  readonly allToClaim: (count: number) => string;
+  readonly openAgain: (seller: Html) => Html;
   readonly nothingToClaim: string;
-  readonly nextWith: (date: string) => string;
-  readonly olderToClaim: (count: string) => string;
-  readonly newerToClaim: (count: string) => string;
-  readonly openUntil: (time: string) => string;
-  readonly endedOpenUntil: (time: string) => string;
+  readonly openUntil: (time: Html) => Html;
 
   readonly yourCodes: string;
-  readonly claimedOn: (time: string) => string;
+  readonly allCodes: (count: number) => string;
+  readonly claimedOn: (time: Html) => Html;
   readonly copy: string;
   readonly copied: string;
   readonly qr: string;
+  readonly useAt: (host: Html) => Html;
   readonly pending: string;
   readonly pendingDetail: string;
   readonly checkAgain: string;
 
   readonly noLonger: string;
-  readonly expiredOn: (time: string) => string;
+  readonly pastCount: (count: number) => string;
+  readonly expiredOn: (time: Html) => Html;
   readonly revoked: string;
+  readonly nothingPast: string;
 
-  readonly earlier: string;
-  readonly newest: string;
+  /** The titles of what was just done. */
+  readonly doneOne: string;
+  readonly donePending: string;
+  readonly doneAll: (count: number) => string;
+  readonly doneSome: (claimed: number, count: number) => string;
+  readonly doneNone: string;
+  readonly notClaimedYet: string;
+
+  readonly showMore: string;
+  readonly fromStart: string;
+  readonly back: string;
 
   readonly subscription: string;
-  readonly nextPayment: string;
-  readonly nextTry: string;
-  readonly paymentFailed: (cycleNo: number) => string;
-  readonly paymentTriedAgain: (cycleNo: number, date: string) => string;
-  readonly noNextPayment: string;
   readonly amount: string;
   readonly everyPeriod: (amount: string, period: string) => string;
   readonly cadence: Readonly<Record<'DAY' | 'MONTH', (period: number) => string>>;
   readonly endedOn: string;
   readonly orderNumber: string;
   readonly channelOrderNumber: string;
+  readonly mode: Readonly<Record<SettlementMode, ModeTexts>>;
+  readonly refunded: (amount: string, date: Html) => Html;
+  readonly earlierRefunds: (count: number) => string;
+
+  readonly keepTitle: string;
+  readonly keepText: (time: Html) => Html;
+  readonly keepOpen: string;
+  readonly keepHow: string;
+  readonly kept: (time: Html) => Html;
+  readonly copyLink: string;
+  readonly share: string;
 
   readonly end: string;
-  readonly endTitle: string;
-  readonly endWhatStays: (until: string) => string;
-  readonly endNoMore: (amount: string, date: string) => string;
-  readonly endNoMorePayments: string;
-  /** In mode B, where the provider takes the payments. */
-  readonly endNoMorePeriods: string;
+  readonly endTitle: (product: Html) => Html;
+  readonly endTitlePlain: string;
+  readonly endKeepsUnclaimed: (count: number, until: Html) => Html;
+  readonly endKeepsCodes: (until: Html) => Html;
   readonly endForGood: string;
   readonly digits: string;
-  readonly digitsHint: string;
+  readonly digitsHint: (seller: Html) => Html;
   readonly endConfirm: string;
   readonly keep: string;
   readonly digitsForm: string;
@@ -71,18 +99,52 @@ export interface Texts {
   readonly lockedTitle: string;
   readonly locked: (minutes: number) => string;
   readonly cannotEnd: Readonly<Record<Exclude<OrderStatus, 'ACTIVE'>, string>>;
-  readonly noMobile: string;
-  readonly back: string;
+  readonly noMobile: (seller: Html) => Html;
+
+  readonly endedTitle: string;
+  readonly endedText: (product: Html, date: Html) => Html;
+  readonly endedLeft: (count: number, until: Html) => Html;
+  readonly endedNothingLeft: (until: Html) => Html;
+  readonly endedQuote: string;
+  readonly endedToBenefits: (toClaim: number) => string;
 
   readonly claimExpired: string;
   readonly claimRevoked: string;
   readonly claimUnknown: string;
 
   readonly refused: PageMessage;
+  readonly expired: { readonly title: string; readonly text: (seller: Html) => Html };
   readonly crossSite: PageMessage;
   readonly tooOften: (seconds: number) => PageMessage;
   readonly away: PageMessage;
   readonly fault: (requestId: string) => PageMessage;
+  readonly tryAgain: string;
+}
+
+/** What depends on who takes the money: the service, or in mode B the seller. */
+export interface ModeTexts {
+  readonly history: string;
+  /** Undefined where there is nothing to add. */
+  readonly historyNote: ((seller: Html) => Html) | undefined;
+  readonly allHistory: (count: number) => string;
+  readonly next: string;
+  readonly nextTry: string;
+  readonly noNext: string;
+  readonly nextWith: (date: Html) => Html;
+  readonly endBefore: (date: Html) => Html;
+  readonly outcome: Readonly<Record<PaymentStatus, string>>;
+  /** About a period that failed: what comes of it. */
+  readonly triedAgain: (date: Html) => Html;
+  readonly noBenefits: string;
+  readonly nextPeriod: (date: Html) => Html;
+  readonly neverBegan: string;
+  readonly notTaken: string;
+  /** A notice above everything, about the period that was started last. */
+  readonly failedNotice: (cycleNo: number) => string;
+  readonly triedAgainNotice: (cycleNo: number, date: Html) => Html;
+  /** What ending means for what would come next. `next` is undefined when nothing would. */
+  readonly endNoMore: (next: { readonly amount: string; readonly date: Html } | undefined, seller: Html) => Html;
+  readonly endedNoMore: (seller: Html) => Html;
 }
 
 export interface PageMessage {
@@ -90,17 +152,8 @@ export interface PageMessage {
   readonly text: string;
 }
 
-export interface TimeFormat {
-  readonly format: (at: number) => string;
-}
-
-/** Replaces spaces by non-breaking ones. */
-export function keepOnOneLine(format: Intl.DateTimeFormat): TimeFormat {
-  return { format: (at) => format.format(at).replaceAll(' ', '\u00a0') };
-}
-
 /** The interface names no currency: all amounts are in yuan. */
 export function formatYuan(cents: number): string {
-  const yuan = Math.floor(cents / 100);
-  return `¥${yuan.toLocaleString('en')}.${String(cents % 100).padStart(2, '0')}`;
+  const yuan = String(Math.floor(cents / 100)).replace(/\B(?=(\d{3})+$)/g, ',');
+  return `¥${yuan}.${String(cents % 100).padStart(2, '0')}`;
 }

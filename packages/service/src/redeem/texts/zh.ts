@@ -1,25 +1,72 @@
-import { keepOnOneLine, type Texts } from './texts.js';
+import { html } from '../html.js';
+import { toDateParts } from './dates.js';
+import type { ModeTexts, Texts } from './texts.js';
 
-const ZONE = 'Asia/Shanghai';
-const date = new Intl.DateTimeFormat('zh-CN', { timeZone: ZONE, year: 'numeric', month: 'long', day: 'numeric' });
+const date = (at: number) => {
+  const { year, month, day } = toDateParts(at);
+  return html`<span class="date">${year}年${month + 1}月${day}日</span>`;
+};
+const dateTime = (at: number) => html`${date(at)} ${toDateParts(at).time}`;
+
+const debited: ModeTexts = {
+  history: '付款记录',
+  historyNote: undefined,
+  allHistory: (count) => `全部 ${count} 期`,
+  next: '下次扣款',
+  nextTry: '下次重试',
+  noNext: '无',
+  nextWith: (on) => html`下一期权益将于 ${on} 付款后发放。`,
+  endBefore: (on) => html`在 ${on} 之前退订，将不会扣款。`,
+  outcome: {
+    WAIT: '待扣款',
+    PROCESSING: '处理中',
+    SUCCESS: '已付款',
+    FAIL_RETRY: '暂未付款',
+    FAIL: '扣款失败',
+    BILLED: '已计费',
+    CANCELED: '已取消',
+    REFUND_PART: '部分退款',
+    REFUND_FULL: '已退款',
+  },
+  triedAgain: (on) => html`将于 ${on} 再次扣款，成功后发放权益。`,
+  noBenefits: '未扣款，该期没有权益。',
+  nextPeriod: (on) => html`不再重试。下一期将于 ${on} 开始。`,
+  neverBegan: '未扣款，订阅未生效。',
+  notTaken: '您已提前退订，未扣款。',
+  failedNotice: (cycleNo) => `第 ${cycleNo} 期扣款失败，该期没有权益。`,
+  triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期扣款失败，将于 ${on} 再次扣款，成功后发放该期权益。`,
+  endNoMore: (next) =>
+    next ? html`原定 ${next.date} 的 ${next.amount} 将不再扣款，之后各期也不再扣款。` : html`之后不再扣款。`,
+  endedNoMore: () => html`之后不再扣款。`,
+};
+
+const billed: ModeTexts = {
+  ...debited,
+  history: '计费记录',
+  historyNote: (seller) => html`由 ${seller} 计费。`,
+  next: '下一期',
+  nextTry: '下一期',
+  nextWith: (on) => html`下一期权益将于 ${on} 该期开始时发放。`,
+  endBefore: (on) => html`在 ${on} 之前退订，之后各期不再开始。`,
+  outcome: { ...debited.outcome, WAIT: '待计费', SUCCESS: '已计费', FAIL_RETRY: '暂未计费', FAIL: '未计费' },
+  triedAgain: (on) => html`该期将于 ${on} 开始。`,
+  noBenefits: '该期没有权益。',
+  nextPeriod: (on) => html`下一期将于 ${on} 开始。`,
+  neverBegan: '订阅未生效。',
+  notTaken: '您已提前退订。',
+  failedNotice: (cycleNo) => `第 ${cycleNo} 期未计费，该期没有权益。`,
+  triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期暂未计费，将于 ${on} 开始。`,
+  endNoMore: (_next, seller) => html`之后各期不再开始，我们会立即通知计费方 ${seller}。`,
+  endedNoMore: (seller) => html`之后各期不再开始，我们已通知计费方 ${seller}。`,
+};
 
 export const zh: Texts = {
   lang: 'zh-CN',
+  language: 'zh',
   gap: '',
-  date: keepOnOneLine(date),
-  dateTime: keepOnOneLine(
-    new Intl.DateTimeFormat('zh-CN', {
-      timeZone: ZONE,
-      year: 'numeric',
-      month: 'long',
-      day: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    }),
-  ),
-  // Not formatRange, which writes 2027/2/15 in this language.
-  dates: (from, to) => `${date.format(from)} – ${date.format(to)}`,
+  date,
+  dateTime,
+  dates: (from, to) => html`${date(from)} – ${date(to)}`,
   yourBenefits: '我的权益',
   status: {
     INITIALIZING: '首期扣款处理中',
@@ -30,60 +77,82 @@ export const zh: Texts = {
   },
   period: (cycleNo, totalCycles) => `第 ${cycleNo} 期，共 ${totalCycles} 期`,
   periodShort: (cycleNo) => `第 ${cycleNo} 期`,
-  timeZone: '以上时间均为北京时间（UTC+8）。',
+  timeZone: '时间均为北京时间（UTC+8）。',
+
+  backTo: (seller) => html`返回<span class="to"> ${seller}</span>`,
+  soldBy: (seller) => html`您在 ${seller} 的订阅`,
+  support: { phone: '致电', mail: '发邮件至', web: '帮助' },
+  terms: '服务条款',
 
   toClaim: '待领取',
   worth: (amount) => `价值 ${amount}`,
-  claimBy: (time) => `截止 ${time}`,
-  claim: '立即领取',
+  claimBy: (time) => html`请在 ${time} 前领取`,
+  daysLeft: (days) => (days === 0 ? '即将截止' : `仅剩 ${days} 天`),
+  claim: '领取',
+  claimAll: (count) => `全部领取（${count} 项）`,
+  allToClaim: (count) => `全部 ${count} 项待领取`,
+  openAgain: (seller) => html`需要更多时间？请从 ${seller} 重新打开本页面。`,
   nothingToClaim: '目前没有可领取的权益。',
-  nextWith: (date) => `下一期权益将于 ${date} 付款后发放。`,
-  olderToClaim: (count) => `更早还有 ${count} 项可领取`,
-  newerToClaim: (count) => `较新的还有 ${count} 项可领取`,
-  openUntil: (time) => `本页面可打开至 ${time}，请记下您的兑换码。`,
-  endedOpenUntil: (time) => `本页面可打开至 ${time}，请在此之前领取剩余权益，并记下您的兑换码。`,
+  openUntil: (time) => html`本页面可打开至 ${time}，请记下您的兑换码。`,
 
   yourCodes: '我的兑换码',
-  claimedOn: (time) => `领取于 ${time}`,
+  allCodes: (count) => `全部 ${count} 个兑换码`,
+  claimedOn: (time) => html`领取于 ${time}`,
   copy: '复制',
   copied: '已复制',
   qr: '二维码',
+  useAt: (host) => html`前往 ${host} 使用`,
   pending: '兑换码正在发放',
   pendingDetail: '您已领取成功，权益不会丢失。兑换码到达后会显示在这里。',
   checkAgain: '刷新查看',
 
   noLonger: '已失效',
-  expiredOn: (time) => `已于 ${time} 过期`,
+  pastCount: (count) => `${count} 项已失效`,
+  expiredOn: (time) => html`已于 ${time} 过期`,
   revoked: '已随退款收回',
+  nothingPast: '没有已失效的权益。',
 
-  earlier: '查看更早的权益',
-  newest: '返回最新一期',
+  doneOne: '领取成功',
+  donePending: '已领取',
+  doneAll: (count) => (count === 1 ? '领取成功' : `${count} 项全部领取成功`),
+  doneSome: (claimed, count) => `${count} 项中已领取 ${claimed} 项`,
+  doneNone: '未能领取',
+  notClaimedYet: '尚未领取，请再点一次。',
+
+  showMore: '查看更多',
+  fromStart: '回到开头',
+  back: '返回我的权益',
 
   subscription: '订阅信息',
-  nextPayment: '下次扣款',
-  nextTry: '下次重试',
-  paymentFailed: (cycleNo) => `第 ${cycleNo} 期扣款失败，该期没有权益。`,
-  paymentTriedAgain: (cycleNo, date) => `第 ${cycleNo} 期扣款失败，将于 ${date} 再次扣款，成功后发放该期权益。`,
-  noNextPayment: '无',
   amount: '价格',
   everyPeriod: (amount, period) => `${amount} / ${period}`,
   cadence: {
     DAY: (period) => (period === 1 ? '天' : `${period} 天`),
     MONTH: (period) => (period === 1 ? '月' : `${period} 个月`),
   },
-  endedOn: '退订时间',
+  endedOn: '退订日期',
   orderNumber: '订单号',
   channelOrderNumber: '渠道订单号',
+  mode: { SVC_DEDUCT: debited, CHANNEL_COLLECT: billed },
+  refunded: (amount, on) => html`已于 ${on} 退款 ${amount}`,
+  earlierRefunds: (count) => `另有 ${count} 笔更早的退款`,
+
+  keepTitle: '保存本页面',
+  keepText: (time) => html`您不会再收到新的链接，但可以保存一个长期链接，有效至最后的领取期限 ${time}。`,
+  keepOpen: '打开长期链接',
+  keepHow: '打开后请收藏该页面，或将网址发给自己。持有链接的人都可以领取，请勿外传。',
+  kept: (time) => html`这就是您的长期链接，有效至 ${time}，请收藏本页面，或将网址发给自己。`,
+  copyLink: '复制链接',
+  share: '分享',
 
   end: '退订',
-  endTitle: '确定要退订吗？',
-  endWhatStays: (until) => `已付款的权益仍归您所有。本页面可打开至 ${until}，请在此之前领取，并记下您的兑换码。`,
-  endNoMore: (amount, date) => `原定 ${date} 的 ${amount} 将不再扣款，之后各期也不再扣款。`,
-  endNoMorePayments: '之后不再扣款。',
-  endNoMorePeriods: '款项由您的订阅平台收取，我们会立即通知该平台，之后各期不再开始。',
+  endTitle: (product) => html`确定要退订 ${product} 吗？`,
+  endTitlePlain: '确定要退订吗？',
+  endKeepsUnclaimed: (count, until) => html`您尚未领取的 ${count} 项权益仍归您所有，可领取至 ${until}。`,
+  endKeepsCodes: (until) => html`已领取的兑换码仍归您所有。本页面可打开至 ${until}，请在此之前记下。`,
   endForGood: '退订后无法恢复，如需继续使用请重新订阅。',
   digits: '手机号后四位',
-  digitsHint: '请输入您在订阅平台登录所用手机号的后四位，以确认是您本人操作。',
+  digitsHint: (seller) => html`请输入您在 ${seller} 登录所用手机号的后四位，以确认是您本人操作。`,
   endConfirm: '确认退订',
   keep: '暂不退订',
   digitsForm: '请输入四位数字。',
@@ -96,8 +165,14 @@ export const zh: Texts = {
     COMPLETED: '该订阅的所有期数均已完成，无需退订。',
     TERMINATED: '首期扣款失败，该订阅未生效，不会扣款。',
   },
-  noMobile: '我们没有您的手机号，无法在此页面退订，请联系您订阅时所用的平台。',
-  back: '返回我的权益',
+  noMobile: (seller) => html`我们没有您的手机号，无法在此页面退订，请联系 ${seller}。`,
+
+  endedTitle: '订阅已结束',
+  endedText: (product, on) => html`${product} 已于 ${on} 退订。`,
+  endedLeft: (count, until) => html`还有 ${count} 项权益可以领取，截至 ${until}。`,
+  endedNothingLeft: (until) => html`没有待领取的权益。兑换码可查看至 ${until}，请记下。`,
+  endedQuote: '如有疑问，请提供此编号',
+  endedToBenefits: (toClaim) => (toClaim > 0 ? '去领取' : '查看兑换码'),
 
   claimExpired: '该权益在领取前已过期，无法再领取。',
   claimRevoked: '该权益已随退款收回，无法再领取。',
@@ -105,7 +180,12 @@ export const zh: Texts = {
 
   refused: {
     title: '链接无法打开',
-    text: '链接可能不完整或已过期。请回到您订阅时所用的应用或网站，从那里重新打开权益页面。如果那里已没有链接，请联系该平台。',
+    text: '链接可能没有复制完整。请回到您订阅时所用的应用或网站，从那里重新打开权益页面。如果那里已没有链接，请联系该平台。',
+  },
+  expired: {
+    title: '链接已过期',
+    text: (seller) =>
+      html`为保护您的权益，链接只在一段时间内有效。请从 ${seller} 重新打开权益页面。如果那里已没有链接，请与其联系。`,
   },
   crossSite: {
     title: '操作并非来自本页面',
@@ -121,6 +201,7 @@ export const zh: Texts = {
   },
   fault: (requestId) => ({
     title: '出错了',
-    text: `您的权益不会丢失，请稍后再试。如果问题持续出现，请将此编号告知您的订阅平台：${requestId}`,
+    text: `您的权益不会丢失，请稍后再试。如果问题持续出现，请提供此编号：${requestId}`,
   }),
+  tryAgain: '重试',
 };

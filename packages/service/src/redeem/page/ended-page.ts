@@ -1,0 +1,36 @@
+import { html, isolated } from '../html.js';
+import type { RedeemEnding } from '../page-sql.js';
+import { findLinkToKeep } from '../page-view.js';
+import { sellerOf } from '../seller.js';
+import { toShownText } from '../shown-text.js';
+import type { Visit } from '../visit.js';
+import { pageAddress } from './addresses.js';
+import { renderIllustration } from './illustrations.js';
+import { type Frame, renderDocument } from './layout.js';
+import { renderLinkToKeep } from './link-to-keep.js';
+import { renderSmallPrint } from './subscription-panel.js';
+
+/** That it is over, since when, what is left, and which number to quote. */
+export function renderEndedPage(frame: Frame, visit: Visit<RedeemEnding>): string {
+  const { texts } = frame;
+  const { link, read, channel } = visit;
+  const { order, toClaim, lastDeadline } = read;
+  const seller = sellerOf(channel);
+  const product = toShownText(read.productName);
+  const keep = findLinkToKeep(visit, order, lastDeadline, frame.root);
+  const left =
+    lastDeadline === null
+      ? texts.endedNothingLeft(texts.dateTime(link.exp * 1000))
+      : texts.endedLeft(toClaim, texts.dateTime(lastDeadline));
+  const main = html`<main class="page page-narrow"><section class="panel message">
+${renderIllustration('ended')}
+<h1>${texts.endedTitle}</h1>
+<p>${texts.endedText(isolated(product), texts.date(order.unsubscribedAt ?? order.createdAt))}${texts.gap}${texts.mode[order.settlementMode].endedNoMore(seller.nameHtml)}</p>
+<p>${left}</p>
+<p class="quote"><span class="meta">${texts.endedQuote}</span> <strong class="number">${String(order.orderNo)}</strong></p>
+<p class="actions"><a class="button" href="${pageAddress(frame, link)}">${texts.endedToBenefits(toClaim)}</a></p>
+</section>
+${keep && renderLinkToKeep(frame, keep)}</main>`;
+  const smallPrint = renderSmallPrint(frame, order);
+  return renderDocument(frame, { title: `${texts.endedTitle} · ${seller.name}`, seller, main, smallPrint });
+}

@@ -1,0 +1,57 @@
+import { type Html, html } from '../html.js';
+import type { SignedLink } from '../link.js';
+import { isClaimed, isGone, type PageBenefit, type PageView } from '../page-view.js';
+import type { Texts } from '../texts/texts.js';
+import { DONE_ANCHOR, pageAddress } from './addresses.js';
+import { benefitAnchor, renderBenefitHead } from './benefit-item.js';
+import { codeBytes, type PictureRoom, renderCheckAgain, renderCodes } from './codes.js';
+import { goneText } from './gone.js';
+import type { Frame } from './layout.js';
+
+/** Drawn by the style sheet, unless its reader wants nothing to move. */
+const TICK = html`<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="21"/><path d="M15 25l6 6 12-13"/></svg>`;
+
+const MOST_BYTES = 14_000;
+
+/** What was just claimed, with a result for each, read from the database: loading the page again changes nothing. */
+export function renderJustDone(
+  frame: Frame,
+  link: SignedLink,
+  { done }: PageView,
+  room: PictureRoom,
+): Html | undefined {
+  if (done.length === 0) return undefined;
+  const { texts } = frame;
+  const claimed = done.filter(isClaimed);
+  let bytes = MOST_BYTES;
+  const fitting = claimed.filter((one, index) => {
+    bytes -= codeBytes(frame, link, one);
+    return index === 0 || bytes >= 0;
+  });
+  const others = done.filter((one) => !isClaimed(one));
+  const more =
+    fitting.length < claimed.length
+      ? html`<p class="more"><a class="link" href="${pageAddress(frame, link, '/codes')}">${texts.yourCodes}</a></p>`
+      : undefined;
+  return html`<section class="panel done${claimed.length === 0 ? ' done-none' : ''}" id="${DONE_ANCHOR}" aria-labelledby="done-title" tabindex="-1">
+<div class="done-head">${claimed.length === 0 ? undefined : TICK}<h2 id="done-title">${titleOf(texts, done)}</h2></div>
+${fitting.length > 0 ? renderCodes(frame, link, fitting, room) : undefined}
+${others.length > 0 ? html`<ul class="list">${others.map((one) => renderOther(frame, one))}</ul>` : undefined}${renderCheckAgain(frame, link, claimed)}${more}</section>
+`;
+}
+
+function titleOf(texts: Texts, done: readonly PageBenefit[]): string {
+  const claimed = done.filter(isClaimed);
+  if (claimed.length === 0) return texts.doneNone;
+  if (claimed.length < done.length) return texts.doneSome(claimed.length, done.length);
+  if (claimed.every(({ code }) => code === null)) return texts.donePending;
+  return texts.doneAll(done.length);
+}
+
+function renderOther(frame: Frame, one: PageBenefit): Html {
+  const says = isGone(one) ? goneText(frame, one) : frame.texts.notClaimedYet;
+  return html`<li class="benefit gone" id="${benefitAnchor(one)}-done">
+${renderBenefitHead(frame, one, says, 'h3')}
+</li>
+`;
+}

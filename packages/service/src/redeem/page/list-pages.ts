@@ -1,0 +1,130 @@
+import { type Html, html, isolated, takeFitting } from '../html.js';
+import type { BenefitList, RedeemList, RedeemPayments, RedeemProduct } from '../page-sql.js';
+import { PAGE_ENTRIES } from '../page-sql.js';
+import { groupByPeriod, isClaimed, isGone, type PageBenefit, toPageBenefits } from '../page-view.js';
+import { sellerOf } from '../seller.js';
+import { toShownText } from '../shown-text.js';
+import type { Texts } from '../texts/texts.js';
+import type { Visit } from '../visit.js';
+import { benefitText, type PagePath, pageAddress } from './addresses.js';
+import { GIFT } from './benefit-item.js';
+import { renderClaimForm, renderGroups } from './claimable-groups.js';
+import { codeBytes, renderCodes } from './codes.js';
+import { renderGoneItem } from './gone.js';
+import { renderIllustration } from './illustrations.js';
+import { type Frame, renderDocument } from './layout.js';
+import { renderPayment } from './payments.js';
+import { renderSmallPrint } from './subscription-panel.js';
+
+/** Where each list of benefits has its page. */
+export const LIST_PATHS = { TO_CLAIM: '/benefits', CLAIMED: '/codes', PAST: '/past' } as const;
+
+/** Of the entries; of codes without their pictures. */
+const MAX_ENTRY_BYTES = 26_000;
+const MAX_CODE_BYTES = 18_000;
+/** Of the page without the document around it. */
+const MAX_BYTES = 45_000;
+
+interface ListPage {
+  readonly title: string;
+  readonly path: PagePath;
+  readonly content: Html;
+  /** The first entry of the next page. */
+  readonly next: string | undefined;
+  /** Whether the page does not begin with the list's first entry. */
+  readonly isLater: boolean;
+}
+
+/** One list of benefits, from the one that was asked for. */
+export function renderListPage(frame: Frame, visit: Visit<RedeemList>, list: BenefitList, now: number): string {
+  const benefits = toPageBenefits(visit, now);
+  const shown = benefits.slice(0, PAGE_ENTRIES);
+  const { content, count } = LIST_CONTENTS[list](frame, visit, shown, now);
+  const next = benefits[count];
+  return renderList(frame, visit, {
+    title: listTitle(frame.texts, list),
+    path: LIST_PATHS[list],
+    content: benefits.length === 0 ? renderEmpty(frame.texts, list) : content,
+    next: next && benefitText(next),
+    isLater: (visit.read.benefits[0]?.rank ?? 1) > 1,
+  });
+}
+
+interface ListContent {
+  readonly content: Html;
+  /** How many entries it has. */
+  readonly count: number;
+}
+
+const LIST_CONTENTS: Readonly<
+  Record<BenefitList, (frame: Frame, visit: Visit, shown: readonly PageBenefit[], now: number) => ListContent>
+> = {
+  TO_CLAIM(frame, visit, shown, now) {
+    const { groups, count } = renderGroups(frame, visit, groupByPeriod(shown), { now, mostBytes: MAX_ENTRY_BYTES });
+    return { content: html`${renderClaimForm(frame, visit.link)}\n${groups}`, count };
+  },
+  CLAIMED(frame, { link }, shown) {
+    let bytes = MAX_CODE_BYTES;
+    const codes = shown.filter(isClaimed).filter((one, index) => {
+      bytes -= codeBytes(frame, link, one);
+      return index === 0 || bytes >= 0;
+    });
+    return { content: renderCodes(frame, link, codes, { bytes: MAX_BYTES, isOpen: true }), count: codes.length };
+  },
+  PAST(frame, _visit, shown) {
+    const items = takeFitting(shown.filter(isGone), MAX_ENTRY_BYTES, (one) => renderGoneItem(frame, one));
+    return { content: html`<ul class="list">\n${items}</ul>`, count: items.length };
+  },
+};
+
+const listTitle = (texts: Texts, list: BenefitList): string =>
+  ({ TO_CLAIM: texts.toClaim, CLAIMED: texts.yourCodes, PAST: texts.noLonger })[list];
+
+function renderEmpty(texts: Texts, list: BenefitList): Html {
+  const says = list === 'PAST' ? texts.nothingPast : texts.nothingToClaim;
+  return html`<div class="nothing">${renderIllustration('empty')}<p class="empty">${says}</p></div>`;
+}
+
+/** Every period, from one back. */
+export function renderPaymentsPage(frame: Frame, visit: Visit<RedeemPayments>): string {
+  const { order, payments } = visit.read;
+  const mode = frame.texts.mode[order.settlementMode];
+  const shown = payments.slice(0, PAGE_ENTRIES);
+  const items = takeFitting(shown, MAX_ENTRY_BYTES, (payment) => renderPayment(frame, order, payment));
+  const note = mode.historyNote?.(sellerOf(visit.channel).nameHtml);
+  const next = payments[items.length];
+  return renderList(frame, visit, {
+    title: mode.history,
+    path: '/payments',
+    content: html`${note && html`<p class="meta">${note}</p>\n`}<ul class="list">\n${items}</ul>`,
+    next: next && String(next.cycleNo),
+    isLater: (payments[0]?.cycleNo ?? order.cycleNo) < order.cycleNo,
+  });
+}
+
+function renderList(frame: Frame, { channel, link, read }: Visit<RedeemProduct>, page: ListPage): string {
+  const { texts } = frame;
+  const seller = sellerOf(channel);
+  const product = toShownText(read.productName);
+  const to = (more: Readonly<Record<string, string>>) => pageAddress(frame, link, page.path, more);
+  const next =
+    page.next && html`<a class="button button-quiet" href="${to({ from: page.next })}">${texts.showMore}</a>`;
+  const first = page.isLater && html`<a class="link" href="${to({})}">${texts.fromStart}</a>`;
+  const main = html`<main class="page page-narrow">
+${GIFT}
+<p class="up"><a class="link" href="${pageAddress(frame, link)}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M10 3 5 8l5 5"/></svg>${texts.back}</a></p>
+<section class="panel" aria-labelledby="list">
+<p class="meta">${isolated(product)}</p>
+<h1 id="list">${page.title}</h1>
+${page.content}
+<p class="actions">${next}${first || undefined}</p>
+</section></main>`;
+  const smallPrint = renderSmallPrint(frame, read.order);
+  return renderDocument(frame, {
+    title: `${page.title} · ${product} · ${seller.name}`,
+    seller,
+    main,
+    hasWayBack: true,
+    smallPrint,
+  });
+}

@@ -1,0 +1,41 @@
+import { type Html, html } from '../html.js';
+import type { Seller } from '../seller.js';
+import type { PageMessage } from '../texts/texts.js';
+import { type Illustration, renderIllustration } from './illustrations.js';
+import { type Frame, renderDocument } from './layout.js';
+
+export interface MessagePage {
+  readonly drawing: Illustration;
+  readonly message: PageMessage;
+  /** Where to go on: an empty address is the page itself. Undefined when only the text can say. */
+  readonly again?: string | undefined;
+}
+
+/** A page with one message, which says nothing about whose it is. */
+export function renderMessagePage(frame: Frame, { drawing, message, again }: MessagePage): string {
+  const { texts } = frame;
+  const way =
+    again === undefined
+      ? undefined
+      : html`<p class="actions"><a class="button" href="${again}">${texts.tryAgain}</a></p>`;
+  const main = renderMessage(drawing, message.title, html`<p>${message.text}</p>${way}`);
+  return renderDocument(frame, { title: message.title, seller: undefined, main });
+}
+
+/** Of a link that was right and has run out. */
+export function renderExpiredPage(frame: Frame, seller: Seller): string {
+  const { title, text } = frame.texts.expired;
+  const way =
+    seller.shopUrl &&
+    html`<p class="actions"><a class="button" href="${seller.shopUrl}" rel="noopener noreferrer"><span>${frame.texts.backTo(seller.nameHtml)}</span></a></p>`;
+  const main = renderMessage('late', title, html`<p>${text(seller.nameHtml)}</p>${way}`);
+  return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main });
+}
+
+/** The frame of all pages with little on them. */
+export const renderMessage = (drawing: Illustration, title: string | Html, content: Html): Html =>
+  html`<main class="page page-narrow"><section class="panel message">
+${renderIllustration(drawing)}
+<h1>${title}</h1>
+${content}
+</section></main>`;

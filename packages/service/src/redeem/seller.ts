@@ -1,0 +1,70 @@
+import type { Channel } from '../catalog/channels/channel.js';
+import { type Html, isolated } from './html.js';
+import { cutText, toShownText } from './shown-text.js';
+
+/** Who sells the subscription, as the page shows it. */
+export interface Seller {
+  readonly name: string;
+  /** The same in a text, whatever its direction. */
+  readonly nameHtml: Html;
+  /** The first letter of the name, which stands where there is no logo. */
+  readonly monogram: string;
+  /** The name of a file under /redeem/images. */
+  readonly logo: string | null;
+  readonly accent: string | null;
+  readonly support: SupportContact | undefined;
+  readonly termsUrl: string | undefined;
+  readonly shopUrl: string | undefined;
+}
+
+export interface SupportContact {
+  readonly kind: 'phone' | 'mail' | 'web';
+  readonly href: string;
+  /** As it is read. */
+  readonly text: string;
+}
+
+/** It stands on a page many times, and has to fit on a phone. */
+const MAX_NAME = 60;
+
+const sellers = new WeakMap<object, Seller>();
+
+/** Made once for each version of the channel. */
+export function sellerOf(channel: Channel): Seller {
+  const known = sellers.get(channel);
+  if (known) return known;
+  const seller = createSeller(channel);
+  sellers.set(channel, seller);
+  return seller;
+}
+
+function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>): Seller {
+  const shown = cutText(toShownText(branding.displayName ?? name), MAX_NAME) || '·';
+  return {
+    name: shown,
+    nameHtml: isolated(shown),
+    monogram: ([...shown][0] ?? '').toUpperCase(),
+    logo: branding.logo,
+    accent: branding.accent,
+    support: branding.support === null ? undefined : toSupportContact(branding.support),
+    termsUrl: secureAddress(branding.termsUrl),
+    shopUrl: secureAddress(branding.shopUrl),
+  };
+}
+
+/** Undefined for any other than a whole https address: it becomes a link. */
+export function secureAddress(address: string | null): string | undefined {
+  if (address === null || !URL.canParse(address)) return undefined;
+  const { protocol, href } = new URL(address);
+  return protocol === 'https:' ? href : undefined;
+}
+
+/** Undefined for what is none of the three. */
+function toSupportContact(contact: string): SupportContact | undefined {
+  const text = toShownText(contact);
+  const web = secureAddress(text);
+  if (web !== undefined) return { kind: 'web', href: web, text: new URL(web).host };
+  if (/^[^\s@:/?#<>"]+@[^\s@:/?#<>"]+$/.test(text)) return { kind: 'mail', href: `mailto:${encodeURI(text)}`, text };
+  const digits = text.replace(/[^\d+]/g, '');
+  return /^\+?\d{3,20}$/.test(digits) ? { kind: 'phone', href: `tel:${digits}`, text } : undefined;
+}

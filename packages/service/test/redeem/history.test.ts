@@ -1,0 +1,131 @@
+import { redeemUrl } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RefundStage, refundStage } from '../refunds/support.js';
+import { unique } from '../support/demo.js';
+import { get, linkIn, textOf } from './support.js';
+
+/** What was paid, what was given back, and what comes of what failed. */
+
+let on: RefundStage;
+beforeAll(async () => {
+  on = await refundStage({ redeemOpensPerMinute: 100_000 });
+});
+afterAll(() => on.close());
+
+interface Opened {
+  readonly orderNo: string;
+  readonly path: string;
+}
+
+async function debited(): Promise<Opened> {
+  const channelUserId = unique('user');
+  const orderNo = await on.paidOrder({ channelUserId });
+  const { appId, callbackSecret } = on.channel.credentials;
+  const exp = Math.floor(on.service.clock.now() / 1000) + 86_400;
+  return {
+    orderNo,
+    path: redeemUrl({ host: '', orderNo, appId, channelUserId, exp }, Buffer.from(callbackSecret, 'base64')),
+  };
+}
+
+async function advance(orderNo: string, more: object): Promise<void> {
+  const { code, text } = await on.channel.call('sandbox/orders/advance', { orderNo, ...more });
+  expect(code, text).toBe('0');
+}
+
+const open = (path: string, lang = 'en') => get(on.service.baseUrl, path, { 'accept-language': lang });
+const read = async (path: string, lang?: string) => textOf(await open(path, lang));
+
+describe('payments', () => {
+  it('31 Jan to 30 Jun: the latest first, each with its outcome; all of them one link away', async () => {
+    const { orderNo, path } = await debited();
+    await advance(orderNo, { cycles: 5 });
+    await on.refund({ orderNo, cycleNo: 5 });
+    await on.refund({ orderNo, cycleNo: 6, amountCent: 500 });
+    on.service.clock.advance(86_400_000);
+    await on.refund({ orderNo, cycleNo: 6, amountCent: 300 });
+    on.service.clock.advance(-86_400_000);
+    const page = await open(path);
+    const text = textOf(page);
+    expect(text).toContain('Payments 30 Jun 2026 Period 6 ¥19.90 Partly refunded ¥3.00 refunded on 1 Feb 2026');
+    expect(text).toContain('¥5.00 refunded on 31 Jan 2026 31 May 2026 Period 5 ¥19.90 Refunded ¥19.90 refunded on');
+    expect(text).toContain('30 Apr 2026 Period 4 ¥19.90 Paid 31 Mar 2026 Period 3 ¥19.90 Paid All 6 payments');
+    expect(text).toContain('Next payment ¥19.90 31 Jul 2026');
+    const all = textOf(await open(linkIn(page, 'All 6 payments')));
+    expect(all).toMatch(/Payments 30 Jun 2026 .* 28 Feb 2026 Period 2 ¥19\.90 Paid 31 Jan 2026 Period 1 ¥19\.90 Paid/);
+    const chinese = await read(path, 'zh');
+    expect(chinese).toContain('付款记录 2026年6月30日 第 6 期 ¥19.90 部分退款 已于 2026年2月1日 退款 ¥3.00');
+    expect(chinese).toContain('2026年5月31日 第 5 期 ¥19.90 已退款 已于 2026年1月31日 退款 ¥19.90');
+  });
+
+  it('a refund that was not made is none', async () => {
+    const { orderNo, path } = await debited();
+    on.bank.onRefund = async () => ({ status: 'FAIL', reason: 'closed' }) as never;
+    await on.refund({ orderNo, cycleNo: 1 }).catch(() => undefined);
+    on.bank.reset();
+    const text = await read(path);
+    expect(text).toContain('31 Jan 2026 Period 1 ¥19.90 Paid');
+    expect(text).not.toContain('efunded');
+  });
+
+  it('one that failed for good stays, and says what happens next', async () => {
+    const { orderNo, path } = await debited();
+    await advance(orderNo, { outcomes: ['FAIL'], cycles: 1 });
+    expect(await read(path)).toContain(
+      '28 Feb 2026 Period 2 ¥19.90 Failed Nothing was taken, so this period has no benefits. ' +
+        'There is no further try. The next period begins on 31 Mar 2026.',
+    );
+    await advance(orderNo, { cycles: 1 });
+    const later = await read(path);
+    expect(later).toContain('31 Mar 2026 Period 3 ¥19.90 Paid 28 Feb 2026 Period 2 ¥19.90 Failed Nothing was taken');
+    expect(later).not.toContain('no further try');
+    expect(await read(path, 'zh')).toContain('2026年2月28日 第 2 期 ¥19.90 扣款失败 未扣款，该期没有权益。');
+  });
+
+  it('one that is tried again says when; one that was ended before says that nothing was taken', async () => {
+    const { orderNo, path } = await debited();
+    await advance(orderNo, { outcomes: ['FAIL_RETRY'], to: '2026-02-28 12:00:00' });
+    expect(await read(path)).toContain(
+      'Period 2 ¥19.90 Not paid yet Next try on 1 Mar 2026. The benefits come once it succeeds.',
+    );
+    await on.channel.call('orders/unsubscribe', { orderNo });
+    expect(await read(path)).toContain(
+      'Period 2 ¥19.90 Cancelled You ended the subscription first. Nothing was taken. 31 Jan 2026 Period 1 ¥19.90 Paid',
+    );
+  });
+});
+
+describe('mode B', () => {
+  /** What only whoever takes the money may say. */
+  const OURS = /debit|payment|will not be taken|was taken(?! back)|扣款|付款/i;
+
+  it('says who bills, and no word of a debit, on any page and in any state', async () => {
+    const { database } = on.service.fresh;
+    const states: readonly ((orderNo: string) => Promise<unknown>)[] = [
+      async () => undefined,
+      (orderNo) => database.query(`update benefits set status = 'REVOKED' where order_no = $1`, [orderNo]),
+      (orderNo) =>
+        database.query(`update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`, [orderNo]),
+      (orderNo) => on.channel.call('orders/unsubscribe', { orderNo }),
+    ];
+    const paths = ['', '/benefits', '/codes', '/past', '/payments', '/unsubscribe', '/ended'];
+    const looked: string[] = [];
+    for (const [state, change] of states.entries()) {
+      const { data } = await on.channel.call('orders/query', { orderNo: await on.collectedOrder() });
+      const { pathname, search } = new URL(data.redeemUrl);
+      await change(data.orderNo);
+      for (const path of paths) {
+        for (const lang of ['en', 'zh']) {
+          const text = await read(`${pathname}${path}${search}`, lang);
+          expect(OURS.exec(text)?.[0], `${state} ${path} ${lang}`).toBeUndefined();
+          looked.push(text);
+        }
+      }
+    }
+    const all = looked.join('\n');
+    expect(all).toContain('Billing Billed by Demo channel. 31 Jan 2026 Period 1 ¥19.90 Billed');
+    expect(all).toContain('计费记录 由 Demo channel 计费。 2026年1月31日 第 1 期 ¥19.90 已计费');
+    expect(all).toContain('Next period ¥19.90 28 Feb 2026');
+    expect(all).toContain('No further period begins. Demo channel, who bills you, has been told.');
+  });
+});
