@@ -57,8 +57,17 @@ function isSigned(headers, body) {
 function deal({ eventId, eventType, occurredAt, retryNo, data }) {
   if (dealtWith.has(eventId)) return print(`again     ${eventId}, retryNo ${retryNo}: it was dealt with`);
   dealtWith.add(eventId);
-  const what = data.paymentStatus ? `period ${data.cycleNo} ${data.paymentStatus}` : data.orderStatus;
+  const what = inWords(eventType, data);
   print(`event     ${eventId}  ${occurredAt}  ${eventType}  order ${data.orderNo}  ${what}`);
+}
+
+/** A type that is not here is acknowledged all the same: later versions may have more. */
+function inWords(eventType, data) {
+  if (eventType === 'order.status.changed') return data.orderStatus;
+  if (eventType === 'payment.status.changed') return `period ${data.cycleNo} ${data.paymentStatus}`;
+  // Where this is in earnest: tell the user, with the link under which it can be ended before. Not if it came too late.
+  if (eventType === 'payment.upcoming') return `period ${data.cycleNo} is due ${data.expectPayTime}: ${data.redeemUrl}`;
+  return '';
 }
 
 server.on('error', (error) => stop(`it cannot listen: ${error.message}`));

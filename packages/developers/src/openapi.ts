@@ -1,4 +1,4 @@
-import { CODES, HEADERS, MISTAKES, type ResultCode, WebhookAck } from '@perennial/wire';
+import { CODES, type EventType, HEADERS, MISTAKES, type ResultCode, WebhookAck } from '@perennial/wire';
 import { VALUE_MEANINGS } from './content/enums.js';
 import { ENVELOPE_FIELDS } from './content/fields.js';
 import { REQUEST_RULES } from './content/request-rules.js';
@@ -345,12 +345,18 @@ const DIAGNOSIS = {
   },
 };
 
+const WEBHOOK_SUMMARIES: Readonly<Record<EventType, string>> = {
+  'order.status.changed': 'An order changed',
+  'payment.status.changed': 'A period changed',
+  'payment.upcoming': 'A period is debited or billed soon, for channels that have asked for it',
+};
+
 function describeWebhook({ eventType, example, schema }: (typeof EVENTS)[number], schemas: SchemaNames): object {
   const body = showEncrypted(example);
   const headers = pushHeadersFor(example.eventId, JSON.stringify(body));
   return {
     operationId: operationId(eventType.replaceAll('.', '-')),
-    summary: eventType === 'order.status.changed' ? 'An order changed' : 'A period changed',
+    summary: WEBHOOK_SUMMARIES[eventType],
     description:
       'Sent to the callback address that an operator has registered. Signed as requests are, under `callbackSecret`, with the event id in the seventh line. Sent again until it is acknowledged, eleven times at most.',
     tags: ['Events'],

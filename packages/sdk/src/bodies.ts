@@ -7,6 +7,7 @@ import type {
   OrdersCreateRequest,
   RequestOf,
   StoredPaymentPayload,
+  StoredUpcomingPayload,
 } from '@perennial/wire';
 import type { Plain } from './fields.js';
 
@@ -62,6 +63,7 @@ export type EventRecord = Omit<EventRecordOnTheWire, 'eventType' | 'data'> &
   (
     | { eventType: 'order.status.changed'; data: OrderPayload }
     | { eventType: 'payment.status.changed'; data: StoredPaymentPayload }
+    | { eventType: 'payment.upcoming'; data: StoredUpcomingPayload }
   );
 
 interface AnswersOfTheirOwn {

@@ -109,7 +109,8 @@ describe('types', () => {
         expectTypeOf(event.data.mobile).toEqualTypeOf<string | null>();
         // @ts-expect-error: of the order's events
         event.data.orderStatus;
-      } else expectTypeOf(event.data.orderStatus).toExtend<string>();
+      } else if (event.eventType === 'payment.upcoming') expectTypeOf(event.data.redeemUrl).toEqualTypeOf<string>();
+      else expectTypeOf(event.data.orderStatus).toExtend<string>();
     });
     never(() => {
       const onError = () => undefined;

@@ -53,7 +53,35 @@ create function notice_time(due timestamptz, days integer) returns timestamptz
   language sql immutable parallel safe strict
   as $$ select to_timestamp(extract(epoch from due)::double precision - days * 86400) $$;
 
+-- Events of a third type, payment.upcoming: with addresses and pauses of its own.
+alter table callback_urls drop constraint callback_urls_event_type_check;
+alter table callback_urls add constraint callback_urls_event_type_check
+  check (event_type in ('*', 'order.status.changed', 'payment.status.changed', 'payment.upcoming'));
+alter table delivery_pauses drop constraint delivery_pauses_event_type_check;
+alter table delivery_pauses add constraint delivery_pauses_event_type_check
+  check (event_type in ('*', 'order.status.changed', 'payment.status.changed', 'payment.upcoming'));
+
+-- By their key they are among those that are not payment.status.changed, as in the index of events; this tells them from the
+-- others there.
+alter table due_events add column is_notice boolean not null default false;
+alter table undelivered_events add column is_notice boolean not null default false;
+alter table delivery_attempts add column is_notice boolean not null default false;
+
+create or replace function queue_events() returns trigger
+  language plpgsql as $$
+begin
+  insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, is_notice, cycle_to, recorded_at)
+  select channel_id % 16, recorded_at, event_no, case when cycle_to is null then 0 else cycle_no end, channel_id, order_no,
+    event_type = 'payment.status.changed', event_type = 'payment.upcoming', cycle_to, recorded_at
+  from written;
+  return null;
+end $$;
+
 -- Afterwards:
+-- Notices alone, the newest first: among the other events, they may be few. Other events have no entry.
+create index concurrently events_notices on events (channel_id, recorded_at, event_no) where event_type = 'payment.upcoming';
+create index concurrently delivery_attempts_of_notices on delivery_attempts (channel_id, recorded_at, event_no)
+  where outcome = 'ACCEPTED' and is_notice;
 -- The schedule of notices. Only orders of channels that want them have an entry.
 create index concurrently orders_to_notice on orders (notice_time(next_due_at, notice_days), order_no)
   where notice_days is not null and next_due_at is not null and status = 'ACTIVE' and noticed_cycle <= cycle_no

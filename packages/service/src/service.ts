@@ -43,6 +43,7 @@ import { createUnsubscriber } from './redeem/unsubscribe.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
 import { createAgreementEnder } from './subscriptions/steps/ending/end-by-institution.js';
 import { createBatchSettler } from './subscriptions/steps/payments/batch-settler.js';
+import { createRedeemLinks } from './subscriptions/store/orders/redeem-links.js';
 
 export interface ServiceDeps {
   readonly database: Database;
@@ -211,6 +212,7 @@ export function createService(deps: ServiceDeps): Service {
       : startEngine({
           ...deps,
           channels,
+          links: createRedeemLinks(redeemUrl, clock),
           gateways,
           fulfilments,
           settle,

@@ -37,7 +37,7 @@ export type PeriodType = (typeof periodTypes)[number];
 export const cycleTypes = ['SINGLE', 'MULTIPLE'] as const;
 export type CycleType = (typeof cycleTypes)[number];
 
-export const eventTypes = ['order.status.changed', 'payment.status.changed'] as const;
+export const eventTypes = ['order.status.changed', 'payment.status.changed', 'payment.upcoming'] as const;
 export type EventType = (typeof eventTypes)[number];
 
 /** What has become of an event. NO_CALLBACK: there was no address to send it to. */

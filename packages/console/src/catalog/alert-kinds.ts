@@ -78,6 +78,14 @@ const KINDS = {
       '请核对订单与账期。该订单会持续重试，其他订单不受影响。',
     ],
   ],
+  'upcoming-notice-failed': [
+    ['Notice before a debit cannot be written', '扣款前通知无法写入'],
+    ['The event before the next period of an order cannot be written.', '订单下一期扣款前的通知事件无法写入。'],
+    [
+      'Look at the order. It is tried again; other orders go on, and the period is debited or billed as planned.',
+      '请核对订单。系统会持续重试，其他订单不受影响，该期仍按计划扣款或计费。',
+    ],
+  ],
   'notice-for-unknown-attempt': [
     ['Notice about an unknown debit', '未知扣款的通知'],
     [

@@ -22,6 +22,8 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'refund-contradiction': '先判定为{1}，后上报{2}',
   'billing-failed': '数据库拒绝写入该期：{1}',
   'billing-failed|resolved': '该期已写入，或订单已结束',
+  'upcoming-notice-failed': '数据库拒绝写入该事件：{1}',
+  'upcoming-notice-failed|resolved': '该事件已写入，或无需再发送',
   'notice-for-unknown-attempt': '来自 {1}',
   'notice-for-unknown-agreement': '来自 {1}',
   'agreement-cancel-failed': '无应答',

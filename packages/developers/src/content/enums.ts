@@ -40,7 +40,11 @@ export const VALUE_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
   smsStatus: { SEND_SUCCESS: 'the code is on its way', SEND_FAIL: 'it could not be sent: try again' },
   periodType: { DAY: 'days', MONTH: 'calendar months' },
   cycleType: { SINGLE: 'orders of one period', MULTIPLE: 'orders of several periods' },
-  eventType: { 'order.status.changed': 'an order changed', 'payment.status.changed': 'a period changed' },
+  eventType: {
+    'order.status.changed': 'an order changed',
+    'payment.status.changed': 'a period changed',
+    'payment.upcoming': 'a period is debited or billed soon',
+  },
   deliveryStatus: {
     PENDING: 'still to be sent, or to be sent again',
     DELIVERED: 'acknowledged',

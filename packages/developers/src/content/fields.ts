@@ -212,10 +212,18 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'PaymentPayload.agreementShareFlag': 'True on an agreement that you have shared (A.2).',
   'PaymentPayload.mobileEncrypted':
     "The user's login mobile under your `aesKey`. Null unless `agreementShareFlag` is true.",
+  'UpcomingPayload.cycleNo': 'The period that comes next.',
+  'UpcomingPayload.expectPayTime': 'When it is to be debited, or in mode B billed.',
+  'UpcomingPayload.amountCent': 'What is to be debited or billed.',
+  'UpcomingPayload.agreementShareFlag': 'True on an agreement that you have shared (A.2).',
+  'UpcomingPayload.redeemUrl':
+    'The redemption page, where the user can end the subscription before. Made when the event is sent, for seven days; events/list has none.',
   'OrderStatusChangedEvent.retryNo': RETRY_NO,
   'OrderStatusChangedEvent.data': 'The order as it was when it happened.',
   'PaymentStatusChangedEvent.retryNo': RETRY_NO,
   'PaymentStatusChangedEvent.data': 'The period as it was when it happened.',
+  'PaymentUpcomingEvent.retryNo': RETRY_NO,
+  'PaymentUpcomingEvent.data': 'What is to come.',
   'WebhookAck.code': 'The text `0`.',
 };
 

@@ -149,7 +149,7 @@ can try your check on it. In earnest bodies come without spaces.</p>`;
   return {
     path: WEBHOOKS_PATH,
     title: 'What a receiver gets',
-    summary: 'The body and the headers of order.status.changed and payment.status.changed.',
+    summary: 'The body and the headers of order.status.changed, payment.status.changed and payment.upcoming.',
     kind: 'Reference',
     words: 'webhook webhooks callback notification push payload event events',
     body,

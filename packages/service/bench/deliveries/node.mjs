@@ -6,6 +6,7 @@ import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
+import { createRedeemLinks } from '../../dist/subscriptions/store/orders/redeem-links.js';
 import { answer } from '../renewals/answer.mjs';
 
 let deps;
@@ -15,7 +16,8 @@ answer({
   async open({ url, dataDir }) {
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
     const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
-    deps = { database, channels: createChannelRegistry(database, vault), clock, log: createLog('warn') };
+    const links = createRedeemLinks(() => 'http://localhost', clock);
+    deps = { database, channels: createChannelRegistry(database, vault), links, clock, log: createLog('warn') };
   },
   /** A node is there before the events are. */
   prepare() {

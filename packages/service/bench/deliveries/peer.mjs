@@ -55,9 +55,9 @@ answer({
 
 async function push({ channelId, eventNo, orderNo, ...event }) {
   const receiver = await receivers.get(channelId);
-  const { url } = receiver.payments;
-  const due = { eventNo, orderNo, cycleNo: 0, isPayment: true, retryNo: 0 };
-  const message = createMessage(receiver, due, { ...event, mobile: null, channelUserId: null });
+  const { url } = receiver.addresses[1];
+  const due = { eventNo, orderNo, cycleNo: 0, typeNo: 1, retryNo: 0 };
+  const message = createMessage(receiver, undefined, due, { ...event, mobile: null, channelUserId: null });
   const { headers, body } = signPush(receiver, new URL(url).pathname, message, clock.now());
   const answered = await request(url, {
     method: 'POST',

@@ -6,6 +6,7 @@ import { timeRange } from '../delivery/history/time-range.js';
 import { createPulledPushes } from '../delivery/receivers/pull-pushes.js';
 import type { Clock } from '../platform/clock.js';
 import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
+import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
 
 const PUSH_LIST: ListDefinition<PushRow, PushKey> = {
   endpoint: 'sandbox/events/pull',
@@ -17,10 +18,15 @@ const PUSH_LIST: ListDefinition<PushRow, PushKey> = {
 export interface PullEventsDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly links: RedeemLinks;
 }
 
 /** sandbox/events/pull (docs/decisions/0031). Nothing of it is written down. */
-export function createEventsPullAction({ clock, log }: PullEventsDeps): Action<EventsPullRequest, EventsPullData> {
+export function createEventsPullAction({
+  clock,
+  log,
+  links,
+}: PullEventsDeps): Action<EventsPullRequest, EventsPullData> {
   return async ({ channel, database, answer }, request) => {
     const { channelId } = channel;
     const { path } = request;
@@ -34,7 +40,7 @@ export function createEventsPullAction({ clock, log }: PullEventsDeps): Action<E
       request,
       (db, limit, { after }) => listPushes(db, channelId, from, limit, after),
     );
-    const pushes = await createPulledPushes({ db: database, log, channel, path, now: clock.now() }, rows);
+    const pushes = await createPulledPushes({ db: database, log, channel, links, path, now: clock.now() }, rows);
     return answer({ pushes, readAt: formatTime(readAt), nextCursor: paging.nextCursor });
   };
 }

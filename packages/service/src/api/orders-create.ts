@@ -92,6 +92,7 @@ async function createCollectedOrder(
     mobile_hash: user.mobileHash.toString('hex'),
     mobile: user.mobile,
     channel_agreement_ref: request.channelAgreementRef ?? null,
+    notice_days: channel.upcomingNoticeDays ?? null,
     benefits: product.benefits,
     benefits_expire_at: created.benefitsExpireAt,
     idempotency: toIdempotencyInsert(once.row, { state: 'DESCRIBED', answer: done }),

@@ -1,4 +1,5 @@
 import { createChannelRegistry } from '../catalog/channels/channel-registry.js';
+import { ALL_TYPE_NOS, typeNoOf } from '../delivery/event-type-sql.js';
 import { type DueEvent, readChannel, START } from '../delivery/queue/due-sql.js';
 import {
   type DeliveryOutcome,
@@ -67,7 +68,7 @@ async function setAside(
     const due = await readChannel(
       story.database,
       place,
-      { channelId: channel.channelId, isPayment: undefined },
+      { channelId: channel.channelId, typeNos: ALL_TYPE_NOS },
       ROWS_PER_STEP,
       end,
     );
@@ -84,10 +85,15 @@ async function readDue(
 ): Promise<DueEvent[]> {
   const { channelId } = staged.channel;
   const place = { shard: held.shard, after: START };
-  const found = await readChannel(story.database, place, { channelId, isPayment: undefined }, ROWS_PER_STEP, end);
+  const found = await readChannel(story.database, place, { channelId, typeNos: ALL_TYPE_NOS }, ROWS_PER_STEP, end);
   const due: DueEvent[] = [];
   for (const one of found) {
-    if (staged.appId === pause.appId && one.isPayment && toTime(one.nextAt) >= pause.since) continue;
+    if (
+      staged.appId === pause.appId &&
+      one.typeNo === typeNoOf('payment.status.changed') &&
+      toTime(one.nextAt) >= pause.since
+    )
+      continue;
     if (one.cycleTo === null) due.push(one);
     else
       due.push(

@@ -12,6 +12,7 @@ import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { Environment } from '../platform/settings.js';
 import type { SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';
+import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
 import { createBusinessReader } from './business-reader.js';
 import { mendFutureTimes } from './housekeeping/future-times-sql.js';
 import { createHousekeeping } from './housekeeping.js';
@@ -21,6 +22,7 @@ import { finishApprovedRefunds, workOffBulkRuns } from './jobs/bulk.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
 import { createFiguresJob } from './jobs/figures.js';
+import { alignNoticeDays, noticeDueOrders } from './jobs/notices.js';
 import { watchPoolStock } from './jobs/pool-stock.js';
 import { reconcileDays } from './jobs/reconciliation.js';
 import { renewDueOrders } from './jobs/renewals.js';
@@ -36,6 +38,7 @@ export interface EngineDeps extends AlertingDeps {
   readonly database: Database;
   readonly vault: Vault;
   readonly channels: ChannelRegistry;
+  readonly links: RedeemLinks;
   readonly gateways: Gateways;
   readonly fulfilments: Fulfilments;
   readonly settle: SettleInBatch;
@@ -107,6 +110,8 @@ export function startEngine(engine: EngineDeps) {
     compareClocks,
     mendTimes,
     runEveryWhileClockIsRight(1, 'billing', () => billDueOrders(database, deps.stopping)),
+    runEveryWhileClockIsRight(1, 'notices', () => noticeDueOrders(database, deps.stopping)),
+    runEveryWhileClockIsRight(1, 'days of notices', () => alignNoticeDays(database, deps.stopping)),
     runEveryWhileClockIsRight(1, 'without debit', () => expireAndCompleteDue(database, deps.stopping)),
     runEveryWhileClockIsRight(1, 'renewals', () => renewals.startRuns()),
     runEveryWhileClockIsRight(1, 'pending debits', () => pendingDebits.startRuns()),

@@ -26,9 +26,13 @@ interface Source {
  * The events of one kind, channel by channel, since that is what their index begins with. A status is looked for in the text
  * before the JSON is read: that is cheaper, and only what has it is read.
  */
-const eventsOf = (kind: 'payment' | 'order', which: string) => `channels c cross join lateral (
+const eventsOf = (
+  kind: 'payment.status.changed' | 'order.status.changed',
+  which: string,
+) => `channels c cross join lateral (
     select e.channel_id, e.recorded_at from events e
-    where e.channel_id = c.channel_id and (${isPayment('e')}) is ${kind === 'payment'} and ${within('e.recorded_at')} and ${which}
+    where e.channel_id = c.channel_id and (${isPayment('e')}) is ${kind === 'payment.status.changed'} and ${within('e.recorded_at')}
+      and e.event_type = '${kind}' and ${which}
     offset 0) t`;
 
 const hasStatus = (field: string, condition: (column: string) => string) => condition(`(e.data::json ->> '${field}')`);
@@ -46,7 +50,7 @@ const SOURCES: readonly Source[] = [
   {
     at: 't.recorded_at',
     from: eventsOf(
-      'order',
+      'order.status.changed',
       hasStatus('orderStatus', (column) => orderStatusIs(column, 'UNSUBSCRIBED', 'COMPLETED', 'TERMINATED')),
     ),
     figures: { orders_ended: 'count(*)' },
@@ -54,7 +58,7 @@ const SOURCES: readonly Source[] = [
   {
     at: 't.recorded_at',
     from: eventsOf(
-      'payment',
+      'payment.status.changed',
       `e.cycle_no > 1 and e.data like '%"FAIL"%' and ${hasStatus('paymentStatus', (column) => paymentStatusIs(column, 'FAIL'))}`,
     ),
     figures: { renewals_failed: 'count(*)' },

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type EventType, eventTypes } from '@perennial/wire/enums';
 import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import { parseEventId } from '../delivery/event-id.js';
+import { typeNoOf } from '../delivery/event-type-sql.js';
 import type { EventFilter, EventKey } from '../delivery/history/candidates-sql.js';
 import type { EventRow } from '../delivery/history/history-sql.js';
 import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
@@ -78,7 +79,7 @@ export async function sendTestEvent(
   const eventType: EventType = requireOneOf('the event type', asked, eventTypes);
   const channelId = await requireChannelId(operator.database, appId);
   const receiver = await createReceiverRegistry(operator.database, channels).get(channelId);
-  const url = (eventType === 'payment.status.changed' ? receiver.payments : receiver.orders)?.url;
+  const url = receiver.addresses[typeNoOf(eventType)]?.url;
   if (url === undefined) throw refusal('no-callback-address')`channel ${appId} has no address for ${eventType}`;
   const eventId = `test-${randomBytes(8).toString('hex')}`;
   // Before it is sent: what went out has its entry, whatever becomes of this node.

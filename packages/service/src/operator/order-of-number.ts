@@ -15,6 +15,7 @@ const SUBJECTS: Partial<Readonly<Record<AlertKind, (subject: string) => number |
   'refund-refused': orderOfRefund,
   'refund-contradiction': orderOfRefund,
   'billing-failed': parseOrderNo,
+  'upcoming-notice-failed': parseOrderNo,
   'claim-refused': orderOfClaim,
   'claim-unknown-for-a-day': orderOfClaim,
 };

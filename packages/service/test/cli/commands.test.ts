@@ -106,6 +106,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'set-ip-list', A, '203.0.113.7', '198.51.100.0/24,2001:db8::/32');
     await json('channel', 'set-limits', A, '--rate', '20');
     await json('channel', 'set-voided-period-events', A, 'off');
+    await json('channel', 'set-upcoming-notices', A, '5');
     await json('channel', 'set-frame-origins', A, 'https://shop.example,https://m.shop.example');
     await json('channel', 'set-encryption', A, '--answers', 'v2', '--refuse-v1');
     const logo = path.join(dataDir, 'logo.png');
@@ -128,6 +129,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
       rateBurst: 40,
       ipAllowList: ['203.0.113.7/32', '198.51.100.0/24', '2001:db8::/32'],
       voidedPeriodEvents: false,
+      upcomingNoticeDays: 5,
       frameOrigins: ['https://shop.example', 'https://m.shop.example'],
       answerEncryption: 'v2',
       acceptsV1: false,
@@ -155,6 +157,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'withdraw-product', A, 'VIP');
     await json('channel', 'set-callback', A, '--event', 'payment.status.changed', '--remove');
     await json('channel', 'set-ip-list', A, '--clear');
+    await json('channel', 'set-upcoming-notices', A, '5');
     await json('channel', 'set-frame-origins', A, '--clear');
     await json('channel', 'set-encryption', A, '--accept-v1');
     expect(await text('channel', 'show', A)).toMatch(
@@ -228,6 +231,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
       'channel.set-ip-list',
       'channel.set-limits',
       'channel.set-voided-period-events',
+      'channel.set-upcoming-notices',
       'channel.set-frame-origins',
       'channel.set-encryption',
       'channel.set-branding',
@@ -296,6 +300,8 @@ describe('for people', () => {
     ['channel', 'set-limits', 'test_people', '--rate', '9'],
     ['channel', 'set-frame-origins', 'test_people', 'https://shop.example'],
     ['channel', 'set-voided-period-events', 'test_people', 'off'],
+    ['channel', 'set-upcoming-notices', 'test_people', '1'],
+    ['channel', 'set-upcoming-notices', 'test_people', 'off'],
     ['channel', 'set-encryption', 'test_people', '--answers', 'v2'],
     ['product', 'show', 'VIP'],
     ['payment-channel', 'list'],
@@ -307,7 +313,7 @@ describe('for people', () => {
 
 describe('help', () => {
   const NOUNS = {
-    channel: 18,
+    channel: 19,
     product: 4,
     'payment-channel': 4,
     order: 5,

@@ -52,6 +52,8 @@ const REFUSALS: readonly Refusal[] = [
   [/whole number/, 'channel', 'set-limits', A, '--rate', 'many'],
   [/whole number/, 'channel', 'set-limits', A, '--rate', '-5'],
   [/on or off/, 'channel', 'set-voided-period-events', A, 'maybe'],
+  [/whole number/, 'channel', 'set-upcoming-notices', A, 'soon'],
+  [/from 1 to 30/, 'channel', 'set-upcoming-notices', A, '31'],
   [/either an address or --remove/, 'channel', 'set-callback', A],
   [/either an address or --remove/, 'channel', 'set-callback', A, 'https://a.example', '--remove'],
   [/either addresses or --clear/, 'channel', 'set-ip-list', A],

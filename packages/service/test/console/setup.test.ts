@@ -84,6 +84,7 @@ describe('a channel', () => {
       ipAllowList: ['203.0.113.0/24'],
       limits: { ratePerSecond: 5 },
       voidedPeriodEvents: false,
+      upcomingNoticeDays: 5,
       frameOrigins: ['https://shop.example'],
       encryption: { answers: 'v2', acceptsV1: false },
       callback: { eventType: '*', url: 'https://partner.example/events' },
@@ -96,16 +97,22 @@ describe('a channel', () => {
     expect((await admin.put('/channels/test_partner', change)).body).toMatchObject({
       channel: {
         ...{ status: 'SUSPENDED', ipAllowList: ['203.0.113.0/24'], ratePerSecond: 5, rateBurst: 10 },
-        ...{ voidedPeriodEvents: false, frameOrigins: ['https://shop.example'] },
+        ...{ voidedPeriodEvents: false, upcomingNoticeDays: 5, frameOrigins: ['https://shop.example'] },
         ...{ answerEncryption: 'v2', acceptsV1: false },
         callbackUrls: [{ eventType: '*', url: 'https://partner.example/events' }],
       },
       changed: true,
     });
     expect((await admin.put('/channels/test_partner', change)).body.changed).toBe(false);
-    const back = { status: 'ACTIVE', ipAllowList: [], callback: { eventType: '*', url: null } };
+    expect((await admin.put('/channels/test_partner', { upcomingNoticeDays: 31 })).status).toBe(400);
+    const back = {
+      status: 'ACTIVE',
+      ipAllowList: [],
+      upcomingNoticeDays: null,
+      callback: { eventType: '*', url: null },
+    };
     expect((await admin.put('/channels/test_partner', back)).body.channel).toMatchObject({
-      ...{ status: 'ACTIVE', ipAllowList: [], callbackUrls: [], ratePerSecond: 5 },
+      ...{ status: 'ACTIVE', ipAllowList: [], upcomingNoticeDays: null, callbackUrls: [], ratePerSecond: 5 },
     });
     expect((await admin.put('/channels/test_partner', {})).status).toBe(400);
     expect(await audited('channel.suspend')).toEqual([

@@ -2,6 +2,7 @@ import {
   decryptField,
   encryptField,
   endpoints,
+  eventTypes,
   HEADERS,
   sha256Hex,
   signRequest,
@@ -45,7 +46,7 @@ describe('the document', () => {
     expect(valid).toBe(true);
     expect(document.openapi).toBe('3.1.0');
     expect(Object.keys(document.paths)).toEqual(endpoints.map(({ path }) => path));
-    expect(Object.keys(document.webhooks)).toEqual(['order.status.changed', 'payment.status.changed']);
+    expect(Object.keys(document.webhooks)).toEqual(eventTypes);
     expect(new Set(operations().map(([, { operationId }]) => operationId)).size).toBe(endpoints.length);
   });
 
@@ -155,7 +156,7 @@ describe('the document', () => {
       const { sig = '', exp, ...named } = Object.fromEntries(new URL(link, 'http://x').searchParams) as Document;
       expect(verifyRedeemLink({ ...named, exp: Number(exp) }, sig, callbackSecret)).toBe(true);
     }
-    expect([pushes.length, links.length]).toEqual([2, expect.any(Number)]);
+    expect([pushes.length, links.length]).toEqual([eventTypes.length, expect.any(Number)]);
     expect(links.length).toBeGreaterThan(3);
   });
 });
@@ -236,7 +237,10 @@ describe('the story of the examples', () => {
     expect(new Set(EXAMPLES.map(({ endpoint }) => endpoint))).toEqual(new Set(endpoints.map((one) => one.name)));
     const { data } = await channel.call('sandbox/events/pull', { path: '/events', size: 4 });
     const told: Document[] = data.pushes.map(({ body }: { body: string }) => readable(JSON.parse(body)));
-    for (const [at, example] of EVENT_EXAMPLES.entries()) expect(names.learn(example, told[at + 1])).toEqual(example);
+    // The third is a notice, which nobody in the story has asked for.
+    for (const [at, example] of EVENT_EXAMPLES.slice(0, 2).entries()) {
+      expect(names.learn(example, told[at + 1])).toEqual(example);
+    }
   });
 });
 

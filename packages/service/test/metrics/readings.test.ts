@@ -96,6 +96,23 @@ describe('renewals', () => {
   });
 });
 
+it('notices before a debit count once they are due, and the oldest says for how long', async () => {
+  const [due, later] = [await on.collectedOrder(), await on.paidOrder()];
+  const dueIn = async (orderNo: string, time: string) =>
+    sql(`update orders set notice_days = 2, next_due_at = now() + $2::text::interval where order_no = $1`, [
+      orderNo,
+      time,
+    ]);
+  await dueIn(due, '47 h 50 min');
+  await dueIn(later, '48 h 10 min');
+  const read = await readOnce();
+  expect(sampleValue(read, 'perennial_notices_due')).toBe(1);
+  expect(sampleValue(read, 'perennial_notices_oldest_seconds')).toBeGreaterThanOrEqual(600);
+  expect(sampleValue(read, 'perennial_notices_oldest_seconds')).toBeLessThan(660);
+  await sql('update orders set notice_days = null');
+  expect(sampleValue(await readOnce(), 'perennial_notices_due')).toBe(0);
+});
+
 it('debits without a result count once they were asked about', async () => {
   on.institution.onDebit = async () => ({ kind: 'unknown' });
   on.institution.onQuery = async () => ({ kind: 'unknown' });

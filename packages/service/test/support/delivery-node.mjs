@@ -7,6 +7,7 @@ import { systemClock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
+import { createRedeemLinks } from '../../dist/subscriptions/store/orders/redeem-links.js';
 
 const settings = readSettings();
 const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => {} });
@@ -14,6 +15,7 @@ const pushClient = createPushClient({ allowLocalhost: true });
 const sending = startDeliveries({
   database,
   channels: createChannelRegistry(database, vault),
+  links: createRedeemLinks(() => 'http://localhost', systemClock),
   pushClient: {
     push: (url, sign) =>
       pushClient.push(url, () => {

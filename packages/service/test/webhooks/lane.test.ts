@@ -9,7 +9,7 @@ const due = (orderNo: number, eventNo: number): DueEvent => ({
   orderNo,
   eventNo,
   cycleNo: 0,
-  isPayment: false,
+  typeNo: 0,
   cycleTo: null,
   nextAt: '2026-11-15 12:00:00+08',
   recordedAt: null,
@@ -18,7 +18,7 @@ const due = (orderNo: number, eventNo: number): DueEvent => ({
 });
 
 const newLane = (known = new Set<EventKey>()) =>
-  new Lane({ key: '1', channelId: 1, shard: 1, isPayment: undefined, url: 'http://localhost/events', known });
+  new Lane({ key: '1', channelId: 1, shard: 1, typeNos: [0, 1, 2], url: 'http://localhost/events', known });
 
 const messageOf = (one: DueEvent): Message => ({ due: one, version: 1, eventId: '', head: '', tail: '' });
 

@@ -1,4 +1,4 @@
-import { type EventType, orderStatuses, paymentStatuses, periodTypes } from '../enums.js';
+import { type EventType, orderStatuses, paymentStatuses, periodTypes, settlementModes } from '../enums.js';
 import { Cents, Count, CycleNo, Enum, Identifier, Nullable, OutText, Time } from './common.js';
 import { type AnySchema, type Static, Type } from './type.js';
 
@@ -45,6 +45,25 @@ export const PaymentPayload = Type.Object({
 });
 export type PaymentPayload = Static<typeof PaymentPayload>;
 
+const storedUpcomingFields = {
+  orderNo: Identifier,
+  externalOrderNo: OutText,
+  channelUserId: OutText,
+  paymentOrderNo: Identifier,
+  cycleNo: CycleNo,
+  expectPayTime: Time,
+  amountCent: Cents,
+  settlementMode: Enum(settlementModes),
+  agreementShareFlag: Type.Boolean(),
+};
+
+/** As it is stored: the link is made when the event is sent, and comes last. */
+export const StoredUpcomingPayload = Type.Object(storedUpcomingFields);
+export type StoredUpcomingPayload = Static<typeof StoredUpcomingPayload>;
+
+export const UpcomingPayload = Type.Object({ ...storedUpcomingFields, redeemUrl: OutText });
+export type UpcomingPayload = Static<typeof UpcomingPayload>;
+
 /** The body of a webhook, around one of the payloads. */
 export function WebhookEnvelope<const Name extends EventType, Data extends AnySchema>(eventType: Name, data: Data) {
   return Type.Object({
@@ -62,11 +81,15 @@ export type OrderStatusChangedEvent = Static<typeof OrderStatusChangedEvent>;
 export const PaymentStatusChangedEvent = WebhookEnvelope('payment.status.changed', PaymentPayload);
 export type PaymentStatusChangedEvent = Static<typeof PaymentStatusChangedEvent>;
 
-export type WebhookEvent = OrderStatusChangedEvent | PaymentStatusChangedEvent;
+export const PaymentUpcomingEvent = WebhookEnvelope('payment.upcoming', UpcomingPayload);
+export type PaymentUpcomingEvent = Static<typeof PaymentUpcomingEvent>;
+
+export type WebhookEvent = OrderStatusChangedEvent | PaymentStatusChangedEvent | PaymentUpcomingEvent;
 
 export const WEBHOOK_EVENTS = {
   'order.status.changed': OrderStatusChangedEvent,
   'payment.status.changed': PaymentStatusChangedEvent,
+  'payment.upcoming': PaymentUpcomingEvent,
 } as const satisfies Record<EventType, AnySchema>;
 
 /** What a channel answers; nothing else in its body is read. */

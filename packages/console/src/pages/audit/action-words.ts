@@ -29,6 +29,7 @@ const useTexts = dictionary({
   'channel.set-frame-origins': ['Set where the page may be framed', '设置嵌入来源'],
   'channel.set-ip-list': ['Set the addresses of a channel', '设置 IP 白名单'],
   'channel.set-limits': ['Set the limits of a channel', '设置渠道限额'],
+  'channel.set-upcoming-notices': ['Set the notices before a debit', '设置扣款前通知'],
   'channel.set-voided-period-events': ['Set the events of voided periods', '设置作废账期事件'],
   'channel.suspend': ['Suspended a channel', '停用渠道'],
   'channel.withdraw-payment-channel': ['Took a payment channel from a channel', '取消支付通道授权'],

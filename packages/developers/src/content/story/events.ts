@@ -1,7 +1,7 @@
 import type { EventType } from '@perennial/wire';
 import { pushHeadersFor, RECEIVER_PATH } from '../../demonstration.js';
 import { A1, A2, type Example, type Order, PAGE, STORY_TIME } from './cast.js';
-import { orderPayload, paymentPayload } from './orders-and-periods.js';
+import { orderPayload, paymentPayload, upcomingPayload } from './orders-and-periods.js';
 
 /** What is told of the story, and what a channel may ask about that. */
 
@@ -31,8 +31,21 @@ const FIRST_EVENT = paymentEvent('1', A1, null);
 const FIRST_BODY = JSON.stringify(FIRST_EVENT);
 const ORDER_EVENT = orderEvent('2', A1);
 
+/** Five days before the second period. */
+const UPCOMING_EVENT: EventExample = {
+  eventId: '8',
+  eventType: 'payment.upcoming',
+  occurredAt: '2026-02-10 12:00:00',
+  retryNo: 0,
+  data: upcomingPayload(A1),
+};
+
 /** One of each type, for the page that describes them. */
-export const EVENT_EXAMPLES: readonly EventExample[] = [ORDER_EVENT, paymentEvent('3', A2, '13900000002')];
+export const EVENT_EXAMPLES: readonly EventExample[] = [
+  ORDER_EVENT,
+  paymentEvent('3', A2, '13900000002'),
+  UPCOMING_EVENT,
+];
 
 export const EVENTS_OF_THE_STORY: readonly Example[] = [
   {

@@ -7,6 +7,9 @@ import { DUE, type Order, PUBLIC_URL, STORY_TIME } from './cast.js';
 const PRICE = 1990;
 /** A link is good for seven days. */
 const LINK_ENDS = 1_769_054_400;
+const LINK_OF_NOTICE_ENDS = 1_771_300_800;
+/** Of a link in a body that is signed: what is put in when a page is served would change its bytes. */
+const SIGNED_HOST = 'https://pay.example';
 
 interface Progress {
   readonly status?: string;
@@ -53,11 +56,8 @@ export function mainOrder(order: Order, { status = 'ACTIVE', started, nextPayTim
   };
 }
 
-const linkOf = ({ orderNo, channelUserId }: Order): string =>
-  redeemUrl(
-    { host: PUBLIC_URL, orderNo, appId: DEMONSTRATION.appId, channelUserId, exp: LINK_ENDS },
-    bytesOf(DEMONSTRATION.callbackSecret),
-  );
+const linkOf = ({ orderNo, channelUserId }: Order, exp = LINK_ENDS, host = PUBLIC_URL): string =>
+  redeemUrl({ host, orderNo, appId: DEMONSTRATION.appId, channelUserId, exp }, bytesOf(DEMONSTRATION.callbackSecret));
 
 /** The first period, as payments/query has it. */
 export const firstPeriod = (order: Order, more: Readonly<Record<string, unknown>> = {}) => ({
@@ -108,4 +108,18 @@ export const paymentPayload = (order: Order, sharedMobile: string | null) => ({
   paymentStatus: 'SUCCESS',
   agreementShareFlag: sharedMobile !== null,
   mobileEncrypted: sharedMobile,
+});
+
+/** `data` of the notice before the second period. */
+export const upcomingPayload = (order: Order) => ({
+  orderNo: order.orderNo,
+  externalOrderNo: order.externalOrderNo,
+  channelUserId: order.channelUserId,
+  paymentOrderNo: paymentOrderNo(order, 2),
+  cycleNo: 2,
+  expectPayTime: DUE[1],
+  amountCent: PRICE,
+  settlementMode: 'SVC_DEDUCT',
+  agreementShareFlag: false,
+  redeemUrl: linkOf(order, LINK_OF_NOTICE_ENDS, SIGNED_HOST),
 });

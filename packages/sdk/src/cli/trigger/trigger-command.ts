@@ -157,7 +157,8 @@ function describePeriods({ paymentRecords }: MainOrder): string[][] {
 
 function describeEvent({ eventId, lastEventId, eventType, data }: EventRecord): string[] {
   const id = lastEventId === null ? eventId : `${eventId} to ${lastEventId}`;
-  if (!('paymentStatus' in data)) return [id, eventType, data.orderStatus];
+  if ('orderStatus' in data) return [id, eventType, data.orderStatus];
+  if (!('paymentStatus' in data)) return [id, eventType, `period ${data.cycleNo}`];
   const last = lastEventId?.split('-')[1];
   const periods = last === undefined ? `period ${data.cycleNo}` : `periods ${data.cycleNo} to ${last}, an event each`;
   return [id, eventType, data.paymentStatus, periods];

@@ -21,6 +21,8 @@ export interface ChannelView {
   readonly rateBurst: number;
   readonly ipAllowList: readonly string[];
   readonly voidedPeriodEvents: boolean;
+  /** So many days before a period the channel is told of it. Null: it is not. */
+  readonly upcomingNoticeDays: number | null;
   /** Origins whose pages may show the redemption page in a frame. */
   readonly frameOrigins: readonly string[];
   /** The version of encrypted fields in events, and in answers to requests without encrypted fields. */
@@ -47,7 +49,7 @@ export type CallbackEventType = EventType | '*';
 const DESCRIBE_CHANNELS = statement({
   text: `select c.channel_id::text as "channelId", c.app_id as "appId", c.name, c.status,
        c.rate_per_second as "ratePerSecond", c.rate_burst as "rateBurst", c.ip_allow_list::text[] as "ipAllowList",
-       c.voided_period_events as "voidedPeriodEvents", c.frame_origins as "frameOrigins",
+       c.voided_period_events as "voidedPeriodEvents", c.upcoming_notice_days as "upcomingNoticeDays", c.frame_origins as "frameOrigins",
        c.answer_encryption as "answerEncryption", c.accepts_v1 as "acceptsV1",
        (select coalesce(json_agg(json_build_object('eventType', u.event_type, 'url', u.url) order by u.event_type), '[]')
         from callback_urls u where u.channel_id = c.channel_id) as "callbackUrls",
@@ -75,6 +77,7 @@ const DESCRIBE_CHANNELS = statement({
     rateBurst: 'integer',
     ipAllowList: 'text[]',
     voidedPeriodEvents: 'boolean',
+    upcomingNoticeDays: 'integer?',
     frameOrigins: 'text[]',
     answerEncryption: 'text',
     acceptsV1: 'boolean',
@@ -259,6 +262,15 @@ const STORE_VOIDED_PERIOD_EVENTS = statement({
 
 export async function storeVoidedPeriodEvents(tx: Queryable, channelId: number, send: boolean): Promise<void> {
   await tx.query(STORE_VOIDED_PERIOD_EVENTS, [channelId, send]);
+}
+
+const STORE_UPCOMING_NOTICE_DAYS = statement({
+  text: 'update channels set upcoming_notice_days = $2 where channel_id = $1',
+  parameters: ['bigint', 'integer'],
+});
+
+export async function storeUpcomingNoticeDays(tx: Queryable, channelId: number, days: number | null): Promise<void> {
+  await tx.query(STORE_UPCOMING_NOTICE_DAYS, [channelId, days]);
 }
 
 const STORE_FRAME_ORIGINS = statement({

@@ -15,6 +15,10 @@ export function parseWholeNumberOrNone(value: string): OrNone<number> {
   return value === 'none' ? value : parseWholeNumber(value);
 }
 
+export function parseWholeNumberOrOff(value: string): number | 'off' {
+  return value === 'off' ? value : parseWholeNumber(value);
+}
+
 /** For options that may be repeated and may also hold several values with commas. */
 export function appendList(value: string, before: readonly string[] = []): string[] {
   return [...before, ...parseList(value)];

@@ -26,6 +26,8 @@ export const channel = Type.Object({
   rateBurst: count,
   ipAllowList: strings,
   voidedPeriodEvents: Type.Boolean(),
+  /** So many days before a period payment.upcoming is sent. Null: it is not. */
+  upcomingNoticeDays: Type.OrNull(count),
   frameOrigins: strings,
   answerEncryption: oneOf(...encryptionVersions),
   acceptsV1: Type.Boolean(),
@@ -59,6 +61,8 @@ export const channelChange = Type.Object({
   ipAllowList: Type.Optional(strings),
   limits: Type.Optional(Type.Object({ ratePerSecond: Type.Integer(), rateBurst: Type.Optional(Type.Integer()) })),
   voidedPeriodEvents: Type.Optional(Type.Boolean()),
+  /** 1 to 30. Null: none are sent. */
+  upcomingNoticeDays: Type.Optional(Type.OrNull(Type.Integer())),
   frameOrigins: Type.Optional(strings),
   encryption: Type.Optional(
     Type.Object({

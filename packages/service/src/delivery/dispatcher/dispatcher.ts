@@ -4,6 +4,7 @@ import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { BusinessCounts } from '../../platform/metrics/counts.js';
+import type { RedeemLinks } from '../../subscriptions/store/orders/redeem-links.js';
 import { createReceiverRegistry } from '../receivers/receivers.js';
 import type { PushClient } from '../transport/push-client.js';
 import { DueReader } from './due-reader.js';
@@ -16,6 +17,8 @@ import { ReadsInProgress } from './reads-in-progress.js';
 export interface DispatcherDeps {
   readonly database: Database;
   readonly channels: ChannelRegistry;
+  /** For events that carry one. */
+  readonly links: RedeemLinks;
   readonly pushClient: PushClient;
   readonly clock: Clock;
   readonly log: Logger;
@@ -44,7 +47,7 @@ export interface Dispatcher {
  * push ended is written only while the shard is still held under the same epoch.
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { database, channels, pushClient, log, counts, dueBy } = deps;
+  const { database, channels, links, pushClient, log, counts, dueBy } = deps;
   const receivers = createReceiverRegistry(database, channels);
   const reads = new ReadsInProgress();
   const now = () => dueBy?.now();
@@ -61,7 +64,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     onUnblocked: (shard) => loop.addLanesOf(shard),
   });
   const recordOutcome = outcomes.add.bind(outcomes);
-  const loader = new LaneLoader({ database, receivers, log, reads, recordOutcome, now });
+  const loader = new LaneLoader({ database, receivers, links, log, reads, recordOutcome, now });
   const loop = new PushLoop({ ...deps, shards, receivers, loader, outcomes });
   const onLaneFilled = loop.addLane.bind(loop);
   const reader = new DueReader({ database, receivers, log, reads, shards: shards.byNumber, onLaneFilled, now });

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type Database, isDatabaseAway } from '../../platform/db/database.js';
+import { ALL_TYPE_NOS } from '../event-type-sql.js';
 import {
   channelOf,
   type DueEvent,
@@ -13,7 +14,7 @@ import {
 } from '../queue/due-sql.js';
 import { setAsideWithoutAddress } from '../queue/finish-sql.js';
 import { SHARDS } from '../queue/shards-sql.js';
-import type { Address, Receiver, Receivers } from '../receivers/receivers.js';
+import type { Receiver, Receivers } from '../receivers/receivers.js';
 import type { Lane } from './lane.js';
 import type { ReadsInProgress } from './reads-in-progress.js';
 import type { Shard } from './shard.js';
@@ -95,13 +96,12 @@ export class DueReader {
       const receiver = found[index];
       shard.mustReread.delete(kind);
       if (!receiver) continue;
-      const { isPayment } = channelOf(kind);
-      const address = addressFor(receiver, isPayment);
+      const address = receiver.addresses[channelOf(kind).typeNo];
       // Without an address there is no lane: the whole shard is read again, and what is found of this kind is put aside.
       if (!address) shard.cursor.rewind();
       else if (address.paused) this.heldBack.set(kind, receiver.version);
       else {
-        const lane = shard.laneFor(receiver, isPayment, address.url);
+        const lane = shard.laneFor(receiver, address);
         lane.deferToDatabase(START);
         this.deps.onLaneFilled(lane);
       }
@@ -132,7 +132,7 @@ export class DueReader {
     } catch (err) {
       if (isDatabaseAway(err)) throw err;
       this.deps.log.error({ err, channelId }, 'a channel could not be read, and its events wait');
-      for (const isPayment of [true, false]) this.heldBack.set(kindOf({ channelId, isPayment }), 0);
+      for (const typeNo of ALL_TYPE_NOS) this.heldBack.set(kindOf({ channelId, typeNo }), 0);
       return undefined;
     }
   }
@@ -141,12 +141,12 @@ export class DueReader {
   private giveToLanes(shard: Shard, receiver: Receiver, due: readonly DueEvent[]): DueEvent[] {
     const withoutAddress: DueEvent[] = [];
     for (const one of due) {
-      const address = addressFor(receiver, one.isPayment);
+      const address = receiver.addresses[one.typeNo];
       if (shard.mustReread.size > 0 && shard.mustReread.has(kindOf(one))) continue;
       if (!address) withoutAddress.push(one);
       else if (address.paused) this.heldBack.set(kindOf(one), receiver.version);
       else {
-        const lane = shard.laneFor(receiver, one.isPayment, address.url);
+        const lane = shard.laneFor(receiver, address);
         lane.offer(one);
         this.deps.onLaneFilled(lane);
       }
@@ -167,9 +167,6 @@ function deferToSkippedLanes(skipped: readonly Lane[], shard: Shard, after: DueP
     if (lane.shard === shard.shard && !mustReread) lane.deferToDatabase(after);
   }
 }
-
-const addressFor = ({ payments, orders }: Receiver, isPayment: boolean): Address | undefined =>
-  isPayment ? payments : orders;
 
 function groupBy<Item, Key>(items: readonly Item[], key: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();

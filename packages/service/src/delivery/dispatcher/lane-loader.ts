@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/db/database.js';
+import type { RedeemLinks } from '../../subscriptions/store/orders/redeem-links.js';
 import { type DueEvent, keyOf, readChannel, readEvents, type StoredEvent } from '../queue/due-sql.js';
 import { expandRange, type PushOutcome } from '../queue/finish-sql.js';
 import { createMessage, type Message } from '../receivers/message.js';
@@ -11,6 +12,7 @@ import { type FinishedPush, leadsTo, type Shard } from './shard.js';
 export interface LaneLoaderDeps {
   readonly database: Database;
   readonly receivers: Receivers;
+  readonly links: RedeemLinks;
   readonly log: Logger;
   readonly reads: ReadsInProgress;
   /** For events that cannot be sent at all. */
@@ -93,7 +95,7 @@ export class LaneLoader {
   private prepareMessage(receiver: Receiver, due: DueEvent, event: StoredEvent | undefined): Message | Unsendable {
     if (!event) return unsendable('the event is past its retention', true);
     try {
-      return createMessage(receiver, due, event);
+      return createMessage(receiver, this.deps.links, due, event);
     } catch (err) {
       this.deps.log.error({ err, eventId: String(keyOf(due)) }, 'an event could not be put together');
       return unsendable('the event could not be put together', false);

@@ -19,8 +19,8 @@ export interface LaneOptions {
   readonly key: string;
   readonly channelId: number;
   readonly shard: number;
-  /** Undefined: both kinds of events go to this address. */
-  readonly isPayment: boolean | undefined;
+  /** The types of events that go to this address. */
+  readonly typeNos: readonly number[];
   readonly url: string;
   /** The keys of the whole shard that are in memory: queued, under way, or finished and not written yet. */
   readonly known: Set<EventKey>;
@@ -37,7 +37,7 @@ export class Lane {
   readonly key: string;
   readonly channelId: number;
   readonly shard: number;
-  readonly isPayment: boolean | undefined;
+  readonly typeNos: readonly number[];
   readonly url: string;
   /** The part of the address that is signed. */
   readonly path: string;
@@ -59,11 +59,11 @@ export class Lane {
   /** The earliest position that was deferred since the last of those reads began. */
   private deferredSinceRead: DuePosition | undefined;
 
-  constructor({ key, channelId, shard, isPayment, url, known }: LaneOptions) {
+  constructor({ key, channelId, shard, typeNos, url, known }: LaneOptions) {
     this.key = key;
     this.channelId = channelId;
     this.shard = shard;
-    this.isPayment = isPayment;
+    this.typeNos = typeNos;
     this.url = url;
     this.path = new URL(url).pathname;
     this.known = known;
@@ -202,8 +202,7 @@ export class Lane {
 
   /** The kinds of events that go through it. */
   kinds(): number[] {
-    const both = this.isPayment === undefined ? [true, false] : [this.isPayment];
-    return both.map((isPayment) => kindOf({ channelId: this.channelId, isPayment }));
+    return this.typeNos.map((typeNo) => kindOf({ channelId: this.channelId, typeNo }));
   }
 }
 

@@ -1,7 +1,7 @@
 import { type DueEvent, type EventKey, keyOf } from '../queue/due-sql.js';
 import type { PushOutcome } from '../queue/finish-sql.js';
 import type { HeldShard } from '../queue/shards-sql.js';
-import type { Receiver } from '../receivers/receivers.js';
+import type { Address, Receiver } from '../receivers/receivers.js';
 import { Lane } from './lane.js';
 import { createShardCursor } from './shard-cursor.js';
 
@@ -31,15 +31,13 @@ export class Shard implements HeldShard {
     this.epoch = epoch;
   }
 
-  /** One lane for each address: where both kinds of events go to the same one, they keep their order. */
-  laneFor(receiver: Receiver, isPayment: boolean, url: string): Lane {
-    const { channelId } = receiver;
-    const isForBothKinds = haveSameAddress(receiver);
-    const key = `${channelId} ${isForBothKinds ? 'both' : isPayment} ${url}`;
+  /** One lane for each address: where several types of events go to the same one, they keep their order. */
+  laneFor({ channelId }: Receiver, { typeNos, url }: Address): Lane {
+    const key = laneKey(channelId, typeNos, url);
     const existing = this.lanes.get(key);
     if (existing) return existing;
     const { shard, known } = this;
-    const lane = new Lane({ key, channelId, shard, isPayment: isForBothKinds ? undefined : isPayment, url, known });
+    const lane = new Lane({ key, channelId, shard, typeNos, url, known });
     this.lanes.set(key, lane);
     return lane;
   }
@@ -78,10 +76,9 @@ export interface FinishedPush extends PushOutcome {
 
 /** Whether the events of a lane still go to its address. */
 export function leadsTo(receiver: Receiver, lane: Lane): boolean {
-  const address = lane.isPayment === false ? receiver.orders : receiver.payments;
-  return address?.url === lane.url && !address.paused && (lane.isPayment === undefined) === haveSameAddress(receiver);
+  const address = receiver.addresses[lane.typeNos[0] ?? 0];
+  if (!address || address.paused) return false;
+  return laneKey(receiver.channelId, address.typeNos, address.url) === lane.key;
 }
 
-function haveSameAddress({ payments, orders }: Receiver): boolean {
-  return payments?.url === orders?.url && payments?.paused === orders?.paused;
-}
+const laneKey = (channelId: number, typeNos: readonly number[], url: string) => `${channelId} ${typeNos.join()} ${url}`;

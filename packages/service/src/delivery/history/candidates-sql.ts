@@ -1,5 +1,6 @@
 import type { DeliveryStatus, EventType } from '@perennial/wire';
 import { fromEpochMicros, fromEpochMs } from '../../platform/db/time-sql.js';
+import { isNotice } from '../event-type-sql.js';
 import { isPayment } from './attempts-sql.js';
 import { progress, STATUS, WHOLE } from './history-sql.js';
 import type { InstantRange } from './time-range.js';
@@ -44,9 +45,9 @@ export function newestEvents(
     return `select c.recorded_at, c.event_no from (${events} offset 0) c where c.channel_id = $1 ${hasStatus} ${page}`;
   }
 
-  /** Each kind of event has its stretch of the index; the newest of both come first. */
-  const ofBothKinds = (isKind: Readonly<Record<Kind, string>>, keys: (conditions: string) => string) => {
-    const kinds = KINDS.filter((kind) => eventType?.startsWith(kind) ?? true);
+  /** Each kind of event has its stretch of an index; the newest of all come first. */
+  const ofEachKind = (isKind: Readonly<Record<Kind, string>>, keys: (conditions: string) => string) => {
+    const kinds = eventType === undefined ? BOTH_HALVES : [eventType];
     const each = kinds.map((kind) => `(${keys(['c.channel_id = $1', isKind[kind], ...place].join(' and '))} ${page})`);
     return `select c.recorded_at, c.event_no from (${each.join(' union all ')}) c ${page}`;
   };
@@ -57,23 +58,23 @@ export function newestEvents(
        from ${table} c where ${conditions} ${NEWEST}) c`;
   switch (status) {
     case undefined:
-      return ofBothKinds(EVENT_KIND, (conditions) => {
-        const where = [conditions, ...ofType()].join(' and ');
-        return `select c.recorded_at, c.event_no from events c where ${where}`;
-      });
+      return ofEachKind(
+        EVENT_KIND,
+        (conditions) => `select c.recorded_at, c.event_no from events c where ${conditions}`,
+      );
     case 'DELIVERED':
-      return ofBothKinds(KIND, (conditions) => {
+      return ofEachKind(KIND, (conditions) => {
         const accepted = oncePerEvent('delivery_attempts', `c.outcome = 'ACCEPTED' and ${conditions}`);
         return `${accepted} where ${WAS_DELIVERED}`;
       });
     case 'PENDING':
-      return ofBothKinds(
+      return ofEachKind(
         KIND,
         (conditions) => `${oncePerEvent('due_events', conditions)} where ${statusOf('c')} = 'PENDING'`,
       );
     case 'GIVE_UP':
     case 'NO_CALLBACK':
-      return ofBothKinds(KIND, (conditions) => {
+      return ofEachKind(KIND, (conditions) => {
         const undelivered = oncePerEvent('undelivered_events', `c.reason = ${value(status)} and ${conditions}`);
         return status === 'GIVE_UP' ? undelivered : `${undelivered} where ${NOTHING_GIVEN_UP}`;
       });
@@ -82,11 +83,23 @@ export function newestEvents(
 
 const NEWEST = 'order by c.recorded_at desc, c.event_no desc';
 
-const KINDS = ['payment', 'order'] as const;
-type Kind = (typeof KINDS)[number];
-const KIND = { payment: 'c.is_payment', order: 'not c.is_payment' };
-/** Spelled so that PostgreSQL finds the index: of a plain `not` it makes an inequality. */
-const EVENT_KIND = { payment: `(${isPayment('c')}) is true`, order: `(${isPayment('c')}) is false` };
+/** One type, or all that are not of payments: these lie together in the index. */
+type Kind = EventType | 'not of payments';
+/** Every event is in one of these. */
+const BOTH_HALVES: readonly Kind[] = ['payment.status.changed', 'not of payments'];
+const KIND: Readonly<Record<Kind, string>> = {
+  'payment.status.changed': 'c.is_payment',
+  'not of payments': 'not c.is_payment',
+  'order.status.changed': 'not c.is_payment and not c.is_notice',
+  'payment.upcoming': 'not c.is_payment and c.is_notice',
+};
+/** Spelled so that PostgreSQL finds the index: of a plain `not` it makes an inequality. Notices have an index of their own. */
+const EVENT_KIND: Readonly<Record<Kind, string>> = {
+  'payment.status.changed': `(${isPayment('c')}) is true`,
+  'not of payments': `(${isPayment('c')}) is false`,
+  'order.status.changed': `(${isPayment('c')}) is false and not (${isNotice('c')})`,
+  'payment.upcoming': isNotice('c'),
+};
 
 /** Asked for one event after another, and no further than the page goes: as a join, it might be asked for all of them. */
 const statusOf = (c: string) => `(select ${STATUS} from events e, ${progress(WHOLE)}

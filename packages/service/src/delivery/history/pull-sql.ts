@@ -1,5 +1,6 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { epochMicros, epochMs, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
+import { isNotice } from '../event-type-sql.js';
 import { isPayment } from './attempts-sql.js';
 
 /** What is pushed by itself: an event, or one period of a range that was voided together. */
@@ -8,7 +9,8 @@ export interface PushRow {
   /** 0 unless it is one of a range. */
   readonly cycleNo: number;
   readonly orderNo: number;
-  readonly isPayment: boolean;
+  /** The place of its type among the event types. */
+  readonly typeNo: number;
   /** As PostgreSQL writes it: part of the event's key. */
   readonly recordedAt: string;
   readonly recordedMicros: number;
@@ -22,7 +24,7 @@ export type PushKey = readonly [recordedMicros: number, eventNo: number, cycleNo
 const LIST_PUSHES = statement({
   text: `with place as (select greatest(coalesce(${fromEpochMs('$2')}, '-infinity'),
        coalesce(${fromEpochMicros('$3')}, '-infinity')) as at, coalesce($4::bigint, 0) as event_no)
-     select e.event_no as "eventNo", p.cycle_no as "cycleNo", e.order_no as "orderNo", ${isPayment('e')} as "isPayment",
+     select e.event_no as "eventNo", p.cycle_no as "cycleNo", e.order_no as "orderNo", (${isPayment('e')})::integer + 2 * (${isNotice('e')})::integer as "typeNo",
        e.recorded_at::text as "recordedAt", ${epochMicros('e.recorded_at')} as "recordedMicros",
        ${shanghaiText('e.recorded_at')} as "writtenAt"
      from (${oldestOfKind('true')} union all ${oldestOfKind('false')}) e, lateral (
@@ -36,7 +38,7 @@ const LIST_PUSHES = statement({
     eventNo: 'bigint',
     cycleNo: 'integer',
     orderNo: 'bigint',
-    isPayment: 'boolean',
+    typeNo: 'integer',
     recordedAt: 'text',
     recordedMicros: 'bigint',
     writtenAt: 'text',

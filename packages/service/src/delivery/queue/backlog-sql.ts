@@ -1,6 +1,7 @@
 import type { CallbackEventType } from '../../catalog/channels/channel-provisioning-sql.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
+import { eventTypeSql } from '../event-type-sql.js';
 import { isPayment } from '../history/attempts-sql.js';
 
 /** How the deliveries to a channel are. */
@@ -63,7 +64,7 @@ const LIST_BACKLOGS = statement({
        lateral (
          select count(*) as waiting, min(d.recorded_at) as oldest,
            min(d.next_at) filter (where '*' <> all(p.paused)
-             and case when d.is_payment then 'payment.status.changed' else 'order.status.changed' end <> all(p.paused)) as next
+             and ${eventTypeSql('d')} <> all(p.paused)) as next
          from (select * from due_events d where d.channel_id = c.channel_id
            order by d.is_payment, d.recorded_at limit ${MAX_COUNTED}) d) w,
        lateral (

@@ -2,6 +2,7 @@ import { type EventType, formatTime } from '@perennial/wire';
 import { toArrayText } from '../../platform/db/array-text.js';
 import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
+import { typeNoSql } from '../event-type-sql.js';
 
 /** What names one due event: the event, and of a range of voided periods which one. */
 export interface DueKey {
@@ -14,7 +15,8 @@ export interface DueEvent extends DueKey {
   readonly shard: number;
   readonly channelId: number;
   readonly orderNo: number;
-  readonly isPayment: boolean;
+  /** The place of its type among the event types. */
+  readonly typeNo: number;
   /** Set: a range of periods that is still one row. */
   readonly cycleTo: number | null;
   /** As PostgreSQL writes it, to the microsecond: part of the row's key. */
@@ -54,7 +56,7 @@ export const justBefore = ({ nextAt, eventNo, cycleNo }: DuePosition): DuePositi
 });
 
 export const DUE_COLUMNS = (d: string) => `${d}.shard, ${d}.event_no as "eventNo", ${d}.cycle_no as "cycleNo",
-  ${d}.channel_id as "channelId", ${d}.order_no as "orderNo", ${d}.is_payment as "isPayment", ${d}.cycle_to as "cycleTo",
+  ${d}.channel_id as "channelId", ${d}.order_no as "orderNo", ${typeNoSql(d)} as "typeNo", ${d}.cycle_to as "cycleTo",
   ${d}.next_at::text as "nextAt", nullif(${d}.recorded_at, ${d}.next_at)::text as "recordedAt", ${d}.step, ${d}.retry_no as "retryNo"`;
 
 export const DUE_ROW = columns<DueEvent>({
@@ -63,7 +65,7 @@ export const DUE_ROW = columns<DueEvent>({
   cycleNo: 'integer',
   channelId: 'bigint',
   orderNo: 'bigint',
-  isPayment: 'boolean',
+  typeNo: 'integer',
   cycleTo: 'integer?',
   nextAt: 'text',
   recordedAt: 'text?',
@@ -74,14 +76,13 @@ export const DUE_ROW = columns<DueEvent>({
 const AFTER = '(d.next_at, d.event_no, d.cycle_no) >';
 const IN_ORDER = 'order by d.next_at, d.event_no, d.cycle_no';
 
-/** What goes to one address, as a number: the events of a channel about payments, or those about orders. */
-export const kindOf = ({ channelId, isPayment }: Pick<DueEvent, 'channelId' | 'isPayment'>): number =>
-  channelId * 2 + Number(isPayment);
-export const channelOf = (kind: number): Pick<DueEvent, 'channelId' | 'isPayment'> => ({
-  channelId: Math.floor(kind / 2),
-  isPayment: kind % 2 === 1,
+/** What goes to one address, as a number: the events of a channel that are of one type. */
+export const kindOf = ({ channelId, typeNo }: Pick<DueEvent, 'channelId' | 'typeNo'>): number => channelId * 4 + typeNo;
+export const channelOf = (kind: number): Pick<DueEvent, 'channelId' | 'typeNo'> => ({
+  channelId: Math.floor(kind / 4),
+  typeNo: kind % 4,
 });
-const KIND = 'd.channel_id * 2 + d.is_payment::integer';
+const KIND = `d.channel_id * 4 + ${typeNoSql('d')}`;
 
 /**
  * What is due in parts of shards, from a position on. Each is read by itself: over several at once, PostgreSQL sorts the
@@ -123,7 +124,7 @@ const READ_CHANNEL = statement({
   text: `select ${DUE_COLUMNS('d')} from due_events d
          where d.shard = $1 and ${AFTER} ($2::timestamptz, $3::bigint, $4::integer)
            and d.next_at <= coalesce(to_timestamp($6::double precision / 1000), now())
-           and d.channel_id = $7 and ($8::boolean is null or d.is_payment = $8) ${IN_ORDER} limit $5`,
+           and d.channel_id = $7 and ${typeNoSql('d')} = any($8::integer[]) ${IN_ORDER} limit $5`,
   parameters: [
     'smallint',
     'timestamp with time zone',
@@ -132,7 +133,7 @@ const READ_CHANNEL = statement({
     'bigint',
     'double precision',
     'bigint',
-    'boolean',
+    'integer[]',
   ],
   columns: DUE_ROW,
 });
@@ -180,11 +181,11 @@ export async function readHorizon(db: Queryable): Promise<string> {
 export async function readChannel(
   db: Queryable,
   { shard, after }: ShardPosition,
-  channel: { readonly channelId: number; readonly isPayment: boolean | undefined },
+  channel: { readonly channelId: number; readonly typeNos: readonly number[] },
   limit: number,
   now?: number,
 ): Promise<DueEvent[]> {
-  const { channelId, isPayment } = channel;
+  const { channelId, typeNos } = channel;
   return db.query(READ_CHANNEL, [
     shard,
     after.nextAt,
@@ -193,7 +194,7 @@ export async function readChannel(
     limit,
     now ?? null,
     channelId,
-    isPayment ?? null,
+    typeNos,
   ]);
 }
 

@@ -64,21 +64,22 @@ with patience as materialized (
     case when p.outcome <> 'ACCEPTED' and not p.is_hopeless
       then (array[${PUSH_RETRY_DELAYS_SECONDS.join()}])[d.step + 1] end as again_in
 ), attempts as (
-  insert into delivery_attempts (channel_id, event_no, recorded_at, is_payment, cycle_no, retry_no, http_status, latency_ms,
-    at, outcome, answer)
-  select g.channel_id, g.event_no, g.recorded_at, g.is_payment, g.cycle_no, g.retry_no, g.http_status,
+  insert into delivery_attempts (channel_id, event_no, recorded_at, is_payment, is_notice, cycle_no, retry_no, http_status,
+    latency_ms, at, outcome, answer)
+  select g.channel_id, g.event_no, g.recorded_at, g.is_payment, g.is_notice, g.cycle_no, g.retry_no, g.http_status,
     least(g.latency_ms, 32767), g.ended_at, g.outcome, g.answer
   from gone g
 ), again as (
-  insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
-    step, retry_no)
+  insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, is_notice, cycle_to,
+    recorded_at, step, retry_no)
   select g.shard, g.ended_at + g.again_in * interval '1 s', g.event_no, g.cycle_no, g.channel_id, g.order_no, g.is_payment,
-    g.cycle_to, g.recorded_at, g.step + 1, g.retry_no + 1
+    g.is_notice, g.cycle_to, g.recorded_at, g.step + 1, g.retry_no + 1
   from gone g where g.again_in is not null
 ), given_up as (
-  insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,
-    reason)
-  select g.channel_id, g.event_no, g.cycle_no, g.cycle_to, g.order_no, g.is_payment, g.recorded_at, g.retry_no, 'GIVE_UP'
+  insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, is_notice, recorded_at,
+    retry_no, reason)
+  select g.channel_id, g.event_no, g.cycle_no, g.cycle_to, g.order_no, g.is_payment, g.is_notice, g.recorded_at,
+    g.retry_no, 'GIVE_UP'
   from gone g where g.again_in is null and g.outcome <> 'ACCEPTED'
   on conflict (channel_id, event_no, cycle_no) do update set retry_no = excluded.retry_no, since = now(),
     reason = excluded.reason
@@ -176,9 +177,10 @@ const PUT_ASIDE = statement({
        where d.shard = $1 and d.next_at = f.next_at and d.event_no = f.event_no and d.cycle_no = f.cycle_no
        returning d.*
      )
-     insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,
-       reason)
-     select channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no, 'NO_CALLBACK' from gone
+     insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, is_notice, recorded_at,
+       retry_no, reason)
+     select channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, is_notice, recorded_at, retry_no, 'NO_CALLBACK'
+     from gone
      on conflict (channel_id, event_no, cycle_no) do update set retry_no = excluded.retry_no, since = now(),
        reason = excluded.reason
      returning 1`,
@@ -216,10 +218,10 @@ const EXPAND_RANGE = statement({
          and d.cycle_to is not null and exists (select from held)
        returning d.*
      )
-     insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
-       step, retry_no)
-     select g.shard, g.next_at, g.event_no, c.cycle_no, g.channel_id, g.order_no, g.is_payment, c.cycle_to, g.recorded_at,
-       g.step, g.retry_no
+     insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, is_notice, cycle_to,
+       recorded_at, step, retry_no)
+     select g.shard, g.next_at, g.event_no, c.cycle_no, g.channel_id, g.order_no, g.is_payment, g.is_notice, c.cycle_to,
+       g.recorded_at, g.step, g.retry_no
      from gone g, lateral (
        select n as cycle_no, null::integer as cycle_to
          from generate_series(g.cycle_no, least(g.cycle_to, g.cycle_no + $6::integer - 1)) n

@@ -1,6 +1,7 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { fromEpochMs } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
+import { isNotice } from '../event-type-sql.js';
 import { allAttempts, type EventKeySql, isPayment, keyOfEvent } from '../history/attempts-sql.js';
 import type { InstantRange } from '../history/time-range.js';
 import { SHARDS } from './shards-sql.js';
@@ -93,7 +94,7 @@ const REPLAY_EVENTS = statement({
   text: `with asked as (
        select distinct r.event_no, r.cycle_no from unnest($2::bigint[], $3::integer[]) as r(event_no, cycle_no)
      ), found as materialized (
-       select e.event_no, e.order_no, ${isPayment('e')} as is_payment, e.recorded_at,
+       select e.event_no, e.order_no, ${isPayment('e')} as is_payment, ${isNotice('e')} as is_notice, e.recorded_at,
          count(*) as named, range_agg(case
            when e.cycle_to is null then int4range(0, 1)
            when a.cycle_no is null then int4range(e.cycle_no, e.cycle_to + 1)
@@ -114,16 +115,16 @@ const REPLAY_EVENTS = statement({
        where u.channel_id = $1 and u.event_no = f.event_no and ${span('u')} && f.wanted
        returning u.*, f.wanted
      ), others as (
-       insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,
-         reason, since)
-       select b.channel_id, b.event_no, lower(s), ${lastOf('s')}, b.order_no, b.is_payment, b.recorded_at, b.retry_no,
-         b.reason, b.since
+       insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, is_notice, recorded_at,
+         retry_no, reason, since)
+       select b.channel_id, b.event_no, lower(s), ${lastOf('s')}, b.order_no, b.is_payment, b.is_notice, b.recorded_at,
+         b.retry_no, b.reason, b.since
        from back b, unnest(int4multirange(${span('b')}) - b.wanted) s
      ), again as (
-       insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
-         retry_no)
-       select $1 % ${SHARDS}, statement_timestamp(), f.event_no, lower(s), $1, f.order_no, f.is_payment, ${lastOf('s')},
-         f.recorded_at, least(coalesce((select max(t.retry_no) + 1 from ${allAttempts(FOUND)} t where t.cycle_no <@ s), 0), ${HIGHEST_RETRY_NO})
+       insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, is_notice, cycle_to,
+         recorded_at, retry_no)
+       select $1 % ${SHARDS}, statement_timestamp(), f.event_no, lower(s), $1, f.order_no, f.is_payment, f.is_notice,
+         ${lastOf('s')}, f.recorded_at, least(coalesce((select max(t.retry_no) + 1 from ${allAttempts(FOUND)} t where t.cycle_no <@ s), 0), ${HIGHEST_RETRY_NO})
        from found f, unnest(f.wanted - coalesce(
          (select range_agg(w.span) from waiting w where w.event_no = f.event_no), '{}')) s
      )
@@ -164,10 +165,10 @@ const REPLAY_UNDELIVERED = statement({
        delete from undelivered_events u using chosen c
        where u.channel_id = $1 and u.event_no = c.event_no and u.cycle_no = c.cycle_no
      ), again as (
-       insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
-         retry_no)
-       select channel_id % ${SHARDS}, statement_timestamp(), event_no, cycle_no, channel_id, order_no, is_payment, cycle_to,
-         recorded_at, least(case when reason = 'GIVE_UP' then retry_no + 1 else retry_no end, ${HIGHEST_RETRY_NO})
+       insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, is_notice, cycle_to,
+         recorded_at, retry_no)
+       select channel_id % ${SHARDS}, statement_timestamp(), event_no, cycle_no, channel_id, order_no, is_payment, is_notice,
+         cycle_to, recorded_at, least(case when reason = 'GIVE_UP' then retry_no + 1 else retry_no end, ${HIGHEST_RETRY_NO})
        from chosen
      )
      select event_no as "eventNo", cycle_no as "cycleNo", coalesce(cycle_to - cycle_no, 0) + 1 as events

@@ -1,7 +1,14 @@
 import { hash, randomFillSync } from 'node:crypto';
-import { encryptField, formatTime, webhookSignText } from '@perennial/wire';
+import {
+  encryptField,
+  formatTime,
+  type StoredUpcomingPayload,
+  type UpcomingPayload,
+  webhookSignText,
+} from '@perennial/wire';
 import { periodDueAt } from '../../subscriptions/domain/orders/calendar.js';
 import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
+import type { RedeemLinks } from '../../subscriptions/store/orders/redeem-links.js';
 import type { DueEvent, StoredEvent } from '../queue/due-sql.js';
 import { keyOf } from '../queue/due-sql.js';
 import type { PushKeys } from './receivers.js';
@@ -17,10 +24,13 @@ export interface Message {
   readonly tail: string;
 }
 
-/** The stored text of an event is sent as it is; to a payment event the user's mobile is added. */
-export function createMessage(keys: PushKeys, due: DueEvent, event: StoredEvent): Message {
+/**
+ * The stored text of an event is sent as it is; to a payment event the user's mobile is added, to a notice the link under
+ * which the user can end the subscription before the debit.
+ */
+export function createMessage(keys: PushKeys, links: RedeemLinks, due: DueEvent, event: StoredEvent): Message {
   const eventId = String(keyOf(due));
-  const data = due.isPayment ? paymentData(keys, due, event) : event.data;
+  const data = dataOf(keys, links, due, event);
   return {
     due,
     version: keys.version,
@@ -28,6 +38,23 @@ export function createMessage(keys: PushKeys, due: DueEvent, event: StoredEvent)
     head: `{"eventId":"${eventId}","eventType":"${event.eventType}","occurredAt":"${formatTime(event.occurredAt)}","retryNo":`,
     tail: `,"data":${data}}`,
   };
+}
+
+function dataOf(keys: PushKeys, links: RedeemLinks, due: DueEvent, event: StoredEvent): string {
+  switch (event.eventType) {
+    case 'order.status.changed':
+      return event.data;
+    case 'payment.status.changed':
+      return paymentData(keys, due, event);
+    case 'payment.upcoming':
+      return upcomingData(keys, links, event);
+  }
+}
+
+function upcomingData(keys: PushKeys, links: RedeemLinks, { data }: StoredEvent): string {
+  const stored: StoredUpcomingPayload = JSON.parse(data);
+  const url = links.sign(keys, stored.orderNo, links.newTerms(stored.channelUserId));
+  return JSON.stringify({ ...stored, redeemUrl: url } satisfies UpcomingPayload);
 }
 
 /**

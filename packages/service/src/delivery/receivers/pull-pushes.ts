@@ -2,6 +2,7 @@ import { formatTime, type PulledPush, type PushHeaders } from '@perennial/wire';
 import type { Logger } from 'pino';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { Queryable } from '../../platform/db/database.js';
+import type { RedeemLinks } from '../../subscriptions/store/orders/redeem-links.js';
 import type { PushRow } from '../history/pull-sql.js';
 import { type DueEvent, keyOf, readEvents, type StoredEvent } from '../queue/due-sql.js';
 import { createMessage, signPush } from './message.js';
@@ -11,6 +12,7 @@ export interface PullDeps {
   readonly db: Queryable;
   readonly log: Logger;
   readonly channel: Channel;
+  readonly links: RedeemLinks;
   /** Of the address that they are signed for. */
   readonly path: string;
   readonly now: number;
@@ -29,14 +31,14 @@ export async function createPulledPushes(deps: PullDeps, rows: readonly PushRow[
 }
 
 function createPulledPush(
-  { log, path, now }: PullDeps,
+  { log, links, path, now }: PullDeps,
   keys: PushKeys,
   due: DueEvent,
   event: StoredEvent,
   { writtenAt }: PushRow,
 ): PulledPush[] {
   try {
-    const message = createMessage(keys, due, event);
+    const message = createMessage(keys, links, due, event);
     const { headers, body } = signPush(keys, path, message, now);
     const occurredAt = formatTime(event.occurredAt);
     const { eventType } = event;
@@ -48,13 +50,13 @@ function createPulledPush(
 }
 
 /** Nothing of the schedule: what is pushed to the channel's own address is counted by itself. */
-function toDueEvent(channelId: number, { eventNo, cycleNo, orderNo, isPayment, recordedAt }: PushRow): DueEvent {
+function toDueEvent(channelId: number, { eventNo, cycleNo, orderNo, typeNo, recordedAt }: PushRow): DueEvent {
   return {
     eventNo,
     cycleNo,
     channelId,
     orderNo,
-    isPayment,
+    typeNo,
     nextAt: recordedAt,
     recordedAt: null,
     cycleTo: null,

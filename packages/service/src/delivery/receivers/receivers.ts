@@ -1,16 +1,18 @@
-import type { EncryptionVersion } from '@perennial/wire/enums';
+import { type EncryptionVersion, type EventType, eventTypes } from '@perennial/wire/enums';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import { type StoredUser, unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
-import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
+import { type Callbacks, findCallbacks, findVersions } from '../queue/receivers-sql.js';
 import { createSigner } from './push-signer.js';
 
 /** What the events of a channel are signed and encrypted with. Valid for one version of the channel. */
 export interface PushKeys {
   readonly appId: string;
   readonly version: number;
+  /** Signs links of this moment. */
+  readonly callbackSecret: Uint8Array;
   /** Returns the signature of a text under the callback secret. */
   sign(text: string): string;
   readonly aesKey: Uint8Array;
@@ -23,6 +25,7 @@ export function createPushKeys(channel: Channel): PushKeys {
   return {
     appId: channel.appId,
     version: channel.version,
+    callbackSecret: channel.callbackSecret,
     sign: createSigner(channel.callbackSecret),
     aesKey: channel.aesKey,
     encryption: channel.answerEncryption,
@@ -33,13 +36,14 @@ export function createPushKeys(channel: Channel): PushKeys {
 /** Where a channel's events go, and the keys for them. */
 export interface Receiver extends PushKeys {
   readonly channelId: number;
-  /** Undefined: the channel has no address for events of this kind. */
-  readonly payments: Address | undefined;
-  readonly orders: Address | undefined;
+  /** One for each event type, in their order. Undefined: the channel has no address for it. */
+  readonly addresses: readonly (Address | undefined)[];
 }
 
 export interface Address {
   readonly url: string;
+  /** The types whose events go to it: they keep their order. */
+  readonly typeNos: readonly number[];
   /** By an operator: nothing is pushed to it for now. */
   readonly paused: boolean;
 }
@@ -66,17 +70,7 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
     const until = performance.now() + CACHE_MS;
     const channel = await channels.getById(channelId);
     const callbacks = await findCallbacks(db, channelId);
-    const addressFor = (eventType: string): Address | undefined => {
-      const url = callbacks.urls[eventType] ?? callbacks.urls['*'];
-      const paused = callbacks.paused.includes(eventType) || callbacks.paused.includes('*');
-      return url === undefined ? undefined : { url, paused };
-    };
-    const receiver: Receiver = {
-      ...createPushKeys(channel),
-      channelId,
-      payments: addressFor('payment.status.changed'),
-      orders: addressFor('order.status.changed'),
-    };
+    const receiver: Receiver = { ...createPushKeys(channel), channelId, addresses: toAddresses(callbacks) };
     cache.set(channelId, { receiver, until });
     return receiver;
   }
@@ -96,4 +90,16 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
       return entry.receiver;
     },
   };
+}
+
+function toAddresses({ urls, paused }: Callbacks): (Address | undefined)[] {
+  const own = eventTypes.map((eventType: EventType) => ({
+    url: urls[eventType] ?? urls['*'],
+    paused: paused.includes(eventType) || paused.includes('*'),
+  }));
+  return own.map(({ url, paused: isPaused }) => {
+    if (url === undefined) return undefined;
+    const typeNos = own.flatMap((other, typeNo) => (other.url === url && other.paused === isPaused ? [typeNo] : []));
+    return { url, paused: isPaused, typeNos };
+  });
 }

@@ -8,6 +8,9 @@ export interface BusinessReading {
   readonly webhookOldestSeconds: number;
   readonly renewalsDue: number;
   readonly renewalsOldestSeconds: number;
+  /** Notices before a debit whose time has come. */
+  readonly noticesDue: number;
+  readonly noticesOldestSeconds: number;
   readonly debitsUnknown: number;
   readonly refundsUnknown: number;
   readonly claimsWaiting: number;
@@ -63,6 +66,8 @@ export function createBusinessMetrics(registry: Registry, version: string): Busi
   const oldestEvent = gauge('perennial_webhook_oldest_seconds', 'For how long the oldest of them has been due');
   const renewals = gauge('perennial_renewals_due', 'Orders whose next period is due, at most 100001');
   const oldestRenewal = gauge('perennial_renewals_oldest_seconds', 'For how long the oldest of them has been due');
+  const notices = gauge('perennial_notices_due', 'Periods whose notice before the debit is due, at most 100001');
+  const oldestNotice = gauge('perennial_notices_oldest_seconds', 'For how long the oldest of them has been due');
   const unknownDebits = gauge('perennial_debits_unknown', 'Debits that were asked about and have no result');
   const unknownRefunds = gauge('perennial_refunds_unknown', 'Refunds that were asked about and have no result');
   const waitingClaims = gauge('perennial_claims_waiting', 'Claims that wait for their code');
@@ -119,6 +124,8 @@ export function createBusinessMetrics(registry: Registry, version: string): Busi
       oldestEvent.set(reading.webhookOldestSeconds);
       renewals.set(reading.renewalsDue);
       oldestRenewal.set(reading.renewalsOldestSeconds);
+      notices.set(reading.noticesDue);
+      oldestNotice.set(reading.noticesOldestSeconds);
       unknownDebits.set(reading.debitsUnknown);
       unknownRefunds.set(reading.refundsUnknown);
       waitingClaims.set(reading.claimsWaiting);

@@ -1,9 +1,11 @@
 import { listPaymentChannelCodes } from '../../catalog/payment-channels/list-payment-channels-sql.js';
 import { listOpenPaymentChannels } from '../../catalog/payment-channels/pace-sql.js';
+import { eventTypeSql } from '../../delivery/event-type-sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
 import { ALERT_KINDS } from '../../platform/alerts/alerts-sql.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
+import { readDueNotices } from '../../subscriptions/store/orders/notice-orders-sql.js';
 import type { BusinessReading } from './business-metrics.js';
 
 /** Counting stops at these bounds: more than any alarm needs, and few enough to be counted in a fraction of a second. */
@@ -31,11 +33,14 @@ export const READING_BOUNDS: ReadingBounds = {
 export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Promise<Omit<BusinessReading, 'refunds'>> {
   const events = await readDueEvents(db, bounds);
   const renewals = await readDueRenewals(db, bounds);
+  const notices = await readDueNotices(db, bounds.rows);
   return {
     webhookBacklog: events.count,
     webhookOldestSeconds: events.oldestSeconds,
     renewalsDue: renewals.count,
     renewalsOldestSeconds: renewals.oldestSeconds,
+    noticesDue: notices.count,
+    noticesOldestSeconds: notices.oldestSeconds,
     ...(await readCountsWithoutResult(db, bounds)),
     alertsOpen: await readOpenAlerts(db, bounds),
     codesLeft: await readCodesLeft(db, bounds),
@@ -51,17 +56,17 @@ interface DueCount {
 /** SQL: whether an operator holds the event called `d` back. Such events are not late. */
 const HELD_BACK_SQL = `exists (
   select from delivery_pauses p where p.channel_id = d.channel_id and p.event_type in
-    ('*', case when d.is_payment then 'payment.status.changed' else 'order.status.changed' end))`;
+    ('*', ${eventTypeSql('d')}))`;
 
 const READ_DUE_EVENTS = statement({
   text: `select (
        select count(*)::integer from (
-         select e.channel_id, e.is_payment from due_events e where e.shard = any($1::smallint[]) and e.next_at <= now() limit $2
+         select e.channel_id, e.is_payment, e.is_notice from due_events e where e.shard = any($1::smallint[]) and e.next_at <= now() limit $2
        ) d where not ${HELD_BACK_SQL}) as count,
        (select coalesce(extract(epoch from now() - min(f.next_at)), 0)::double precision
         from unnest($1::smallint[]) as s(shard), lateral (
           select d.next_at from (
-            select e.next_at, e.channel_id, e.is_payment from due_events e
+            select e.next_at, e.channel_id, e.is_payment, e.is_notice from due_events e
             where e.shard = s.shard and e.next_at <= now() order by e.next_at limit $3
           ) d where not ${HELD_BACK_SQL} order by d.next_at limit 1) f) as "oldestSeconds"`,
   parameters: ['smallint[]', 'bigint', 'bigint'],

@@ -8,6 +8,7 @@ import {
   setFrameOrigins,
   setIpAllowList,
   setLimits,
+  setUpcomingNotices,
   setVoidedPeriodEvents,
 } from './channel-settings.js';
 import { resumeChannel, suspendChannel } from './channels.js';
@@ -19,6 +20,8 @@ export interface ChangeSettingsInput {
   readonly ipAllowList?: readonly string[];
   readonly limits?: LimitsInput;
   readonly voidedPeriodEvents?: boolean;
+  /** Null: none are sent. */
+  readonly upcomingNoticeDays?: number | null;
   readonly frameOrigins?: readonly string[];
   readonly encryption?: { readonly answers?: string; readonly acceptsV1?: boolean };
   /** A url of null removes the address. */
@@ -45,7 +48,7 @@ function listChanges(
   given: Omit<ChangeSettingsInput, 'appId'>,
 ): (() => Promise<Changed<ChannelView>>)[] {
   const { status, ipAllowList: ranges, limits, voidedPeriodEvents: send, frameOrigins: origins } = given;
-  const { encryption, callback } = given;
+  const { encryption, callback, upcomingNoticeDays: days } = given;
   const when = <T>(value: T | undefined, change: (value: T) => Promise<Changed<ChannelView>>) =>
     value === undefined ? [] : [() => change(value)];
   return [
@@ -53,6 +56,7 @@ function listChanges(
     ...when(ranges, (to) => setIpAllowList(operator, { appId, ranges: to })),
     ...when(limits, (to) => setLimits(operator, { appId, ...to })),
     ...when(send, (to) => setVoidedPeriodEvents(operator, { appId, send: to })),
+    ...when(days, (to) => setUpcomingNotices(operator, { appId, days: to })),
     ...when(origins, (to) => setFrameOrigins(operator, { appId, origins: to })),
     ...when(encryption, (to) => setEncryption(operator, { appId, ...to })),
     ...when(callback, ({ eventType, url }) =>

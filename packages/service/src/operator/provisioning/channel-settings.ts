@@ -9,8 +9,10 @@ import {
   storeFrameOrigins,
   storeIpAllowList,
   storeRateLimits,
+  storeUpcomingNoticeDays,
   storeVoidedPeriodEvents,
 } from '../../catalog/channels/channel-provisioning-sql.js';
+import { requestAlignment } from '../../subscriptions/store/orders/notice-alignments-sql.js';
 import { type Changed, type Operator, refusal } from '../operator.js';
 import { requireInteger, requireOneOf } from '../rules.js';
 import { checkCallbackUrl } from './addresses/callback-url.js';
@@ -104,6 +106,28 @@ export async function setVoidedPeriodEvents(
     if (channel.voidedPeriodEvents === send) return undefined;
     await storeVoidedPeriodEvents(tx, channel.channelId, send);
     return { from: channel.voidedPeriodEvents, to: send };
+  });
+}
+
+export interface SetUpcomingNoticesInput {
+  readonly appId: string;
+  /** So many days before each renewal, 1 to 30. Null: not at all. */
+  readonly days: number | null;
+}
+
+export const MAX_NOTICE_DAYS = 30;
+
+/** Orders that exist are brought in line by a job. */
+export async function setUpcomingNotices(
+  operator: Operator,
+  { appId, days: asked }: SetUpcomingNoticesInput,
+): Promise<Changed<ChannelView>> {
+  const days = asked === null ? null : requireInteger('the days of notice', asked, 1, MAX_NOTICE_DAYS);
+  return changeChannel(operator, appId, 'channel.set-upcoming-notices', async (tx, channel) => {
+    if (channel.upcomingNoticeDays === days) return undefined;
+    await storeUpcomingNoticeDays(tx, channel.channelId, days);
+    await requestAlignment(tx, channel.channelId);
+    return { from: channel.upcomingNoticeDays, to: days };
   });
 }
 

@@ -24,6 +24,8 @@ const SENTENCES = {
   'refund-contradiction': 'settled as {1}, later reported as {2}',
   'billing-failed': 'the database refuses the period: {1}',
   'billing-failed|resolved': 'the period was written, or the order has ended',
+  'upcoming-notice-failed': 'the database refuses the event: {1}',
+  'upcoming-notice-failed|resolved': 'the event was written, or is not to be sent any more',
   'notice-for-unknown-attempt': 'from {1}',
   'notice-for-unknown-agreement': 'from {1}',
   'agreement-cancel-failed': 'no answer',

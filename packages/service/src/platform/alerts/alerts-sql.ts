@@ -13,6 +13,7 @@ export const ALERT_KINDS = [
   'refund-refused',
   'refund-contradiction',
   'billing-failed',
+  'upcoming-notice-failed',
   'notice-for-unknown-attempt',
   'notice-for-unknown-agreement',
   'agreement-cancel-failed',

@@ -78,6 +78,12 @@ const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
         and o.next_due_at <= a.last_seen_at)`,
     because: alertText('billing-failed|resolved'),
   },
+  'upcoming-notice-failed': {
+    when: `a.subject ~ '^[0-9]{1,15}$' and not exists (select from orders o
+      where o.order_no = case when a.subject ~ '^[0-9]{1,15}$' then a.subject::bigint end
+        and o.status = 'ACTIVE' and o.noticed_cycle <= o.cycle_no and notice_time(o.next_due_at, o.notice_days) <= a.last_seen_at)`,
+    because: alertText('upcoming-notice-failed|resolved'),
+  },
   'notice-for-unknown-attempt': 'only a person can judge',
   'notice-for-unknown-agreement': 'only a person can judge',
   'agreement-cancel-failed': 'by the step that removes the cause',

@@ -9,10 +9,11 @@ import {
   setFrameOrigins,
   setIpAllowList,
   setLimits,
+  setUpcomingNotices,
   setVoidedPeriodEvents,
 } from '../../../operator/provisioning/channel-settings.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
-import { parseList, parseOnOff, parseWholeNumber } from '../../frame/options.js';
+import { parseList, parseOnOff, parseWholeNumber, parseWholeNumberOrOff } from '../../frame/options.js';
 import { readPictureOption, toGiven, toLeftOutText, toUnchangedText } from '../../frame/picture-option.js';
 import { paragraphs, type SafeText } from '../../frame/safe-text.js';
 import { record } from '../../frame/table.js';
@@ -88,6 +89,21 @@ export function addChannelSettingCommands(channel: Command, { perform }: Command
 
   addCommand(
     channel,
+    'set-upcoming-notices <app-id>',
+    'whether and how many days before each renewal it is sent payment.upcoming',
+    ['set-upcoming-notices test_demo 5', 'set-upcoming-notices test_demo off'],
+  )
+    .addArgument(new Argument('<days-or-off>', '1 to 30, or off').argParser(parseWholeNumberOrOff))
+    .action(async (appId: string, days: number | 'off', options: JsonOption) => {
+      await perform(
+        options,
+        (operator) => setUpcomingNotices(operator, { appId, days: days === 'off' ? null : days }),
+        (changed) => `notices before a debit of ${appId}: ${upcomingNoticesText(changed)}`,
+      );
+    });
+
+  addCommand(
+    channel,
     'set-frame-origins <app-id> [origins...]',
     'whose pages may hold the redemption page in a frame, as a whole new list',
     ['set-frame-origins test_demo https://shop.example https://m.shop.example', 'set-frame-origins test_demo --clear'],
@@ -147,6 +163,11 @@ export function addChannelSettingCommands(channel: Command, { perform }: Command
         (channel) => `encrypted fields of ${appId}: ${encryptionText(channel)}`,
       );
     });
+}
+
+export function upcomingNoticesText({ upcomingNoticeDays: days }: ChannelView): string {
+  if (days === null) return 'off';
+  return days === 1 ? '1 day before' : `${days} days before`;
 }
 
 export function encryptionText({ answerEncryption, acceptsV1 }: ChannelView): string {

@@ -16,7 +16,7 @@ import { type SafeText, safeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
 import { brandingRows } from './branding-text.js';
 import { addChannelAuthorizationCommands } from './channel-authorizations.js';
-import { addChannelSettingCommands, encryptionText } from './channel-settings.js';
+import { addChannelSettingCommands, encryptionText, upcomingNoticesText } from './channel-settings.js';
 
 export function addChannelCommands(program: Command, commandLine: CommandLine): void {
   const { perform, performList } = commandLine;
@@ -170,6 +170,7 @@ function channelText(channel: ChannelView): SafeText {
     ),
     ...channel.pausedEvents.map((eventType): [string, string] => ['Paused', eventType]),
     ['Voided period events', channel.voidedPeriodEvents ? 'on' : 'off'],
+    ['Notices before a debit', upcomingNoticesText(channel)],
     ['Encrypted fields', encryptionText(channel)],
     ['Framed by', channel.frameOrigins.join(', ') || 'nobody'],
     ...brandingRows(channel.branding),

@@ -63,3 +63,6 @@ export function nextStepTime({ to }: Journey, order: Order, standing: OrderStand
   const isBefore = cycleNo < to.cycleNo || (cycleNo === to.cycleNo && triesBefore(order, standing) < to.tryNo);
   return isBefore ? dueAt : undefined;
 }
+
+/** Up to when it goes, if that is what was asked for. */
+export const endTime = ({ to }: Journey): number | undefined => ('time' in to ? to.time : undefined);

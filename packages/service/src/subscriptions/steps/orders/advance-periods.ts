@@ -9,6 +9,7 @@ import { RENEWAL_LEASE_SECONDS } from '../../domain/payments/debit-policy.js';
 import { unsealInstitutionNo } from '../../store/agreements/card.js';
 import { billOrder } from '../../store/orders/bill-orders-sql.js';
 import { expireAndComplete } from '../../store/orders/expire-and-complete-sql.js';
+import { noticeOrder } from '../../store/orders/notice-orders-sql.js';
 import { findAgreementIdOfOrder, findOrderStanding } from '../../store/orders/order-standing-sql.js';
 import { lockOrderByNumber } from '../../store/orders/orders-sql.js';
 import { type StartedRenewal, startRenewals } from '../../store/orders/start-renewals-sql.js';
@@ -17,7 +18,7 @@ import { endOrders } from '../ending/end-orders.js';
 import type { FinalOutcome } from '../payments/apply-outcome.js';
 import { createDebitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
 import { type SettledDebit, settleDebit } from '../payments/settle-debits.js';
-import { type Journey, nextCycleNo, nextStepTime } from './advance-journey.js';
+import { endTime, type Journey, nextCycleNo, nextStepTime } from './advance-journey.js';
 
 export interface AdvanceDeps {
   readonly database: Transactional;
@@ -69,6 +70,8 @@ async function takeStep(
   const order = await lockForStep(tx, orderNo, outcomes);
   const standing = await findOrderStanding(tx, orderNo);
   const at = nextStepTime(journey, order, standing);
+  const until = at ?? endTime(journey);
+  if (standing.hasNotices && until !== undefined) await noticeOrder(tx, orderNo, until);
   if (at === undefined) return undefined;
   const due = { kind: 'one-order', at, orderNo } as const;
   const cycleNo = nextCycleNo(order);

@@ -107,6 +107,7 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
     const row = {
       ...toNewOrderRow(order, payment, events),
       ...agreementColumns(agreement),
+      notice_days: channel.upcomingNoticeDays ?? null,
       ask_after_seconds: FIRST_ASK_SECONDS,
       idempotency: toIdempotencyInsert(once.row, { state: 'RUNNING', subject: String(orderNo) }),
     };

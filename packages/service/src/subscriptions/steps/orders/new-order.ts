@@ -138,6 +138,7 @@ export function toNewOrderRow(order: Order, payment: Payment, events: readonly N
     agreement_id: order.agreementId,
     shared: order.shared,
     channel_agreement_ref: null,
+    notice_days: null,
     payment_status: payment.status,
     paid_at: toIsoOrNull(payment.paidAt),
     payment_channel_code: null,

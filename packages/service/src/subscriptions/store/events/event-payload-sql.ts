@@ -1,5 +1,6 @@
-import { OrderPayload, StoredPaymentPayload } from '@perennial/wire';
+import { OrderPayload, StoredPaymentPayload, StoredUpcomingPayload } from '@perennial/wire';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
+import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { type FieldExpressions, jsonSql } from './json-sql.js';
 
 /** SQL expressions of one period without refunds, and of its order. Times are `shanghaiText`. */
@@ -42,5 +43,20 @@ export function completedOrderPayloadSql(o: string): string {
     totalRefundAmountCent: `${o}.refund_amount_cent`,
     latestPaymentStatus: `${o}.latest_payment_status`,
     nextPayTime: 'null',
+  });
+}
+
+/** What is told before the period after that of the order called `o`. Nothing but SQL writes it. */
+export function upcomingPayloadSql(o: string): string {
+  return jsonSql(StoredUpcomingPayload.properties, {
+    orderNo: `${o}.order_no`,
+    externalOrderNo: `${o}.external_order_no`,
+    channelUserId: `${o}.channel_user_id`,
+    paymentOrderNo: `${o}.order_no * 10000 + ${o}.cycle_no + 1`,
+    cycleNo: `${o}.cycle_no + 1`,
+    expectPayTime: shanghaiText(afterPeriodsSql(`${o}.cycle_no`, o)),
+    amountCent: `${o}.amount_cent`,
+    settlementMode: `${o}.settlement_mode`,
+    agreementShareFlag: `${o}.shared`,
   });
 }

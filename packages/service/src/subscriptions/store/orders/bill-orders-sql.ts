@@ -6,7 +6,7 @@ import { requireOrderTransition } from '../../domain/orders/order-states.js';
 import { requirePaymentTransition } from '../../domain/payments/payment-states.js';
 import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-payload-sql.js';
 import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
-import type { DueCursor } from './due-orders-sql.js';
+import type { DueBatch, DueCursor } from './due-orders-sql.js';
 
 /**
  * Due orders of mode B are divided into billing lanes by order number modulo this. The index of due orders has the same number in it.
@@ -15,13 +15,6 @@ export const BILLING_LANES = 4;
 
 /** The first key of the advisory locks of billing lanes: 'bill' in ASCII. */
 const LANE_LOCK_CLASS = 0x62696c6c;
-
-export interface BilledBatch {
-  /** How many orders were billed or completed. */
-  readonly orders: number;
-  /** Where the next statement continues. Undefined when nothing is left. */
-  readonly last: DueCursor | undefined;
-}
 
 /** The status of a billed period, and of an order after its last one. */
 const BILLED = requirePaymentTransition('WAIT', 'billed').to;
@@ -120,7 +113,7 @@ select count(*)::integer as orders from moved`,
 });
 
 /** Bills the next `limit` due orders of a lane. When it fails, none of them is billed. */
-export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<BilledBatch> {
+export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<DueBatch> {
   const [row] = await db.query(BILL_LANE, [after.dueAt, after.orderNo, lane, limit]);
   if (!row) throw new Error('a select of one row has one');
   const { orders, dueAt, orderNo } = row;

@@ -13,6 +13,13 @@ export interface DueCursor {
   readonly orderNo: number;
 }
 
+export interface DueBatch {
+  /** How many orders were moved on. */
+  readonly orders: number;
+  /** Where the next statement continues. Undefined when nothing is left. */
+  readonly last: DueCursor | undefined;
+}
+
 export const START_OF_DUE_ORDERS: DueCursor = { dueAt: '-infinity', orderNo: 0 };
 
 /** SQL condition on the order called `o`. Orders that another node has locked are skipped. */

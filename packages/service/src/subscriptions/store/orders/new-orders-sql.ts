@@ -33,6 +33,8 @@ export interface NewOrderRow {
   readonly agreement_id: number | null;
   readonly shared: boolean;
   readonly channel_agreement_ref: string | null;
+  /** How many days before a period its channel is told. Null: it is not. */
+  readonly notice_days: number | null;
   readonly payment_status: string;
   readonly paid_at: string | null;
   /** Mode A: where the debit goes, and after how many seconds the institution is asked if its outcome is unknown. */
@@ -109,7 +111,7 @@ with asked as (
     product_code text, settlement_mode text, status text, period_type text, period integer, total_cycles integer,
     amount_cent bigint, created_at timestamptz, success_at timestamptz, next_due_at timestamptz, paid_cycles integer,
     paid_amount_cent bigint, latest_payment_status text, agreement_id bigint, shared boolean,
-    channel_agreement_ref text, payment_status text, paid_at timestamptz, payment_channel_code text,
+    channel_agreement_ref text, notice_days integer, payment_status text, paid_at timestamptz, payment_channel_code text,
     ask_after_seconds double precision, agreement json, exclusive_number text, benefits_expire_at timestamptz)
 ), found as materialized (
   select a.*,
@@ -158,10 +160,11 @@ with asked as (
 ), new_orders as (
   insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
     period_type, period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles,
-    paid_amount_cent, latest_payment_status, agreement_id, payment_channel_code, shared, channel_agreement_ref)
+    paid_amount_cent, latest_payment_status, agreement_id, payment_channel_code, shared, channel_agreement_ref,
+    notice_days)
   select order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status, period_type,
     period, total_cycles, amount_cent, created_at, success_at, 1, next_due_at, paid_cycles, paid_amount_cent,
-    latest_payment_status, agreement_id, payment_channel_code, shared, channel_agreement_ref
+    latest_payment_status, agreement_id, payment_channel_code, shared, channel_agreement_ref, notice_days
   from accepted
 ), new_payments as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, attempts)

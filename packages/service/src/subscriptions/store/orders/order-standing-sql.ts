@@ -9,6 +9,8 @@ export interface OrderStanding {
   readonly paymentChannelCode: string | null;
   /** Whether the payment channel is the sandbox's own, which charges nobody. */
   readonly rehearsable: boolean;
+  /** Whether its channel is told before each period. */
+  readonly hasNotices: boolean;
 }
 
 const FIND_ORDER_STANDING = statement({
@@ -18,7 +20,8 @@ const FIND_ORDER_STANDING = statement({
                coalesce((select p.attempts from payments p where p.order_no = o.order_no and p.cycle_no = o.cycle_no), 0)
                  as tries,
                coalesce((select c.gateway from payment_channels c where c.code = o.payment_channel_code) = 'sandbox', false)
-                 as rehearsable
+                 as rehearsable,
+               o.notice_days is not null as "hasNotices"
              from orders o where o.order_no = $1`,
   parameters: ['bigint'],
   columns: columns<OrderStanding>({
@@ -26,6 +29,7 @@ const FIND_ORDER_STANDING = statement({
     paymentChannelCode: 'text?',
     tries: 'integer',
     rehearsable: 'boolean',
+    hasNotices: 'boolean',
   }),
 });
 

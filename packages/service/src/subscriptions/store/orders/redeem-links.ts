@@ -7,15 +7,22 @@ import type { OrderWithPayments } from './orders-sql.js';
 export interface RedeemLinks {
   /** The terms of a new link, valid for seven days from now. */
   termsFor(found: Pick<OrderWithPayments, 'order' | 'redeemable'>): LinkTerms | null;
-  sign(channel: Channel, orderNo: string, terms: LinkTerms): string;
+  /** The same, whether there is something to redeem or not. */
+  newTerms(channelUserId: string): LinkTerms;
+  sign(channel: Pick<Channel, 'appId' | 'callbackSecret'>, orderNo: string, terms: LinkTerms): string;
 }
 
 export function createRedeemLinks(host: () => string, clock: Clock): RedeemLinks {
+  const newTerms = (channelUserId: string): LinkTerms => ({
+    channelUserId,
+    exp: Math.floor(clock.now() / 1000) + REDEEM_LIFETIME_SECONDS,
+  });
   return {
+    newTerms,
     /** Null when nothing is left to redeem, or the order was unsubscribed (docs/decisions/0010). */
     termsFor({ order, redeemable }) {
       if (!redeemable || order.status === 'UNSUBSCRIBED') return null;
-      return { channelUserId: order.channelUserId, exp: Math.floor(clock.now() / 1000) + REDEEM_LIFETIME_SECONDS };
+      return newTerms(order.channelUserId);
     },
     sign: (channel, orderNo, { channelUserId, exp }) =>
       redeemUrl({ host: host(), orderNo, appId: channel.appId, channelUserId, exp }, channel.callbackSecret),

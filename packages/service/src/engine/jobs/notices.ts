@@ -1,0 +1,28 @@
+import { alertText } from '../../platform/alerts/alert-wordings.js';
+import { raiseAlertOnce } from '../../platform/alerts/alerts-sql.js';
+import { type Database, LONG_STATEMENT_MS } from '../../platform/db/database.js';
+import { alignOrders } from '../../subscriptions/store/orders/notice-alignments-sql.js';
+import { findFirstNotice, noticeOrders } from '../../subscriptions/store/orders/notice-orders-sql.js';
+import { processDueBatches } from './due-batches.js';
+
+const NOTICES_PER_STATEMENT = 1000;
+/** Orders whose days are compared with their channel's at a time. */
+const ORDERS_PER_ALIGNMENT = 1000;
+
+/** Tells channels that want it which periods are debited or billed soon. Nodes share the work: each skips what others hold. */
+export async function noticeDueOrders(database: Database, stopping: () => boolean = () => false): Promise<number> {
+  return processDueBatches({
+    most: NOTICES_PER_STATEMENT,
+    stopping,
+    process: (after, limit) =>
+      database.transaction((tx) => noticeOrders(tx, after, limit), { statementMs: LONG_STATEMENT_MS }),
+    findFirst: (after) => findFirstNotice(database, after),
+    onRefused: (orderNo, state) =>
+      raiseAlertOnce(database, 'upcoming-notice-failed', String(orderNo), alertText('upcoming-notice-failed', state)),
+  });
+}
+
+/** Gives orders that exist the days that their channel was given. Undone by nobody, so a node that dies is continued. */
+export async function alignNoticeDays(database: Database, stopping: () => boolean = () => false): Promise<void> {
+  while (!stopping() && (await database.transaction((tx) => alignOrders(tx, ORDERS_PER_ALIGNMENT))));
+}

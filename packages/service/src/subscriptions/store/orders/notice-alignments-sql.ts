@@ -1,0 +1,130 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { orderStatusIs } from '../statuses-sql.js';
+
+/** How often the orders of a channel are gone through: some may be stored with the former days meanwhile. */
+const ROUNDS = 2;
+/** Longer than any request that was under way when the days were changed. */
+const BETWEEN_ROUNDS = `interval '1 minute'`;
+const AGAIN_SOON = `interval '1 s'`;
+
+const REQUEST_ALIGNMENT = statement({
+  text: `insert into notice_alignments (channel_id, rounds_left, not_before) values ($1, ${ROUNDS}, now())
+     on conflict (channel_id) do update set rounds_left = ${ROUNDS}, not_before = now(), after_product = null,
+       after_created_at = null, after_order_no = null`,
+  parameters: ['bigint'],
+});
+
+/** From now on the channel's orders are given the days that it has. What was under way begins again. */
+export async function requestAlignment(tx: Queryable, channelId: number): Promise<void> {
+  await tx.query(REQUEST_ALIGNMENT, [channelId]);
+}
+
+/** Up to where the orders of a channel were gone through. */
+interface Place {
+  readonly product: string | null;
+  readonly createdAt: string | null;
+  readonly orderNo: number | null;
+}
+
+const LOCK_ALIGNMENT = statement({
+  text: `select channel_id as "channelId", after_product as product, after_created_at::text as "createdAt",
+       after_order_no as "orderNo"
+     from notice_alignments where not_before <= now() order by not_before limit 1 for update skip locked`,
+  parameters: [],
+  columns: columns<Place & { channelId: number }>({
+    channelId: 'bigint',
+    product: 'text?',
+    createdAt: 'text?',
+    orderNo: 'bigint?',
+  }),
+});
+
+interface AlignedPage {
+  /** The last order of the page. */
+  readonly product: string | null;
+  readonly createdAt: string | null;
+  readonly orderNo: number | null;
+  readonly orders: number;
+  /** Somebody else holds them. */
+  readonly left: number;
+}
+
+const ALIGN_PAGE = statement({
+  text: `
+with wish as (
+  select upcoming_notice_days as days from channels where channel_id = $1
+), page as materialized (
+  select e.product_code, e.created_at, e.order_no from external_orders e
+  where e.channel_id = $1 and (e.product_code, e.created_at, e.order_no) > ($2, $3::timestamptz, $4::bigint)
+  order by e.product_code, e.created_at, e.order_no limit $5
+), wrong as materialized (
+  select o.order_no from orders o where o.order_no = any(array(select p.order_no from page p))
+    and ${orderStatusIs('o.status', 'INITIALIZING', 'ACTIVE')} and o.notice_days is distinct from (select w.days from wish w)
+), free as materialized (
+  select o.order_no from orders o where o.order_no = any(array(select w.order_no from wrong w)) for update skip locked
+), aligned as (
+  update orders o set notice_days = (select w.days from wish w) where o.order_no = any(array(select f.order_no from free f))
+)
+select l.product_code as product, l.created_at::text as "createdAt", l.order_no as "orderNo",
+  (select count(*) from page)::integer as orders,
+  (select count(*) from wrong)::integer - (select count(*) from free)::integer as left
+from (select) as always left join lateral (
+  select * from page p order by p.product_code desc, p.created_at desc, p.order_no desc limit 1) l on true`,
+  parameters: ['bigint', 'text', 'timestamp with time zone', 'bigint', 'bigint'],
+  columns: columns<AlignedPage>({
+    product: 'text?',
+    createdAt: 'text?',
+    orderNo: 'bigint?',
+    orders: 'integer',
+    left: 'integer',
+  }),
+});
+
+const STORE_PLACE = statement({
+  text: `update notice_alignments set after_product = $2, after_created_at = $3::timestamptz, after_order_no = $4
+     where channel_id = $1`,
+  parameters: ['bigint', 'text', 'timestamp with time zone', 'bigint'],
+});
+
+const PUT_OFF = statement({
+  text: `update notice_alignments set not_before = now() + ${AGAIN_SOON} where channel_id = $1`,
+  parameters: ['bigint'],
+});
+
+const END_ROUND = statement({
+  text: `update notice_alignments set rounds_left = rounds_left - 1, not_before = now() + ${BETWEEN_ROUNDS},
+       after_product = null, after_created_at = null, after_order_no = null
+     where channel_id = $1`,
+  parameters: ['bigint'],
+});
+
+const DELETE_DONE = statement({
+  text: 'delete from notice_alignments where channel_id = $1 and rounds_left <= 0',
+  parameters: ['bigint'],
+});
+
+/**
+ * Gives the next orders of one channel its days. False when there is nothing to do now. Orders that somebody holds are not
+ * waited for: the same ones come again a moment later, and other channels before them.
+ */
+export async function alignOrders(tx: Queryable, limit: number): Promise<boolean> {
+  const [place] = await tx.query(LOCK_ALIGNMENT);
+  if (!place) return false;
+  const { channelId } = place;
+  // A statement of its own, after the lock: it sees the days that the channel has now.
+  const [page] = await tx.query(ALIGN_PAGE, [
+    channelId,
+    place.product ?? '',
+    place.createdAt ?? '-infinity',
+    place.orderNo ?? 0,
+    limit,
+  ]);
+  if (!page) throw new Error('a select of one row has one');
+  if (page.left > 0) await tx.query(PUT_OFF, [channelId]);
+  else if (page.orders === limit) await tx.query(STORE_PLACE, [channelId, page.product, page.createdAt, page.orderNo]);
+  else {
+    await tx.query(END_ROUND, [channelId]);
+    await tx.query(DELETE_DONE, [channelId]);
+  }
+  return true;
+}

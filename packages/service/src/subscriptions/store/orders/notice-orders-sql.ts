@@ -1,0 +1,103 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { afterPeriodsSql } from '../../domain/orders/calendar.js';
+import { upcomingPayloadSql } from '../events/event-payload-sql.js';
+import type { DueBatch, DueCursor } from './due-orders-sql.js';
+
+/** SQL: when the next period of the order called `o` is told, to the letter as the index has it. */
+const NOTICE_TIME = 'notice_time(o.next_due_at, o.notice_days)';
+
+/** SQL: the next period of the order called `o` is to be told, and was not; as the index has it. A try again is not told. */
+const TO_NOTICE = `o.notice_days is not null and o.next_due_at is not null and o.status = 'ACTIVE'
+    and o.noticed_cycle <= o.cycle_no and o.cycle_no < o.total_cycles and o.latest_payment_status <> 'FAIL_RETRY'`;
+
+/** By the database's clock, after the cursor ($1 and $2). */
+export const DUE_NOTICES = `${TO_NOTICE} and ${NOTICE_TIME} <= now() and (${NOTICE_TIME}, o.order_no) > ($1::timestamptz, $2::bigint)`;
+const BY_NOTICE_TIME = `order by ${NOTICE_TIME}, o.order_no`;
+
+/**
+ * Writes the notices of orders that are locked in `due`, each with its time `at`. An order and its event are written in one
+ * statement, and so in one commit: no period is told twice, and none that counts as told was not.
+ */
+const WRITE_NOTICES = `noticed as (
+  update orders o set noticed_cycle = o.cycle_no + 1 from due d where o.order_no = any(array[d.order_no])
+  returning o.order_no, o.channel_id, o.external_order_no, o.channel_user_id, o.cycle_no, o.created_at, o.period_type, o.period,
+    o.amount_cent, o.settlement_mode, o.shared, d.at
+), written as (
+  insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
+  select n.channel_id, n.order_no, 'payment.upcoming', n.cycle_no + 1, n.at, ${upcomingPayloadSql('n')}
+  from noticed n
+)`;
+
+const NOTICE_ORDERS = statement({
+  name: 'notice-orders',
+  text: `
+with due as materialized (
+  select o.order_no, ${NOTICE_TIME} as notice_at, date_trunc('second', now()) as at
+  from orders o where ${DUE_NOTICES} ${BY_NOTICE_TIME} limit $3 for update skip locked
+), ${WRITE_NOTICES}
+select d.notice_at::text as "dueAt", d.order_no as "orderNo" from due d order by d.notice_at, d.order_no`,
+  parameters: ['timestamp with time zone', 'bigint', 'bigint'],
+  columns: columns<DueCursor>({ dueAt: 'text', orderNo: 'bigint' }),
+});
+
+/** Tells the next periods of up to `limit` orders, whose time has come. Orders that somebody holds are left for another time. */
+export async function noticeOrders(db: Queryable, after: DueCursor, limit: number): Promise<DueBatch> {
+  const orders = await db.query(NOTICE_ORDERS, [after.dueAt, after.orderNo, limit]);
+  return { orders: orders.length, last: orders.length < limit ? undefined : orders.at(-1) };
+}
+
+const FIND_FIRST_NOTICE = statement({
+  text: `select ${NOTICE_TIME}::text as "dueAt", o.order_no as "orderNo" from orders o where ${DUE_NOTICES} ${BY_NOTICE_TIME} limit 1`,
+  parameters: ['timestamp with time zone', 'bigint'],
+  columns: columns<DueCursor>({ dueAt: 'text', orderNo: 'bigint' }),
+});
+
+/** The first order after the cursor whose next period is to be told. */
+export async function findFirstNotice(db: Queryable, after: DueCursor): Promise<DueCursor | undefined> {
+  const [row] = await db.query(FIND_FIRST_NOTICE, [after.dueAt, after.orderNo]);
+  return row;
+}
+
+/** When an order's own clock reaches its notice: not before the period that it is in has begun, and was settled. */
+const OWN_NOTICE_TIME = `greatest(date_trunc('second', ${NOTICE_TIME}), ${afterPeriodsSql('o.cycle_no - 1', 'o')},
+    (select case o.settlement_mode when 'CHANNEL_COLLECT' then p.paid_at else (
+        select max(t.settled_at) from debit_attempts t where t.order_no = o.order_no and t.cycle_no = o.cycle_no) end
+     from payments p where p.order_no = o.order_no and p.cycle_no = o.cycle_no))`;
+
+const NOTICE_ORDER = statement({
+  text: `
+with due as materialized (
+  select t.order_no, least(date_trunc('second', t.notice_at), $2) as at from (
+    select o.order_no, ${NOTICE_TIME} as due_at, ${OWN_NOTICE_TIME} as notice_at from orders o where o.order_no = $1 and ${TO_NOTICE}
+  ) t where t.due_at <= $2
+), ${WRITE_NOTICES}
+select count(*)::integer as orders from noticed`,
+  parameters: ['bigint', 'timestamp with time zone'],
+  columns: columns<{ orders: number }>({ orders: 'integer' }),
+});
+
+/** Of one order, for the sandbox's time travel, if its own clock comes by there until a time. The caller holds its lock. */
+export async function noticeOrder(tx: Queryable, orderNo: number, until: number): Promise<boolean> {
+  const [row] = await tx.query(NOTICE_ORDER, [orderNo, new Date(until).toISOString()]);
+  return row?.orders === 1;
+}
+
+const READ_DUE_NOTICES = statement({
+  text: `select (select count(*)::integer from (select from orders o where ${TO_NOTICE} and ${NOTICE_TIME} <= now() limit $1) d) as count,
+       coalesce((select extract(epoch from now() - ${NOTICE_TIME}) from orders o where ${TO_NOTICE} and ${NOTICE_TIME} <= now()
+         ${BY_NOTICE_TIME} limit 1), 0)::double precision as "oldestSeconds"`,
+  parameters: ['bigint'],
+  columns: columns<DueNotices>({ count: 'integer', oldestSeconds: 'double precision' }),
+});
+
+export interface DueNotices {
+  readonly count: number;
+  /** For how long the oldest has been due. */
+  readonly oldestSeconds: number;
+}
+
+/** Periods that are to be told now, counted up to `most`. */
+export async function readDueNotices(db: Queryable, most: number): Promise<DueNotices> {
+  const [row] = await db.query(READ_DUE_NOTICES, [most]);
+  return row ?? { count: 0, oldestSeconds: 0 };
+}

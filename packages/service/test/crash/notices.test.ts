@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { insertDueOrders } from '../support/due-orders.js';
+import { until } from '../support/processes.js';
+import { renewalWorld } from '../support/renewal-world.js';
+import { soakSize } from '../support/soak.js';
+
+const ORDERS = soakSize('NOTICED_ORDERS', 6_000, 40_000);
+const KILLS = 3;
+
+let fresh: FreshDatabase;
+beforeAll(async () => {
+  fresh = await freshDatabase();
+});
+afterAll(() => fresh.close());
+
+it(
+  `${ORDERS} orders told by two nodes, killed amid it: each period once`,
+  async () => {
+    const { database } = fresh;
+    const world = await renewalWorld(fresh);
+    await world.product('TOLD', 12, []);
+    const { channelId } = world;
+    const orders = Array.from({ length: ORDERS }, (_, n) => ({
+      orderNo: 500_000_000_000 + n,
+      externalOrderNo: `told-${n}`,
+      agreementId: null,
+    }));
+    await insertDueOrders(database, { channelId, productCode: 'TOLD', daysAgo: 0, paymentChannelCode: null, orders });
+    await database.query('update orders set notice_days = 3');
+    // Each event takes so long that a node is killed within a statement.
+    await database.query(
+      `create function take_time() returns trigger language plpgsql as $$
+       begin perform pg_sleep(0.0003); return new; end $$`,
+    );
+    await database.query('create trigger take_time before insert on events for each row execute function take_time()');
+    const nodes = [await world.node(), await world.node()];
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      const mark = (ORDERS * kill) / (KILLS + 2);
+      await until(`${mark} begun`, async () => (await begun()) >= mark, 120_000);
+      await breakOff();
+      const node = nodes[kill % 2];
+      await node?.serves();
+      node?.kill();
+    }
+    await until('all told', async () => (await found()).events >= ORDERS, 120_000);
+    for (const node of nodes) await node.stop();
+    expect(await found()).toEqual({ events: ORDERS, orders: ORDERS, noticed: ORDERS });
+    expect(nodes.reduce((sum, node) => sum + node.kills(), 0)).toBe(KILLS);
+  },
+  ORDERS * 10 + 240_000,
+);
+
+/** Numbers of events that were taken, also by what was rolled back. */
+async function begun(): Promise<number> {
+  const [row] = await fresh.database.query<{ n: number }>('select last_value as n from event_numbers');
+  return row?.n ?? 0;
+}
+
+async function found() {
+  const [row] = await fresh.database.query<{ events: number; orders: number; noticed: number }>(
+    `select count(*) as events, count(distinct order_no) as orders,
+       (select count(*) from orders where noticed_cycle = 2 and cycle_no = 1) as noticed
+     from events where event_type = 'payment.upcoming'`,
+  );
+  if (!row) throw new Error('a select of one row has one');
+  return row;
+}
+
+/** What a node left behind runs to its end; so one statement is broken off as well. */
+async function breakOff(): Promise<void> {
+  await fresh.database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and query like '%payment.upcoming%' limit 1`,
+  );
+}

@@ -1,0 +1,155 @@
+import { UpcomingPayload } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { noticeDueOrders } from '../../src/engine/jobs/notices.js';
+import { listEventChannels } from '../../src/operator/channel-events.js';
+import { listEventsOfChannel, pauseEvents, resumeEvents } from '../../src/operator/events.js';
+import { setCallback, setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
+import { resetCredentials } from '../../src/operator/provisioning/channels.js';
+import { type Stage, stage } from '../redeem/support.js';
+import { until } from '../support/processes.js';
+import type { TestReceiver } from '../webhooks/receiver.js';
+import { createSendingNode, localOperator, registerReceiver, type SendingNode } from '../webhooks/sending.js';
+
+/** What a receiver gets before a debit, and what can be done with it. By the database's clock all of it is long due. */
+
+const appId = 'test_demo';
+const TYPE = 'payment.upcoming';
+let on: Stage;
+let sender: SendingNode;
+let all: TestReceiver;
+beforeAll(async () => {
+  on = await stage();
+  all = await registerReceiver(on.service, on.channel);
+  sender = createSendingNode(on.service);
+  await setUpcomingNotices(on.service.operator, { appId, days: 5 });
+});
+afterAll(async () => {
+  await all.close();
+  await sender.stop();
+  await on.close();
+});
+beforeEach(() =>
+  on.service.fresh.database.query('truncate orders, events, due_events, undelivered_events, delivery_attempts'),
+);
+
+const HOST = 'http://localhost';
+async function newSecret(): Promise<string> {
+  const { callbackSecret } = await resetCredentials(on.service.operator, { appId, names: ['callbackSecret'] });
+  if (callbackSecret === undefined) throw new Error('there is a new secret');
+  return callbackSecret;
+}
+/** One order whose second period was told, and what was pushed about it. */
+async function noticed() {
+  const order = await on.order();
+  expect(await noticeDueOrders(on.service.fresh.database)).toBe(1);
+  return order;
+}
+const upcoming = ({ pushes }: TestReceiver, orderNo: string) =>
+  pushes.filter(({ eventType, data }) => eventType === TYPE && data.orderNo === orderNo);
+const list = async (filter: object) =>
+  (await on.channel.call('events/list', filter, { token: await on.channel.getToken() })).data.events;
+
+it('goes to an address of its own, is held back by itself, and without an address waits for a replay', async () => {
+  const operator = localOperator(on.service);
+  const own = await registerReceiver(on.service, on.channel, { eventType: TYPE, path: '/notices' });
+  try {
+    const first = await noticed();
+    await sender.turn();
+    expect(own.pushes.map(({ eventType, path }) => [eventType, path])).toEqual([[TYPE, '/notices']]);
+    expect(upcoming(all, first.orderNo)).toEqual([]);
+
+    await pauseEvents(on.service.operator, { appId, eventType: TYPE });
+    const second = await noticed();
+    await sender.turn();
+    expect(own.pushes).toHaveLength(1);
+    expect(all.pushes.filter(({ data }) => data.orderNo === second.orderNo)).toHaveLength(2);
+    const [backlog] = await listEventChannels(on.service.operator);
+    expect(backlog).toMatchObject({ paused: [TYPE], waiting: 1, nextPushAt: null });
+    expect(await list({ eventType: TYPE, deliveryStatus: 'PENDING' })).toHaveLength(1);
+    expect(await list({ eventType: 'order.status.changed', deliveryStatus: 'PENDING' })).toEqual([]);
+    await resumeEvents(on.service.operator, { appId, eventType: TYPE });
+    await until('the push that was held back', async () => {
+      await sender.turn();
+      return upcoming(own, second.orderNo).length === 1;
+    });
+
+    // Refused: it is tried again at the same address, which it still knows by its type.
+    own.answer('refuse');
+    const third = await noticed();
+    await sender.turn();
+    expect(await on.service.fresh.database.query('select is_notice, step from due_events')).toEqual([
+      { is_notice: true, step: 1 },
+    ]);
+    expect(upcoming(own, third.orderNo)).toHaveLength(1);
+  } finally {
+    await setCallback(operator, { appId, eventType: TYPE });
+    await own.close();
+  }
+});
+
+it('without any address it is kept as not sent, and listed by its type', async () => {
+  await setCallback(localOperator(on.service), { appId });
+  try {
+    const { orderNo } = await noticed();
+    await sender.turn();
+    expect(await list({ eventType: TYPE, deliveryStatus: 'NO_CALLBACK' })).toMatchObject([{ orderNo }]);
+    expect(await list({ eventType: 'order.status.changed', deliveryStatus: 'NO_CALLBACK' })).toHaveLength(1);
+    expect(await listEventsOfChannel(on.service.operator, { appId, eventType: TYPE, limit: 10 })).toMatchObject([
+      { orderNo, deliveryStatus: 'NO_CALLBACK' },
+    ]);
+  } finally {
+    await setCallback(localOperator(on.service), { appId, url: all.url });
+  }
+});
+
+it('comes with a link of the moment when it is sent, which opens the page, and counts as any other event', async () => {
+  const { orderNo, channelUserId, externalOrderNo } = await noticed();
+  // The link of an event that was written before is made with the secret of now.
+  all.know(appId, await newSecret());
+  await sender.turn();
+  const [push, ...more] = upcoming(all, orderNo);
+  expect(more).toEqual([]);
+  expect(push?.data).toEqual({
+    ...{ orderNo, externalOrderNo, channelUserId, paymentOrderNo: `${orderNo}0002`, cycleNo: 2 },
+    ...{ expectPayTime: '2026-02-28 12:00:00', amountCent: 1990, settlementMode: 'CHANNEL_COLLECT' },
+    ...{ agreementShareFlag: false, redeemUrl: expect.stringContaining(`${HOST}/redeem`) },
+  });
+  expect(Object.keys(push?.data)).toEqual(Object.keys(UpcomingPayload.properties));
+  const page = await on.get(push?.data.redeemUrl.slice(HOST.length));
+  expect(page.status).toBe(200);
+  expect(page.text).toContain(orderNo);
+  expect(Number(new URL(push?.data.redeemUrl).searchParams.get('exp'))).toBe(
+    on.service.clock.now() / 1000 + 7 * 86_400,
+  );
+  expect(all.forged).toEqual([]);
+
+  // Its own lists have it alone, in each status, and others do not; what is listed has no link.
+  const record = { eventType: TYPE, deliveryStatus: 'DELIVERED', eventId: push?.eventId };
+  for (const filter of [{}, { deliveryStatus: 'DELIVERED' }, { orderNo }]) {
+    expect(await list({ eventType: TYPE, ...filter })).toMatchObject([record]);
+    expect((await list({ eventType: 'order.status.changed', ...filter })).length).toBe(1);
+    expect((await list({ eventType: 'payment.status.changed', ...filter })).length).toBe(1);
+    expect((await list(filter)).length).toBe(3);
+  }
+  expect(await list({ eventType: TYPE, deliveryStatus: 'PENDING' })).toEqual([]);
+  expect((await list({ eventType: TYPE }))[0].data).not.toHaveProperty('redeemUrl');
+
+  const token = await on.channel.getToken();
+  const { data } = await on.channel.call('sandbox/events/pull', { path: '/mine' }, { token });
+  const pulled = data.pushes.find(({ eventType }: { eventType: string }) => eventType === TYPE);
+  expect(JSON.parse(pulled.body)).toMatchObject({
+    eventId: push?.eventId,
+    data: { ...push?.data, redeemUrl: push?.data.redeemUrl.replace(HOST, 'https://pay.example') },
+  });
+
+  const replay = await on.channel.call('events/replay', { eventIds: [push?.eventId] }, { token });
+  expect(replay.code, replay.text).toBe('0');
+  expect(await on.service.fresh.database.query('select is_payment, is_notice from due_events')).toEqual([
+    { is_payment: false, is_notice: true },
+  ]);
+  await sender.turn();
+  expect(upcoming(all, orderNo).map(({ eventId, retryNo }) => [eventId, retryNo])).toEqual([
+    [push?.eventId, 0],
+    [push?.eventId, 1],
+  ]);
+});

@@ -1,0 +1,17 @@
+import type { Database } from '../../src/platform/db/database.js';
+
+/** Each event of an order as `time what`, with the period; in the order in which they were written. */
+export async function toldOf(database: Database, orderNo: string): Promise<string[]> {
+  const events = await database.query<{ line: string }>(
+    `select concat_ws(' ', left(occurred_at::text, 19), coalesce('period ' || cycle_no, 'order'),
+       case event_type when 'payment.upcoming' then 'upcoming'
+         else coalesce(data::json ->> 'paymentStatus', data::json ->> 'orderStatus') end) as line
+     from events where order_no = $1 order by event_no`,
+    [orderNo],
+  );
+  return events.map(({ line }) => line);
+}
+
+/** Its notices alone: `time period n`. */
+export const noticesOf = async (database: Database, orderNo: string): Promise<string[]> =>
+  (await toldOf(database, orderNo)).filter((line) => line.endsWith(' upcoming')).map((line) => line.slice(0, -9));

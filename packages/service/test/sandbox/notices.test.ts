@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { noticeDueOrders } from '../../src/engine/jobs/notices.js';
+import { setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
+import { noticesOf, toldOf } from '../notices/support.js';
+import { type TimeMachine, timeMachine } from './support.js';
+
+/** Time travel passes through notices before a debit as through everything else. */
+
+let machine: TimeMachine;
+beforeAll(async () => {
+  machine = await timeMachine();
+  await want(5);
+});
+afterAll(() => machine.close());
+
+const want = (days: number | null) => setUpcomingNotices(machine.service.operator, { appId: 'test_demo', days });
+const told = (orderNo: string) => toldOf(machine.service.fresh.database, orderNo);
+const noticed = (orderNo: string) => noticesOf(machine.service.fresh.database, orderNo);
+
+it.each([
+  ['SVC_DEDUCT', 'SUCCESS'],
+  ['CHANNEL_COLLECT', 'BILLED'],
+])('%s, three periods: three notices, each at its own time before its period, and none again', async (mode, status) => {
+  const orderNo = await (mode === 'SVC_DEDUCT' ? machine.deducted() : machine.collected());
+  const { data } = await machine.advance(orderNo, { cycles: 2 });
+  expect(data).toEqual({ ...(await machine.query(orderNo)), redeemUrl: expect.any(String) });
+  await machine.advance(orderNo, { cycles: 1 });
+  expect((await told(orderNo)).slice(2)).toEqual([
+    '2026-02-23 12:00:00 period 2 upcoming',
+    `2026-02-28 12:00:00 period 2 ${status}`,
+    '2026-03-26 12:00:00 period 3 upcoming',
+    `2026-03-31 12:00:00 period 3 ${status}`,
+    '2026-04-25 12:00:00 period 4 upcoming',
+    `2026-04-30 12:00:00 period 4 ${status}`,
+  ]);
+});
+
+it('up to a time between notice and period: the notice alone, and the period later without another', async () => {
+  const orderNo = await machine.deducted();
+  await machine.advance(orderNo, { to: '2026-02-23 11:59:59' });
+  expect(await noticed(orderNo)).toEqual([]);
+  await machine.advance(orderNo, { to: '2026-02-25 00:00:00' });
+  expect(await noticed(orderNo)).toEqual(['2026-02-23 12:00:00 period 2']);
+  await machine.advance(orderNo, { to: '2026-03-01 00:00:00' });
+  expect(await noticed(orderNo)).toEqual(['2026-02-23 12:00:00 period 2']);
+});
+
+it('not before the period that the order is in was settled, and not while it is tried again', async () => {
+  await want(30);
+  const orderNo = await machine.deducted();
+  await machine.advance(orderNo, { cycles: 1, outcomes: ['FAIL_RETRY'] });
+  await machine.advance(orderNo, { cycles: 1 });
+  await machine.advance(orderNo, { cycles: 1 });
+  expect((await told(orderNo)).slice(2)).toEqual([
+    '2026-01-31 12:00:00 period 2 upcoming',
+    '2026-02-28 12:00:00 period 2 FAIL_RETRY',
+    '2026-03-01 12:00:00 period 2 SUCCESS',
+    '2026-03-01 12:00:00 period 3 upcoming',
+    '2026-03-31 12:00:00 period 3 SUCCESS',
+  ]);
+  const daily = await machine.collected({ productCode: 'TEST_SPU_DAILY_7' });
+  await machine.advance(daily, { cycles: 2 });
+  expect(await noticed(daily)).toEqual(['2026-01-31 12:00:00 period 2', '2026-02-01 12:00:00 period 3']);
+  await want(5);
+});
+
+it('what the engine has told is not told again, and a channel that has not asked hears nothing', async () => {
+  const orderNo = await machine.collected();
+  // By the database's clock it is long due.
+  await machine.service.fresh.database.query('update orders set notice_days = null where order_no <> $1', [orderNo]);
+  expect(await noticeDueOrders(machine.service.fresh.database)).toBe(1);
+  await machine.advance(orderNo, { cycles: 1 });
+  expect((await told(orderNo)).filter((line) => line.endsWith('period 2 upcoming'))).toHaveLength(1);
+  await want(null);
+  const quiet = await machine.deducted();
+  await machine.advance(quiet, { cycles: 3 });
+  expect(await noticed(quiet)).toEqual([]);
+});
