@@ -110,7 +110,6 @@ export function PictureField(props: PictureFieldProps) {
             <span className="quiet">{words ?? t('none')}</span>
           </div>
         ) : (
-          // biome-ignore lint/a11y/noLabelWithoutControl: the file's input stands in it
           <label
             className={`${drop['drop']} ${styles.drop}`}
             data-over={isOver || undefined}

@@ -100,7 +100,7 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
   const submit = async () => {
     const change: PresentationChange = {
       ...Object.fromEntries(changed.map((name) => [name, texts[name].trim() || null])),
-      ...(icon === undefined ? {} : { icon: icon && icon.base64 }),
+      ...(icon === undefined ? {} : { icon: icon?.base64 ?? null }),
     };
     setRefused(undefined);
     const answer = await api.put<PresentationChanged>(`/benefits/${part(benefitCode)}/presentation`, change);

@@ -22,7 +22,7 @@ export function changeOf(branding: Branding, texts: BrandingTexts, logo: Picture
   if (changed.length === 0 && logo === undefined) return undefined;
   return {
     ...Object.fromEntries(changed.map((name) => [name, texts[name].trim() || null])),
-    ...(logo === undefined ? {} : { logo: logo && logo.base64 }),
+    ...(logo === undefined ? {} : { logo: logo?.base64 ?? null }),
   };
 }
 
