@@ -187,7 +187,7 @@ describe('notice before a debit', () => {
     const page = await at.person('admin', 'ada');
     await page.goto('/console/channels/test_demo');
     const section = page.locator('section', { has: page.getByRole('heading', { name: 'Notice before a debit' }) });
-    await section.getByLabel('Send it').click();
+    await section.getByLabel('Tell the channel before each debit').click();
     await section.getByLabel('Days before').fill('7');
     await section.getByRole('button', { name: 'Save' }).click();
     const days = () =>
@@ -203,7 +203,7 @@ describe('notice before a debit', () => {
 
     await page.goto('/console/channels/test_demo');
     expect(await section.getByLabel('Days before').inputValue()).toBe('7');
-    await section.getByLabel('Send it').click();
+    await section.getByLabel('Tell the channel before each debit').click();
     await section.getByRole('button', { name: 'Save' }).click();
     await expect.poll(days).toEqual([{ days: null }]);
   });

@@ -15,7 +15,7 @@ const useTexts = dictionary({
     'The channel gets the event payment.upcoming before each renewal, with a link by which its user can still end the subscription.',
     '每次续期扣款前向渠道推送 payment.upcoming 事件，内含用户可在扣款前退订的链接。',
   ],
-  send: ['Send it', '推送通知'],
+  send: ['Tell the channel before each debit', '每次扣款前通知渠道'],
   days: ['Days before', '提前天数'],
   daysHint: [
     '1 to 30. What is due within these days is told at once when it is switched on; running orders follow within minutes.',
