@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, part } from './client.ts';
-import type { Benefits, Channel, Channels, PaymentChannels, Product, Products } from './types.ts';
+import type { Benefits, Channel, Channels, ImageAnswer, PaymentChannels, Product, Products } from './types.ts';
 
 /** What was set up: read by many pages, changed seldom. */
 const MINUTE = 60_000;
@@ -34,6 +34,17 @@ export const benefitsQuery = queryOptions({
   queryKey: ['/benefits'],
   queryFn: async ({ signal }) => (await api.get<Benefits>('/benefits', {}, signal)).benefits,
 });
+
+/** A logo or an icon, as an address that an image element takes. A file is named by its bytes, so it never changes. */
+export const pictureQuery = (file: string) =>
+  queryOptions({
+    queryKey: ['/images', file],
+    queryFn: async ({ signal }) => {
+      const { mediaType, base64 } = await api.get<ImageAnswer>(`/images/${part(file)}`, {}, signal);
+      return `data:${mediaType};base64,${base64}`;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 
 /** A channel's name, for those who know it by that; its app id until the names have come. */
 export function useChannelName(appId: string): string {

@@ -99,6 +99,13 @@ export type PaymentChannelRequest = Static<typeof schemas.setup.paymentChannelRe
 export type PaymentChannelChange = Static<typeof schemas.setup.paymentChannelChange>;
 export type PaymentChannelChanged = Static<typeof schemas.setup.paymentChannelChanged>;
 export type BenefitChanged = Static<typeof schemas.setup.benefitChanged>;
+export type Branding = Channel['branding'];
+export type BrandingChange = Static<typeof schemas.setup.brandingChange>;
+export type BrandingChanged = Static<typeof schemas.setup.brandingChanged>;
+export type PresentationChange = Static<typeof schemas.setup.presentationChange>;
+export type PresentationChanged = Static<typeof schemas.setup.presentationChanged>;
+export type StoredPicture = NonNullable<Branding['logo']>;
+export type ImageAnswer = Static<typeof schemas.setup.imageAnswer>;
 export type FulfilmentRequest = Static<typeof schemas.setup.fulfilmentRequest>;
 
 // People and the audit log

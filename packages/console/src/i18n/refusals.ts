@@ -199,6 +199,7 @@ export const CHINESE_WORDS: Readonly<Record<string, string>> = {
   'the number of codes': '兑换码数量',
   'the limit': '数量',
   'the hours of overlap': '并存小时数',
+  'the days of notice': '提前天数',
   'the hour in which debits end': '扣款结束时点',
   'the first debit hour': '扣款开始时点',
   'the face value of a benefit': '权益面值',

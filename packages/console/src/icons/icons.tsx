@@ -93,6 +93,12 @@ export const InboxIcon = icon(
     <path d="M3 11h4l1 2h4l1-2h4" />
   </>,
 );
+export const PictureIcon = icon(
+  <>
+    <rect x="3" y="4" width="14" height="12" rx="1.5" />
+    <path d="m3.5 14 4-4 3 3 2-2 4 4M12.5 7.5h.01" />
+  </>,
+);
 export const KeyIcon = icon(
   <>
     <circle cx="7" cy="13" r="3.75" />

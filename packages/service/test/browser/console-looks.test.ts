@@ -116,6 +116,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   ...Object.fromEntries(
     (
       [
+        ['branding', 'How the page begins'],
         ['secrets', 'App secret'],
         ['callbacks', 'Where events are pushed'],
         ['allowList', 'Addresses and ranges'],

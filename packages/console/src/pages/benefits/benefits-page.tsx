@@ -11,6 +11,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Count, countText } from '../../parts/money.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
+import { BenefitPicture } from '../../parts/picture.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
 import { Sheet, SheetButtons, SheetPart } from '../../parts/sheet.tsx';
 import { Empty, NotFound } from '../../parts/states.tsx';
@@ -18,9 +19,10 @@ import { Tag } from '../../parts/status.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { ImportDialog, SourceDialog, ThresholdDialog } from './benefit-dialogs.tsx';
 import styles from './benefits.module.css';
+import { PresentationDialog, PresentationPart, useDescription } from './presentation.tsx';
 import { useTexts } from './texts.ts';
 
-type Task = { readonly what: 'import' | 'threshold' | 'source'; readonly benefit: Benefit };
+type Task = { readonly what: 'import' | 'threshold' | 'source' | 'presentation'; readonly benefit: Benefit };
 
 const isLow = ({ codesLeft, lowStock }: Benefit) => codesLeft !== null && lowStock !== null && codesLeft < lowStock;
 /** Those that somebody should refill come first. */
@@ -38,7 +40,7 @@ export default function BenefitsPage() {
     {
       id: 'code',
       header: t('benefit'),
-      cell: ({ benefitCode }) => <span className="mono">{benefitCode}</span>,
+      cell: (benefit) => <Name benefit={benefit} />,
       grows: true,
     },
     { id: 'source', header: t('source'), cell: ({ kind }) => t(kind), inCard: 'aside' },
@@ -93,8 +95,24 @@ export default function BenefitsPage() {
       {task?.what === 'threshold' ? (
         <ThresholdDialog benefit={task.benefit} onClose={close} onChanged={reload} />
       ) : null}
+      {task?.what === 'presentation' ? (
+        <PresentationDialog benefit={task.benefit} onClose={close} onChanged={reload} />
+      ) : null}
       {task?.what === 'source' ? <SourceDialog benefit={task.benefit} onClose={close} onChanged={reload} /> : null}
     </Page>
+  );
+}
+
+function Name({ benefit: { benefitCode, presentation } }: { readonly benefit: Benefit }) {
+  const description = useDescription(presentation);
+  return (
+    <span className={styles.name}>
+      <BenefitPicture icon={presentation.icon} />
+      <span className={styles.words}>
+        <span className="mono">{benefitCode}</span>
+        {description ? <span className={styles.description}>{description}</span> : null}
+      </span>
+    </span>
   );
 }
 
@@ -169,6 +187,10 @@ function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
             ? []
             : [[t('supplierUrl'), <Copyable key="url" value={benefit.supplierUrl} />] as const]),
         ]}
+      />
+      <PresentationPart
+        presentation={benefit.presentation}
+        onChange={isAdmin ? () => onChoose('presentation') : undefined}
       />
       <SheetPart title={t('products')}>
         {benefit.products.length === 0 ? <p className="quiet">{t('noProducts')}</p> : null}

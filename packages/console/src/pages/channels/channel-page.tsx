@@ -12,6 +12,7 @@ import { PlaceLink, placeAddress } from '../../parts/place-link.tsx';
 import { Status } from '../../parts/status.tsx';
 import { AllowListTab } from './allow-list-tab.tsx';
 import { AuthorizationsTab } from './authorizations-tab.tsx';
+import { BrandingTab } from './branding-tab.tsx';
 import { CallbacksTab } from './callbacks-tab.tsx';
 import type { ChannelTabProps } from './channel-tab.ts';
 import styles from './channels.module.css';
@@ -22,6 +23,7 @@ import { useTexts } from './texts.ts';
 
 const TABS = {
   general: GeneralTab,
+  branding: BrandingTab,
   secrets: SecretsTab,
   callbacks: CallbacksTab,
   allowList: AllowListTab,

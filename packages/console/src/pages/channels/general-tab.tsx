@@ -10,6 +10,7 @@ import { useMayDo } from '../../session/session.ts';
 import type { ChannelTabProps } from './channel-tab.ts';
 import styles from './channels.module.css';
 import { linesOf } from './lines.ts';
+import { NoticeSection } from './notice-section.tsx';
 import { useTexts } from './texts.ts';
 import { useChannelChange } from './use-change.ts';
 
@@ -28,6 +29,7 @@ export function GeneralTab({ channel }: ChannelTabProps) {
         ]}
       />
       <InterfaceSettings channel={channel} />
+      <NoticeSection channel={channel} />
       <FrameOrigins channel={channel} />
       {isAdmin ? (
         <Section

@@ -23,6 +23,7 @@ export const useTexts = dictionary({
 
   tabs: ['Settings', '配置'],
   general: ['General', '基本'],
+  branding: ['Branding', '品牌'],
   secrets: ['Secrets', '密钥'],
   allowList: ['Allow-list', '白名单'],
   authorizations: ['Authorizations', '授权'],

@@ -1,7 +1,9 @@
 import type { NextStep, TimelineEntry } from '../../api/order-types.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
+import { useEventTypeText } from '../../parts/event-type.ts';
 import type { StatusKind, Tone } from '../../parts/status.tsx';
+import { BEIJING, momentOf, timeText } from '../../parts/time-text.ts';
 import type { FoldedEntry } from './fold-pushes.ts';
 import { useSourceTexts, useStepWords } from './next-step.ts';
 
@@ -89,6 +91,12 @@ const usePaymentEventTexts = dictionary({
   REFUND_FULL: ['period {cycleNo} was refunded in full', '第 {cycleNo} 期全额退款'],
 });
 
+/** What is told before a period, by who collects. */
+const useNoticeTexts = dictionary({
+  SVC_DEDUCT: ['period {cycleNo} is to be debited on {time}', '第 {cycleNo} 期将于 {time} 扣款'],
+  CHANNEL_COLLECT: ['period {cycleNo} is to be billed on {time}', '第 {cycleNo} 期将于 {time} 出账'],
+});
+
 const useOrderEventTexts = dictionary({
   INITIALIZING: ['the order is starting', '订单初始化'],
   ACTIVE: ['the order is active', '订单已生效'],
@@ -142,15 +150,25 @@ export function fieldOf(data: unknown, name: string): string | number | undefine
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }
 
-/** What an event tells, as part of a sentence. A status that this page does not know is shown as it is. */
+/** What an event tells, as part of a sentence. A status or a type that this page does not know is shown as it is. */
 function useEventWords(): (event: TimelineEntry) => string {
   const paymentText = usePaymentEventTexts() as (status: string, values: object) => string;
   const orderText = useOrderEventTexts() as (status: string) => string;
+  const noticeText = useNoticeTexts();
+  const typeText = useEventTypeText();
   return ({ data, cycleNo }) => {
     const body = partOf(data, 'data');
+    const eventType = String(fieldOf(data, 'eventType') ?? '');
+    const due = fieldOf(body, 'expectPayTime');
+    if (eventType === 'payment.upcoming' && typeof due === 'string') {
+      const isBilled = fieldOf(body, 'settlementMode') === 'CHANNEL_COLLECT';
+      const time = timeText(momentOf(due), BEIJING);
+      return noticeText(isBilled ? 'CHANNEL_COLLECT' : 'SVC_DEDUCT', { cycleNo: cycleNo ?? '', time });
+    }
     const paymentStatus = fieldOf(body, 'paymentStatus');
     if (paymentStatus !== undefined) return paymentText(String(paymentStatus), { cycleNo: cycleNo ?? '' });
-    return orderText(String(fieldOf(body, 'orderStatus') ?? ''));
+    const orderStatus = fieldOf(body, 'orderStatus');
+    return orderStatus === undefined ? typeText(eventType) : orderText(String(orderStatus));
   };
 }
 

@@ -308,7 +308,7 @@ function describeEvent({ recordedMicros: _1, eventNo: _2, ...event }: ListedEven
     kind: 'event',
     cycleNo: typeof cycleNo === 'number' ? cycleNo : null,
     status: event.deliveryStatus,
-    title: `Event ${event.eventId} ${event.eventType}: ${about}`,
+    title: `Event ${event.eventId} ${event.eventType}${about === undefined ? '' : `: ${about}`}`,
     data: event,
   });
 }

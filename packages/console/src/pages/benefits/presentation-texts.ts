@@ -1,0 +1,25 @@
+import { dictionary } from '../../i18n/dictionary.ts';
+
+export const useTexts = dictionary({
+  title: ['On the redemption page', '兑换页展示'],
+  none: [
+    'Users see its name and a picture of a gift. An icon and a sentence about it tell them more.',
+    '用户仅看到名称与礼物图标。可添加图标与一句说明。',
+  ],
+  change: ['Change what users see', '修改展示'],
+  changeTitle: ['What users see of {code}', '{code} 的展示'],
+  icon: ['Icon', '图标'],
+  iconHint: ['Shown on white beside the name. None: a gift.', '显示在名称旁，白底；未设置时为礼物图标。'],
+  descriptionZh: ['Description in Chinese', '中文说明'],
+  descriptionEn: ['Description in English', '英文说明'],
+  descriptionHint: ['At most 120 characters.', '最多 120 个字符。'],
+  useUrl: ['Where the code is used', '兑换码使用地址'],
+  useUrlHint: ['Who has a code is led there.', '领取兑换码的用户可前往该地址使用。'],
+  saved: ['Saved. The next page that is opened shows it', '已保存，下次打开页面时生效'],
+  asBefore: ['Nothing was changed', '无变更'],
+  leftOutTitle: ['Saved, without a part of the icon', '已保存，图标部分内容被去除'],
+  leftOut: [
+    'A picture may not hold this here, so it was left out: {names}. This is what users see:',
+    '图片中不允许的内容已被去除：{names}。用户看到的图标如下：',
+  ],
+});

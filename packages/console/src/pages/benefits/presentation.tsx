@@ -1,0 +1,173 @@
+import { Button, Textarea, TextInput } from '@mantine/core';
+import { useRef, useState } from 'react';
+import { api, part } from '../../api/client.ts';
+import type { Benefit, PresentationChange, PresentationChanged } from '../../api/types.ts';
+import { useCommonTexts } from '../../i18n/common.ts';
+import { useLanguage } from '../../i18n/language.ts';
+import { Copyable } from '../../parts/copyable.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { isAboutField, useFieldProblem } from '../../parts/field-problem.ts';
+import dialog from '../../parts/form-dialog.module.css';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { notifyDone } from '../../parts/notify.ts';
+import { Facts } from '../../parts/page.tsx';
+import { PictureBox, useStoredPicture } from '../../parts/picture.tsx';
+import { type PictureChange, PictureField } from '../../parts/picture-field.tsx';
+import { SheetPart } from '../../parts/sheet.tsx';
+import styles from './benefits.module.css';
+import { useTexts } from './presentation-texts.ts';
+
+type Presentation = Benefit['presentation'];
+
+/** The description in the reader's language, or else in the other. */
+export function useDescription({ descriptionZh, descriptionEn }: Presentation): string | null {
+  return useLanguage() === 'zh' ? (descriptionZh ?? descriptionEn) : (descriptionEn ?? descriptionZh);
+}
+
+interface PresentationPartProps {
+  readonly presentation: Presentation;
+  /** Undefined: it is not this person's to change. */
+  readonly onChange: (() => void) | undefined;
+}
+
+/** What users see of a benefit, in its sheet. */
+export function PresentationPart({ presentation, onChange }: PresentationPartProps) {
+  const t = useTexts();
+  const stored = useStoredPicture(presentation.icon);
+  const { icon, descriptionZh, descriptionEn, useUrl } = presentation;
+  const isNothing = icon === null && descriptionZh === null && descriptionEn === null && useUrl === null;
+  return (
+    <SheetPart title={t('title')}>
+      <div className={styles.presentation}>
+        {isNothing ? (
+          <p className="quiet">{t('none')}</p>
+        ) : (
+          <div className={styles.shown}>
+            <PictureBox ofBenefit {...stored} />
+            <Facts
+              facts={[
+                [t('descriptionZh'), descriptionZh ?? '–'],
+                [t('descriptionEn'), descriptionEn ?? '–'],
+                [t('useUrl'), useUrl === null ? '–' : <Copyable key="url" value={useUrl} />],
+              ]}
+            />
+          </div>
+        )}
+        {onChange ? (
+          <Button variant="default" onClick={onChange}>
+            {t('change')}
+          </Button>
+        ) : null}
+      </div>
+    </SheetPart>
+  );
+}
+
+const TEXTS = ['descriptionZh', 'descriptionEn', 'useUrl'] as const;
+type Text = (typeof TEXTS)[number];
+
+const textsOf = (presentation: Presentation): Readonly<Record<Text, string>> => ({
+  descriptionZh: presentation.descriptionZh ?? '',
+  descriptionEn: presentation.descriptionEn ?? '',
+  useUrl: presentation.useUrl ?? '',
+});
+
+interface PresentationDialogProps {
+  readonly benefit: Benefit;
+  onChanged(): void;
+  onClose(): void;
+}
+
+export function PresentationDialog({ benefit, onChanged, onClose }: PresentationDialogProps) {
+  const { benefitCode, presentation } = benefit;
+  const t = useTexts();
+  const common = useCommonTexts();
+  const fields = useRef<HTMLDivElement>(null);
+  const [icon, setIcon] = useState<PictureChange>();
+  const [texts, setTexts] = useState(() => textsOf(presentation));
+  const [refused, setRefused] = useState<unknown>();
+  const [done, setDone] = useState<PresentationChanged>();
+  const wrong = useFieldProblem(refused, fields);
+  const stored = textsOf(presentation);
+  const changed = TEXTS.filter((name) => texts[name].trim() !== stored[name]);
+  const field = (name: Text) => ({
+    label: t(name),
+    error: wrong.at(name),
+    value: texts[name],
+    onChange: ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+      setTexts({ ...texts, [name]: currentTarget.value }),
+  });
+  const submit = async () => {
+    const change: PresentationChange = {
+      ...Object.fromEntries(changed.map((name) => [name, texts[name].trim() || null])),
+      ...(icon === undefined ? {} : { icon: icon?.base64 ?? null }),
+    };
+    setRefused(undefined);
+    const answer = await api.put<PresentationChanged>(`/benefits/${part(benefitCode)}/presentation`, change);
+    notifyDone(t(answer.changed ? 'saved' : 'asBefore'));
+    onChanged();
+    if (answer.leftOut.length > 0) setDone(answer);
+    else onClose();
+  };
+  if (done) return <SavedInPart done={done} onClose={onClose} />;
+  return (
+    <FormDialog
+      title={t('changeTitle', { code: benefitCode })}
+      verb={common('save')}
+      isIncomplete={changed.length === 0 && icon === undefined}
+      onClose={onClose}
+      onSubmit={() =>
+        submit().catch((error: unknown) => {
+          if (!isAboutField(error)) throw error;
+          setRefused(error);
+        })
+      }
+    >
+      <div ref={fields} className={dialog['form']}>
+        <PictureField
+          label={t('icon')}
+          description={t('iconHint')}
+          stored={presentation.icon}
+          change={icon}
+          ofBenefit
+          error={wrong.at('picture')}
+          onChange={(picture) => {
+            setIcon(picture);
+            setRefused(undefined);
+          }}
+        />
+        <Textarea {...field('descriptionZh')} description={t('descriptionHint')} lang="zh" maxLength={500} autosize />
+        <Textarea {...field('descriptionEn')} description={t('descriptionHint')} lang="en" maxLength={500} autosize />
+        <TextInput
+          {...field('useUrl')}
+          description={t('useUrlHint')}
+          placeholder="https://"
+          classNames={{ input: 'mono' }}
+          maxLength={2000}
+          inputMode="url"
+          spellCheck={false}
+        />
+      </div>
+    </FormDialog>
+  );
+}
+
+/** What was left out of the icon is said where it cannot be missed. */
+function SavedInPart({ done, onClose }: { readonly done: PresentationChanged; onClose(): void }) {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const stored = useStoredPicture(done.benefit.presentation.icon);
+  return (
+    <Dialog isOpen onClose={onClose} title={t('leftOutTitle')}>
+      <div className={dialog['form']} role="status">
+        <p>{t('leftOut', { names: done.leftOut.join(', ') })}</p>
+        <PictureBox ofBenefit {...stored} />
+        <div className={dialog['buttons']}>
+          <Button onClick={onClose} data-autofocus>
+            {common('done')}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

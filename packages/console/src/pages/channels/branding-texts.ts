@@ -1,0 +1,67 @@
+import { dictionary } from '../../i18n/dictionary.ts';
+
+export const useTexts = dictionary({
+  hint: [
+    'Whose page users see when they claim benefits, look at payments or end a subscription. What is left empty has a default.',
+    '用户领取权益、查看扣款或退订时看到的页面属于谁。留空则使用默认值。',
+  ],
+  onlyAdmin: ['Only an admin can change this.', '仅管理员可修改。'],
+  saved: ['Saved. The next page that is opened shows it', '已保存，下次打开页面时生效'],
+  asBefore: ['Nothing was changed', '无变更'],
+  displayName: ['Display name', '显示名称'],
+  displayNameHint: ['At most 40 characters. Empty: {name}.', '最多 40 个字符；留空则显示 {name}。'],
+  logo: ['Logo', '徽标'],
+  logoHint: [
+    'Shown on white, 40 pixels high. None: the first letter of the name, on the accent.',
+    '在白底上显示，高 40 像素。未设置时显示名称首字，底色为主题色。',
+  ],
+  leftOut: [
+    'The logo is saved, without what a picture may not hold here: {names}.',
+    '徽标已保存，并去除了其中不允许的内容：{names}。',
+  ],
+  accent: ['Accent colour', '主题色'],
+  accentHint: ['Buttons, links and the head of the page. Empty: green.', '用于按钮、链接与页首；留空为绿色。'],
+  pickAccent: ['Pick the accent colour', '选取主题色'],
+  support: ['Support contact', '客服联系方式'],
+  supportHint: ['A phone number, an e-mail address or an https address.', '电话、邮箱或 https 地址。'],
+  termsUrl: ['Terms', '服务条款'],
+  termsUrlHint: ['Where users read what they have agreed to.', '用户可查看所同意条款的地址。'],
+  shopUrl: ['Shop', '店铺'],
+  shopUrlHint: ['Where the page’s way back leads to.', '页面上“返回”所指向的地址。'],
+
+  preview: ['How the page begins', '页首预览'],
+  light: ['In light', '浅色'],
+  dark: ['In dark', '深色'],
+  previewOf: ['{name}, as users see it: {theme}', '{name} 在用户页面上的样子：{theme}'],
+  back: ['Back', '返回'],
+  active: ['Active', '生效中'],
+  product: ['Monthly plan', '月度会员'],
+  period: ['Period 3 of 12', '第 3 期，共 12 期'],
+  claim: ['Claim', '领取'],
+  benefit: ['Coffee voucher', '咖啡券'],
+  soldBy: ['Your subscription with {name}', '您在 {name} 的订阅'],
+  terms: ['Terms', '服务条款'],
+
+  tones: ['Tones of the accent', '主题色的色调'],
+  tonesHint: [
+    'Each is mixed with black or white no further than needed: text has a contrast of 4.5 to 1 or more.',
+    '各色调仅按需要混入黑或白，使文字对比度不低于 4.5:1。',
+  ],
+  ownTones: [
+    'Without an accent the page has its own green. Choose one to see its tones.',
+    '未设置主题色时，页面使用自带的绿色。设置后可查看其色调。',
+  ],
+  tone: ['Tone', '色调'],
+  'tone.accent': ['Links and buttons', '链接与按钮'],
+  'tone.accent-strong': ['Button, pressed', '按下的按钮'],
+  'tone.on-accent': ['Text on buttons', '按钮文字'],
+  'tone.hero-from': ['Head, from', '页首渐变起'],
+  'tone.hero-to': ['Head, to', '页首渐变止'],
+  'tone.soft': ['Soft ground', '浅底色'],
+  contrast: ['{ratio} to 1', '{ratio}:1'],
+  darkened: ['Too bright for text on white: there it becomes {colour}.', '在白底上作文字过浅，将显示为 {colour}。'],
+  lightened: [
+    'Too dark for text on a dark ground: there it becomes {colour}.',
+    '在深底上作文字过深，将显示为 {colour}。',
+  ],
+});

@@ -1,0 +1,79 @@
+import { Button, NumberInput, Switch } from '@mantine/core';
+import { useState } from 'react';
+import { useCommonTexts } from '../../i18n/common.ts';
+import { dictionary } from '../../i18n/dictionary.ts';
+import { Section } from '../../parts/page.tsx';
+import { FormProblem } from '../../parts/states.tsx';
+import { useMayDo } from '../../session/session.ts';
+import type { ChannelTabProps } from './channel-tab.ts';
+import styles from './channels.module.css';
+import { useChannelChange } from './use-change.ts';
+
+const useTexts = dictionary({
+  title: ['Notice before a debit', '扣款前通知'],
+  hint: [
+    'The channel gets the event payment.upcoming before each renewal, with a link by which its user can still end the subscription.',
+    '每次续期扣款前向渠道推送 payment.upcoming 事件，内含用户可在扣款前退订的链接。',
+  ],
+  send: ['Tell the channel before each debit', '每次扣款前通知渠道'],
+  days: ['Days before', '提前天数'],
+  daysHint: [
+    '1 to 30. What is due within these days is told at once when it is switched on; running orders follow within minutes.',
+    '1 至 30 天。开启后，此期限内到期的账期立即通知；在途订单数分钟内生效。',
+  ],
+});
+
+/** As much as China asks for. */
+const USUAL_DAYS = 5;
+
+/** Whether and when a channel is told of a renewal that is to come. */
+export function NoticeSection({ channel }: ChannelTabProps) {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const isAdmin = useMayDo('admin');
+  const change = useChannelChange(channel.appId);
+  const [isOn, setOn] = useState(channel.upcomingNoticeDays !== null);
+  const [typed, setTyped] = useState<number | string>(channel.upcomingNoticeDays ?? USUAL_DAYS);
+  const days = isOn ? Number(typed) : null;
+  return (
+    <Section title={t('title')} hint={t('hint')}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate({ upcomingNoticeDays: days });
+        }}
+      >
+        <Switch
+          label={t('send')}
+          checked={isOn}
+          disabled={!isAdmin}
+          onChange={(event) => setOn(event.currentTarget.checked)}
+        />
+        {isOn ? (
+          <NumberInput
+            label={t('days')}
+            description={t('daysHint')}
+            value={typed}
+            onChange={setTyped}
+            min={1}
+            max={30}
+            allowDecimal={false}
+            allowNegative={false}
+            readOnly={!isAdmin}
+          />
+        ) : null}
+        <FormProblem error={change.error} />
+        {isAdmin ? (
+          <Button
+            type="submit"
+            disabled={days === channel.upcomingNoticeDays || (isOn && typed === '')}
+            loading={change.isPending}
+          >
+            {common('save')}
+          </Button>
+        ) : null}
+      </form>
+    </Section>
+  );
+}

@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPersonWithPassword, PASSWORD } from '../console/support.js';
+import { GOOD_PNG, SQUARE, svg } from '../pictures/samples.js';
+import { type Stage, stage } from '../redeem/support.js';
+import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { everyViolation, launch, scrollsSideways } from './support.js';
+
+/** Whose page users see, what they see of a benefit, and when their channel is told of a debit: set in the console. */
+
+let on: Stage;
+let browser: Browser;
+let at: ConsoleBrowser;
+beforeAll(async () => {
+  [on, browser] = await Promise.all([stage(ON_THIS_MACHINE), launch()]);
+  at = consoleBrowser(browser, on.service);
+  await createPersonWithPassword(on.service, 'ada', 'admin');
+});
+afterAll(async () => {
+  await browser.close();
+  await on.close();
+});
+
+const BRANDING = '/console/channels/test_demo?tab=branding';
+const HOSTILE = svg(
+  `<script>document.documentElement.dataset.ran = 'script'</script><image href="https://elsewhere.example/x.png"/>${SQUARE}`,
+  `viewBox="0 0 10 10" onload="document.documentElement.dataset.ran = 'handler'"`,
+);
+const DECLARES = Buffer.from(
+  `<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><text>&a;</text></svg>`,
+);
+
+const file = (name: string, buffer: Buffer) => ({ name, mimeType: 'application/octet-stream', buffer });
+const preview = (page: Page, theme: 'light' | 'dark') => page.getByRole('img', { name: new RegExp(`: In ${theme}$`) });
+const variableOf = (place: Locator, variable: string) =>
+  place.evaluate((element, name) => getComputedStyle(element).getPropertyValue(name).trim(), variable);
+/** Only what can be drawn has a size. */
+const isDrawn = (image: Locator) =>
+  expect.poll(() => image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBeGreaterThan(0);
+const isRefusedAt = async (field: Locator, words: string | RegExp) => {
+  await field.page().getByText(words).waitFor();
+  await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+};
+
+describe('branding', () => {
+  it('is set by an admin who sees it before it is saved; what is wrong is said where it stands', async () => {
+    const page = await at.person('admin', 'ada');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).host));
+    await page.goto(BRANDING);
+    const save = page.getByRole('button', { name: 'Save' });
+    await preview(page, 'light').getByText('D', { exact: true }).waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    const ownColours = await Promise.all(
+      (['light', 'dark'] as const).map((theme) => coloursOf((tone) => variableOf(preview(page, theme), `--${tone}`))),
+    );
+    expect(ownColours).toEqual(await coloursOfThePage());
+
+    await page.getByLabel('Display name').fill('Sunny Video');
+    await page.getByLabel('Accent colour', { exact: true }).fill('#fc0');
+    await page.getByText('Too bright for text on white: there it becomes').waitFor();
+    await page.getByRole('row', { name: /^Links and buttons .* 4\.5 to 1 #ffcc00 / }).waitFor();
+    expect(await variableOf(preview(page, 'dark'), '--accent')).toBe('#ffcc00');
+    expect(await page.getByLabel('Pick the accent colour').inputValue()).toBe('#ffcc00');
+    await page.getByLabel('Logo').setInputFiles(file('logo.png', HOSTILE));
+    await isDrawn(preview(page, 'light').locator('img'));
+    await page.getByLabel('Support contact').fill('ask around');
+    await page.getByLabel('Terms').fill('https://sunny.example/terms');
+    await page.getByLabel('Shop').fill('https://sunny.example');
+    await preview(page, 'dark').getByText('Your subscription with Sunny Video').waitFor();
+
+    await on.service.fresh.database.query(`update console_sessions set proven_at = now() - interval '6 minutes'`);
+    await save.click();
+    const proof = page.getByRole('dialog', { name: 'Is it still you?' });
+    await proof.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await isRefusedAt(page.getByLabel('Support contact'), /must be a phone number, an e-mail address or an https/);
+    await page.getByLabel('Support contact').fill('400-820-0820');
+    await save.click();
+    await page.getByText('without what a picture may not hold here: image, script.').waitFor();
+    await isDrawn(preview(page, 'dark').locator('img'));
+    const shown = (await preview(page, 'light').locator('img').getAttribute('src')) ?? '';
+    expect(Buffer.from(shown.split(',')[1] ?? '', 'base64').toString()).not.toMatch(/script|onload|elsewhere/);
+    expect(await page.getByLabel('Shop').inputValue()).toBe('https://sunny.example/');
+    expect(await page.evaluate('document.documentElement.dataset.ran')).toBeUndefined();
+    expect(new Set(asked)).toEqual(new Set([new URL(on.service.baseUrl).host]));
+    expect(await everyViolation(page)).toEqual([]);
+
+    // What is no picture, or too much of one, changes nothing.
+    const logo = page.getByLabel('Logo');
+    await logo.setInputFiles(file('big.png', Buffer.alloc(70_000)));
+    await page.getByText('big.png has 70.0 KB; 64 KiB are taken').waitFor();
+    await logo.setInputFiles(file('logo.svg', Buffer.from('hello')));
+    await save.click();
+    await isRefusedAt(logo, 'The file is neither a PNG nor an SVG in UTF-8');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await isDrawn(preview(page, 'light').locator('img'));
+    const stored = () =>
+      on.service.fresh.database.query(
+        'select display_name as name, accent, logo_hash is not null as "hasLogo", support from channel_brandings',
+      );
+    expect(await stored()).toEqual([{ name: 'Sunny Video', accent: 'ffcc00', hasLogo: true, support: '400-820-0820' }]);
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByLabel('Accent colour', { exact: true }).fill('');
+    await preview(page, 'dark').getByText('S', { exact: true }).waitFor();
+    await save.click();
+    await expect.poll(stored).toMatchObject([{ accent: null, hasLogo: false }]);
+  });
+
+  it('is seen by a viewer, who cannot change it', async () => {
+    const admin = await at.person('admin', 'ada');
+    await admin.goto(BRANDING);
+    await admin.getByLabel('Logo').setInputFiles(file('logo.png', GOOD_PNG));
+    await admin.getByRole('button', { name: 'Save' }).click();
+    await admin.getByText('Saved.').first().waitFor();
+    const phone = { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'zh-CN' } as const;
+    const page = await at.person('viewer', 'vera', phone);
+    await page.goto(BRANDING);
+    await page.getByText('仅管理员可修改').waitFor();
+    expect(await page.getByLabel('显示名称').getAttribute('readonly')).not.toBeNull();
+    expect(await page.getByLabel('选取主题色').isDisabled()).toBe(true);
+    expect(await page.locator('main :is([type=file], [type=submit])').count()).toBe(0);
+    await isDrawn(page.getByRole('img', { name: /深色$/ }).locator('img'));
+    await page.getByText('PNG，0.1 KB').waitFor();
+    expect(await scrollsSideways(page)).toBe(false);
+    expect(await everyViolation(page)).toEqual([]);
+  });
+});
+
+/** Those tones that the preview has. */
+const TONES = ['accent', 'on-accent', 'hero-from', 'hero-to'];
+
+/** As text, whatever the case and the length in which it is written. */
+const toColour = (text: string) => (text.length === 4 ? text.replaceAll(/[^#]/g, '$&$&') : text).toLowerCase();
+
+const coloursOf = async (read: (tone: string) => string | Promise<string>): Promise<string[]> =>
+  Promise.all(TONES.map(async (tone) => toColour(await read(tone))));
+
+/** Of the users' page without an accent, in both themes. */
+async function coloursOfThePage(): Promise<string[][]> {
+  const css = readFileSync(new URL('../../assets/redeem/page.css', import.meta.url), 'utf8');
+  const [light = '', dark = ''] = css.split('prefers-color-scheme: dark');
+  return Promise.all([light, dark].map((part) => coloursOf((tone) => readVariable(part, tone))));
+}
+
+const readVariable = (css: string, name: string) => new RegExp(`--${name}:\\s*(#\\w+)`).exec(css)?.[1] ?? '';
+
+describe('what users see of a benefit', () => {
+  it('is set by an admin, and shown in the list', async () => {
+    const page = await at.person('admin', 'ada');
+    await page.goto('/console/benefits?code=VIP_PASS');
+    const sheet = page.getByRole('dialog', { name: 'VIP_PASS', exact: true });
+    await sheet.getByText('Users see its name and a picture of a gift').waitFor();
+    await sheet.getByRole('button', { name: 'Change what users see' }).click();
+    const dialog = page.getByRole('dialog', { name: 'What users see of VIP_PASS' });
+    const save = dialog.getByRole('button', { name: 'Save' });
+    const icon = dialog.getByLabel('Icon');
+    await icon.setInputFiles(file('icon.svg', DECLARES));
+    await save.click();
+    await isRefusedAt(icon, /The SVG cannot be used: its DOCTYPE has declarations/);
+    await icon.setInputFiles(file('icon.svg', HOSTILE));
+    await dialog.getByLabel('Description in Chinese').fill('全部影片免费看');
+    await dialog.getByLabel('Description in English').fill('x'.repeat(121));
+    await dialog.getByLabel('Where the code is used').fill('https://sunny.example/use');
+    await save.click();
+    await isRefusedAt(dialog.getByLabel('Description in English'), /must have 1 to 120 characters, not 121/);
+    await dialog.getByLabel('Description in English').fill('Every film, free');
+    expect(await everyViolation(page)).toEqual([]);
+    await save.click();
+    const saved = page.getByRole('dialog', { name: 'Saved, without a part of the icon' });
+    await saved.getByText('so it was left out: image, script.').waitFor();
+    await isDrawn(saved.locator('img'));
+    await saved.getByRole('button', { name: 'Done' }).click();
+    await sheet.getByText('全部影片免费看').waitFor();
+    await isDrawn(sheet.locator('img'));
+    await page.keyboard.press('Escape');
+    const row = page.getByRole('row', { name: /VIP_PASS/ });
+    await row.getByText('Every film, free').waitFor();
+    await isDrawn(row.locator('img'));
+  });
+});
+
+describe('notice before a debit', () => {
+  it('is switched on for so many days, and a notice is told in words', async () => {
+    const page = await at.person('admin', 'ada');
+    await page.goto('/console/channels/test_demo');
+    const section = page.locator('section', { has: page.getByRole('heading', { name: 'Notice before a debit' }) });
+    await section.getByLabel('Tell the channel before each debit').click();
+    await section.getByLabel('Days before').fill('7');
+    await section.getByRole('button', { name: 'Save' }).click();
+    const days = () =>
+      on.service.fresh.database.query(`select upcoming_notice_days as days from channels where app_id = 'test_demo'`);
+    await expect.poll(days).toEqual([{ days: 7 }]);
+
+    const order = await on.order();
+    await on.advance(order, 1);
+    await page.goto(`/console/orders/${order.orderNo}`);
+    await page.getByText(/^Event: period 2 is to be billed on 28 Feb.*12:00$/).waitFor();
+    await page.goto('/console/events?appId=test_demo&eventType=payment.upcoming');
+    await page.getByRole('row', { name: new RegExp(`Notice before a debit ${order.orderNo}`) }).waitFor();
+
+    await page.goto('/console/channels/test_demo');
+    expect(await section.getByLabel('Days before').inputValue()).toBe('7');
+    await section.getByLabel('Tell the channel before each debit').click();
+    await section.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(days).toEqual([{ days: null }]);
+  });
+});
