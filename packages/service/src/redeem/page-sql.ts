@@ -1,4 +1,5 @@
 import type { PaymentStatus } from '@perennial/wire';
+import { imageFile } from '../catalog/image-file-sql.js';
 import { columns, joinColumns, type Queryable, statement } from '../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../platform/db/time-sql.js';
 import type { Order } from '../subscriptions/domain/orders/order.js';
@@ -129,7 +130,7 @@ const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 
 const BENEFIT_PAIRS = `'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
   'expiresAt', ${epochMs('b.expires_at')},
   'claimedAt', ${epochMs('b.claimed_at')}, 'code', k.code,
-  'icon', i.image_hash || case i.media_type when 'image/png' then '.png' else '.svg' end,
+  'icon', ${imageFile('i')},
   'description', case $3 when 'en' then d.description_en else d.description_zh end, 'useUrl', d.use_url`;
 const WITH_DETAILS = `left join claims k on k.order_no = b.order_no and k.cycle_no = b.cycle_no and k.position = b.position
   left join benefit_presentations d on d.benefit_code = b.benefit_code

@@ -7,7 +7,7 @@ import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
 import type { SignedLink } from './link.js';
 import type { BenefitRow, JustClaimed, ListedBenefit, PaymentRow, RedeemList, RedeemPage } from './page-sql.js';
 import { FIRST_CODES, FIRST_TO_CLAIM } from './page-sql.js';
-import { secureAddress } from './seller.js';
+import { webAddress } from './seller.js';
 import { toShownText } from './shown-text.js';
 import type { Visit } from './visit.js';
 
@@ -119,7 +119,7 @@ function toPageBenefit({ channel, link, read }: Visit, row: ListedBenefit, now: 
   if (status === 'CLAIMED') {
     const claimNo = formatClaimNo({ ...row, orderNo: read.order.orderNo });
     const open = code === null ? null : unsealClaimCode(channel, claimNo, code);
-    return { ...what, state: 'CLAIMED', claimedAt, code: open, useUrl: secureAddress(row.useUrl) };
+    return { ...what, state: 'CLAIMED', claimedAt, code: open, useUrl: webAddress(row.useUrl) };
   }
   if (status === 'REVOKED') return { ...what, state: 'REVOKED', expiresAt };
   if (status === 'EXPIRED' || expiresAt <= now) return { ...what, state: 'EXPIRED', expiresAt };

@@ -1,4 +1,5 @@
 import type { Channel } from '../catalog/channels/channel.js';
+import { isThisMachine } from '../platform/this-machine.js';
 import { type Html, isolated } from './html.js';
 import { cutText, toShownText } from './shown-text.js';
 
@@ -47,22 +48,22 @@ function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>): S
     logo: branding.logo,
     accent: branding.accent,
     support: branding.support === null ? undefined : toSupportContact(branding.support),
-    termsUrl: secureAddress(branding.termsUrl),
-    shopUrl: secureAddress(branding.shopUrl),
+    termsUrl: webAddress(branding.termsUrl),
+    shopUrl: webAddress(branding.shopUrl),
   };
 }
 
-/** Undefined for any other than a whole https address: it becomes a link. */
-export function secureAddress(address: string | null): string | undefined {
+/** Undefined for any other than a whole https address, or one of this machine as a sandbox may have it: it becomes a link. */
+export function webAddress(address: string | null): string | undefined {
   if (address === null || !URL.canParse(address)) return undefined;
-  const { protocol, href } = new URL(address);
-  return protocol === 'https:' ? href : undefined;
+  const { protocol, hostname, href } = new URL(address);
+  return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname)) ? href : undefined;
 }
 
 /** Undefined for what is none of the three. */
 function toSupportContact(contact: string): SupportContact | undefined {
   const text = toShownText(contact);
-  const web = secureAddress(text);
+  const web = webAddress(text);
   if (web !== undefined) return { kind: 'web', href: web, text: new URL(web).host };
   if (/^[^\s@:/?#<>"]+@[^\s@:/?#<>"]+$/.test(text)) return { kind: 'mail', href: `mailto:${encodeURI(text)}`, text };
   const digits = text.replace(/[^\d+]/g, '');

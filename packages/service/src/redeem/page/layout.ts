@@ -1,3 +1,4 @@
+import { accentPath } from '../brand/tones.js';
 import { type Html, html } from '../html.js';
 import type { Seller } from '../seller.js';
 import type { Texts } from '../texts/texts.js';
@@ -44,7 +45,7 @@ export function renderDocument(
 <meta name="robots" content="noindex">
 <link rel="icon" href="${root}/redeem/${icon}">
 <link rel="stylesheet" href="${root}/redeem/${STYLE.name}">
-${accent === null ? undefined : html`<link rel="stylesheet" href="${root}/redeem/accent-${accent}.css">\n`}<script src="${root}/redeem/${SCRIPT.name}" defer></script>
+${accent === null ? undefined : html`<link rel="stylesheet" href="${root}${accentPath(accent)}">\n`}<script src="${root}/redeem/${SCRIPT.name}" defer></script>
 </head>
 <body>
 ${seller && renderSellerHeader(frame, seller, hasWayBack)}${main}

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../../../catalog/channels/public-address.js';
-import { isThisMachine } from './this-machine.js';
+import { isThisMachine } from '../../../platform/this-machine.js';
 
 /** Checked without any DNS lookup: the addresses of a name are checked at each connection. */
 const MAX_CHARACTERS = 1024;

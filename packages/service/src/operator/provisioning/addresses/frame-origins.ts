@@ -1,7 +1,7 @@
 import type { Environment } from '../../../platform/settings.js';
+import { isThisMachine } from '../../../platform/this-machine.js';
 import { refusal } from '../../operator.js';
 import { quoted, requireAtMost, requireUnique } from '../../rules.js';
-import { isThisMachine } from './this-machine.js';
 
 const MAX_ORIGINS = 20;
 

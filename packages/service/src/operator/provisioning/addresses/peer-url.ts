@@ -1,7 +1,7 @@
 import type { Environment } from '../../../platform/settings.js';
+import { isThisMachine } from '../../../platform/this-machine.js';
 import { refusal } from '../../operator.js';
 import { quoted } from '../../rules.js';
-import { isThisMachine } from './this-machine.js';
 
 /**
  * The address of a bridge or a supplier. Unlike a callback address it is chosen by operators, so it may be inside their

@@ -1,7 +1,7 @@
 import type { Environment } from '../../../platform/settings.js';
+import { isThisMachine } from '../../../platform/this-machine.js';
 import { refusal } from '../../operator.js';
 import { quoted } from '../../rules.js';
-import { isThisMachine } from './this-machine.js';
 
 export const MAX_SELLER_URL = 500;
 
