@@ -251,7 +251,8 @@ function listBenefits(
   const listed = (list: BenefitList, those: readonly BenefitRow[]) =>
     those.map((row, index): ListedBenefit => {
       const { count = 0 } = ofPeriod.get(row.cycleNo) ?? {};
-      return { ...row, list, rank: index + 1, total: those.length, ofPeriod: count, lastExpiresAt };
+      // Into the row, which was made for this: copying each took a twentieth of what a page takes.
+      return Object.assign(row, { list, rank: index + 1, total: those.length, ofPeriod: count, lastExpiresAt });
     });
   return {
     benefits: [...listed('TO_CLAIM', toClaim), ...listed('CLAIMED', claimed), ...listed('PAST', past)],
