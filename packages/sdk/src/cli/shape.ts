@@ -14,6 +14,7 @@ interface SchemaParts {
  * the plain ones. Other rules are not looked at: what is new in a list of words does no harm.
  */
 export function findMisfit(schema: AnySchema, value: unknown, place: string): string | undefined {
+  if (value === undefined) return `${place} is missing`;
   const { type = [], anyOf, items } = schema as SchemaParts;
   if (anyOf !== undefined) {
     const isOne = anyOf.some((one) => findMisfit(one, value, place) === undefined);
@@ -21,7 +22,7 @@ export function findMisfit(schema: AnySchema, value: unknown, place: string): st
   }
   const types = [type].flat();
   if (types.length > 0 && !types.some((one) => isOfType(value, one))) {
-    return value === undefined ? `${place} is missing` : `${place} must be of type ${types.join(' or ')}`;
+    return `${place} must be of type ${types.join(' or ')}`;
   }
   if (Array.isArray(value)) return items && findFirst(value.map((item, index) => [items, item, `${place}.${index}`]));
   return isObject(value) ? findFirst(listFields(schema, value, place)) : undefined;
