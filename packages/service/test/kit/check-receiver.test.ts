@@ -307,7 +307,14 @@ describe('check-receiver with an order that the receiver knows', () => {
     const service = await serve(async (request, response) => {
       asked.push(request.url ?? '');
       const token = { accessToken: 'a'.repeat(40), expiresIn: '7200', expiresAt: '2099-01-01 00:00:00' };
-      const events = [{ data: { orderNo: own.orderNo } }, { data: own }];
+      const record = {
+        ...{ eventId: '1-1', lastEventId: null, eventType: 'payment.status.changed', orderNo: own.orderNo },
+        ...{ occurredAt: '2026-01-31 08:00:00', deliveryStatus: 'PENDING', pushes: 0, lastPushTime: null },
+      };
+      const events = [
+        { ...record, data: { orderNo: own.orderNo } },
+        { ...record, data: own },
+      ];
       const data = request.url?.endsWith('token')
         ? token
         : { events, page: 1, size: 100, hasMore: false, nextCursor: null };
