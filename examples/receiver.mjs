@@ -15,27 +15,53 @@ const callbackSecret = Buffer.from(channel.callbackSecret, 'base64');
 const dealtWith = new Set();
 // Each push is signed when it is sent: what is older is a copy that somebody kept.
 const MAX_AGE_MS = 5 * 60_000;
+// Far more than an event has.
+const MAX_BYTES = 1_000_000;
 
-const server = createServer(async (request, response) => {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const body = Buffer.concat(chunks);
+const server = createServer((request, response) => {
   const answer = (status, code) =>
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(`{"code":"${code}"}`);
+  receive(request, answer).catch((error) => {
+    // Such as a connection that was dropped. What was not acknowledged comes again.
+    print(`failed: ${error.message}`);
+    answer(500, 'failed');
+  });
+});
 
+async function receive(request, answer) {
   if (request.method !== 'POST' || request.url !== PATH) return answer(404, 'not-found');
-  if (!isSigned(request.headers, body)) {
-    print('refused: the signature is not right');
-    return answer(401, 'signature');
-  }
-  if (!(Math.abs(Date.now() - Number(request.headers['x-svc-timestamp'])) <= MAX_AGE_MS)) {
-    print('refused: it was sent too long ago');
-    return answer(401, 'timestamp');
+  const body = await readBody(request);
+  if (body === undefined) return answer(413, 'too-large');
+  const fault = findFault(request.headers, body);
+  if (fault) {
+    print(`refused: ${fault}`);
+    return answer(401, fault);
   }
   deal(JSON.parse(body.toString('utf8')));
   // Within 5 s. Whatever takes longer is done afterwards.
   answer(200, '0');
-});
+}
+
+/** Undefined if it is too large: then the rest is read, so that an answer arrives, and not kept. */
+async function readBody(request) {
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size <= MAX_BYTES) chunks.push(chunk);
+  }
+  return size <= MAX_BYTES ? Buffer.concat(chunks) : undefined;
+}
+
+/** In words, for both sides to read; undefined if there is none. */
+function findFault(headers, body) {
+  if (!headers['x-svc-signature']) return 'it has no signature';
+  if (!isSigned(headers, body)) return 'the signature is not right';
+  const ageMs = Date.now() - Number(headers['x-svc-timestamp']);
+  if (ageMs > MAX_AGE_MS) return 'it was sent too long ago';
+  if (ageMs < -MAX_AGE_MS) return 'its timestamp is in the future';
+  return Number.isNaN(ageMs) ? 'its timestamp is not a number' : undefined;
+}
 
 /** Seven lines, as for a request; the third is the query, which is empty, and the last the event's id from its header. */
 function isSigned(headers, body) {
@@ -57,17 +83,16 @@ function isSigned(headers, body) {
 function deal({ eventId, eventType, occurredAt, retryNo, data }) {
   if (dealtWith.has(eventId)) return print(`again     ${eventId}, retryNo ${retryNo}: it was dealt with`);
   dealtWith.add(eventId);
-  const what = inWords(eventType, data);
-  print(`event     ${eventId}  ${occurredAt}  ${eventType}  order ${data.orderNo}  ${what}`);
+  print(`event     ${eventId}  ${occurredAt}  ${eventType}  ${tell(eventType, data)}`);
 }
 
-/** A type that is not here is acknowledged all the same: later versions may have more. */
-function inWords(eventType, data) {
-  if (eventType === 'order.status.changed') return data.orderStatus;
-  if (eventType === 'payment.status.changed') return `period ${data.cycleNo} ${data.paymentStatus}`;
-  // Where this is in earnest: tell the user, with the link under which it can be ended before. Not if it came too late.
-  if (eventType === 'payment.upcoming') return `period ${data.cycleNo} is due ${data.expectPayTime}: ${data.redeemUrl}`;
-  return '';
+/** Later versions may have more types: they are acknowledged, too. */
+function tell(eventType, { orderNo, orderStatus, cycleNo, paymentStatus, expectPayTime }) {
+  if (eventType === 'order.status.changed') return `order ${orderNo}  ${orderStatus}`;
+  if (eventType === 'payment.status.changed') return `order ${orderNo}  period ${cycleNo} ${paymentStatus}`;
+  // In earnest the user is told, with data.redeemUrl, where the subscription can be ended before. Not if this came too late.
+  if (eventType === 'payment.upcoming') return `order ${orderNo}  period ${cycleNo} is due ${expectPayTime}`;
+  return 'a type that is not known here';
 }
 
 server.on('error', (error) => stop(`it cannot listen: ${error.message}`));

@@ -6,28 +6,35 @@ if (!bru.getVar('run')) {
   for (const [name, value] of Object.entries(newUser())) bru.setVar(name, value);
 }
 
-const path = PREFIX + req.getUrl().split(PREFIX)[1];
 // Variables are put in first: what is signed is what is sent.
+const [endpoint, query = ''] = bru
+  .interpolate(req.getUrl())
+  .split('#')[0]
+  .split(PREFIX)[1]
+  .split(/\?(.*)/s);
+const path = PREFIX + endpoint;
 const content = JSON.parse(bru.interpolate(req.getBody({ raw: true })));
 const body = JSON.stringify(encryptFields(channel, content));
 req.setBody(body);
-setHeaders(signedHeaders(channel, path, body));
+setHeaders(signedHeaders(channel, { path, query: escapeQuery(query), body }));
 // One that you have set yourself stays, for the same request again; reads ignore it.
 if (!req.getHeader('Idempotency-Key')) setHeaders({ 'Idempotency-Key': randomHex() });
 if (path !== `${PREFIX}auth/token`) setHeaders({ Authorization: `Bearer ${await currentToken()}` });
 
 /** Kept for a minute less than it is good for. */
 async function currentToken() {
-  if (Date.now() < Number(bru.getVar('accessTokenEnds') || 0)) return bru.getVar('accessToken');
+  const isOwn = bru.getVar('accessTokenOwner') === tokenOwner(channel);
+  if (isOwn && Date.now() < Number(bru.getVar('accessTokenEnds') || 0)) return bru.getVar('accessToken');
   const asked = JSON.stringify({ grantType: 'client_credentials', appId: channel.appId });
   const { data: answer } = await bru.sendRequest({
     url: `${channel.baseUrl}${PREFIX}auth/token`,
     method: 'POST',
-    headers: signedHeaders(channel, `${PREFIX}auth/token`, asked),
+    headers: signedHeaders(channel, { path: `${PREFIX}auth/token`, query: '', body: asked }),
     data: asked,
   });
   if (answer.code !== '0') throw new Error(`auth/token was refused: ${answer.code} ${answer.message}`);
   bru.setVar('accessToken', answer.data.accessToken);
+  bru.setVar('accessTokenOwner', tokenOwner(channel));
   bru.setVar('accessTokenEnds', String(Date.now() + (Number(answer.data.expiresIn) - 60) * 1000));
   return answer.data.accessToken;
 }

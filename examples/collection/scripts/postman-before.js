@@ -8,15 +8,17 @@ if (!pm.collectionVariables.get('run')) {
 
 const path = pm.request.url.getPath();
 // Variables are put in first: what is signed is what is sent.
+const query = escapeQuery(pm.variables.replaceIn(pm.request.url.getQueryString()));
 const content = JSON.parse(pm.variables.replaceIn(pm.request.body.raw));
 const body = JSON.stringify(encryptFields(channel, content));
 pm.request.body.update({ mode: 'raw', raw: body });
-setHeaders(signedHeaders(channel, path, body));
+setHeaders(signedHeaders(channel, { path, query, body }));
 // One that you have set yourself stays, for the same request again; reads ignore it.
 if (!pm.request.headers.has('Idempotency-Key')) setHeaders({ 'Idempotency-Key': randomHex() });
 
 if (path !== `${PREFIX}auth/token`) {
-  if (Date.now() < Number(pm.collectionVariables.get('accessTokenEnds') || 0)) useToken();
+  const isOwn = pm.collectionVariables.get('accessTokenOwner') === tokenOwner(channel);
+  if (isOwn && Date.now() < Number(pm.collectionVariables.get('accessTokenEnds') || 0)) useToken();
   else getToken();
 }
 
@@ -26,7 +28,7 @@ function getToken() {
   const request = {
     url: `${channel.baseUrl}${PREFIX}auth/token`,
     method: 'POST',
-    header: signedHeaders(channel, `${PREFIX}auth/token`, asked),
+    header: signedHeaders(channel, { path: `${PREFIX}auth/token`, query: '', body: asked }),
     body: { mode: 'raw', raw: asked },
   };
   pm.sendRequest(request, (error, response) => {
@@ -34,6 +36,7 @@ function getToken() {
     const { code, message, data } = response.json();
     if (code !== '0') throw new Error(`auth/token was refused: ${code} ${message}`);
     pm.collectionVariables.set('accessToken', data.accessToken);
+    pm.collectionVariables.set('accessTokenOwner', tokenOwner(channel));
     pm.collectionVariables.set('accessTokenEnds', String(Date.now() + (Number(data.expiresIn) - 60) * 1000));
     useToken();
   });

@@ -4,12 +4,12 @@
 
 const CryptoJS = require('crypto-js');
 
-/** The headers that go with exactly this body. */
-function signedHeaders(channel, path, body) {
+/** The headers that go with exactly this query and this body. */
+function signedHeaders(channel, { path, query, body }) {
   const timestamp = String(Date.now());
   const nonce = randomHex();
   const requestId = randomHex();
-  const lines = ['POST', path, '', CryptoJS.SHA256(body).toString(), timestamp, nonce, requestId];
+  const lines = ['POST', path, query, CryptoJS.SHA256(body).toString(), timestamp, nonce, requestId];
   const mac = CryptoJS.HmacSHA256(lines.join('\n'), CryptoJS.enc.Base64.parse(channel.appSecret));
   return {
     'Content-Type': 'application/json;charset=UTF-8',
@@ -21,6 +21,16 @@ function signedHeaders(channel, path, body) {
   };
 }
 
+/** A query as it is sent: these characters are escaped on the way, and all beyond ASCII. */
+function escapeQuery(query) {
+  return query.replace(/[^!$-&(-;=?-~]+/g, (part) => encodeURIComponent(part).replace(/'/g, '%27'));
+}
+
+/** Whose token it is that is kept: another channel, or another service, does not take it. */
+function tokenOwner({ appId, baseUrl }) {
+  return `${appId} at ${baseUrl}`;
+}
+
 /** Fields whose names end in Encrypted are written as plain text in the collection, and encrypted here. */
 function encryptFields(channel, value, name = '') {
   if (Array.isArray(value)) return value.map((one) => encryptFields(channel, one));
@@ -28,7 +38,8 @@ function encryptFields(channel, value, name = '') {
     const entries = Object.entries(value).map(([key, one]) => [key, encryptFields(channel, one, key)]);
     return Object.fromEntries(entries);
   }
-  return name.endsWith('Encrypted') && !value.startsWith('svc_aes_') ? encrypt(channel, value) : value;
+  const isPlain = typeof value === 'string' && !value.startsWith('svc_aes_');
+  return isPlain && name.endsWith('Encrypted') ? encrypt(channel, value) : value;
 }
 
 function encrypt(channel, text) {

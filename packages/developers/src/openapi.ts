@@ -1,4 +1,4 @@
-import { CODES, type EventType, HEADERS, MISTAKES, type ResultCode, WebhookAck } from '@perennial/wire';
+import { CODES, type EventType, HEADERS, MISTAKES, type ResultCode, STORABLE, WebhookAck } from '@perennial/wire';
 import { VALUE_MEANINGS } from './content/enums.js';
 import { ENVELOPE_FIELDS } from './content/fields.js';
 import { REQUEST_RULES } from './content/request-rules.js';
@@ -28,6 +28,7 @@ export function describeInterface(version: string): object {
         'Fields whose names end in `Encrypted` hold ciphertext under `aesKey`.',
         `Everything in the examples is made with published secrets that belong to nobody: appSecret \`${DEMONSTRATION.appSecret}\`, aesKey \`${DEMONSTRATION.aesKey}\`, callbackSecret \`${DEMONSTRATION.callbackSecret}\`. A signature in an example is that of the first example body, written without spaces.`,
         'Times are `yyyy-MM-dd HH:mm:ss` in UTC+8, amounts are integers in cents, identifiers are strings.',
+        'Text must be writable as UTF-8 and have no NUL: half a surrogate pair or U+0000 is refused with 400001. The schemas here leave that out, since languages differ in the patterns for it.',
         `The guides: ${PUBLIC_URL}/developers`,
       ].join('\n\n'),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
@@ -76,9 +77,11 @@ class SchemaNames {
   }
 
   private describe(schema: JsonSchema, direction: Direction): object {
-    const { properties, items, ...rest } = schema;
+    const { properties, items, pattern, ...rest } = schema;
     return {
       ...rest,
+      // It is said in the description: hardly a language but the service's own can read it.
+      ...(pattern === undefined || pattern === STORABLE ? {} : { pattern }),
       ...REQUEST_RULES[nameOf(schema) ?? ''],
       ...(items === undefined ? {} : { items: this.refTo(items, direction) }),
       ...(properties === undefined ? {} : { properties: this.describeFields(schema, direction) }),

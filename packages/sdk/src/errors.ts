@@ -85,7 +85,7 @@ export type ConnectionFailure =
   | 'timeout'
   /** The connection was refused, reset or cut off. */
   | 'connection'
-  /** Something answered that is not the service, such as a proxy. */
+  /** Something answered that is not the service, such as a proxy, or not in https. */
   | 'unreadable-answer';
 
 export interface ConnectionFacts {

@@ -102,6 +102,10 @@ export async function exchange(sender: Sender, request: Exchange): Promise<Answe
   } catch (cause) {
     signal?.throwIfAborted();
     if (isLate) return noAnswer('timeout', `no answer within ${sender.timeoutMs} ms`, undefined, cause);
+    if (isPlainHttp(cause)) {
+      const { host } = new URL(sender.baseUrl);
+      return noAnswer('unreadable-answer', `${host} speaks http, not https: check baseUrl`, undefined, cause);
+    }
     return noAnswer('connection', `${sender.baseUrl} cannot be reached${detailOf(cause)}`, undefined, cause);
   } finally {
     clearTimeout(timer);
@@ -126,7 +130,7 @@ async function sendOnce(
   if (json === undefined) {
     return noAnswer('unreadable-answer', `an answer of more than ${MAX_ANSWER_BYTES} bytes`, response.status);
   }
-  return readAnswer(response.status, response.headers, json, sender.now());
+  return readAnswer(request.endpoint, response, json, sender.now());
 }
 
 /** Undefined when it is too long. */
@@ -154,18 +158,12 @@ function headersOf(sender: Sender, { endpoint, body, requestId, token, idempoten
   };
 }
 
-function readAnswer(
-  httpStatus: number,
-  headers: { get(name: string): string | null },
-  json: string,
-  now: number,
-): Answer | NoAnswer {
+function readAnswer(endpoint: Endpoint, response: Fetched, json: string, now: number): Answer | NoAnswer {
+  const { status: httpStatus, headers } = response;
   const envelope = parseEnvelope(json);
   const retryAfterMs = readRetryAfter(headers.get(HEADERS.retryAfter), now);
-  if (envelope === undefined || !isWhole(envelope, httpStatus)) {
-    const what = isRedirect(httpStatus) ? 'a redirect' : 'something that is not the service';
-    const message = `${what} answered with HTTP ${httpStatus}: check baseUrl`;
-    return { ...noAnswer('unreadable-answer', message, httpStatus), retryAfterMs };
+  if (envelope === undefined || !isWhole(endpoint, envelope, httpStatus)) {
+    return { ...noAnswer('unreadable-answer', notTheService(httpStatus), httpStatus), retryAfterMs };
   }
   return {
     kind: 'answer',
@@ -189,19 +187,35 @@ interface ReadEnvelope {
   readonly timestamp?: unknown;
 }
 
+/** As an error says it, with what is missing if that is known. */
+export function notTheService(httpStatus: number, detail?: string): string {
+  const what = isRedirect(httpStatus) ? 'a redirect' : 'something that is not the service';
+  return `${what} answered with HTTP ${httpStatus}${detail === undefined ? '' : ` (${detail})`}: check baseUrl`;
+}
+
 /** A success is HTTP 200 and code 0 together, and has data. */
-const isWhole = ({ code, data }: ReadEnvelope, httpStatus: number): boolean =>
-  code !== CODES.SUCCESS.code || (httpStatus === CODES.SUCCESS.http && isObject(data) && !Array.isArray(data));
+function isWhole({ name }: Endpoint, { code, data }: ReadEnvelope, httpStatus: number): boolean {
+  if (code !== CODES.SUCCESS.code) return true;
+  if (httpStatus !== CODES.SUCCESS.http || !isObject(data) || Array.isArray(data)) return false;
+  return name !== 'auth/token' || isSendable(data['accessToken']);
+}
+
+/** A header cannot hold another token, and what fetch says of one has the token in it. */
+const isSendable = (token: unknown): boolean => typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
 
 /** 0 is what a browser says of one that was not followed. */
 const isRedirect = (httpStatus: number): boolean => httpStatus === 0 || (httpStatus >= 300 && httpStatus < 400);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** Also of codes that are not known here. Others have a code as well, such as a receiver of events. */
+const CODE_FORM = /^(0|[0-9]{6})$/;
+
 function parseEnvelope(json: string): ReadEnvelope | undefined {
   try {
     const value = parseJson(json) as Partial<ReadEnvelope> | null;
-    return typeof value?.code === 'string' ? (value as ReadEnvelope) : undefined;
+    const { code } = value ?? {};
+    return typeof code === 'string' && CODE_FORM.test(code) ? (value as ReadEnvelope) : undefined;
   } catch {
     return undefined;
   }
@@ -222,8 +236,15 @@ const noAnswer = (
   cause?: unknown,
 ): NoAnswer => ({ kind: 'no-answer', reason, message, httpStatus, retryAfterMs: undefined, cause });
 
+/** What OpenSSL finds in place of the other side's greeting. */
+const isPlainHttp = (cause: unknown): boolean =>
+  (innerOf(cause) as { code?: unknown } | undefined)?.code === 'ERR_SSL_WRONG_VERSION_NUMBER';
+
 /** Node hides what happened behind "fetch failed". */
+const innerOf = (cause: unknown): unknown =>
+  cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+
 function detailOf(cause: unknown): string {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  const inner = innerOf(cause);
   return inner instanceof Error && inner.message !== '' ? `: ${inner.message}` : '';
 }

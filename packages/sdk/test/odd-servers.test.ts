@@ -44,6 +44,8 @@ describe('an answer that is none', () => {
     ['a list', text('[]'), UNREADABLE],
     ['a text', text('"0"'), UNREADABLE],
     ['a code that is a number', text('{"code":0,"data":{}}'), UNREADABLE],
+    ["a receiver's", text('{"code":"not-found"}', 404), 'something that is not the service answered with HTTP 404'],
+    ['a code of fewer digits', text('{"code":"404","message":"no"}'), UNREADABLE],
     ['a success without data', text('{"code":"0"}'), UNREADABLE],
     ['a success with a list', text('{"code":"0","data":[]}'), UNREADABLE],
     ['a success with a text', text('{"code":"0","data":"done"}'), UNREADABLE],
@@ -71,6 +73,16 @@ describe('an answer that is none', () => {
       reason: 'connection',
       idempotencyKey: 'mine',
     });
+  });
+
+  it('by something that speaks http is known, and not asked for again', async () => {
+    const baseUrl = peer.baseUrl.replace('http:', 'https:');
+    const { client, waits } = testClient(peer, { baseUrl });
+    expect(await caught(client.auth.token())).toMatchObject({
+      reason: 'unreadable-answer',
+      message: `${new URL(baseUrl).host} speaks http, not https: check baseUrl`,
+    });
+    expect(waits).toEqual([]);
   });
 
   it('that stands still half way is too late', async () => {

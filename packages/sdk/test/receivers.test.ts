@@ -137,6 +137,20 @@ describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify']
     expect(await send(base(), newEvent())).toEqual([200, { code: '0' }]);
   });
 
+  it.each([
+    ['[]', 'not-json'],
+    ['{"eventId":"q0"}', 'not-an-event'],
+    ['{"eventId":"q0","eventType":7,"data":{}}', 'not-an-event'],
+    ['{"eventId":"q0","eventType":"order.status.changed","data":null}', 'not-an-event'],
+    ['{"eventId":"q0","eventType":"order.status.changed","data":[]}', 'not-an-event'],
+  ])('refuses what is signed and no event: %s', async (body, reason) => {
+    const headers = signText(body, '/events', 'q0', Date.now());
+    const response = await fetch(`${base()}/events`, { method: 'POST', headers, body });
+    expect([response.status, await response.json()]).toEqual([400, { code: reason }]);
+    expect(dealt).toEqual([]);
+    expect(errors).toMatchObject([[{ reason }, undefined]]);
+  });
+
   it('refuses a header that came twice', async () => {
     const { headers, body } = signWebhookForTest({ callbackSecret, aesKey, path: '/events', event: newEvent() });
     const twice = new Headers(headers);
@@ -275,8 +289,15 @@ describe('a receiver', () => {
     expect(await (await fetch(`${urls['fastify']}/json`, init)).json()).toEqual({ a: 1 });
   });
 
-  it('with a wrong secret is not made at all', () => {
+  it('with a wrong secret, or a path that cannot be right, is not made at all', () => {
     expect(() => createNodeReceiver({ ...options, callbackSecret: 'no' })).toThrow(TypeError);
+    const said = new TypeError('path must be the path of the callback address, such as /events: no host, no query');
+    for (const path of ['events', '', 'http://x/events', '/a?b', '/a#b', null as unknown as string]) {
+      for (const create of [createNodeReceiver, createExpressReceiver, createFetchReceiver]) {
+        expect(() => create({ ...options, path })).toThrow(said);
+      }
+      expect(() => createFastifyReceiver({ ...options, url: '/events', path })).toThrow(said);
+    }
   });
 
   it('forgets the oldest events when there are too many', async () => {

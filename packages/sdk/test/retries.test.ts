@@ -87,7 +87,9 @@ describe('sent again', () => {
     peer.token = answer(200, '0', { data });
     try {
       const error = await caught(testClient(peer).client.orders.create(order));
-      expect(String(error)).toBe('TypeError: auth/token was answered without a token that can be sent');
+      const said = 'auth/token: something that is not the service answered with HTTP 200: check baseUrl';
+      expect(error).toBeInstanceOf(PerennialConnectionError);
+      expect(error).toMatchObject({ reason: 'unreadable-answer', message: said, attempts: 0, httpStatus: 200 });
       expect(peer.asked).toEqual([]);
     } finally {
       peer.token = usual;

@@ -48,7 +48,7 @@ export function signText(body: string, path: string, eventId: string, now: numbe
 }
 
 export const deepEvent = (eventId: string, levels: number): string =>
-  `{"eventId":"${eventId}","data":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  `{"eventId":"${eventId}","eventType":"of.tomorrow","data":{"deep":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
 
 export interface Asked {
   readonly path: string;

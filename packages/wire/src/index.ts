@@ -21,6 +21,7 @@ export {
   pageOf,
   pagingChecks,
   pagingFields,
+  STORABLE,
   Time,
 } from './schemas/common.js';
 export * from './schemas/events.js';

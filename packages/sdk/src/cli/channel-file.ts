@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { PerennialClient, type PerennialClientOptions } from '../client.js';
+import { CheckingClient } from './checking-client.js';
 import { type Given, textOf } from './frame/command.js';
 import { type Io, UsageError } from './frame/io.js';
 
@@ -72,10 +73,20 @@ function readFile(file: string): Partial<Record<Part, unknown>> {
   throw new UsageError(`${file} is not a JSON object: it should be a file of credentials, as npm start writes it`);
 }
 
-export function createClient(channel: ChannelCredentials, more: Partial<PerennialClientOptions> = {}): PerennialClient {
+type ClientWishes = Partial<PerennialClientOptions>;
+
+/** For a command that shows what comes. */
+export const createClient = (channel: ChannelCredentials, more: ClientWishes = {}): PerennialClient =>
+  makeClient(PerennialClient, channel, more);
+
+/** For a command that goes by what comes. */
+export const createCheckingClient = (channel: ChannelCredentials, more: ClientWishes = {}): PerennialClient =>
+  makeClient(CheckingClient, channel, more);
+
+function makeClient(Kind: typeof PerennialClient, channel: ChannelCredentials, more: ClientWishes): PerennialClient {
   const { baseUrl, appId, appSecret, aesKey } = channel;
   try {
-    return new PerennialClient({ baseUrl, appId, appSecret, aesKey, ...more });
+    return new Kind({ baseUrl, appId, appSecret, aesKey, ...more });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

@@ -1,3 +1,4 @@
+import { DecryptionError } from '../encryption.js';
 import { PerennialConnectionError, PerennialError } from '../errors.js';
 import { helpFor } from './frame/help.js';
 import { CommandError, EXIT, type Io, UsageError } from './frame/io.js';
@@ -5,16 +6,28 @@ import { createPaint, visible, writeJson } from './frame/text.js';
 
 const PROGRAM = 'perennial-channel';
 
-/** Says what went wrong, and gives the exit status for it. What nobody has foreseen is thrown again. */
+/** Says what went wrong, and gives the exit status for it. */
 export function showError(io: Io, error: unknown, isJson: boolean): number {
   const status = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   if (isJson) io.out(writeJson({ error: toJson(error) }));
   else io.err(toText(io, error));
+  if (io.env['PERENNIAL_DEBUG'] === '1') io.err(stackOf(error));
   return status;
 }
 
+/** With this in the environment. */
+function stackOf(error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  return stack.split('\n').map(visible).join('\n');
+}
+
+/** It was not foreseen, so it says no more than what was thrown. */
+const describeUnforeseen = (error: unknown): string => `unforeseen: ${error}; PERENNIAL_DEBUG=1 shows where`;
+
+const isFailure = (error: unknown): boolean => error instanceof CommandError || error instanceof DecryptionError;
+
 function toJson(error: unknown): object {
-  const { message } = error as Error;
+  const message = error instanceof Error ? error.message : '';
   if (error instanceof PerennialError) {
     const { code, name, httpStatus, requestId, endpoint, idempotencyKey, diagnosis } = error;
     return { code, name, message, httpStatus, requestId, endpoint, idempotencyKey, diagnosis };
@@ -24,13 +37,13 @@ function toJson(error: unknown): object {
     return { name: 'NO_ANSWER', reason, message, requestId, endpoint, idempotencyKey };
   }
   if (error instanceof UsageError) return { name: 'USAGE', message, help: helpFor(error.about) };
-  if (error instanceof CommandError) return { name: 'FAILED', message };
-  throw error;
+  if (isFailure(error)) return { name: 'FAILED', message };
+  return { name: 'UNFORESEEN', message: describeUnforeseen(error) };
 }
 
 function toText(io: Io, error: unknown): string {
   const paint = createPaint(io.hasColours);
-  const { message } = error as Error;
+  const message = error instanceof Error ? error.message : '';
   const said = (text: string) => `${PROGRAM}: ${paint.red(visible(text))}`;
   if (error instanceof PerennialError) {
     const { code, name, requestId, endpoint, diagnosis } = error;
@@ -44,14 +57,14 @@ function toText(io: Io, error: unknown): string {
     return [said(`${error.endpoint}: ${message}`), ...tryAgain(error)].join('\n');
   }
   if (error instanceof UsageError) return `${said(message)}\n${helpFor(error.about)} tells more`;
-  if (error instanceof CommandError) return said(message);
-  throw error;
+  return said(isFailure(error) ? message : describeUnforeseen(error));
 }
 
 /** What was asked may have been done all the same. */
-function tryAgain({ reason, idempotencyKey }: PerennialConnectionError): string[] {
+function tryAgain({ reason, idempotencyKey, attempts }: PerennialConnectionError): string[] {
   if (reason === 'connection') return ['is the service running? npm start starts it'];
-  if (idempotencyKey === undefined) return [];
+  // Without a token it was not sent at all.
+  if (idempotencyKey === undefined || attempts === 0) return [];
   return [
     `it may have been done: the same command with --idempotency-key ${idempotencyKey} finds out, and does it once`,
   ];

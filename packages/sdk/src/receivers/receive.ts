@@ -5,6 +5,7 @@ import { createMemoryEventStore, type EventStore } from '../webhooks/store.js';
 import {
   type EventFor,
   readKeys,
+  readPath,
   type VerifyWebhookOptions,
   verifyWebhook,
   type WebhookHeaders,
@@ -47,6 +48,7 @@ const STATUSES: Partial<Record<WebhookFault, number>> = {
   'not-json': 400,
   'too-deep': 400,
   'event-id-mismatch': 400,
+  'not-an-event': 400,
   // These are to be mended here, and then the event may come again.
   'body-was-parsed': 500,
   'missing-body': 500,
@@ -58,6 +60,7 @@ export function createReceive<AesKey extends string | undefined>(
   options: ReceiverOptions<AesKey>,
 ): (received: Received) => Promise<Reply> {
   readKeys(options);
+  const pathAtTheService = options.path === undefined ? undefined : readPath(options.path);
   for (const name of ['onEvent', 'onError'] as const) {
     if (typeof options[name] !== 'function') throw new TypeError(`${name} must be a function`);
   }
@@ -113,7 +116,7 @@ export function createReceive<AesKey extends string | undefined>(
   return async ({ method, url, headers, rawBody }) => {
     if (method !== 'POST') return reply(405, 'method');
     if (rawBody === undefined) return reply(413, 'too-long');
-    const path = options.path ?? url?.split(/[?#]/)[0];
+    const path = pathAtTheService ?? url?.split(/[?#]/)[0];
     if (!path?.startsWith('/')) return reply(404, 'path');
     try {
       return await dealOnce(

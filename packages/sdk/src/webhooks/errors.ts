@@ -16,6 +16,8 @@ export type WebhookFault =
   | 'too-deep'
   /** The id in the header, which is signed, is not the one in the body. */
   | 'event-id-mismatch'
+  /** Without what every event has: a type and data. */
+  | 'not-an-event'
   /** Genuine, but the aesKey does not fit. */
   | 'cannot-decrypt';
 

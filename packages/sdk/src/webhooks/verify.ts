@@ -9,7 +9,7 @@ import {
 } from '@perennial/wire';
 import { readClock, systemNow } from '../clock.js';
 import { DecryptionError, decrypterOf } from '../encryption.js';
-import { decryptFields, isObject, type Plain } from '../fields.js';
+import { decryptFields, type Fields, isObject, type Plain } from '../fields.js';
 import { parseJson, TooDeepError } from '../json.js';
 import { readSecret } from '../secrets.js';
 import { WebhookVerificationError } from './errors.js';
@@ -66,9 +66,10 @@ export function verifyWebhook<AesKey extends string | undefined = undefined>(
   checkTime(signed.timestamp, options);
 
   const event = parseEvent(bytes);
-  if (event.eventId !== signed.eventId) {
+  if (event['eventId'] !== signed.eventId) {
     throw new WebhookVerificationError('event-id-mismatch', `${HEADERS.eventId} is not the eventId of the body`);
   }
+  requireEvent(event);
   return (aesKey === undefined ? event : decryptEvent(event, aesKey)) as EventFor<AesKey>;
 }
 
@@ -85,7 +86,8 @@ export function readKeys(keys: WebhookKeys) {
   };
 }
 
-function readPath(path: string): string {
+/** Throws a TypeError for a path that cannot be right. */
+export function readPath(path: string): string {
   if (typeof path === 'string' && path.startsWith('/') && !/[?#]/.test(path)) return path;
   throw new TypeError('path must be the path of the callback address, such as /events: no host, no query');
 }
@@ -162,16 +164,25 @@ function checkTime(timestamp: string, { now = systemNow, toleranceMs = TIMESTAMP
   throw new WebhookVerificationError('stale-timestamp', `it was sent ${when}`);
 }
 
-function parseEvent(bytes: Uint8Array): { readonly eventId?: unknown } {
+function parseEvent(bytes: Uint8Array): Fields {
   try {
     const value = parseJson(decoder.decode(bytes));
-    if (isObject(value)) return value;
+    if (isObject(value) && !Array.isArray(value)) return value;
   } catch (error) {
     if (error instanceof TooDeepError) throw new WebhookVerificationError('too-deep', `the body is ${error.message}`);
     // The rest is said below, without the text.
   }
   throw new WebhookVerificationError('not-json', 'the body is no JSON object');
 }
+
+/** No more than this: types and fields that come later are handed on. */
+function requireEvent({ eventType, data }: Fields): void {
+  if (typeof eventType !== 'string') throw notAnEvent('eventType must be a string');
+  if (!isObject(data) || Array.isArray(data)) throw notAnEvent('data must be an object');
+}
+
+const notAnEvent = (rule: string) =>
+  new WebhookVerificationError('not-an-event', `the body is signed rightly, but is no event: ${rule}`);
 
 function decryptEvent(event: object, aesKey: Uint8Array): unknown {
   try {

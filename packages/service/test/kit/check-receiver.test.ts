@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { HEADER_KEYS, signWebhook, verifySignature } from '@perennial/wire';
 import { createNodeReceiver } from 'perennial-channel';
@@ -307,7 +307,14 @@ describe('check-receiver with an order that the receiver knows', () => {
     const service = await serve(async (request, response) => {
       asked.push(request.url ?? '');
       const token = { accessToken: 'a'.repeat(40), expiresIn: '7200', expiresAt: '2099-01-01 00:00:00' };
-      const events = [{ data: { orderNo: own.orderNo } }, { data: own }];
+      const record = {
+        ...{ eventId: '1-1', lastEventId: null, eventType: 'payment.status.changed', orderNo: own.orderNo },
+        ...{ occurredAt: '2026-01-31 08:00:00', deliveryStatus: 'PENDING', pushes: 0, lastPushTime: null },
+      };
+      const events = [
+        { ...record, data: { orderNo: own.orderNo } },
+        { ...record, data: own },
+      ];
       const data = request.url?.endsWith('token')
         ? token
         : { events, page: 1, size: 100, hasMore: false, nextCursor: null };
@@ -370,6 +377,11 @@ describe('check-receiver passes', () => {
     const port = await freePort();
     const receiver = start(path.join(ROOT, 'examples', 'receiver.mjs'), {}, [file, String(port)]);
     await until('a receiver that listens', () => receiver.stdout().includes('listening'));
+    // It outlives a client that goes away in the middle of an event, and one that sends more than an event can have.
+    net.connect(port, '127.0.0.1').end('POST /events HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+    await until('a receiver that has seen it go', () => receiver.stdout().includes('failed: aborted'));
+    const large = await fetch(`http://127.0.0.1:${port}/events`, { method: 'POST', body: 'x'.repeat(1_000_001) });
+    expect([large.status, await large.text()]).toEqual([413, '{"code":"too-large"}']);
     const { status, out } = await runCommand(['check-receiver', `http://127.0.0.1:${port}/events`, '--strict'], {
       env,
     });
@@ -382,6 +394,12 @@ describe('check-receiver passes', () => {
     const [, repeated = ''] = /its answers cannot show whether .*: (test-\w+-\d+) has come four times/.exec(out) ?? [];
     expect(receiver.stdout().split(`event     ${repeated} `)).toHaveLength(2);
     expect(receiver.stdout().split(`again     ${repeated},`)).toHaveLength(4);
+    const told = receiver.stdout();
+    for (const fault of ['it has no signature', 'the signature is not right', 'it was sent too long ago'])
+      expect(told).toContain(`refused: ${fault}\n`);
+    expect(told.match(/^refused: its timestamp is in the future$/gm)).toHaveLength(1);
+    expect(told).toMatch(/ refund\.status\.changed {2}a type that is not known here$/m);
+    expect(told).not.toContain('undefined');
     for (const one of [credentials.callbackSecret, credentials.aesKey]) expect(out).not.toContain(one);
   });
 });

@@ -209,6 +209,26 @@ describe('what goes wrong', () => {
       'orders create',
     ],
     ['orders list u --size ten', 'orders list: --size must be a whole number', 'orders list'],
+    ['orders list u --size 0', 'orders list: --size must be at least 1, at most 100', 'orders list'],
+    ['products list --body {"size":101}', 'products list: --size must be at least 1, at most 100', 'products list'],
+    ['orders query', 'orders query: orderNo or externalOrderNo is required', 'orders query'],
+    [
+      'orders query 1 --external-order-no x',
+      'orders query: orderNo and externalOrderNo exclude each other',
+      'orders query',
+    ],
+    ['orders query 1 --body {"mobile":"1"}', 'orders query: mobile has no place here', 'orders query'],
+    [
+      'agreements user-data',
+      'agreements user-data: one of channelUserId, bankCardNo, certificateNo',
+      'agreements user-data',
+    ],
+    ['events list --from yesterday', 'events list: from must be a time', 'events list'],
+    [
+      'orders create --settlement-mode CHANNEL_COLLECT --external-order-no x --product-code y --channel-user-id z',
+      'orders create: mobile is required',
+      'orders create',
+    ],
     ['orders query --body {', 'orders query: --body is no JSON object', 'orders query'],
     ['orders query --body /nowhere', 'orders query: --body: /nowhere cannot be read', 'orders query'],
     ['listen', 'listen: --forward URL is needed', 'listen'],
@@ -294,6 +314,67 @@ describe('what goes wrong', () => {
   it('1: nobody there, and whether a write was done is not known', async () => {
     const away = await run('products list --base-url http://127.0.0.1:1');
     expect(away).toMatchObject({ status: 1, err: expect.stringContaining('is the service running?') });
+  });
+
+  it('1: a value that has a wrong type is told by the service', async () => {
+    const { status, json } = await run('orders query --body {"orderNo":5} --json');
+    expect([status, json.error.name]).toEqual([1, 'PARAM_INVALID']);
+  });
+
+  it('1: http where https was said, and a write that was never sent may not have been done', async () => {
+    const address = kit.baseUrl.replace('http:', 'https:');
+    const { status, err } = await run(`orders unsubscribe 1 --base-url ${address}`);
+    const host = new URL(address).host;
+    expect([status, err]).toEqual([
+      1,
+      `perennial-channel: orders/unsubscribe: auth/token: ${host} speaks http, not https: check baseUrl`,
+    ]);
+  });
+
+  it('1: answers that are not of the service are one line, in JSON too', async () => {
+    const token = { accessToken: 'token', expiresIn: '7200', expiresAt: '2026-01-01 08:00:00', tokenType: 'Bearer' };
+    const success = (data: unknown) => ({ code: '0', data });
+    let answers: Record<string, unknown> = {};
+    const server = http.createServer((request, response) => {
+      const path = request.url?.replace('/openapi/v1/', '') ?? '';
+      response.end(JSON.stringify(answers[path] ?? success({})));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const forward = `listen --forward ${baseUrl}/ --state ${path.join(kit.folder, 'odd.json')}`;
+    const product = { productCode: 'p', productName: 'p', periodType: 'MONTH' };
+    const bare = { items: [product], page: 1, size: 1, hasMore: false, nextCursor: null };
+    const odd = 'something that is not the service answered with HTTP 200';
+    try {
+      for (const [command, given, said] of [
+        ['products list', { 'auth/token': success({}) }, `auth/token: ${odd}: check baseUrl`],
+        ['auth token', { 'auth/token': success({ ...token, accessToken: 'a\nb' }) }, `${odd}: check baseUrl`],
+        ['products list', { 'auth/token': { code: 'not-found' } }, `auth/token: ${odd}: check baseUrl`],
+        ['trigger renewal', { 'products/list': success(bare) }, `${odd} (data.items.0.settlementModes is missing)`],
+        [forward, {}, `${odd} (data.pushes is missing): check baseUrl`],
+      ] as const) {
+        answers = { 'auth/token': success(token), ...given };
+        const shown = await run(`${command} --base-url ${baseUrl}`);
+        expect([shown.status, shown.err.split('\n').length], shown.err).toEqual([1, 1]);
+        expect(shown.err).toContain(said);
+        const { status, json, err } = await run(`${command} --base-url ${baseUrl} --json`);
+        expect([status, err, json.error.name]).toEqual([1, '', 'NO_ANSWER']);
+        expect(json.error.message).toContain(said);
+      }
+    } finally {
+      server.close();
+    }
+  });
+
+  it('1: what nobody has foreseen is one line, and where it was only for who asks', async () => {
+    const readInput = () => Promise.reject(new RangeError('odd\u001b'));
+    const line = 'perennial-channel: unforeseen: RangeError: odd\\u001b; PERENNIAL_DEBUG=1 shows where';
+    const command = ['orders', 'query', '--body', '-'];
+    expect(await bare(command, { readInput })).toMatchObject({ status: 1, out: '', err: line });
+    const { status, err, json } = await bare([...command, '--json'], { readInput });
+    expect([status, err, json.error.name]).toEqual([1, '', 'UNFORESEEN']);
+    const asked = await bare(command, { readInput, env: { PERENNIAL_DEBUG: '1' } });
+    expect(asked.err).toMatch(/^perennial-channel: unforeseen.*\nRangeError: odd.*\n +at /);
   });
 
   it('1: a signature that does not match, with what the sandbox says about it', async () => {

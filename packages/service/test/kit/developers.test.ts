@@ -98,6 +98,13 @@ describe('every page', () => {
     expect(asked.size).toBeGreaterThan(3);
   });
 
+  it('is there under the address that the SDK names', async () => {
+    const text = readFileSync(path.join(root, 'packages', 'sdk', 'README.md'), 'utf8');
+    const named = new Set(text.match(/\/developers\/[\w./-]*\w/g));
+    for (const page of named) expect([page, (await get(page, {}, 'HEAD')).status]).toEqual([page, 200]);
+    expect(named.size).toBeGreaterThan(3);
+  });
+
   it('names its parts so that they can be told apart, and has no heading without words and no box that cannot be ticked', async () => {
     for (const page of PAGES) {
       const { text } = await get(page);

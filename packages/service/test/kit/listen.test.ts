@@ -310,7 +310,10 @@ describe('listen with a back-log of one second', () => {
   const idOf = (place: number) => `4711-${place + 1}`;
   const backLog = Array.from({ length: COUNT }, (_, place) => ({
     ...{ eventId: idOf(place), eventType: 'payment.status.changed', occurredAt: writtenAt, writtenAt },
-    headers: { 'X-SVC-Event-Id': idOf(place) },
+    headers: {
+      ...{ 'Content-Type': 'application/json', 'X-SVC-App-Id': 'a', 'X-SVC-Event-Id': idOf(place) },
+      ...{ 'X-SVC-Timestamp': '1', 'X-SVC-Nonce': 'n', 'X-SVC-Signature': 's' },
+    },
     body: JSON.stringify({ data: { orderNo: '1', cycleNo: place + 1, paymentStatus: 'CANCELED' } }),
   }));
   const all = backLog.map(({ eventId }) => eventId);

@@ -30,13 +30,10 @@ interface AskedByScript {
 
 /**
  * Sends every request of a collection as Postman does: its script, then the request as the script has left it, then its
- * tests. Of Postman's objects there is what the scripts use. `npm run prove -- languages` has Newman and Bruno themselves.
+ * tests. Variables stay as the scripts leave them, for another run. Of Postman's objects there is what the scripts use. `npm run prove -- languages` has Newman and Bruno themselves.
  */
-export async function runCollection(collection: Collection, values: Record<string, string>): Promise<Sent[]> {
-  const variables = new Map([
-    ...collection.variable.map(({ key, value }) => [key, value] as const),
-    ...entries(values),
-  ]);
+export async function runCollection(collection: Collection, variables: Map<string, string>): Promise<Sent[]> {
+  for (const { key, value } of collection.variable) if (!variables.has(key)) variables.set(key, value);
   const replaceIn = (text: string) =>
     text.replace(/\{\{([^}]+)\}\}/g, (whole, name) =>
       name === '$randomUUID' ? randomUUID() : (variables.get(name) ?? whole),
@@ -51,7 +48,7 @@ export async function runCollection(collection: Collection, values: Record<strin
 
   const all: Sent[] = [];
   for (const { name, request } of collection.item) {
-    const path = request.url.replace('{{baseUrl}}', '');
+    const [path = '', query = ''] = request.url.replace('{{baseUrl}}', '').split(/\?(.*)/s);
     const headers: Record<string, string> = {};
     const body = { ...request.body, update: ({ raw }: { raw: string }) => Object.assign(body, { raw }) };
     const asked: Promise<unknown>[] = [];
@@ -62,7 +59,7 @@ export async function runCollection(collection: Collection, values: Record<strin
       collectionVariables: store,
       info: { requestName: name },
       request: {
-        url: { getPath: () => path },
+        url: { getPath: () => path, getQueryString: () => query },
         body,
         headers: {
           has: (key: string) => key in headers,
@@ -97,8 +94,6 @@ export async function runCollection(collection: Collection, values: Record<strin
   }
   return all;
 }
-
-const entries = (values: Record<string, string>) => Object.entries(values);
 
 async function post(url: string, headers: Record<string, string>, body: string): Promise<{ code: string }> {
   const response = await fetch(url, { method: 'POST', headers, body });

@@ -27,7 +27,7 @@ export interface CommandOutcome {
   readonly json: any;
 }
 
-export interface CommandOptions extends Partial<Pick<Io, 'hasColours' | 'pushTimeoutMs' | 'env'>> {
+export interface CommandOptions extends Partial<Pick<Io, 'hasColours' | 'pushTimeoutMs' | 'env' | 'readInput'>> {
   readonly input?: string;
   readonly stop?: AbortSignal;
   /** Is told of each line as it is printed. */

@@ -1,4 +1,4 @@
-import { createClient, readChannel } from '../channel-file.js';
+import { createCheckingClient, readChannel } from '../channel-file.js';
 import { type Call, type Option, textOf } from '../frame/command.js';
 import { CommandError } from '../frame/io.js';
 
@@ -31,7 +31,7 @@ export async function readOrderNumbers({ io, given }: Pick<Call, 'io' | 'given'>
   const externalOrderNo = textOf(given, 'external-order-no');
   const channelUserId = textOf(given, 'channel-user-id');
   if (orderNo === undefined || externalOrderNo !== undefined) return { orderNo, externalOrderNo, channelUserId };
-  const client = createClient(readChannel(io, given), { retries: 0 });
+  const client = createCheckingClient(readChannel(io, given), { retries: 0 });
   for await (const { data } of client.events.listAll({ orderNo })) {
     if ('channelUserId' in data) {
       return { orderNo, externalOrderNo: data.externalOrderNo, channelUserId: channelUserId ?? data.channelUserId };

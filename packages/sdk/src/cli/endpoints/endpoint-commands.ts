@@ -4,7 +4,7 @@ import { createClient, readChannel } from '../channel-file.js';
 import { type Call, type Command, type Option, textOf } from '../frame/command.js';
 import { EXIT, type Io, UsageError } from '../frame/io.js';
 import { writeJson } from '../frame/text.js';
-import { fieldsOf, fillBody, requireFields } from './fields.js';
+import { fieldsOf, fillBody, requireFields, requireRules } from './fields.js';
 import { showAnswer } from './show-answer.js';
 
 /** The one field that a command is mostly about: it may stand behind the command without its name. */
@@ -102,6 +102,7 @@ function toCommand(endpoint: Endpoint): Command {
       const byPlace = place === undefined || words.length === 0 ? {} : { [place.name]: isMany ? words : words[0] };
       const body = fillBody(fields, { ...given, ...byPlace }, await readBody(io, textOf(given, 'body')));
       requireFields(endpoint.request, body);
+      requireRules(endpoint, body);
       return send(name, body, { io, given, words });
     },
   };

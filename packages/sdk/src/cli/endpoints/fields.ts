@@ -1,6 +1,8 @@
-import type { AnySchema, Endpoint } from '@perennial/wire';
+import { type AnySchema, type Endpoint, Rejection } from '@perennial/wire';
+import { encryptFields, usePlainNames } from '../../fields.js';
 import type { Given, Option } from '../frame/command.js';
 import { UsageError } from '../frame/io.js';
+import { findMisfit } from '../shape.js';
 import { textOfField } from './field-texts.js';
 
 /** A field of a request, as an option of the command line. */
@@ -54,11 +56,17 @@ function toOption(path: readonly string[], text: string, schema: AnySchema, isNe
   };
 }
 
-function describeRules({ minimum, maximum, default: byDefault }: SchemaParts): string {
-  const isBounded = maximum !== undefined && maximum < MAX_INTEGER;
-  const range = [minimum === undefined ? '' : `at least ${minimum}`, isBounded ? `at most ${maximum}` : ''];
-  return [...range, byDefault === undefined ? '' : `default ${byDefault}`].filter((part) => part !== '').join(', ');
+function describeRules(schema: SchemaParts): string {
+  const { default: byDefault } = schema;
+  return joinRules(describeRange(schema), byDefault === undefined ? '' : `default ${byDefault}`);
 }
+
+function describeRange({ minimum, maximum }: SchemaParts): string {
+  const isBounded = maximum !== undefined && maximum < MAX_INTEGER;
+  return joinRules(minimum === undefined ? '' : `at least ${minimum}`, isBounded ? `at most ${maximum}` : '');
+}
+
+const joinRules = (...rules: readonly string[]): string => rules.filter((rule) => rule !== '').join(', ');
 
 const toKebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -85,7 +93,7 @@ function setAt(body: Body, [name = '', ...rest]: readonly string[], value: unkno
   setAt(within, rest, value);
 }
 
-/** Throws for a field that must be there and is not. */
+/** Throws for a field that must be there and is not, and for a number that is out of its range. */
 export function requireFields(schema: AnySchema, body: Body, above: readonly string[] = []): void {
   const { properties = {}, required = [] } = schema as SchemaParts;
   for (const [name, inner] of Object.entries(properties)) {
@@ -93,10 +101,27 @@ export function requireFields(schema: AnySchema, body: Body, above: readonly str
     const value = body[plain] ?? body[name];
     const isFilledIn = above.length === 0 && FILLED_IN.has(name);
     const path = [...above, plain];
-    if (value === undefined && required.includes(name) && !isFilledIn) {
-      throw new UsageError(`--${path.map(toKebab).join('.')} is needed`);
-    }
+    const option = `--${path.map(toKebab).join('.')}`;
+    if (value === undefined && required.includes(name) && !isFilledIn) throw new UsageError(`${option} is needed`);
+    if (isOutOfRange(inner, value)) throw new UsageError(`${option} must be ${describeRange(inner as SchemaParts)}`);
     const isObject = (inner as SchemaParts).type === 'object' && typeof value === 'object' && value !== null;
     if (isObject) requireFields(inner, value as Body, path);
+  }
+}
+
+function isOutOfRange(schema: AnySchema, value: unknown): boolean {
+  const { minimum = -Infinity, maximum = Infinity } = schema as SchemaParts;
+  return typeof value === 'number' && (value < minimum || value > maximum);
+}
+
+/** Throws for what the service would refuse by the endpoint's rules across fields, so that it need not be asked. */
+export function requireRules(endpoint: Endpoint, body: Body): void {
+  try {
+    const named = encryptFields(endpoint.request, body, (text) => text);
+    // As at the service, they hold for what has the right types; of the rest the service says what is wrong.
+    if (findMisfit(endpoint.request, named, 'body') === undefined) endpoint.check?.(named);
+  } catch (error) {
+    if (error instanceof Rejection || error instanceof TypeError) throw new UsageError(usePlainNames(error.message));
+    throw error;
   }
 }

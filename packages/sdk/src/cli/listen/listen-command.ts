@@ -1,5 +1,5 @@
 import { eventTypes, formatTime, parseTime } from '@perennial/wire';
-import { createClient, readChannel } from '../channel-file.js';
+import { createCheckingClient, readChannel } from '../channel-file.js';
 import { type Call, type Command, type Given, listOf, textOf } from '../frame/command.js';
 import { EXIT, UsageError } from '../frame/io.js';
 import { readReceiverUrl } from '../pushes/send-push.js';
@@ -53,7 +53,7 @@ async function listen({ io, given }: Call): Promise<number> {
   const file = textOf(given, 'state') ?? stateFileFor(channel, url);
   const reporter = createReporter(io, given['json'] === true);
   const deps = {
-    client: createClient(channel, { retries: 0 }),
+    client: createCheckingClient(channel, { retries: 0 }),
     url,
     reporter,
     stop: io.watchStop(),

@@ -1,7 +1,7 @@
 import { EVENT_CONTRACT, type MainOrder, settlementModes } from '@perennial/wire';
 import type { EventRecord } from '../../bodies.js';
 import type { PerennialClient } from '../../client.js';
-import { createClient, readChannel } from '../channel-file.js';
+import { createCheckingClient, readChannel } from '../channel-file.js';
 import { type Call, type Command, type Given, textOf } from '../frame/command.js';
 import { CommandError, EXIT, type Io, UsageError } from '../frame/io.js';
 import { findNearest } from '../frame/nearest.js';
@@ -58,7 +58,7 @@ async function trigger({ io, given, words }: Call): Promise<number> {
   if (name === undefined) throw new UsageError('which scenario? trigger --list shows them');
   const scenario = findScenario(name);
   if (scenario === undefined) throw noSuchScenario(name);
-  const client = createClient(readChannel(io, given), { onResponse: createPatience(io) });
+  const client = createCheckingClient(readChannel(io, given), { onResponse: createPatience(io) });
   const before = await findOrder(client, scenario, given);
   // Those of a new order's creation are shown, too.
   const known = new Set(before.isNew ? [] : (await listEvents(client, before.order)).map(({ eventId }) => eventId));
