@@ -100,7 +100,11 @@ function showDiagnosis(): void {
   if (missing.length > 0) {
     const parts = find<HTMLDetailsElement>('#parts');
     if (parts) parts.open = true;
-    show(outcome, [say('wrong', 'The request is not complete', explainMissing(missing)), ...sayLeftOut()]);
+    show(outcome, [
+      say('wrong', 'The request is not complete', explainMissing(missing)),
+      ...sayMethod(),
+      ...sayLeftOut(),
+    ]);
     return;
   }
   if (appSecret === undefined || appSecret.length !== 32) {
