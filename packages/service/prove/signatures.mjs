@@ -56,7 +56,10 @@ const MAKERS = {
   'secret-before-reset': [key('formerAppSecret')],
   'secret-not-decoded': [(to) => (to.key = to.key.toString('base64'))],
   'signature-hex': [(to) => (to.encode = (mac) => mac.toString('hex'))],
-  'signature-base64url': [(to) => (to.encode = (mac) => mac.toString('base64url'))],
+  'signature-base64url': [
+    (to) => (to.encode = (mac) => mac.toString('base64url')),
+    (to) => (to.encode = (mac) => `"${mac.toString('base64')}"`),
+  ],
   'signature-base64-of-hex': [(to) => (to.encode = (mac) => btoa(mac.toString('hex')))],
   'body-serialised-again': [
     respell((body) => JSON.stringify(body, null, pick([2, 4, '\t']))),
@@ -70,12 +73,17 @@ const MAKERS = {
   'trailing-newline': [(to) => (to.end = '\n')],
   'path-with-host': [line(1, (path) => `https://pay.example${path}`), line(1, (path) => `localhost:8080${path}`)],
   'path-without-prefix': [line(1, (path) => path.replace('/openapi/v1', '')), line(1, (path) => path.slice(1))],
-  'path-with-slash': [line(1, (path) => `${path}/`)],
-  'timestamp-in-seconds': [line(4, (ms) => ms.slice(0, -3))],
+  'path-with-slash': [line(1, (path) => `${path}/`), line(1, (path) => `${path}?`)],
+  'timestamp-in-seconds': [line(4, (ms) => ms.slice(0, -3)), line(4, (ms) => `${ms.slice(0, -3)}000`)],
   'other-nonce': [line(5, (_, { earlier }) => pick(earlier).nonce), line(5, (nonce) => nonce.toUpperCase())],
   'other-request-id': [line(6, (_, { earlier }) => pick(earlier).requestId), line(6, () => '')],
-  'lines-in-other-order': [order(1, 0, 2, 3, 4, 5, 6), order(0, 1, 2, 4, 5, 6, 3), order(0, 1, 2, 3, 4, 6, 5)],
-  'empty-line-missing': [order(0, 1, 3, 4, 5, 6)],
+  'lines-in-other-order': [
+    order(1, 0, 2, 3, 4, 5, 6),
+    order(0, 1, 2, 4, 5, 6, 3),
+    order(0, 1, 2, 3, 4, 6, 5),
+    line(0, () => pick(['GET', 'PUT', 'post', 'Post'])),
+  ],
+  'empty-line-missing': [order(0, 1, 3, 4, 5, 6), line(2, () => '?')],
 };
 const names = Object.keys(MAKERS);
 const missing = MISTAKES.filter(({ mistake }) => mistake !== 'unknown' && !names.includes(mistake));

@@ -83,6 +83,8 @@ const ALONE: readonly (readonly [mistake: string, how: string, client: Client])[
   ['signature-base64url', 'with padding', { encode: (mac) => `${url(mac)}=` }],
   ['signature-base64url', 'without padding', { encode: (mac) => base64(mac).slice(0, -1) }],
   ['signature-base64url', 'percent-encoded', { encode: (mac) => encodeURIComponent(base64(mac)) }],
+  ['signature-base64url', 'in quotation marks', { encode: (mac) => `"${base64(mac)}"` }],
+  ['signature-hex', 'in quotation marks', { encode: (mac) => `'${hex(mac)}'` }],
   ['signature-base64-of-hex', 'as it is', { encode: ofHex }],
   ['signature-base64-of-hex', 'twice', { encode: (mac) => base64(Buffer.from(base64(mac))) }],
   ['body-serialised-again', 'Python', spelled(PYTHON_BODY)],
@@ -150,8 +152,12 @@ const ALONE: readonly (readonly [mistake: string, how: string, client: Client])[
   ['lines-in-other-order', 'body last', { lines: reorder(0, 1, 2, 4, 5, 6, 3) }],
   ['lines-in-other-order', 'timestamp first', { lines: reorder(4, 0, 1, 2, 3, 5, 6) }],
   ['lines-in-other-order', 'method in lower case', { lines: line(0, () => 'post') }],
+  ['lines-in-other-order', 'GET', { lines: line(0, () => 'GET') }],
+  ['lines-in-other-order', 'PUT', { lines: line(0, () => 'PUT') }],
+  ['lines-in-other-order', 'method with a capital', { lines: line(0, () => 'Post') }],
   ['lines-in-other-order', 'without the method', { lines: reorder(1, 2, 3, 4, 5, 6) }],
   ['empty-line-missing', 'as it is', { lines: reorder(0, 1, 3, 4, 5, 6) }],
+  ['empty-line-missing', 'a mark alone', { lines: line(2, () => '?') }],
   ['empty-line-missing', 'an empty line for a query', { sent: query, lines: line(2, () => '') }],
   ['empty-line-missing', 'a query with its mark', { sent: query, lines: line(2, (text) => `?${text}`) }],
   ['empty-line-missing', 'a query that is decoded', { sent: query, lines: line(2, decodeURIComponent) }],
@@ -175,9 +181,13 @@ const ALONE: readonly (readonly [mistake: string, how: string, client: Client])[
   ['path-without-prefix', 'the first slash', { lines: line(1, (path) => path.slice(1)) }],
   ['path-without-prefix', 'the first part', { lines: line(1, () => '/v1/orders/create') }],
   ['path-with-slash', 'as it is', { lines: line(1, (path) => `${path}/`) }],
+  ['path-with-slash', 'a question mark', { lines: line(1, (path) => `${path}?`) }],
+  ['path-with-slash', 'a question mark before a query', { sent: query, lines: line(1, (path) => `${path}?`) }],
   ['timestamp-in-seconds', 'cut', { lines: line(4, () => '1767225600') }],
   ['timestamp-in-seconds', 'rounded up', { lines: line(4, () => '1767225601') }],
   ['timestamp-in-seconds', 'with a fraction', { lines: line(4, () => '1767225600.123') }],
+  ['timestamp-in-seconds', 'filled up with zeros', { lines: line(4, () => '1767225600000') }],
+  ['timestamp-in-seconds', 'rounded up and filled up with zeros', { lines: line(4, () => '1767225601000') }],
   ['other-nonce', 'of another request', { lines: line(5, () => 'bb'.repeat(16)) }],
   ['other-nonce', 'in capitals', { lines: line(5, (nonce) => nonce.toUpperCase()) }],
   ['other-nonce', 'with dashes', { lines: line(5, () => '00112233-4455-6677-8899-aabbccddeeff') }],
@@ -251,6 +261,16 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
 
   it.each(PAIRS)('together: %j', (mistakes, client) => {
     expect(named(client).toSorted()).toEqual(mistakes.toSorted());
+  });
+
+  it.each([
+    ['GET as the method', { lines: line(0, () => 'GET') }],
+    ['in quotation marks', { encode: (mac: Buffer) => `"${base64(mac)}"` }],
+    ['filled up with 000', { lines: line(4, () => '1767225600000') }],
+    ['a question mark for the query', { lines: line(2, () => '?') }],
+    ['a question mark at its end', { lines: line(1, (path) => `${path}?`) }],
+  ])('says it, where the name of the mistake says less: %s', (says, client: Client) => {
+    expect(diagnose(request(client)).likely).toMatchObject([{ hint: expect.stringContaining(says) }]);
   });
 
   it('unknown, and alone, for whatever is none of them', () => {

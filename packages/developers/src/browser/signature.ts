@@ -1,4 +1,13 @@
-import { type Diagnosis, diagnoseRequest, fromBase64, HEADERS, sha256Hex, signRequest } from '@perennial/wire';
+import {
+  CODES,
+  type Diagnosis,
+  diagnoseRequest,
+  type Finding,
+  fromBase64,
+  HEADERS,
+  sha256Hex,
+  signRequest,
+} from '@perennial/wire';
 import { element, find } from './dom.js';
 import { readPastedRequest } from './pasted-request.js';
 
@@ -20,8 +29,25 @@ const setValue = (id: string, value: string): void => {
   if (one) one.value = value;
 };
 
+/** What the fields cannot show of a request that was pasted. */
+interface Pasted {
+  readonly method: string;
+  readonly host: string;
+  /** By their ids: fields whose text is elsewhere, where, and what stands in them until somebody puts it there. */
+  readonly elsewhere: ReadonlyMap<string, { readonly where: string; readonly shown: string }>;
+  readonly leftOut: readonly string[];
+}
+
+const NOTHING_PASTED: Pasted = { method: 'POST', host: '', elsewhere: new Map(), leftOut: [] };
+const HEADER_FIELDS = [
+  ['timestamp', HEADERS.timestamp],
+  ['nonce', HEADERS.nonce],
+  ['sent-id', HEADERS.requestId],
+  ['signature', HEADERS.signature],
+] as const;
+
 /** Who has pasted a request sees what was read from it, and may correct that. */
-let pasted = { method: 'POST', host: '' };
+let pasted = NOTHING_PASTED;
 field('request')?.addEventListener('input', readPasted);
 find('#signature-form')?.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -36,27 +62,49 @@ showRefusedOfAddress();
 
 function readPasted(): void {
   const request = readPastedRequest(textIn('request'));
+  pasted = NOTHING_PASTED;
   if (!request) return;
-  const header = (name: string) => request.headers.get(name.toLowerCase()) ?? '';
-  pasted = { method: request.method || 'POST', host: request.host };
+  const { method, host, leftOut } = request;
   setValue('path', request.path);
-  setValue('timestamp', header(HEADERS.timestamp));
-  setValue('nonce', header(HEADERS.nonce));
-  setValue('sent-id', header(HEADERS.requestId));
-  setValue('signature', header(HEADERS.signature));
   setValue('body', request.body);
+  for (const [id, name] of HEADER_FIELDS) setValue(id, request.headers.get(name.toLowerCase()) ?? '');
+  const names: (readonly [id: string, name: string])[] = [['path', 'path'], ['body', 'body'], ...HEADER_FIELDS];
+  const elsewhere = names.flatMap(([id, name]) => {
+    const where = request.elsewhere.get(name.toLowerCase());
+    return where === undefined ? [] : [[id, { where, shown: textIn(id) }] as const];
+  });
+  pasted = { method, host, leftOut, elsewhere: new Map(elsewhere) };
+}
+
+/** The fields that have to be filled in first. */
+function listMissing(): string[] {
+  const ids = ['path', ...HEADER_FIELDS.map(([id]) => id), 'body'];
+  const isMissing = (id: string) => id !== 'body' && textIn(id).trim() === '';
+  return ids.filter((id) => isMissing(id) || pasted.elsewhere.get(id)?.shown === textIn(id));
+}
+
+function explainMissing(missing: readonly string[]): string {
+  const label = (id: string) => find(`label[for="${id}"]`)?.textContent ?? id;
+  const places = missing.flatMap((id) => {
+    const where = pasted.elsewhere.get(id)?.where;
+    return where === undefined ? [] : [`${label(id)}: ${where}`];
+  });
+  return [`Missing: ${missing.map(label).join(', ')}.`, ...places].join(' ');
 }
 
 function showDiagnosis(): void {
   const outcome = find<HTMLElement>('#outcome');
   if (!outcome) return;
-  const missing = ['path', 'timestamp', 'nonce', 'sent-id', 'signature'].filter((id) => textIn(id).trim() === '');
+  const missing = listMissing();
   const appSecret = fromBase64(textIn('app-secret').trim());
   if (missing.length > 0) {
     const parts = find<HTMLDetailsElement>('#parts');
     if (parts) parts.open = true;
-    const names = missing.map((id) => find(`label[for="${id}"]`)?.textContent ?? id).join(', ');
-    show(outcome, [say('wrong', 'The request is not complete', `Missing: ${names}.`)]);
+    show(outcome, [
+      say('wrong', 'The request is not complete', explainMissing(missing)),
+      ...sayMethod(),
+      ...sayLeftOut(),
+    ]);
     return;
   }
   if (appSecret === undefined || appSecret.length !== 32) {
@@ -66,7 +114,23 @@ function showDiagnosis(): void {
     ]);
     return;
   }
-  show(outcome, describe(diagnose(appSecret)));
+  show(outcome, [...sayMethod(), ...describe(diagnose(appSecret), pasted.method), ...sayLeftOut()]);
+}
+
+/** A method is refused before a signature is looked at. */
+function sayMethod(): HTMLElement[] {
+  const { method } = pasted;
+  if (method === 'POST') return [];
+  const text = `This request is sent with ${method}, which is refused with ${CODES.METHOD_NOT_ALLOWED.code} whatever its signature.`;
+  const way = method === 'GET' ? ' curl sends GET with -G, and without a body: add -X POST or --data-raw.' : '';
+  return [say('wrong', 'Endpoints take POST', text + way)];
+}
+
+function sayLeftOut(): HTMLElement[] {
+  const { leftOut } = pasted;
+  if (leftOut.length === 0) return [];
+  const text = `Left out of the command: ${leftOut.join(' ')}. Compare what was read from it with what you have sent.`;
+  return [say('wrong', 'Not everything was understood', text)];
 }
 
 function diagnose(appSecret: Uint8Array): Diagnosis {
@@ -74,7 +138,8 @@ function diagnose(appSecret: Uint8Array): Diagnosis {
   const timestamp = textIn('timestamp').trim();
   return diagnoseRequest(
     {
-      ...pasted,
+      method: pasted.method,
+      host: pasted.host,
       path,
       query: query.join('?'),
       body: new TextEncoder().encode(textIn('body')),
@@ -96,11 +161,12 @@ function diagnose(appSecret: Uint8Array): Diagnosis {
   );
 }
 
-function describe({ lines, likely }: Diagnosis): HTMLElement[] {
+function describe({ lines, likely }: Diagnosis, method = 'POST'): HTMLElement[] {
+  const right = method === 'POST' ? 'The signature is right' : 'With POST, its signature is right';
   const findings =
     likely.length === 0
-      ? [say('right', 'The signature is right', 'These are the seven lines, and this is their signature.')]
-      : likely.map(({ mistake, hint }) => say('wrong', mistake, hint));
+      ? [say('right', right, 'These are the seven lines, and this is their signature.')]
+      : likely.map(sayMistake);
   const list = lines.map((line, at) =>
     element(
       'li',
@@ -117,15 +183,15 @@ function describe({ lines, likely }: Diagnosis): HTMLElement[] {
 }
 
 const say = (kind: 'right' | 'wrong', title: string, text: string): HTMLElement =>
+  element('div', { class: `finding ${kind}` }, element('p', {}, element('b', {}, title)), element('p', {}, text));
+
+/** The hint comes first: it may be of a relative of what the name says. */
+const sayMistake = ({ mistake, hint }: Finding): HTMLElement =>
   element(
     'div',
-    { class: `finding ${kind}` },
-    element(
-      'p',
-      {},
-      kind === 'right' || title.includes(' ') ? element('b', {}, title) : element('b', {}, element('code', {}, title)),
-    ),
-    element('p', {}, text),
+    { class: 'finding wrong' },
+    element('p', {}, element('b', {}, hint)),
+    element('p', { class: 'name' }, 'In an answer: ', element('code', {}, mistake)),
   );
 
 function show(outcome: HTMLElement, content: readonly HTMLElement[]): void {

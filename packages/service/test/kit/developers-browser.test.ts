@@ -202,6 +202,57 @@ describe('signature diagnosis', () => {
     return (await page.locator('#outcome .finding').first().textContent()) ?? '';
   }
 
+  const quoted = `'${BODY.replaceAll("'", `'\\''`)}'`;
+  const inHeaders = headers(rightSignature).map((one) => `-H '${one}'`);
+  /** A right request, but for these options. */
+  const command = (options: string, sent = inHeaders) =>
+    `curl ${options} https://pay.example${parts.path} ${sent.join(' ')}`;
+  const RIGHT = 'The signature is right';
+
+  it('reads curl commands as a shell and curl do', async () => {
+    const page = await open('/developers/signature');
+    const ansi = BODY.replace("'", String.raw`\x27`).replace('grant', String.raw`\147\u0072ant`);
+    const double = BODY.replaceAll('"', String.raw`\"`);
+    for (const [options, says] of [
+      [`-sSd ${quoted}`, RIGHT],
+      [`-sXPOST --json ${quoted}`, RIGHT],
+      [`--data-binary $'${ansi}'`, RIGHT],
+      [`--data-raw "${double}"`, RIGHT],
+      [`--proxy http://p:1 --cacert x -u me:pw --retry 3 -b a=b --resolve h:1:127.0.0.1 -m 5 -d ${quoted}`, RIGHT],
+      [`-X GET -d ${quoted}`, 'refused with 405001'],
+      [`-X PUT -d ${quoted}`, 'sent with PUT'],
+      [`-G -d ${quoted}`, 'sent with GET'],
+      ['', 'sent with GET'],
+      ['--data-binary "$body"', 'Missing: Body. Body: $body is replaced by your shell'],
+      [String.raw`-d "{\"appId\":\"${'${app}'}\"}"`, 'Body: ${app} is replaced'],
+      ['-d @body.json', 'The body is in a file, body.json: paste its content here.'],
+      ['-F a=b', 'The body is made by --form'],
+    ] as const)
+      expect([options, await diagnose(page, command(options))]).toEqual([options, expect.stringContaining(says)]);
+    expect(await page.getByText(RIGHT).count()).toBe(0);
+    const unset = headers(rightSignature).map((one) => `-H "${one.replace(parts.nonce, '$(openssl rand -hex 16)')}"`);
+    expect(await diagnose(page, command(`-d ${quoted}`, unset))).toContain(
+      'X-SVC-Nonce: $(openssl rand -hex 16) is replaced by your shell',
+    );
+    await page.getByLabel('X-SVC-Nonce').fill(parts.nonce);
+    await page.getByRole('button', { name: 'Find the mistake' }).click();
+    await page.getByText(RIGHT).waitFor();
+    const piped = command(`-d ${quoted}`).replace('https://pay.example', '$BASE');
+    expect(await diagnose(page, `${piped} 2>/dev/null | jq .`)).toContain(RIGHT);
+    expect(await page.getByText('Left out of the command').count()).toBe(0);
+    expect(await diagnose(page, command(`--strange 1 -d ${quoted}`))).toContain(RIGHT);
+    await page.getByText('Left out of the command: --strange 1.').waitFor();
+    await diagnose(page, `${command(`-d ${quoted}`)} -H "Accept: x`);
+    await page.getByText('Left out of the command: "Accept: x').waitFor();
+  });
+
+  it('tells what is wrong before the name of it, which may stand for a relative', async () => {
+    const page = await open('/developers/signature');
+    const digest = Buffer.from(parts.bodySha256, 'hex').toString('base64');
+    const signature = signRequest({ ...parts, bodySha256: digest }, Buffer.from(APP_SECRET, 'base64'));
+    expect(await diagnose(page, curl(signature))).toMatch(/^You wrote the SHA-256 of the body in base64.*digest-upper/);
+  });
+
   it('finds a mistake in a pasted request, and asks nobody for it', async () => {
     const page = await open('/developers/signature');
     await page.waitForLoadState('networkidle');

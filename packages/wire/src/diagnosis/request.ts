@@ -37,7 +37,7 @@ export interface Diagnosis {
 
 /**
  * HMACs that one diagnosis takes at most. It is what all of the tries below come to when each list is as long as it can be: the
- * keys (12) on the right text; each change of the text alone (some 60 kinds, 24 spellings of the body, 51 orders, 64 with headers of
+ * keys (12) on the right text; each change of the text alone (some 70 kinds, 24 spellings of the body, 51 orders, 64 with headers of
  * 16 earlier requests); the usual secrets with the usual changes (52); the usual changes two by two (62); and the secret that was
  * not decoded with every other change. How the signature is written costs none: it is read, not tried.
  */

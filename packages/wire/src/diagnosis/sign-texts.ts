@@ -111,6 +111,8 @@ const NO_VERSION = 'You signed the path without /openapi. Sign it as it is sent,
 const WITH_QUERY = 'You signed the path with the query behind it. The path is the second line, the query the third.';
 const QUERY_LEFT_OUT = 'You signed an empty third line, but sent a query. Sign the query as it is sent.';
 const QUESTION_MARK = 'You signed the query with its question mark. Sign what stands behind that.';
+const MARK_ALONE = 'You signed a question mark for the query, but sent none. Sign an empty line then.';
+const MARK_BEHIND = 'You signed the path with a question mark at its end. Sign it as it is sent, without.';
 const QUERY_DECODED = 'You signed the query decoded. Sign it as it is sent, with its percent signs.';
 const QUERY_SORTED = 'You signed the query in another order. Sign it as it is sent.';
 
@@ -122,7 +124,11 @@ function* listPathChanges({ path, query }: SignText, hosts: readonly string[]): 
   yield change('path-without-prefix', { path: withoutPrefix(path).slice(1) });
   yield change('path-without-prefix', { path: path.slice(1) }, NO_LEADING_SLASH);
   yield change('path-without-prefix', { path: path.replace(/^\/openapi/, '') }, NO_VERSION);
-  if (query === '') return;
+  yield change('path-with-slash', { path: `${path}?` }, MARK_BEHIND);
+  if (query === '') {
+    yield change('empty-line-missing', { query: '?' }, MARK_ALONE);
+    return;
+  }
   const together = `${path}?${query}`;
   yield change('path-with-host', { path: together, query: '' }, WITH_QUERY);
   yield change('path-with-host', { path: together }, WITH_QUERY);
@@ -173,6 +179,8 @@ function bodyText({ body }: ReceivedRequest): string | undefined {
 }
 
 const ROUNDED = 'You signed the time in seconds and sent milliseconds. Sign the header as it is sent.';
+const FILLED_UP =
+  'You signed a timestamp in whole seconds, filled up with 000, and sent milliseconds. Take the time once, for header and text.';
 const NONCE_DASHES = 'You signed the nonce with dashes and sent it without. Use one text for header and signature.';
 const ID_DASHES = 'You signed the request id without its dashes. Use one text for header and signature.';
 
@@ -208,6 +216,8 @@ function* listHeaderChanges(right: SignText): Generator<Change> {
   const seconds = Number(toSeconds(timestamp));
   yield change('timestamp-in-seconds', { timestamp: String(seconds + 1) }, ROUNDED);
   yield change('timestamp-in-seconds', { timestamp: String(Number(timestamp) / 1000) }, ROUNDED);
+  yield change('timestamp-in-seconds', { timestamp: `${seconds}000` }, FILLED_UP);
+  yield change('timestamp-in-seconds', { timestamp: `${seconds + 1}000` }, FILLED_UP);
   const dashed = nonce.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   yield change('other-nonce', { nonce: dashed }, NONCE_DASHES);
   yield* listMadeUpChanges(right, NONCE, REQUEST_ID);
@@ -232,7 +242,9 @@ const BACKSLASH = 'You joined the lines with a backslash and an n. Join them wit
 const NOT_JOINED = 'You put the parts together without a line break between them. Join them with LF.';
 const WITH_SPACES = 'You joined the parts with another character. Join them with LF.';
 const METHOD_CASE = 'You signed the method in lower case. The first line is POST, in capitals.';
-const METHOD_OTHER = 'You signed another method. The first line is POST.';
+const explainMethod = (method: string) => `You signed ${method} as the method. The first line is POST, in capitals.`;
+const METHOD_SENT = 'You signed the method that you sent. Endpoints are called with POST, and the first line is POST.';
+const OTHER_METHODS = ['GET', 'PUT', 'Post'];
 const METHOD_MISSING = 'You left out the first line. It is the method, POST.';
 
 function* listLayoutChanges({ method }: ReceivedRequest): Generator<Change> {
@@ -246,7 +258,8 @@ function* listLayoutChanges({ method }: ReceivedRequest): Generator<Change> {
     found: [finding('empty-line-missing'), finding('trailing-newline')],
   };
   yield change('lines-in-other-order', { method: 'post' }, METHOD_CASE);
-  yield change('lines-in-other-order', { method: method ?? 'GET' }, METHOD_OTHER);
+  for (const other of OTHER_METHODS) yield change('lines-in-other-order', { method: other }, explainMethod(other));
+  if (method !== undefined) yield change('lines-in-other-order', { method }, METHOD_SENT);
   yield change('lines-in-other-order', { order: [1, 2, 3, 4, 5, 6] }, METHOD_MISSING);
 }
 

@@ -12,9 +12,11 @@ const MAC_BYTES = 32;
 /** Longer than any way to write 32 bytes: what is longer is not looked at. */
 const MAX_CHARS = 256;
 const NAMED = /^(?:hmac-?)?sha-?256[=: ]\s*/i;
+const IN_QUOTES = /^(["'`])(.*)\1$/;
 
 const PERCENT = 'You sent the base64 percent-encoded. A header takes +, / and = as they are.';
 const PREFIXED = 'You sent a name before the signature. Send the base64 alone.';
+const QUOTED = 'You sent the signature in quotation marks. Send the base64 alone.';
 const UNPADDED = 'You sent the base64 without the = at its end. Keep it: the signature has 44 characters.';
 const TWICE = 'You made base64 of the base64 text of the HMAC. Make it once, of the 32 bytes.';
 
@@ -25,6 +27,7 @@ export function readSignature(signature: string): ReadSignature[] {
     read(fromBase64(signature)),
     ...readOtherForms(signature),
     ...readOtherForms(signature.replace(NAMED, ''), signature, [finding('signature-base64url', PREFIXED)]),
+    ...readOtherForms(signature.replace(IN_QUOTES, '$2'), signature, [finding('signature-base64url', QUOTED)]),
     ...readOtherForms(decodePercent(signature), signature, [finding('signature-base64url', PERCENT)]),
   ];
   return ways.filter((way) => way !== undefined);
