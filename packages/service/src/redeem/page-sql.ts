@@ -42,7 +42,7 @@ export interface ListedBenefit extends BenefitRow {
   readonly total: number;
   /** How many of its period can be claimed. */
   readonly ofPeriod: number;
-  /** Of what can be claimed: the last deadline of all. */
+  /** Of what can be claimed, and of what was: when the last of the list expires. */
   readonly lastExpiresAt: number | null;
 }
 
@@ -89,6 +89,10 @@ export interface RedeemEnding extends RedeemProduct {
   readonly toClaim: number;
   /** Up to when the last of them can be claimed. */
   readonly lastDeadline: number | null;
+  /** How many were claimed. */
+  readonly codes: number;
+  /** When the last of what can be claimed and of what was expires. */
+  readonly lastExpiresAt: number | null;
 }
 
 /** Entries of one list on a page of its own, at most. */
@@ -119,7 +123,7 @@ const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 
           count(*) over period as of_period
         from benefits b where b.order_no = $2 and ${IS_TO_CLAIM} and ${toClaim} window period as (partition by b.cycle_no)) b
   union all
-  select 'CLAIMED', b.cycle_no, b.position, 0, count(*) over (), null,
+  select 'CLAIMED', b.cycle_no, b.position, 0, count(*) over (), max(b.expires_at) over (),
     row_number() over (order by b.claimed_at desc, b.cycle_no desc, b.position)
   from benefits b where b.order_no = $2 and b.status = 'CLAIMED' and ${claimed}
   union all
@@ -247,13 +251,14 @@ function listBenefits(
   );
   claimed.sort((a, b) => (b.claimedAt ?? 0) - (a.claimedAt ?? 0) || b.cycleNo - a.cycleNo || a.position - b.position);
   past.sort((a, b) => b.cycleNo - a.cycleNo || a.position - b.position);
-  const lastExpiresAt = toClaim.length === 0 ? null : Math.max(...toClaim.map(({ expiresAt }) => expiresAt));
-  const listed = (list: BenefitList, those: readonly BenefitRow[]) =>
-    those.map((row, index): ListedBenefit => {
+  const listed = (list: BenefitList, those: readonly BenefitRow[]) => {
+    const last = list === 'PAST' || those.length === 0 ? null : Math.max(...those.map(({ expiresAt }) => expiresAt));
+    return those.map((row, index): ListedBenefit => {
       const { count = 0 } = ofPeriod.get(row.cycleNo) ?? {};
       // Into the row, which was made for this: copying each took a twentieth of what a page takes.
-      return Object.assign(row, { list, rank: index + 1, total: those.length, ofPeriod: count, lastExpiresAt });
+      return Object.assign(row, { list, rank: index + 1, total: those.length, ofPeriod: count, lastExpiresAt: last });
     });
+  };
   return {
     benefits: [...listed('TO_CLAIM', toClaim), ...listed('CLAIMED', claimed), ...listed('PAST', past)],
     pastCount: past.length,
@@ -320,18 +325,22 @@ export async function readRedeemPayments(
 const READ_ENDING = statement({
   name: 'redeem-ending',
   text: `
-select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME}, ${HAS_MOBILE}, b.count as "toClaim", b.last as "lastDeadline"
+select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME}, ${HAS_MOBILE}, b.to_claim as "toClaim", ${epochMs('b.last_deadline')} as "lastDeadline", b.codes, ${epochMs('b.last_expires_at')} as "lastExpiresAt"
 from channels c join orders o on o.channel_id = c.channel_id,
-  lateral (select count(*) as count, ${epochMs('max(b.expires_at)')} as last from benefits b
-    where b.order_no = o.order_no and b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$3')}) b
+  lateral (select count(*) filter (where b.is_open) as to_claim, max(b.expires_at) filter (where b.is_open) as last_deadline,
+      count(*) filter (where not b.is_open) as codes, max(b.expires_at) as last_expires_at
+    from (select b.expires_at, b.status = 'ISSUED' as is_open from benefits b where b.order_no = o.order_no
+      and (b.status = 'CLAIMED' or b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$3')})) b) b
 where c.channel_id = $1 and o.order_no = $2`,
   parameters: ['bigint', 'bigint', 'double precision'],
   columns: joinColumns(
     PRODUCT_COLUMNS,
-    columns<Pick<RedeemEnding, 'hasMobile' | 'toClaim' | 'lastDeadline'>>({
+    columns<Pick<RedeemEnding, 'hasMobile' | 'toClaim' | 'lastDeadline' | 'codes' | 'lastExpiresAt'>>({
       hasMobile: 'boolean',
       toClaim: 'bigint',
       lastDeadline: 'bigint?',
+      codes: 'bigint',
+      lastExpiresAt: 'bigint?',
     }),
   ),
 });
@@ -344,8 +353,8 @@ export async function readRedeemEnding(
 ): Promise<RedeemEnding | undefined> {
   const [row] = await db.query(READ_ENDING, [channelId, orderNo, now]);
   if (!row) return undefined;
-  const { version, productName, hasMobile, toClaim, lastDeadline, ...order } = row;
-  return { version, productName, hasMobile, toClaim, lastDeadline, order };
+  const { version, productName, hasMobile, toClaim, lastDeadline, codes, lastExpiresAt, ...order } = row;
+  return { version, productName, hasMobile, toClaim, lastDeadline, codes, lastExpiresAt, order };
 }
 
 const READ_ORDER = statement({

@@ -23,6 +23,8 @@ export interface Claimable extends BenefitFacts {
   readonly state: 'CLAIMABLE';
   /** The one that counts: its own, or that of the link if that is earlier. */
   readonly deadline: number;
+  /** Whether the deadline is its own: a link may be had again, the benefit not. */
+  readonly isOwnDeadline: boolean;
   /** How many of its period can be claimed. */
   readonly ofPeriod: number;
 }
@@ -59,6 +61,10 @@ export interface PageView {
   readonly toClaimCount: number;
   /** Up to when the last of them can be claimed. */
   readonly lastDeadline: number | null;
+  /** When the last of what can be claimed and of what was expires. */
+  readonly lastExpiresAt: number | null;
+  /** Whether a code is still on its way. */
+  readonly isCodePending: boolean;
   readonly codes: readonly Claimed[];
   readonly codesCount: number;
   readonly pastCount: number;
@@ -82,9 +88,11 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
     periodFrom: periodDueAt(order.createdAt, order, order.cycleNo),
     periodTo: periodDueAt(order.createdAt, order, order.cycleNo + 1),
     nextPayAt: nextPayAt(order),
-    toClaim: groupByPeriod(shown(firsts('TO_CLAIM', FIRST_TO_CLAIM))),
+    toClaim: keepWholeGroups(groupByPeriod(shown(firsts('TO_CLAIM', FIRST_TO_CLAIM)))),
     toClaimCount: of('TO_CLAIM')?.total ?? 0,
     lastDeadline: of('TO_CLAIM')?.lastExpiresAt ?? null,
+    lastExpiresAt: Math.max(of('TO_CLAIM')?.lastExpiresAt ?? 0, of('CLAIMED')?.lastExpiresAt ?? 0) || null,
+    isCodePending: benefits.some(({ list, code }) => list === 'CLAIMED' && code === null),
     codes: shown(firsts('CLAIMED', FIRST_CODES).filter((row) => !isDone(row))).filter(isClaimed),
     codesCount: of('CLAIMED')?.total ?? 0,
     pastCount: read.pastCount,
@@ -111,6 +119,12 @@ export function groupByPeriod(benefits: readonly PageBenefit[]): ClaimableGroup[
   return groups;
 }
 
+/** Without a last period of which a part would be on the next page, unless there is no other. */
+export function keepWholeGroups(groups: readonly ClaimableGroup[]): readonly ClaimableGroup[] {
+  const last = groups.at(-1);
+  return last && groups.length > 1 && last.benefits.length < last.count ? groups.slice(0, -1) : groups;
+}
+
 /** A benefit that has just expired may still be stored as ISSUED. */
 function toPageBenefit({ channel, link, read }: Visit, row: ListedBenefit, now: number): PageBenefit {
   const { cycleNo, position, faceValueCent, icon, status, expiresAt, claimedAt, code } = row;
@@ -123,30 +137,34 @@ function toPageBenefit({ channel, link, read }: Visit, row: ListedBenefit, now: 
   }
   if (status === 'REVOKED') return { ...what, state: 'REVOKED', expiresAt };
   if (status === 'EXPIRED' || expiresAt <= now) return { ...what, state: 'EXPIRED', expiresAt };
-  return { ...what, state: 'CLAIMABLE', deadline: Math.min(expiresAt, link.exp * 1000), ofPeriod: row.ofPeriod };
+  const deadline = Math.min(expiresAt, link.exp * 1000);
+  return { ...what, state: 'CLAIMABLE', deadline, isOwnDeadline: deadline === expiresAt, ofPeriod: row.ofPeriod };
 }
 
-/** A link to keep, for an order whose channel gets no new ones. */
+/** A link that lasts longer than those of the channel. */
 export interface LinkToKeep {
   /** Undefined when the present link lasts as long. */
   readonly address: string | undefined;
   readonly until: number;
+  /** Whether the channel gets no other any more. */
+  readonly isLast: boolean;
 }
 
 /**
- * Of an order that has ended and has something to claim: a link that lasts up to the last deadline among it. Whoever holds the page
- * could claim all of it anyway.
+ * Of an order that has ended, or whose code is still on its way: a link that lasts until what can be claimed and what was has
+ * expired. Whoever holds the page could claim all of it anyway.
  */
 export function findLinkToKeep(
   { channel, link }: { readonly channel: Channel; readonly link: SignedLink },
   order: Order,
-  lastDeadline: number | null,
+  { lastExpiresAt, isCodePending = false }: Pick<PageView, 'lastExpiresAt'> & Partial<Pick<PageView, 'isCodePending'>>,
   root: string,
 ): LinkToKeep | undefined {
-  if (lastDeadline === null || (order.status !== 'UNSUBSCRIBED' && order.status !== 'COMPLETED')) return undefined;
-  const exp = Math.floor(lastDeadline / 1000);
-  if (exp <= link.exp) return { address: undefined, until: link.exp * 1000 };
+  const isLast = order.status === 'UNSUBSCRIBED';
+  if (lastExpiresAt === null || !(isLast || order.status === 'COMPLETED' || isCodePending)) return undefined;
+  const exp = Math.floor(lastExpiresAt / 1000);
+  if (exp <= link.exp) return { address: undefined, until: link.exp * 1000, isLast };
   const { appId, channelUserId } = link;
   const parts = { host: root, orderNo: String(link.orderNo), appId, channelUserId, exp };
-  return { address: redeemUrl(parts, channel.callbackSecret), until: exp * 1000 };
+  return { address: redeemUrl(parts, channel.callbackSecret), until: exp * 1000, isLast };
 }

@@ -46,6 +46,12 @@ async function noticed() {
 }
 const upcoming = ({ pushes }: TestReceiver, orderNo: string) =>
   pushes.filter(({ eventType, data }) => eventType === TYPE && data.orderNo === orderNo);
+/** A change of the channel is known to the sender with a turn of its own. */
+const turnsUntilPushed = (receiver: TestReceiver, orderNo: string) =>
+  until('the notice', async () => {
+    await sender.turn();
+    return upcoming(receiver, orderNo).length > 0;
+  });
 const list = async (filter: object) =>
   (await on.channel.call('events/list', filter, { token: await on.channel.getToken() })).data.events;
 
@@ -68,10 +74,7 @@ it('goes to an address of its own, is held back by itself, and without an addres
     expect(await list({ eventType: TYPE, deliveryStatus: 'PENDING' })).toHaveLength(1);
     expect(await list({ eventType: 'order.status.changed', deliveryStatus: 'PENDING' })).toEqual([]);
     await resumeEvents(on.service.operator, { appId, eventType: TYPE });
-    await until('the push that was held back', async () => {
-      await sender.turn();
-      return upcoming(own, second.orderNo).length === 1;
-    });
+    await turnsUntilPushed(own, second.orderNo);
 
     // Refused: it is tried again at the same address, which it still knows by its type.
     own.answer('refuse');
@@ -106,7 +109,7 @@ it('comes with a link of the moment when it is sent, which opens the page, and c
   const { orderNo, channelUserId, externalOrderNo } = await noticed();
   // The link of an event that was written before is made with the secret of now.
   all.know(appId, await newSecret());
-  await sender.turn();
+  await turnsUntilPushed(all, orderNo);
   const [push, ...more] = upcoming(all, orderNo);
   expect(more).toEqual([]);
   expect(push?.data).toEqual({

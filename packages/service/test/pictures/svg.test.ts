@@ -101,6 +101,16 @@ describe('what an SVG could do', () => {
     ['a selector that nobody knows', svg(`<style>g > path:hover{fill:red}</style>${SQUARE}`), 'a selector other than'],
     ['a block that does not end', svg(`<style>.a{fill:red</style>${SQUARE}`), 'cannot be read'],
     ['too many rules', svg(`<style>${'a,'.repeat(200)}a{fill:red}</style>${'<g/>'.repeat(4_000)}`), 'too many rules'],
+    [
+      'few rules of many words for many elements',
+      svg(`<style>g{font-family:${'a '.repeat(20_000)}}</style>${'<g/>'.repeat(4_000)}${SQUARE}`),
+      'too much of too many elements',
+    ],
+    [
+      'a rule of many classes',
+      svg(`<style>${'.a'.repeat(9_000)}{fill:red}</style>${'<g/>'.repeat(100)}`),
+      'too many rules',
+    ],
     ['nothing to draw', svg('<defs/><image href="x.png"/>'), 'draws nothing'],
     ['no size', svg(SQUARE, ''), 'neither a viewBox nor a size'],
     ['a size in per cent', svg(SQUARE, 'width="100%" height="100%"'), 'neither a viewBox nor a size'],

@@ -90,7 +90,7 @@ describe('payments', () => {
     );
     await on.channel.call('orders/unsubscribe', { orderNo });
     expect(await read(path)).toContain(
-      'Period 2 ¥19.90 Cancelled You ended the subscription first. Nothing was taken. 31 Jan 2026 Period 1 ¥19.90 Paid',
+      'Period 2 ¥19.90 Cancelled The subscription ended first. Nothing was taken. 31 Jan 2026 Period 1 ¥19.90 Paid',
     );
   });
 });

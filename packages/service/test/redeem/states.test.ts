@@ -91,9 +91,11 @@ describe('up to when the page can be opened', () => {
     expect(active.text).not.toContain('Open the link to keep');
     await on.channel.call('orders/unsubscribe', { orderNo: order.orderNo });
     const page = await on.get(order.path);
-    expect(textOf(page)).toContain('one that works until 29 May 2026, 12:00, the last deadline.');
+    expect(textOf(page)).toContain(
+      'You will get no new link, but you can keep one that works until 29 May 2026, 12:00.',
+    );
     expect(textOf(page)).toContain('Period 1 Claim by 7 Feb 2026, 12:00');
-    expect(await chineseOf(order)).toContain('有效至最后的领取期限 2026年5月29日 12:00。');
+    expect(await chineseOf(order)).toContain('长期链接，有效至 2026年5月29日 12:00。');
     const address = linkIn(page, 'Open the link to keep');
     const kept = await on.get(address);
     expect([kept.status, [...claimsOf(kept).keys()]]).toEqual([200, [...claimsOf(page).keys()]]);
@@ -107,6 +109,33 @@ describe('up to when the page can be opened', () => {
     const later = await on.get(address);
     on.service.clock.set(start);
     expect([later.status, [...claimsOf(later).keys()]]).toEqual([200, ['VIP pass 2', 'Coupon 2']]);
+  });
+
+  it('a link to keep is offered for codes, too, so that one date holds before and after the end', async () => {
+    const order = await on.order();
+    let page = await on.get(order.path);
+    for (const what of claimsOf(page).keys()) ({ page } = await claim(on, page, what));
+    expect(page.text).not.toContain('to keep');
+    const asked = textOf(await on.get(order.path.replace('/redeem', '/redeem/unsubscribe')));
+    expect(asked).toContain('Please note them before 1 May 2026, 12:00, while this page can be opened.');
+    await on.channel.call('orders/unsubscribe', { orderNo: order.orderNo });
+    const ended = await on.get(order.path.replace('/redeem', '/redeem/ended'));
+    expect(textOf(ended)).toContain('Your codes can be seen until 1 May 2026, 12:00');
+    const codes = await on.get(linkIn(ended, 'See your codes'));
+    expect(textOf(codes)).toContain('It works until 1 May 2026, 12:00');
+  });
+
+  it('a link to keep is offered while a code is on its way; of a completed order others may come', async () => {
+    const order = await on.order();
+    await query(`update benefits set status = 'CLAIMED', claimed_at = now() where order_no = $1`, [order.orderNo]);
+    const active = textOf(await on.get(order.path));
+    expect(active).toContain('Your code is on its way');
+    expect(active).toContain('You can keep a link that works until 1 May 2026, 12:00.');
+    const other = await on.order();
+    await query(`update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`, [other.orderNo]);
+    const completed = textOf(await on.get(other.path));
+    expect(completed).toContain('You can keep a link that works until');
+    expect(completed).not.toContain('You will get no new link');
   });
 
   it('is not offered when nothing is left to claim', async () => {

@@ -55,9 +55,10 @@ describe('asking first', () => {
     const page = await on.get(pathOf(order));
     expect([page.status, titleOf(page)]).toEqual([200, 'End this subscription? · Demo channel']);
     const text = textOf(page);
-    expect(text).toContain('End Monthly membership?');
+    expect(text).toContain('End Monthly membership\u2060?');
     expect(text).toContain('The 2 benefits that you have not claimed stay yours, until 1 May 2026, 12:00.');
-    expect(text).toContain('Please note them before 1 May 2026, 12:00, while this page can be opened.');
+    // Nothing was claimed yet.
+    expect(text).not.toContain('Codes that you have claimed');
     expect(text).toContain('Last four digits of your mobile number');
     expect(text).not.toContain(rightFor(order));
     const chinese = textOf(await on.get(pathOf(order), { 'accept-language': 'zh' }));
@@ -101,7 +102,7 @@ describe('the right digits', () => {
     expect(text).toContain('2 benefits are still yours to claim, until 1 May 2026, 12:00.');
     expect(text).toContain(`If you have a question, quote this number ${order.orderNo}`);
     const chinese = textOf(await on.get(ended.headers.location ?? '', { 'accept-language': 'zh' }));
-    expect(chinese).toContain('Monthly membership 已于 2026年1月31日 退订。');
+    expect(chinese).toContain('Monthly membership 已于 2026年1月31日 结束。');
     const benefits = await on.get(linkIn(page, 'Claim what is yours'));
     expect(textOf(benefits)).toContain('Ended Monthly membership');
     expect(textOf(benefits)).toContain('Ended on 31 Jan 2026');

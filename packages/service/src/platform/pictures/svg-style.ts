@@ -10,8 +10,10 @@ interface Rule {
 
 type Declarations = ReadonlyMap<string, string>;
 
-/** Each rule is held against every element. */
+/** Each class of each rule is held against every element. */
 const MAX_COMPARED = 500_000;
+/** Characters that rules may write into elements, all together: a few rules for many elements would make a small file a huge one. */
+const MAX_WRITTEN = 262_144;
 
 /**
  * Writes what style sheets and styles say into the attributes of the elements, so that the picture looks the same without either.
@@ -21,13 +23,23 @@ export function applyStyles(root: SvgElement, styleSheets: readonly string[]): v
   // Stable: of rules that weigh the same, the later one counts.
   const read = readRules(styleSheets.join(''));
   const elements = listElements(root);
-  if (read.length * elements.length > MAX_COMPARED) throw refuseSvg('its style sheet has too many rules');
+  const compared = read.reduce((sum, { classes }) => sum + 1 + classes.length, 0) * elements.length;
+  if (compared > MAX_COMPARED) throw refuseSvg('its style sheet has too many rules');
   const rules = read.toSorted((a, b) => weight(a) - weight(b));
+  let written = 0;
   for (const element of elements) {
-    for (const rule of rules) if (matches(rule, element)) addAll(element, rule.declarations);
+    const classes = new Set(element.classes);
+    for (const rule of rules.filter((one) => matches(one, element, classes))) {
+      written += lengthOf(rule.declarations);
+      if (written > MAX_WRITTEN) throw refuseSvg('its style sheet says too much of too many elements');
+      addAll(element, rule.declarations);
+    }
     addAll(element, readStyle(element));
   }
 }
+
+const lengthOf = (declarations: Declarations): number =>
+  [...declarations].reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
 function addAll({ attributes }: SvgElement, declarations: Declarations): void {
   for (const [name, value] of declarations) attributes.set(name, value);
@@ -36,10 +48,10 @@ function addAll({ attributes }: SvgElement, declarations: Declarations): void {
 const weight = ({ id, classes, tag }: Rule): number =>
   (id === undefined ? 0 : 10_000) + 10 * classes.length + (tag === undefined ? 0 : 1);
 
-const matches = (rule: Rule, { name, id, classes }: SvgElement): boolean =>
+const matches = (rule: Rule, { name, id }: SvgElement, classes: ReadonlySet<string>): boolean =>
   (rule.tag === undefined || rule.tag === name) &&
   (rule.id === undefined || rule.id === id) &&
-  rule.classes.every((one) => classes.includes(one));
+  rule.classes.every((one) => classes.has(one));
 
 const readStyle = ({ style }: SvgElement): Declarations => readDeclarations(withoutComments(style));
 

@@ -26,7 +26,8 @@ type Made = Readonly<Record<Tone, Colour>>;
 
 function makeLight(colour: Colour): Made {
   const { panel, ground } = GROUNDS.light;
-  const soft = mix(colour, panel, 0.91);
+  // Of a colour that is readable, so that what is soft differs from the panel even when the accent is white.
+  const soft = mix(mixUntilReadable(colour, BLACK, [panel]), panel, 0.91);
   const accent = mixUntilReadable(colour, BLACK, [panel, ground, soft]);
   return {
     accent,

@@ -36,7 +36,7 @@ export function renderGroups(
   for (const group of groups) {
     const items: Html[] = [];
     for (const one of group.benefits) {
-      const own = sharedDeadline(group) === undefined ? renderDeadline(frame, one.deadline, now) : undefined;
+      const own = sharedDeadline(group) === undefined ? renderDeadline(frame, one, now) : undefined;
       const item = renderItem(frame, visit, one, own);
       room -= countBytes(item);
       if (room < 0 && count > 0) break;
@@ -51,14 +51,14 @@ export function renderGroups(
 
 function renderGroup(frame: Frame, { channel, link }: Visit, group: ClaimableGroup, items: Html[], now: number): Html {
   const { texts, root } = frame;
-  const deadline = sharedDeadline(group);
   const { cycleNo, count } = group;
+  const shared = sharedDeadline(group);
   const all =
     count > 1 &&
     html`<p class="claim-all"><button class="button button-soft" form="claim" formaction="${root}/redeem/claim-all" name="period" value="${cycleNo}-${createFormToken(channel.callbackSecret, link, claimAllAction(cycleNo))}">${texts.claimAll(count)}</button></p>`;
   return html`<section class="group" aria-labelledby="p-${cycleNo}">
 <div class="group-head"><h3 id="p-${cycleNo}">${texts.periodShort(cycleNo)}</h3>
-${deadline === undefined ? undefined : renderDeadline(frame, deadline, now)}</div>
+${shared && renderDeadline(frame, shared, now)}</div>
 <ul class="list">
 ${items}</ul>
 ${all || undefined}</section>
@@ -66,16 +66,17 @@ ${all || undefined}</section>
 }
 
 /** What a period grants has one deadline as a rule, which is said once. Undefined when each has its own. */
-const sharedDeadline = ({ benefits: [first, ...others] }: ClaimableGroup): number | undefined =>
-  others.every(({ deadline }) => deadline === first.deadline) ? first.deadline : undefined;
+const sharedDeadline = ({ benefits: [first, ...others] }: ClaimableGroup): Claimable | undefined =>
+  others.every(({ deadline }) => deadline === first.deadline) ? first : undefined;
 
 const DAY_MS = 86_400_000;
 /** From then on it is said how little time is left. */
 const URGENT_DAYS = 3;
 
-function renderDeadline({ texts }: Frame, deadline: number, now: number): Html {
+function renderDeadline({ texts }: Frame, { deadline, isOwnDeadline }: Claimable, now: number): Html {
   const days = Math.floor((deadline - now) / DAY_MS);
-  const urgent = days < URGENT_DAYS ? html`<span class="chip chip-warn">${texts.daysLeft(days)}</span> ` : undefined;
+  const isUrgent = isOwnDeadline && days < URGENT_DAYS;
+  const urgent = isUrgent ? html`<span class="chip chip-warn">${texts.daysLeft(days)}</span> ` : undefined;
   return html`<p class="deadline">${urgent}<span>${texts.claimBy(texts.dateTime(deadline))}</span></p>`;
 }
 

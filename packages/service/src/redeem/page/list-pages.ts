@@ -1,7 +1,7 @@
 import { type Html, html, isolated, takeFitting } from '../html.js';
 import type { BenefitList, RedeemList, RedeemPayments, RedeemProduct } from '../page-sql.js';
 import { PAGE_ENTRIES } from '../page-sql.js';
-import { groupByPeriod, isClaimed, isGone, type PageBenefit, toPageBenefits } from '../page-view.js';
+import { groupByPeriod, isClaimed, isGone, keepWholeGroups, type PageBenefit, toPageBenefits } from '../page-view.js';
 import { sellerOf } from '../seller.js';
 import { toShownText } from '../shown-text.js';
 import type { Texts } from '../texts/texts.js';
@@ -60,7 +60,10 @@ const LIST_CONTENTS: Readonly<
   Record<BenefitList, (frame: Frame, visit: Visit, shown: readonly PageBenefit[], now: number) => ListContent>
 > = {
   TO_CLAIM(frame, visit, shown, now) {
-    const { groups, count } = renderGroups(frame, visit, groupByPeriod(shown), { now, mostBytes: MAX_ENTRY_BYTES });
+    const { groups, count } = renderGroups(frame, visit, keepWholeGroups(groupByPeriod(shown)), {
+      now,
+      mostBytes: MAX_ENTRY_BYTES,
+    });
     return { content: html`${renderClaimForm(frame, visit.link)}\n${groups}`, count };
   },
   CLAIMED(frame, { link }, shown) {
@@ -81,7 +84,7 @@ const listTitle = (texts: Texts, list: BenefitList): string =>
   ({ TO_CLAIM: texts.toClaim, CLAIMED: texts.yourCodes, PAST: texts.noLonger })[list];
 
 function renderEmpty(texts: Texts, list: BenefitList): Html {
-  const says = list === 'PAST' ? texts.nothingPast : texts.nothingToClaim;
+  const says = { TO_CLAIM: texts.nothingToClaim, CLAIMED: texts.noCodes, PAST: texts.nothingPast }[list];
   return html`<div class="nothing">${renderIllustration('empty')}<p class="empty">${says}</p></div>`;
 }
 

@@ -36,7 +36,7 @@ export function renderRedeemPage(frame: Frame, visit: Visit<RedeemPage>, options
   const seller = sellerOf(channel);
   const view = createPageView(visit, now, done);
   const title = `${view.productName} · ${frame.texts.yourBenefits} · ${seller.name}`;
-  const keep = findLinkToKeep(visit, view.order, view.lastDeadline, frame.root);
+  const keep = findLinkToKeep(visit, view.order, view, frame.root);
   const hero = renderHero(frame, view);
   const told = html`${notice === undefined ? undefined : renderNotice(notice)}${renderPaymentNotice(frame.texts, view)}`;
   const toClaim = html`${renderClaimableSection(frame, visit, seller, view, now)}${keep && renderLinkToKeep(frame, keep)}`;
@@ -83,7 +83,9 @@ function renderPaymentNotice(texts: Texts, { order, nextPayAt }: PageView): Html
   if (isWaitingForRetry(latestPaymentStatus) && nextPayAt !== null) {
     return told(mode.triedAgainNotice(cycleNo, texts.date(nextPayAt)));
   }
-  return latestPaymentStatus === 'FAIL' && status !== 'TERMINATED' ? told(mode.failedNotice(cycleNo)) : undefined;
+  if (latestPaymentStatus !== 'FAIL' || status === 'TERMINATED') return undefined;
+  const ended = status === 'UNSUBSCRIBED' ? html`${texts.gap}${texts.subscriptionEnded}` : undefined;
+  return told(html`${mode.failedNotice(cycleNo)}${ended}`);
 }
 
 function renderClaimableSection(frame: Frame, visit: Visit, seller: Seller, view: PageView, now: number): Html {

@@ -24,9 +24,11 @@ ${renderNext(frame, view)}
 ${order.status === 'ACTIVE' ? renderWayToEnd(frame, link, view) : undefined}</section>`;
 }
 
-function renderNext({ texts }: Frame, { order, nextPayAt }: PageView): Html {
+/** Of what has ended nothing comes next. */
+function renderNext({ texts }: Frame, { order, nextPayAt }: PageView): Html | undefined {
   const mode = texts.mode[order.settlementMode];
   const retry = isWaitingForRetry(order.latestPaymentStatus);
+  if (order.status !== 'ACTIVE' && order.status !== 'INITIALIZING') return undefined;
   if (nextPayAt === null) {
     const says = order.status === 'INITIALIZING' ? texts.status.INITIALIZING : mode.noNext;
     return html`<p class="next"><span class="meta">${mode.next}</span> <strong>${says}</strong></p>`;

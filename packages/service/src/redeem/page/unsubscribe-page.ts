@@ -61,7 +61,7 @@ function chooseContent(
     return { title: texts.end, heading: texts.end, drawing: 'ended', content, leave };
   }
   if (tried?.kind === 'locked') {
-    const content = html`<p role="alert">${texts.locked(Math.ceil(tried.seconds / 60))}</p>`;
+    const content = html`<p role="alert">${texts.locked(Math.ceil(tried.seconds / 60), seller.nameHtml)}</p>`;
     return { title: texts.lockedTitle, heading: texts.lockedTitle, drawing: 'locked', content, leave };
   }
   return {
@@ -95,12 +95,12 @@ ${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe"
 
 /** What is kept and until when, what will not come any more, and that it is for good. */
 function meaningOf({ texts }: Frame, exp: number, read: RedeemEnding, seller: Seller): (string | Html)[] {
-  const { order, toClaim, lastDeadline } = read;
+  const { order, toClaim, lastDeadline, codes, lastExpiresAt } = read;
   const next = nextPayAt(order);
   const planned = next === null ? undefined : { amount: formatYuan(order.amountCent), date: texts.date(next) };
   return [
     ...(lastDeadline === null ? [] : [texts.endKeepsUnclaimed(toClaim, texts.dateTime(lastDeadline))]),
-    texts.endKeepsCodes(texts.dateTime(Math.max(exp * 1000, lastDeadline ?? 0))),
+    ...(codes === 0 ? [] : [texts.endKeepsCodes(texts.dateTime(Math.max(exp * 1000, lastExpiresAt ?? 0)))]),
     texts.mode[order.settlementMode].endNoMore(planned, seller.nameHtml),
     texts.endForGood,
   ];

@@ -35,7 +35,7 @@ const debited: ModeTexts = {
   noBenefits: 'Nothing was taken, so this period has no benefits.',
   nextPeriod: (on) => html`There is no further try. The next period begins on ${on}.`,
   neverBegan: 'Nothing was taken, and the subscription did not begin.',
-  notTaken: 'You ended the subscription first. Nothing was taken.',
+  notTaken: 'The subscription ended first. Nothing was taken.',
   failedNotice: (cycleNo) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
   triedAgainNotice: (cycleNo, on) =>
     html`The payment for period ${cycleNo} failed. The next try is on ${on}, and its benefits come once it succeeds.`,
@@ -60,7 +60,7 @@ const billed: ModeTexts = {
   noBenefits: 'This period has no benefits.',
   nextPeriod: (on) => html`The next period begins on ${on}.`,
   neverBegan: 'The subscription did not begin.',
-  notTaken: 'You ended the subscription first.',
+  notTaken: 'The subscription ended first.',
   failedNotice: (cycleNo) => `Period ${cycleNo} was not billed, so it has no benefits.`,
   triedAgainNotice: (cycleNo, on) => html`Period ${cycleNo} was not billed yet. It begins on ${on}.`,
   endNoMore: (_next, seller) => html`No further period begins. ${seller}, who bills you, is told at once.`,
@@ -118,6 +118,8 @@ export const en: Texts = {
   expiredOn: (time) => html`Expired ${time}`,
   revoked: 'Taken back with a refund',
   nothingPast: 'Nothing has expired or was taken back.',
+  noCodes: 'You have claimed nothing yet.',
+  subscriptionEnded: 'The subscription has ended.',
 
   doneOne: 'It’s yours',
   donePending: 'Claimed',
@@ -145,7 +147,10 @@ export const en: Texts = {
   earlierRefunds: (count) => times(count, 'and 1 earlier refund', 'and # earlier refunds'),
 
   keepTitle: 'Keep this page',
-  keepText: (time) => html`You will get no new link, but you can keep one that works until ${time}, the last deadline.`,
+  keepText: (time, isLast) =>
+    isLast
+      ? html`You will get no new link, but you can keep one that works until ${time}.`
+      : html`You can keep a link that works until ${time}.`,
   keepOpen: 'Open the link to keep',
   keepHow: 'Then bookmark the page, or send its address to yourself. Whoever has it can claim.',
   kept: (time) =>
@@ -154,7 +159,7 @@ export const en: Texts = {
   share: 'Share',
 
   end: 'End subscription',
-  endTitle: (product) => html`End ${product}?`,
+  endTitle: (product) => html`End ${product}\u2060?`,
   endTitlePlain: 'End this subscription?',
   endKeepsUnclaimed: (count, until) =>
     html`${times(count, 'The benefit that you have not claimed stays', 'The # benefits that you have not claimed stay')} yours, until ${until}.`,
@@ -168,8 +173,8 @@ export const en: Texts = {
   digitsForm: 'Please type exactly four digits.',
   digitsWrong: (left) => `These are not the last four digits. ${times(left, 'One try is left.', '# tries are left.')}`,
   lockedTitle: 'Locked for now',
-  locked: (minutes) =>
-    `Too many wrong tries. For your safety this is locked; please try again ${times(minutes, 'in a minute', 'in # minutes')}.`,
+  locked: (minutes, seller) =>
+    html`Too many wrong tries. For your safety this is locked; please try again ${times(minutes, 'in a minute', 'in # minutes')}, or ask ${seller} to end it.`,
   cannotEnd: {
     INITIALIZING: 'The first payment is still under way. Please come back when it is through.',
     UNSUBSCRIBED: 'This subscription has already ended. No further period begins.',

@@ -52,6 +52,8 @@ export interface Texts {
   readonly expiredOn: (time: Html) => Html;
   readonly revoked: string;
   readonly nothingPast: string;
+  readonly noCodes: string;
+  readonly subscriptionEnded: string;
 
   /** The titles of what was just done. */
   readonly doneOne: string;
@@ -77,7 +79,8 @@ export interface Texts {
   readonly earlierRefunds: (count: number) => string;
 
   readonly keepTitle: string;
-  readonly keepText: (time: Html) => Html;
+  /** Whether it is the last link that there is. */
+  readonly keepText: (time: Html, isLast: boolean) => Html;
   readonly keepOpen: string;
   readonly keepHow: string;
   readonly kept: (time: Html) => Html;
@@ -97,7 +100,7 @@ export interface Texts {
   readonly digitsForm: string;
   readonly digitsWrong: (left: number) => string;
   readonly lockedTitle: string;
-  readonly locked: (minutes: number) => string;
+  readonly locked: (minutes: number, seller: Html) => Html;
   readonly cannotEnd: Readonly<Record<Exclude<OrderStatus, 'ACTIVE'>, string>>;
   readonly noMobile: (seller: Html) => Html;
 

@@ -32,7 +32,7 @@ const debited: ModeTexts = {
   noBenefits: '未扣款，该期没有权益。',
   nextPeriod: (on) => html`不再重试。下一期将于 ${on} 开始。`,
   neverBegan: '未扣款，订阅未生效。',
-  notTaken: '您已提前退订，未扣款。',
+  notTaken: '订阅已提前结束，未扣款。',
   failedNotice: (cycleNo) => `第 ${cycleNo} 期扣款失败，该期没有权益。`,
   triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期扣款失败，将于 ${on} 再次扣款，成功后发放该期权益。`,
   endNoMore: (next) =>
@@ -53,7 +53,7 @@ const billed: ModeTexts = {
   noBenefits: '该期没有权益。',
   nextPeriod: (on) => html`下一期将于 ${on} 开始。`,
   neverBegan: '订阅未生效。',
-  notTaken: '您已提前退订。',
+  notTaken: '订阅已提前结束。',
   failedNotice: (cycleNo) => `第 ${cycleNo} 期未计费，该期没有权益。`,
   triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期暂未计费，将于 ${on} 开始。`,
   endNoMore: (_next, seller) => html`之后各期不再开始，我们会立即通知计费方 ${seller}。`,
@@ -71,7 +71,7 @@ export const zh: Texts = {
   status: {
     INITIALIZING: '首期扣款处理中',
     ACTIVE: '生效中',
-    UNSUBSCRIBED: '已退订',
+    UNSUBSCRIBED: '已结束',
     COMPLETED: '已完成',
     TERMINATED: '首期扣款失败',
   },
@@ -111,6 +111,8 @@ export const zh: Texts = {
   expiredOn: (time) => html`已于 ${time} 过期`,
   revoked: '已随退款收回',
   nothingPast: '没有已失效的权益。',
+  noCodes: '您还没有领取权益。',
+  subscriptionEnded: '订阅已结束。',
 
   doneOne: '领取成功',
   donePending: '已领取',
@@ -130,7 +132,7 @@ export const zh: Texts = {
     DAY: (period) => (period === 1 ? '天' : `${period} 天`),
     MONTH: (period) => (period === 1 ? '月' : `${period} 个月`),
   },
-  endedOn: '退订日期',
+  endedOn: '结束日期',
   orderNumber: '订单号',
   channelOrderNumber: '渠道订单号',
   mode: { SVC_DEDUCT: debited, CHANNEL_COLLECT: billed },
@@ -138,7 +140,10 @@ export const zh: Texts = {
   earlierRefunds: (count) => `另有 ${count} 笔更早的退款`,
 
   keepTitle: '保存本页面',
-  keepText: (time) => html`您不会再收到新的链接，但可以保存一个长期链接，有效至最后的领取期限 ${time}。`,
+  keepText: (time, isLast) =>
+    isLast
+      ? html`您不会再收到新的链接，但可以保存一个长期链接，有效至 ${time}。`
+      : html`您可以保存一个长期链接，有效至 ${time}。`,
   keepOpen: '打开长期链接',
   keepHow: '打开后请收藏该页面，或将网址发给自己。持有链接的人都可以领取，请勿外传。',
   kept: (time) => html`这就是您的长期链接，有效至 ${time}，请收藏本页面，或将网址发给自己。`,
@@ -158,17 +163,18 @@ export const zh: Texts = {
   digitsForm: '请输入四位数字。',
   digitsWrong: (left) => `手机号后四位不正确，还可以尝试 ${left} 次。`,
   lockedTitle: '已暂时锁定',
-  locked: (minutes) => `错误次数过多，为保护您的权益已暂时锁定，请 ${minutes} 分钟后再试。`,
+  locked: (minutes, seller) =>
+    html`错误次数过多，为保护您的权益已暂时锁定，请 ${minutes} 分钟后再试，或联系 ${seller} 退订。`,
   cannotEnd: {
     INITIALIZING: '首期扣款仍在处理中，请在扣款完成后再试。',
-    UNSUBSCRIBED: '该订阅已退订，之后各期不再开始。',
+    UNSUBSCRIBED: '该订阅已结束，之后各期不再开始。',
     COMPLETED: '该订阅的所有期数均已完成，无需退订。',
     TERMINATED: '首期扣款失败，该订阅未生效，不会扣款。',
   },
   noMobile: (seller) => html`我们没有您的手机号，无法在此页面退订，请联系 ${seller}。`,
 
   endedTitle: '订阅已结束',
-  endedText: (product, on) => html`${product} 已于 ${on} 退订。`,
+  endedText: (product, on) => html`${product} 已于 ${on} 结束。`,
   endedLeft: (count, until) => html`还有 ${count} 项权益可以领取，截至 ${until}。`,
   endedNothingLeft: (until) => html`没有待领取的权益。兑换码可查看至 ${until}，请记下。`,
   endedQuote: '如有疑问，请提供此编号',

@@ -1,14 +1,15 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { upcomingPayloadSql } from '../events/event-payload-sql.js';
+import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueBatch, DueCursor } from './due-orders-sql.js';
 
 /** SQL: when the next period of the order called `o` is told, to the letter as the index has it. */
 const NOTICE_TIME = 'notice_time(o.next_due_at, o.notice_days)';
 
 /** SQL: the next period of the order called `o` is to be told, and was not; as the index has it. A try again is not told. */
-const TO_NOTICE = `o.notice_days is not null and o.next_due_at is not null and o.status = 'ACTIVE'
-    and o.noticed_cycle <= o.cycle_no and o.cycle_no < o.total_cycles and o.latest_payment_status <> 'FAIL_RETRY'`;
+const TO_NOTICE = `o.notice_days is not null and o.next_due_at is not null and ${orderStatusIs('o.status', 'ACTIVE')}
+    and o.noticed_cycle <= o.cycle_no and o.cycle_no < o.total_cycles and o.latest_payment_status <> ${statusLiteral('FAIL_RETRY')}`;
 
 /** By the database's clock, after the cursor ($1 and $2). */
 export const DUE_NOTICES = `${TO_NOTICE} and ${NOTICE_TIME} <= now() and (${NOTICE_TIME}, o.order_no) > ($1::timestamptz, $2::bigint)`;
