@@ -57,7 +57,7 @@ ${seller && renderFooter(frame, seller, smallPrint)}</body>
 /** Who sells this, and the way back to them. */
 function renderSellerHeader({ texts, root }: Frame, seller: Seller, hasWayBack: boolean): Html {
   const mark = seller.logo
-    ? html`<img class="logo" src="${root}/redeem/images/${seller.logo}" alt="${seller.name}">`
+    ? html`<img class="logo" src="${root}/redeem/images/${seller.logo}" alt="">`
     : html`<span class="logo monogram" aria-hidden="true">${seller.monogram}</span>`;
   const back =
     seller.shopUrl &&
