@@ -14,6 +14,8 @@ import { type Language, makeStates, openShop, type Shown } from './looks-states.
 
 const isLong = process.env['LONG_RUNS'] === 'on';
 const shots = process.env['SHOTS'];
+/** For all states on one screen, with their pictures. */
+const TIMEOUT = isLong ? 300_000 : 60_000;
 
 const NARROWEST: BrowserContextOptions = { ...PHONE, viewport: { width: 195, height: 600 }, colorScheme: 'light' };
 const WIDE = { isMobile: false, hasTouch: false, deviceScaleFactor: 1 };
@@ -86,7 +88,7 @@ describe.each(LANGUAGES)('%s', (locale) => {
       await takePicture(page, `${name} ${locale} ${look.viewport?.width} ${look.colorScheme}`);
     }
     expect(faults).toEqual([]);
-  });
+  }, TIMEOUT);
 
   it.each(isLong ? SCREENS.slice(1, 2) : [])('at $viewport.width px, without JavaScript: the same', async (screen) => {
     const [page, plain] = [
@@ -103,7 +105,7 @@ describe.each(LANGUAGES)('%s', (locale) => {
       expect(readPlain, name).toEqual(read);
       expect(await layoutFaults(plain), name).toEqual([]);
     }
-  });
+  }, TIMEOUT);
 });
 
 async function open(page: Page, address: string): Promise<void> {
