@@ -77,35 +77,43 @@ describe.each(LANGUAGES)('%s', (locale) => {
     states = await makeStates(on, locale, isLong);
   });
 
-  it.each(LOOKS)('at $viewport.width px, $colorScheme: every state is whole, and axe finds nothing', async (look) => {
-    const page = await phone(browser, { ...look, locale, reducedMotion: 'reduce' });
-    const faults: string[] = [];
-    for (const [index, [name, address]] of Object.entries(states).entries()) {
-      await open(page, address);
-      const axeFaults = isLong || index % 2 === LANGUAGES.indexOf(locale) ? await everyViolation(page) : [];
-      const found = [...(await layoutFaults(page)), ...axeFaults];
-      faults.push(...found.map((fault) => `${name}: ${fault}`));
-      await takePicture(page, `${name} ${locale} ${look.viewport?.width} ${look.colorScheme}`);
-    }
-    expect(faults).toEqual([]);
-  }, TIMEOUT);
+  it.each(LOOKS)(
+    'at $viewport.width px, $colorScheme: every state is whole, and axe finds nothing',
+    async (look) => {
+      const page = await phone(browser, { ...look, locale, reducedMotion: 'reduce' });
+      const faults: string[] = [];
+      for (const [index, [name, address]] of Object.entries(states).entries()) {
+        await open(page, address);
+        const axeFaults = isLong || index % 2 === LANGUAGES.indexOf(locale) ? await everyViolation(page) : [];
+        const found = [...(await layoutFaults(page)), ...axeFaults];
+        faults.push(...found.map((fault) => `${name}: ${fault}`));
+        await takePicture(page, `${name} ${locale} ${look.viewport?.width} ${look.colorScheme}`);
+      }
+      expect(faults).toEqual([]);
+    },
+    TIMEOUT,
+  );
 
-  it.each(isLong ? SCREENS.slice(1, 2) : [])('at $viewport.width px, without JavaScript: the same', async (screen) => {
-    const [page, plain] = [
-      await phone(browser, { ...screen, locale }),
-      await phone(browser, { ...screen, locale, javaScriptEnabled: false }),
-    ];
-    for (const [name, address] of Object.entries(states)) {
-      const [read, readPlain] = await Promise.all(
-        [page, plain].map(async (one) => {
-          await open(one, address);
-          return one.locator('main :is(h1, h2, h3, h4, p, dd, code, a)').allInnerTexts();
-        }),
-      );
-      expect(readPlain, name).toEqual(read);
-      expect(await layoutFaults(plain), name).toEqual([]);
-    }
-  }, TIMEOUT);
+  it.each(isLong ? SCREENS.slice(1, 2) : [])(
+    'at $viewport.width px, without JavaScript: the same',
+    async (screen) => {
+      const [page, plain] = [
+        await phone(browser, { ...screen, locale }),
+        await phone(browser, { ...screen, locale, javaScriptEnabled: false }),
+      ];
+      for (const [name, address] of Object.entries(states)) {
+        const [read, readPlain] = await Promise.all(
+          [page, plain].map(async (one) => {
+            await open(one, address);
+            return one.locator('main :is(h1, h2, h3, h4, p, dd, code, a)').allInnerTexts();
+          }),
+        );
+        expect(readPlain, name).toEqual(read);
+        expect(await layoutFaults(plain), name).toEqual([]);
+      }
+    },
+    TIMEOUT,
+  );
 });
 
 async function open(page: Page, address: string): Promise<void> {
