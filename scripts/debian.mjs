@@ -63,6 +63,16 @@ export const chromium = () =>
     places: ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
   });
 
+/** A font that has the letters of a language, by its tag. */
+export function requireFont(language, packageName) {
+  const isThere = () => spawnSync('fc-list', [`:lang=${language}`], { encoding: 'utf8' }).stdout?.trim();
+  if (isThere()) return;
+  install(packageName);
+  if (isThere()) return;
+  process.stderr.write(`perennial: pictures need a font for "${language}": install fontconfig and ${packageName}\n`);
+  process.exit(1);
+}
+
 /** One that can encrypt: of several on a machine, the first may lack the package that Debian gives to its own. */
 export function python() {
   const canEncrypt = (place) => spawnSync(place, ['-c', 'import cryptography'], { stdio: 'ignore' }).status === 0;

@@ -1,16 +1,42 @@
-import { redeemUrl } from '@perennial/wire';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { barriers, launch, PHONE, phone, scrollsSideways } from '../browser/support.js';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { everyViolation, launch, PHONE, phone, scrollsSideways } from '../browser/support.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
-import { unique } from '../support/demo.js';
+import { type Language, makeStates, openShop, type Shown } from './looks-states.js';
 
-/** Every state of the page on the narrowest screen, and with letters twice as large as usual: nothing sticks out, no word breaks. */
+/**
+ * Every state of the page: nothing sticks out, no word breaks, axe finds nothing. In a short run on the narrowest screen, which is as
+ * letters twice as large as usual, and axe looks at each state in one language; in a long one on every screen, light and dark, with
+ * the largest orders too. SHOTS names a folder for pictures.
+ */
+
+const isLong = process.env['LONG_RUNS'] === 'on';
+const shots = process.env['SHOTS'];
+/** For all states on one screen, with their pictures. */
+const TIMEOUT = isLong ? 300_000 : 60_000;
+
+const NARROWEST: BrowserContextOptions = { ...PHONE, viewport: { width: 195, height: 600 }, colorScheme: 'light' };
+const WIDE = { isMobile: false, hasTouch: false, deviceScaleFactor: 1 };
+const SCREENS: readonly BrowserContextOptions[] = [
+  { ...PHONE, viewport: { width: 320, height: 568 } },
+  PHONE,
+  { ...PHONE, ...WIDE, viewport: { width: 768, height: 1024 } },
+  { ...PHONE, ...WIDE, viewport: { width: 1280, height: 900 } },
+];
+const LOOKS = isLong
+  ? [
+      NARROWEST,
+      ...SCREENS.flatMap((screen) => (['light', 'dark'] as const).map((colorScheme) => ({ ...screen, colorScheme }))),
+    ]
+  : [NARROWEST];
 
 let on: RefundStage;
 let browser: Browser;
 beforeAll(async () => {
   [on, browser] = await Promise.all([refundStage({ redeemOpensPerMinute: 100_000 }), launch()]);
+  if (shots !== undefined) await mkdir(shots, { recursive: true });
 });
 afterAll(async () => {
   await browser.close();
@@ -23,56 +49,77 @@ const BROKEN = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (node.parentElement.closest('bdi, code, .number, script, [hidden], details:not([open]) > :not(summary)')) continue;
-    for (const { index, 0: word } of node.data.matchAll(/[A-Za-z]{2,}|\\\\d+年\\\\d+月\\\\d+日/g)) {
+    for (const { index, 0: word } of node.data.matchAll(/[A-Za-z]{2,}|[0-9]+年[0-9]+月[0-9]+日/g)) {
       const range = document.createRange();
       range.setStart(node, index);
       range.setEnd(node, index + word.length);
       const tops = new Set([...range.getClientRects()].map(({ top }) => Math.round(top / 4)));
-      if (tops.size > 1) broken.push(word);
+      if (tops.size > 1) broken.push('broken: ' + word);
     }
   }
   return broken;
 })()`;
 
-async function expectWhole(page: Page, what: string): Promise<void> {
-  expect(await page.evaluate<string[]>(BROKEN), what).toEqual([]);
-  expect(await scrollsSideways(page), what).toBe(false);
+async function layoutFaults(page: Page): Promise<string[]> {
+  const broken = await page.evaluate<string[]>(BROKEN);
+  return (await scrollsSideways(page)) ? [...broken, 'scrolls sideways'] : broken;
 }
 
-it.each(['en-GB', 'zh-CN'])('%s: at 195 px no word breaks and nothing sticks out, without barriers', async (locale) => {
-  const channelUserId = unique('user');
-  const orderNo = await on.paidOrder({ channelUserId });
-  const { appId, callbackSecret } = on.channel.credentials;
-  const linkFor = (seconds: number) => {
-    const exp = Math.floor(on.service.clock.now() / 1000) + seconds;
-    const parts = { host: on.service.baseUrl, orderNo, appId, channelUserId, exp };
-    return redeemUrl(parts, Buffer.from(callbackSecret, 'base64'));
-  };
-  const url = linkFor(86_400);
-  const page = await phone(browser, { ...PHONE, viewport: { width: 195, height: 600 }, locale });
-  const look = async (path: string, what: string) => {
-    await page.goto(path);
-    await expectWhole(page, what);
-  };
-  await look(url, 'fresh');
-  expect(await barriers(page)).toEqual([]);
-  await page.locator('button[name=period]').first().click();
-  await page.locator('#done').waitFor();
-  await expectWhole(page, 'claimed');
-  expect(await barriers(page)).toEqual([]);
-  await look(url.replace('/redeem?', '/redeem/unsubscribe?'), 'the question');
-  await on.channel.call('sandbox/orders/advance', { orderNo, outcomes: ['FAIL'], cycles: 1 });
-  await on.refund({ orderNo, cycleNo: 1, amountCent: 100 });
-  await on.channel.call('sandbox/orders/advance', { orderNo, cycles: 1 });
-  await look(url, 'failed and refunded');
-  await look(url.replace('/redeem?', '/redeem/payments?'), 'payments');
-  await on.channel.call('orders/unsubscribe', { orderNo });
-  await look(url, 'ended');
-  await look(url.replace('/redeem?', '/redeem/ended?'), 'the confirmation');
-  expect(await barriers(page)).toEqual([]);
-  await look(linkFor(-1), 'expired');
-  await look(`${url}x`, 'refused');
+async function takePicture(page: Page, name: string): Promise<void> {
+  if (shots !== undefined) await page.screenshot({ path: path.join(shots, `${name}.png`), fullPage: true });
+}
+
+const LANGUAGES: readonly Language[] = ['en-GB', 'zh-CN'];
+describe.each(LANGUAGES)('%s', (locale) => {
+  let states: Shown;
+  beforeAll(async () => {
+    await openShop(on, locale);
+    states = await makeStates(on, locale, isLong);
+  });
+
+  it.each(LOOKS)(
+    'at $viewport.width px, $colorScheme: every state is whole, and axe finds nothing',
+    async (look) => {
+      const page = await phone(browser, { ...look, locale, reducedMotion: 'reduce' });
+      const faults: string[] = [];
+      for (const [index, [name, address]] of Object.entries(states).entries()) {
+        await open(page, address);
+        const axeFaults = isLong || index % 2 === LANGUAGES.indexOf(locale) ? await everyViolation(page) : [];
+        const found = [...(await layoutFaults(page)), ...axeFaults];
+        faults.push(...found.map((fault) => `${name}: ${fault}`));
+        await takePicture(page, `${name} ${locale} ${look.viewport?.width} ${look.colorScheme}`);
+      }
+      expect(faults).toEqual([]);
+    },
+    TIMEOUT,
+  );
+
+  it.each(isLong ? SCREENS.slice(1, 2) : [])(
+    'at $viewport.width px, without JavaScript: the same',
+    async (screen) => {
+      const [page, plain] = [
+        await phone(browser, { ...screen, locale }),
+        await phone(browser, { ...screen, locale, javaScriptEnabled: false }),
+      ];
+      for (const [name, address] of Object.entries(states)) {
+        const [read, readPlain] = await Promise.all(
+          [page, plain].map(async (one) => {
+            await open(one, address);
+            return one.locator('main :is(h1, h2, h3, h4, p, dd, code, a)').allInnerTexts();
+          }),
+        );
+        expect(readPlain, name).toEqual(read);
+        expect(await layoutFaults(plain), name).toEqual([]);
+      }
+    },
+    TIMEOUT,
+  );
 });
+
+async function open(page: Page, address: string): Promise<void> {
+  const response = await page.goto(`${on.service.baseUrl}${address}`);
+  expect((await response?.body())?.length).toBeLessThan(50_000);
+}
 
 it('whoever wants nothing to move sees nothing move after a claim', async () => {
   const orderNo = await on.paidOrder({});

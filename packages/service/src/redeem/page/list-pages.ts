@@ -117,8 +117,8 @@ function renderList(frame: Frame, { channel, link, read }: Visit<RedeemProduct>,
 ${GIFT}
 <p class="up"><a class="link" href="${pageAddress(frame, link)}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M10 3 5 8l5 5"/></svg>${texts.back}</a></p>
 <section class="panel" aria-labelledby="list">
-<p class="meta">${isolated(product)}</p>
-<h1 id="list">${page.title}</h1>
+<h1 class="list-of name">${isolated(product)}</h1>
+<h2 class="list-title" id="list">${page.title}</h2>
 ${page.content}
 <p class="actions">${next}${first || undefined}</p>
 </section></main>`;
