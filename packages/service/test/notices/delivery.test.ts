@@ -47,11 +47,13 @@ async function noticed() {
 const upcoming = ({ pushes }: TestReceiver, orderNo: string) =>
   pushes.filter(({ eventType, data }) => eventType === TYPE && data.orderNo === orderNo);
 /** A change of the channel is known to the sender with a turn of its own. */
-const turnsUntilPushed = (receiver: TestReceiver, orderNo: string) =>
-  until('the notice', async () => {
+const turnsUntil = (what: string, holds: () => boolean | Promise<boolean>) =>
+  until(what, async () => {
     await sender.turn();
-    return upcoming(receiver, orderNo).length > 0;
+    return holds();
   });
+const turnsUntilPushed = (receiver: TestReceiver, orderNo: string) =>
+  turnsUntil('the notice', () => upcoming(receiver, orderNo).length > 0);
 const list = async (filter: object) =>
   (await on.channel.call('events/list', filter, { token: await on.channel.getToken() })).data.events;
 
@@ -60,15 +62,17 @@ it('goes to an address of its own, is held back by itself, and without an addres
   const own = await registerReceiver(on.service, on.channel, { eventType: TYPE, path: '/notices' });
   try {
     const first = await noticed();
-    await sender.turn();
+    await turnsUntilPushed(own, first.orderNo);
     expect(own.pushes.map(({ eventType, path }) => [eventType, path])).toEqual([[TYPE, '/notices']]);
     expect(upcoming(all, first.orderNo)).toEqual([]);
 
     await pauseEvents(on.service.operator, { appId, eventType: TYPE });
     const second = await noticed();
-    await sender.turn();
+    await turnsUntil(
+      'its other events',
+      () => all.pushes.filter(({ data }) => data.orderNo === second.orderNo).length === 2,
+    );
     expect(own.pushes).toHaveLength(1);
-    expect(all.pushes.filter(({ data }) => data.orderNo === second.orderNo)).toHaveLength(2);
     const [backlog] = await listEventChannels(on.service.operator);
     expect(backlog).toMatchObject({ paused: [TYPE], waiting: 1, nextPushAt: null });
     expect(await list({ eventType: TYPE, deliveryStatus: 'PENDING' })).toHaveLength(1);
@@ -79,7 +83,7 @@ it('goes to an address of its own, is held back by itself, and without an addres
     // Refused: it is tried again at the same address, which it still knows by its type.
     own.answer('refuse');
     const third = await noticed();
-    await sender.turn();
+    await turnsUntilPushed(own, third.orderNo);
     expect(await on.service.fresh.database.query('select is_notice, step from due_events')).toEqual([
       { is_notice: true, step: 1 },
     ]);
@@ -94,7 +98,8 @@ it('without any address it is kept as not sent, and listed by its type', async (
   await setCallback(localOperator(on.service), { appId });
   try {
     const { orderNo } = await noticed();
-    await sender.turn();
+    const unsent = () => list({ deliveryStatus: 'NO_CALLBACK' });
+    await turnsUntil('all put aside', async () => (await unsent()).length === 3);
     expect(await list({ eventType: TYPE, deliveryStatus: 'NO_CALLBACK' })).toMatchObject([{ orderNo }]);
     expect(await list({ eventType: 'order.status.changed', deliveryStatus: 'NO_CALLBACK' })).toHaveLength(1);
     expect(await listEventsOfChannel(on.service.operator, { appId, eventType: TYPE, limit: 10 })).toMatchObject([
@@ -150,7 +155,7 @@ it('comes with a link of the moment when it is sent, which opens the page, and c
   expect(await on.service.fresh.database.query('select is_payment, is_notice from due_events')).toEqual([
     { is_payment: false, is_notice: true },
   ]);
-  await sender.turn();
+  await turnsUntil('the replay', () => upcoming(all, orderNo).length === 2);
   expect(upcoming(all, orderNo).map(({ eventId, retryNo }) => [eventId, retryNo])).toEqual([
     [push?.eventId, 0],
     [push?.eventId, 1],
