@@ -72,7 +72,7 @@ describe('all of a period', () => {
       303,
       expect.stringMatching(/^\/redeem\?.*&done=1#done$/),
     ]);
-    expect(textOf(page)).toContain('All 6 are yours Number 1 Period 1 · Claimed');
+    expect(textOf(page)).toContain('All 6 claimed Number 1 Period 1 · Claimed');
     expect(new Set(codesOf(page)).size).toBe(6);
     expect(await statusesOf(order, 2)).toEqual(untouched);
     expect([...claimsOf(page).keys()][0]).toBe('Number 1 2');
@@ -107,7 +107,7 @@ describe('all of a period', () => {
     const { page } = await follow(fields);
     await query('delete from benefit_fulfilments');
     const text = textOf(page);
-    expect(text).toContain('4 of 6 are yours');
+    expect(text).toContain('4 of 6 claimed');
     expect(text).toMatch(/Number 3 Period 1 · Claimed 31 Jan 2026, 12:00 Your code is on its way/);
     expect(text).toContain('Number 1 Taken back with a refund');
     expect(text).toContain('Number 2 Expired 31 Jan 2026, 12:00');
@@ -141,7 +141,7 @@ describe('all of a period', () => {
     await setFulfilment(on.service.operator, { benefitCode: 'SIX_1', kind: 'generated' });
     expect([answer.status, codesOf(page).length]).toEqual([303, 5]);
     expect(textOf(page)).toMatch(
-      /All 6 are yours Number 1 Period 1 · Claimed 31 Jan 2026, 12:00 Your code is on its way/,
+      /All 6 claimed Number 1 Period 1 · Claimed 31 Jan 2026, 12:00 Your code is on its way/,
     );
   });
 });

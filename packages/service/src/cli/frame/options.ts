@@ -16,7 +16,8 @@ export function parseWholeNumberOrNone(value: string): OrNone<number> {
 }
 
 export function parseWholeNumberOrOff(value: string): number | 'off' {
-  return value === 'off' ? value : parseWholeNumber(value);
+  if (value === 'off' || /^\d+$/.test(value)) return value === 'off' ? value : Number(value);
+  throw new InvalidArgumentError('It must be a whole number, or off.');
 }
 
 /** For options that may be repeated and may also hold several values with commas. */

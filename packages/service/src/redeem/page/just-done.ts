@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.js';
 import type { SignedLink } from '../link.js';
-import { isClaimed, isGone, type PageBenefit, type PageView } from '../page-view.js';
+import { isClaimable, isClaimed, isGone, type PageBenefit, type PageView } from '../page-view.js';
 import type { Texts } from '../texts/texts.js';
 import { DONE_ANCHOR, pageAddress } from './addresses.js';
 import { benefitAnchor, renderBenefitHead } from './benefit-item.js';
@@ -20,7 +20,8 @@ export function renderJustDone(
   { done }: PageView,
   room: PictureRoom,
 ): Html | undefined {
-  if (done.length === 0) return undefined;
+  // Of an address that somebody has kept or made up nothing may have been done.
+  if (done.every(isClaimable)) return undefined;
   const { texts } = frame;
   const claimed = done.filter(isClaimed);
   let bytes = MOST_BYTES;

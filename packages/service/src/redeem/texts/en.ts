@@ -123,8 +123,8 @@ export const en: Texts = {
 
   doneOne: 'It’s yours',
   donePending: 'Claimed',
-  doneAll: (count) => times(count, 'It’s yours', 'All # are yours'),
-  doneSome: (claimed, count) => `${claimed} of ${count} are yours`,
+  doneAll: (count) => times(count, 'It’s yours', 'All # claimed'),
+  doneSome: (claimed, count) => `${claimed} of ${count} claimed`,
   doneNone: 'Nothing could be claimed',
   notClaimedYet: 'Not claimed yet. Please press once more.',
 
