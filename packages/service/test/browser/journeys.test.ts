@@ -264,7 +264,7 @@ describe('ending the subscription', () => {
     const page = await phone(browser, DESKTOP);
     await page.goto(url);
     await page.getByRole('link', { name: 'End subscription' }).click();
-    await page.getByRole('heading', { name: 'End Monthly membership?' }).waitFor();
+    await page.getByRole('heading', { name: 'End Monthly membership\u2060?' }).waitFor();
     await page.getByText('The next payment of ¥19.90 on 28 Feb 2026 will not be taken').waitFor();
     await page.getByLabel('Last four digits').fill(other(digits));
     await page.getByRole('button', { name: 'End subscription now' }).click();

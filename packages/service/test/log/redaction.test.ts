@@ -71,6 +71,8 @@ describe('what requests leave in the log', () => {
     const aesKey = Buffer.from(channel.credentials.aesKey, 'base64');
     const token = await channel.getToken();
     secrets.set('token', token);
+    // In the middle: the bits of the last character may not all count.
+    const changed = token.slice(0, 20) + (token[20] === 'A' ? 'B' : 'A') + token.slice(21);
     const ciphertext = encryptField(CARD, aesKey);
     secrets.set('ciphertext', ciphertext.slice('svc_aes_v1:'.length));
     const fields = { bankCardNoEncrypted: ciphertext, mobile: MOBILE, realName: NAME };
@@ -79,7 +81,7 @@ describe('what requests leave in the log', () => {
     const ask = async (...args: Parameters<typeof call>) => answered.push((await call(...args)).code);
     await ask('test/taking', { orderNo: CARD, reason: NAME, ...fields }, { token });
     await ask('test/taking', { orderNo: 1, ...fields }, { token });
-    await ask('test/taking', { orderNo: '1', ...fields }, { token: `${token.slice(0, -1)}_` });
+    await ask('test/taking', { orderNo: '1', ...fields }, { token: changed });
     await ask('test/taking', { orderNo: '1', ...fields }, { token, signRaw: NAME });
     await ask('auth/token', { grantType: channel.credentials.appSecret, appId: CARD });
     await ask('test/fault', { orderNo: CARD, reason: `${MOBILE} ${ciphertext} ${token}` }, { token });

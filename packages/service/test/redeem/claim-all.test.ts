@@ -177,7 +177,7 @@ describe('a press that does not come from the page', () => {
   it('a page that names a period or a benefit as just claimed claims nothing', async () => {
     const order = await six();
     expect(textOf(await on.get(`${order.path}&done=1-1`))).not.toContain('yours');
-    expect(textOf(await on.get(`${order.path}&done=1`))).toContain('Nothing could be claimed');
+    expect(textOf(await on.get(`${order.path}&done=1`))).not.toContain('could be claimed');
     for (const done of ['9', '1-9', 'x', '0', '1-1-1']) {
       expect((await on.get(`${order.path}&done=${done}`)).status, done).toBe(200);
     }
