@@ -68,8 +68,11 @@ describe('branding', () => {
     await page.getByLabel('Display name').fill('Sunny Video');
     await page.getByLabel('Accent colour', { exact: true }).fill('#fc0');
     await page.getByText('Too bright for text on white: there it becomes').waitFor();
-    await page.getByRole('row', { name: /^Links and buttons .* 4\.5 to 1 #ffcc00 / }).waitFor();
-    expect(await variableOf(preview(page, 'dark'), '--accent')).toBe('#ffcc00');
+    await page.getByRole('row', { name: /^Buttons #ffcc00 .* to 1 #ffcc00 / }).waitFor();
+    await page.getByRole('row', { name: /^Links #\w+ 4\.5 to 1 #ffcc00 / }).waitFor();
+    for (const theme of ['light', 'dark'] as const) {
+      expect(await variableOf(preview(page, theme), '--accent')).toBe('#ffcc00');
+    }
     expect(await page.getByLabel('Pick the accent colour').inputValue()).toBe('#ffcc00');
     await page.getByLabel('Logo').setInputFiles(file('logo.png', HOSTILE));
     await isDrawn(preview(page, 'light').locator('img'));
@@ -137,7 +140,7 @@ describe('branding', () => {
 });
 
 /** Those tones that the preview has. */
-const TONES = ['accent', 'on-accent', 'hero-from', 'hero-to'];
+const TONES = ['accent', 'accent-edge', 'on-accent', 'accent-ink', 'hero-from', 'hero-to', 'hero-line', 'on-hero'];
 
 /** As text, whatever the case and the length in which it is written. */
 const toColour = (text: string) => (text.length === 4 ? text.replaceAll(/[^#]/g, '$&$&') : text).toLowerCase();
