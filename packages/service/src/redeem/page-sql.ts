@@ -34,14 +34,17 @@ export interface BenefitRow {
   readonly useUrl: string | null;
 }
 
+export interface ShownBenefit extends BenefitRow {
+  /** How many of its period can be claimed. */
+  readonly ofPeriod: number;
+}
+
 /** A benefit with its list, and its place in it, from 1. */
-export interface ListedBenefit extends BenefitRow {
+export interface ListedBenefit extends ShownBenefit {
   readonly list: BenefitList;
   readonly rank: number;
   /** How many the list has. */
   readonly total: number;
-  /** How many of its period can be claimed. */
-  readonly ofPeriod: number;
   /** Of what can be claimed, and of what was: when the last of the list expires. */
   readonly lastExpiresAt: number | null;
 }
@@ -75,6 +78,8 @@ export interface RedeemPage extends RedeemProduct {
 export interface RedeemList extends RedeemProduct {
   /** One more than a page shows, if there are more. */
   readonly benefits: readonly ListedBenefit[];
+  /** Of the period of what was just claimed. */
+  readonly done: readonly ShownBenefit[];
 }
 
 export interface RedeemPayments extends RedeemProduct {
@@ -118,16 +123,16 @@ const IS_PAST = `(b.status in ('EXPIRED', 'REVOKED') or b.status = 'ISSUED' and 
  */
 const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 'claimed' | 'past', string>>) => `(
   select 'TO_CLAIM' as list, cycle_no, position, of_period, count(*) over () as total, max(expires_at) over () as last_expires_at,
-    row_number() over (order by first_expires_at, cycle_no, expires_at, position) as rank
+    first_expires_at, expires_at, row_number() over (order by first_expires_at, cycle_no, expires_at, position) as rank
   from (select b.cycle_no, b.position, b.expires_at, min(b.expires_at) over period as first_expires_at,
           count(*) over period as of_period
         from benefits b where b.order_no = $2 and ${IS_TO_CLAIM} and ${toClaim} window period as (partition by b.cycle_no)) b
   union all
-  select 'CLAIMED', b.cycle_no, b.position, 0, count(*) over (), max(b.expires_at) over (),
+  select 'CLAIMED', b.cycle_no, b.position, 0, count(*) over (), max(b.expires_at) over (), null, null,
     row_number() over (order by b.claimed_at desc, b.cycle_no desc, b.position)
   from benefits b where b.order_no = $2 and b.status = 'CLAIMED' and ${claimed}
   union all
-  select 'PAST', b.cycle_no, b.position, 0, count(*) over (), null, row_number() over (order by b.cycle_no desc, b.position)
+  select 'PAST', b.cycle_no, b.position, 0, count(*) over (), null, null, null, row_number() over (order by b.cycle_no desc, b.position)
   from benefits b where b.order_no = $2 and ${IS_PAST} and ${past})`;
 
 /** `$3`: the language of descriptions. */
@@ -265,36 +270,49 @@ function listBenefits(
   };
 }
 
+/** What stood after a benefit that has left what can be claimed: whoever claims the first of a page stays on that page. */
+const RANK_AFTER = `(select min(r.rank) from listed r, benefits f where f.order_no = $2 and f.cycle_no = $6 and f.position = $7
+    and (r.first_expires_at, r.cycle_no, r.expires_at, r.position)
+      > (least(f.expires_at, (select min(p.first_expires_at) from listed p where p.cycle_no = $6)), f.cycle_no, f.expires_at, f.position))`;
+
+/** `$8` and `$9` as `$5` and `$6` of the large page. */
 const READ_LIST = statement({
   name: 'redeem-list',
   text: `
 with listed as (select * from ${rankedBenefits({ toClaim: `$5 = 'TO_CLAIM'`, claimed: `$5 = 'CLAIMED'`, past: `$5 = 'PAST'` })} r),
-  start as (select coalesce((select rank from listed where cycle_no = $6 and position = $7), 1) as rank)
+  start as (select coalesce((select rank from listed where cycle_no = $6 and position = $7), ${RANK_AFTER}, 1) as rank)
 select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
   coalesce((select json_agg(${LISTED_JSON} order by r.rank) from listed r ${OF_RANKED} ${WITH_DETAILS}
-    where r.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}), '[]'::json) as benefits
+    where r.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}), '[]'::json) as benefits,
+  coalesce((select json_agg(json_build_object('ofPeriod', 0, ${BENEFIT_PAIRS})) from benefits b ${WITH_DETAILS}
+    where b.order_no = $2 and b.cycle_no = $8 and $9 in (0, b.position)), '[]'::json) as done
 ${ORDER}`,
-  parameters: ['bigint', 'bigint', 'text', 'double precision', 'text', 'integer', 'integer'],
-  columns: joinColumns(PRODUCT_COLUMNS, columns<Pick<RedeemList, 'benefits'>>({ benefits: 'json' })),
+  parameters: ['bigint', 'bigint', 'text', 'double precision', 'text', 'integer', 'integer', 'integer', 'integer'],
+  columns: joinColumns(
+    PRODUCT_COLUMNS,
+    columns<Pick<RedeemList, 'benefits' | 'done'>>({ benefits: 'json', done: 'json' }),
+  ),
 });
 
 export interface AskedList {
   readonly list: BenefitList;
-  /** The first to show. The list's own first, if it is not in the list. */
+  /** The first to show. If it is not in the list, the one after it or the list's own first. */
   readonly from: BenefitPosition | undefined;
+  readonly done: JustClaimed | undefined;
 }
 
 export async function readRedeemList(
   db: Queryable,
   channelId: number,
   orderNo: number,
-  { now, lang, list, from }: { readonly now: number; readonly lang: string } & AskedList,
+  { now, lang, list, from, done }: { readonly now: number; readonly lang: string } & AskedList,
 ): Promise<RedeemList | undefined> {
-  const values = [channelId, orderNo, lang, now, list, from?.cycleNo ?? 0, from?.position ?? 0] as const;
-  const [row] = await db.query(READ_LIST, values);
+  const place = [from?.cycleNo ?? 0, from?.position ?? 0] as const;
+  const claimed = [done?.cycleNo ?? 0, done?.position ?? 0] as const;
+  const [row] = await db.query(READ_LIST, [channelId, orderNo, lang, now, list, ...place, ...claimed]);
   if (!row) return undefined;
-  const { version, productName, benefits, ...order } = row;
-  return { version, productName, benefits, order };
+  const { version, productName, benefits, done: doneRows, ...order } = row;
+  return { version, productName, benefits, done: doneRows, order };
 }
 
 const READ_PAYMENTS = statement({

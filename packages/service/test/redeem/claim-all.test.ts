@@ -3,15 +3,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
-import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import {
   claimAllsOf,
   claimsOf,
   codesOf,
+  follow,
   formOf,
   type Ordered,
+  openSixShop,
   post,
   type Stage,
   stage,
@@ -24,18 +25,7 @@ import {
 let on: Stage;
 beforeAll(async () => {
   on = await stage();
-  const { operator } = on.service;
-  await createProduct(operator, {
-    productCode: 'SIX',
-    productName: 'Six at once',
-    settlementModes: ['CHANNEL_COLLECT'],
-    periodType: 'MONTH',
-    period: 1,
-    totalCycles: 12,
-    amountCent: 1000,
-    benefits: [1, 2, 3, 4, 5, 6].map((n) => ({ benefitCode: `SIX_${n}`, name: `Number ${n}`, faceValueCent: 100 })),
-  });
-  await authorizeProduct(operator, { appId: on.channel.credentials.appId, productCode: 'SIX' });
+  await openSixShop(on);
 });
 afterAll(() => on.close());
 
@@ -46,11 +36,6 @@ const six = () => on.order({ productCode: 'SIX' });
 async function pressOf(order: Ordered, period = '1'): Promise<Record<string, string>> {
   const page = await on.get(order.path);
   return { ...formOf(page), period: claimAllsOf(page).get(period) ?? '' };
-}
-
-async function follow(fields: Record<string, string>) {
-  const answer = await on.post('/redeem/claim-all', fields);
-  return { answer, page: await on.get((answer.headers.location ?? '/').replace(/#.*/, '')) };
 }
 
 const statusesOf = async ({ orderNo }: Ordered, cycleNo = 1) =>
@@ -67,7 +52,7 @@ describe('all of a period', () => {
   it('303: each has its code, and another period is not concerned', async () => {
     const order = await six();
     await on.advance(order, 1);
-    const { answer, page } = await follow(await pressOf(order));
+    const { answer, page } = await follow(on, '/redeem/claim-all', await pressOf(order));
     expect([answer.status, answer.headers.location]).toEqual([
       303,
       expect.stringMatching(/^\/redeem\?.*&done=1#done$/),
@@ -91,7 +76,7 @@ describe('all of a period', () => {
     );
     await node.close();
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
-    const { page } = await follow(fields);
+    const { page } = await follow(on, '/redeem/claim-all', fields);
     expect(new Set(codesOf(page)).size).toBe(6);
     expect(await query('select 1 from claims where order_no = $1', [order.orderNo])).toHaveLength(6);
   });
@@ -104,7 +89,7 @@ describe('all of a period', () => {
       query(`update benefits set ${what} where order_no = $1 and name = $2`, [order.orderNo, name]);
     await change('Number 1', `status = 'REVOKED'`);
     await change('Number 2', `expires_at = issued_at`);
-    const { page } = await follow(fields);
+    const { page } = await follow(on, '/redeem/claim-all', fields);
     await query('delete from benefit_fulfilments');
     const text = textOf(page);
     expect(text).toContain('4 of 6 claimed');
@@ -131,7 +116,7 @@ describe('all of a period', () => {
     const supplierUrl = `http://127.0.0.1:${(supplier.address() as AddressInfo).port}`;
     const supplied = { benefitCode: 'SIX_1', kind: 'supplier' as const, supplierUrl, supplierKey: Buffer.alloc(32, 9) };
     await setFulfilment(on.service.operator, supplied);
-    const pressed = follow(fields);
+    const pressed = follow(on, '/redeem/claim-all', fields);
     await until('five codes while the first is still asked for', async () => {
       const codes = await query('select 1 from claims where order_no = $1 and code is not null', [order.orderNo]);
       return codes.length === 5 ? codes : undefined;

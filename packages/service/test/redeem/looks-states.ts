@@ -139,7 +139,8 @@ const STATES: readonly MakeState[] = [
   async (on, language) => {
     const { path } = await order(on, language);
     const claimed = await claim(on, path, 'claim');
-    return { claimed };
+    const onList = await claim(on, at(path, 'benefits'), 'claim');
+    return { claimed, 'claimed on a list': onList };
   },
   async (on, language) => ({ 'pool empty': await claim(on, (await order(on, language, 'EMPTY')).path, 'period') }),
   async (on, language) => {

@@ -1,4 +1,5 @@
 import { type RedeemSignParts, redeemUrl } from '@perennial/wire';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { type ChannelClient, type ChannelCredentials, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
@@ -134,13 +135,33 @@ export const noticeOf = ({ text }: Reply): string | undefined => /role="alert">(
 
 export const titleOf = ({ text }: Reply): string | undefined => /<title>([^<]*)</.exec(text)?.[1];
 
-/** Presses the button: the answer, and the page that a browser ends up on. */
+/** Posts a form of the page: the answer, and the page that a browser ends up on. */
+export async function follow(on: Stage, path: string, fields: Form): Promise<{ answer: Reply; page: Reply }> {
+  const answer = await on.post(path, fields);
+  const { location } = answer.headers;
+  return { answer, page: location === undefined ? answer : await on.get(location.replace(/#.*/, '')) };
+}
+
+/** Presses the button of a benefit. */
 export async function claim(on: Stage, page: Reply, what: string): Promise<{ answer: Reply; page: Reply }> {
   const value = claimsOf(page).get(what);
   if (value === undefined) throw new Error(`the page has no button for ${what}`);
-  const answer = await on.post('/redeem/claim', { ...formOf(page), claim: value });
-  const { location } = answer.headers;
-  return { answer, page: location === undefined ? answer : await on.get(location.replace(/#.*/, '')) };
+  return follow(on, '/redeem/claim', { ...formOf(page), claim: value });
+}
+
+/** A product SIX, whose periods grant `Number 1` to `Number 6`. */
+export async function openSixShop({ service: { operator }, channel }: Stage): Promise<void> {
+  await createProduct(operator, {
+    productCode: 'SIX',
+    productName: 'Six at once',
+    settlementModes: ['CHANNEL_COLLECT'],
+    periodType: 'MONTH',
+    period: 1,
+    totalCycles: 12,
+    amountCent: 1000,
+    benefits: [1, 2, 3, 4, 5, 6].map((n) => ({ benefitCode: `SIX_${n}`, name: `Number ${n}`, faceValueCent: 100 })),
+  });
+  await authorizeProduct(operator, { appId: channel.credentials.appId, productCode: 'SIX' });
 }
 
 /** Where a link of the page leads, by what it says. */

@@ -9,7 +9,7 @@ import type { ConnectionShares } from '../../platform/db/sharing/connection-shar
 import { claimEach } from '../../redeem/claim-period.js';
 import { isValidFormToken } from '../../redeem/form-token.js';
 import { type FormFields, readFormFields, readFormLink, readLink, type SignedLink } from '../../redeem/link.js';
-import { benefitText, doneAddress, pageAddress } from '../../redeem/page/addresses.js';
+import { benefitText, doneAddress, pageAddress, placeAddress } from '../../redeem/page/addresses.js';
 import { ASSETS } from '../../redeem/page/assets.js';
 import { claimAction, claimAllAction } from '../../redeem/page/claimable-groups.js';
 import { renderEndedPage } from '../../redeem/page/ended-page.js';
@@ -154,16 +154,29 @@ export function addRedeemRoutes(
     );
   }
 
-  function sendList(reply: FastifyReply, list: BenefitList) {
+  function sendList(
+    reply: FastifyReply,
+    list: BenefitList,
+    { link, from, done: doneText }: AskedPage,
+    notice?: string,
+  ) {
     const now = clock.now();
-    const { link, from } = asked(reply.request);
+    const done = list === 'TO_CLAIM' ? readDone(doneText) : undefined;
     return open(
       reply,
       link,
       (lang, db, channelId, orderNo) =>
-        readRedeemList(db, channelId, orderNo, { now, lang, list, from: readBenefit(from) }),
-      (frame, visited) => renderListPage(frame, visited, list, now),
+        readRedeemList(db, channelId, orderNo, { now, lang, list, from: readBenefit(from), done }),
+      (frame, visited) => renderListPage(frame, visited, { list, now, done, notice }),
+      { status: notice === undefined ? 200 : 409 },
     );
+  }
+
+  /** The page that a claim was made on, with what came of it. */
+  function sendPlace(reply: FastifyReply, link: SignedLink, from: string | undefined, notice: string) {
+    return readBenefit(from)
+      ? sendList(reply, 'TO_CLAIM', { link, from, done: undefined }, notice)
+      : sendRedeemPage(reply, link, undefined, notice);
   }
 
   function sendPayments(reply: FastifyReply) {
@@ -246,8 +259,9 @@ export function addRedeemRoutes(
   /** Where the user of a page that could not be made goes on: to the same page, or after a post to the one it was sent from. */
   function findWayOn(request: FastifyRequest): string | undefined {
     if (request.method === 'GET') return '';
-    const link = readFormLink(readForm(request) ?? new Map());
-    return link && pageAddress(frameOf(request), link);
+    const fields: FormFields = readForm(request) ?? new Map();
+    const link = readFormLink(fields);
+    return link && placeAddress(frameOf(request), link, readBenefit(fields.get('from')));
   }
 
   void app.register(async (pages) => {
@@ -290,7 +304,9 @@ export function addRedeemRoutes(
       const { link, done } = asked(request);
       return sendRedeemPage(reply, link, readDone(done));
     });
-    for (const list of LISTS) pages.get(`/redeem${LIST_PATHS[list]}`, (_request, reply) => sendList(reply, list));
+    for (const list of LISTS) {
+      pages.get(`/redeem${LIST_PATHS[list]}`, (request, reply) => sendList(reply, list, asked(request)));
+    }
     pages.get('/redeem/payments', (_request, reply) => sendPayments(reply));
     pages.get('/redeem/unsubscribe', (request, reply) => sendUnsubscribePage(reply, asked(request).link));
     pages.get('/redeem/ended', (_request, reply) => sendEndedPage(reply));
@@ -305,8 +321,9 @@ export function addRedeemRoutes(
         if (!benefit || !isToken(token, visited, claimAction(benefit))) return refusePost(reply);
         const frame = frameOf(request);
         const notice = claimNotice(frame.texts, await claimOne(request, visited, benefit));
-        if (notice !== undefined) return sendRedeemPage(reply, visited.link, undefined, notice);
-        return redirect(reply, doneAddress(frame, visited.link, benefitText(benefit)));
+        const from = fields.get('from');
+        if (notice !== undefined) return sendPlace(reply, visited.link, from, notice);
+        return redirect(reply, doneAddress(frame, visited.link, readBenefit(from), benefitText(benefit)));
       }),
     );
 
@@ -320,7 +337,7 @@ export function addRedeemRoutes(
         const db = shares.databaseFor(channelId);
         const those = await listClaimableOfPeriod(db, channelId, link.orderNo, cycleNo, clock.now());
         await claimEach(those, (one) => claimOne(request, visited, one));
-        return redirect(reply, doneAddress(frameOf(request), link, period));
+        return redirect(reply, doneAddress(frameOf(request), link, readBenefit(fields.get('from')), period));
       }),
     );
 
