@@ -43,13 +43,13 @@ afterAll(async () => {
   await on.close();
 });
 
-/** Words of letters alone that stand on more than one line; in Chinese, dates. Codes, numbers and names may break. */
+/** Words of letters alone that stand on more than one line; in Chinese, dates and what the page is about. Codes, numbers and names may break. */
 const BROKEN = `(() => {
   const broken = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (node.parentElement.closest('bdi, code, .number, script, [hidden], details:not([open]) > :not(summary)')) continue;
-    for (const { index, 0: word } of node.data.matchAll(/[A-Za-z]{2,}|[0-9]+年[0-9]+月[0-9]+日/g)) {
+    for (const { index, 0: word } of node.data.matchAll(/[A-Za-z]{2,}|[0-9]+年[0-9]+月[0-9]+日|退订|截至|领取|权益|兑换码|订阅|扣款|退款|手机号|链接/g)) {
       const range = document.createRange();
       range.setStart(node, index);
       range.setEnd(node, index + word.length);

@@ -125,7 +125,7 @@ export const codesOf = ({ text }: Reply): string[] =>
 /** What a person reads. */
 export const textOf = ({ text }: Reply): string =>
   text
-    .replace(/<\/?(?:bdi|span class="(?:date|to)"|span|strong)>/g, '')
+    .replace(/<\/?(?:bdi|wbr|span class="(?:date|to)"|span|strong)>/g, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();

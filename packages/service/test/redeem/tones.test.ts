@@ -49,6 +49,11 @@ function pairs(accent: string): { readonly name: string; readonly ratio: number;
         tones['accent-edge'],
         ground,
       ]),
+      ...Object.entries(grounds).map(([name, ground]): [string, string, string] => [
+        `a quiet button on ${name}`,
+        of('edge'),
+        ground,
+      ]),
       ['progress', tones['on-hero'], tones['hero-line']],
     ];
     const measure = (found: readonly [string, string, string][], needed: number) =>

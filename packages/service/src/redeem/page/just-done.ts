@@ -41,7 +41,7 @@ ${others.length > 0 ? html`<ul class="list">${others.map((one) => renderOther(fr
 `;
 }
 
-function titleOf(texts: Texts, done: readonly PageBenefit[]): string {
+function titleOf(texts: Texts, done: readonly PageBenefit[]): string | Html {
   const claimed = done.filter(isClaimed);
   if (claimed.length === 0) return texts.doneNone;
   if (claimed.length < done.length) return texts.doneSome(claimed.length, done.length);
