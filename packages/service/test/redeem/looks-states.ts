@@ -6,7 +6,7 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import { svg } from '../pictures/samples.js';
 import type { RefundStage } from '../refunds/support.js';
 import { mobileOf, unique } from '../support/demo.js';
-import { claimAllsOf, claimsOf, formOf, get, post } from './support.js';
+import { at, claimAllsOf, claimsOf, formOf, get, post } from './support.js';
 
 /** A seller with all that can be set, and an order of theirs in every state that the page knows. */
 
@@ -114,8 +114,6 @@ async function advance(on: RefundStage, { orderNo }: Order, how: object): Promis
   const { code, text } = await on.channel.call('sandbox/orders/advance', { orderNo, ...how });
   if (code !== '0') throw new Error(`sandbox/orders/advance answered ${text}`);
 }
-
-export const at = (path: string, page: string): string => path.replace('/redeem?', `/redeem/${page}?`);
 
 /** Presses a button of the page; where it leads. */
 async function claim({ service }: RefundStage, path: string, what: 'claim' | 'period'): Promise<string> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Reply } from '../support/channel-client.js';
 import {
+  at,
   claim,
   claimAllsOf,
   claimsOf,
@@ -31,7 +32,7 @@ afterAll(() => on.close());
 const firstOf = (page: Reply) => [...claimsOf(page).keys()][0];
 /** The second page: periods 4 to 6 of seven. */
 async function secondPage(): Promise<Reply> {
-  const list = await on.get(order.path.replace('/redeem', '/redeem/benefits'));
+  const list = await on.get(at(order.path, 'benefits'));
   return on.get(linkIn(list, 'Show more'));
 }
 
@@ -70,10 +71,11 @@ it('409: refused on the same page, which says why', async () => {
   const before = await secondPage();
   const [what = ''] = [...claimsOf(before).keys()].slice(-1);
   const [name, period] = [what.slice(0, -2), Number(what.slice(-1))];
-  await on.service.fresh.database.query(
-    `update benefits set status = 'REVOKED' where order_no = $1 and name = $2 and cycle_no = $3`,
-    [order.orderNo, name, period],
-  );
+  await on.query(`update benefits set status = 'REVOKED' where order_no = $1 and name = $2 and cycle_no = $3`, [
+    order.orderNo,
+    name,
+    period,
+  ]);
   const { answer } = await claim(on, before, what);
   expect([answer.status, noticeOf(answer)]).toEqual([
     409,
@@ -98,7 +100,7 @@ it('303: a place that is none leads to the first page, and never elsewhere', asy
 
 it('the last page, when all of it is claimed, is that of what is left, and then says that nothing is', async () => {
   const short = await on.order({ productCode: 'SIX' });
-  let page = await on.get(short.path.replace('/redeem', '/redeem/benefits'));
+  let page = await on.get(at(short.path, 'benefits'));
   for (const what of ['Number 6 1', 'Number 1 1']) ({ page } = await claim(on, page, what));
   expect(firstOf(page)).toBe('Number 2 1');
   const all = await follow(on, '/redeem/claim-all', { ...formOf(page), period: claimAllsOf(page).get('1') ?? '' });

@@ -17,6 +17,9 @@ export interface Stage {
   link(order: Ordered, changed?: Partial<RedeemSignParts>, credentials?: Partial<ChannelCredentials>): string;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
   post(path: string, fields: Form | string, headers?: Record<string, string | undefined>): Promise<Reply>;
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** What became of the benefits of a period, in the order in which the product has them. */
+  benefitsOf(order: Ordered, cycleNo?: number): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -35,6 +38,8 @@ const HOST = 'https://pay.example';
 export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
   const service = await testService({ redeemOpensPerMinute: 100_000, ...more });
   const channel = await demoChannel(service);
+  const query = <Row>(text: string, values: readonly unknown[] = []) =>
+    service.fresh.database.query<Row>(text, [...values]);
   return {
     service,
     channel,
@@ -57,6 +62,14 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
     },
     get: (path, headers = {}) => get(service.baseUrl, path, headers),
     post: (path, fields, headers = {}) => post(service.baseUrl, path, fields, headers),
+    query,
+    async benefitsOf({ orderNo }, cycleNo = 1) {
+      const rows = await query<{ status: string }>(
+        'select status from benefits where order_no = $1 and cycle_no = $2 order by position',
+        [orderNo, cycleNo],
+      );
+      return rows.map(({ status }) => status);
+    },
     close: () => service.close(),
   };
 }
@@ -79,6 +92,12 @@ export function post(
   };
   return send(baseUrl, 'POST', path, { ...own, ...headers }, Buffer.from(body));
 }
+
+/** The address of another page of the link. */
+export const at = (path: string, page: string): string => path.replace('/redeem?', `/redeem/${page}?`);
+
+/** The answer to a post that does not come from the page, by its status and its title. */
+export const FOREIGN = [403, 'That did not come from this page'];
 
 /** What a text of a page is in its HTML. */
 export const escaped = (text: string): string =>
