@@ -54,6 +54,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'alerts',
     'installation',
     'copies',
+    'workers',
   ],
   'platform/db': ['sharing'],
   catalog: ['channels', 'payment-channels', 'products'],
