@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimInstallation } from '../../src/platform/installation/installation.js';
 import { PlainError } from '../../src/platform/plain-error.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
-import { checkNodeSettings, readSettings } from '../../src/platform/settings.js';
+import { checkNodeSettings, readSettings, toWorkerSettings } from '../../src/platform/settings.js';
 import { freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { openingRefusal } from '../support/opening-refusal.js';
@@ -60,6 +60,8 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['DATABASE_URL', { DATABASE_URL: 'mysql://x' }],
     ['DATABASE_URL', { DATABASE_URL: 'not an address' }],
     ['DATABASE_POOL', { DATABASE_POOL: '1' }],
+    ['DATABASE_POOL', { DATABASE_POOL: '7', WORKERS: '4' }],
+    ...['0', '-1', '1.5', 'abc', 'AUTO', '65', '1000'].map((WORKERS) => ['WORKERS', { WORKERS }] as const),
     ['DATABASE_SHARE', { DATABASE_SHARE: '0' }],
     ['DATABASE_SHARE', { DATABASE_POOL: '8', DATABASE_SHARE: '9' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'ftp://x' }],
@@ -162,6 +164,23 @@ describe('a bad setting stops the start with one line that names it', () => {
     expect(checkNodeSettings(readSettings({ HOST: '0.0.0.0' }))).toEqual([]);
   });
 
+  it('WORKERS share what the node was given: never more in all, and by default four connections each where that is more', () => {
+    const asWorker = (env: Record<string, string>) => {
+      const { databasePool, databaseShare } = toWorkerSettings(readSettings(env));
+      return { databasePool, databaseShare };
+    };
+    expect(readSettings({}).workers).toBe(1);
+    expect(readSettings({ WORKERS: 'auto' }).workers).toBe(Math.min(os.availableParallelism(), 64));
+    expect(asWorker({ WORKERS: '1' })).toEqual({ databasePool: 16, databaseShare: undefined });
+    expect(asWorker({ WORKERS: '3' })).toEqual({ databasePool: 5, databaseShare: undefined });
+    expect(asWorker({ WORKERS: '8' })).toEqual({ databasePool: 4, databaseShare: undefined });
+    const given = { DATABASE_POOL: '50', DATABASE_SHARE: '3' };
+    expect(asWorker({ WORKERS: '4', ...given })).toEqual({ databasePool: 12, databaseShare: 1 });
+    // The embedded server has a hundred in all.
+    expect(readSettings({ WORKERS: '40' }).databasePool).toBe(80);
+    expect(readSettings({ WORKERS: '40', DATABASE_URL: PRODUCTION.DATABASE_URL }).databasePool).toBe(160);
+  });
+
   it('events are kept for as many days as are named, from 30 to 3650', () => {
     for (const days of [30, 365, 3650]) {
       expect(readSettings({ EVENTS_RETENTION_DAYS: String(days) }).eventsRetentionDays).toBe(days);
@@ -180,6 +199,10 @@ describe('a start that cannot work says why in one line', () => {
     expect(await refusal({ ...env, METRICS_PORT: port })).toMatch(/EADDRINUSE.*; set METRICS_PORT to another one$/);
     // The interface's, when that of the metrics is free.
     expect(await refusal({ ...env, PORT: port, METRICS_PORT: '0' })).toMatch(/; set PORT to another one$/);
+    // Two workers find it, and it is said once.
+    expect(await refusal({ ...env, PORT: port, METRICS_PORT: '0', WORKERS: '2' })).toMatch(
+      /; set PORT to another one$/,
+    );
     taken.close();
     await fresh.close();
   });

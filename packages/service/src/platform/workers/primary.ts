@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import { PlainError } from '../plain-error.js';
 import { createAnswersInTime } from './answers-in-time.js';
+import { watchHandedOver } from './lost-connection.js';
 import type { Counted, FromPrimary, FromWorker, Listening, Question, WorkerStart } from './messages.js';
 import { createNodeMetrics } from './node-metrics.js';
 import { createPending } from './pending.js';
@@ -71,7 +72,11 @@ export function startWorkers({ count, program, start, log }: WorkersOptions): Wo
     const child = cluster.fork();
     Object.assign(place, { process: child, state: 'starting', startedAt: performance.now() });
     child.on('message', (message: FromWorker) => hear(place, child, message));
-    child.on('exit', (code, signal) => noteEnd(place, child, code, signal));
+    const closeLost = watchHandedOver(child);
+    child.on('exit', (code, signal) => {
+      closeLost();
+      noteEnd(place, child, code, signal);
+    });
     // What it could not be told is known by its end.
     child.on('error', () => undefined);
   }
