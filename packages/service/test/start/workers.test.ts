@@ -17,6 +17,7 @@ const CLIENTS = 4;
 /** One node for all tests, which they leave with all its workers but the last one, which ends it. */
 let fresh: FreshDatabase;
 let dataDir: string;
+let env: Record<string, string>;
 let node: Running;
 let baseUrl: string;
 let operationsUrl: string;
@@ -25,7 +26,7 @@ let channel: ChannelClient;
 beforeAll(async () => {
   fresh = await freshDatabase();
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-workers-'));
-  node = start(MAIN, {
+  env = {
     DATABASE_URL: fresh.url,
     MASTER_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: dataDir,
@@ -33,9 +34,10 @@ beforeAll(async () => {
     METRICS_PORT: '0',
     WORKERS: String(WORKERS),
     DATABASE_POOL: '9',
-    DRAIN_SECONDS: '1',
+    DRAIN_SECONDS: '5',
     NODE_ID: 'east-1',
-  });
+  };
+  node = start(MAIN, env);
   baseUrl = await serviceUrl(node);
   operationsUrl = /Operations\s+(\S+)\/readyz/.exec(node.stderr())?.[1] ?? '';
   channel = channelClient(baseUrl, JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')));
@@ -196,14 +198,18 @@ it('with fewer than half of them a node is not ready; one that dies again and ag
   expect(ends.map(({ againIn }) => againIn)).toEqual([0, 1]);
 }, 120_000);
 
+it('a port that is taken is said once, and ends them all', async () => {
+  const { port } = new URL(baseUrl);
+  const second = start(MAIN, { ...env, PORT: port, WORKERS: '2' });
+  expect(await second.exited).toBe(1);
+  expect(second.stderr().trim().split('\n')).toEqual([expect.stringMatching(/EADDRINUSE.*; set PORT to another one$/)]);
+});
+
 it('SIGTERM: not ready first, then all workers finish, and the node ends with 0', async () => {
   const workers = [...pids().values()];
   // As a supervisor does it that tells every process.
   for (const pid of [...workers, node.pid]) process.kill(pid, 'SIGTERM');
   await until('not ready', async () => (await get('/readyz')).status === 503);
-  const reply = await channel.call('products/list', {});
-  expect(reply.code).toBe('0');
-  expect(reply.headers.connection).toBe('close');
   expect(await node.exited).toBe(0);
   expect(workers.filter(isAlive)).toEqual([]);
   expect(lines().at(-1)).toMatchObject({ msg: 'stopped' });
