@@ -23,12 +23,12 @@ import { ownTexts, scriptOf } from './script.mjs';
 import { answerOf, call } from './signed.mjs';
 import { authenticationTable, factsText, resultTable } from './table.mjs';
 
-async function bench({ seconds, runs, rows, logLevel, profile }, running, say) {
+async function bench({ seconds, runs, rows, workers, logLevel, profile }, running, say) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
   let beside;
   try {
     const facts = await machineFacts(dataDir);
-    const service = await running.startService({ dataDir, logLevel, profile });
+    const service = await running.startService({ dataDir, logLevel, profile, workers });
     beside = await openBeside(dataDir);
     const provisioned = await provision({ rows, dataDir, beside, running, ...service });
     const { channel, institutionPid } = provisioned;

@@ -9,7 +9,7 @@ import { DROPPED_BECAUSE, type DroppedBecause } from './request-log.js';
 const { INTERNAL_ERROR } = CODES;
 
 /** No label holds a channel, an order, or anything else that has many values or identifies a person. */
-export function createServiceMetrics(database: Database, shares: ConnectionShares) {
+export function createServiceMetrics(database: Database, shares: ConnectionShares, hasReadings = true) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -64,7 +64,7 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
   });
   return {
     registry,
-    business: createBusinessMetrics(registry, VERSION),
+    business: createBusinessMetrics(registry, VERSION, hasReadings),
     watchLongAnswers(counts: () => { readonly open: number; readonly waiting: number }): void {
       new Gauge({
         name: 'perennial_long_answers',

@@ -54,6 +54,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'alerts',
     'installation',
     'copies',
+    'workers',
   ],
   'platform/db': ['sharing'],
   catalog: ['channels', 'payment-channels', 'products'],
@@ -161,7 +162,7 @@ function rooms(imports: ReadonlyMap<string, readonly string[]>): Map<string, Map
 
 describe('imports', () => {
   it('the reader sees what is there', () => {
-    expect(graph(service).get('main.ts')).toContain('service.ts');
+    expect(graph(service).get('main.ts')).toContain('serve.ts');
     expect(
       circle(
         new Map([
