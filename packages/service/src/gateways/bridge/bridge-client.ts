@@ -75,12 +75,10 @@ export function createBridgeClient({
     const { path } = endpoint;
     const body = JSON.stringify(call.body);
     const signed = signedHeaders({ path, body: Buffer.from(body), now: clock.now(), requestId }, key);
-    const headers = toHeaderLines({
-      'content-type': CONTENT_TYPE,
-      ...signed,
-      [BRIDGE_HEADERS.idempotencyKey]: call.number,
-      [TRACEPARENT]: traceparent,
-    });
+    let headers = `content-type: ${CONTENT_TYPE}\r\n`;
+    for (const name in signed) headers += `${name}: ${signed[name]}\r\n`;
+    if (call.number !== undefined) headers += `${BRIDGE_HEADERS.idempotencyKey}: ${call.number}\r\n`;
+    if (traceparent !== undefined) headers += `${TRACEPARENT}: ${traceparent}\r\n`;
     // What stands around the chunks of a body is read as well; it may be as long as they are.
     const wanted = { maxBytes: 2 * call.maxBytes, encoding: 'latin1', header: BRIDGE_HEADERS.signature } as const;
     const answer = await client.post(createRequest(endpoint, { headers, body }), wanted, call.deadlineMs);
@@ -143,16 +141,6 @@ function describeFailure(error: unknown): string {
 function describeCause(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-}
-
-/** Those that have a value. None of them comes from outside, but for what the caller's trace is called, which was checked. */
-function toHeaderLines(headers: Readonly<Record<string, string | undefined>>): string {
-  let lines = '';
-  for (const name in headers) {
-    const value = headers[name];
-    if (value !== undefined) lines += `${name}: ${value}\r\n`;
-  }
-  return lines;
 }
 
 function parseBridgeAddress(text: string): URL {
