@@ -45,6 +45,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'metrics',
     'csv',
     'db',
+    'http-client',
     'idempotency',
     'lists',
     'log',
@@ -64,7 +65,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'subscriptions/store': ['agreements', 'benefits', 'events', 'users', 'payments', 'orders'],
   'subscriptions/steps': ['agreements', 'benefits', 'ending', 'payments', 'orders'],
   delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],
-  'delivery/transport': ['http-client'],
   redeem: ['brand', 'texts', 'page'],
   engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
   operator: [

@@ -152,6 +152,6 @@ export function createBridgeGateway({ url, key, clock, deadlineMs, connections, 
       } while (cursor !== undefined);
     },
 
-    close: () => client.close(),
+    close: async () => client.close(),
   };
 }

@@ -37,10 +37,11 @@ export class IncomingBytes {
   /** The next line without its CR LF; undefined until all of it is there. A line contains no other CR and no zero byte. */
   readLine(): string | undefined {
     const from = Math.max(this.position, this.searched);
-    const found = this.bytes.subarray(from, this.size).indexOf(LF);
+    const found = this.bytes.indexOf(LF, from);
     this.searched = this.size;
-    if (found < 0) return undefined;
-    const end = from + found - 1;
+    // What lies behind the last byte that has arrived is left over from elsewhere.
+    if (found < 0 || found >= this.size) return undefined;
+    const end = found - 1;
     if (end < this.position || this.bytes[end] !== CR) throw new BadAnswer('a line does not end with CR LF');
     const text = this.bytes.toString('latin1', this.position, end);
     if (/[\0\r]/.test(text)) throw new BadAnswer('a line holds control characters');
@@ -57,10 +58,9 @@ export class IncomingBytes {
     return [from, this.position];
   }
 
-  /** The text of these bytes, which are UTF-8. */
-  textOf(ranges: readonly ByteRange[]): string {
+  textOf(ranges: readonly ByteRange[], encoding: 'utf8' | 'latin1'): string {
     const [only] = ranges;
-    if (ranges.length === 1 && only) return this.bytes.toString('utf8', ...only);
-    return Buffer.concat(ranges.map(([from, to]) => this.bytes.subarray(from, to))).toString('utf8');
+    if (ranges.length === 1 && only) return this.bytes.toString(encoding, ...only);
+    return Buffer.concat(ranges.map(([from, to]) => this.bytes.subarray(from, to))).toString(encoding);
   }
 }
