@@ -23,6 +23,7 @@ afterAll(async () => {
 });
 
 const BRANDING = '/console/channels/test_demo?tab=branding';
+const FINE_DASHES = svg('<path d="M0 5H10" stroke="red" stroke-dasharray="0.0001"/>');
 const HOSTILE = svg(
   `<script>document.documentElement.dataset.ran = 'script'</script><image href="https://elsewhere.example/x.png"/>${SQUARE}`,
   `viewBox="0 0 10 10" onload="document.documentElement.dataset.ran = 'handler'"`,
@@ -170,6 +171,9 @@ describe('what users see of a benefit', () => {
     await icon.setInputFiles(file('icon.svg', DECLARES));
     await save.click();
     await isRefusedAt(icon, /The SVG cannot be used: its DOCTYPE has declarations/);
+    await icon.setInputFiles(file('icon.svg', FINE_DASHES));
+    await save.click();
+    await isRefusedAt(icon, /The SVG cannot be used: a line in it has more than 20000 dashes; make them longer/);
     await icon.setInputFiles(file('icon.svg', HOSTILE));
     await dialog.getByLabel('Description in Chinese').fill('全部影片免费看');
     await dialog.getByLabel('Description in English').fill('x'.repeat(121));
