@@ -22,7 +22,6 @@ export function readKindOptions(args, { numbers, rows: all, usualRows = all }) {
     ...Object.fromEntries(Object.entries(numbers).map(read)),
     rows: new Set(rows),
     postgres: values.postgres,
-    json: values.json,
   };
 }
 
@@ -35,7 +34,6 @@ function parse(args, numbers) {
         full: { type: 'boolean', default: false },
         rows: { type: 'string' },
         postgres: { type: 'string' },
-        json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     });
