@@ -10,6 +10,7 @@ import { CannotCompare, compareWithBaseline, writeBaseline } from './compare.mjs
 import * as consoleReads from './console/main.mjs';
 import * as deliveries from './deliveries/main.mjs';
 import { machineFacts } from './facts.mjs';
+import * as growth from './growth/main.mjs';
 import { keepRows } from './kept-rows.mjs';
 import { bareTarget, measureRow, serviceTarget, warmUp } from './measure.mjs';
 import { HELP, readOptions, UsageError } from './options.mjs';
@@ -171,7 +172,7 @@ function report({ facts, seconds, runs, results, authentication }) {
 }
 
 /** `npm run bench -- renewals` and the others have options and a table of their own. */
-const KINDS = new Map(Object.entries({ renewals, deliveries, overload, console: consoleReads }));
+const KINDS = new Map(Object.entries({ renewals, deliveries, overload, console: consoleReads, growth }));
 const asked = process.argv.slice(2);
 const name = KINDS.has(asked[0]) ? asked[0] : 'requests';
 const kind = KINDS.get(name) ?? { HELP, readOptions, bench, report, ratiosOf };
