@@ -9,7 +9,7 @@ export const HELP = `npm run bench -- growth [options]
                 10000000 take some 25 GB of disk and half an hour
   --seconds N   of each run of what clients send (2)
   --runs N      of each row, 1 to 20; medians are shown (5)
-  --due N       orders that are renewed in each run (1000)
+  --due N       orders of mode A that are renewed in each run (500); of mode B four times as many
   --events N    that are delivered in each run (5000)
   --rows A,B    only these: ${ROWS.join(', ')}
   --plot FILE   writes a plot, as SVG
@@ -20,7 +20,7 @@ export const HELP = `npm run bench -- growth [options]
 const numbers = {
   seconds: { usual: 2, most: 60 },
   runs: { usual: 5, most: 20 },
-  due: { usual: 1_000, most: 100_000 },
+  due: { usual: 500, most: 100_000 },
   events: { usual: 5_000, most: 1_000_000 },
 };
 
@@ -31,6 +31,6 @@ export function readOptions(args) {
   const isSize = (size, at) => Number.isInteger(size) && size % 2 === 0 && size > (sizes[at - 1] ?? 0);
   if (!sizes.every(isSize))
     throw new UsageError('--sizes must be even numbers of orders, each larger than the one before');
-  if (sizes[0] < 10 * options.due) throw new UsageError('--due may be a tenth of the smallest size');
+  if (sizes[0] < 20 * options.due) throw new UsageError('--due may be a twentieth of the smallest size');
   return { ...options, sizes };
 }
