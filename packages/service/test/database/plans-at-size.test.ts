@@ -17,7 +17,7 @@ import { type NotedDatabase, notedDatabase } from '../support/noted-plans.js';
 import { packageRoot } from '../support/processes.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 
-const ORDERS = 40_000;
+const ORDERS = 20_000;
 const FIRST_ORDER = 300_000_000_000;
 /** The tables that grow with orders, events and requests. */
 const GROWING =
