@@ -8,7 +8,6 @@ export const HELP = `npm run bench -- [options]
   --rows A,B      only these:
                   ${[...new Set(ROWS.flatMap((row) => [row.endpoint ?? row.kind, row.kind, row.name]))].join('\n                  ')}
   --workers N     processes of the service, 1 to 64 (1)
-  --json          the result as one JSON document on stdout, the table on stderr
   --log-level L   of the service: warn, or info with a line for each request (warn)
   --profile DIR   a CPU profile of the service in DIR (figures are then not comparable)
 `;
@@ -37,7 +36,6 @@ export function readOptions(args) {
     seconds: integer('seconds', 60),
     runs: integer('runs', 20),
     rows,
-    json: values.json,
     workers: integer('workers', 64),
     logLevel: oneOf('log-level', ['warn', 'info']),
     profile: values.profile,
@@ -53,7 +51,6 @@ function parse(args) {
         runs: { type: 'string', default: '5' },
         rows: { type: 'string' },
         workers: { type: 'string', default: '1' },
-        json: { type: 'boolean', default: false },
         'log-level': { type: 'string', default: 'warn' },
         profile: { type: 'string' },
         help: { type: 'boolean', default: false },
