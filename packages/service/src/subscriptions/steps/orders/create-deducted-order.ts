@@ -11,7 +11,7 @@ import { NumberTaken, type Queryable } from '../../../platform/db/database.js';
 import { MAX_NUMBER_TRIES, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 import type { BusinessCounts } from '../../../platform/metrics/counts.js';
 import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
-import type { Order } from '../../domain/orders/order.js';
+import type { Order, Payment } from '../../domain/orders/order.js';
 import { createOrderDescription, type OrderDescription } from '../../domain/orders/order-description.js';
 import { askSecondsNamedBy, FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
 import { findInstitutionNo } from '../../store/agreements/find-institution-no-sql.js';
@@ -28,7 +28,8 @@ import {
 import { alertNumberOfAnotherChannel } from '../agreements/alert-number-of-another-channel.js';
 import { askDebit, createDebitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
 import { settleDebit } from '../payments/settle-debits.js';
-import { newDeductedOrder, toIdempotencyInsert, toNewOrderRow } from './new-order.js';
+import { planKnownSettlement, type SettleKnown } from '../payments/settle-known-debits.js';
+import { newDeductedOrder, toIdempotencyInsert, toNewOrderRow, toOwedAnswer } from './new-order.js';
 import type { StoreOrder } from './order-store.js';
 
 type Context = ActionContext<OrderDescription>;
@@ -44,6 +45,14 @@ export interface DeductedOrderCreator {
   resume(context: Context, orderNo: string): Promise<Answer>;
 }
 
+/** An order that was stored before its debit, as it was stored. */
+interface StoredOrder {
+  readonly order: Order;
+  readonly payment: Payment;
+  readonly agreement: AgreementForOrder;
+  readonly product: CatalogProduct;
+}
+
 export interface DeductDeps {
   readonly catalog: Catalog;
   readonly gateways: Gateways;
@@ -54,6 +63,7 @@ export interface DeductDeps {
   readonly orderNumbers: NumberSupply;
   readonly agreementNumbers: NumberSupply;
   readonly store: StoreOrder;
+  readonly settleKnown: SettleKnown;
   readonly counts?: BusinessCounts;
   /** In place of the policy's, for a test that cannot wait. */
   readonly debitDeadlineMs?: number;
@@ -65,6 +75,25 @@ export interface DeductDeps {
  */
 export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreator {
   const { gateways, clock, links } = deps;
+
+  /** The usual end of a creation: everything is as this node has stored it. Undefined when it is not, and nothing was written. */
+  async function settleAsKnown(
+    { caller, once, answer }: Context,
+    { product, ...known }: StoredOrder,
+    outcome: DebitOutcome,
+  ): Promise<Answer | undefined> {
+    if (outcome.kind !== 'success' && outcome.kind !== 'declined') return undefined;
+    const agreementId = known.agreement.agreementId;
+    const settlement = planKnownSettlement({ ...known, agreementId }, outcome, clock.now());
+    if (!settlement) return undefined;
+    const { order, payment } = settlement;
+    const redeemable = settlement.issuesBenefits && product.benefits.length > 0;
+    const done = answer(createOrderDescription(order, [payment], links.termsFor({ order, redeemable })));
+    if (!(await deps.settleKnown(settlement, toOwedAnswer(once.row, done), caller))) return undefined;
+    once.row?.finished();
+    deps.counts?.countDebit(known.agreement.paymentChannelCode, outcome.kind);
+    return done;
+  }
 
   async function settleAndAnswer(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
     const { channel, database, once, answer } = context;
@@ -93,7 +122,7 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
     customer: DeductedCustomer,
     product: CatalogProduct,
     numbersTaken = 0,
-  ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
+  ): Promise<StoredOrder> {
     const { channel, caller, database, once } = context;
     const agreement = await prepareAgreement({ ...deps, database }, channel, customer);
     const orderNo = await deps.orderNumbers.next();
@@ -127,13 +156,14 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       return storeNewOrder(context, request, replaced, product);
     }
     once.row?.begun();
-    return { order, agreement };
+    return { order, payment, agreement, product };
   }
 
   return {
     async create(context, asked, customer, product) {
       const { channel, caller, database } = context;
-      const { order, agreement } = await storeNewOrder(context, asked, customer, product);
+      const stored = await storeNewOrder(context, asked, customer, product);
+      const { order, agreement } = stored;
       const attempt: Attempt = {
         orderNo: order.orderNo,
         cycleNo: 1,
@@ -154,7 +184,7 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       if (outcome.kind === 'pending' || outcome.kind === 'unknown') {
         deps.counts?.countDebit(attempt.paymentChannelCode, outcome.kind);
       }
-      return settleAndAnswer(context, attempt, outcome);
+      return (await settleAsKnown(context, stored, outcome)) ?? settleAndAnswer(context, attempt, outcome);
     },
 
     async resume(context, subject) {
