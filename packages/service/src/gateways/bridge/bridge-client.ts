@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,
@@ -13,6 +12,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { failSpan, findTracing, type Origin, TRACEPARENT, toTraceparent } from '../../platform/tracing.js';
+import { AnswerTooLarge, DeadlinePassed, post } from './post.js';
 
 export interface BridgeClientOptions {
   /** Address of the bridge. The name of the operation is appended to its path. */
@@ -54,15 +54,21 @@ export function createBridgeClient({
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
   // One request at a time on a connection: with pipelining, a slow debit would delay those behind it.
   // Loaded only by nodes that call a bridge, since loading it takes a tenth of the time of a start.
-  const pool = import('undici').then(({ Pool }) => new Pool(address, { connections, pipelining: 1, allowH2: false }));
+  // Each call has a deadline of its own, so the pool needs none.
+  const pool = import('undici').then(
+    ({ Pool }) => new Pool(address, { connections, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 }),
+  );
   const tracing = findTracing();
 
   async function exchange(call: BridgeCall, requestId: string, traceparent: string | undefined): Promise<Fields> {
     const path = `${basePath}/${call.operation}`;
     const body = Buffer.from(JSON.stringify(call.body));
     const headers = signedHeaders({ path, body, now: clock.now(), requestId }, key);
-    const response = await (await pool).request({
-      method: 'POST',
+    const {
+      status,
+      headers: answered,
+      body: answer,
+    } = await post(await pool, {
       path,
       body,
       headers: {
@@ -71,14 +77,12 @@ export function createBridgeClient({
         ...(call.number === undefined ? {} : { [BRIDGE_HEADERS.idempotencyKey]: call.number }),
         ...(traceparent === undefined ? {} : { [TRACEPARENT]: traceparent }),
       },
-      // One deadline for everything: waiting for a connection, connecting, headers and body.
-      signal: AbortSignal.timeout(call.deadlineMs),
+      deadlineMs: call.deadlineMs,
+      maxBytes: call.maxBytes,
     });
-    const answer = await readUpTo(response.body, call.maxBytes);
-    if (answer === undefined) throw new UntrustedAnswer('the answer is too large');
-    // Redirects are not followed, and any other status than 200 has no outcome.
-    if (response.statusCode !== 200) throw new UntrustedAnswer(`HTTP status ${response.statusCode}`);
-    const signature = response.headers[BRIDGE_HEADERS.signature];
+    // Any other status than 200 has no outcome.
+    if (status !== 200) throw new UntrustedAnswer(`HTTP status ${status}`);
+    const signature = answered[BRIDGE_HEADERS.signature];
     if (!isSignedResponse(signature, path, headers[BRIDGE_HEADERS.nonce] ?? '', answer, key)) {
       throw new UntrustedAnswer('the signature of the answer does not match');
     }
@@ -128,20 +132,9 @@ class UntrustedAnswer extends Error {}
 function describeFailure(error: unknown): string {
   if (error instanceof UntrustedAnswer) return error.message;
   if (!(error instanceof Error)) return 'something that is no error';
-  if (error.name === 'TimeoutError') return 'the deadline has passed';
+  if (error instanceof AnswerTooLarge) return 'the answer is too large';
+  if (error instanceof DeadlinePassed) return 'the deadline has passed';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-}
-
-async function readUpTo(stream: Readable, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    // Leaving the loop closes the connection, so the rest is not read.
-    if (length > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length);
 }
 
 function parseBridgeAddress(text: string): { readonly origin: string; readonly basePath: string } {

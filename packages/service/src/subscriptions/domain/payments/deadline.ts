@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 const UNKNOWN = { kind: 'unknown' } as const;
 
 /**
@@ -10,11 +8,13 @@ export async function withinDeadline<Outcome extends { readonly kind: string }>(
   call: () => Promise<Outcome>,
   deadlineMs: number,
 ): Promise<Outcome | typeof UNKNOWN> {
-  const over = new AbortController();
-  const late = delay(deadlineMs, UNKNOWN, { signal: over.signal }).catch(() => UNKNOWN);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<typeof UNKNOWN>((resolve) => {
+    timer = setTimeout(() => resolve(UNKNOWN), deadlineMs);
+  });
   try {
     return await Promise.race([call().catch(() => UNKNOWN), late]);
   } finally {
-    over.abort();
+    clearTimeout(timer);
   }
 }

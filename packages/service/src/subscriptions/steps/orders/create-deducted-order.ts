@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ActionContext } from '../../../catalog/action.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Catalog, CatalogProduct } from '../../../catalog/products/catalog.js';
-import type { DebitOutcome } from '../../../gateways/gateway.js';
+import type { DebitOutcome, Gateway } from '../../../gateways/gateway.js';
 import type { Gateways } from '../../../gateways/gateway-registry.js';
 import type { Answer } from '../../../platform/answers/answer.js';
 import type { Clock } from '../../../platform/clock.js';
@@ -51,6 +51,7 @@ interface StoredOrder {
   readonly payment: Payment;
   readonly agreement: AgreementForOrder;
   readonly product: CatalogProduct;
+  readonly gateway: Promise<Gateway>;
 }
 
 export interface DeductDeps {
@@ -140,6 +141,9 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       ask_after_seconds: FIRST_ASK_SECONDS,
       idempotency: toIdempotencyInsert(once.row, { state: 'RUNNING', subject: String(orderNo) }),
     };
+    const gateway = gateways.of(agreement.paymentChannelCode);
+    // Read while the order is being stored. Should that fail, nobody asks for the gateway.
+    gateway.catch(() => undefined);
     try {
       await deps.store(row, caller);
     } catch (error) {
@@ -156,7 +160,7 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       return storeNewOrder(context, request, replaced, product);
     }
     once.row?.begun();
-    return { order, payment, agreement, product };
+    return { order, payment, agreement, product, gateway };
   }
 
   return {
@@ -177,7 +181,7 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
         asked: 0,
         externalOrderNo: order.externalOrderNo,
       };
-      const gateway = await gateways.of(agreement.paymentChannelCode);
+      const gateway = await stored.gateway;
       const request = createDebitRequest(attempt, channel, agreement.institutionNo, context.origin);
       const said = await caller.waitOutside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
       const outcome = await rejectWrongAmount(database, attempt, said);
