@@ -30,6 +30,7 @@ import type { Environment } from './platform/settings.js';
 import { renderReplacement } from './subscriptions/steps/agreements/replacement-text.js';
 import { createDeductedOrderCreator } from './subscriptions/steps/orders/create-deducted-order.js';
 import { createOrderStore } from './subscriptions/steps/orders/order-store.js';
+import { createKnownDebitSettler } from './subscriptions/steps/payments/settle-known-debits.js';
 import { createAgreementNumbers } from './subscriptions/store/agreements/agreements-sql.js';
 import { createOrderNumbers } from './subscriptions/store/orders/new-orders-sql.js';
 import { createOrderRenderer } from './subscriptions/store/orders/order-text.js';
@@ -65,6 +66,7 @@ export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceD
     orderNumbers: createOrderNumbers(database),
     agreementNumbers: createAgreementNumbers(database),
     store: createOrderStore(database),
+    settleKnown: createKnownDebitSettler(database),
   };
   const routes: RouteTable = {
     'auth/token': createRoute(ENDPOINTS['auth/token'], createAuthTokenAction(tokens)),
