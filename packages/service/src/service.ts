@@ -41,6 +41,7 @@ import {
 } from './platform/settings.js';
 import { createUnsubscriber } from './redeem/unsubscribe.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
+import { createSharedClaimer } from './subscriptions/steps/benefits/claim-together.js';
 import { createAgreementEnder } from './subscriptions/steps/ending/end-by-institution.js';
 import { createBatchSettler } from './subscriptions/steps/payments/batch-settler.js';
 import { createRedeemLinks } from './subscriptions/store/orders/redeem-links.js';
@@ -189,6 +190,7 @@ export function createService(deps: ServiceDeps): Service {
       redeemUrl,
       limits: createRedeemLimits(deps.redeemOpensPerMinute ?? DEFAULT_REDEEM_OPENS_PER_MINUTE, clock),
       claim: createClaimer({ clock, log, fulfilments, counts }),
+      claimTogether: createSharedClaimer({ database, clock, counts }),
       unsubscribe: createUnsubscriber(clock),
     },
     developers: deps,
