@@ -93,16 +93,19 @@ export function addRedeemRoutes(
     run: (asked) => readRedeemPages(deps.database, asked),
   });
 
-  let root = { of: '', path: '' };
-  /** The path under which users find this service. */
-  function findRoot(): string {
+  let known = { of: '', origin: '', path: '' };
+  /** Where users find this service. */
+  function findPlace() {
     const of = deps.redeemUrl();
-    if (of !== root.of) root = { of, path: new URL(of).pathname.replace(/\/+$/, '') };
-    return root.path;
+    if (of !== known.of) {
+      const { origin, pathname } = new URL(of);
+      known = { of, origin, path: pathname.replace(/\/+$/, '') };
+    }
+    return known;
   }
   const frameOf = (request: FastifyRequest): Frame => ({
     texts: chooseTexts(request.headers['accept-language']),
-    root: findRoot(),
+    root: findPlace().path,
   });
 
   const sendMessage = (
@@ -146,15 +149,15 @@ export function addRedeemRoutes(
     link: SignedLink | undefined,
     read: (lang: string, db: Queryable, channelId: number, orderNo: number) => Promise<Read | undefined>,
     render: (frame: Frame, visited: Visit<Read>) => string | FastifyReply,
-    answer: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+    answer: { readonly status?: number } = {},
   ): Promise<FastifyReply> {
     const frame = frameOf(reply.request);
     const visited = await visitLink(link, 'open', (...whose) => read(frame.texts.language, ...whose));
     if (visited?.kind !== 'open') return refuse(reply, visited);
     const page = render(frame, visited);
     if (typeof page !== 'string') return page;
-    const { status = 200, headers = {} } = answer;
-    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel, headers }, lingerMs);
+    const { status = 200 } = answer;
+    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel }, lingerMs);
   }
 
   function sendRedeemPage(reply: FastifyReply, link: SignedLink | undefined, done?: JustClaimed, notice?: string) {
@@ -236,7 +239,7 @@ export function addRedeemRoutes(
 
   /** A post from another site is refused before its body is read. */
   const readPost = (request: FastifyRequest): FormFields | undefined =>
-    isCrossSite(request, new URL(deps.redeemUrl()).origin) ? undefined : readForm(request);
+    isCrossSite(request, findPlace().origin) ? undefined : readForm(request);
 
   /** A post of the page with a link that holds, or the answer to any other. */
   async function withPost(
@@ -299,25 +302,30 @@ export function addRedeemRoutes(
   }
 
   void app.register(async (pages) => {
-    pages.addHook('onRequest', async (request) => {
+    pages.addHook('onRequest', (request, _reply, done) => {
       if (isDraining()) throw new NodeDraining();
       if (readsOnly && request.method === 'POST') throw new NodeReadsOnly();
       // Style and script are answered from memory and cost little, and each page loads both.
-      if (request.routeOptions.url === OTHER_PATHS) return;
-      limits.checkAddress(request.ip, request.method === 'POST' ? 'post' : 'open');
+      if (request.routeOptions.url !== OTHER_PATHS) {
+        limits.checkAddress(request.ip, request.method === 'POST' ? 'post' : 'open');
+      }
+      done();
     });
-    pages.addHook('preHandler', async (request, reply) => {
-      if (request.routeOptions.url === OTHER_PATHS) return;
-      const visit = load.enter(PAGE_VISITORS, request.raw.socket);
-      callers.set(request, visit);
-      visit.markAdmitted();
-      reply.raw.once('close', () => visit.leave());
+    pages.addHook('preHandler', (request, reply, done) => {
+      if (request.routeOptions.url !== OTHER_PATHS) {
+        const visit = load.enter(PAGE_VISITORS, request.raw.socket);
+        callers.set(request, visit);
+        visit.markAdmitted();
+        reply.raw.once('close', () => visit.leave());
+      }
+      done();
     });
-    pages.addHook('onResponse', async (request, reply) => {
+    pages.addHook('onResponse', (request, reply, done) => {
       const ms = Math.round(reply.elapsedTime * 10) / 10;
       // The route, never the address: a link gives access.
       const line = { requestId: request.id, method: request.method, endpoint: request.routeOptions.url };
       log.info({ ...line, status: reply.statusCode, ms }, 'page');
+      done();
     });
     pages.setErrorHandler((error, request, reply) => {
       const { result, headers, isFault } = toRefusal(error);
