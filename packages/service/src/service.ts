@@ -42,6 +42,7 @@ import {
 import type { Siblings } from './platform/workers/siblings.js';
 import { createUnsubscriber } from './redeem/unsubscribe.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
+import { createSharedClaimer } from './subscriptions/steps/benefits/claim-together.js';
 import { createAgreementEnder } from './subscriptions/steps/ending/end-by-institution.js';
 import { createBatchSettler } from './subscriptions/steps/payments/batch-settler.js';
 import { createRedeemLinks } from './subscriptions/store/orders/redeem-links.js';
@@ -200,6 +201,7 @@ export function createService(deps: ServiceDeps): Service {
       redeemUrl,
       limits: createRedeemLimits(deps.redeemOpensPerMinute ?? DEFAULT_REDEEM_OPENS_PER_MINUTE, clock),
       claim: createClaimer({ clock, log, fulfilments, counts }),
+      claimTogether: createSharedClaimer({ database, clock, counts }),
       unsubscribe: createUnsubscriber(clock),
     },
     developers: deps,

@@ -135,12 +135,14 @@ const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 
   select 'PAST', b.cycle_no, b.position, 0, count(*) over (), null, null, null, row_number() over (order by b.cycle_no desc, b.position)
   from benefits b where b.order_no = $2 and ${IS_PAST} and ${past})`;
 
-/** `$3`: the language of descriptions. */
-const BENEFIT_PAIRS = `'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
+/** `lang`: the language of descriptions, as SQL. */
+const benefitPairs = (
+  lang: string,
+) => `'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
   'expiresAt', ${epochMs('b.expires_at')},
   'claimedAt', ${epochMs('b.claimed_at')}, 'code', k.code,
   'icon', ${imageFile('i')},
-  'description', case $3 when 'en' then d.description_en else d.description_zh end, 'useUrl', d.use_url`;
+  'description', case ${lang} when 'en' then d.description_en else d.description_zh end, 'useUrl', d.use_url`;
 const WITH_DETAILS = `left join claims k on k.order_no = b.order_no and k.cycle_no = b.cycle_no and k.position = b.position
   left join benefit_presentations d on d.benefit_code = b.benefit_code
   left join images i on i.image_hash = d.icon_hash`;
@@ -154,7 +156,7 @@ const PAYMENT_JSON = `json_build_object('cycleNo', p.cycle_no, 'status', p.statu
      from refunds r where r.order_no = p.order_no and r.cycle_no = p.cycle_no and r.status = 'SUCCESS') end)`;
 
 const LISTED_JSON = `json_build_object('list', r.list, 'rank', r.rank, 'total', r.total, 'ofPeriod', r.of_period,
-  'lastExpiresAt', ${epochMs('r.last_expires_at')}, ${BENEFIT_PAIRS})`;
+  'lastExpiresAt', ${epochMs('r.last_expires_at')}, ${benefitPairs('$3')})`;
 const OF_RANKED = `join benefits b on b.order_no = $2 and b.cycle_no = r.cycle_no and b.position = r.position`;
 
 const PRODUCT_COLUMNS = joinColumns(
@@ -169,19 +171,27 @@ const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
 /** Of an order with more benefits, PostgreSQL picks those that are shown; of any other the node does, which takes less. */
 const MOST_AT_ONCE = 100;
 
-const READ_PAGE = statement({
-  name: 'redeem-page',
+/**
+ * The pages of several visitors in one statement, each looked up by itself (offset 0). A subquery hides the lengths of the arrays
+ * from the planner, as in catalog/channels/admission-sql.ts.
+ */
+const READ_PAGES = statement({
+  name: 'redeem-pages',
   text: `
-select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
-  coalesce((select json_agg(json_build_object(${BENEFIT_PAIRS}))
+select a.n, c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+  coalesce((select json_agg(json_build_object(${benefitPairs('a.lang')}))
     from (select * from benefits b where b.order_no = o.order_no limit ${MOST_AT_ONCE + 1}) b ${WITH_DETAILS}), '[]'::json)
     as benefits,
   ${PAYMENTS}
-${ORDER}`,
-  parameters: ['bigint', 'bigint', 'text'],
+from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $3::text[] as lang offset 0) all_of,
+  unnest(all_of.channel_id, all_of.order_no, all_of.lang) with ordinality as a(channel_id, order_no, lang, n),
+  lateral (select * from channels c where c.channel_id = a.channel_id offset 0) c,
+  lateral (select * from orders o where o.channel_id = a.channel_id and o.order_no = a.order_no offset 0) o`,
+  parameters: ['bigint[]', 'bigint[]', 'text[]'],
   columns: joinColumns(
     PRODUCT_COLUMNS,
-    columns<{ benefits: readonly BenefitRow[]; payments: readonly PaymentRow[] }>({
+    columns<{ n: number; benefits: readonly BenefitRow[]; payments: readonly PaymentRow[] }>({
+      n: 'bigint',
       benefits: 'json',
       payments: 'json',
     }),
@@ -217,22 +227,44 @@ export interface JustClaimed {
   readonly position: number | undefined;
 }
 
-/** Everything on the page as of one moment. */
-export async function readRedeemPage(
+export interface AskedPage {
+  readonly channelId: number;
+  readonly orderNo: number;
+  readonly lang: string;
+}
+
+/** A page as it was read: its benefits are not sorted yet, and those of a large order are not all there. */
+export type ReadPage = Omit<RedeemPage, 'benefits' | 'pastCount'> & { readonly rows: readonly BenefitRow[] };
+
+/** Each page as of the same moment, in the order asked for. Undefined for an order that the channel does not have. */
+export async function readRedeemPages(
   db: Queryable,
-  channelId: number,
-  orderNo: number,
-  { now, lang, done }: { readonly now: number; readonly lang: string; readonly done: JustClaimed | undefined },
-): Promise<RedeemPage | undefined> {
-  const [row] = await db.query(READ_PAGE, [channelId, orderNo, lang]);
-  if (!row) return undefined;
-  const { version, productName, benefits, payments, ...order } = row;
-  if (benefits.length <= MOST_AT_ONCE) {
-    return { version, productName, ...listBenefits(benefits, now), payments, order };
+  asked: readonly AskedPage[],
+): Promise<readonly (ReadPage | undefined)[]> {
+  const pages = new Array<ReadPage | undefined>(asked.length).fill(undefined);
+  const found = await db.query(READ_PAGES, [
+    asked.map(({ channelId }) => channelId),
+    asked.map(({ orderNo }) => orderNo),
+    asked.map(({ lang }) => lang),
+  ]);
+  for (const row of found) {
+    const { n, version, productName, benefits: rows, payments } = row;
+    pages[n - 1] = { version, productName, rows, payments, order: row };
   }
+  return pages;
+}
+
+/** The page with its lists. For an order with many benefits these are read from `db`. */
+export async function listPageBenefits(
+  db: Queryable,
+  { channelId, orderNo, lang }: AskedPage,
+  { rows, ...page }: ReadPage,
+  { now, done }: { readonly now: number; readonly done: JustClaimed | undefined },
+): Promise<RedeemPage | undefined> {
+  if (rows.length <= MOST_AT_ONCE) return { ...page, ...listBenefits(rows, now) };
   const values = [channelId, orderNo, lang, now, done?.cycleNo ?? 0, done?.position ?? 0] as const;
   const [large] = await db.query(READ_LARGE_PAGE, values);
-  return large && { ...large, order };
+  return large && { ...large, order: page.order };
 }
 
 /** The same lists and places as `rankedBenefits` gives; a test compares them. */

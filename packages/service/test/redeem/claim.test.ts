@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resetCredentials } from '../../src/operator/provisioning/channels.js';
+import { createFormToken } from '../../src/redeem/form-token.js';
+import type { Reply } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import { anotherNode } from '../support/second-node.js';
 import {
   at,
@@ -127,6 +131,47 @@ describe('claiming', () => {
     const { answer } = await claim(on, before, 'VIP pass 1');
     expect([answer.status, titleOf(answer)]).toEqual([410, 'This link has run out · Demo channel']);
     expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
+  });
+
+  it('404: rightly signed with the order of somebody else, or with a secret from before its reset; nothing is claimed', async () => {
+    const own = await stage();
+    try {
+      const [order, others] = [await own.order(), await own.order()];
+      const { callbackSecret } = own.channel.credentials;
+      const before = await own.get(order.path);
+      const strange = new URL(own.link(order, { channelUserId: others.channelUserId }), 'http://x').searchParams;
+      const link = { sig: strange.get('sig') ?? '' } as Parameters<typeof createFormToken>[1];
+      const token = createFormToken(Buffer.from(callbackSecret, 'base64'), link, 'claim 1 1');
+      const stolen = await own.post('/redeem/claim', { ...Object.fromEntries(strange), claim: `1-1-${token}` });
+      const { appId } = own.channel.credentials;
+      // This node still has the old secret in memory.
+      await resetCredentials(own.service.operator, { appId, names: ['callbackSecret'] });
+      const { answer: late } = await claim(own, before, 'VIP pass 1');
+      expect([stolen.status, late.status]).toEqual([404, 404]);
+      const { database } = own.service.fresh;
+      expect(await database.query(`select 1 from benefits where status <> 'ISSUED'`)).toEqual([]);
+      expect(await database.query('select 1 from claims')).toEqual([]);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('303: one whose row somebody holds waits for it, and no other waits with it', async () => {
+    const [held, free] = [await on.order(), await on.order()];
+    const pages = await Promise.all([held, free].map(({ path }) => on.get(path)));
+    const [heldPage, freePage] = pages as [Reply, Reply];
+    const { database } = on.service.fresh;
+    let waiting: ReturnType<typeof claim> | undefined;
+    await database.transaction(async (tx) => {
+      await tx.query('select from benefits where order_no = $1 for update', [held.orderNo]);
+      waiting = claim(on, heldPage, 'VIP pass 1');
+      expect((await claim(on, freePage, 'VIP pass 1')).answer.status).toBe(303);
+      // By its own statement, and not by the one that claims share.
+      await expect.poll(() => lockWaits(database, 'claim_no = $5')).toBe(1);
+      expect((await claim(on, freePage, 'Coupon 1')).answer.status).toBe(303);
+    });
+    const { answer, page } = (await waiting) ?? {};
+    expect([answer?.status, page && codesOf(page).length]).toEqual([303, 1]);
   });
 });
 
