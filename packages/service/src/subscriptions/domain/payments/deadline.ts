@@ -8,7 +8,6 @@ export function withinDeadline<Outcome extends { readonly kind: string }>(
   call: () => Promise<Outcome>,
   deadlineMs: number,
 ): Promise<Outcome | typeof UNKNOWN> {
-<<<<<<< HEAD
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(UNKNOWN), deadlineMs);
     const end = (outcome: Outcome | typeof UNKNOWN) => {
@@ -17,15 +16,4 @@ export function withinDeadline<Outcome extends { readonly kind: string }>(
     };
     call().then(end, () => end(UNKNOWN));
   });
-=======
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<typeof UNKNOWN>((resolve) => {
-    timer = setTimeout(() => resolve(UNKNOWN), deadlineMs);
-  });
-  try {
-    return await Promise.race([call().catch(() => UNKNOWN), late]);
-  } finally {
-    clearTimeout(timer);
-  }
->>>>>>> create17
 }
