@@ -316,7 +316,7 @@ with listed as (select * from ${rankedBenefits({ toClaim: `$5 = 'TO_CLAIM'`, cla
 select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
   coalesce((select json_agg(${LISTED_JSON} order by r.rank) from listed r ${OF_RANKED} ${WITH_DETAILS}
     where r.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}), '[]'::json) as benefits,
-  coalesce((select json_agg(json_build_object('ofPeriod', 0, ${BENEFIT_PAIRS})) from benefits b ${WITH_DETAILS}
+  coalesce((select json_agg(json_build_object('ofPeriod', 0, ${benefitPairs('$3')})) from benefits b ${WITH_DETAILS}
     where b.order_no = $2 and b.cycle_no = $8 and $9 in (0, b.position)), '[]'::json) as done
 ${ORDER}`,
   parameters: ['bigint', 'bigint', 'text', 'double precision', 'text', 'integer', 'integer', 'integer', 'integer'],
