@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  * After a row that failed nobody knows what is left of that: unless it says that it is still usable, it is closed, and opened
  * anew for the next row.
  */
-export function keepRows({ open, running, say, limitSeconds, isInterrupted }) {
+export function keepRows({ open, running, say, limitSeconds, interruption, isInterrupted }) {
   const results = [];
   let shared;
 
@@ -16,6 +16,8 @@ export function keepRows({ open, running, say, limitSeconds, isInterrupted }) {
     await within(CLOSE_LIMIT_SECONDS, closing).catch((error) => say(`  ${reasonOf(error)}\n`));
   }
 
+  const orDeath = (work) => Promise.race([interruption, running.watch(), within(limitSeconds, work())]);
+
   return {
     results,
     close,
@@ -24,8 +26,8 @@ export function keepRows({ open, running, say, limitSeconds, isInterrupted }) {
       if (isInterrupted()) return;
       say(`  ${about.row}\n`);
       try {
-        shared ??= await within(limitSeconds, open());
-        results.push({ ...about, ...(await within(limitSeconds, work(shared))) });
+        shared ??= await orDeath(open);
+        results.push({ ...about, ...(await orDeath(() => work(shared))) });
       } catch (error) {
         if (!isInterrupted()) {
           say(`${running.output()}  ${about.row} failed: ${error.stack}\n`);

@@ -198,14 +198,17 @@ async function main(args) {
 async function measure(options, { json, limitSeconds }) {
   const running = processes();
   let interrupted = false;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    // What is being waited for fails once the processes are gone, and the folder is removed on the way out.
-    process.on(signal, () => {
-      interrupted = true;
-      void running.stop();
-    });
-  }
-  const keep = (open) => keepRows({ open, running, say, limitSeconds, isInterrupted: () => interrupted });
+  // The row that is being measured fails by it, and what it has left is ended and removed on the way out.
+  const interruption = new Promise((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+      process.on(signal, () => {
+        interrupted = true;
+        reject(new Error('stopped'));
+      });
+    }
+  });
+  interruption.catch(() => undefined);
+  const keep = (open) => keepRows({ open, running, say, limitSeconds, interruption, isInterrupted: () => interrupted });
   const result = await kind.bench(options, { running, keep, say });
   const document = documentOf({ kind: name, options, result, ratios: kind.ratiosOf(result) });
   const text = `${JSON.stringify(document, undefined, 2)}\n`;

@@ -48,7 +48,7 @@ export async function takeOver(bench, { label, due }) {
     for (const node of nodes) await node.ask('open', row.place);
     for (const node of nodes) await node.ask('work');
     while ((await settledIn(row.maker)).periods < UNDER_WAY) await delay(20);
-    process.kill(nodes[0].pid, 'SIGKILL');
+    nodes[0].kill();
     const [{ killed }] = await row.maker.query('select clock_timestamp()::text as killed');
     // A statement of the killed node that has reached the server still commits.
     const open = `started_at <= $1::timestamptz and (settled_at is null or settled_at > $1::timestamptz)`;

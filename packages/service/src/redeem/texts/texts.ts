@@ -92,7 +92,7 @@ export interface Texts {
   readonly endTitlePlain: string;
   readonly endKeepsUnclaimed: (count: number, until: Html) => Html;
   readonly endKeepsCodes: (until: Html) => Html;
-  readonly endForGood: string;
+  readonly endForGood: string | Html;
   readonly digits: string;
   readonly digitsHint: (seller: Html) => Html;
   readonly endConfirm: string;
