@@ -25,6 +25,8 @@ export interface BridgeClientOptions {
   readonly clock: Clock;
   readonly connections: number;
   readonly log: Logger | undefined;
+  /** Certificates to trust besides those that Node trusts: for tests. */
+  readonly ca?: string | undefined;
   /** Name of the other side in the log. */
   readonly peer?: string;
 }
@@ -52,13 +54,14 @@ export function createBridgeClient({
   clock,
   connections,
   log,
+  ca,
   peer = 'bridge',
 }: BridgeClientOptions): BridgeClient {
   const base = parseBridgeAddress(url);
   const { origin: address } = base;
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
   // One request at a time on a connection: with pipelining, a slow debit would delay those behind it.
-  const client = createPostClient(base, connections);
+  const client = createPostClient(base, { maxConnections: connections, ca });
   const endpoints = new Map<string, Endpoint>();
   const tracing = findTracing();
 

@@ -37,11 +37,10 @@ export class IncomingBytes {
   /** The next line without its CR LF; undefined until all of it is there. A line contains no other CR and no zero byte. */
   readLine(): string | undefined {
     const from = Math.max(this.position, this.searched);
-    const found = this.bytes.indexOf(LF, from);
+    const found = this.bytes.subarray(from, this.size).indexOf(LF);
     this.searched = this.size;
-    // What lies behind the last byte that has arrived is left over from elsewhere.
-    if (found < 0 || found >= this.size) return undefined;
-    const end = found - 1;
+    if (found < 0) return undefined;
+    const end = from + found - 1;
     if (end < this.position || this.bytes[end] !== CR) throw new BadAnswer('a line does not end with CR LF');
     const text = this.bytes.toString('latin1', this.position, end);
     if (/[\0\r]/.test(text)) throw new BadAnswer('a line holds control characters');

@@ -32,13 +32,16 @@ interface Call {
   readonly onEnd: (answer: Answer | undefined, error?: unknown) => void;
 }
 
-/** At most `maxConnections`, one request at a time on each; who finds none free waits in line. */
-export function createPostClient({ origin, hostname, port, protocol }: URL, maxConnections: number): PostClient {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const target: Target =
-    protocol === 'https:'
-      ? { address: host, port: Number(port || 443), security: { context: tls.createSecureContext(), host } }
-      : { address: host, port: Number(port || 80) };
+export interface PostClientOptions {
+  /** One request at a time on each; who finds none free waits in line. */
+  readonly maxConnections: number;
+  /** Certificates to trust besides those that Node trusts: for tests. */
+  readonly ca?: string | undefined;
+}
+
+export function createPostClient(url: URL, { maxConnections, ca }: PostClientOptions): PostClient {
+  const { origin } = url;
+  const target = createTarget(url, ca);
   const idle = createIdleConnections(LONGEST_IDLE_MS);
   const waiting = new Set<Call>();
   const underWay = new Set<Call>();
@@ -128,4 +131,11 @@ export function createPostClient({ origin, hostname, port, protocol }: URL, maxC
       idle.close();
     },
   };
+}
+
+function createTarget({ hostname, port, protocol }: URL, ca: string | undefined): Target {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (protocol !== 'https:') return { address: host, port: Number(port || 80) };
+  const context = tls.createSecureContext(ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] });
+  return { address: host, port: Number(port || 443), security: { context, host } };
 }
