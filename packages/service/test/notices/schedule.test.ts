@@ -66,13 +66,17 @@ const told = async (text: string) => {
 
 describe('a channel that has not asked', () => {
   it('is told nothing, and its orders are not in the schedule', async () => {
-    const orderNo = await created(on);
+    const [deducted, billed] = [await created(on), await collected()];
     expect(await told('2026-02-27 12:00:00')).toBe(0);
     expect(await node.renewOnce()).toBe(0);
     await at('2026-02-28 12:00:00');
     expect(await node.renewOnce()).toBe(1);
-    expect(await noticed(orderNo)).toEqual([]);
-    expect(await database.query('select notice_days from orders')).toEqual([{ notice_days: null }]);
+    expect(await billDueOrders(database)).toBe(1);
+    expect([await noticed(deducted), await noticed(billed)]).toEqual([[], []]);
+    expect(await database.query('select notice_days from orders')).toEqual([
+      { notice_days: null },
+      { notice_days: null },
+    ]);
   });
 });
 
@@ -190,6 +194,14 @@ describe('changing the days', () => {
     await wantOfAll(null);
     expect(await told('2026-04-29 12:00:00')).toBe(0);
     expect(await noticed(orderNo)).toEqual(['2026-02-25 12:00:00 period 2', '2026-03-28 12:00:00 period 3']);
+  });
+
+  it('concerns an order whose first debit has no result yet', async () => {
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
+    expect(data.orderStatus).toBe('INITIALIZING');
+    await wantOfAll(5);
+    expect(await database.query('select notice_days from orders')).toEqual([{ notice_days: 5 }]);
   });
 
   it('goes through the orders once more a minute later: one stored with the former days meanwhile gets the new ones', async () => {
