@@ -33,14 +33,16 @@ export interface OwedAnswer {
  * are passed over like rows that have changed, so nobody waits here for somebody else's lock.
  *
  * The locks come in the order of docs/decisions/0010: orders, then agreements. They are granted after the statement's snapshot
- * was taken; PostgreSQL compares the conditions beside `for update` with the row as it is when its lock is granted.
+ * was taken; what a subquery with `for update` compares and returns is the row as it is when its lock is granted. Such a
+ * subquery is also looked up by its key for each row: a join would be planned while the tables are small.
  */
 const SETTLE_KNOWN_DEBITS = statement({
   name: 'settle-known-debits',
   text: `
 with given as materialized (
   select * from json_to_recordset($1::json) as s(order_no bigint, channel_id bigint, cycle_no integer, try_no integer,
-    before_status text, before_payment_status text, before_paid_cycles integer, agreement_in_force bigint,
+    before_status text, before_payment_status text, before_paid_cycles integer, before_attempt_status text,
+    agreement_in_force bigint,
     settled_at timestamptz, attempt_status text, reason text, institution_ref text, paid_at timestamptz,
     payment_status text, status text, success_at timestamptz, next_due_at timestamptz, paid_cycles integer,
     paid_amount_cent bigint, latest_payment_status text, issues_benefits boolean, releases_number boolean,
@@ -48,16 +50,22 @@ with given as materialized (
 ), held as materialized (
   select g.order_no, g.agreement_in_force
   from given g
-    join orders o on o.order_no = any(array[g.order_no])
-    join debit_attempts a on a.order_no = any(array[g.order_no]) and a.cycle_no = any(array[g.cycle_no])
-      and a.try_no = any(array[g.try_no])
-  where o.status = g.before_status and o.cycle_no = g.cycle_no and o.latest_payment_status = g.before_payment_status
-    and o.paid_cycles = g.before_paid_cycles and a.status = 'STARTED'
-  order by g.order_no for update of o, a skip locked
+    cross join lateral (
+      select o.order_no from orders o
+      where o.order_no = g.order_no and o.status = g.before_status and o.cycle_no = g.cycle_no
+        and o.latest_payment_status = g.before_payment_status and o.paid_cycles = g.before_paid_cycles
+      for update skip locked) o
+    cross join lateral (
+      select a.status from debit_attempts a
+      where a.order_no = o.order_no and a.cycle_no = g.cycle_no and a.try_no = g.try_no
+      for update skip locked) a
+  where a.status = g.before_attempt_status
 ), in_force as materialized (
-  select g.agreement_id from agreements g
-  where g.agreement_id = any(array(select agreement_in_force from held)) and ${agreementStatusIs('g.status', 'BIND_SUCCESS')}
-  order by g.agreement_id for no key update skip locked
+  select h.agreement_id
+  from (select distinct agreement_in_force as agreement_id from held order by 1) h
+    cross join lateral (
+      select g.status from agreements g where g.agreement_id = h.agreement_id for no key update skip locked) g
+  where ${agreementStatusIs('g.status', 'BIND_SUCCESS')}
 ), ready as materialized (
   select g.* from given g join held h using (order_no)
   where g.agreement_in_force is null or g.agreement_in_force in (select agreement_id from in_force)
@@ -106,7 +114,7 @@ select order_no as "orderNo" from moved`,
 /** The orders of those that were settled. Of the others nothing was written. Each order comes at most once. */
 export async function settleKnownDebits(db: Queryable, rows: readonly KnownDebitRow[]): Promise<ReadonlySet<number>> {
   const settled = await db.query(SETTLE_KNOWN_DEBITS, [
-    JSON.stringify(rows.map(toGivenColumns)),
+    JSON.stringify(rows.toSorted((a, b) => a.order.orderNo - b.order.orderNo).map(toGivenColumns)),
     JSON.stringify(
       rows.flatMap(({ order, events }) => events.map((event, turn) => ({ order_no: order.orderNo, turn, ...event }))),
     ),
@@ -123,6 +131,8 @@ function toGivenColumns({ attempt, before, order, payment, answer, ...row }: Kno
     before_status: before.status,
     before_payment_status: before.latestPaymentStatus,
     before_paid_cycles: before.paidCycles,
+    // Given and not in the text, so that it is no reason to read all open attempts by their index.
+    before_attempt_status: 'STARTED',
     agreement_in_force: row.agreementInForce,
     settled_at: toIso(row.now),
     attempt_status: row.attemptStatus,
