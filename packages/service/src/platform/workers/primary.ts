@@ -153,14 +153,18 @@ export function startWorkers({ count, program, start, log }: WorkersOptions): Wo
     );
     const heard = await Promise.all(
       asked.map(async ({ process, worker }) => ({
-        id: process.id,
+        process,
         worker,
         answer: await answers.ask((id) => tell(process, { kind: 'question', id, question })),
       })),
     );
     if (question.about === 'refused') return heard.find(({ answer }) => answer !== undefined)?.answer;
+    // Of one that has ended meanwhile the last answer but this one is in the sums already.
+    const alive = heard.filter(({ process }) => !process.isDead());
     return metrics.merge(
-      new Map(heard.map(({ id, worker, answer }) => [id, { worker, counted: answer as Counted | undefined }])),
+      new Map(
+        alive.map(({ process, worker, answer }) => [process.id, { worker, counted: answer as Counted | undefined }]),
+      ),
     );
   }
 
