@@ -29,7 +29,11 @@ export async function writeBaseline(file, document) {
     postgres,
     commit: document.commit,
     at: document.at,
-    rows: Object.fromEntries(document.rows.map(({ row, ratios }) => [row, rounded(ratios)])),
+    rows: Object.fromEntries(
+      document.rows
+        .filter(({ ratios }) => Object.keys(ratios).length > 0)
+        .map(({ row, ratios }) => [row, rounded(ratios)]),
+    ),
   };
   const all = { ...(await readBaseline(file)), [document.kind]: part };
   const sorted = Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -15,7 +15,7 @@ import { keepRows } from './kept-rows.mjs';
 import { bareTarget, measureRow, serviceTarget, warmUp } from './measure.mjs';
 import { HELP, readOptions, UsageError } from './options.mjs';
 import { makeOrders, textsOf, walBytes } from './orders.mjs';
-import { documentOf } from './outcome.mjs';
+import { commitOf, documentOf } from './outcome.mjs';
 import { OUTPUT_HELP, takeOutputOptions } from './output-options.mjs';
 import * as overload from './overload/main.mjs';
 import { findPgbench, pgbench } from './pgbench.mjs';
@@ -196,6 +196,7 @@ async function main(args) {
 
 /** What was measured is printed, whatever happened to the rest. */
 async function measure(options, { json, limitSeconds }) {
+  const commit = commitOf();
   const running = processes();
   let interrupted = false;
   // The row that is being measured fails by it, and what it has left is ended and removed on the way out.
@@ -210,7 +211,7 @@ async function measure(options, { json, limitSeconds }) {
   interruption.catch(() => undefined);
   const keep = (open) => keepRows({ open, running, say, limitSeconds, interruption, isInterrupted: () => interrupted });
   const result = await kind.bench(options, { running, keep, say });
-  const document = documentOf({ kind: name, options, result, ratios: kind.ratiosOf(result) });
+  const document = documentOf({ kind: name, commit, options, result, ratios: kind.ratiosOf(result) });
   const text = `${JSON.stringify(document, undefined, 2)}\n`;
   if (json === true) process.stdout.write(text);
   else if (json !== undefined) await writeFile(json, text);

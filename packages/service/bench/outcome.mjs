@@ -4,11 +4,11 @@ import { execFileSync } from 'node:child_process';
  * What a run of any kind came to, in one shape: of each row its figures and its ratios to what it was measured beside, of which
  * more is always better, or why it failed.
  */
-export function documentOf({ kind, options, result, ratios }) {
+export function documentOf({ kind, commit, options, result, ratios }) {
   const { facts, results, ...more } = result;
   return {
     kind,
-    commit: commitOf(),
+    commit,
     at: new Date().toISOString(),
     facts,
     options: { ...options, rows: [...options.rows].map((row) => row.name ?? row) },
@@ -25,7 +25,7 @@ const ratiosOf = (ratios, row) =>
   );
 
 /** Of the code that was measured. */
-function commitOf() {
+export function commitOf() {
   const git = (...args) =>
     execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   try {

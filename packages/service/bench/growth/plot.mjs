@@ -19,9 +19,11 @@ export function plotOf(rows) {
     return lineOf(name, points, at);
   });
   const steps = Array.from({ length: Math.floor(most / 0.25) + 1 }, (_, n) => n * 0.25);
+  const title = `CPU of an operation, as a multiple of that at ${(sizes[0] ?? 0).toLocaleString('en-US')} orders`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">
+<title>${title}</title>
 <rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>
-<text x="${PLOT.left}" y="14">CPU of an operation, as a multiple of that at ${(sizes[0] ?? 0).toLocaleString('en-US')} orders</text>
+<text x="${PLOT.left}" y="14">${title}</text>
 ${steps.map((step) => levelOf(step, y(step))).join('\n')}
 ${sizes.map((size) => `<text x="${shown(x(size))}" y="${PLOT.bottom + 18}" text-anchor="middle">${size.toLocaleString('en-US')}</text>`).join('\n')}
 <text x="${(PLOT.left + PLOT.right) / 2}" y="${PLOT.bottom + 38}" text-anchor="middle">orders</text>
