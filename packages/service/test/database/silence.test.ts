@@ -89,7 +89,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
       1,
       () => {
         on.institution.onDebit = async (debit) => {
-          between.freezeAfter('commit');
+          between.freezeAfter('settle-known-debits');
           return paid(debit);
         };
       },
