@@ -13,6 +13,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { failSpan, findTracing, type Origin, TRACEPARENT, toTraceparent } from '../../platform/tracing.js';
+import { parseBridgeAddress } from './bridge-address.js';
 
 export interface BridgeClientOptions {
   /** Address of the bridge. The name of the operation is appended to its path. */
@@ -142,13 +143,4 @@ async function readUpTo(stream: Readable, maxBytes: number): Promise<Buffer | un
     chunks.push(chunk);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length);
-}
-
-function parseBridgeAddress(text: string): { readonly origin: string; readonly basePath: string } {
-  const wrong = 'the address of a bridge must start with http:// or https:// and have no user, query or fragment';
-  if (!URL.canParse(text)) throw new PlainError(wrong);
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new PlainError(wrong);
-  if (`${url.username}${url.password}${url.search}${url.hash}` !== '') throw new PlainError(wrong);
-  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
 }
