@@ -15,6 +15,10 @@ export interface Attempt {
   readonly never?: RuleName;
   /** What was said of it last. */
   said?: Said;
+  /** The rule that is broken if its amount changes from now on. */
+  blame?: RuleName;
+  /** It has two references, or two lines in the statement. */
+  isTwice?: boolean;
 }
 
 export interface Refund {
@@ -23,6 +27,7 @@ export interface Refund {
   readonly askedCent: number;
   readonly once?: RuleName;
   said?: Said;
+  blame?: RuleName;
 }
 
 export interface Left {
@@ -57,14 +62,18 @@ export class Book {
     return refund;
   }
 
-  /** What was not given back of a debit, by what was said; refunds that are pending count as given back. */
+  /** What may still be given back of a debit: refunds that are pending count as given. */
   remainingCent(attempt: Attempt): number {
-    return debitedCent(attempt) - this.#refundedCent(attempt);
+    return debitedCent(attempt) - this.#refundedCent(attempt, ['SUCCESS', 'PENDING']);
   }
 
-  #refundedCent(attempt: Attempt): number {
+  givenBackCent(attempt: Attempt): number {
+    return this.#refundedCent(attempt, ['SUCCESS']);
+  }
+
+  #refundedCent(attempt: Attempt, words: readonly string[]): number {
     return this.refunds
-      .filter((one) => one.attempt === attempt && ['SUCCESS', 'PENDING'].includes(one.said?.word ?? ''))
+      .filter((one) => one.attempt === attempt && words.includes(one.said?.word ?? ''))
       .reduce((sum, { askedCent }) => sum + askedCent, 0);
   }
 }

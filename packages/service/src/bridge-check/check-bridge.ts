@@ -1,6 +1,6 @@
 import { parseBridgeAddress } from '../gateways/bridge/bridge-address.js';
 import { PlainError } from '../platform/plain-error.js';
-import { type Attempt, Book, type Left } from './book.js';
+import { type Attempt, Book, debitedCent, type Left } from './book.js';
 import { Caller } from './exchange/caller.js';
 import { BridgeGone, Findings, NotTried, notGiven, type Verdict } from './findings.js';
 import { type Given, isGiven } from './given.js';
@@ -57,25 +57,33 @@ export async function checkBridge(given: Given): Promise<Checked> {
     given.progress('the statement');
     await runTrial(check, createStatementTrial(startedAt));
     await runTrial(check, RESTART_TRIAL);
-    for (const attempt of book.attempts) if (attempt.once === 'restart') left.push(...(await giveBack(check, attempt)));
+    left.push(
+      ...(await giveBack(
+        check,
+        book.attempts.filter(({ once }) => once === 'restart'),
+      )),
+    );
   } catch (error) {
     if (!(error instanceof BridgeGone)) throw error;
     for (const { name } of RULES) findings.leave(name, error.message);
     left = book.attempts.filter((one) => isOpen(book, one)).map((one) => toLeft(one, error.message));
   }
-  return { prefix: given.prefix, rules: findings.verdicts(), left };
+  const twice = book.attempts.filter((one) => one.isTwice).map((one) => toLeft(one, 'it was debited more than once'));
+  return { prefix: given.prefix, rules: findings.verdicts(), left: [...left, ...twice] };
 }
 
 /** Ends it all if nobody is there, and if the bridge does not know the key: then it would refuse everything alike. */
 async function requireBridge({ caller, teller, findings, book, given }: Check): Promise<void> {
   const question = { attemptNo: book.nextNumber('D'), institutionNo: '', askedCent: 1, orderNo: '1' };
-  const asking = teller.queryOf({ ...question, startedAt: given.clock.now() });
+  const plain = teller.queryOf({ ...question, startedAt: given.clock.now() });
+  const asking = { ...plain, blame: 'debit-query-unknown' } as const;
   const message = caller.compose(asking);
   const arrival = await caller.send('debit-query', message);
   if (arrival.kind === 'unreachable') {
     throw new BridgeUnreachable(`nothing answers at ${given.url}: ${arrival.why}`);
   }
-  await unlessUnusable(Promise.resolve().then(() => caller.read(asking, message, arrival)));
+  const isRefused = arrival.kind === 'answer' && arrival.status === 401;
+  await unlessUnusable(Promise.resolve().then(() => caller.read(isRefused ? plain : asking, message, arrival)));
   if (findings.isBroken('signature-taken')) throw new BridgeGone('the bridge takes no request of this key');
 }
 
@@ -106,10 +114,8 @@ function requireRule(name: RuleName): Rule {
 async function settleAll(check: Check): Promise<Left[]> {
   const { book, teller } = check;
   for (const attempt of book.attempts) await unlessUnusable(judgeInTheEnd(check, attempt));
-  for (const refund of book.refunds) await unlessUnusable(teller.queryRefund(refund));
-  const left: Left[] = [];
-  for (const attempt of book.attempts) left.push(...(await giveBack(check, attempt)));
-  return left;
+  for (const refund of book.refunds) await unlessUnusable(teller.untilRefunded(refund));
+  return giveBack(check, book.attempts);
 }
 
 async function judgeInTheEnd({ teller, findings }: Check, attempt: Attempt): Promise<void> {
@@ -118,26 +124,29 @@ async function judgeInTheEnd({ teller, findings }: Check, attempt: Attempt): Pro
   if (never !== undefined) findings.judge(never, word === 'NOT_FOUND', `${attemptNo} was passed on: it is ${word}`);
 }
 
-async function giveBack({ teller, book }: Check, attempt: Attempt): Promise<Left[]> {
+async function giveBack({ teller, book }: Check, attempts: readonly Attempt[]): Promise<Left[]> {
+  const owed = attempts.filter((one) => book.remainingCent(one) > 0);
+  const refunds = owed.map((one) => teller.newRefund(one, book.remainingCent(one)));
+  // Those that are pending wait together.
+  for (const refund of refunds) await unlessUnusable(teller.refund(refund));
+  for (const refund of refunds) await unlessUnusable(teller.untilRefunded(refund));
+  return attempts.filter((one) => isOpen(book, one)).map((one) => toLeft(one, whyLeft(book, one)));
+}
+
+function whyLeft({ refunds }: Book, attempt: Attempt): string {
   const { said } = attempt;
-  if (said === undefined) return attempt.never === undefined ? [toLeft(attempt, 'nobody knows what became of it')] : [];
-  if (said.word === 'PENDING') return [toLeft(attempt, 'it is still pending')];
-  const remaining = book.remainingCent(attempt);
-  if (remaining <= 0) return [];
-  try {
-    await teller.queryRefund(await teller.refundedOnce(attempt, remaining));
-    return [];
-  } catch (error) {
-    if (!(error instanceof NotTried)) throw error;
-    return [toLeft(attempt, `${describeSaid(said)}, ${error.message}`)];
-  }
+  if (said === undefined) return 'nobody knows what became of it';
+  const refund = refunds.findLast((one) => one.attempt === attempt);
+  const answered =
+    refund && `, its refund ${refund.said === undefined ? 'without an answer' : describeSaid(refund.said)}`;
+  return `${describeSaid(said)}${answered ?? ''}`;
 }
 
 /** Whether it may have been debited and not given back. */
 function isOpen(book: Book, attempt: Attempt): boolean {
   const { said, never } = attempt;
   if (said === undefined) return never === undefined;
-  return said.word === 'PENDING' || book.remainingCent(attempt) > 0;
+  return said.word === 'PENDING' || book.givenBackCent(attempt) < debitedCent(attempt);
 }
 
 function toLeft({ attemptNo, institutionNo }: Attempt, why: string): Left {

@@ -6,7 +6,9 @@ import { type Findings, NotTried } from './findings.js';
 import type { Given } from './given.js';
 import type { RuleName } from './rules.js';
 
-const ASK_EVERY_MS = 250;
+/** The first pause between two questions; it doubles up to the longest. */
+const PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2_000;
 
 export interface TellerOptions {
   readonly given: Given;
@@ -58,13 +60,19 @@ export class Teller {
   }
 
   async query(attempt: Attempt): Promise<Said> {
-    const said = await this.#options.caller.ask(this.queryOf(attempt));
+    const { findings, caller } = this.#options;
+    // Of what was refused the bridge must know nothing.
+    const blame = attempt.never && ('debit-query-unknown' as const);
+    const said = await caller.ask({ ...this.queryOf(attempt), ...(blame && { blame }) });
     this.noteDebit(attempt, said);
-    const { findings } = this.#options;
     // The question tells what was really debited.
-    if (said.word === 'SUCCESS') {
+    if (said.word === 'SUCCESS' && !attempt.isTwice && attempt.blame === undefined) {
       const amount = amountOf(said.fields);
-      findings.judge('debit-asked', amount === attempt.askedCent, `asked for ${attempt.askedCent}, debited ${amount}`);
+      findings.judge(
+        attempt.blame ?? 'debit-asked',
+        amount === attempt.askedCent,
+        `asked for ${attempt.askedCent}, debited ${amount}`,
+      );
     }
     return said;
   }
@@ -96,11 +104,11 @@ export class Teller {
   async #untilKnown(what: string, ask: () => Promise<Said>): Promise<Said> {
     const { clock, waitMs } = this.#options.given;
     const until = clock.now() + waitMs;
-    for (;;) {
+    for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const said = await ask();
       if (said.word !== 'PENDING') return said;
       if (clock.now() >= until) throw new NotTried(`the ${what} is still pending after ${waitMs / 1000} s`);
-      await pause(ASK_EVERY_MS);
+      await pause(pauseMs);
     }
   }
 
@@ -128,7 +136,11 @@ export class Teller {
     this.#noteRefund(refund, said);
     if (said.word === 'SUCCESS') {
       const amount = amountOf(said.fields);
-      findings.judge('refund-asked', amount === refund.askedCent, `asked for ${refund.askedCent}, refunded ${amount}`);
+      findings.judge(
+        refund.blame ?? 'refund-asked',
+        amount === refund.askedCent,
+        `asked for ${refund.askedCent}, refunded ${amount}`,
+      );
     }
     return said;
   }
@@ -143,28 +155,40 @@ export class Teller {
   }
 
   noteDebit(attempt: Attempt, said: Said): void {
-    const { findings } = this.#options;
     const before = attempt.said;
-    attempt.said = said;
-    if (attempt.never !== undefined || before === undefined || before.word === 'NOT_FOUND') return;
-    const seen = `${attempt.attemptNo}: first ${describeSaid(before)}, then ${describeSaid(said)}`;
-    if (said.word === 'NOT_FOUND') {
-      findings.judge(attempt.once === 'restart' ? 'restart' : 'debit-query-known', false, seen);
+    if (attempt.never !== undefined || before === undefined || before.word === 'NOT_FOUND') {
+      attempt.said = said;
       return;
     }
-    findings.judge('debit-query-known', true, '');
+    const { findings } = this.#options;
+    const seen = `${attempt.attemptNo}: first ${describeSaid(before)}, then ${describeSaid(said)}`;
+    const rule = attempt.once === 'restart' ? 'restart' : 'debit-query-known';
+    // What was known of it still counts, when it is given back.
+    if (!findings.judge(rule, said.word !== 'NOT_FOUND', seen)) return;
+    attempt.said = said;
     if (before.word === 'PENDING') return;
-    if (!findings.judge('result-stays', before.word === said.word, seen) || said.word !== 'SUCCESS') return;
-    findings.judge('debit-amount', amountOf(before.fields) === amountOf(said.fields), seen);
-    const isSame = before.fields['institutionRef'] === said.fields['institutionRef'];
-    const refs = `${String(before.fields['institutionRef'])} and ${String(said.fields['institutionRef'])}`;
-    findings.judge(attempt.once ?? 'result-stays', isSame, `${attempt.attemptNo} has two institutionRefs: ${refs}`);
+    if (!findings.judge('result-stays', before.word === said.word, seen)) return;
+    if (said.word === 'SUCCESS') this.#compareDebits(attempt, before.fields, said.fields);
+  }
+
+  #compareDebits(attempt: Attempt, before: Fields, now: Fields): void {
+    const { findings } = this.#options;
+    const { attemptNo, once } = attempt;
+    const refs = [String(before['institutionRef']), String(now['institutionRef'])];
+    const isSame = refs[0] === refs[1];
+    attempt.isTwice ||= !isSame;
+    const seen = `${attemptNo} has two institutionRefs: ${refs.join(' and ')}`;
+    // Two debits may well have two amounts.
+    if (!findings.judge(once ?? 'result-stays', isSame, seen)) return;
+    const amounts = [amountOf(before), amountOf(now)];
+    const changed = `${attemptNo}: first ${amounts[0]}, then ${amounts[1]}`;
+    findings.judge(attempt.blame ?? 'debit-amount', amounts[0] === amounts[1], changed);
   }
 
   #noteRefund(refund: Refund, said: Said): void {
     const { findings } = this.#options;
     const before = refund.said;
-    refund.said = said;
+    if (before === undefined || before.word === 'NOT_FOUND' || said.word !== 'NOT_FOUND') refund.said = said;
     if (before === undefined || before.word === 'NOT_FOUND') return;
     const seen = `${refund.refundNo}: first ${describeSaid(before)}, then ${describeSaid(said)}`;
     if (said.word === 'NOT_FOUND') {
@@ -175,7 +199,7 @@ export class Teller {
     if (!findings.judge(refund.once ?? 'result-stays', before.word === said.word, seen) || said.word !== 'SUCCESS') {
       return;
     }
-    findings.judge('refund-amount', amountOf(before.fields) === amountOf(said.fields), seen);
+    findings.judge(refund.blame ?? 'refund-amount', amountOf(before.fields) === amountOf(said.fields), seen);
   }
 }
 

@@ -110,7 +110,7 @@ export class Caller {
     const message = this.compose(asking);
     const answer = this.#requireAnswer(operation, await this.send(operation, message, asking.manner));
     // That it fails says nothing about what it would have refused.
-    if (answer.status >= 500 && status !== 401) {
+    if (answer.status >= 500 && status === 409) {
       this.#require('status-200', false, `/${operation} was answered with HTTP ${answer.status}`);
     }
     const { findings } = this.#options;

@@ -31,8 +31,8 @@ export interface Delivery {
   readonly maxBytes: number;
 }
 
-const PIECES = 4;
-const PIECE_PAUSE_MS = 50;
+const PIECES = 3;
+const PIECE_PAUSE_MS = 30;
 
 /** Sends the bytes as they are, on a connection of their own, and reads no more than it may. */
 export function sendMessage(message: Message, { origin, manner, deadlineMs, maxBytes }: Delivery): Promise<Arrival> {

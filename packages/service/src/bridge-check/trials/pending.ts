@@ -17,7 +17,8 @@ export const PENDING_TRIALS: readonly Trial[] = [
         const first = await teller.debit(attempt);
         if (first.word !== 'PENDING') throw new NotTried(`the debit was answered ${describeSaid(first)} at once`);
         const settled = await teller.untilSettled(attempt);
-        findings.judge('pending', settled.word !== 'NOT_FOUND', `the question was answered ${settled.word}`);
+        const isKnown = findings.judge('pending', settled.word !== 'NOT_FOUND', 'the question was answered NOT_FOUND');
+        if (!isKnown) throw new NotTried('the bridge does not know the pending debit');
         if (listener) judgeNotices(check, attempt, settled, await listener.notices());
       } finally {
         await listener?.stop();

@@ -34,9 +34,11 @@ export const REFUND_TRIALS: readonly Trial[] = [
     rules: ['refund-other-amount'],
     run: async ({ caller, teller }) => {
       const attempt = await teller.debitedOnce();
-      const refund = await teller.refundedOnce(attempt, debitedCent(attempt));
+      const refund = await teller.refundedOnce(attempt, debitedCent(attempt), 'refund-other-amount');
+      await teller.queryRefund(refund);
       const other = teller.refundOf(refund, { amountCent: refund.askedCent + 1 });
       await caller.expectRefusal(other, 409, 'refund-other-amount', 'a refund again with another amountCent');
+      refund.blame = 'refund-other-amount';
       await teller.queryRefund(refund);
     },
   },

@@ -3,6 +3,7 @@ import { BRIDGE_HEADERS, type Fields, KEY_BYTES, OPERATIONS } from '@perennial/w
 import type { Twist } from '../exchange/compose.js';
 import type { RuleName } from '../rules.js';
 import { unlessUnusable } from '../teller.js';
+import { askUnknown } from './messages.js';
 import type { Check, Trial } from './trial.js';
 
 const MINUTE_MS = 60_000;
@@ -97,18 +98,10 @@ export const SIGNATURE_TRIALS: readonly Trial[] = [
   ...refusals,
   {
     rules: ['timestamp-within'],
-    run: async ({ caller, teller, book, findings, given }) => {
+    run: async (check) => {
       for (const offMs of [-NEAR_MS, NEAR_MS]) {
-        const attemptNo = book.nextNumber('D');
-        const at = {
-          attemptNo,
-          institutionNo: NOBODYS,
-          askedCent: 1,
-          orderNo: attemptNo,
-          startedAt: given.clock.now(),
-        };
-        await caller.ask({ ...teller.queryOf(at), twist: { offMs }, blame: 'timestamp-within' });
-        findings.judge('timestamp-within', true, '');
+        await check.caller.ask({ ...askUnknown(check), twist: { offMs }, blame: 'timestamp-within' });
+        check.findings.judge('timestamp-within', true, '');
       }
     },
   },

@@ -54,7 +54,7 @@ export function createStatementTrial(startedAt: number): Trial {
 async function readDay(check: Check, day: string, own: OwnLines): Promise<void> {
   const { caller, findings, given } = check;
   const cursors = new Set<string>();
-  const seen = new Map<string, string>();
+  const seen = new Set<string>();
   for (let cursor: string | null = null; ; ) {
     const { fields }: Said = await caller.ask({ operation: 'statement', body: { day, cursor } });
     findings.judge('statement-day', fields['day'] === day, `of ${day} asked, day ${show(fields['day'])} answered`);
@@ -80,16 +80,17 @@ function findPageFlaw(lines: number, next: unknown, cursors: ReadonlySet<string>
 
 interface Reading {
   readonly own: OwnLines;
-  /** Every line of the day, with its institutionRef. */
-  readonly seen: Map<string, string>;
+  /** Every line of the day, by its number and its institutionRef. */
+  readonly seen: Set<string>;
   readonly prefix: string;
 }
 
-function readLine({ findings }: Check, day: string, line: Fields, { own, seen, prefix }: Reading): void {
-  const flaw = findLineFlaw(line);
-  if (!findings.judge('statement-lines', flaw === undefined, flaw ?? '')) return;
-  const { kind, number, institutionRef } = line as unknown as Line;
-  const bookedOn = toDay(Number(line['bookedAt']));
+function readLine({ findings }: Check, day: string, given: Fields, { own, seen, prefix }: Reading): void {
+  const flaw = findLineFlaw(given);
+  // A part is never taken for the whole.
+  if (!findings.judge('statement-lines', flaw === undefined, flaw ?? '')) throw new NotTried('a line cannot be read');
+  const { kind, number, institutionRef } = given as unknown as Line;
+  const bookedOn = toDay(Number(given['bookedAt']));
   findings.judge(
     'statement-day',
     bookedOn === day,
@@ -97,10 +98,10 @@ function readLine({ findings }: Check, day: string, line: Fields, { own, seen, p
   );
   const key = keyOf(kind, number);
   // The same number with another reference was booked twice: that is judged where it was sent.
-  findings.judge('statement-once', seen.get(key) !== institutionRef, `${kind} ${show(number)} is there twice`);
-  if (seen.get(key) === institutionRef) return;
-  seen.set(key, institutionRef);
-  if (number.startsWith(prefix)) own.set(key, [...(own.get(key) ?? []), line as unknown as Line]);
+  const line = `${key} ${institutionRef}`;
+  if (!findings.judge('statement-once', !seen.has(line), `${kind} ${show(number)} is there twice`)) return;
+  seen.add(line);
+  if (number.startsWith(prefix)) own.set(key, [...(own.get(key) ?? []), given as unknown as Line]);
 }
 
 function findLineFlaw(line: Fields): string | undefined {
@@ -116,12 +117,14 @@ function findLineFlaw(line: Fields): string | undefined {
   return wrong === undefined ? undefined : `a line has ${wrong} ${show(line[wrong])}`;
 }
 
-function judgeAttempt({ findings }: Check, { attemptNo, said, never, once }: Attempt, own: OwnLines): void {
+function judgeAttempt({ findings }: Check, attempt: Attempt, own: OwnLines): void {
+  const { attemptNo, said, never, once } = attempt;
   const booked = bookedLines(own, 'DEBIT', attemptNo);
   if (never !== undefined) {
     findings.judge(never, booked.length === 0, `${attemptNo} was debited: it is in the statement`);
     return;
   }
+  attempt.isTwice ||= booked.length > 1;
   const twice = `${attemptNo} was debited ${booked.length} times: so it is in the statement`;
   findings.judge(once ?? 'statement-once', booked.length <= 1, twice);
   if (said?.word === 'DECLINED') {
@@ -151,7 +154,7 @@ function judgeBooked(
 ): void {
   const [line] = booked;
   findings.judge('statement-complete', line !== undefined, `${number} is not in the statement as SUCCESS`);
-  if (line === undefined) return;
+  if (line === undefined || booked.length > 1) return;
   const seen = `${number}: ${amountOf(fields)} by the answer, ${line.amountCent} in the statement`;
   findings.judge(rule, line.amountCent === amountOf(fields), seen);
 }
