@@ -68,11 +68,7 @@ export class Teller {
     // The question tells what was really debited.
     if (said.word === 'SUCCESS' && !attempt.isTwice && attempt.blame === undefined) {
       const amount = amountOf(said.fields);
-      findings.judge(
-        attempt.blame ?? 'debit-asked',
-        amount === attempt.askedCent,
-        `asked for ${attempt.askedCent}, debited ${amount}`,
-      );
+      findings.judge('debit-asked', amount === attempt.askedCent, `asked for ${attempt.askedCent}, debited ${amount}`);
     }
     return said;
   }
@@ -134,13 +130,9 @@ export class Teller {
     const body = { appId: given.appId, refundNo: refund.refundNo };
     const said = await caller.ask({ operation: 'refund-query', body });
     this.#noteRefund(refund, said);
-    if (said.word === 'SUCCESS') {
+    if (said.word === 'SUCCESS' && refund.blame === undefined) {
       const amount = amountOf(said.fields);
-      findings.judge(
-        refund.blame ?? 'refund-asked',
-        amount === refund.askedCent,
-        `asked for ${refund.askedCent}, refunded ${amount}`,
-      );
+      findings.judge('refund-asked', amount === refund.askedCent, `asked for ${refund.askedCent}, refunded ${amount}`);
     }
     return said;
   }

@@ -91,7 +91,7 @@ export class Caller {
     const answer = this.#requireAnswer(operation, arrival);
     const isRefused = answer.status >= 400 && answer.status < 500;
     const rule = isRefused && blame !== undefined ? blame : answer.status === 401 ? 'signature-taken' : 'status-200';
-    this.#require(rule, answer.status === 200, `/${operation} was answered with HTTP ${answer.status}`);
+    this.#require(rule, answer.status === 200, `/${operation} was answered with ${this.#describeRefusal(answer)}`);
     this.#options.findings.judge('signature-taken', true, '');
     this.#judgeSignature(operation, message, answer);
     const fields = this.#requireFields(operation, answer);
@@ -118,6 +118,15 @@ export class Caller {
     if (!isRefused) return;
     if (status !== 401) this.#judgeSignature(operation, message, answer);
     else findings.judge('refusal-unsigned', !(BRIDGE_HEADERS.signature in answer.headers), `${what}: a signed 401`);
+  }
+
+  /** With what it says itself, and how far its clock is off, if that may be why. */
+  #describeRefusal({ status, headers, body }: HttpAnswer): string {
+    const error = readFields(body)?.['error'];
+    const text = typeof error === 'string' ? ` ${show(error)}` : '';
+    const minutes = Math.round((Date.parse(headers.date ?? '') - this.#options.clock.now()) / 60_000);
+    const isOff = status === 401 && Math.abs(minutes) >= 2;
+    return `HTTP ${status}${text}${isOff ? `; its clock is ${minutes} minutes off this one` : ''}`;
   }
 
   #requireAnswer(operation: Operation, arrival: Arrival): HttpAnswer {

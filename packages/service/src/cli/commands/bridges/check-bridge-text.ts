@@ -40,5 +40,5 @@ function leftText(left: Checked['left'], prefix: string): SafeText {
 
 function sumUp(rules: readonly Verdict[]): string {
   const count = (wanted: Verdict['verdict']) => rules.filter(({ verdict }) => verdict === wanted).length;
-  return `${count('holds')} of ${rules.length} rules hold, ${count('broken')} do not, ${count('untried')} could not be tried`;
+  return `${count('holds')} of ${rules.length} rules hold; broken: ${count('broken')}; could not be tried: ${count('untried')}`;
 }

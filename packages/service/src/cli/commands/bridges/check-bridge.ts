@@ -94,7 +94,8 @@ async function run(url: string, options: CheckOptions, { env, progress, show }: 
   const say = progress(options);
   const given = await readGiven(url, options, env, say).catch(cannotCheck);
   if (given.agreement !== undefined) {
-    say(`Real money moves if ${url} is a real bridge: debits of ${given.amountCent} cents on ${given.agreement}.`);
+    const cents = given.amountCent === 1 ? '1 cent' : `${given.amountCent} cents`;
+    say(`Real money moves if ${url} is a real bridge: some twenty debits of ${cents} each on ${given.agreement}.`);
   }
   // Loaded here: no other command needs it.
   const { checkBridge } = await import('../../../bridge-check/check-bridge.js');
