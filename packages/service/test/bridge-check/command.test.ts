@@ -27,9 +27,7 @@ describe('perennial check-bridge', () => {
     const given = ['check-bridge', institution.url, '--key-file', keyFile, '--agreement', 'SHARED-8888'];
     const ran = await perennialProcess(given, { DATA_DIR: path.join(folder, 'data') });
     expect(ran.code, ran.stderr).toBe(0);
-    expect(ran.stderr).toContain(
-      `Real money moves if ${institution.url} is a real bridge: some twenty debits of 1 cent each on SHARED-8888.`,
-    );
+    expect(ran.stderr).toMatch(/^If http:\S+ is a real bridge, real money moves: some twenty debits of 1 cent each /);
     expect(ran.stdout).toMatch(/^Rules for both sides\n {2}ok {4}content-type: an answer is application\/json\n/);
     expect(ran.stdout).toMatch(/\n {2}- {5}pending: .*\n {8}could not be tried: not given: --pending\n/);
     expect(ran.stdout).toMatch(/\nAll that was debited was given back\. The numbers begin with CB[0-9a-f]{12}\.\n/);
@@ -62,6 +60,19 @@ describe('perennial check-bridge', () => {
     expect(ran.stdout).toMatch(/\n0 of \d+ rules hold; broken: 1; could not be tried: \d+\n$/);
   });
 
+  it('leaves a rule untried whose means fail, and tries the others', async () => {
+    const bridge = await sinfulBridge();
+    const taken = new URL(bridge.url).port;
+    const given = ['--agreement', 'GOOD', '--pending', 'SLOW', '--listen', taken, '--restart', 'exit 3', '--json'];
+    const ran = await perennial(['check-bridge', bridge.url, ...given], { BRIDGE_KEY: KEY_TEXT });
+    const { rules, left } = JSON.parse(ran.stdout);
+    expect({ code: ran.code, left }).toEqual({ code: 0, left: [] });
+    const about = (name: string) => rules.find(({ rule }: { readonly rule: string }) => rule === name);
+    expect(about('restart')).toMatchObject({ verdict: 'untried', why: expect.stringContaining('--restart failed') });
+    expect(about('pending')).toMatchObject({ verdict: 'untried', why: expect.stringContaining('EADDRINUSE') });
+    expect(about('statement-complete')).toMatchObject({ verdict: 'holds' });
+  });
+
   it('shows nothing of key or card', async () => {
     const bridge = await sinfulBridge('binds nothing', 'has lines without a time');
     const cardFile = path.join(await temporaryFolder(), 'card.json');
@@ -90,6 +101,7 @@ describe('perennial check-bridge', () => {
       [['ftp://bank'], key, /must start with http/],
       [[nobody, '--amount', '0'], key, /--amount must be at least 1/],
       [[nobody, '--prefix', 'a b'], key, /--prefix must be/],
+      [[nobody, '--statement-day', 'today'], key, /--statement-day must be yyyy-MM-dd/],
       [[nobody, '--card-file', bad], key, /bad must hold a JSON object/],
       [[nobody, '--declines', 'NEVER=1'], key, /one of RETRYABLE, FINAL, AGREEMENT_INVALID/],
       [[nobody, '--listen', 'here'], key, /port, or address:port/],

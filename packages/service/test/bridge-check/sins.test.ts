@@ -118,15 +118,14 @@ async function checkSinful(...sins: readonly Sin[]): Promise<Checked> {
     const port = await freePort();
     bridge.noticeUrl = `http://127.0.0.1:${port}/gateway/v1/notices/BAD`;
     const { good, retryable, final, ended, pending, foreign, cancelable } = AGREEMENTS;
-    // Others come: what is waited for is there long before.
-    const isNoticeLost = sins.some((sin) => /notice/.test(sin) || sin === 'declines on timeouts');
     return await checkBridge(
       bridge.url,
       ...['--agreement', good, '--pending', pending, '--foreign', foreign, '--cancel-agreement', cancelable],
       ...['--declines', `RETRYABLE=${retryable}`, '--declines', `FINAL=${final}`],
       ...['--declines', `AGREEMENT_INVALID=${ended}`, '--listen', String(port)],
       ...['--card-file', await cardFile(), '--sms-code', '123456', '--wrong-sms-code', '000000'],
-      ...(isNoticeLost ? ['--wait', '1'] : []),
+      // Only a notice that never comes is waited for so long.
+      ...['--wait', '3'],
       // A process of its own for each would take longer than all the rest.
       ...(sins.length === 0 || sins.includes('forgets at a restart') ? ['--restart', restartOf(bridge)] : []),
     );

@@ -9,6 +9,7 @@ import {
   readFields,
 } from '@perennial/wire/bridge';
 import { findFlaw } from '../exchange/answers.js';
+import { NotTried } from '../findings.js';
 import type { Given } from '../given.js';
 
 export interface Notice {
@@ -50,7 +51,9 @@ export async function startNoticeListener(
     return server.emit('notice');
   });
   server.listen(port, host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw new NotTried(`--listen failed: ${error.code ?? error.message}`);
+  });
 
   return {
     expect(attemptNo) {

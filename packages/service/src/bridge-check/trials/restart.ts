@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { debitedCent } from '../book.js';
-import { BridgeGone } from '../findings.js';
+import { BridgeGone, NotTried } from '../findings.js';
 import type { Check, Trial } from './trial.js';
 
 const LOOK_EVERY_MS = 200;
@@ -12,7 +12,9 @@ export const RESTART_TRIAL: Trial = {
     const { teller, findings, given } = check;
     const attempt = await teller.debitedOnce({ once: 'restart' });
     const refund = await teller.refundedOnce(attempt, debitedCent(attempt), 'restart');
-    await given.restart?.();
+    await given.restart?.().catch((error: Error) => {
+      throw new NotTried(error.message);
+    });
     await untilBack(check);
     await teller.query(attempt);
     await teller.queryRefund(refund);

@@ -6,6 +6,7 @@ import { DECLINES, type Fields, fieldsOf, type WireDecline } from '@perennial/wi
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Given } from '../../../bridge-check/given.js';
 import { systemClock } from '../../../platform/clock.js';
+import { PlainError } from '../../../platform/plain-error.js';
 import type { Env } from '../../../platform/settings.js';
 import { addCommand, CannotCheck, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { parseWholeNumber } from '../../frame/options.js';
@@ -13,6 +14,7 @@ import { parseKey, readKeyFile } from '../../frame/reference-program.js';
 import { checkedText, isGood } from './check-bridge-text.js';
 
 const KEY_VARIABLE = 'BRIDGE_KEY';
+const DAY_FORM = /^\d{4}-\d\d-\d\d$/;
 /** Numbers have up to 64 characters, and the command counts behind it. */
 const PREFIX_FORM = /^[\x21-\x7e]{1,32}$/;
 const RESTART_MS = 120_000;
@@ -93,15 +95,24 @@ export function addCheckBridgeCommand(perennial: Command, commandLine: CommandLi
 async function run(url: string, options: CheckOptions, { env, progress, show }: CommandLine): Promise<void> {
   const say = progress(options);
   const given = await readGiven(url, options, env, say).catch(cannotCheck);
-  if (given.agreement !== undefined) {
-    const cents = given.amountCent === 1 ? '1 cent' : `${given.amountCent} cents`;
-    say(`Real money moves if ${url} is a real bridge: some twenty debits of ${cents} each on ${given.agreement}.`);
-  }
+  if (movesMoney(given)) warnOfMoney(given, say);
   // Loaded here: no other command needs it.
   const { checkBridge } = await import('../../../bridge-check/check-bridge.js');
   const checked = await checkBridge(given).catch(cannotCheck);
   const isStrict = options.strict === true;
   show(options, { ok: isGood(checked, isStrict), ...checked }, checkedText, ({ ok }) => ok);
+}
+
+function movesMoney({ agreement, pending, foreign, cancelAgreement, declines }: Given): boolean {
+  return [agreement, pending, foreign, cancelAgreement, ...Object.values(declines)].some((one) => one !== undefined);
+}
+
+function warnOfMoney({ url, amountCent, prefix }: Given, say: (line: string) => void): void {
+  const cents = amountCent === 1 ? '1 cent' : `${amountCent} cents`;
+  say(
+    `If ${url} is a real bridge, real money moves: some twenty debits of ${cents} each on the agreements that are given.`,
+  );
+  say(`What can be given back is given back in the end. The numbers begin with ${prefix}.`);
 }
 
 function cannotCheck(error: unknown): never {
@@ -125,6 +136,9 @@ async function readGiven(
   } = options;
   if (amount < 1) throw new CannotCheck('--amount must be at least 1');
   if (!PREFIX_FORM.test(prefix)) throw new CannotCheck('--prefix must be 1 to 32 visible ASCII characters');
+  if (options.statementDay !== undefined && !DAY_FORM.test(options.statementDay)) {
+    throw new CannotCheck('--statement-day must be yyyy-MM-dd');
+  }
   const { agreement, pending, foreign, cancelAgreement, smsCode, wrongSmsCode, statementDay, listen } = options;
   const { bankCode, card } = cardFile === undefined ? {} : await readCardFile(cardFile);
   const texts = { agreement, pending, foreign, cancelAgreement, smsCode, wrongSmsCode, statementDay, listen, card };
@@ -170,7 +184,7 @@ function parseObject(text: string): Fields | undefined {
 
 async function runRestart(command: string): Promise<void> {
   await promisify(exec)(command, { timeout: RESTART_MS }).catch((error: NodeJS.ErrnoException) => {
-    throw new CannotCheck(`--restart failed: ${error.message}`);
+    throw new PlainError(`--restart failed: ${error.message}`);
   });
 }
 
