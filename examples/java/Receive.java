@@ -55,11 +55,21 @@ public final class Receive {
             System.out.printf("again     %s, retryNo %s: it was dealt with%n", event.get("eventId"), event.get("retryNo"));
             return;
         }
-        String what = data.containsKey("paymentStatus")
-                ? "period " + data.get("cycleNo") + " " + data.get("paymentStatus")
-                : (String) data.get("orderStatus");
-        System.out.printf("event     %s  %s  %s  order %s  %s%n",
-                event.get("eventId"), event.get("occurredAt"), event.get("eventType"), data.get("orderNo"), what);
+        String type = (String) event.get("eventType");
+        System.out.printf("event     %s  %s  %s  %s%n", event.get("eventId"), event.get("occurredAt"), type, tell(type, data));
+    }
+
+    /** Later versions may have more types: they are acknowledged, too. */
+    private static String tell(String type, Map<String, Object> data) {
+        String order = "order " + data.get("orderNo");
+        String period = order + "  period " + data.get("cycleNo");
+        return switch (type) {
+            case "order.status.changed" -> order + "  " + data.get("orderStatus");
+            case "payment.status.changed" -> period + " " + data.get("paymentStatus");
+            // In earnest the user is told, with redeemUrl, where the subscription can be ended before. Not if this came too late.
+            case "payment.upcoming" -> period + " is due " + data.get("expectPayTime");
+            default -> "a type that is not known here";
+        };
     }
 
     private static void answer(HttpExchange exchange, int status, String code) throws IOException {

@@ -42,8 +42,19 @@ function deal(array $event, string $dealtWith): void
         say("again     $eventId, retryNo {$event['retryNo']}: it was dealt with");
         return;
     }
-    $what = isset($data['paymentStatus']) ? "period {$data['cycleNo']} {$data['paymentStatus']}" : $data['orderStatus'];
-    say("event     $eventId  {$event['occurredAt']}  {$event['eventType']}  order {$data['orderNo']}  $what");
+    say("event     $eventId  {$event['occurredAt']}  {$event['eventType']}  " . tell($event['eventType'], $data));
+}
+
+/** Later versions may have more types: they are acknowledged, too. */
+function tell(string $eventType, array $data): string
+{
+    return match ($eventType) {
+        'order.status.changed' => "order {$data['orderNo']}  {$data['orderStatus']}",
+        'payment.status.changed' => "order {$data['orderNo']}  period {$data['cycleNo']} {$data['paymentStatus']}",
+        // In earnest the user is told, with redeemUrl, where the subscription can be ended before. Not if this came too late.
+        'payment.upcoming' => "order {$data['orderNo']}  period {$data['cycleNo']} is due {$data['expectPayTime']}",
+        default => 'a type that is not known here',
+    };
 }
 
 function answer(int $status, string $code): bool

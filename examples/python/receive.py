@@ -15,6 +15,18 @@ PATH = "/events"
 MAX_BODY = 1_048_576
 
 
+def tell(event_type, data):
+    """Later versions may have more types: they are acknowledged, too."""
+    if event_type == "order.status.changed":
+        return f"order {data['orderNo']}  {data['orderStatus']}"
+    if event_type == "payment.status.changed":
+        return f"order {data['orderNo']}  period {data['cycleNo']} {data['paymentStatus']}"
+    if event_type == "payment.upcoming":
+        # In earnest the user is told, with redeemUrl, where the subscription can be ended before. Not if this came too late.
+        return f"order {data['orderNo']}  period {data['cycleNo']} is due {data['expectPayTime']}"
+    return "a type that is not known here"
+
+
 class Receiver(BaseHTTPRequestHandler):
     channel = None
     dealt_with = set()  # in earnest: in the database, in the transaction of what an event changes, for 30 days
@@ -37,8 +49,7 @@ class Receiver(BaseHTTPRequestHandler):
         if event_id in self.dealt_with:
             return print(f"again     {event_id}, retryNo {event['retryNo']}: it was dealt with", flush=True)
         self.dealt_with.add(event_id)
-        what = f"period {data['cycleNo']} {data['paymentStatus']}" if "paymentStatus" in data else data["orderStatus"]
-        about = f"{event['occurredAt']}  {event['eventType']}  order {data['orderNo']}  {what}"
+        about = f"{event['occurredAt']}  {event['eventType']}  {tell(event['eventType'], data)}"
         print(f"event     {event_id}  {about}", flush=True)
 
     def answer(self, status, code):

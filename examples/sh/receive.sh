@@ -42,7 +42,14 @@ if ! mkdir "$channel_file.events/$(printf '%s' "$event_id" | to_hex)" 2>/dev/nul
   say "again     $event_id, retryNo $(of retryNo): it was dealt with"
   reply '200 OK' 0
 fi
-what=$(of orderStatus)
-[ -n "$what" ] || what="period $(of cycleNo) $(of paymentStatus)"
-say "event     $event_id  $(of occurredAt)  $(of eventType)  order $(of orderNo)  $what"
+event_type=$(of eventType)
+case $event_type in
+  order.status.changed) what="order $(of orderNo)  $(of orderStatus)" ;;
+  payment.status.changed) what="order $(of orderNo)  period $(of cycleNo) $(of paymentStatus)" ;;
+  # In earnest the user is told, with redeemUrl, where the subscription can be ended before. Not if this came too late.
+  payment.upcoming) what="order $(of orderNo)  period $(of cycleNo) is due $(of expectPayTime)" ;;
+  # Later versions may have more types: they are acknowledged, too.
+  *) what='a type that is not known here' ;;
+esac
+say "event     $event_id  $(of occurredAt)  $event_type  $what"
 reply '200 OK' 0 # within 5 s: whatever takes longer is done afterwards

@@ -47,12 +47,18 @@ export function createEventReceiver({ channel, store, selling }) {
   }
 }
 
-/** What the timeline shows, and no more. */
+/** What the timeline shows, and no more. Of a type that is not known here that it came, and nothing else. */
 const inShort = ({ eventId, eventType, occurredAt, data }) => ({
   eventId,
   eventType,
   occurredAt,
-  ...(eventType === 'payment.status.changed'
-    ? { cycleNo: data.cycleNo, status: data.paymentStatus }
-    : { status: data.orderStatus }),
+  ...tell(eventType, data),
 });
+
+function tell(eventType, { orderStatus, paymentStatus, cycleNo, expectPayTime }) {
+  if (eventType === 'order.status.changed') return { status: orderStatus };
+  if (eventType === 'payment.status.changed') return { cycleNo, status: paymentStatus };
+  // In earnest the user is written to, with data.redeemUrl, where the subscription can be ended before.
+  if (eventType === 'payment.upcoming') return { cycleNo, dueAt: expectPayTime };
+  return {};
+}

@@ -331,6 +331,13 @@ ${paymentRecords.map(
 </table>
 </section>`;
 
+/** Later versions of the service may tell more than a status. */
+const happened = ({ cycleNo, status, dueAt }) => {
+  if (dueAt !== undefined) return html`Period ${cycleNo} is due on ${date(dueAt)}`;
+  if (cycleNo !== undefined) return html`Period ${cycleNo} ${badge(PERIOD_WORDS[status])}`;
+  return status === undefined ? 'Something else happened' : html`Subscription ${badge(ORDER_WORDS[status])}`;
+};
+
 const timeline = (visit, order, { appId, eventsUrl }) => html`<section class="card">
 <h2>Events received</h2>
 ${
@@ -342,8 +349,8 @@ ${
   ${appId} ${eventsUrl}</pre>`
     : html`<ol class="timeline">
 ${order.events.map(
-  ({ eventId, eventType, occurredAt, cycleNo, status }) =>
-    html`<li>${cycleNo === undefined ? html`Subscription ${badge(ORDER_WORDS[status])}` : html`Period ${cycleNo} ${badge(PERIOD_WORDS[status])}`}<small>${occurredAt}, ${eventType}, event ${eventId}</small></li>\n`,
+  (event) =>
+    html`<li>${happened(event)}<small>${event.occurredAt}, ${event.eventType}, event ${event.eventId}</small></li>\n`,
 )}
 </ol>`
 }

@@ -1,31 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PerennialClient, type PerennialClientOptions } from '../src/index.js';
-import { answer, caught, NOW, ok, type Peer, SECRETS, startPeer, testClient } from './support.js';
+import { answer, caught, NOW, ORDER, ok, type Peer, SECRETS, startPeer, testClient } from './support.js';
 
 let peer: Peer;
 beforeAll(async () => {
   peer = await startPeer();
 });
 afterAll(() => peer.close());
-beforeEach(() => {
-  peer.asked.length = 0;
-  peer.tokensAsked.length = 0;
-  peer.play(ok());
-});
-
-const order = {
-  settlementMode: 'CHANNEL_COLLECT',
-  externalOrderNo: 'order-1',
-  productCode: 'TEST_SPU_001',
-  channelUserId: 'user-1',
-  mobile: '13800000001',
-} as const;
+beforeEach(() => peer.startAnew());
 
 const create = (body: unknown, options?: unknown) =>
-  testClient(peer).client.orders.create(body as typeof order, options as undefined);
+  testClient(peer).client.orders.create(body as typeof ORDER, options as undefined);
 
 describe('a body', () => {
-  const circle: Record<string, unknown> = { ...order };
+  const circle: Record<string, unknown> = { ...ORDER };
   circle['self'] = circle;
   let deep: unknown = [];
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
@@ -34,14 +22,14 @@ describe('a body', () => {
     ['nothing', null, 'the body of orders/create must be an object'],
     ['a list', [], 'the body of orders/create must be an object'],
     ['a text', 'x', 'the body of orders/create must be an object'],
-    ['a BigInt', { ...order, cycles: 1n }, 'cycles must not be a BigInt: JSON has none'],
-    ['no number', { ...order, within: { cycles: Number.NaN } }, 'cycles must not be NaN'],
-    ['no end', { ...order, cycles: Number.POSITIVE_INFINITY }, 'cycles must not be Infinity'],
-    ['half of a character', { ...order, mobile: '\ud83d' }, 'mobile holds half of a character'],
-    ['an object to be encrypted', { ...order, mobile: {} }, 'mobile must be a string'],
-    ['a card where none is expected', { ...order, bankCardNo: '6222' }, 'bankCardNo has no place here'],
+    ['a BigInt', { ...ORDER, cycles: 1n }, 'cycles must not be a BigInt: JSON has none'],
+    ['no number', { ...ORDER, within: { cycles: Number.NaN } }, 'cycles must not be NaN'],
+    ['no end', { ...ORDER, cycles: Number.POSITIVE_INFINITY }, 'cycles must not be Infinity'],
+    ['half of a character', { ...ORDER, mobile: '\ud83d' }, 'mobile holds half of a character'],
+    ['an object to be encrypted', { ...ORDER, mobile: {} }, 'mobile must be a string'],
+    ['a card where none is expected', { ...ORDER, bankCardNo: '6222' }, 'bankCardNo has no place here'],
     ['itself', circle, 'circular structure'],
-    ['too many levels', { ...order, deep }, 'the body is nested too deeply'],
+    ['too many levels', { ...ORDER, deep }, 'the body is nested too deeply'],
   ])('with %s is refused by name, and not sent', async (_, body, said) => {
     const error = await caught(create(body));
     expect(error).toBeInstanceOf(TypeError);
@@ -52,7 +40,7 @@ describe('a body', () => {
 
   it('is sent as JSON has it: dates as text, undefined not at all, every name as a name', async () => {
     const names = JSON.parse('{"__proto__":{"a":1},"constructor":1}');
-    await create({ ...order, mobile: undefined, at: new Date(NOW), ...names });
+    await create({ ...ORDER, mobile: undefined, at: new Date(NOW), ...names });
     expect(peer.asked[0]?.body).toBe(
       '{"settlementMode":"CHANNEL_COLLECT","externalOrderNo":"order-1","productCode":"TEST_SPU_001",' +
         '"channelUserId":"user-1","at":"2026-01-01T00:00:00.000Z","__proto__":{"a":1},"constructor":1}',
@@ -62,15 +50,15 @@ describe('a body', () => {
 
 describe('a call', () => {
   it('does without options that are null, and refuses a signal that is none', async () => {
-    await create(order, null);
-    await create(order, { signal: null });
+    await create(ORDER, null);
+    await create(ORDER, { signal: null });
     expect(peer.asked).toHaveLength(2);
-    expect(await caught(create(order, { signal: {} }))).toEqual(new TypeError('signal must be an AbortSignal'));
+    expect(await caught(create(ORDER, { signal: {} }))).toEqual(new TypeError('signal must be an AbortSignal'));
   });
 
   it('that was given up before it began asks for nothing, and says why', async () => {
     const reason = new Error('enough');
-    expect(await caught(create(order, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(await caught(create(ORDER, { signal: AbortSignal.abort(reason) }))).toBe(reason);
     expect([...peer.asked, ...peer.tokensAsked]).toEqual([]);
   });
 
@@ -84,9 +72,9 @@ describe('a call', () => {
     ['reject', () => Promise.reject(new Error('no'))],
   ])('succeeds and fails as it would when its hooks %s', async (_, hook) => {
     const { client } = testClient(peer, { onRequest: hook, onResponse: hook });
-    expect(await client.orders.create(order)).toEqual({ orderNo: '1' });
+    expect(await client.orders.create(ORDER)).toEqual({ orderNo: '1' });
     peer.play(answer(200, '420001'));
-    expect(await caught(client.orders.create(order))).toMatchObject({ name: 'SUBSCRIPTION_NOT_FOUND' });
+    expect(await caught(client.orders.create(ORDER))).toMatchObject({ name: 'SUBSCRIPTION_NOT_FOUND' });
   });
 
   it('made twice at once under one key is the same request, and both have its outcome', async () => {
@@ -98,7 +86,7 @@ describe('a call', () => {
       }),
     );
     const options = { idempotencyKey: 'mine' };
-    const both = await Promise.all([client.orders.create(order, options), client.orders.create(order, options)]);
+    const both = await Promise.all([client.orders.create(ORDER, options), client.orders.create(ORDER, options)]);
     expect(both).toEqual([{ orderNo: '1' }, { orderNo: '1' }]);
     expect(new Set(peer.asked.map(({ body }) => body)).size).toBe(1);
     expect(waits).toEqual([1000]);

@@ -7,10 +7,7 @@ beforeAll(async () => {
   peer = await startPeer();
 });
 afterAll(() => peer.close());
-beforeEach(() => {
-  peer.asked.length = 0;
-  peer.tokensAsked.length = 0;
-});
+beforeEach(() => peer.startAnew());
 
 const text =
   (body: string | Buffer, status = 200, headers: Record<string, string> = {}): Move =>

@@ -1,27 +1,27 @@
 import { decryptField } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isPerennialError, PerennialConnectionError, PerennialError } from '../src/index.js';
-import { answer, caught, NOW, ok, type Peer, reset, SECRETS, silence, startPeer, testClient } from './support.js';
+import {
+  answer,
+  caught,
+  NOW,
+  ORDER,
+  ok,
+  type Peer,
+  reset,
+  SECRETS,
+  silence,
+  startPeer,
+  testClient,
+} from './support.js';
 
 let peer: Peer;
 beforeAll(async () => {
   peer = await startPeer();
 });
 afterAll(() => peer.close());
-beforeEach(() => {
-  peer.asked.length = 0;
-  peer.tokensAsked.length = 0;
-  peer.nonces.length = 0;
-  peer.play(ok());
-});
+beforeEach(() => peer.startAnew());
 
-const order = {
-  settlementMode: 'CHANNEL_COLLECT',
-  externalOrderNo: 'order-1',
-  productCode: 'TEST_SPU_001',
-  channelUserId: 'user-1',
-  mobile: '13800000001',
-} as const;
 const fault = answer(500, '500001');
 const AT_7_S = new Date(NOW + 7000).toUTCString();
 const keys = () => peer.asked.map(({ headers }) => headers['idempotency-key']);
@@ -50,7 +50,7 @@ describe('sent again', () => {
     async (_, moves, expected) => {
       peer.play(...moves);
       const { client, waits } = testClient(peer);
-      expect(await client.orders.create(order)).toEqual({ orderNo: '1' });
+      expect(await client.orders.create(ORDER)).toEqual({ orderNo: '1' });
       expect(waits).toEqual(expected);
       expect(peer.asked).toHaveLength(moves.length);
       expect(new Set(peer.asked.map(({ body }) => body)).size).toBe(1);
@@ -69,7 +69,7 @@ describe('sent again', () => {
       reset(asked, response);
     });
     try {
-      const error = await caught(testClient(peer).client.orders.create(order));
+      const error = await caught(testClient(peer).client.orders.create(ORDER));
       expect(error).toBeInstanceOf(PerennialConnectionError);
       expect(keys()[0]).toBeDefined();
       expect(error).toMatchObject({ endpoint: 'orders/create', idempotencyKey: keys()[0], attempts: 1 });
@@ -86,7 +86,7 @@ describe('sent again', () => {
     const usual = peer.token;
     peer.token = answer(200, '0', { data });
     try {
-      const error = await caught(testClient(peer).client.orders.create(order));
+      const error = await caught(testClient(peer).client.orders.create(ORDER));
       const said = 'auth/token: something that is not the service answered with HTTP 200: check baseUrl';
       expect(error).toBeInstanceOf(PerennialConnectionError);
       expect(error).toMatchObject({ reason: 'unreadable-answer', message: said, attempts: 0, httpStatus: 200 });
@@ -99,7 +99,7 @@ describe('sent again', () => {
   it('three times at most, or as often as was said', async () => {
     peer.play(fault);
     const { client, waits, notices } = testClient(peer);
-    const error = await caught(client.orders.create(order));
+    const error = await caught(client.orders.create(ORDER));
     expect(error).toMatchObject({
       name: 'INTERNAL_ERROR',
       code: '500001',
@@ -156,7 +156,7 @@ describe('no answer', () => {
   it('that is broken off names its cause, and under which key to go on', async () => {
     peer.play(reset);
     const error = await caught(
-      testClient(peer, { retries: 0 }).client.orders.create(order, { idempotencyKey: 'mine' }),
+      testClient(peer, { retries: 0 }).client.orders.create(ORDER, { idempotencyKey: 'mine' }),
     );
     expect(error).toMatchObject({
       reason: 'connection',
@@ -201,12 +201,12 @@ describe('the token', () => {
     peer.play((asked, response) =>
       asked.headers.authorization === 'Bearer token-1' ? answer(401, code)(asked, response) : ok()(asked, response),
     );
-    await Promise.all(Array.from({ length: 5 }, () => client.orders.create(order)));
+    await Promise.all(Array.from({ length: 5 }, () => client.orders.create(ORDER)));
     expect(peer.tokensAsked).toHaveLength(2);
     expect(waits).toEqual([]);
 
     peer.play(answer(401, code));
-    expect(await caught(client.orders.create(order))).toMatchObject({ code, attempts: 2 });
+    expect(await caught(client.orders.create(ORDER))).toMatchObject({ code, attempts: 2 });
     expect(peer.tokensAsked).toHaveLength(3);
   });
 
@@ -339,7 +339,7 @@ describe('the body', () => {
   it('with something else than text to be encrypted is not sent', async () => {
     const { client } = testClient(peer);
     const mobile = 13800000001 as unknown as string;
-    expect(await caught(client.orders.create({ ...order, mobile }))).toEqual(new TypeError('mobile must be a string'));
+    expect(await caught(client.orders.create({ ...ORDER, mobile }))).toEqual(new TypeError('mobile must be a string'));
     expect(peer.asked).toEqual([]);
   });
 
@@ -357,7 +357,7 @@ describe('the body', () => {
 describe('the answer', () => {
   it('is whole with send, and says whether it was given before', async () => {
     peer.play(answer(200, '0', { data: { orderNo: '9' }, headers: { 'Idempotency-Replayed': 'true' } }));
-    const whole = await testClient(peer).client.send('orders/create', order, {
+    const whole = await testClient(peer).client.send('orders/create', ORDER, {
       requestId: 'mine',
       idempotencyKey: 'key',
     });

@@ -12,6 +12,15 @@ export const SECRETS = {
 
 export const NOW = 1_767_225_600_000;
 
+/** An order that any service takes. */
+export const ORDER = {
+  settlementMode: 'CHANNEL_COLLECT',
+  externalOrderNo: 'order-1',
+  productCode: 'TEST_SPU_001',
+  channelUserId: 'user-1',
+  mobile: '13800000001',
+} as const;
+
 export const paymentEvent = (eventId: string, mobile: string | null = '13800000001'): WebhookEvent => ({
   eventId,
   eventType: 'payment.status.changed',
@@ -92,6 +101,8 @@ export interface Peer {
   readonly wronglySigned: string[];
   /** What comes next, one for each request beside tokens; then the last one stays. */
   play(...moves: Move[]): void;
+  /** Forgets what was asked, and answers well again. */
+  startAnew(): void;
   token: Move;
   close(): Promise<void>;
 }
@@ -122,6 +133,10 @@ export async function startPeer(): Promise<Peer> {
     wronglySigned: [],
     play(...next) {
       moves = next;
+    },
+    startAnew() {
+      for (const kept of [peer.asked, peer.tokensAsked, peer.nonces]) kept.length = 0;
+      peer.play(ok());
     },
     token: (asked, response) =>
       ok({ accessToken: `token-${peer.tokensAsked.length}`, expiresIn: '7200', expiresAt: '' })(asked, response),

@@ -1,5 +1,5 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -15,18 +15,21 @@ const FILE_SYSTEMS = new Map([
 const WRITES = 50;
 
 /** What the figures depend on: without it they say nothing about another machine. */
-export async function machineFacts(dataDir) {
+export async function machineFacts() {
   const [cpu] = os.cpus();
-  const { type } = await statfs(dataDir);
-  return {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
+  const { type } = await statfs(folder);
+  const facts = {
     cores: os.availableParallelism(),
     cpu: cpu?.model.trim() || 'unknown',
     node: process.version,
     system: `${os.type()} ${os.release()}`,
     fileSystem: FILE_SYSTEMS.get(type) ?? `type 0x${type.toString(16)}`,
-    syncMs: syncMs(path.join(dataDir, 'sync-probe')),
+    syncMs: syncMs(path.join(folder, 'sync-probe')),
     loadAverage: os.loadavg()[0] ?? 0,
   };
+  await rm(folder, { recursive: true, force: true });
+  return facts;
 }
 
 /** Every admission commits, so one client alone never waits less than this. */

@@ -4,11 +4,11 @@ import { UsageError } from './options.mjs';
 const MOST = 20_000_000;
 
 /**
- * The options of a kind of bench: numbers by name, some of its rows, and what all kinds have. Undefined: help was asked for.
+ * The options of a kind of bench: numbers by name, some of its rows, texts by name, and what all kinds have. Undefined: help was asked for.
  * `numbers` says of each its default and, where that is another, the default of --full and the most it may be.
  */
-export function readKindOptions(args, { numbers, rows: all, usualRows = all }) {
-  const values = parse(args, Object.keys(numbers));
+export function readKindOptions(args, { numbers, rows: all, usualRows = all, texts = [] }) {
+  const values = parse(args, [...Object.keys(numbers), ...texts]);
   if (values.help) return undefined;
   const read = ([name, { usual, full = usual, most = MOST }]) => {
     const value = Number(values[name] ?? (values.full ? full : usual));
@@ -20,22 +20,21 @@ export function readKindOptions(args, { numbers, rows: all, usualRows = all }) {
   if (unknown !== undefined) throw new UsageError(`there is no row "${unknown}"`);
   return {
     ...Object.fromEntries(Object.entries(numbers).map(read)),
+    ...Object.fromEntries(texts.map((name) => [name, values[name]])),
     rows: new Set(rows),
     postgres: values.postgres,
-    json: values.json,
   };
 }
 
-function parse(args, numbers) {
+function parse(args, named) {
   try {
     const { values } = parseArgs({
       args,
       options: {
-        ...Object.fromEntries(numbers.map((name) => [name, { type: 'string' }])),
+        ...Object.fromEntries(named.map((name) => [name, { type: 'string' }])),
         full: { type: 'boolean', default: false },
         rows: { type: 'string' },
         postgres: { type: 'string' },
-        json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     });

@@ -1,17 +1,22 @@
 // npm run bench: the service on a database of its own, beside a bare fastify route or pgbench, on this machine only.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ENDPOINTS } from '@perennial/wire';
 import { authenticationAlone } from './authentication.mjs';
 import { openBeside, provisionChannel, provisionInstitution, tokenOf } from './channel.mjs';
+import { CannotCompare, compareWithBaseline, writeBaseline } from './compare.mjs';
 import * as consoleReads from './console/main.mjs';
 import * as deliveries from './deliveries/main.mjs';
 import { machineFacts } from './facts.mjs';
+import * as growth from './growth/main.mjs';
+import { keepRows } from './kept-rows.mjs';
 import { bareTarget, measureRow, serviceTarget, warmUp } from './measure.mjs';
 import { HELP, readOptions, UsageError } from './options.mjs';
 import { makeOrders, textsOf, walBytes } from './orders.mjs';
+import { documentOf } from './outcome.mjs';
+import { OUTPUT_HELP, takeOutputOptions } from './output-options.mjs';
 import * as overload from './overload/main.mjs';
 import { findPgbench, pgbench } from './pgbench.mjs';
 import { processes } from './processes.mjs';
@@ -23,110 +28,122 @@ import { ownTexts, scriptOf } from './script.mjs';
 import { answerOf, call } from './signed.mjs';
 import { authenticationTable, factsText, resultTable } from './table.mjs';
 
-async function bench({ seconds, runs, rows, logLevel, profile }, running, say) {
+async function bench({ seconds, runs, rows, workers, logLevel, profile }, { running, keep }) {
+  const facts = { ...(await machineFacts()), logLevel };
+  const kept = keep(async () => {
+    const stage = await openStage({ logLevel, profile, workers }, running);
+    facts.postgres = stage.postgres;
+    return stage;
+  });
+  for (const row of rows) {
+    const { name, kind, connections, beside } = row;
+    await kept.measure({ row: name, kind, connections, beside }, (stage) => measureOn(stage, row, { seconds, runs }));
+  }
+  await kept.close();
+  return { facts, seconds, runs, results: kept.results, authentication: authenticationCost(kept.results) };
+}
+
+/** The service on a database of its own with a channel, and what sends requests to it. */
+async function openStage({ logLevel, profile, workers }, running) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
   let beside;
-  try {
-    const facts = await machineFacts(dataDir);
-    const service = await running.startService({ dataDir, logLevel, profile });
-    beside = await openBeside(dataDir);
-    const provisioned = await provision({ rows, dataDir, beside, running, ...service });
-    const { channel, institutionPid } = provisioned;
-    const load = running.startLoad();
-    const references = {
-      bare: [await bareReference({ rows, running, channel, load, ...service })],
-      pgbench: await pgbenchReferences({ rows, beside, channel, dataDir, ...service }),
-    };
-    const written = () => walBytes(beside.database);
-    const target = serviceTarget({ ...service, institutionPid, walBytes: written, load });
-    const warm = new Set();
-    const results = [];
-    for (const row of rows) {
-      const parts = { service: target, references: references[row.beside], load, channel, seconds, runs };
-      say(`  ${row.name}: ${runs} x ${seconds} s, ${parts.references.length > 0 ? TOGETHER[row.beside] : MISSING}\n`);
-      if (!warm.has(row.kind)) await warmUp(row, parts);
-      warm.add(row.kind);
-      results.push(await measureRow(row, parts));
-    }
-    const alone = authenticationAlone({ row: ROWS[0], channel, vault: beside.vault });
-    return {
-      facts: { ...facts, postgres: provisioned.postgres, logLevel },
-      seconds,
-      runs,
-      results,
-      authentication: authenticationCost(results, alone),
-    };
-  } finally {
+  const close = async () => {
     await beside?.close().catch(() => undefined);
     await running.stop();
     await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const service = await running.startService({ dataDir, logLevel, profile, workers });
+    beside = await openBeside(dataDir);
+    const channel = await provisionChannel(beside);
+    channel.token = await tokenOf(service.baseUrl, channel);
+    const [{ version }] = await beside.database.query(`select current_setting('server_version') as version`);
+    const shared = { dataDir, running, beside, channel, load: running.startLoad(), ...service };
+    return { ...shared, postgres: version, references: new Map(), made: new Map(), close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 
-const TOGETHER = { bare: 'in turn with the bare route', pgbench: 'in turn with pgbench' };
-const MISSING = 'alone, as pgbench is missing (Debian: postgresql-contrib or postgresql-15)';
-
-/** A channel with all that the rows need. */
-async function provision({ rows, dataDir, baseUrl, beside, running }) {
-  const channel = await provisionChannel(beside);
-  const institutionPid = rows.some((row) => row.needsInstitution)
-    ? await provisionInstitution(beside, (key) =>
-        running.startInstitution({ dataDir: path.join(dataDir, 'institution'), key }),
-      )
-    : undefined;
-  const orders = rows.some((row) => row.needsOrders) ? await makeOrders(beside.database, channel.channelId) : undefined;
-  if (rows.some((row) => row.needsRedeemable)) await makeRedeemable(beside.database, channel.channelId);
-  const [{ version }] = await beside.database.query(`select current_setting('server_version') as version`);
-  const token = await tokenOf(baseUrl, channel);
-  return { channel: { ...channel, token, orders }, institutionPid, postgres: version };
+async function measureOn(stage, row, { seconds, runs }) {
+  const { baseUrl, pid, beside, channel, load, references } = stage;
+  const institutionPid = await provisionFor(stage, row);
+  const isFirst = !references.has(row.kind);
+  if (isFirst) references.set(row.kind, await REFERENCES[row.beside](stage, row));
+  const service = serviceTarget({ pid, baseUrl, institutionPid, walBytes: () => walBytes(beside.database), load });
+  const parts = { service, references: references.get(row.kind), load, channel, seconds, runs };
+  if (isFirst) await warmUp(row, parts);
+  const measured = await measureRow(row, parts);
+  const alone = () => authenticationAlone({ row: ROWS[0], channel, vault: beside.vault });
+  return { ...measured, ...(row.kind === 'products/list' ? { alone: alone() } : {}) };
 }
 
-async function bareReference({ rows, running, baseUrl, channel, load }) {
-  const answers = {};
-  for (const row of rows.filter(({ beside }) => beside === 'bare')) {
-    answers[row.path ?? ENDPOINTS[row.endpoint].path] = await answerOf(baseUrl, row, channel);
-  }
-  return bareTarget({ ...(await running.startBare(answers)), load });
+/** What the row needs and no row before it has had made. */
+async function provisionFor({ made, dataDir, beside, running, channel }, row) {
+  const once = async (name, make) => {
+    if (!made.has(name)) made.set(name, await make());
+    return made.get(name);
+  };
+  if (row.needsOrders) channel.orders = await once('orders', () => makeOrders(beside.database, channel.channelId));
+  if (row.needsRedeemable) await once('redeemable', () => makeRedeemable(beside.database, channel.channelId));
+  if (!row.needsInstitution) return undefined;
+  const start = (key) => running.startInstitution({ dataDir: path.join(dataDir, 'institution'), key });
+  return once('institution', () => provisionInstitution(beside, start));
+}
+
+const REFERENCES = { bare: bareReferences, pgbench: pgbenchReferences };
+
+async function bareReferences({ running, baseUrl, channel, load }, row) {
+  const answer = await answerOf(baseUrl, row, channel);
+  const bare = await running.startBare({ [row.path ?? ENDPOINTS[row.endpoint].path]: answer });
+  return [bareTarget({ ...bare, load })];
 }
 
 /**
  * Twice: with the statements that one request of the row was recorded with, each request by itself; and with a script by
  * hand that only has the rows, and texts of the size that one real order has.
  */
-async function pgbenchReferences({ rows, beside, baseUrl, channel, dataDir, pid }) {
+async function pgbenchReferences({ beside, baseUrl, channel, dataDir, pid }, row) {
   const program = await findPgbench();
   if (program === undefined) return [];
-  const same = new Map();
-  const alone = new Map();
-  for (const row of rows) {
-    if (row.beside !== 'pgbench' || same.has(row.kind)) continue;
-    const recorded = await recordRequest({ row, channel, beside });
-    const own = await ownTexts(beside.database, recorded, { picks: row.needsOrders });
-    const { text, variables } = scriptOf({ statements: recorded.statements, own });
-    const file = path.join(dataDir, row.script);
-    await writeFile(file, text);
-    same.set(row.kind, { file, variables: { ...variables, ...channel.orders } });
+  const recorded = await recordRequest({ row, channel, beside });
+  const own = await ownTexts(beside.database, recorded, { picks: row.needsOrders });
+  const { text, variables } = scriptOf({ statements: recorded.statements, own });
+  const file = path.join(dataDir, row.script);
+  await writeFile(file, text);
+  const same = { file, variables: { ...variables, ...channel.orders } };
 
-    const { data } = JSON.parse(await call(baseUrl, row, channel));
-    const texts = row.needsOrders ? channel.orders : await textsOf(beside.database, data.orderNo);
-    const byHand = fileURLToPath(new URL(`pgbench/${row.script}`, import.meta.url));
-    alone.set(row.kind, { file: byHand, variables: { channel: channel.channelId, ...texts } });
-  }
+  const { data } = JSON.parse(await call(baseUrl, row, channel));
+  const texts = row.needsOrders ? channel.orders : await textsOf(beside.database, data.orderNo);
+  const byHand = fileURLToPath(new URL(`pgbench/${row.script}`, import.meta.url));
+  const alone = { file: byHand, variables: { channel: channel.channelId, ...texts } };
+
   const shared = { program, url: beside.url, servicePid: pid };
-  return [pgbench({ ...shared, name: 'same', scripts: same }), pgbench({ ...shared, name: 'rows', scripts: alone })];
+  return [
+    pgbench({ ...shared, name: 'same', scripts: new Map([[row.kind, same]]) }),
+    pgbench({ ...shared, name: 'rows', scripts: new Map([[row.kind, alone]]) }),
+  ];
 }
 
-function authenticationCost(results, { signature, token }) {
-  const row = results.find((result) => result.kind === 'products/list');
-  const node = row && row.measured.cpu - row.references[0].measured.cpu;
-  return {
-    row: row?.name,
-    node,
-    signature,
-    token,
-    rest: node - signature - token,
-    postgres: row?.measured.postgresCpu,
-  };
+function authenticationCost(results) {
+  const found = results.find(({ alone }) => alone !== undefined);
+  if (found === undefined) return {};
+  const { row, measured, references, alone } = found;
+  const node = measured.cpu - references[0].measured.cpu;
+  return { row, node, ...alone, rest: node - alone.signature - alone.token, postgres: measured.postgresCpu };
+}
+
+/** The rate and the CPU of all processes, each beside that of what was measured in turn with it. */
+function ratiosOf({ results }) {
+  const cpuOf = ({ cpu = 0, postgresCpu = 0, loadCpu = 0 }, beside) =>
+    beside === 'pgbench' ? cpu + postgresCpu + loadCpu : cpu + postgresCpu;
+  return results.flatMap(({ row, beside, measured, references = [] }) =>
+    references.flatMap(({ name, ratio, measured: reference }) => [
+      { row, of: name, ratio },
+      { row, of: `${name}, CPU`, ratio: cpuOf(reference, beside) / cpuOf(measured, beside) },
+    ]),
+  );
 }
 
 const legend = (
@@ -142,53 +159,72 @@ statement. pgbench runs on the same database with the clients that suit it best,
 `;
 
 function report({ facts, seconds, runs, results, authentication }) {
-  const tables = Object.keys(TOGETHER).map((beside) => resultTable(results, beside));
+  const tables = Object.keys(REFERENCES).map((beside) => resultTable(results, beside));
   const lines = [
     factsText(facts),
     ...tables.filter((table) => table !== undefined),
     legend(runs, seconds),
     authenticationTable(authentication),
   ];
-  if (authentication.row === undefined) lines.push('n/a: products/list was not among the rows.\n');
+  if (authentication.row === undefined) lines.push('n/a: products/list was not measured.\n');
   else lines.push(`From the row ${authentication.row}.\n`);
   return lines.join('\n');
 }
 
-/** `npm run bench -- renewals`, `-- deliveries`, `-- overload` and `-- console` have options and a table of their own. */
-const KINDS = new Map(Object.entries({ renewals, deliveries, overload, console: consoleReads }));
+/** `npm run bench -- renewals` and the others have options and a table of their own. */
+const KINDS = new Map(Object.entries({ renewals, deliveries, overload, console: consoleReads, growth }));
 const asked = process.argv.slice(2);
-const named = KINDS.get(asked[0]);
-const kind = named ?? { HELP, readOptions, bench, report };
+const name = KINDS.has(asked[0]) ? asked[0] : 'requests';
+const kind = KINDS.get(name) ?? { HELP, readOptions, bench, report, ratiosOf };
+const say = (text) => process.stderr.write(text);
 
 async function main(args) {
-  const options = kind.readOptions(args);
+  const { rest, ...output } = takeOutputOptions(args);
+  const options = kind.readOptions(rest);
   if (!options) {
-    process.stdout.write(kind.HELP);
+    process.stdout.write(`${kind.HELP}${OUTPUT_HELP}`);
     return;
   }
-  const say = (text) => process.stderr.write(text);
-  const running = processes();
-  let interrupted = false;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    // What is being waited for fails once the processes are gone, and the folder is removed on the way out.
-    process.on(signal, () => {
-      interrupted = true;
-      void running.stop();
-    });
-  }
-  try {
-    const result = await kind.bench(options, running, say);
-    if (options.json) process.stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
-    (options.json ? process.stderr : process.stdout).write(`\n${kind.report(result)}`);
-  } catch (error) {
-    say(interrupted ? 'bench: stopped\n' : `${running.output()}bench: ${error.stack}\n`);
-    process.exitCode = interrupted ? 130 : 1;
-  }
+  const document = output.from ? JSON.parse(await readFile(output.from, 'utf8')) : await measure(options, output);
+  if (document.rows.some(({ failure }) => failure !== undefined)) process.exitCode ||= 1;
+  if (output.writeBaseline) await writeBaseline(output.writeBaseline, document);
+  if (!output.compare || process.exitCode === 130) return;
+  const { text, isWorse } = await compareWithBaseline(output.compare, document, output.tolerance);
+  (output.json === true ? process.stderr : process.stdout).write(`\n${text}`);
+  if (isWorse) process.exitCode ||= 2;
 }
 
-await main(named ? asked.slice(1) : asked).catch((error) => {
-  process.stderr.write(
-    error instanceof UsageError ? `bench: ${error.message}\n\n${kind.HELP}` : `bench: ${error.stack}\n`,
-  );
+/** What was measured is printed, whatever happened to the rest. */
+async function measure(options, { json, limitSeconds }) {
+  const running = processes();
+  let interrupted = false;
+  // The row that is being measured fails by it, and what it has left is ended and removed on the way out.
+  const interruption = new Promise((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+      process.on(signal, () => {
+        interrupted = true;
+        reject(new Error('stopped'));
+      });
+    }
+  });
+  interruption.catch(() => undefined);
+  const keep = (open) => keepRows({ open, running, say, limitSeconds, interruption, isInterrupted: () => interrupted });
+  const result = await kind.bench(options, { running, keep, say });
+  const document = documentOf({ kind: name, options, result, ratios: kind.ratiosOf(result) });
+  const text = `${JSON.stringify(document, undefined, 2)}\n`;
+  if (json === true) process.stdout.write(text);
+  else if (json !== undefined) await writeFile(json, text);
+  (json === true ? process.stderr : process.stdout).write(`\n${kind.report(result)}`);
+  if (interrupted) {
+    say('bench: stopped\n');
+    process.exitCode = 130;
+  }
+  return document;
+}
+
+await main(name === 'requests' ? asked : asked.slice(1)).catch((error) => {
+  const isUsage = error instanceof UsageError;
+  say(`bench: ${isUsage || error instanceof CannotCompare ? error.message : error.stack}\n`);
+  if (isUsage) say(`\n${kind.HELP}${OUTPUT_HELP}`);
   process.exitCode = 1;
 });

@@ -31,10 +31,6 @@ export async function measureRow(row, { service, references, load, channel, seco
     turns.push({ beside, measured: await service.measure(row, seconds) });
   }
   return {
-    name: row.name,
-    kind: row.kind,
-    connections: row.connections,
-    beside: row.beside,
     measured: medians(turns.map((turn) => turn.measured)),
     references: references.map(({ name }, index) => {
       const ratios = turns.map(({ beside, measured }) => measured.rate / beside[index].rate);

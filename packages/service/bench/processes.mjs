@@ -29,6 +29,7 @@ export function processes() {
   const started = [];
   const outputs = [];
   let stopping = Promise.resolve();
+  let onDeath = () => undefined;
 
   function keep(name, child) {
     const one = { name, child, pid: child.pid, output: '' };
@@ -37,6 +38,9 @@ export function processes() {
         one.output = (one.output + text).slice(-TAIL_CHARS);
       });
     }
+    child.once('exit', (code, signal) => {
+      if (!one.isEnding) onDeath(new Error(`${name} ended with ${signal ?? code}`));
+    });
     one.ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve(`${name} ended with ${signal ?? code}`));
       // Also what a message to an ended process comes to.
@@ -51,7 +55,7 @@ export function processes() {
   const orEnd = (one, answer) => Promise.race([answer, one.ended.then((end) => Promise.reject(new Error(end)))]);
 
   return {
-    async startService({ dataDir, profile, logLevel }) {
+    async startService({ dataDir, profile, logLevel, workers = 1 }) {
       const flags = ['--import', here('end-with-parent.mjs')];
       if (profile !== undefined) flags.push('--cpu-prof', `--cpu-prof-dir=${path.resolve(profile)}`);
       const child = spawn(process.execPath, [...flags, here('../dist/program/main.js')], {
@@ -63,6 +67,7 @@ export function processes() {
           HOST: '127.0.0.1',
           PORT: '0',
           LOG_LEVEL: logLevel,
+          WORKERS: String(workers),
         },
         // A line per request is formatted and written, but reading it would be work that no client causes.
         stdio: ['pipe', logLevel === 'warn' ? 'pipe' : 'ignore', 'pipe'],
@@ -104,8 +109,19 @@ export function processes() {
           return result;
         },
         end: () => stopOne(one),
+        /** As a machine that loses its power would. */
+        kill() {
+          one.isEnding = true;
+          one.child.kill('SIGKILL');
+        },
       };
     },
+
+    /** Fails when one of them ends that nobody has ended: whoever waits for what it does would wait in vain. */
+    watch: () =>
+      new Promise((_, reject) => {
+        onDeath = reject;
+      }),
 
     /** What they wrote last, for the message of a bench that failed. */
     output: () => outputs.map(({ name, output }) => (output === '' ? '' : `--- ${name}\n${output}\n`)).join(''),
@@ -126,7 +142,9 @@ function forked(file) {
 
 const hasEnded = (child) => child.exitCode !== null || child.signalCode !== null;
 
-async function stopOne({ child, pid, ended }) {
+async function stopOne(one) {
+  const { child, pid, ended } = one;
+  one.isEnding = true;
   if (hasEnded(child)) return;
   const family = descendantsOf(pid);
   child.kill('SIGTERM');

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { encryptField } from '@perennial/wire';
+import { FIRST_ORDER, placeAtFirstChannel, userOf } from './growth/load.mjs';
 import { claimBenefit, openPage } from './redeem.mjs';
 
 /** The payment channel of mode A: the reference institution, a process of its own behind the bridge. */
@@ -65,12 +66,40 @@ const KINDS = [
   },
 ];
 
-export const ROWS = KINDS.flatMap(({ connections: all, ...row }) =>
-  all.map((connections) => ({ ...row, connections, name: `${row.kind} x${connections}` })),
-);
+/** What is sent to a database that grows: to the orders that were loaded, of which the channel has a third. */
+const GROWTH_KINDS = [
+  {
+    kind: 'growth create',
+    endpoint: 'orders/create',
+    connections: [16],
+    body: (channel) => ({ ...newOrder(channel), productCode: 'MONTHLY', settlementMode: 'CHANNEL_COLLECT' }),
+  },
+  {
+    kind: 'growth query',
+    endpoint: 'orders/query',
+    connections: [16],
+    body: ({ orders }) => ({ orderNo: String(FIRST_ORDER + loadedPlace(orders)) }),
+  },
+  {
+    kind: 'growth list',
+    endpoint: 'orders/list',
+    connections: [16],
+    body: ({ orders }) => ({ channelUserId: userOf(loadedPlace(orders)) }),
+  },
+];
+
+const loadedPlace = (orders) => placeAtFirstChannel(randomInt(Math.floor(orders / 3)));
+
+const rowsOf = (kinds) =>
+  kinds.flatMap(({ connections: all, ...row }) =>
+    all.map((connections) => ({ ...row, connections, name: `${row.kind} x${connections}` })),
+  );
+
+export const ROWS = rowsOf(KINDS);
+const GROWTH_ROWS = rowsOf(GROWTH_KINDS);
 
 export function rowNamed(name) {
-  const row = ROWS.find((one) => one.name === name);
+  const row = [...ROWS, ...GROWTH_ROWS].find((one) => one.name === name);
   if (!row) throw new Error(`there is no row ${name}`);
   return row;
 }

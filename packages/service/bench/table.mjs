@@ -34,12 +34,18 @@ const columnsOf = (beside) => [
   { head: 'non-2xx', of: ({ failed }) => String(failed), beside: 'bare' },
 ];
 
+/** The cells of a result, or why there is none. */
+export const cellsOr = (columns) => (result) =>
+  result.failure === undefined
+    ? columns.map(({ of }) => of(result))
+    : { label: columns[0].of(result), note: `failed: ${result.failure}` };
+
 /** The rows with those references, each under what was measured in turn with it. Undefined when there are none. */
 export function resultTable(results, beside) {
   const rows = results.filter((result) => result.beside === beside);
   if (rows.length === 0) return undefined;
   const columns = columnsOf(beside).filter((column) => (column.beside ?? beside) === beside);
-  const lines = rows.flatMap(({ kind, connections, measured, references }) => [
+  const lines = rows.flatMap(({ kind, connections, measured, references = [], failure }) => [
     ...references.map((reference) => ({
       ...reference.measured,
       label: REFERENCES[beside][reference.name],
@@ -49,10 +55,11 @@ export function resultTable(results, beside) {
       ...measured,
       label: kind,
       connections,
+      failure,
       ratios: new Map(references.map((reference) => [reference.name, reference])),
     },
   ]);
-  return aligned([columns.map(({ head }) => head), ...lines.map((line) => columns.map((column) => column.of(line)))]);
+  return aligned([columns.map(({ head }) => head), ...lines.map(cellsOr(columns))]);
 }
 
 /** What authentication and admission cost a request: what products/list, answered from memory, takes beyond the bare route. */
@@ -71,14 +78,19 @@ export function authenticationTable({ node, signature, token, rest, postgres }) 
 export function factsText({ cores, cpu, node, system, postgres, fileSystem, syncMs, loadAverage, logLevel }) {
   return (
     `${cores} cores (${cpu}), load average at the start ${loadAverage.toFixed(2)}; ${system}; Node ${node}; ` +
-    `PostgreSQL ${postgres} on ${fileSystem}, fdatasync ${syncMs.toFixed(2)} ms; LOG_LEVEL=${logLevel}\n`
+    `PostgreSQL ${postgres ?? '(did not start)'} on ${fileSystem}, fdatasync ${syncMs.toFixed(2)} ms; LOG_LEVEL=${logLevel}\n`
   );
 }
 
+/** Each row has a cell for every column, or is a label with a note in place of the other cells, as long as that may be. */
 export function aligned(rows) {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const cellsOf = (row) => (Array.isArray(row) ? row : [row.label]);
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => cellsOf(row)[column]?.length ?? 0)));
   const line = (row) =>
-    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('  ');
+    [
+      ...cellsOf(row).map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))),
+      ...(Array.isArray(row) ? [] : [row.note]),
+    ].join('  ');
   const rule = widths.map((width) => '-'.repeat(width)).join('  ');
   const [head, ...body] = rows.map(line);
   return `${[head, rule, ...body].join('\n')}\n`;

@@ -21,7 +21,7 @@ import { listAuthorizedPaymentChannels } from './catalog/payment-channels/list-p
 import { createCatalog } from './catalog/products/catalog.js';
 import { listAuthorizedProducts } from './catalog/products/list-products-sql.js';
 import type { Gateways } from './gateways/gateway-registry.js';
-import { createDescribedRoute, createRoute, type Route } from './http/routes.js';
+import { createDescribedRoute, createOrderRoute, createRoute, type Route } from './http/routes.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
 import type { BusinessCounts } from './platform/metrics/counts.js';
@@ -30,8 +30,10 @@ import type { Environment } from './platform/settings.js';
 import { renderReplacement } from './subscriptions/steps/agreements/replacement-text.js';
 import { createDeductedOrderCreator } from './subscriptions/steps/orders/create-deducted-order.js';
 import { createOrderStore } from './subscriptions/steps/orders/order-store.js';
+import { createKnownDebitSettler } from './subscriptions/steps/payments/settle-known-debits.js';
 import { createAgreementNumbers } from './subscriptions/store/agreements/agreements-sql.js';
 import { createOrderNumbers } from './subscriptions/store/orders/new-orders-sql.js';
+import { findOrderReference } from './subscriptions/store/orders/order-reference.js';
 import { createOrderRenderer } from './subscriptions/store/orders/order-text.js';
 import { createRedeemLinks } from './subscriptions/store/orders/redeem-links.js';
 
@@ -65,6 +67,7 @@ export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceD
     orderNumbers: createOrderNumbers(database),
     agreementNumbers: createAgreementNumbers(database),
     store: createOrderStore(database),
+    settleKnown: createKnownDebitSettler(database),
   };
   const routes: RouteTable = {
     'auth/token': createRoute(ENDPOINTS['auth/token'], createAuthTokenAction(tokens)),
@@ -89,7 +92,11 @@ export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceD
       createOrdersCreateAction({ ...shared, deduct: createDeductedOrderCreator(shared) }),
       renderOrder,
     ),
-    'orders/query': createRoute(ENDPOINTS['orders/query'], createOrdersQueryAction(shared)),
+    'orders/query': createOrderRoute(
+      ENDPOINTS['orders/query'],
+      findOrderReference,
+      createOrdersQueryAction({ clock, links }),
+    ),
     'orders/list': createRoute(ENDPOINTS['orders/list'], createOrdersListAction(shared)),
     'orders/unsubscribe': createDescribedRoute(
       ENDPOINTS['orders/unsubscribe'],

@@ -1,21 +1,20 @@
+import cluster from 'node:cluster';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import { createStartingApp } from './http/monitoring.js';
+import { bannerLines } from './banner.js';
+import { answerWhileStarting } from './listen.js';
 import { listPeople } from './operator/people/people.js';
 import { provisionDemo } from './operator/provisioning/demo.js';
-import { loadAlertTransports } from './platform/alerts/load-transports.js';
-import { systemClock } from './platform/clock.js';
 import { type OpenedDatabase, openDatabaseFromSettings } from './platform/installation/open-database.js';
 import { createLog } from './platform/log/log.js';
 import { PlainError } from './platform/plain-error.js';
-import { checkNodeSettings, readSettings, type Settings } from './platform/settings.js';
+import { checkNodeSettings, readSettings, type Settings, toWorkerSettings } from './platform/settings.js';
 import { stopOnSignals } from './platform/stop-signals.js';
-import { createService, type Service } from './service.js';
+import type { Listening } from './platform/workers/messages.js';
+import { startWorkers } from './platform/workers/primary.js';
+import { joinPrimary, type Primary } from './platform/workers/worker.js';
+import { allowsLocalCallbacks, prepareServing, toUrls } from './serve.js';
 
 /** Messages to people go to stderr, so that stdout has only the log. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -25,19 +24,119 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 async function main(): Promise<void> {
   const settings = readSettings();
-  const log = createLog(settings.logLevel, undefined, {
-    node: settings.nodeId,
-    format: settings.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
-  });
+  if (cluster.isWorker) return serveAsWorker(settings);
+  const log = openLog(settings);
   for (const warning of checkNodeSettings(settings)) {
     say(`  Warning: ${warning}`);
     log.warn(warning);
   }
   const stopping = new AbortController();
   stopOnSignals(stopping);
-  stopOnBugs(stopping, log);
+  stopOnBugs(stopping, log, 'this node stops');
+  await (settings.workers === 1 ? serveAlone : serveWithWorkers)(settings, log, stopping);
+  log.info('stopped');
+}
+
+/** One process does everything. */
+async function serveAlone(settings: Settings, log: Logger, stopping: AbortController): Promise<void> {
   const starting = await answerWhileStarting(settings, log);
-  const opened = await openDatabaseFromSettings(settings, {
+  const opened = await openForService(settings, log, stopping);
+  const localCallbacks = allowsLocalCallbacks(settings);
+  const serving = await prepareServing({ settings, opened, log, localCallbacks });
+  try {
+    await starting?.close();
+    await tellReady(settings, opened, log, await serving.listen());
+    if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
+    sayStopping(settings);
+    await serving.announceStop();
+    sayFinishing();
+  } finally {
+    await serving.stop();
+    await opened.close();
+  }
+}
+
+/**
+ * This process has the embedded database and the schema, and starts the others, which serve. It has no connection once those do
+ * (docs/decisions/0035-all-cores.md).
+ */
+async function serveWithWorkers(settings: Settings, log: Logger, stopping: AbortController): Promise<void> {
+  const starting = await answerWhileStarting(settings, log);
+  const opened = await openForService({ ...settings, databasePool: FEW_CONNECTIONS }, log, stopping);
+  const workers = startWorkers({
+    count: settings.workers,
+    program: fileURLToPath(import.meta.url),
+    start: { nodeId: settings.nodeId, databaseUrl: opened.databaseUrl },
+    log,
+  });
+  const stopped = once(stopping.signal, 'abort');
+  try {
+    await Promise.race([workers.prepared, stopped]);
+    await starting?.close();
+    const listening = stopping.signal.aborted ? undefined : await Promise.race([workers.listen(), stopped]);
+    if (listening && !Array.isArray(listening)) await tellReady(settings, opened, log, listening);
+    if (!stopping.signal.aborted) await stopped;
+    sayStopping(settings);
+    if (settings.drainSeconds === 0) sayFinishing();
+  } finally {
+    if (!(await workers.stop())) process.exitCode = 1;
+    await opened.close();
+  }
+}
+
+/** For what the primary asks at a start. They are closed when nobody has used them for a minute. */
+const FEW_CONNECTIONS = 2;
+
+async function serveAsWorker(nodeSettings: Settings): Promise<void> {
+  const stopping = new AbortController();
+  let isWholeNode = false;
+  const { siblings, ...primary } = joinPrimary(nodeSettings.workers, () => {
+    isWholeNode = true;
+    stopping.abort();
+  });
+  try {
+    const { worker, nodeId, databaseUrl } = await primary.start;
+    const localCallbacks = allowsLocalCallbacks(nodeSettings);
+    // The primary has brought the schema up to date.
+    const settings: Settings = { ...toWorkerSettings(nodeSettings), nodeId, databaseUrl, migrate: 'never' };
+    const log = openLog(settings, worker);
+    stopOnBugs(stopping, log, 'this worker stops');
+    const opened = await openForService(settings, log, stopping);
+    const hasReadings = worker === 1;
+    const serving = await prepareServing({ settings, opened, log, siblings, hasReadings, localCallbacks });
+    try {
+      primary.tellPrepared();
+      const stopped = once(stopping.signal, 'abort');
+      await Promise.race([primary.mayListen, stopped]);
+      if (!stopping.signal.aborted) primary.tellServing(await serving.listen());
+      if (!stopping.signal.aborted) await stopped;
+      // One that stops by itself leaves the port to the others at once: the node as a whole goes on.
+      if (isWholeNode) await serving.announceStop();
+    } finally {
+      await serving.stop();
+      await opened.close();
+    }
+  } catch (error) {
+    await failAsWorker(primary, error);
+  }
+}
+
+/** The primary says it, once for all workers that say the same. */
+async function failAsWorker(primary: Primary, error: unknown): Promise<void> {
+  if (isAbort(error)) return;
+  process.exitCode = 1;
+  await primary.tellFailed(describeError(error));
+}
+
+const openLog = (settings: Settings, worker?: number): Logger =>
+  createLog(settings.logLevel, undefined, {
+    node: settings.nodeId,
+    worker,
+    format: settings.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
+  });
+
+const openForService = (settings: Settings, log: Logger, stopping: AbortController): Promise<OpenedDatabase> =>
+  openDatabaseFromSettings(settings, {
     role: 'service',
     log: (line) => say(`  ${line}`),
     onWaiting: (what) => log.warn({ cause: what }, 'waiting, and not serving yet'),
@@ -49,131 +148,31 @@ async function main(): Promise<void> {
       stopping.abort();
     },
   });
-  let publicUrl = settings.publicUrl ?? '';
-  let consoleUrl = '';
-  const localCallbacks = settings.environment === 'sandbox' && settings.databaseUrl === undefined;
-  const service = createService({
-    ...settings,
-    ...opened,
-    clock: systemClock,
-    log,
-    publicUrl: () => publicUrl,
-    redeemUrl: () => settings.redeemUrl ?? publicUrl,
-    localCallbacks,
-    alertWays: await loadAlertTransports(settings, systemClock),
-    isMonitoredApart: settings.metricsPort !== undefined,
-    isConsoleApart: settings.consolePort !== undefined,
-    consoleUrl: () => consoleUrl,
+
+async function tellReady(settings: Settings, opened: OpenedDatabase, log: Logger, listening: Listening): Promise<void> {
+  const { environment, workers, readsOnly } = settings;
+  const urls = toUrls(settings, listening);
+  const lines = bannerLines(settings, {
+    ...urls,
+    operations: listening.operations,
+    hasPeople: (await listPeople({ ...opened, environment, actor: 'service' })).length > 0,
+    demoFile: await provisionDemoIfSandbox(settings, opened, urls.publicUrl),
   });
-  try {
-    await starting?.close();
-    const { url, operations, console } = await listenEverywhere(service, settings);
-    publicUrl = settings.publicUrl ?? url;
-    consoleUrl = settings.consoleUrl ?? `${console ?? publicUrl}/console`;
-    printBanner(settings, {
-      publicUrl,
-      operations,
-      consoleUrl,
-      hasPeople: (await listPeople({ ...opened, environment: settings.environment, actor: 'service' })).length > 0,
-      demoFile: await provisionDemoIfSandbox(settings, opened, publicUrl),
-    });
-    log.info({ environment: settings.environment, baseUrl: publicUrl, engine: engineState(settings) }, 'serving');
-    if (settings.readsOnly) log.warn('ENGINE is off: reads are served, everything else is refused or left undone');
-    if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
-    await announceStop(service, settings);
-  } finally {
-    await service.stop();
-    await opened.close();
-  }
-  log.info('stopped');
+  for (const line of lines) say(line);
+  const many = workers === 1 ? undefined : workers;
+  log.info({ environment, baseUrl: urls.publicUrl, engine: readsOnly ? 'off' : 'on', workers: many }, 'serving');
+  if (readsOnly) log.warn('ENGINE is off: reads are served, everything else is refused or left undone');
 }
 
-const engineState = ({ readsOnly }: Settings) => (readsOnly ? 'off' : 'on');
+/** A second signal ends the process at any point. */
+const AT_ONCE = 'Press Ctrl-C again to stop at once.';
 
-/** Tells load balancers first and gives them time to notice. A second signal ends the process at any point. */
-async function announceStop(service: Service, { drainSeconds }: Settings): Promise<void> {
-  const atOnce = 'Press Ctrl-C again to stop at once.';
-  service.announceStop();
-  if (drainSeconds > 0) {
-    say(`Stopping: /readyz answers 503, and requests are served for another ${drainSeconds} s. ${atOnce}`);
-    await delay(drainSeconds * 1000);
-  }
-  say(`Stopping: running requests are finished first. ${atOnce}`);
+function sayStopping({ drainSeconds }: Settings): void {
+  if (drainSeconds === 0) return;
+  say(`Stopping: /readyz answers 503, and requests are served for another ${drainSeconds} s. ${AT_ONCE}`);
 }
 
-/** The addresses that the servers really listen on. */
-interface Listening {
-  readonly url: string;
-  /** The address of /metrics and /healthz. */
-  readonly operations: string;
-  /** The address of the console, if it has one of its own. */
-  readonly console: string | undefined;
-}
-
-async function listenEverywhere(
-  { server, operations, consoleServer }: Service,
-  { host, port, metricsHost, metricsPort, consoleHost, consolePort }: Settings,
-): Promise<Listening> {
-  const listen = async (app: FastifyInstance, at: { host: string; port: number }, names: ListenerNames) => {
-    await listenAt(app, at, names);
-    return urlOf(app.server, at.host);
-  };
-  const url = await listen(server, { host, port }, INTERFACE);
-  return {
-    url,
-    operations: operations ? await listen(operations, { host: metricsHost, port: metricsPort ?? 0 }, MONITORING) : url,
-    console: consoleServer
-      ? await listen(consoleServer, { host: consoleHost, port: consolePort ?? 0 }, CONSOLE)
-      : undefined,
-  };
-}
-
-/**
- * Waiting for a database or a migration may take long: meanwhile /healthz is answered on the port where it will be answered
- * later. If the interface has another port, that refuses connections, so that a proxy chooses another node. Nothing listens if
- * the system is to choose the port, since nobody knows it yet.
- */
-async function answerWhileStarting(settings: Settings, log: Logger): Promise<FastifyInstance | undefined> {
-  const { host, port, metricsHost, metricsPort } = settings;
-  const isApart = metricsPort !== undefined;
-  const address = isApart ? { host: metricsHost, port: metricsPort } : { host, port };
-  if (address.port === 0) return undefined;
-  const app = createStartingApp({ clock: systemClock, log });
-  await listenAt(app, address, isApart ? MONITORING : INTERFACE);
-  return app;
-}
-
-/** The names of the settings of an address, for error messages. */
-interface ListenerNames {
-  readonly host: string;
-  readonly port: string;
-}
-const INTERFACE: ListenerNames = { host: 'HOST', port: 'PORT' };
-const CONSOLE: ListenerNames = { host: 'CONSOLE_HOST', port: 'CONSOLE_PORT' };
-const MONITORING: ListenerNames = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
-
-async function listenAt(
-  app: FastifyInstance,
-  address: { readonly host: string; readonly port: number },
-  names: ListenerNames,
-): Promise<void> {
-  try {
-    await app.listen({ ...address });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    const { code, message } = error;
-    const createListenError = (advice: string) =>
-      new PlainError(`cannot listen: ${message}; ${advice}`, { cause: error });
-    if (code === 'EADDRINUSE' || code === 'EACCES') throw createListenError(`set ${names.port} to another one`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw createListenError(`check ${names.host}`);
-    throw error;
-  }
-}
-
-function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
+const sayFinishing = () => say(`Stopping: running requests are finished first. ${AT_ONCE}`);
 
 async function provisionDemoIfSandbox(
   settings: Settings,
@@ -185,47 +184,14 @@ async function provisionDemoIfSandbox(
   return provisionDemo(operator, { dataDir: settings.dataDir, baseUrl });
 }
 
-interface Ready {
-  readonly publicUrl: string;
-  readonly operations: string;
-  readonly consoleUrl: string;
-  /** Whether anybody can sign in to the console. */
-  readonly hasPeople: boolean;
-  readonly demoFile: string | undefined;
-}
-
-/** Operations are shown with the address on this machine: they should not be reachable under PUBLIC_URL. */
-function printBanner(settings: Settings, { publicUrl, operations, consoleUrl, hasPeople, demoFile }: Ready): void {
-  const database = settings.databaseUrl === undefined ? `embedded PostgreSQL in ${settings.dataDir}` : 'DATABASE_URL';
-  const rows = [
-    ['Interface', `${publicUrl}/openapi/v1/`],
-    ...(settings.developers === 'on' ? [['Developers', `${publicUrl}/developers`]] : []),
-    ...(settings.console === 'on' ? [['Console', consoleUrl]] : []),
-    ['Operations', `${operations}/readyz  /healthz  /metrics`],
-    ['Database', database],
-    ...(settings.readsOnly ? [['Engine', 'off: only reads are served, and nothing is done without being asked']] : []),
-    ...(demoFile === undefined ? [] : [['Demo channel', demoFile]]),
-  ];
-  say(`\nPerennial is ready (${settings.environment})\n`);
-  for (const [name = '', value = ''] of rows) say(`  ${name.padEnd(14)}${value}`);
-  if (settings.console === 'on' && !hasPeople) {
-    say('\n  To sign in to the console, make an account from another terminal:\n');
-    say('    npx perennial operator create NAME --role admin');
-  }
-  if (demoFile !== undefined) {
-    const shown = path.relative(process.cwd(), demoFile);
-    say(`\n  First order, from another terminal:\n\n    node examples/first-order.mjs ${shown}\n`);
-  }
-}
-
 /**
  * An error that nothing catches is a bug, and the state after it is unknown: the process stops in the usual way, so that
- * requests that have nothing to do with it are answered. A supervisor starts another one.
+ * requests that have nothing to do with it are answered. A supervisor, or the primary, starts another one.
  */
-function stopOnBugs(stopping: AbortController, log: Logger): void {
+function stopOnBugs(stopping: AbortController, log: Logger, what: string): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (err: unknown) => {
-      log.fatal({ err }, 'a bug: this node stops');
+      log.fatal({ err }, `a bug: ${what}`);
       process.exitCode = 1;
       stopping.abort();
     });
@@ -235,11 +201,13 @@ function stopOnBugs(stopping: AbortController, log: Logger): void {
 main().then(
   () => process.exit(),
   (error: unknown) => {
-    if (error instanceof Error && error.name === 'AbortError') process.exit(0);
+    if (isAbort(error)) process.exit(0);
     say(`perennial: ${describeError(error)}`);
     process.exit(1);
   },
 );
+
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
 /** An error that is not a PlainError is a bug, so its stack is shown. */
 function describeError(error: unknown): string {

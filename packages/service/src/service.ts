@@ -39,8 +39,10 @@ import {
   type Environment,
   type SingleSignOnSettings,
 } from './platform/settings.js';
+import type { Siblings } from './platform/workers/siblings.js';
 import { createUnsubscriber } from './redeem/unsubscribe.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
+import { createSharedClaimer } from './subscriptions/steps/benefits/claim-together.js';
 import { createAgreementEnder } from './subscriptions/steps/ending/end-by-institution.js';
 import { createBatchSettler } from './subscriptions/steps/payments/batch-settler.js';
 import { createRedeemLinks } from './subscriptions/store/orders/redeem-links.js';
@@ -92,6 +94,10 @@ export interface ServiceDeps {
   readonly eventsRetentionDays?: number;
   /** In place of the usual 15, for a test that cannot wait. */
   readonly readingSeconds?: number;
+  /** The other processes of this node, if there are any. */
+  readonly siblings?: Siblings;
+  /** Whether this process reads what /metrics says about the installation. Unset: it does. */
+  readonly hasReadings?: boolean;
   /** Whether this node also runs the engine. */
   readonly engine?: boolean;
   /** Without the engine, and requests that write are refused: for looking at a copy. */
@@ -126,7 +132,7 @@ export function createService(deps: ServiceDeps): Service {
     ...connectionShareLimits(deps.databasePool ?? DEFAULT_DATABASE_POOL, deps.databaseShare),
     ...deps.shareLimits,
   });
-  const metrics = createServiceMetrics(database, shares);
+  const metrics = createServiceMetrics(database, shares, deps.hasReadings);
   const watch = createClockWatch(deps);
   const tokens = createAccessTokens(vault, clock);
   const channels = createChannelRegistry(database, vault);
@@ -152,6 +158,11 @@ export function createService(deps: ServiceDeps): Service {
           countDropped: metrics.countUnlogged,
         })
       : undefined;
+  const explainer = isSandbox ? createRefusalExplainer({ channels, clock, publicUrl: deps.publicUrl }) : undefined;
+  deps.siblings?.answerWith({
+    countedHere: () => metrics.registry.getMetricsAsJSON(),
+    findRefusedHere: (requestId) => explainer?.refused.find(requestId),
+  });
   const app = createApp({
     routes: [
       ...createInterfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles, counts }),
@@ -169,6 +180,7 @@ export function createService(deps: ServiceDeps): Service {
     readsOnly: deps.readsOnly === true,
     metricsToken: deps.metricsToken,
     isMonitoredApart: deps.isMonitoredApart === true,
+    siblings: deps.siblings,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     failures: createAuthenticationFailures({
       limit: createMinuteLimit(deps.authFailuresPerMinute, clock),
@@ -176,7 +188,7 @@ export function createService(deps: ServiceDeps): Service {
       tokens,
     }),
     bodies: createLargeBodies(deps.largeBodies),
-    explainer: isSandbox ? createRefusalExplainer({ channels, clock, publicUrl: deps.publicUrl }) : undefined,
+    explainer,
     admit: createAdmission({ database, tokens, channels, clock, observeBatch: metrics.observeBatch }),
     limitFields: createFieldLimit({ database, clock, explain: isSandbox ? explainUnreadableField : undefined }),
     runOnce: createIdempotentRunner(deps.idempotency),
@@ -189,6 +201,7 @@ export function createService(deps: ServiceDeps): Service {
       redeemUrl,
       limits: createRedeemLimits(deps.redeemOpensPerMinute ?? DEFAULT_REDEEM_OPENS_PER_MINUTE, clock),
       claim: createClaimer({ clock, log, fulfilments, counts }),
+      claimTogether: createSharedClaimer({ database, clock, counts }),
       unsubscribe: createUnsubscriber(clock),
     },
     developers: deps,

@@ -47,6 +47,7 @@ type event struct {
 		OrderStatus   string `json:"orderStatus"`
 		CycleNo       int    `json:"cycleNo"`
 		PaymentStatus string `json:"paymentStatus"`
+		ExpectPayTime string `json:"expectPayTime"`
 	} `json:"data"`
 }
 
@@ -82,11 +83,23 @@ func (r *receiver) deal(came event) {
 		return
 	}
 	r.dealtWith[came.EventID] = true
-	what := came.Data.OrderStatus
-	if came.Data.PaymentStatus != "" {
-		what = fmt.Sprintf("period %d %s", came.Data.CycleNo, came.Data.PaymentStatus)
+	fmt.Printf("event     %s  %s  %s  %s\n", came.EventID, came.OccurredAt, came.EventType, tell(came))
+}
+
+// Later versions may have more types: they are acknowledged, too.
+func tell(came event) string {
+	data := came.Data
+	switch came.EventType {
+	case "order.status.changed":
+		return fmt.Sprintf("order %s  %s", data.OrderNo, data.OrderStatus)
+	case "payment.status.changed":
+		return fmt.Sprintf("order %s  period %d %s", data.OrderNo, data.CycleNo, data.PaymentStatus)
+	case "payment.upcoming":
+		// In earnest the user is told, with redeemUrl, where the subscription can be ended before. Not if this came too late.
+		return fmt.Sprintf("order %s  period %d is due %s", data.OrderNo, data.CycleNo, data.ExpectPayTime)
+	default:
+		return "a type that is not known here"
 	}
-	fmt.Printf("event     %s  %s  %s  order %s  %s\n", came.EventID, came.OccurredAt, came.EventType, came.Data.OrderNo, what)
 }
 
 func answer(writer http.ResponseWriter, status int, code string) {

@@ -243,7 +243,15 @@ export const CHINESE_WORDS: Readonly<Record<string, string>> = {
   'its style sheet cannot be read': '样式表无法读取',
   'its style sheet has a selector other than names, .classes and #ids': '样式表的选择器只能是元素名、.类名和 #id',
   'a part of it refers to itself': '有部分引用了自身',
-  'it would be drawn from too many parts': '展开后的图形过多',
+  'its style sheet says too much of too many elements': '样式表对过多元素作了过多规定',
+  'a browser would take too long to draw it: it has too many parts, or too fine ones':
+    '浏览器绘制过慢：图形过多或过于细碎',
+  'a line in it has more than 20000 dashes; make them longer': '有线条的虚线超过 20000 段，请加长每段',
+  'its dashes are not in pixels': '虚线的单位不是像素',
+  'a filter in it has too many steps': '滤镜步骤过多',
+  'a part of it is too large, too blurred, or too far outside of its viewBox':
+    '有部分过大、过于模糊，或离 viewBox 太远',
+  'a pattern in it repeats too closely': '图案重复过密',
   'it draws nothing': '没有可绘制的内容',
   'its viewBox is wrong': 'viewBox 不正确',
   'it has neither a viewBox nor a size': '既没有 viewBox，也没有尺寸',

@@ -1,3 +1,4 @@
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { randomBytes } from '@perennial/wire';
 import {
   BRIDGE_HEADERS,
@@ -10,7 +11,7 @@ import {
   readFields,
   signResponse,
 } from '@perennial/wire/bridge';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.js';
 import type { Timers } from './timers.js';
@@ -49,45 +50,53 @@ export interface SignedServerOptions<Operation extends string, Occasion, Fault e
   readonly log: Logger | undefined;
 }
 
-/** The signed side of a reference program: its operations, and the faults that happen to an answer on its way. */
+/**
+ * The signed side of a reference program: its operations, and the faults that happen to an answer on its way. Operations are
+ * answered in front of the framework, which would take twice as long: a measurement of the service should not be one of this.
+ */
 export function createSignedServer<Operation extends string, Occasion, Fault extends string>(
   options: SignedServerOptions<Operation, Occasion, Fault>,
 ): FastifyInstance {
   const { key, clock, operations, prepare, takeFault, timers, answerMs, log } = options;
+  const operationsByPath = new Map(operations.map((operation) => [`/${operation}`, operation]));
   const app = fastify({
     logger: false,
     bodyLimit: MAX_MESSAGE_BYTES,
-    requestTimeout: 30_000,
-    keepAliveTimeout: 75_000,
     forceCloseConnections: true,
+    serverFactory: (handleOther) =>
+      createServer({ requestTimeout: 30_000, keepAliveTimeout: 75_000 }, (request, response) => {
+        const operation = request.method === 'POST' ? operationsByPath.get(splitUrl(request).path) : undefined;
+        if (operation === undefined) handleOther(request, response);
+        else serve(operation, request, response).catch((error: unknown) => fail(response, error));
+      }),
   });
-  // Bodies stay bytes: the signature is over them.
+  // Bodies stay bytes.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'there is nothing here'));
+  app.setNotFoundHandler((_request, reply) => refuse(reply.hijack().raw, 404, 'there is nothing here'));
   app.setErrorHandler((error, _request, reply) => {
     const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-    if (status < 500) return refuse(reply, status, 'the request cannot be read');
-    log?.error({ err: error }, 'fault');
-    return refuse(reply, 500, 'internal error');
+    if (status < 500) refuse(reply.hijack().raw, status, 'the request cannot be read');
+    else fail(reply.hijack().raw, error);
   });
-  for (const operation of operations) {
-    app.post(`/${operation}`, (request, reply) => serve(operation, request, reply));
+
+  function fail(response: ServerResponse, error: unknown): void {
+    log?.error({ err: error }, 'fault');
+    if (!response.headersSent) refuse(response, 500, 'internal error');
   }
 
-  async function serve(operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const [path = '', query = ''] = (request.raw.url ?? '').split('?', 2);
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  async function serve(operation: Operation, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { path, query } = splitUrl(request);
+    const body = await readBody(request);
+    if (body === undefined) return refuse(response, 413, 'the request cannot be read');
     const checked = checkSignature({ path, query, headers: request.headers, body, now: clock.now() }, key);
     // The refusal is not signed: a client that cannot sign gets no signature.
-    if (!checked.trusted) return refuse(reply, 401, checked.why);
+    if (!checked.trusted) return refuse(response, 401, checked.why);
 
-    const answer = (status: number, bytes: Buffer, withKey = key): FastifyReply =>
-      reply
-        .code(status)
-        .header('content-type', CONTENT_TYPE)
-        .header(BRIDGE_HEADERS.signature, signResponse(path, checked.nonce, bytes, withKey))
-        .send(bytes);
+    const answer = (status: number, text: string, withKey = key): void =>
+      send(response, status, text, {
+        [BRIDGE_HEADERS.signature]: signResponse(path, checked.nonce, Buffer.from(text), withKey),
+      });
 
     let result: object;
     let fault: Fault | undefined;
@@ -99,42 +108,70 @@ export function createSignedServer<Operation extends string, Occasion, Fault ext
       fault = takeFault(prepared.occasion);
       if (fault === 'error-before') {
         await prepared.recordArrival();
-        return answer(500, toJson({ error: 'internal error' }));
+        return answer(500, INTERNAL_ERROR);
       }
       result = await prepared.run(fault);
     } catch (error) {
-      if (error instanceof BadMessage) return answer(400, toJson({ error: error.message }));
-      if (error instanceof NumberConflict) return answer(409, toJson({ error: error.message }));
+      if (error instanceof BadMessage) return answer(400, JSON.stringify({ error: error.message }));
+      if (error instanceof NumberConflict) return answer(409, JSON.stringify({ error: error.message }));
       throw error;
     }
 
     switch (fault) {
       case 'answer-lost':
-        reply.hijack();
-        request.raw.socket.destroy();
-        return reply;
+        request.socket.destroy();
+        return;
       case 'error-after':
-        return answer(500, toJson({ error: 'internal error' }));
+        return answer(500, INTERNAL_ERROR);
       case 'delay':
         await new Promise<void>((resolve) => timers.after(answerMs(), resolve));
-        return answer(200, toJson(result));
+        return answer(200, JSON.stringify(result));
       case 'forged-answer':
-        return answer(200, toJson(result), randomBytes(KEY_BYTES));
+        return answer(200, JSON.stringify(result), randomBytes(KEY_BYTES));
       case 'garbage-answer':
-        return answer(200, Buffer.from('<html>It works!</html>'));
+        return answer(200, '<html>It works!</html>');
       case 'oversized-answer':
-        return answer(200, toJson({ ...result, padding: ' '.repeat(MAX_STATEMENT_BYTES) }));
+        return answer(200, JSON.stringify({ ...result, padding: ' '.repeat(MAX_STATEMENT_BYTES) }));
       default:
-        return answer(200, toJson(result));
+        return answer(200, JSON.stringify(result));
     }
   }
   return app;
 }
 
-function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {
-  return reply.code(status).header('content-type', CONTENT_TYPE).send(toJson({ error }));
+const INTERNAL_ERROR = JSON.stringify({ error: 'internal error' });
+
+function splitUrl({ url = '' }: IncomingMessage): { readonly path: string; readonly query: string } {
+  const [path = '', query = ''] = url.split('?', 2);
+  return { path, query };
 }
 
-function toJson(value: object): Buffer {
-  return Buffer.from(JSON.stringify(value));
+/** Undefined when it is too long. */
+function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request
+      .on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > MAX_MESSAGE_BYTES) resolve(undefined);
+        else chunks.push(chunk);
+      })
+      .on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
+      .on('error', reject);
+  });
+}
+
+function refuse(response: ServerResponse, status: number, error: string): void {
+  send(response, status, JSON.stringify({ error }));
+}
+
+/** Head and body as texts: Node then writes them at once. */
+function send(response: ServerResponse, status: number, text: string, headers: OutgoingHttpHeaders = {}): void {
+  response.writeHead(status, {
+    'content-type': CONTENT_TYPE,
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+  });
+  response.end(text);
 }

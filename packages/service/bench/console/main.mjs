@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { formatTime } from '@perennial/wire';
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
@@ -13,14 +10,14 @@ import { search } from '../../dist/operator/search/search.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { CAN_MEASURE } from '../cpu.mjs';
 import { machineFacts } from '../facts.mjs';
-import { openServer } from '../renewals/server.mjs';
+import { openStage } from '../stage.mjs';
 import { makeFailures, readsOfFailures } from './failed.mjs';
 import { FIRST, makeOrders } from './orders.mjs';
 import { withPlans } from './plans.mjs';
-import { measureWrites } from './writes.mjs';
+import { measureWrite, WRITES } from './writes.mjs';
 
 export { HELP, readOptions } from './options.mjs';
-export { report } from './table.mjs';
+export { ratiosOf, report } from './table.mjs';
 
 const PRODUCT_OF_NOBODY = {
   productCode: 'NEW',
@@ -34,36 +31,62 @@ const PRODUCT_OF_NOBODY = {
 };
 
 /** What the console reads about orders, through the service's own steps, on as many orders as asked for. */
-export async function bench({ orders, channels, runs, rows, postgres }, running, say) {
-  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
-  let server;
-  try {
-    const facts = await machineFacts(dataDir);
-    server = await openServer(dataDir, postgres);
-    return await server.withDatabase('console', async (place) => {
-      const results = [];
-      const writes = rows.has('writes') && CAN_MEASURE ? await measureWrites(place, server, say) : [];
-      say(`  making ${orders} orders of ${channels} channels\n`);
-      const since = performance.now();
-      await createProduct(place.operator, PRODUCT_OF_NOBODY);
-      await makeOrders(place, { orders, channels, say });
-      if (rows.has('failed')) await makeFailures(place);
-      say(`  made in ${((performance.now() - since) / 1000).toFixed(0)} s\n`);
-      const all = await readsOf(place, { orders, rows });
-      if (rows.has('figures')) results.push(await measureBackfill(place, say));
-      for (const { kind, label, read } of all) {
-        say(`  ${kind}: ${label}\n`);
-        results.push({ kind, label, ...(await measure(place, read, runs)) });
-      }
-      const sizes = await sizesOf(place);
-      return { facts: { ...facts, postgres: server.version }, orders, channels, runs, results, sizes, writes };
+export async function bench({ orders, channels, runs, rows, postgres }, { running, keep, say }) {
+  const facts = await machineFacts();
+  const kept = keep(() => openConsole(running, postgres, facts));
+  const measureOne = (kind, label, work) => kept.measure({ row: `${kind}: ${label}`, kind, label }, work);
+  for (const one of rows.has('writes') && CAN_MEASURE ? WRITES : []) {
+    await measureOne('write', one.label, ({ server, maker }) => measureWrite(maker, server, one));
+  }
+  let loaded;
+  let reads = [];
+  await measureOne('orders', `${orders} made`, async (stage) => {
+    const made = await timed(() => fill(stage, { orders, channels, rows, say }));
+    reads = await readsOf(stage, { orders, rows });
+    loaded = stage;
+    return made;
+  });
+  const onOrders = (kind, label, work) =>
+    measureOne(kind, label, (stage) => {
+      if (stage !== loaded) throw new Error('the orders are gone with a row that failed');
+      return work(stage);
     });
-  } finally {
-    await running.stop();
-    await server?.close().catch(() => undefined);
-    await rm(dataDir, { recursive: true, force: true });
+  if (loaded)
+    await onOrders('look-up', 'an order by its number', (stage) => measure(stage, lookUp(stage, orders), runs));
+  if (loaded && rows.has('figures')) await onOrders('figures', '13 months for the first time', measureBackfill);
+  for (const { kind, label, read } of reads) await onOrders(kind, label, (stage) => measure(stage, read, runs));
+  if (loaded) await onOrders('sizes', 'of tables and indexes', async (stage) => ({ sizes: await sizesOf(stage) }));
+  await kept.close();
+  return { facts, orders, channels, runs, results: kept.results };
+}
+
+/** A server with one database. */
+async function openConsole(running, postgres, facts) {
+  const stage = await openStage(running, postgres);
+  facts.postgres = stage.server.version;
+  try {
+    const place = await stage.server.openDatabase('console');
+    const isUsable = async () => (await place.maker.query('select')).length === 1;
+    // The database goes with the server's folder.
+    return { ...place, server: stage.server, close: stage.close, isUsable };
+  } catch (error) {
+    await stage.close();
+    throw error;
   }
 }
+
+async function fill(stage, { orders, channels, rows, say }) {
+  await createProduct(stage.operator, PRODUCT_OF_NOBODY);
+  await makeOrders(stage, { orders, channels, say });
+  if (rows.has('failed')) await makeFailures(stage);
+}
+
+/** What reads are measured beside. */
+const lookUp =
+  ({ operator: { database } }, orders) =>
+  async (n) =>
+  () =>
+    database.query('select * from orders where order_no = $1::bigint', [FIRST + ((n * 7919) % orders)]);
 
 async function readsOf({ operator: base, maker }, { orders, rows }) {
   const operator = { ...base, clock: systemClock };
@@ -189,24 +212,29 @@ async function measure({ operator }, read, runs) {
 }
 
 /** Everything that happened in thirteen months, for the first time. */
-async function measureBackfill({ operator, maker }, say) {
-  say('  figures: thirteen months for the first time\n');
-  const since = performance.now();
+async function measureBackfill({ operator, maker }) {
   let ahead = 0;
   let turns = 0;
-  for (;;) {
-    ahead += 3_600_000 / 60;
-    const steps = await createFiguresJob({
-      database: operator.database,
-      clock: { now: () => systemClock.now() + ahead },
-    })();
-    turns += 1;
-    if (steps <= 1 && turns > 1) break;
-  }
-  const ms = performance.now() - since;
+  const measured = await timed(async () => {
+    for (;;) {
+      ahead += 3_600_000 / 60;
+      const clock = { now: () => systemClock.now() + ahead };
+      const steps = await createFiguresJob({ database: operator.database, clock })();
+      turns += 1;
+      if (steps <= 1 && turns > 1) break;
+    }
+  });
   await maker.query('vacuum analyze hourly_figures');
   await maker.query('vacuum analyze daily_figures');
-  return { kind: 'figures', label: `13 months, in ${turns - 1} turns`, p50: ms, p95: ms, most: ms, plan: '' };
+  return { ...measured, plan: `in ${turns - 1} turns` };
+}
+
+/** What is done once. */
+async function timed(work) {
+  const since = performance.now();
+  await work();
+  const ms = performance.now() - since;
+  return { p50: ms, p95: ms, most: ms, plan: '' };
 }
 
 async function sizesOf({ maker }) {

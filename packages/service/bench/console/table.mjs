@@ -1,31 +1,52 @@
-import { aligned, factsText } from '../table.mjs';
+import { aligned, cellsOr, factsText } from '../table.mjs';
 
 const ms = (value) => (value < 10 ? value.toFixed(1) : value.toFixed(0));
 const size = (bytes) => (bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(0)} MB`);
 
-export function report({ facts, orders, channels, runs, results, sizes, writes }) {
+const READ_COLUMNS = [
+  { head: 'read', of: ({ kind }) => kind },
+  { head: 'of what', of: ({ label }) => label },
+  { head: 'p50 ms', of: ({ p50 }) => ms(p50) },
+  { head: 'p95 ms', of: ({ p95 }) => ms(p95) },
+  { head: 'most ms', of: ({ most }) => ms(most) },
+  { head: 'indexes', of: ({ plan }) => plan },
+];
+
+const WRITE_COLUMNS = [
+  { head: 'rows written', of: ({ label }) => label },
+  { head: 'without us', of: ({ without }) => without.us.toFixed(2) },
+  { head: 'with us', of: ({ withAll }) => withAll.us.toFixed(2) },
+  { head: 'more', of: ({ without, withAll }) => `${(((withAll.us - without.us) / without.us) * 100).toFixed(0)}%` },
+  { head: 'WAL without', of: ({ without }) => without.wal.toFixed(0) },
+  { head: 'WAL with', of: ({ withAll }) => withAll.wal.toFixed(0) },
+];
+
+/** Of a read: beside the look-up of an order by its number. Of a write: without what is there for the console, beside with it. */
+export function ratiosOf({ results }) {
+  const lookUp = results.find(({ kind }) => kind === 'look-up');
+  return results.flatMap(({ row, kind, p50, without, withAll }) => {
+    if (without) return [{ row, of: 'the same without indexes for the console', ratio: without.us / withAll.us }];
+    return ['orders', 'look-up', 'sizes'].includes(kind) ? [] : [{ row, of: 'a look-up', ratio: lookUp?.p50 / p50 }];
+  });
+}
+
+export function report({ facts, orders, channels, runs, results }) {
+  const writes = results.filter(({ kind }) => kind === 'write');
+  const reads = results.filter(({ kind, failure }) => kind !== 'write' && (kind !== 'sizes' || failure !== undefined));
+  const sizes = results.flatMap((row) => row.sizes ?? []);
   const parts = [factsText({ ...facts, logLevel: 'warn' })];
+  const heads = (columns) => columns.map(({ head }) => head);
+  const cells = (row) =>
+    row.failure === undefined ? cellsOr(READ_COLUMNS)(row) : { label: row.row, note: `failed: ${row.failure}` };
   parts.push(
-    aligned([
-      ['read', 'of what', 'p50 ms', 'p95 ms', 'most ms', 'indexes'],
-      ...results.map(({ kind, label, p50, p95, most, plan }) => [kind, label, ms(p50), ms(p95), ms(most), plan]),
-    ]),
+    aligned([heads(READ_COLUMNS), ...reads.map(cells)]),
     `${orders} orders of ${channels} channels, ${runs} reads of each kind with other values, by the steps of the console in one process.\n`,
   );
-  parts.push(aligned([['table or index', 'size'], ...sizes.map(({ name, bytes }) => [name, size(Number(bytes))])]));
+  if (sizes.length > 0)
+    parts.push(aligned([['table or index', 'size'], ...sizes.map(({ name, bytes }) => [name, size(Number(bytes))])]));
   if (writes.length > 0) {
     parts.push(
-      aligned([
-        ['rows written', 'without us', 'with us', 'more', 'WAL without', 'WAL with'],
-        ...writes.map(({ label, without, withAll }) => [
-          label,
-          without.us.toFixed(2),
-          withAll.us.toFixed(2),
-          `${(((withAll.us - without.us) / without.us) * 100).toFixed(0)}%`,
-          without.wal.toFixed(0),
-          withAll.wal.toFixed(0),
-        ]),
-      ]),
+      aligned([heads(WRITE_COLUMNS), ...writes.map(cellsOr(WRITE_COLUMNS))]),
       'Of one row, in statements of 1,000 as batches write them, without and with what is there for these reads, in processor time of the\nserver; medians of rounds in turn.\n',
     );
   }

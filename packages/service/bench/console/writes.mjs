@@ -5,7 +5,7 @@ const ROWS = 1_000;
 const ROUNDS = 3;
 
 /** What each row costs the server to write, without and with the indexes and the trigger that are there for the console alone. */
-const KINDS = [
+export const WRITES = [
   {
     label: 'external_orders (each creation)',
     table: 'external_orders',
@@ -65,30 +65,25 @@ const KINDS = [
 ];
 
 /** In processor time of the server: how long it takes depends on what else the machine does. */
-export async function measureWrites({ maker }, server, say) {
-  const results = [];
-  for (const kind of KINDS) {
-    say(`  writes: ${kind.label}\n`);
-    const { table, trigger, indexes = [] } = kind;
-    const definitions = await maker.query(
-      'select c.relname as name, pg_get_indexdef(c.oid) as text from pg_class c where c.relname = any($1)',
-      [indexes],
-    );
-    const turnTrigger = async (way) => trigger && maker.query(`alter table ${table} ${way} trigger ${trigger}`);
-    const rounds = { without: [], withAll: [] };
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const { name } of definitions) await maker.query(`drop index ${name}`);
-      await turnTrigger('disable');
-      rounds.without.push(await writeRows(maker, server, kind));
-      for (const { text } of definitions) await maker.query(text.replace(' ON ONLY ', ' ON '));
-      await turnTrigger('enable');
-      rounds.withAll.push(await writeRows(maker, server, kind));
-    }
-    const middle = (all) => ({ us: median(all.map(({ us }) => us)), wal: median(all.map(({ wal }) => wal)) });
-    results.push({ label: kind.label, without: middle(rounds.without), withAll: middle(rounds.withAll) });
-    await maker.query(`truncate ${kind.table}`);
+export async function measureWrite(maker, server, kind) {
+  const { table, trigger, indexes = [] } = kind;
+  const definitions = await maker.query(
+    'select c.relname as name, pg_get_indexdef(c.oid) as text from pg_class c where c.relname = any($1)',
+    [indexes],
+  );
+  const turnTrigger = async (way) => trigger && maker.query(`alter table ${table} ${way} trigger ${trigger}`);
+  const rounds = { without: [], withAll: [] };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { name } of definitions) await maker.query(`drop index ${name}`);
+    await turnTrigger('disable');
+    rounds.without.push(await writeRows(maker, server, kind));
+    for (const { text } of definitions) await maker.query(text.replace(' ON ONLY ', ' ON '));
+    await turnTrigger('enable');
+    rounds.withAll.push(await writeRows(maker, server, kind));
   }
-  return results;
+  await maker.query(`truncate ${table}`);
+  const middle = (all) => ({ us: median(all.map(({ us }) => us)), wal: median(all.map(({ wal }) => wal)) });
+  return { without: middle(rounds.without), withAll: middle(rounds.withAll) };
 }
 
 async function writeRows(maker, server, { table, before, insert, afterwards }) {

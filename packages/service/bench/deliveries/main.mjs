@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { machineFacts } from '../facts.mjs';
-import { openServer } from '../renewals/server.mjs';
+import { openStage } from '../stage.mjs';
 import { median } from '../table.mjs';
 import { sent, sentBesideHung } from './rows.mjs';
 
 export { HELP, readOptions } from './options.mjs';
-export { report } from './table.mjs';
+export { ratiosOf, report } from './table.mjs';
 
 const PEERS = ['graphile-worker', 'pg-boss'];
 const ENGINE = 'the engine';
@@ -15,49 +12,44 @@ const ENGINE = 'the engine';
 const RECEIVERS = 10;
 
 /** Events sent by the engine and by job queues to the same receivers, all on one server, one after another. */
-export async function bench({ events, jobs, backlog, burst, runs, rows, processes, postgres }, running, say) {
-  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
-  let server;
-  try {
-    const facts = await machineFacts(dataDir);
-    server = await openServer(dataDir, postgres);
+export async function bench({ events, jobs, backlog, burst, runs, rows, processes, postgres }, { running, keep }) {
+  const facts = await machineFacts();
+  const kept = keep(async () => {
+    const stage = await openStage(running, postgres);
+    facts.postgres = stage.server.version;
     const receiver = running.startHelper('the receivers', 'deliveries/receiver.mjs');
     const { value: ports } = await receiver.ask('open', { receivers: RECEIVERS });
-    const parts = { server, running, receiver, ports };
-    const measured = [];
-    const measure = async (kind, row, options) => {
-      say(`  ${kind}: ${options.label}\n`);
-      measured.push({ kind, peer: options.peer, ...(await row(parts, { processes, ...options })) });
-    };
-    const peers = rows.has('peers') ? PEERS : [];
-    // In turn, so that what else happens on the machine happens to all of them.
-    for (let run = 0; run < runs; run += 1) {
-      for (const kind of ['rate', 'pinned']) {
-        if (!rows.has(kind)) continue;
-        const pinned = kind === 'pinned';
-        for (const peer of peers) await measure(kind, sent, { label: peer, events: jobs, peer, pinned });
-        await measure(kind, sent, { label: ENGINE, events, pinned });
-      }
+    return { ...stage, receiver, ports };
+  });
+  const measure = (kind, row, { label, ...options }) =>
+    kept.measure({ row: `${kind}: ${label}`, kind, label, peer: options.peer }, (stage) =>
+      row(stage, { label, processes, ...options }),
+    );
+  const peers = rows.has('peers') ? PEERS : [];
+  // In turn, so that what else happens on the machine happens to all of them.
+  for (let run = 0; run < runs; run += 1) {
+    for (const kind of ['rate', 'pinned']) {
+      if (!rows.has(kind)) continue;
+      const pinned = kind === 'pinned';
+      for (const peer of peers) await measure(kind, sent, { label: peer, events: jobs, peer, pinned });
+      await measure(kind, sent, { label: ENGINE, events, pinned });
     }
-    if (rows.has('backlog')) await measure('backlog', sent, { label: ENGINE, events: backlog });
-    const labels = rows.has('hung') ? [...peers, undefined] : [];
-    for (const peer of labels) await measure('hung', sentBesideHung, { label: peer ?? ENGINE, events: burst, peer });
-    return { facts: { ...facts, postgres: server.version }, runs, results: medians(measured) };
-  } finally {
-    await running.stop();
-    await server?.close().catch(() => undefined);
-    await rm(dataDir, { recursive: true, force: true });
   }
+  if (rows.has('backlog')) await measure('backlog', sent, { label: ENGINE, events: backlog });
+  const labels = rows.has('hung') ? [...peers, undefined] : [];
+  for (const peer of labels) await measure('hung', sentBesideHung, { label: peer ?? ENGINE, events: burst, peer });
+  await kept.close();
+  return { facts, runs, results: medians(kept.results) };
 }
 
-/** One result for all runs of a row. */
+/** One result for all runs of a row. It has failed if one of them has. */
 function medians(measured) {
-  const isFirst = (row, at) => measured.findIndex(isSame(row)) === at;
-  return measured.filter(isFirst).map((row) => {
-    const group = measured.filter(isSame(row));
+  const isFirst = (one, at) => measured.findIndex(({ row }) => row === one.row) === at;
+  return measured.filter(isFirst).map((first) => {
+    const group = measured.filter(({ row }) => row === first.row);
+    const failed = group.find(({ failure }) => failure !== undefined);
+    if (failed) return failed;
     const middle = ([name, value]) => [name, typeof value === 'number' ? median(group.map((one) => one[name])) : value];
-    return Object.fromEntries(Object.entries(row).map(middle));
+    return Object.fromEntries(Object.entries(first).map(middle));
   });
 }
-
-const isSame = (row) => (other) => other.kind === row.kind && other.label === row.label;

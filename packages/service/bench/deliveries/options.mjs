@@ -14,7 +14,6 @@ export const HELP = `npm run bench -- deliveries [options]
   --rows A,B    only these: ${ROWS.join(', ')}
   --postgres D  on a server whose programs are in D, with a cluster of its own (Debian: /usr/lib/postgresql/15/bin)
                 in place of the embedded one, whose build is made to be small
-  --json        the result as one JSON document on stdout, the table on stderr
 `;
 
 const numbers = {

@@ -26,7 +26,7 @@ export async function sent(bench, { label, events, peer, processes, pinned = fal
       await row.make(channels, events);
       const measured = await measure(bench, row, events);
       if (!peer) await expectAll(row.maker, label, before + events);
-      return { label, events, processes, ...measured };
+      return { events, processes, ...measured };
     } finally {
       await pin?.end();
     }
@@ -34,7 +34,7 @@ export async function sent(bench, { label, events, peer, processes, pinned = fal
 }
 
 /** How long healthy receivers wait for their events while every tenth event goes to one that hangs. */
-export async function sentBesideHung(bench, { label, events, peer, processes }) {
+export async function sentBesideHung(bench, { events, peer, processes }) {
   const ports = [...bench.ports.accepting.slice(1), bench.ports.hung];
   return withWorkers(bench, { peer, ports, processes }, async (row) => {
     const healthy = ports.length - 1;
@@ -44,7 +44,7 @@ export async function sentBesideHung(bench, { label, events, peer, processes }) 
     const moment = Date.now();
     await row.run(events - Math.floor(events / ports.length));
     const { value } = await bench.receiver.ask('since', { moment });
-    return { label, events, processes, ...value };
+    return { events, processes, ...value };
   });
 }
 

@@ -1,4 +1,4 @@
-import { aligned, factsText } from '../table.mjs';
+import { aligned, cellsOr, factsText } from '../table.mjs';
 
 const shown = (digits) => (value) => (value === undefined || Number.isNaN(value) ? '-' : value.toFixed(digits));
 
@@ -36,29 +36,46 @@ second table: events written at once, every tenth for a receiver that never answ
 have answered theirs, from the start of the process that sends.
 `;
 
-export function report({ facts, runs, results }) {
-  const of = (kind) => results.filter((row) => row.kind === kind);
-  const peersOf = (kind) => of(kind).filter(({ peer }) => peer);
+const of = (results, kind) => results.filter((row) => row.kind === kind);
+const finite = (value) => (Number.isFinite(value) && value > 0 ? value : undefined);
+
+/** The rows with what they are beside their peers, and beside the row that nothing holds back. */
+function beside(results) {
+  const peersOf = (kind) => of(results, kind).filter(({ peer, failure }) => peer && failure === undefined);
   const bestRate = (kind) => Math.max(...peersOf(kind).map(({ rate }) => rate));
   const bestWait = Math.min(...peersOf('hung').map(({ p99 }) => p99));
-  const finite = (value) => (Number.isFinite(value) ? value : undefined);
-  const rated = [...of('rate'), ...of('pinned'), ...of('backlog')].map((row) => {
-    const plain = of('rate').find(({ label }) => label === row.label);
+  return results.map((row) => {
+    if (row.kind === 'hung') return { ...row, times: finite(bestWait / row.p99) };
+    const plain = of(results, 'rate').find(({ label }) => label === row.label);
     return {
       ...row,
-      ratio: finite(row.rate / bestRate(row.kind === 'backlog' ? 'rate' : row.kind)) || undefined,
-      loss: row.kind === 'pinned' && plain ? 100 * (1 - row.rate / plain.rate) : undefined,
+      ratio: finite(row.rate / bestRate(row.kind === 'backlog' ? 'rate' : row.kind)),
+      ofPlain: row.kind === 'rate' ? undefined : finite(row.rate / plain?.rate),
     };
   });
-  const hung = of('hung').map((row) => ({ ...row, times: finite(bestWait / row.p99) }));
+}
+
+export function ratiosOf({ results }) {
+  return beside(results)
+    .filter(({ peer }) => !peer)
+    .flatMap(({ row, ratio, ofPlain, times }) => [
+      { row, of: 'the better peer', ratio: ratio ?? times },
+      { row, of: 'its plain row', ratio: ofPlain },
+    ]);
+}
+
+export function report({ facts, runs, results }) {
+  const all = beside(results).map((row) => ({
+    ...row,
+    loss: row.kind === 'pinned' && row.ofPlain !== undefined ? 100 * (1 - row.ofPlain) : undefined,
+  }));
+  const rated = ['rate', 'pinned', 'backlog'].flatMap((kind) => of(all, kind));
   const table = (columns, rows) =>
-    rows.length === 0
-      ? []
-      : [aligned([columns.map(({ head }) => head), ...rows.map((row) => columns.map((column) => column.of(row)))])];
+    rows.length === 0 ? [] : [aligned([columns.map(({ head }) => head), ...rows.map(cellsOr(columns))])];
   return [
     factsText({ ...facts, logLevel: 'warn' }),
     ...table(RATE_COLUMNS, rated),
-    ...table(HUNG_COLUMNS, hung),
+    ...table(HUNG_COLUMNS, of(all, 'hung')),
     legend(runs),
   ].join('\n');
 }

@@ -6,7 +6,7 @@ import { machineFacts } from '../facts.mjs';
 import { rowNamed } from '../rows.mjs';
 
 export { HELP, readOptions } from './options.mjs';
-export { report } from './table.mjs';
+export { ratiosOf, report } from './table.mjs';
 
 /** `most`: signed beforehand for a second of what is sustained; more than that can be. */
 const KINDS = {
@@ -23,25 +23,23 @@ const CLIENTS = 32;
  * What a node can sustain; then many times that, from callers who do not wait for one another, beside another channel that
  * asks for little; and then half of what it can sustain, to see how soon all is well again.
  */
-export async function bench({ seconds, times, rows }, running, say) {
-  const results = [];
+export async function bench({ seconds, times, rows }, { running, keep, say }) {
+  const facts = await machineFacts();
+  const kept = keep(async () => ({ close: () => running.stop() }));
   for (const kind of rows) {
-    const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
-    try {
-      const { row } = KINDS[kind];
-      results.push({ kind: row, ...(await measure(KINDS[kind], { dataDir, seconds, times }, running, say)) });
-    } finally {
-      await running.stop();
-      await rm(dataDir, { recursive: true, force: true });
-    }
+    const about = { row: KINDS[kind].row, seconds };
+    await kept.measure(about, () => measure(KINDS[kind], { seconds, times }, running, say));
   }
-  return { facts: await machineFacts(os.tmpdir()), seconds, times, results };
+  await kept.close();
+  return { facts, seconds, times, results: kept.results };
 }
 
-async function measure({ row, most }, { dataDir, seconds, times }, running, say) {
-  const { baseUrl } = await running.startService({ dataDir, logLevel: 'warn' });
-  const beside = await openBeside(dataDir);
+async function measure({ row, most }, { seconds, times }, running, say) {
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
+  let beside;
   try {
+    const { baseUrl } = await running.startService({ dataDir, logLevel: 'warn' });
+    beside = await openBeside(dataDir);
     const channel = await provisionChannel(beside);
     const bystander = await provisionChannel(beside, 'test_bystander');
     if (rowNamed(row).needsInstitution) {
@@ -101,7 +99,9 @@ async function measure({ row, most }, { dataDir, seconds, times }, running, say)
       recoveredMs: after,
     };
   } finally {
-    await beside.close().catch(() => undefined);
+    await beside?.close().catch(() => undefined);
+    await running.stop();
+    await rm(dataDir, { recursive: true, force: true });
   }
 }
 

@@ -6,7 +6,6 @@ export const HELP = `npm run bench -- overload [options]
   --times N       how many times too much, 2 to 20 (10)
   --rows A,B      a2 (creations in mode A.2 over the bridge, the default), b (creations in mode B: of those a node can do so
                   many that ten times as many are more than callers on the same machine can send; try --times 3)
-  --json          the result as one JSON document on stdout, the table on stderr
 `;
 
 export const readOptions = (args) =>

@@ -2,11 +2,34 @@ import { aligned, factsText } from '../table.mjs';
 
 const ms = (value) => (value === undefined ? '-' : value.toFixed(0));
 
+/** Of an overloaded node: what it serves of what it can sustain, and what it serves of a bystander's. */
+export function ratiosOf({ results }) {
+  return results
+    .filter(({ failure }) => failure === undefined)
+    .flatMap(({ row, served, sustained, bystander }) => [
+      { row, of: 'what is sustained', ratio: served.rate / sustained.rate },
+      { row, of: 'what a bystander sends', ratio: bystander.served.count / bystander.sent },
+    ]);
+}
+
 export function report({ facts, seconds, times, results }) {
   const head = ['row', 'sustained/s', 'p99 ms', 'offered/s', 'served/s', 'of sustained', 'p50 ms', 'p99 ms'];
   const more = ['refused/s', 'p50 ms', 'p99 ms', 'others', 'bystander', 'unheard', 'normal after ms'];
-  const lines = results.map(({ kind, sustained, offered, served, refused, limited, others, bystander, ...rest }) => [
-    kind,
+  const lines = results.map(cellsOf);
+  const goals = ['goal', '', '', '', '', '0.90', '', '2000', '', '', '50', '0', 'all', '0', '3000'];
+  return `${factsText({ ...facts, postgres: 'embedded', logLevel: 'warn' })}
+${aligned([[...head, ...more], ...lines, goals])}
+${times} times what ${'`'}sustained${'`'} was, for ${seconds} s, by callers who do not wait for one another and hang up after 10 s.
+served: code 0. refused: 503001. others: any other answer, or none. bystander: another channel's orders that were created
+meanwhile. unheard: orders that were stored though their callers heard no code 0. normal after: how long after another
+flood something was still refused, or took more than a second, at half of what can be sustained.
+`;
+}
+
+function cellsOf({ row, failure, sustained, offered, served, refused, limited, others, bystander, ...rest }) {
+  if (failure !== undefined) return { label: row, note: `failed: ${failure}` };
+  return [
+    row,
     sustained.rate.toFixed(0),
     ms(sustained.p99),
     String(offered),
@@ -21,13 +44,5 @@ export function report({ facts, seconds, times, results }) {
     `${bystander.served.count} of ${bystander.sent}`,
     String(rest.unheard),
     ms(rest.recoveredMs),
-  ]);
-  const goals = ['goal', '', '', '', '', '0.90', '', '2000', '', '', '50', '0', 'all', '0', '3000'];
-  return `${factsText({ ...facts, postgres: facts.postgres ?? 'embedded', logLevel: 'warn' })}
-${aligned([[...head, ...more], ...lines, goals])}
-${times} times what ${'`'}sustained${'`'} was, for ${seconds} s, by callers who do not wait for one another and hang up after 10 s.
-served: code 0. refused: 503001. others: any other answer, or none. bystander: another channel's orders that were created
-meanwhile. unheard: orders that were stored though their callers heard no code 0. normal after: how long after another
-flood something was still refused, or took more than a second, at half of what can be sustained.
-`;
+  ];
 }

@@ -21,7 +21,7 @@ export async function collected(bench, { label, due, idle = 0, productCode = 'MO
          (select count(*) from orders where next_due_at <= now())::integer as left`,
     );
     expectAll(label, due, { periods, events, left });
-    return { label, due, idle, ...measured };
+    return { due, idle, ...measured };
   });
 }
 
@@ -31,7 +31,7 @@ export async function deducted(bench, { label, due, peer }) {
     await makeDeducted(row.maker, { channel: row.channel, productCode: 'MONTHLY', due, paymentChannelCode: BRIDGE });
     const measured = await run(bench, row, { command: peer ? 'run' : 'renew', peer, mode: 'A', due });
     expectAll(label, due, await settledIn(row.maker));
-    return { label, due, ...measured };
+    return { due, ...measured };
   });
 }
 
@@ -40,13 +40,15 @@ export async function deducted(bench, { label, due, peer }) {
  * that were open at that moment: the other node's own take milliseconds.
  */
 export async function takeOver(bench, { label, due }) {
+  if (due < 2 * UNDER_WAY)
+    throw new Error(`a node that is killed has nothing under way with fewer than ${2 * UNDER_WAY} due`);
   return withInstitution(bench, async (row) => {
     await makeDeducted(row.maker, { channel: row.channel, productCode: 'MONTHLY', due, paymentChannelCode: BRIDGE });
     const nodes = [0, 1].map(() => bench.running.startHelper('a node', 'renewals/node.mjs'));
     for (const node of nodes) await node.ask('open', row.place);
     for (const node of nodes) await node.ask('work');
     while ((await settledIn(row.maker)).periods < UNDER_WAY) await delay(20);
-    process.kill(nodes[0].pid, 'SIGKILL');
+    nodes[0].kill();
     const [{ killed }] = await row.maker.query('select clock_timestamp()::text as killed');
     // A statement of the killed node that has reached the server still commits.
     const open = `started_at <= $1::timestamptz and (settled_at is null or settled_at > $1::timestamptz)`;
@@ -65,7 +67,7 @@ export async function takeOver(bench, { label, due }) {
     await nodes[1].end();
     if (asked === 0) throw new Error(`${label}: the killed node had nothing under way`);
     expectAll(label, due, await settledIn(row.maker));
-    return { label, due, held, asked, seconds };
+    return { due, held, asked, seconds };
   });
 }
 

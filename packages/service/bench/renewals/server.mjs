@@ -33,6 +33,8 @@ const REST = {
 /** Making millions of orders takes longer than the service lets any statement take. */
 async function longWork(url) {
   const client = new pg.Client({ connectionString: url, options: '-c TimeZone=Asia/Shanghai' });
+  // A server that is gone fails what is asked of it, not the whole bench.
+  client.on('error', () => undefined);
   await client.connect();
   return { query: async (text, values) => (await client.query(text, values)).rows, end: () => client.end() };
 }
@@ -44,6 +46,7 @@ async function longWork(url) {
 export async function openServer(dataDir, bin) {
   const server = bin ? await openOwnServer(bin) : await openEmbeddedServer(dataDir);
   const admin = new pg.Client(server.url);
+  admin.on('error', () => undefined);
   await admin.connect();
   const [pid] = readFileSync(path.join(server.data, 'postmaster.pid'), 'utf8').split('\n').map(Number);
   const { rows } = await admin.query(`select current_setting('server_version') as version`);
@@ -54,22 +57,36 @@ export async function openServer(dataDir, bin) {
     cpu: () => (CAN_MEASURE ? cpuOfProcess(pid) + cpuOfEnded(pid) + cpuOfDescendants(pid) : undefined),
 
     async withDatabase(name, work) {
+      const opened = await this.openDatabase(name);
+      try {
+        return await work(opened);
+      } finally {
+        await opened.close();
+      }
+    },
+
+    /** A migrated database with products and a channel, which `close` drops. */
+    async openDatabase(name) {
       await admin.query(`create database ${name}`);
       const url = Object.assign(new URL(server.url), { pathname: name }).href;
       const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
       const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => undefined });
       const { database, vault } = opened;
       const maker = await longWork(url);
-      try {
-        const operator = { database, vault, environment: settings.environment, actor: 'bench' };
-        for (const product of PRODUCTS) await createProduct(operator, { ...REST, ...product });
-        const { channelId } = await provisionChannel({ operator, database });
-        const channel = await createChannelRegistry(database, vault).getById(channelId);
-        return await work({ dataDir, place: { url, dataDir }, operator, channel, maker });
-      } finally {
+      const close = async () => {
         await maker.end();
         await opened.close();
         await admin.query(`drop database ${name} with (force)`);
+      };
+      try {
+        const operator = { database, vault, environment: settings.environment, actor: 'bench' };
+        for (const product of PRODUCTS) await createProduct(operator, { ...REST, ...product });
+        const { channelId, ...secrets } = await provisionChannel({ operator, database });
+        const channel = await createChannelRegistry(database, vault).getById(channelId);
+        return { dataDir, place: { url, dataDir }, operator, channel, secrets, maker, close };
+      } catch (error) {
+        await close();
+        throw error;
       }
     },
 

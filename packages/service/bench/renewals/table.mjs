@@ -1,9 +1,9 @@
-import { aligned, factsText } from '../table.mjs';
+import { aligned, cellsOr, factsText } from '../table.mjs';
 
 const shown = (digits) => (value) => (value === undefined || Number.isNaN(value) ? '-' : value.toFixed(digits));
 
 const COLUMNS = [
-  { head: 'renewals', of: ({ label }) => label },
+  { head: 'renewals', of: ({ row }) => row },
   { head: 'due', of: ({ due }) => String(due) },
   { head: 'seconds', of: ({ seconds }) => shown(1)(seconds) },
   { head: 'rate/s', of: ({ rate }) => shown(0)(rate) },
@@ -20,23 +20,38 @@ twelve months of business leave them: those due are in twelve clusters among tho
 same writes for its one order in one statement, many jobs at a time, fetched and completed in batches.
 `;
 
+/** Undefined when there is none. */
+function bestPeer(results, mode) {
+  const rates = results
+    .filter((row) => row.peer && row.mode === mode && row.rate !== undefined)
+    .map(({ rate }) => rate);
+  return rates.length > 0 ? Math.max(...rates) : undefined;
+}
+
+/** Beside the better peer, and beside the plain row of the engine where the row has more to carry than that. */
+export function ratiosOf({ results }) {
+  const engine = results.filter(({ peer, rate }) => !peer && rate !== undefined);
+  const plain = engine.find(({ row }) => row === 'B, the engine');
+  return engine.flatMap((one) => [
+    { row: one.row, of: 'the better peer', ratio: one.rate / bestPeer(results, one.mode) },
+    ...(one.mode === 'B' && plain && one !== plain
+      ? [{ row: one.row, of: plain.row, ratio: one.rate / plain.rate }]
+      : []),
+  ]);
+}
+
 export function report({ facts, results }) {
-  const rated = results.filter(({ rate }) => rate !== undefined);
-  const best = (mode) => Math.max(...rated.filter((row) => row.peer && row.mode === mode).map(({ rate }) => rate));
-  const lines = rated.map((row) => ({
-    ...row,
-    ratio: Number.isFinite(best(row.mode)) ? row.rate / best(row.mode) : undefined,
-  }));
+  const lines = results
+    .filter(({ rate, failure }) => rate !== undefined || failure !== undefined)
+    .map((row) => {
+      return { ...row, ratio: row.rate / bestPeer(results, row.mode) };
+    });
   const parts = [factsText({ ...facts, logLevel: 'warn' })];
-  if (lines.length > 0)
+  if (lines.length > 0) parts.push(aligned([COLUMNS.map(({ head }) => head), ...lines.map(cellsOr(COLUMNS))]), LEGEND);
+  for (const { row, due, held, asked, seconds } of results) {
+    if (held === undefined) continue;
     parts.push(
-      aligned([COLUMNS.map(({ head }) => head), ...lines.map((row) => COLUMNS.map(({ of }) => of(row)))]),
-      LEGEND,
-    );
-  for (const { label, due, held, asked, seconds, rate } of results) {
-    if (rate !== undefined) continue;
-    parts.push(
-      `${label}, ${due} due: of ${held} debits under way ${asked} were the killed node's; the last one was settled ` +
+      `${row}, ${due} due: of ${held} debits under way ${asked} were the killed node's; the last one was settled ` +
         `${seconds.toFixed(1)} s after the kill\n`,
     );
   }

@@ -23,6 +23,7 @@ import type { Vault } from '../platform/secrets/vault.js';
 import type { OrderDescription } from '../subscriptions/domain/orders/order-description.js';
 import { createDeductedOrderCreator } from '../subscriptions/steps/orders/create-deducted-order.js';
 import { createOrderStore } from '../subscriptions/steps/orders/order-store.js';
+import { createKnownDebitSettler } from '../subscriptions/steps/payments/settle-known-debits.js';
 import { createAgreementNumbers } from '../subscriptions/store/agreements/agreements-sql.js';
 import { createOrderNumbers } from '../subscriptions/store/orders/new-orders-sql.js';
 import { createRedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
@@ -77,6 +78,7 @@ export function createInterfaceCalls({ story, vault, gateways, log }: InterfaceC
     orderNumbers: createOrderNumbers(database),
     agreementNumbers: createAgreementNumbers(database),
     store: createOrderStore(database),
+    settleKnown: createKnownDebitSettler(database),
   } as const;
   const sendBindCode = createBindSmsAction(shared);
   const confirmBinding = createBindConfirmAction(shared);

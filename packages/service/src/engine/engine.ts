@@ -48,6 +48,8 @@ export interface EngineDeps extends AlertingDeps {
   readonly environment: Environment;
   /** Shown by this node's /metrics. */
   readonly metrics?: BusinessMetrics;
+  /** Whether this process reads for them what is about the installation. Unset: it does. */
+  readonly hasReadings?: boolean;
   /** In place of the usual 15, for a test that cannot wait. */
   readonly readingSeconds?: number;
   readonly debitDeadlineMs?: number;
@@ -126,7 +128,7 @@ export function startEngine(engine: EngineDeps) {
     runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),
     runEvery(60, 'figures', log, whileClockIsRight(createFiguresJob(deps)), { atOnce: true }),
     runEvery(5, 'alert lines', log, () => logAlerts(deps)),
-    ...(metrics
+    ...(metrics && engine.hasReadings !== false
       ? [
           runEvery(
             engine.readingSeconds ?? READING_SECONDS,

@@ -54,7 +54,7 @@ export function createSupplier({ url, key, clock, log, deadlineMs }: SupplierOpt
       const answer = await call('fulfil-query', { claimNo }, {});
       return isNeverHeard(answer, claimNo) ? NEVER_HEARD : readSupplierOutcome(answer, claimNo);
     },
-    close: () => client.close(),
+    close: async () => client.close(),
   };
 }
 

@@ -9,7 +9,7 @@ import { DROPPED_BECAUSE, type DroppedBecause } from './request-log.js';
 const { INTERNAL_ERROR } = CODES;
 
 /** No label holds a channel, an order, or anything else that has many values or identifies a person. */
-export function createServiceMetrics(database: Database, shares: ConnectionShares) {
+export function createServiceMetrics(database: Database, shares: ConnectionShares, hasReadings = true) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -25,6 +25,15 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
+  // Their labels are put together once: there are as few of each as there are series.
+  const findCounter = rememberBy(
+    (endpoint: string, status: number, code: string) => `${endpoint} ${status} ${code}`,
+    (endpoint, status, code) => requests.labels({ endpoint, status: String(status), code }),
+  );
+  const findTimer = rememberBy(
+    (endpoint: string) => endpoint,
+    (endpoint) => seconds.labels({ endpoint }),
+  );
   const admissionBatch = new Histogram({
     name: 'perennial_admission_batch_size',
     help: 'Requests that shared one admission statement',
@@ -64,7 +73,7 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
   });
   return {
     registry,
-    business: createBusinessMetrics(registry, VERSION),
+    business: createBusinessMetrics(registry, VERSION, hasReadings),
     watchLongAnswers(counts: () => { readonly open: number; readonly waiting: number }): void {
       new Gauge({
         name: 'perennial_long_answers',
@@ -92,13 +101,26 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     observeBatch: (size: number) => admissionBatch.observe(size),
     /** Without `elapsedMs`: refused before it was looked at, which says nothing about how long requests take. */
     observeRequest(endpoint: string, status: number, code: string, elapsedMs?: number): void {
-      requests.inc({ endpoint, status: String(status), code });
-      if (elapsedMs !== undefined) seconds.observe({ endpoint }, elapsedMs / 1000);
+      findCounter(endpoint, status, code).inc();
+      if (elapsedMs !== undefined) findTimer(endpoint).observe(elapsedMs / 1000);
     },
     /** From 0 on, so that the first one is an increase. */
     expectFaults(endpoint: string): void {
       requests.inc({ endpoint, status: String(INTERNAL_ERROR.http), code: INTERNAL_ERROR.code }, 0);
     },
+  };
+}
+
+function rememberBy<Key extends readonly unknown[], Made>(
+  nameOf: (...key: Key) => string,
+  make: (...key: Key) => Made,
+): (...key: Key) => Made {
+  const known = new Map<string, Made>();
+  return (...key) => {
+    const name = nameOf(...key);
+    const made = known.get(name) ?? make(...key);
+    known.set(name, made);
+    return made;
   };
 }
 

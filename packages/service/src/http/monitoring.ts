@@ -5,7 +5,15 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
-import { NodeClockWrong, NodeDraining, NodeStarting, sendAnswer, toRefusal } from './answers/respond.js';
+import type { Siblings } from '../platform/workers/siblings.js';
+import {
+  NodeClockWrong,
+  NodeDraining,
+  NodeShortOfWorkers,
+  NodeStarting,
+  sendAnswer,
+  toRefusal,
+} from './answers/respond.js';
 import type { ServiceMetrics } from './metrics.js';
 import { readRequestId } from './requests/signed-headers.js';
 
@@ -20,6 +28,8 @@ export interface MonitoringDeps {
   readonly readsOnly: boolean;
   /** What a request for /metrics has to send. */
   readonly metricsToken?: string | undefined;
+  /** The other processes of this node, if there are any. */
+  readonly siblings?: Siblings | undefined;
 }
 
 /** A load balancer takes a missing answer for "not ready", mostly after some seconds. */
@@ -28,10 +38,11 @@ const PING_MS = 1_500;
 /** Whether requests may be sent to this node. */
 export function addReadinessRoute(
   app: FastifyInstance,
-  { database, clock, clockWatch, isLeaving, readsOnly }: MonitoringDeps,
+  { database, clock, clockWatch, isLeaving, readsOnly, siblings }: MonitoringDeps,
 ): void {
   app.get('/readyz', async (_request, reply) => {
     if (isLeaving()) throw new NodeDraining();
+    if (siblings && !siblings.areEnough()) throw new NodeShortOfWorkers();
     if (clockWatch.isWrong()) throw new NodeClockWrong();
     await database.ping(PING_MS);
     return sendAnswer(reply, 200, statusAnswer('ready', { engine: readsOnly ? 'off' : 'on' }), formatTime(clock.now()));
@@ -43,11 +54,14 @@ function addLivenessRoute(app: FastifyInstance, clock: Clock): void {
   app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, statusAnswer('alive'), formatTime(clock.now())));
 }
 
-export function addMonitoringRoutes(app: FastifyInstance, { clock, metrics, metricsToken }: MonitoringDeps): void {
+export function addMonitoringRoutes(
+  app: FastifyInstance,
+  { clock, metrics: { registry }, metricsToken, siblings }: MonitoringDeps,
+): void {
   const onRequest = metricsToken === undefined ? [] : [requireToken(metricsToken)];
   addLivenessRoute(app, clock);
   app.get('/metrics', { onRequest }, async (_request, reply) =>
-    reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
+    reply.header('content-type', registry.contentType).send(await (siblings?.scrape() ?? registry.metrics())),
   );
 }
 

@@ -7,6 +7,7 @@ import type { Clock } from '../platform/clock.js';
 import type { ConnectionShares } from '../platform/db/sharing/connection-shares.js';
 import type { createIdempotentRunner, IdempotentRun } from '../platform/idempotency/run-once.js';
 import { type Origin, readTraceparent, TRACEPARENT } from '../platform/tracing.js';
+import type { OrderReference } from '../subscriptions/store/orders/orders-sql.js';
 import { type AnswerPlaces, RequestPlace } from './limits/answer-places.js';
 import type { AuthenticationFailures } from './limits/authentication-failures.js';
 import type { FieldLimit } from './limits/field-limit.js';
@@ -56,7 +57,7 @@ export function createPipeline(
   route: Route,
   { load, shares, clock, failures, bodies, admit, explainer, limitFields, runOnce, places, answers }: PipelineDeps,
 ) {
-  const { endpoint, render } = route;
+  const { endpoint, render, orderOf } = route;
   const validate = createValidator(endpoint);
   const serialize = createSerializer(endpoint.response);
   const writeSuccess = (data: unknown) => successAnswer(serialize(data));
@@ -102,7 +103,9 @@ export function createPipeline(
     const bodySha256 = isLargeBody(raw) ? await bodies.runInTurn(() => sha256Hex(raw)) : sha256Hex(raw);
     const [path, query] = splitUrl(request.raw.url ?? '');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;
-    const { channel, idempotency } = await admit(
+    const readBody = createBodyOnce(() => validate(readJsonObject(raw, request.headers['content-encoding'])));
+    const readInTurn = () => (isLargeBody(raw) ? bodies.runInTurn(readBody) : readBody());
+    const { channel, idempotency, found } = await admit(
       {
         headers,
         path,
@@ -110,14 +113,14 @@ export function createPipeline(
         bodySha256,
         address: request.ip,
         idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
+        findReference: orderOf && (() => findReference(orderOf, readInTurn)),
       },
       visit,
     );
     visit.markAdmitted();
     explainer?.noteAdmitted(headers);
     if (idempotencyKey instanceof Error) throw idempotencyKey;
-    const readBody = () => validate(readJsonObject(raw, request.headers['content-encoding']));
-    const body = isLargeBody(raw) ? await bodies.runInTurn(readBody) : readBody();
+    const body = isLargeBody(raw) ? await readInTurn() : readBody();
     const { channelId } = channel;
     const database = shares.databaseFor(channelId, visit);
     const onceRequest = {
@@ -143,6 +146,7 @@ export function createPipeline(
             place,
           },
           body,
+          found,
         ),
       );
     try {
@@ -164,6 +168,28 @@ export function createPipeline(
   }
 
   return { open, serve };
+}
+
+/** What was read is kept; an error is found again by the next who asks. */
+function createBodyOnce<Body>(read: () => Body): () => Body {
+  let body: { readonly value: Body } | undefined;
+  return () => {
+    body ??= { value: read() };
+    return body.value;
+  };
+}
+
+/** A body that is not valid asks for no order: that is answered when the request is admitted. */
+function findReference(
+  orderOf: NonNullable<Route['orderOf']>,
+  readBody: () => unknown,
+): Promise<OrderReference | undefined> | OrderReference | undefined {
+  try {
+    const body = readBody();
+    return body instanceof Promise ? body.then(orderOf).catch(() => undefined) : orderOf(body);
+  } catch {
+    return undefined;
+  }
 }
 
 const isLargeBody = (body: Buffer) => body.length > LARGE_BODY_BYTES;

@@ -23,15 +23,18 @@ const MAX_CHARACTERS = 15_000;
 export function readFormFields(text: string): FormFields {
   const fields = new Map<string, string>();
   for (const pair of text.length > MAX_CHARACTERS ? [] : text.split('&')) {
-    const [name = '', value = ''] = [pair.replace(/=.*/s, ''), pair.replace(/^[^=]*=?/, '')].map((part) =>
-      decodePercent(part.replaceAll('+', ' ')),
-    );
+    const equals = pair.indexOf('=');
+    const name = decodeField(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decodeField(pair.slice(equals + 1));
     fields.set(name, fields.has(name) ? '' : value);
   }
   return fields;
 }
 
+const decodeField = (text: string): string => decodePercent(text.includes('+') ? text.replaceAll('+', ' ') : text);
+
 function decodePercent(text: string): string {
+  if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);
   } catch {

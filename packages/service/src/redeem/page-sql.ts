@@ -34,14 +34,17 @@ export interface BenefitRow {
   readonly useUrl: string | null;
 }
 
+export interface ShownBenefit extends BenefitRow {
+  /** How many of its period can be claimed. */
+  readonly ofPeriod: number;
+}
+
 /** A benefit with its list, and its place in it, from 1. */
-export interface ListedBenefit extends BenefitRow {
+export interface ListedBenefit extends ShownBenefit {
   readonly list: BenefitList;
   readonly rank: number;
   /** How many the list has. */
   readonly total: number;
-  /** How many of its period can be claimed. */
-  readonly ofPeriod: number;
   /** Of what can be claimed, and of what was: when the last of the list expires. */
   readonly lastExpiresAt: number | null;
 }
@@ -75,6 +78,8 @@ export interface RedeemPage extends RedeemProduct {
 export interface RedeemList extends RedeemProduct {
   /** One more than a page shows, if there are more. */
   readonly benefits: readonly ListedBenefit[];
+  /** Of the period of what was just claimed. */
+  readonly done: readonly ShownBenefit[];
 }
 
 export interface RedeemPayments extends RedeemProduct {
@@ -118,24 +123,26 @@ const IS_PAST = `(b.status in ('EXPIRED', 'REVOKED') or b.status = 'ISSUED' and 
  */
 const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 'claimed' | 'past', string>>) => `(
   select 'TO_CLAIM' as list, cycle_no, position, of_period, count(*) over () as total, max(expires_at) over () as last_expires_at,
-    row_number() over (order by first_expires_at, cycle_no, expires_at, position) as rank
+    first_expires_at, expires_at, row_number() over (order by first_expires_at, cycle_no, expires_at, position) as rank
   from (select b.cycle_no, b.position, b.expires_at, min(b.expires_at) over period as first_expires_at,
           count(*) over period as of_period
         from benefits b where b.order_no = $2 and ${IS_TO_CLAIM} and ${toClaim} window period as (partition by b.cycle_no)) b
   union all
-  select 'CLAIMED', b.cycle_no, b.position, 0, count(*) over (), max(b.expires_at) over (),
+  select 'CLAIMED', b.cycle_no, b.position, 0, count(*) over (), max(b.expires_at) over (), null, null,
     row_number() over (order by b.claimed_at desc, b.cycle_no desc, b.position)
   from benefits b where b.order_no = $2 and b.status = 'CLAIMED' and ${claimed}
   union all
-  select 'PAST', b.cycle_no, b.position, 0, count(*) over (), null, row_number() over (order by b.cycle_no desc, b.position)
+  select 'PAST', b.cycle_no, b.position, 0, count(*) over (), null, null, null, row_number() over (order by b.cycle_no desc, b.position)
   from benefits b where b.order_no = $2 and ${IS_PAST} and ${past})`;
 
-/** `$3`: the language of descriptions. */
-const BENEFIT_PAIRS = `'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
+/** `lang`: the language of descriptions, as SQL. */
+const benefitPairs = (
+  lang: string,
+) => `'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
   'expiresAt', ${epochMs('b.expires_at')},
   'claimedAt', ${epochMs('b.claimed_at')}, 'code', k.code,
   'icon', ${imageFile('i')},
-  'description', case $3 when 'en' then d.description_en else d.description_zh end, 'useUrl', d.use_url`;
+  'description', case ${lang} when 'en' then d.description_en else d.description_zh end, 'useUrl', d.use_url`;
 const WITH_DETAILS = `left join claims k on k.order_no = b.order_no and k.cycle_no = b.cycle_no and k.position = b.position
   left join benefit_presentations d on d.benefit_code = b.benefit_code
   left join images i on i.image_hash = d.icon_hash`;
@@ -149,7 +156,7 @@ const PAYMENT_JSON = `json_build_object('cycleNo', p.cycle_no, 'status', p.statu
      from refunds r where r.order_no = p.order_no and r.cycle_no = p.cycle_no and r.status = 'SUCCESS') end)`;
 
 const LISTED_JSON = `json_build_object('list', r.list, 'rank', r.rank, 'total', r.total, 'ofPeriod', r.of_period,
-  'lastExpiresAt', ${epochMs('r.last_expires_at')}, ${BENEFIT_PAIRS})`;
+  'lastExpiresAt', ${epochMs('r.last_expires_at')}, ${benefitPairs('$3')})`;
 const OF_RANKED = `join benefits b on b.order_no = $2 and b.cycle_no = r.cycle_no and b.position = r.position`;
 
 const PRODUCT_COLUMNS = joinColumns(
@@ -164,19 +171,27 @@ const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
 /** Of an order with more benefits, PostgreSQL picks those that are shown; of any other the node does, which takes less. */
 const MOST_AT_ONCE = 100;
 
-const READ_PAGE = statement({
-  name: 'redeem-page',
+/**
+ * The pages of several visitors in one statement, each looked up by itself (offset 0). A subquery hides the lengths of the arrays
+ * from the planner, as in catalog/channels/admission-sql.ts.
+ */
+const READ_PAGES = statement({
+  name: 'redeem-pages',
   text: `
-select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
-  coalesce((select json_agg(json_build_object(${BENEFIT_PAIRS}))
+select a.n, c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+  coalesce((select json_agg(json_build_object(${benefitPairs('a.lang')}))
     from (select * from benefits b where b.order_no = o.order_no limit ${MOST_AT_ONCE + 1}) b ${WITH_DETAILS}), '[]'::json)
     as benefits,
   ${PAYMENTS}
-${ORDER}`,
-  parameters: ['bigint', 'bigint', 'text'],
+from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $3::text[] as lang offset 0) all_of,
+  unnest(all_of.channel_id, all_of.order_no, all_of.lang) with ordinality as a(channel_id, order_no, lang, n),
+  lateral (select * from channels c where c.channel_id = a.channel_id offset 0) c,
+  lateral (select * from orders o where o.channel_id = a.channel_id and o.order_no = a.order_no offset 0) o`,
+  parameters: ['bigint[]', 'bigint[]', 'text[]'],
   columns: joinColumns(
     PRODUCT_COLUMNS,
-    columns<{ benefits: readonly BenefitRow[]; payments: readonly PaymentRow[] }>({
+    columns<{ n: number; benefits: readonly BenefitRow[]; payments: readonly PaymentRow[] }>({
+      n: 'bigint',
       benefits: 'json',
       payments: 'json',
     }),
@@ -212,22 +227,44 @@ export interface JustClaimed {
   readonly position: number | undefined;
 }
 
-/** Everything on the page as of one moment. */
-export async function readRedeemPage(
+export interface AskedPage {
+  readonly channelId: number;
+  readonly orderNo: number;
+  readonly lang: string;
+}
+
+/** A page as it was read: its benefits are not sorted yet, and those of a large order are not all there. */
+export type ReadPage = Omit<RedeemPage, 'benefits' | 'pastCount'> & { readonly rows: readonly BenefitRow[] };
+
+/** Each page as of the same moment, in the order asked for. Undefined for an order that the channel does not have. */
+export async function readRedeemPages(
   db: Queryable,
-  channelId: number,
-  orderNo: number,
-  { now, lang, done }: { readonly now: number; readonly lang: string; readonly done: JustClaimed | undefined },
-): Promise<RedeemPage | undefined> {
-  const [row] = await db.query(READ_PAGE, [channelId, orderNo, lang]);
-  if (!row) return undefined;
-  const { version, productName, benefits, payments, ...order } = row;
-  if (benefits.length <= MOST_AT_ONCE) {
-    return { version, productName, ...listBenefits(benefits, now), payments, order };
+  asked: readonly AskedPage[],
+): Promise<readonly (ReadPage | undefined)[]> {
+  const pages = new Array<ReadPage | undefined>(asked.length).fill(undefined);
+  const found = await db.query(READ_PAGES, [
+    asked.map(({ channelId }) => channelId),
+    asked.map(({ orderNo }) => orderNo),
+    asked.map(({ lang }) => lang),
+  ]);
+  for (const row of found) {
+    const { n, version, productName, benefits: rows, payments } = row;
+    pages[n - 1] = { version, productName, rows, payments, order: row };
   }
+  return pages;
+}
+
+/** The page with its lists. For an order with many benefits these are read from `db`. */
+export async function listPageBenefits(
+  db: Queryable,
+  { channelId, orderNo, lang }: AskedPage,
+  { rows, ...page }: ReadPage,
+  { now, done }: { readonly now: number; readonly done: JustClaimed | undefined },
+): Promise<RedeemPage | undefined> {
+  if (rows.length <= MOST_AT_ONCE) return { ...page, ...listBenefits(rows, now) };
   const values = [channelId, orderNo, lang, now, done?.cycleNo ?? 0, done?.position ?? 0] as const;
   const [large] = await db.query(READ_LARGE_PAGE, values);
-  return large && { ...large, order };
+  return large && { ...large, order: page.order };
 }
 
 /** The same lists and places as `rankedBenefits` gives; a test compares them. */
@@ -265,36 +302,49 @@ function listBenefits(
   };
 }
 
+/** What stood after a benefit that has left what can be claimed: whoever claims the first of a page stays on that page. */
+const RANK_AFTER = `(select min(r.rank) from listed r, benefits f where f.order_no = $2 and f.cycle_no = $6 and f.position = $7
+    and (r.first_expires_at, r.cycle_no, r.expires_at, r.position)
+      > (least(f.expires_at, (select min(p.first_expires_at) from listed p where p.cycle_no = $6)), f.cycle_no, f.expires_at, f.position))`;
+
+/** `$8` and `$9` as `$5` and `$6` of the large page. */
 const READ_LIST = statement({
   name: 'redeem-list',
   text: `
 with listed as (select * from ${rankedBenefits({ toClaim: `$5 = 'TO_CLAIM'`, claimed: `$5 = 'CLAIMED'`, past: `$5 = 'PAST'` })} r),
-  start as (select coalesce((select rank from listed where cycle_no = $6 and position = $7), 1) as rank)
+  start as (select coalesce((select rank from listed where cycle_no = $6 and position = $7), ${RANK_AFTER}, 1) as rank)
 select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
   coalesce((select json_agg(${LISTED_JSON} order by r.rank) from listed r ${OF_RANKED} ${WITH_DETAILS}
-    where r.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}), '[]'::json) as benefits
+    where r.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}), '[]'::json) as benefits,
+  coalesce((select json_agg(json_build_object('ofPeriod', 0, ${benefitPairs('$3')})) from benefits b ${WITH_DETAILS}
+    where b.order_no = $2 and b.cycle_no = $8 and $9 in (0, b.position)), '[]'::json) as done
 ${ORDER}`,
-  parameters: ['bigint', 'bigint', 'text', 'double precision', 'text', 'integer', 'integer'],
-  columns: joinColumns(PRODUCT_COLUMNS, columns<Pick<RedeemList, 'benefits'>>({ benefits: 'json' })),
+  parameters: ['bigint', 'bigint', 'text', 'double precision', 'text', 'integer', 'integer', 'integer', 'integer'],
+  columns: joinColumns(
+    PRODUCT_COLUMNS,
+    columns<Pick<RedeemList, 'benefits' | 'done'>>({ benefits: 'json', done: 'json' }),
+  ),
 });
 
 export interface AskedList {
   readonly list: BenefitList;
-  /** The first to show. The list's own first, if it is not in the list. */
+  /** The first to show. If it is not in the list, the one after it or the list's own first. */
   readonly from: BenefitPosition | undefined;
+  readonly done: JustClaimed | undefined;
 }
 
 export async function readRedeemList(
   db: Queryable,
   channelId: number,
   orderNo: number,
-  { now, lang, list, from }: { readonly now: number; readonly lang: string } & AskedList,
+  { now, lang, list, from, done }: { readonly now: number; readonly lang: string } & AskedList,
 ): Promise<RedeemList | undefined> {
-  const values = [channelId, orderNo, lang, now, list, from?.cycleNo ?? 0, from?.position ?? 0] as const;
-  const [row] = await db.query(READ_LIST, values);
+  const place = [from?.cycleNo ?? 0, from?.position ?? 0] as const;
+  const claimed = [done?.cycleNo ?? 0, done?.position ?? 0] as const;
+  const [row] = await db.query(READ_LIST, [channelId, orderNo, lang, now, list, ...place, ...claimed]);
   if (!row) return undefined;
-  const { version, productName, benefits, ...order } = row;
-  return { version, productName, benefits, order };
+  const { version, productName, benefits, done: doneRows, ...order } = row;
+  return { version, productName, benefits, done: doneRows, order };
 }
 
 const READ_PAYMENTS = statement({

@@ -5,7 +5,15 @@ import { formatClaimNo } from '../subscriptions/domain/benefits/claim-numbers.js
 import { periodDueAt } from '../subscriptions/domain/orders/calendar.js';
 import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
 import type { SignedLink } from './link.js';
-import type { BenefitRow, JustClaimed, ListedBenefit, PaymentRow, RedeemList, RedeemPage } from './page-sql.js';
+import type {
+  BenefitRow,
+  JustClaimed,
+  ListedBenefit,
+  PaymentRow,
+  RedeemList,
+  RedeemPage,
+  ShownBenefit,
+} from './page-sql.js';
 import { FIRST_CODES, FIRST_TO_CLAIM } from './page-sql.js';
 import { webAddress } from './seller.js';
 import { toShownText } from './shown-text.js';
@@ -76,8 +84,6 @@ export interface PageView {
 export function createPageView(visit: Visit<RedeemPage>, now: number, done: JustClaimed | undefined): PageView {
   const { read } = visit;
   const { order, productName, benefits, payments } = read;
-  const isDone = ({ cycleNo, position, list }: ListedBenefit) =>
-    cycleNo === done?.cycleNo && (done.position === undefined || (position === done.position && list === 'CLAIMED'));
   const firsts = (list: ListedBenefit['list'], count: number) =>
     benefits.filter((row) => row.list === list && row.rank <= count);
   const of = (list: ListedBenefit['list']) => benefits.find((row) => row.list === list);
@@ -93,13 +99,29 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
     lastDeadline: of('TO_CLAIM')?.lastExpiresAt ?? null,
     lastExpiresAt: Math.max(of('TO_CLAIM')?.lastExpiresAt ?? 0, of('CLAIMED')?.lastExpiresAt ?? 0) || null,
     isCodePending: benefits.some(({ list, code }) => list === 'CLAIMED' && code === null),
-    codes: shown(firsts('CLAIMED', FIRST_CODES).filter((row) => !isDone(row))).filter(isClaimed),
+    codes: shown(firsts('CLAIMED', FIRST_CODES).filter((row) => !isDone(row, done))).filter(isClaimed),
     codesCount: of('CLAIMED')?.total ?? 0,
     pastCount: read.pastCount,
-    done: shown(benefits.filter(isDone).sort((one, other) => one.position - other.position)),
+    done: toDone(visit, benefits, done, now),
     payments,
   };
 }
+
+/** One benefit is done when it was claimed; of a period each is shown, with what became of it. */
+const isDone = ({ cycleNo, position, status }: BenefitRow, done: JustClaimed | undefined): boolean =>
+  cycleNo === done?.cycleNo && (done.position === undefined || (position === done.position && status === 'CLAIMED'));
+
+/** Those of the rows that were just claimed. */
+export const toDone = (
+  visit: Visit,
+  rows: readonly ShownBenefit[],
+  done: JustClaimed | undefined,
+  now: number,
+): PageBenefit[] =>
+  rows
+    .filter((row) => isDone(row, done))
+    .sort((one, other) => one.position - other.position)
+    .map((row) => toPageBenefit(visit, row, now));
 
 export const toPageBenefits = (visit: Visit<RedeemList>, now: number): PageBenefit[] =>
   visit.read.benefits.map((row) => toPageBenefit(visit, row, now));
@@ -126,7 +148,7 @@ export function keepWholeGroups(groups: readonly ClaimableGroup[]): readonly Cla
 }
 
 /** A benefit that has just expired may still be stored as ISSUED. */
-function toPageBenefit({ channel, link, read }: Visit, row: ListedBenefit, now: number): PageBenefit {
+function toPageBenefit({ channel, link, read }: Visit, row: ShownBenefit, now: number): PageBenefit {
   const { cycleNo, position, faceValueCent, icon, status, expiresAt, claimedAt, code } = row;
   const description = row.description === null ? undefined : toShownText(row.description);
   const what = { cycleNo, position, faceValueCent, icon, name: toShownText(row.name), description };

@@ -35,6 +35,22 @@ export interface VisitDeps {
 /** The link of an unknown channel is checked with this, so that it takes as long as any other. */
 const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 
+function isSigned(link: SignedLink, channel: Channel | undefined): boolean {
+  const signed = { ...link, orderNo: String(link.orderNo) };
+  return verifyRedeemLink(signed, link.sig, channel?.callbackSecret ?? UNKNOWN_CHANNEL_SECRET);
+}
+
+/**
+ * The channel of a link that holds and has not run out, by what this node has in memory: whoever acts on it compares the channel's
+ * version and the order's user in the same statement. Undefined: a visit decides.
+ */
+export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' | 'clock'>) {
+  return (link: SignedLink): Channel | undefined => {
+    const channel = channels.getFromMemory(link.appId);
+    return channel && isSigned(link, channel) && link.exp > clock.now() / 1000 ? channel : undefined;
+  };
+}
+
 /**
  * The signature is checked with the secret that this node has in memory. What is read then tells the present version of the
  * channel. If that is another, the secret may have been reset: the channel is loaded and the link is checked again.
@@ -43,8 +59,7 @@ export function createVisitor({ database, channels, clock }: VisitDeps): Visitor
   return async (link, read) => {
     let channel = await channels.get(link.appId);
     for (;;) {
-      const signed = { ...link, orderNo: String(link.orderNo) };
-      const holds = verifyRedeemLink(signed, link.sig, channel?.callbackSecret ?? UNKNOWN_CHANNEL_SECRET);
+      const holds = isSigned(link, channel);
       if (!channel) return undefined;
       const found = holds ? await read(channel.channelId, link.orderNo) : undefined;
       const version = holds ? found?.version : await findChannelVersion(database, link.appId);

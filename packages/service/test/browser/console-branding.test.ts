@@ -23,6 +23,7 @@ afterAll(async () => {
 });
 
 const BRANDING = '/console/channels/test_demo?tab=branding';
+const FINE_DASHES = svg('<path d="M0 5H10" stroke="red" stroke-dasharray="0.0001"/>');
 const HOSTILE = svg(
   `<script>document.documentElement.dataset.ran = 'script'</script><image href="https://elsewhere.example/x.png"/>${SQUARE}`,
   `viewBox="0 0 10 10" onload="document.documentElement.dataset.ran = 'handler'"`,
@@ -68,8 +69,11 @@ describe('branding', () => {
     await page.getByLabel('Display name').fill('Sunny Video');
     await page.getByLabel('Accent colour', { exact: true }).fill('#fc0');
     await page.getByText('Too bright for text on white: there it becomes').waitFor();
-    await page.getByRole('row', { name: /^Links and buttons .* 4\.5 to 1 #ffcc00 / }).waitFor();
-    expect(await variableOf(preview(page, 'dark'), '--accent')).toBe('#ffcc00');
+    await page.getByRole('row', { name: /^Buttons #ffcc00 .* to 1 #ffcc00 / }).waitFor();
+    await page.getByRole('row', { name: /^Links #\w+ 4\.5 to 1 #ffcc00 / }).waitFor();
+    for (const theme of ['light', 'dark'] as const) {
+      expect(await variableOf(preview(page, theme), '--accent')).toBe('#ffcc00');
+    }
     expect(await page.getByLabel('Pick the accent colour').inputValue()).toBe('#ffcc00');
     await page.getByLabel('Logo').setInputFiles(file('logo.png', HOSTILE));
     await isDrawn(preview(page, 'light').locator('img'));
@@ -137,7 +141,7 @@ describe('branding', () => {
 });
 
 /** Those tones that the preview has. */
-const TONES = ['accent', 'on-accent', 'hero-from', 'hero-to'];
+const TONES = ['accent', 'accent-edge', 'on-accent', 'accent-ink', 'hero-from', 'hero-to', 'hero-line', 'on-hero'];
 
 /** As text, whatever the case and the length in which it is written. */
 const toColour = (text: string) => (text.length === 4 ? text.replaceAll(/[^#]/g, '$&$&') : text).toLowerCase();
@@ -167,6 +171,9 @@ describe('what users see of a benefit', () => {
     await icon.setInputFiles(file('icon.svg', DECLARES));
     await save.click();
     await isRefusedAt(icon, /The SVG cannot be used: its DOCTYPE has declarations/);
+    await icon.setInputFiles(file('icon.svg', FINE_DASHES));
+    await save.click();
+    await isRefusedAt(icon, /The SVG cannot be used: a line in it has more than 20000 dashes; make them longer/);
     await icon.setInputFiles(file('icon.svg', HOSTILE));
     await dialog.getByLabel('Description in Chinese').fill('全部影片免费看');
     await dialog.getByLabel('Description in English').fill('x'.repeat(121));

@@ -165,7 +165,7 @@ async function allPages(): Promise<string[]> {
     'packages/sdk/README.md',
     'examples/README.md',
     'examples/shop/README.md',
-    'packages/service/src/delivery/transport/http-client/README.md',
+    'packages/service/src/platform/http-client/README.md',
     'packages/service/test/abuse/README.md',
   ];
   return ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...inPackages, ...pages];

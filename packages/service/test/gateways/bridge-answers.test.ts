@@ -1,5 +1,6 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
+import https from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { signResponse } from '@perennial/wire/bridge';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -7,6 +8,7 @@ import { createBridgeGateway, StatementUnavailable } from '../../src/gateways/br
 import { systemClock } from '../../src/platform/clock.js';
 import { BEHALF, debitOf, gatewayTo, KEY } from '../institution/support.js';
 import { capturedLog } from '../support/captured-log.js';
+import { newAuthority } from '../webhooks/certificates.js';
 
 const SUCCESS = {
   attemptNo: '1',
@@ -93,6 +95,15 @@ describe('an answer', () => {
       'with a signature that is not base64',
       (_request, response) => {
         response.setHeader('x-bridge-signature', `${'A'.repeat(42)}*=`);
+        response.end(JSON.stringify(SUCCESS));
+      },
+    ],
+    [
+      'signed twice',
+      (request, response) => {
+        const nonce = String(request.headers['x-bridge-nonce']);
+        const signature = signResponse(request.url ?? '', nonce, Buffer.from(JSON.stringify(SUCCESS)), KEY);
+        response.setHeader('x-bridge-signature', [signature, signature]);
         response.end(JSON.stringify(SUCCESS));
       },
     ],
@@ -227,6 +238,65 @@ describe('a request', () => {
     const gateway = gatewayTo(url, { connections: 1 });
     for (let count = 0; count < 10; count += 1) await gateway.debit(debitOf('1'));
     expect(sockets.size).toBe(1);
+  });
+
+  it('uses no connection again that the bridge is about to close', async () => {
+    const sockets = new Set<unknown>();
+    const url = await bridge((request, response) => {
+      sockets.add(request.socket);
+      signed(request, response, SUCCESS, { headers: { connection: 'keep-alive', 'keep-alive': 'timeout=1' } });
+    });
+    const gateway = gatewayTo(url, { connections: 1 });
+    for (let count = 0; count < 3; count += 1) {
+      expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
+    }
+    expect(sockets.size).toBe(3);
+  });
+
+  it('waits for a free connection, and gets one in its turn', async () => {
+    const seen: unknown[] = [];
+    const url = await bridge((request, response, body) => {
+      const { attemptNo } = JSON.parse(body.toString());
+      seen.push(attemptNo);
+      // The second one breaks its connection: those behind it get another.
+      if (attemptNo === '2') request.socket.destroy();
+      else signed(request, response, { ...SUCCESS, attemptNo });
+    });
+    const gateway = gatewayTo(url, { connections: 1 });
+    const numbers = ['1', '2', '3', '4'];
+    const outcomes = await Promise.all(numbers.map((attemptNo) => gateway.debit(debitOf(attemptNo))));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['success', 'unknown', 'success', 'success']);
+    expect(seen).toEqual(numbers);
+  });
+
+  it('is interrupted when the gateway is closed, also one that waits; then none is made', async () => {
+    const { log, lines } = capturedLog();
+    const arrived = new EventEmitter();
+    const gateway = gatewayTo(await bridge(() => arrived.emit('request')), { connections: 1, log });
+    const outcomes = Promise.all(['1', '2'].map((attemptNo) => gateway.debit(debitOf(attemptNo))));
+    await once(arrived, 'request');
+    await gateway.close();
+    expect(await outcomes).toEqual([unknown, unknown]);
+    expect(await gateway.debit(debitOf('3'))).toEqual(unknown);
+    // The log says the same thing once.
+    expect(lines()).toMatchObject([{ why: 'this node has closed the connection' }]);
+  });
+
+  it.each([
+    ['the name that it is for', 'localhost', newAuthority(), 'success'],
+    ['another name', '127.0.0.1', newAuthority(), 'unknown'],
+    ['an authority that nobody trusts', 'localhost', undefined, 'unknown'],
+  ])('over TLS asks for a certificate: %s', async (_what, host, trusted, kind) => {
+    const certificate = (trusted ?? newAuthority()).issue({ for: ['localhost'] });
+    const server = https.createServer(certificate, (request, response) => {
+      request.resume().on('end', () => signed(request, response, SUCCESS));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const gateway = gatewayTo(`https://${host}:${port}`, trusted ? { ca: trusted.cert } : {});
+    expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind });
   });
 
   it('leaves nothing of a card, a code or a key in the log', async () => {

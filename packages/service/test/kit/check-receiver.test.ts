@@ -186,6 +186,13 @@ const FAULTS: Readonly<Record<string, readonly [wrong: () => Wrong, unmet: reado
     () => ({ deal: ({ eventType }) => (/^(order|payment)\./.test(eventType) ? { code: '0' } : refusing()) }),
     ['unknown event type'],
   ],
+  'wants a status of each period': [
+    () => ({
+      deal: ({ eventType, data }) =>
+        eventType.startsWith('payment.') && data.paymentStatus === undefined ? refusing() : { code: '0' },
+    }),
+    ['notice before a debit'],
+  ],
   'takes a GET': [() => ({ takesGet: true }), ['GET']],
 };
 
@@ -282,7 +289,7 @@ describe('check-receiver says why a good event is not taken, once,', () => {
       expect.stringMatching(/^FAIL {2}must {4}good: .* got HTTP 404/),
       expect.stringContaining('correct the path'),
       expect.stringMatching(/^not judged, for the same reason: repeated, .*, in time$/),
-      expect.stringMatching(/^0 of 22 met; not met: 1 must, 0 should, 21 not judged$/),
+      expect.stringMatching(/^0 of 23 met; not met: 1 must, 0 should, 22 not judged$/),
     ]);
   });
 });
@@ -390,7 +397,7 @@ describe('check-receiver passes', () => {
     expect(out).not.toMatch(/^(FAIL|warn)/m);
     expect(status).toBe(0);
     expect(out).toMatch(/^ok {4}must {4}tampered body: .*; expected refused, got HTTP 401 {2}\d+ ms$/m);
-    expect(out).toMatch(/^22 of 22 met; not met: 0 must, 0 should$/m);
+    expect(out).toMatch(/^23 of 23 met; not met: 0 must, 0 should$/m);
     const [, repeated = ''] = /its answers cannot show whether .*: (test-\w+-\d+) has come four times/.exec(out) ?? [];
     expect(receiver.stdout().split(`event     ${repeated} `)).toHaveLength(2);
     expect(receiver.stdout().split(`again     ${repeated},`)).toHaveLength(4);
@@ -398,6 +405,7 @@ describe('check-receiver passes', () => {
     for (const fault of ['it has no signature', 'the signature is not right', 'it was sent too long ago'])
       expect(told).toContain(`refused: ${fault}\n`);
     expect(told.match(/^refused: its timestamp is in the future$/gm)).toHaveLength(1);
+    expect(told).toMatch(/ payment\.upcoming {2}order 9{15} {2}period 3 is due \d{4}-/m);
     expect(told).toMatch(/ refund\.status\.changed {2}a type that is not known here$/m);
     expect(told).not.toContain('undefined');
     for (const one of [credentials.callbackSecret, credentials.aesKey]) expect(out).not.toContain(one);

@@ -150,6 +150,20 @@ describe.each(NAMES)('examples/%s', (name) => {
         expect([wrong, ...(await push(receiver.url, wrong))]).toEqual([wrong, 401, '{"code":"signature"}']);
         expect(await next()).toBe('refused: not signed by the service, or too old');
       }
+      const types = [
+        [{ eventType: 'order.status.changed', orderStatus: 'ACTIVE' }, 'order 700000000000001  ACTIVE'],
+        [
+          { eventType: 'payment.upcoming', cycleNo: 2, expectPayTime: '2026-02-28 08:09:10' },
+          'order 700000000000001  period 2 is due 2026-02-28 08:09:10',
+        ],
+        [{ eventType: 'refund.status.changed' }, 'a type that is not known here'],
+      ] as const;
+      for (const [place, [{ eventType, ...about }, line]] of types.entries()) {
+        const eventId = `472${place}`;
+        const data = { orderNo: '700000000000001', ...about };
+        expect(await push(receiver.url, { eventId, eventType, data })).toEqual([200, '{"code":"0"}']);
+        expect(await next()).toBe(`event     ${eventId}  2026-01-31 08:09:10  ${eventType}  ${line}`);
+      }
       expect((await push(`${receiver.url}/elsewhere`, {}))[0]).toBeGreaterThanOrEqual(400);
       expect(await push(receiver.url, { eventId: '4712', sentAgo: 290_000 })).toEqual([200, '{"code":"0"}']);
     } finally {
@@ -283,6 +297,8 @@ async function wrongVectors(): Promise<string> {
 interface Push {
   readonly eventId?: string;
   readonly retryNo?: number;
+  readonly eventType?: string;
+  readonly data?: object;
   readonly sentAgo?: number;
   readonly secret?: Buffer;
   readonly headers?: Record<string, string>;
@@ -290,9 +306,10 @@ interface Push {
 }
 
 /** An event as the service sends it, unless something of it is to be wrong: HTTP status and text of the answer. */
-async function push(url: string, { eventId = '4711', retryNo = 0, sentAgo = 0, secret, headers, tamper }: Push) {
-  const data = { orderNo: '700000000000001', externalOrderNo: '订单-🎈', cycleNo: 1, paymentStatus: 'SUCCESS' };
-  const event = { eventId, eventType: 'payment.status.changed', occurredAt: '2026-01-31 08:09:10', retryNo, data };
+async function push(url: string, { eventId = '4711', retryNo = 0, sentAgo = 0, secret, headers, tamper, ...of }: Push) {
+  const paid = { orderNo: '700000000000001', externalOrderNo: '订单-🎈', cycleNo: 1, paymentStatus: 'SUCCESS' };
+  const { eventType = 'payment.status.changed', data = paid } = of;
+  const event = { eventId, eventType, occurredAt: '2026-01-31 08:09:10', retryNo, data };
   // Spaced in a way that no library writes, so that only the bytes themselves can be right.
   const body = JSON.stringify(event, undefined, 3);
   const timestamp = String(Date.now() - sentAgo);

@@ -308,14 +308,17 @@ describe('listen with a back-log of one second', () => {
   const COUNT = 700;
   const writtenAt = '2026-01-31 08:00:00';
   const idOf = (place: number) => `4711-${place + 1}`;
-  const backLog = Array.from({ length: COUNT }, (_, place) => ({
-    ...{ eventId: idOf(place), eventType: 'payment.status.changed', occurredAt: writtenAt, writtenAt },
+  const pushOf = (place: number, eventType: string, data: unknown) => ({
+    ...{ eventId: idOf(place), eventType, occurredAt: writtenAt, writtenAt },
     headers: {
       ...{ 'Content-Type': 'application/json', 'X-SVC-App-Id': 'a', 'X-SVC-Event-Id': idOf(place) },
       ...{ 'X-SVC-Timestamp': '1', 'X-SVC-Nonce': 'n', 'X-SVC-Signature': 's' },
     },
-    body: JSON.stringify({ data: { orderNo: '1', cycleNo: place + 1, paymentStatus: 'CANCELED' } }),
-  }));
+    body: JSON.stringify({ data }),
+  });
+  const backLog = Array.from({ length: COUNT }, (_, place) =>
+    pushOf(place, 'payment.status.changed', { orderNo: '1', cycleNo: place + 1, paymentStatus: 'CANCELED' }),
+  );
   const all = backLog.map(({ eventId }) => eventId);
   const servers: http.Server[] = [];
   afterAll(() => {
@@ -333,16 +336,25 @@ describe('listen with a back-log of one second', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  /** A service that has nothing but the back-log, and a listener to it that ends when it is told. */
-  async function play(state: string, onPush: (eventId: string, stop: () => void) => boolean, ...more: string[]) {
+  interface Play {
+    readonly state: string;
+    /** What the service has, and nothing else. */
+    readonly pushes?: typeof backLog;
+    /** Whether the receiver accepts it. */
+    readonly onPush: (eventId: string, stop: () => void) => boolean;
+    readonly more?: readonly string[];
+  }
+
+  /** A service, and a listener to it that ends when it is told. */
+  async function play({ state, pushes = backLog, onPush, more = [] }: Play) {
     const stop = new AbortController();
     const [came, asked]: [string[], string[]] = [[], []];
     const baseUrl = await serve(({ url = '' }, body) => {
       const { cursor } = JSON.parse(body) as { cursor?: string };
       const at = Number(cursor ?? 0);
       if (!url.endsWith('token')) asked.push(`${came.length}`);
-      const nextCursor = at + 100 < COUNT ? String(at + 100) : null;
-      const pulled = { pushes: backLog.slice(at, at + 100), readAt: '2026-02-01 08:00:00', nextCursor };
+      const nextCursor = at + 100 < pushes.length ? String(at + 100) : null;
+      const pulled = { pushes: pushes.slice(at, at + 100), readAt: '2026-02-01 08:00:00', nextCursor };
       const token = { accessToken: 'a'.repeat(40), expiresIn: '7200', expiresAt: '2099-01-01 00:00:00' };
       return { code: '0', message: 'ok', requestId: 'r', data: url.endsWith('token') ? token : pulled };
     });
@@ -352,24 +364,54 @@ describe('listen with a back-log of one second', () => {
       return { code: onPush(eventId, () => stop.abort()) ? '0' : 'no' };
     });
     const argv = ['listen', '--forward', `${forward}/events`, '--base-url', baseUrl, '--state', state, ...more];
-    const { status, err } = await kit.run(argv, { stop: stop.signal });
+    const { status, out, err } = await kit.run(argv, { stop: stop.signal });
     expect([status, err]).toEqual([0, expect.stringContaining('forwarded')]);
-    return { came, asked };
+    return { came, asked, out };
   }
+
+  it('tells of each event what it says, also of types that came later', async () => {
+    const period = { orderNo: '1', cycleNo: 2, expectPayTime: writtenAt };
+    const told: readonly (readonly [eventType: string, data: unknown, line: string])[] = [
+      ['order.status.changed', { orderNo: '1', orderStatus: 'ACTIVE' }, 'order 1  ACTIVE'],
+      ['payment.status.changed', { ...period, paymentStatus: 'SUCCESS' }, 'order 1  period 2 SUCCESS'],
+      ['payment.upcoming', period, `order 1  period 2 is due ${writtenAt}`],
+      ['payment.upcoming', { orderNo: '1' }, 'order 1'],
+      ['refund.status.changed', period, 'order 1  period 2'],
+      ['channel.closed', { reason: { deep: [1] }, orderNo: null }, ''],
+      ['channel.closed', 'closed', ''],
+      ['channel.closed', null, ''],
+      ['channel.closed', undefined, ''],
+    ];
+    const last = idOf(told.length - 1);
+    const { out } = await play({
+      state: path.join(kit.folder, 'types.json'),
+      pushes: told.map(([eventType, data], place) => pushOf(place, eventType, data)),
+      onPush: (eventId, stop) => {
+        if (eventId === last) stop();
+        return true;
+      },
+      more: ['--since', '2026-01-01 00:00:00'],
+    });
+    expect(out.split('\n').map((line) => line.replace(/ {2}200 code 0 {2}\d+ ms$/, ''))).toEqual(
+      told.map(([eventType, , line], place) =>
+        [idOf(place).padEnd(8), writtenAt, eventType, line].filter((part) => part !== '').join('  '),
+      ),
+    );
+  });
 
   it('does not write all that it knows after each push, and has it all when it is killed', async () => {
     const state = path.join(kit.folder, 'back-log.json');
     const left: { readonly whole: string; readonly file: number }[] = [];
     const isRefused = (eventId: string) => all.indexOf(eventId) % 7 === 0;
-    const first = await play(
+    const first = await play({
       state,
-      (eventId, stop) => {
+      onPush: (eventId, stop) => {
         left.push({ whole: readFileSync(state, 'utf8'), file: statSync(state).ino });
         if (eventId === all.at(-1)) stop();
         return !isRefused(eventId);
       },
-      ...['--since', '2026-01-01 00:00:00'],
-    );
+      more: ['--since', '2026-01-01 00:00:00'],
+    });
     expect(first.came).toEqual(all);
     const written = left.filter(({ file }, place) => file !== left[place - 1]?.file);
     expect(written.length).toBeLessThan(5);
@@ -382,9 +424,12 @@ describe('listen with a back-log of one second', () => {
       [whole.slice(0, -10), underWay - 1],
     ] as const) {
       await writeFile(state, text);
-      const again = await play(state, (eventId, stop) => {
-        if (eventId === all.at(-1)) stop();
-        return true;
+      const again = await play({
+        state,
+        onPush: (eventId, stop) => {
+          if (eventId === all.at(-1)) stop();
+          return true;
+        },
       });
       expect(again.came).toEqual(all.slice(from));
     }
@@ -392,14 +437,14 @@ describe('listen with a back-log of one second', () => {
     // All that were refused, on one way through the pages.
     const refused = all.filter(isRefused);
     const expected = refused.filter((eventId) => all.indexOf(eventId) < underWay - 1);
-    const last = await play(
+    const last = await play({
       state,
-      (eventId, stop) => {
+      onPush: (eventId, stop) => {
         if (eventId === expected.at(-1)) stop();
         return true;
       },
-      '--again',
-    );
+      more: ['--again'],
+    });
     expect(last.came).toEqual(expected);
     expect(last.asked.length).toBeLessThanOrEqual(COUNT / 100 + 1);
     expect(JSON.parse(await readFile(state, 'utf8')).refused).toEqual({});

@@ -198,6 +198,19 @@ describe('the sample shop', () => {
     expect((await page.request.post(`${shopUrl}${pathname}/refresh`, { form })).status()).toBe(403);
     await page.reload();
     expect(await eventsOn(page, 2)).toEqual(['Period 1 Paid', 'Subscription Active']);
+
+    // What the service may tell one day: it is acknowledged, and shown as far as it is known.
+    const { callbackSecret } = JSON.parse(await readFile(channelFile(), 'utf8'));
+    const externalOrderNo = pathname.split('/')[2] ?? '';
+    const period = { orderNo: '1', externalOrderNo, cycleNo: 2, expectPayTime: '2026-02-28 12:00:00' };
+    for (const eventType of ['payment.upcoming', 'refund.status.changed']) {
+      const event = { ...forgedEvent(''), eventId: eventType, eventType, data: period };
+      const signed = signWebhookForTest({ callbackSecret, path: '/events', event: event as never });
+      const { status } = await fetch(`${shopUrl}/events`, { method: 'POST', ...signed });
+      expect([eventType, status]).toEqual([eventType, 200]);
+    }
+    await page.reload();
+    expect((await eventsOn(page, 4)).slice(2)).toEqual(['Period 2 is due on 28 Feb 2026', 'Something else happened']);
     // Another's order is nobody's.
     const other = await signedIn('Ed');
     expect((await other.goto(page.url()))?.status()).toBe(404);

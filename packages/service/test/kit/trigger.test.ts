@@ -1,6 +1,7 @@
 import { EVENT_CONTRACT, type EventScenarioName, type MainOrder } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../../sdk/src/cli/trigger/scenarios.js';
+import { setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
 import { readPage, tableRows } from '../docs/pages.js';
 import { type KitService, kitService } from './support.js';
 
@@ -106,8 +107,22 @@ describe('trigger', () => {
     expect(out).toMatch(/^order \d+ \(new\) is UNSUBSCRIBED$/m);
     expect(out).toMatch(/^ {2}2 +FAIL +\d{4}-/m);
     expect(out).toMatch(/^ {2}5 more +CANCELED$/m);
-    expect(out).toMatch(/^ {2}\d+-3 to \d+-7 +payment\.status\.changed +CANCELED +periods 3 to 7, an event each$/m);
+    expect(out).toMatch(
+      /^ {2}\d+-3 to \d+-7 +payment\.status\.changed +order \d+ +periods 3 to 7 CANCELED, an event each$/m,
+    );
     expect((await kit.run(['trigger', 'first-payment-pending'])).out).toMatch(/^no event follows\nlater: .* 30 s;/m);
+  });
+
+  it('tells of the notice before a debit, where the channel wants it', async () => {
+    const { appId } = kit.credentials;
+    await setUpcomingNotices(kit.operator, { appId, days: 5 });
+    try {
+      const { out } = await kit.run(['trigger', 'renewal']);
+      expect(out).toMatch(/^ {2}\d+ +payment\.upcoming +order \d+ +period 2 is due \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
+      expect(out).toMatch(/^ {2}\d+ +payment\.status\.changed +order \d+ +period 2 SUCCESS$/m);
+    } finally {
+      await setUpcomingNotices(kit.operator, { appId, days: null });
+    }
   });
 
   it('lists its scenarios, as the page does', async () => {

@@ -2,7 +2,9 @@ import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
 import { PictureRefused } from '../../src/platform/pictures/picture.js';
 import { scrubPicture } from '../../src/platform/pictures/scrub-picture.js';
+import { EXPORTS } from './exports.js';
 import { LOGO, SQUARE, svg } from './samples.js';
+import { STALLING } from './stalling.js';
 
 const scrubbed = (bytes: Uint8Array) => {
   const { mediaType, bytes: written, leftOut } = scrubPicture(bytes);
@@ -152,6 +154,10 @@ describe('what an SVG could do', () => {
     expect(() => scrubPicture(Buffer.from(hostile))).toThrow(new RegExp(`^the SVG cannot be used: .*(${why})`));
   });
 
+  it.each(STALLING)('%s would make a browser stand still: it is refused', (_what, hostile, why) => {
+    expect(() => scrubPicture(hostile)).toThrow(new RegExp(`^the SVG cannot be used: .*(${why})`));
+  });
+
   it.each([
     ['UTF-16', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(svg(SQUARE).toString(), 'utf16le')])],
     ['UTF-16 without a mark', Buffer.from(svg(SQUARE).toString(), 'utf16le')],
@@ -167,6 +173,12 @@ describe('what an SVG could do', () => {
   it.each([
     ['a path of one word', `<path d="${'m1'.repeat(30_000)}"/>`],
     ['a name of a function', `<path d="${'m'.repeat(30_000)}(" fill="${'('.repeat(20_000)}"/>`],
+    ['a transformation', `<path transform="${'m'.repeat(60_000)}"/>`],
+    ['dashes', `<path stroke-dasharray="${'1m'.repeat(30_000)}"/>`],
+    [
+      'a filter for many',
+      `<filter id="f">${'<feFlood/>'.repeat(2_000)}</filter>${'<g filter="url(#f)"/>'.repeat(1_500)}`,
+    ],
     ['a reference of spaces', `<use href="#a${' '.repeat(60_000)}b"/>`],
     ['a number', `<svg width="${'1'.repeat(60_000)}x"/>`],
     ['comments that do not end', `<style>${'/*'.repeat(30_000)}</style>`],
@@ -229,6 +241,7 @@ describe('how an SVG looks', () => {
   it('what was written is written the same again', () => {
     for (const text of [
       LOGO,
+      ...Object.values(EXPORTS),
       svg('<g style="isolation:isolate"><use href="#x"/><path id="x" d="M0 0"/></g>').toString(),
     ]) {
       const once = scrubPicture(Buffer.from(text)).bytes;

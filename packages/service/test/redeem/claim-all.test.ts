@@ -3,15 +3,20 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
-import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import type { Reply } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import {
+  at,
+  claim,
   claimAllsOf,
   claimsOf,
   codesOf,
+  FOREIGN,
+  follow,
   formOf,
   type Ordered,
+  openSixShop,
   post,
   type Stage,
   stage,
@@ -24,22 +29,10 @@ import {
 let on: Stage;
 beforeAll(async () => {
   on = await stage();
-  const { operator } = on.service;
-  await createProduct(operator, {
-    productCode: 'SIX',
-    productName: 'Six at once',
-    settlementModes: ['CHANNEL_COLLECT'],
-    periodType: 'MONTH',
-    period: 1,
-    totalCycles: 12,
-    amountCent: 1000,
-    benefits: [1, 2, 3, 4, 5, 6].map((n) => ({ benefitCode: `SIX_${n}`, name: `Number ${n}`, faceValueCent: 100 })),
-  });
-  await authorizeProduct(operator, { appId: on.channel.credentials.appId, productCode: 'SIX' });
+  await openSixShop(on);
 });
 afterAll(() => on.close());
 
-const query = (text: string, values: unknown[] = []) => on.service.fresh.database.query(text, values);
 const six = () => on.order({ productCode: 'SIX' });
 
 /** What the button of a period sends. */
@@ -48,33 +41,20 @@ async function pressOf(order: Ordered, period = '1'): Promise<Record<string, str
   return { ...formOf(page), period: claimAllsOf(page).get(period) ?? '' };
 }
 
-async function follow(fields: Record<string, string>) {
-  const answer = await on.post('/redeem/claim-all', fields);
-  return { answer, page: await on.get((answer.headers.location ?? '/').replace(/#.*/, '')) };
-}
-
-const statusesOf = async ({ orderNo }: Ordered, cycleNo = 1) =>
-  (
-    await query('select status from benefits where order_no = $1 and cycle_no = $2 order by position', [
-      orderNo,
-      cycleNo,
-    ])
-  ).map((row) => (row as { status: string }).status);
-
 const untouched = Array.from({ length: 6 }, () => 'ISSUED');
 
 describe('all of a period', () => {
   it('303: each has its code, and another period is not concerned', async () => {
     const order = await six();
     await on.advance(order, 1);
-    const { answer, page } = await follow(await pressOf(order));
+    const { answer, page } = await follow(on, '/redeem/claim-all', await pressOf(order));
     expect([answer.status, answer.headers.location]).toEqual([
       303,
       expect.stringMatching(/^\/redeem\?.*&done=1#done$/),
     ]);
     expect(textOf(page)).toContain('All 6 claimed Number 1 Period 1 · Claimed');
     expect(new Set(codesOf(page)).size).toBe(6);
-    expect(await statusesOf(order, 2)).toEqual(untouched);
+    expect(await on.benefitsOf(order, 2)).toEqual(untouched);
     expect([...claimsOf(page).keys()][0]).toBe('Number 1 2');
     const { data } = await on.channel.call('payments/query', { paymentOrderNo: `${order.orderNo}0001` });
     expect(data.claimRecords).toHaveLength(6);
@@ -91,21 +71,21 @@ describe('all of a period', () => {
     );
     await node.close();
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
-    const { page } = await follow(fields);
+    const { page } = await follow(on, '/redeem/claim-all', fields);
     expect(new Set(codesOf(page)).size).toBe(6);
-    expect(await query('select 1 from claims where order_no = $1', [order.orderNo])).toHaveLength(6);
+    expect(await on.query('select 1 from claims where order_no = $1', [order.orderNo])).toHaveLength(6);
   });
 
   it('303: one that has expired, one that was taken back and one without a code take nothing from the others', async () => {
     const order = await six();
     const fields = await pressOf(order);
-    await query(`insert into benefit_fulfilments (benefit_code, kind) values ('SIX_3', 'POOL')`);
+    await on.query(`insert into benefit_fulfilments (benefit_code, kind) values ('SIX_3', 'POOL')`);
     const change = (name: string, what: string) =>
-      query(`update benefits set ${what} where order_no = $1 and name = $2`, [order.orderNo, name]);
+      on.query(`update benefits set ${what} where order_no = $1 and name = $2`, [order.orderNo, name]);
     await change('Number 1', `status = 'REVOKED'`);
     await change('Number 2', `expires_at = issued_at`);
-    const { page } = await follow(fields);
-    await query('delete from benefit_fulfilments');
+    const { page } = await follow(on, '/redeem/claim-all', fields);
+    await on.query('delete from benefit_fulfilments');
     const text = textOf(page);
     expect(text).toContain('4 of 6 claimed');
     expect(text).toMatch(/Number 3 Period 1 · Claimed 31 Jan 2026, 12:00 Your code is on its way/);
@@ -131,9 +111,9 @@ describe('all of a period', () => {
     const supplierUrl = `http://127.0.0.1:${(supplier.address() as AddressInfo).port}`;
     const supplied = { benefitCode: 'SIX_1', kind: 'supplier' as const, supplierUrl, supplierKey: Buffer.alloc(32, 9) };
     await setFulfilment(on.service.operator, supplied);
-    const pressed = follow(fields);
+    const pressed = follow(on, '/redeem/claim-all', fields);
     await until('five codes while the first is still asked for', async () => {
-      const codes = await query('select 1 from claims where order_no = $1 and code is not null', [order.orderNo]);
+      const codes = await on.query('select 1 from claims where order_no = $1 and code is not null', [order.orderNo]);
       return codes.length === 5 ? codes : undefined;
     });
     release();
@@ -153,7 +133,7 @@ describe('a press that does not come from the page', () => {
     const fields = await pressOf(order);
     const tokenOf = (text = '') => text.replace(/^\d+-(\d-)?/, '');
     const page = await on.get(order.path);
-    const ask = await on.get(order.path.replace('/redeem', '/redeem/unsubscribe'));
+    const ask = await on.get(at(order.path, 'unsubscribe'));
     for (const wrong of [
       tokenOf((await pressOf(order, '2'))['period']),
       tokenOf(claimsOf(page).get('Number 1 1')),
@@ -164,23 +144,44 @@ describe('a press that does not come from the page', () => {
       'A'.repeat(22),
     ]) {
       const answer = await on.post('/redeem/claim-all', { ...fields, period: `1-${wrong}` });
-      expect([answer.status, titleOf(answer)], wrong).toEqual([403, 'That did not come from this page']);
+      expect([answer.status, titleOf(answer)], wrong).toEqual(FOREIGN);
     }
     for (const period of ['', '1', '0-x', '1-1', '99999-x', 'x']) {
       expect((await on.post('/redeem/claim-all', { ...fields, period })).status, period).toBe(403);
     }
     expect((await on.post('/redeem/claim-all', fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await on.post('/redeem/claim-all', { ...fields, sig: 'A'.repeat(43) })).status).toBe(404);
-    expect([...(await statusesOf(order)), ...(await statusesOf(order, 2))]).toEqual([...untouched, ...untouched]);
+    expect([...(await on.benefitsOf(order)), ...(await on.benefitsOf(order, 2))]).toEqual([...untouched, ...untouched]);
+  });
+});
+
+describe('an address that somebody has kept', () => {
+  const told = ({ text }: Reply) => /id="done-title">([^<]*)</.exec(text)?.[1];
+  const opened = async ({ path }: Ordered, done: string) =>
+    Promise.all([path, at(path, 'benefits')].map((one) => on.get(`${one}&done=${done}`)));
+
+  it('claims nothing, and tells of nothing that was not done, whatever it names', async () => {
+    const order = await six();
+    for (const done of ['1', '1-1', '1-6', '9', '1-9', 'x', '0', '1-1-1', '', '1-', '%00']) {
+      for (const page of await opened(order, done)) {
+        expect([page.status, told(page), page.text.includes('class="tick"')], done).toEqual([200, undefined, false]);
+      }
+    }
+    expect(await on.benefitsOf(order)).toEqual(untouched);
   });
 
-  it('a page that names a period or a benefit as just claimed claims nothing', async () => {
+  it('tells of what is so now: not of a claim that was taken back, nor of what has expired since', async () => {
     const order = await six();
-    expect(textOf(await on.get(`${order.path}&done=1-1`))).not.toContain('yours');
-    expect(textOf(await on.get(`${order.path}&done=1`))).not.toContain('could be claimed');
-    for (const done of ['9', '1-9', 'x', '0', '1-1-1']) {
-      expect((await on.get(`${order.path}&done=${done}`)).status, done).toBe(200);
+    const { answer, page } = await claim(on, await on.get(order.path), 'Number 1 1');
+    const [, done = ''] = /&done=([\d-]+)#/.exec(answer.headers.location ?? '') ?? [];
+    expect([done, told(page)]).toEqual([expect.stringMatching(/^1-\d$/), 'It’s yours']);
+    for (const again of await opened(order, done)) expect(told(again)).toBe('It’s yours');
+    for (const whole of await opened(order, '1')) expect(told(whole)).toBe('1 of 6 claimed');
+    await on.query(`update benefits set status = 'REVOKED' where order_no = $1 and name = 'Number 1'`, [order.orderNo]);
+    for (const later of await opened(order, done)) expect(told(later)).toBe(undefined);
+    await on.query('update benefits set expires_at = issued_at where order_no = $1', [order.orderNo]);
+    for (const late of await opened(order, '1')) {
+      expect([told(late), late.text.includes('class="tick"')]).toEqual(['Nothing could be claimed', false]);
     }
-    expect(await statusesOf(order)).toEqual(untouched);
   });
 });

@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resetCredentials } from '../../src/operator/provisioning/channels.js';
+import { createFormToken } from '../../src/redeem/form-token.js';
+import type { Reply } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import { anotherNode } from '../support/second-node.js';
 import {
+  at,
   claim,
   claimsOf,
   codesOf,
+  FOREIGN,
   formOf,
   get,
   linkIn,
@@ -22,16 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => on.close());
 
-const query = (text: string, values: unknown[]) => on.service.fresh.database.query(text, values);
-
-async function statusOf({ orderNo }: Ordered): Promise<unknown> {
-  return query('select name, status from benefits where order_no = $1 order by cycle_no, position', [orderNo]);
-}
-
-const UNTOUCHED = [
-  { name: 'VIP pass', status: 'ISSUED' },
-  { name: 'Coupon', status: 'ISSUED' },
-];
+const UNTOUCHED = ['ISSUED', 'ISSUED'];
 
 describe('claiming', () => {
   it('303: to the page, at what was just claimed, which has its code; the channel sees it claimed', async () => {
@@ -78,10 +75,10 @@ describe('claiming', () => {
   });
 
   it('a code that is not there yet: the page says that it is on its way and nothing is lost, then shows it', async () => {
-    await query(`insert into benefit_fulfilments (benefit_code, kind) values ('COUPON', 'POOL')`, []);
+    await on.query(`insert into benefit_fulfilments (benefit_code, kind) values ('COUPON', 'POOL')`);
     const order = await on.order();
     const { answer, page } = await claim(on, await on.get(order.path), 'Coupon 1');
-    await query(`delete from benefit_fulfilments`, []);
+    await on.query(`delete from benefit_fulfilments`);
     expect(answer.status).toBe(303);
     expect(page.text).toContain('Your code is on its way');
     expect(page.text).toContain('nothing is lost');
@@ -93,7 +90,7 @@ describe('claiming', () => {
   it('409: expired while the page was open; the page says so and goes on', async () => {
     const order = await on.order();
     const before = await on.get(order.path);
-    await query(`update benefits set expires_at = to_timestamp($2 / 1000.0) where order_no = $1`, [
+    await on.query(`update benefits set expires_at = to_timestamp($2 / 1000.0) where order_no = $1`, [
       order.orderNo,
       on.service.clock.now(),
     ]);
@@ -107,7 +104,7 @@ describe('claiming', () => {
   it('409: taken back while the page was open', async () => {
     const order = await on.order();
     const before = await on.get(order.path);
-    await query(`update benefits set status = 'REVOKED' where order_no = $1 and name = 'VIP pass'`, [order.orderNo]);
+    await on.query(`update benefits set status = 'REVOKED' where order_no = $1 and name = 'VIP pass'`, [order.orderNo]);
     const { answer } = await claim(on, before, 'VIP pass 1');
     expect([answer.status, noticeOf(answer)]).toEqual([
       409,
@@ -133,7 +130,48 @@ describe('claiming', () => {
     on.service.clock.advance(1000);
     const { answer } = await claim(on, before, 'VIP pass 1');
     expect([answer.status, titleOf(answer)]).toEqual([410, 'This link has run out · Demo channel']);
-    expect(await statusOf(order)).toEqual(UNTOUCHED);
+    expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
+  });
+
+  it('404: rightly signed with the order of somebody else, or with a secret from before its reset; nothing is claimed', async () => {
+    const own = await stage();
+    try {
+      const [order, others] = [await own.order(), await own.order()];
+      const { callbackSecret } = own.channel.credentials;
+      const before = await own.get(order.path);
+      const strange = new URL(own.link(order, { channelUserId: others.channelUserId }), 'http://x').searchParams;
+      const link = { sig: strange.get('sig') ?? '' } as Parameters<typeof createFormToken>[1];
+      const token = createFormToken(Buffer.from(callbackSecret, 'base64'), link, 'claim 1 1');
+      const stolen = await own.post('/redeem/claim', { ...Object.fromEntries(strange), claim: `1-1-${token}` });
+      const { appId } = own.channel.credentials;
+      // This node still has the old secret in memory.
+      await resetCredentials(own.service.operator, { appId, names: ['callbackSecret'] });
+      const { answer: late } = await claim(own, before, 'VIP pass 1');
+      expect([stolen.status, late.status]).toEqual([404, 404]);
+      const { database } = own.service.fresh;
+      expect(await database.query(`select 1 from benefits where status <> 'ISSUED'`)).toEqual([]);
+      expect(await database.query('select 1 from claims')).toEqual([]);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('303: one whose row somebody holds waits for it, and no other waits with it', async () => {
+    const [held, free] = [await on.order(), await on.order()];
+    const pages = await Promise.all([held, free].map(({ path }) => on.get(path)));
+    const [heldPage, freePage] = pages as [Reply, Reply];
+    const { database } = on.service.fresh;
+    let waiting: ReturnType<typeof claim> | undefined;
+    await database.transaction(async (tx) => {
+      await tx.query('select from benefits where order_no = $1 for update', [held.orderNo]);
+      waiting = claim(on, heldPage, 'VIP pass 1');
+      expect((await claim(on, freePage, 'VIP pass 1')).answer.status).toBe(303);
+      // By its own statement, and not by the one that claims share.
+      await expect.poll(() => lockWaits(database, 'claim_no = $5')).toBe(1);
+      expect((await claim(on, freePage, 'Coupon 1')).answer.status).toBe(303);
+    });
+    const { answer, page } = (await waiting) ?? {};
+    expect([answer?.status, page && codesOf(page).length]).toEqual([303, 1]);
   });
 });
 
@@ -156,8 +194,8 @@ describe('a post that does not come from the page', () => {
   ])('403: %s', async (_what, headers) => {
     const order = await on.order();
     const answer = await on.post('/redeem/claim', await press(order), headers);
-    expect([answer.status, titleOf(answer)]).toEqual([403, 'That did not come from this page']);
-    expect(await statusOf(order)).toEqual(UNTOUCHED);
+    expect([answer.status, titleOf(answer)]).toEqual(FOREIGN);
+    expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
   });
 
   it.each([
@@ -182,7 +220,7 @@ describe('a post that does not come from the page', () => {
     const token = (from: Record<string, string>) => (from['claim'] ?? '').split('-').slice(2).join('-');
     const coupon = claimsOf(await on.get(order.path)).get('Coupon 1') ?? '';
     const later = await on.get(on.link(order, { exp: Math.floor(on.service.clock.now() / 1000) + 9 }));
-    const ask = await on.get(order.path.replace('/redeem', '/redeem/unsubscribe'));
+    const ask = await on.get(at(order.path, 'unsubscribe'));
     const place = (fields['claim'] ?? '').split('-').slice(0, 2).join('-');
     for (const wrong of [
       token({ claim: coupon }),
@@ -194,12 +232,12 @@ describe('a post that does not come from the page', () => {
       `${token(fields)}A`,
     ]) {
       const answer = await on.post('/redeem/claim', { ...fields, claim: `${place}-${wrong}` });
-      expect([answer.status, titleOf(answer)], wrong).toEqual([403, 'That did not come from this page']);
+      expect([answer.status, titleOf(answer)], wrong).toEqual(FOREIGN);
     }
     for (const value of ['', place, '1', 'x-y-z', `99999-1-${token(fields)}`]) {
       expect((await on.post('/redeem/claim', { ...fields, claim: value })).status, value).toBe(403);
     }
-    expect(await statusOf(order)).toEqual(UNTOUCHED);
+    expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
   });
 
   it('404: with another link in the form, one that is doubled, or none', async () => {
@@ -214,14 +252,14 @@ describe('a post that does not come from the page', () => {
       const answer = await on.post('/redeem/claim', changed);
       expect([answer.status, titleOf(answer)]).toEqual([404, 'This link does not work']);
     }
-    expect(await statusOf(order)).toEqual(UNTOUCHED);
+    expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
   });
 
   it.each(['@@@', 'application/', '/json', 'a b/c', 'text'])('400: with a type that is none, %s', async (type) => {
     const order = await on.order();
     const answer = await on.post('/redeem/claim', await press(order), { 'content-type': type });
     expect([answer.status, titleOf(answer)]).toEqual([400, 'That did not come from this page']);
-    expect(await statusOf(order)).toEqual(UNTOUCHED);
+    expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
   });
 
   it('400: a body that is too long is not read to its end', async () => {

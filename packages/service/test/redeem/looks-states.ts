@@ -6,7 +6,7 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import { svg } from '../pictures/samples.js';
 import type { RefundStage } from '../refunds/support.js';
 import { mobileOf, unique } from '../support/demo.js';
-import { claimAllsOf, claimsOf, formOf, get, post } from './support.js';
+import { at, claimAllsOf, claimsOf, formOf, get, post } from './support.js';
 
 /** A seller with all that can be set, and an order of theirs in every state that the page knows. */
 
@@ -115,8 +115,6 @@ async function advance(on: RefundStage, { orderNo }: Order, how: object): Promis
   if (code !== '0') throw new Error(`sandbox/orders/advance answered ${text}`);
 }
 
-export const at = (path: string, page: string): string => path.replace('/redeem?', `/redeem/${page}?`);
-
 /** Presses a button of the page; where it leads. */
 async function claim({ service }: RefundStage, path: string, what: 'claim' | 'period'): Promise<string> {
   const page = await get(service.baseUrl, path);
@@ -139,7 +137,8 @@ const STATES: readonly MakeState[] = [
   async (on, language) => {
     const { path } = await order(on, language);
     const claimed = await claim(on, path, 'claim');
-    return { claimed };
+    const onList = await claim(on, at(path, 'benefits'), 'claim');
+    return { claimed, 'claimed on a list': onList };
   },
   async (on, language) => ({ 'pool empty': await claim(on, (await order(on, language, 'EMPTY')).path, 'period') }),
   async (on, language) => {

@@ -11,7 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => on.close());
 
-const query = (text: string, values: unknown[] = []) => on.service.fresh.database.query(text, values);
 const HASH = 'ab'.repeat(32);
 
 /** As an operator would set it; every node has it with the next page. */
@@ -25,13 +24,13 @@ async function brand(fields: Record<string, string | null>): Promise<void> {
     logo_hash: null,
     ...fields,
   };
-  await query('delete from channel_brandings');
-  await query(
+  await on.query('delete from channel_brandings');
+  await on.query(
     `insert into channel_brandings (channel_id, display_name, accent, support, terms_url, shop_url, logo_hash)
      select channel_id, $1, $2, $3, $4, $5, $6 from channels where app_id = 'test_demo'`,
     Object.values(all),
   );
-  await query(`update channels set version = version + 1 where app_id = 'test_demo'`);
+  await on.query(`update channels set version = version + 1 where app_id = 'test_demo'`);
 }
 
 describe('a channel', () => {
@@ -48,7 +47,7 @@ describe('a channel', () => {
   });
 
   it('with all of it: logo, name, accent, the way back, support and terms, on every page', async () => {
-    await query(`insert into images (image_hash, media_type, bytes) values ($1, 'image/svg+xml', '<svg/>')`, [HASH]);
+    await on.query(`insert into images (image_hash, media_type, bytes) values ($1, 'image/svg+xml', '<svg/>')`, [HASH]);
     await brand({
       display_name: 'Lumen',
       logo_hash: HASH,
@@ -107,10 +106,10 @@ describe('names that somebody else has chosen', () => {
   ])('%s: stay text, and the page small', async (_what, name, shown) => {
     await brand({ display_name: name });
     const own = await on.order();
-    await query('update benefits set name = $2 where order_no = $1', [own.orderNo, name]);
-    await query(`update products set product_name = $1 where product_code = 'TEST_SPU_001'`, [name]);
-    await query('delete from benefit_presentations');
-    await query(
+    await on.query('update benefits set name = $2 where order_no = $1', [own.orderNo, name]);
+    await on.query(`update products set product_name = $1 where product_code = 'TEST_SPU_001'`, [name]);
+    await on.query('delete from benefit_presentations');
+    await on.query(
       `insert into benefit_presentations (benefit_code, description_en, use_url)
        values ('VIP_PASS', $1, 'https://use.example/a?b=1&c=2'), ('COUPON', $1, 'javascript:alert(1)')`,
       [name],
@@ -137,13 +136,13 @@ describe('names that somebody else has chosen', () => {
   });
 
   it('a code has a link to where it is used, if that is an https address', async () => {
-    await query('delete from benefit_presentations');
-    await query(
+    await on.query('delete from benefit_presentations');
+    await on.query(
       `insert into benefit_presentations (benefit_code, icon_hash, description_zh, use_url)
        values ('VIP_PASS', $1, '四台设备', 'https://use.example/redeem'), ('COUPON', null, null, 'http://use.example/')`,
       [HASH],
     );
-    await query(`update products set product_name = 'Monthly membership' where product_code = 'TEST_SPU_001'`);
+    await on.query(`update products set product_name = 'Monthly membership' where product_code = 'TEST_SPU_001'`);
     const own = await on.order();
     const first = await on.get(own.path, { 'accept-language': 'zh' });
     expect(first.text).toContain(`<img class="icon" src="/redeem/images/${HASH}.svg" alt="" loading="lazy">`);

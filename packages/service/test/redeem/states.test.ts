@@ -11,7 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => on.close());
 
-const query = (text: string, values: unknown[]) => on.service.fresh.database.query(text, values);
 const chineseOf = async ({ path }: Pick<Ordered, 'path'>) => textOf(await on.get(path, { 'accept-language': 'zh' }));
 
 describe('a payment that failed', () => {
@@ -60,7 +59,9 @@ describe('the first payment', () => {
   it('while it is under way, that is what the page says of payments', async () => {
     const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
     const order = { ...data, path: data.redeemUrl.replace(/^.*(?=\/redeem)/, '') };
-    await query(`update orders set status = 'INITIALIZING', next_due_at = null where order_no = $1`, [order.orderNo]);
+    await on.query(`update orders set status = 'INITIALIZING', next_due_at = null where order_no = $1`, [
+      order.orderNo,
+    ]);
     expect(textOf(await on.get(order.path))).toContain('Next payment First payment under way');
     expect(await chineseOf(order)).toContain('下次扣款 首期扣款处理中');
   });
@@ -127,12 +128,12 @@ describe('up to when the page can be opened', () => {
 
   it('a link to keep is offered while a code is on its way; of a completed order others may come', async () => {
     const order = await on.order();
-    await query(`update benefits set status = 'CLAIMED', claimed_at = now() where order_no = $1`, [order.orderNo]);
+    await on.query(`update benefits set status = 'CLAIMED', claimed_at = now() where order_no = $1`, [order.orderNo]);
     const active = textOf(await on.get(order.path));
     expect(active).toContain('Your code is on its way');
     expect(active).toContain('You can keep a link that works until 1 May 2026, 12:00.');
     const other = await on.order();
-    await query(`update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`, [other.orderNo]);
+    await on.query(`update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`, [other.orderNo]);
     const completed = textOf(await on.get(other.path));
     expect(completed).toContain('You can keep a link that works until');
     expect(completed).not.toContain('You will get no new link');
@@ -140,7 +141,7 @@ describe('up to when the page can be opened', () => {
 
   it('is not offered when nothing is left to claim', async () => {
     const order = await on.order();
-    await query(`update benefits set status = 'EXPIRED' where order_no = $1`, [order.orderNo]);
+    await on.query(`update benefits set status = 'EXPIRED' where order_no = $1`, [order.orderNo]);
     await on.channel.call('orders/unsubscribe', { orderNo: order.orderNo });
     expect((await on.get(order.path)).text).not.toContain('to keep');
     const ended = textOf(await on.get(order.path.replace('/redeem', '/redeem/ended')));

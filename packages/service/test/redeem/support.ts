@@ -1,4 +1,5 @@
 import { type RedeemSignParts, redeemUrl } from '@perennial/wire';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { type ChannelClient, type ChannelCredentials, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
@@ -16,6 +17,9 @@ export interface Stage {
   link(order: Ordered, changed?: Partial<RedeemSignParts>, credentials?: Partial<ChannelCredentials>): string;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
   post(path: string, fields: Form | string, headers?: Record<string, string | undefined>): Promise<Reply>;
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** What became of the benefits of a period, in the order in which the product has them. */
+  benefitsOf(order: Ordered, cycleNo?: number): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -34,6 +38,8 @@ const HOST = 'https://pay.example';
 export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
   const service = await testService({ redeemOpensPerMinute: 100_000, ...more });
   const channel = await demoChannel(service);
+  const query = <Row>(text: string, values: readonly unknown[] = []) =>
+    service.fresh.database.query<Row>(text, [...values]);
   return {
     service,
     channel,
@@ -56,6 +62,14 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
     },
     get: (path, headers = {}) => get(service.baseUrl, path, headers),
     post: (path, fields, headers = {}) => post(service.baseUrl, path, fields, headers),
+    query,
+    async benefitsOf({ orderNo }, cycleNo = 1) {
+      const rows = await query<{ status: string }>(
+        'select status from benefits where order_no = $1 and cycle_no = $2 order by position',
+        [orderNo, cycleNo],
+      );
+      return rows.map(({ status }) => status);
+    },
     close: () => service.close(),
   };
 }
@@ -78,6 +92,12 @@ export function post(
   };
   return send(baseUrl, 'POST', path, { ...own, ...headers }, Buffer.from(body));
 }
+
+/** The address of another page of the link. */
+export const at = (path: string, page: string): string => path.replace('/redeem?', `/redeem/${page}?`);
+
+/** The answer to a post that does not come from the page, by its status and its title. */
+export const FOREIGN = [403, 'That did not come from this page'];
 
 /** What a text of a page is in its HTML. */
 export const escaped = (text: string): string =>
@@ -124,7 +144,7 @@ export const codesOf = ({ text }: Reply): string[] =>
 /** What a person reads. */
 export const textOf = ({ text }: Reply): string =>
   text
-    .replace(/<\/?(?:bdi|span class="(?:date|to)"|span|strong)>/g, '')
+    .replace(/<\/?(?:bdi|wbr|span class="(?:date|to)"|span|strong)>/g, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
@@ -134,13 +154,33 @@ export const noticeOf = ({ text }: Reply): string | undefined => /role="alert">(
 
 export const titleOf = ({ text }: Reply): string | undefined => /<title>([^<]*)</.exec(text)?.[1];
 
-/** Presses the button: the answer, and the page that a browser ends up on. */
+/** Posts a form of the page: the answer, and the page that a browser ends up on. */
+export async function follow(on: Stage, path: string, fields: Form): Promise<{ answer: Reply; page: Reply }> {
+  const answer = await on.post(path, fields);
+  const { location } = answer.headers;
+  return { answer, page: location === undefined ? answer : await on.get(location.replace(/#.*/, '')) };
+}
+
+/** Presses the button of a benefit. */
 export async function claim(on: Stage, page: Reply, what: string): Promise<{ answer: Reply; page: Reply }> {
   const value = claimsOf(page).get(what);
   if (value === undefined) throw new Error(`the page has no button for ${what}`);
-  const answer = await on.post('/redeem/claim', { ...formOf(page), claim: value });
-  const { location } = answer.headers;
-  return { answer, page: location === undefined ? answer : await on.get(location.replace(/#.*/, '')) };
+  return follow(on, '/redeem/claim', { ...formOf(page), claim: value });
+}
+
+/** A product SIX, whose periods grant `Number 1` to `Number 6`. */
+export async function openSixShop({ service: { operator }, channel }: Stage): Promise<void> {
+  await createProduct(operator, {
+    productCode: 'SIX',
+    productName: 'Six at once',
+    settlementModes: ['CHANNEL_COLLECT'],
+    periodType: 'MONTH',
+    period: 1,
+    totalCycles: 12,
+    amountCent: 1000,
+    benefits: [1, 2, 3, 4, 5, 6].map((n) => ({ benefitCode: `SIX_${n}`, name: `Number ${n}`, faceValueCent: 100 })),
+  });
+  await authorizeProduct(operator, { appId: channel.credentials.appId, productCode: 'SIX' });
 }
 
 /** Where a link of the page leads, by what it says. */

@@ -24,30 +24,45 @@ function pageColour(theme: Theme, name: string): string {
   return colour.length === 4 ? colour.replaceAll(/[0-9a-f]/g, '$&$&') : colour;
 }
 
-/** Every pair of a text and its ground that has to do with the accent. */
-function pairs(accent: string): [string, number][] {
+/** Every pair of a text and its ground, or a line and what is beside it, that has to do with the accent; with the contrast that it needs. */
+function pairs(accent: string): { readonly name: string; readonly ratio: number; readonly needed: number }[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
     const tones = makeTones(accent)[theme];
     const of = (name: string) => pageColour(theme, name);
-    const found: [string, string, string][] = [
-      ...['panel', 'ground'].map((ground): [string, string, string] => [
-        `accent on ${ground}`,
-        tones.accent,
-        of(ground),
+    const grounds = { panel: of('panel'), ground: of('ground'), soft: tones.soft };
+    const texts: [string, string, string][] = [
+      ...Object.entries(grounds).map(([name, ground]): [string, string, string] => [
+        `a link on ${name}`,
+        tones['accent-ink'],
+        ground,
       ]),
-      ['accent on soft', tones.accent, tones.soft],
       ['ink on soft', of('ink'), tones.soft],
       ['quiet on soft', of('quiet'), tones.soft],
       ['a button', tones['on-accent'], tones.accent],
       ['a button under the pointer', tones['on-accent'], tones['accent-strong']],
-      ['the head, where it begins', '#ffffff', tones['hero-from']],
-      ['the head, where it ends', '#ffffff', tones['hero-to']],
+      ['the head, where it begins', tones['on-hero'], tones['hero-from']],
+      ['the head, where it ends', tones['on-hero'], tones['hero-to']],
     ];
-    return found.map(([name, one, other]): [string, number] => [`${accent} ${theme}: ${name}`, contrast(one, other)]);
+    const lines: [string, string, string][] = [
+      ...Object.entries(grounds).map(([name, ground]): [string, string, string] => [
+        `an edge on ${name}`,
+        tones['accent-edge'],
+        ground,
+      ]),
+      ...Object.entries(grounds).map(([name, ground]): [string, string, string] => [
+        `a quiet button on ${name}`,
+        of('edge'),
+        ground,
+      ]),
+      ['progress', tones['on-hero'], tones['hero-line']],
+    ];
+    const measure = (found: readonly [string, string, string][], needed: number) =>
+      found.map(([name, one, other]) => ({ name: `${accent} ${theme}: ${name}`, ratio: contrast(one, other), needed }));
+    return [...measure(texts, 4.5), ...measure(lines, 3)];
   });
 }
 
-const unreadable = (accent: string) => pairs(accent).filter(([, ratio]) => !(ratio >= 4.5));
+const unreadable = (accent: string) => pairs(accent).filter(({ ratio, needed }) => !(ratio >= needed));
 
 describe('the tones of an accent', () => {
   it('are readable, whatever the accent is', () => {
@@ -65,6 +80,11 @@ describe('the tones of an accent', () => {
       '767676',
       '777777',
       '0a6b4b',
+      'f5b301',
+      '00c853',
+      'ffd600',
+      '101820',
+      'fdf6e3',
     ];
     expect(named.flatMap(unreadable)).toEqual([]);
     const steps = [0, 51, 102, 153, 204, 255].map((part) => part.toString(16).padStart(2, '0'));
@@ -78,26 +98,45 @@ describe('the tones of an accent', () => {
     );
   });
 
+  it('keep a bright accent on buttons and the head, with dark text', () => {
+    for (const accent of ['f5b301', '00c853', 'ffd600', 'ffff00', 'fdf6e3']) {
+      const { light, dark } = makeTones(accent);
+      expect([light.accent, dark.accent]).toEqual([`#${accent}`, `#${accent}`]);
+      expect(contrast(light['hero-from'], `#${accent}`), accent).toBeLessThan(1.2);
+      for (const { 'on-accent': onAccent, 'on-hero': onHero } of [light, dark]) {
+        expect([onAccent, onHero].every((text) => contrast(text, '#000000') < 2)).toBe(true);
+      }
+    }
+  });
+
   it('are the accent itself where it is readable, and else no further from it than needed', () => {
-    expect(makeTones('0a6b4b').light).toMatchObject({ accent: '#0a6b4b', 'on-accent': '#ffffff' });
-    expect(makeTones('ffff00').dark.accent).toBe('#ffff00');
-    const { dark } = makeTones('ffff00');
+    expect(makeTones('0a6b4b').light).toMatchObject({
+      ...{ accent: '#0a6b4b', 'accent-edge': '#0a6b4b', 'accent-ink': '#0a6b4b' },
+      ...{ 'on-accent': '#ffffff', 'on-hero': '#ffffff' },
+    });
+    expect(makeTones('ffff00').dark['accent-ink']).toBe('#ffff00');
     // A step less of black or white would be too little.
-    const least = (accent: string, theme: Theme) =>
-      Math.min(...pairs(accent).flatMap(([name, ratio]) => (name.includes(`${theme}: accent on`) ? [ratio] : [])));
-    expect(least('ffff00', 'light')).toBeLessThan(4.6);
-    expect(least('000080', 'dark')).toBeLessThan(4.6);
-    expect(dark['hero-from']).not.toBe('#000000');
+    const least = (accent: string, what: string) =>
+      Math.min(...pairs(accent).flatMap(({ name, ratio }) => (name.includes(what) ? [ratio] : [])));
+    expect(least('ffff00', 'light: a link')).toBeLessThan(4.6);
+    expect(least('ffff00', 'light: an edge')).toBeLessThan(3.1);
+    expect(least('1677ff', 'light: a button')).toBeLessThan(4.6);
+    expect(least('000080', 'dark: a link')).toBeLessThan(6.1);
+    expect(least('000080', 'dark: an edge')).toBeLessThan(3.1);
+    // Lightened by its own shade, not by white.
+    expect(makeTones('0a6b4b').dark['accent-ink']).toMatch(/^#[01]/);
   });
 
   it('are told with their contrast, and rendered for both themes', () => {
     const told = measureTones('ffff00');
     expect(told).toHaveLength(2 * TONES.length);
-    expect(told.every((one) => one.contrast >= 4.5)).toBe(true);
-    expect(told[0]).toEqual({
+    expect(told.filter(({ contrast }) => contrast < 4.5).map(({ theme, tone }) => `${theme} ${tone}`)).toEqual([
+      'light accent-edge',
+    ]);
+    expect(told.find(({ tone }) => tone === 'accent-ink')).toEqual({
       theme: 'light',
-      tone: 'accent',
-      colour: makeTones('ffff00').light.accent,
+      tone: 'accent-ink',
+      colour: makeTones('ffff00').light['accent-ink'],
       contrast: 4.5,
     });
     expect(renderAccentCss('0a6b4b')).toMatch(

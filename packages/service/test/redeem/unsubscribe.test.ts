@@ -3,6 +3,8 @@ import { toldAbout } from '../orders/support.js';
 import { mobileOf, sharedRequest } from '../support/demo.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import {
+  at,
+  FOREIGN,
   type Form,
   formOf,
   get,
@@ -31,8 +33,7 @@ beforeEach(async () => {
   order = await on.order();
 });
 
-const query = <Row>(text: string, values: unknown[]) => on.service.fresh.database.query<Row>(text, values);
-const pathOf = ({ path }: Ordered) => path.replace('/redeem', '/redeem/unsubscribe');
+const pathOf = ({ path }: Ordered) => at(path, 'unsubscribe');
 const rightFor = ({ channelUserId }: Ordered) => mobileOf(channelUserId).slice(-4);
 const wrongFor = (of: Ordered) => (rightFor(of) === '0000' ? '1111' : '0000');
 
@@ -93,7 +94,7 @@ describe('the right digits', () => {
       ...['BILLED', 'ACTIVE'],
       ...['UNSUBSCRIBED', 'CANCELED'],
     ]);
-    const [row] = await query('select unsubscribe_source from orders where order_no = $1', [order.orderNo]);
+    const [row] = await on.query('select unsubscribe_source from orders where order_no = $1', [order.orderNo]);
     expect(row).toEqual({ unsubscribe_source: 'USER' });
     const page = await on.get(ended.headers.location ?? '');
     expect([page.status, titleOf(page)]).toEqual([200, 'Your subscription has ended · Demo channel']);
@@ -122,7 +123,7 @@ describe('the right digits', () => {
   });
 
   it('303: of an order that has not ended there is nothing to confirm', async () => {
-    const asked = await on.get(order.path.replace('/redeem', '/redeem/ended'));
+    const asked = await on.get(at(order.path, 'ended'));
     expect([asked.status, asked.headers.location]).toEqual([303, expect.stringMatching(/^\/redeem\?/)]);
   });
 
@@ -156,9 +157,9 @@ describe('wrong digits', () => {
   it.each(['', '123', '12345', 'abcd', '1 2', '-123', '12.4'])('422: "%s" is no try', async (digits) => {
     const tried = await answer(order, digits);
     expect([tried.status, noticeOf(tried)]).toEqual([422, 'Please type exactly four digits.']);
-    expect(await query('select 1 from unsubscribe_tries where user_key = key_of($1)', [order.channelUserId])).toEqual(
-      [],
-    );
+    expect(
+      await on.query('select 1 from unsubscribe_tries where user_key = key_of($1)', [order.channelUserId]),
+    ).toEqual([]);
   });
 
   it('429: the fifth locks it for the user, with every link, on every node, right ones too, for an hour', async () => {
@@ -181,12 +182,12 @@ describe('wrong digits', () => {
     expect((await answer(await on.order(), '0000')).status).not.toBe(429);
 
     const whose = [order.channelUserId];
-    await query(
+    await on.query(
       `update unsubscribe_tries set locked_until = locked_until - interval '59 minutes' where user_key = key_of($1)`,
       whose,
     );
     expect((await answerTo(fields, rightFor(order))).status).toBe(429);
-    await query(
+    await on.query(
       `update unsubscribe_tries set locked_until = locked_until - interval '1 minute' where user_key = key_of($1)`,
       whose,
     );
@@ -229,7 +230,7 @@ describe('an order that cannot be ended', () => {
     ['TERMINATED', 'The first payment failed'],
   ])('409: %s, and the page says so', async (status, says) => {
     const fields = formOf(await on.get(pathOf(order)));
-    await query('update orders set status = $2, next_due_at = null where order_no = $1', [order.orderNo, status]);
+    await on.query('update orders set status = $2, next_due_at = null where order_no = $1', [order.orderNo, status]);
     const page = await on.get(pathOf(order));
     expect([page.status, page.text.includes(says), page.text.includes('<form')]).toEqual([200, true, false]);
     expect(titleOf(page)).toBe('End subscription · Demo channel');
@@ -242,7 +243,7 @@ describe('an order that cannot be ended', () => {
 
   it('409: of a user without a login mobile; the page says whom to ask instead', async () => {
     const fields = formOf(await on.get(pathOf(order)));
-    await query('delete from channel_users where key_of(channel_user_id) = key_of($1)', [order.channelUserId]);
+    await on.query('delete from channel_users where key_of(channel_user_id) = key_of($1)', [order.channelUserId]);
     const says = 'as we have no mobile number of yours. Please ask Demo channel.';
     const page = await on.get(pathOf(order));
     expect([textOf(page).includes(says), page.text.includes('<form')]).toEqual([true, false]);
@@ -261,7 +262,7 @@ describe('a post that does not come from the page', () => {
     const fields = { ...formOf(await on.get(pathOf(order))), ...changed };
     if (fields['token'] === 'other') fields['token'] = formOf(await on.get(pathOf(await on.order())))['token'] ?? '';
     const tried = await on.post('/redeem/unsubscribe', { ...fields, digits: rightFor(order) }, headers);
-    expect([tried.status, titleOf(tried)]).toEqual([403, 'That did not come from this page']);
+    expect([tried.status, titleOf(tried)]).toEqual(FOREIGN);
     expect(await statusOf(order)).toBe('ACTIVE');
   });
 });

@@ -25,6 +25,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'catalog',
     'gateways',
+    'bridge-check',
     'fulfilment',
     'subscriptions',
     'settlement',
@@ -45,6 +46,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'metrics',
     'csv',
     'db',
+    'http-client',
     'idempotency',
     'lists',
     'log',
@@ -54,16 +56,17 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'alerts',
     'installation',
     'copies',
+    'workers',
   ],
   'platform/db': ['sharing'],
   catalog: ['channels', 'payment-channels', 'products'],
   gateways: ['bridge', 'sandbox'],
+  'bridge-check': ['exchange', 'trials'],
   subscriptions: ['domain', 'store', 'steps'],
   'subscriptions/domain': ['agreements', 'payments', 'orders', 'benefits'],
   'subscriptions/store': ['agreements', 'benefits', 'events', 'users', 'payments', 'orders'],
   'subscriptions/steps': ['agreements', 'benefits', 'ending', 'payments', 'orders'],
   delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],
-  'delivery/transport': ['http-client'],
   redeem: ['brand', 'texts', 'page'],
   engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
   operator: [
@@ -80,7 +83,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   'operator/provisioning': ['addresses'],
   cli: ['frame', 'commands'],
-  'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'reference-programs'],
+  'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'bridges', 'reference-programs'],
   console: ['schemas', 'sessions', 'operations'],
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages', 'console', 'developers'],
 };
@@ -161,7 +164,7 @@ function rooms(imports: ReadonlyMap<string, readonly string[]>): Map<string, Map
 
 describe('imports', () => {
   it('the reader sees what is there', () => {
-    expect(graph(service).get('main.ts')).toContain('service.ts');
+    expect(graph(service).get('main.ts')).toContain('serve.ts');
     expect(
       circle(
         new Map([

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Answer, createAnswerReader } from '../../src/delivery/transport/http-client/answer.js';
-import { BadAnswer } from '../../src/delivery/transport/http-client/incoming-bytes.js';
+import { type Answer, createAnswerReader } from '../../src/platform/http-client/answer.js';
+import { BadAnswer } from '../../src/platform/http-client/incoming-bytes.js';
 
 /** What the reader makes of these bytes, in packets of these sizes, and of the end of the connection after them. */
 function read(bytes: Buffer, packets: readonly number[]): Answer | 'bad' {
-  const reader = createAnswerReader();
+  const reader = createAnswerReader({ maxBytes: 64 * 1024, encoding: 'utf8' });
   try {
     for (let at = 0, index = 0; at < bytes.length; index += 1) {
       const size = packets[index % packets.length] ?? bytes.length;

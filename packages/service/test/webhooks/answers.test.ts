@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Answer, createAnswerReader } from '../../src/delivery/transport/http-client/answer.js';
-import { BadAnswer } from '../../src/delivery/transport/http-client/incoming-bytes.js';
 import { isAccepted } from '../../src/delivery/transport/push-result.js';
+import { type Answer, createAnswerReader } from '../../src/platform/http-client/answer.js';
+import { BadAnswer } from '../../src/platform/http-client/incoming-bytes.js';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const KB64 = 64 * 1024;
@@ -9,7 +9,7 @@ const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
 /** What an answer is read as, whether it comes at once, in halves or byte by byte, and whether the end comes with it. */
 function read(text: string | Buffer, { closed = false, packet = Number.POSITIVE_INFINITY } = {}): Answer | undefined {
-  const reader = createAnswerReader();
+  const reader = createAnswerReader({ maxBytes: 64 * 1024, encoding: 'utf8' });
   const bytes = Buffer.from(text as string, 'latin1');
   const size = Math.min(packet, bytes.length);
   for (let at = 0; at < bytes.length; at += size) {

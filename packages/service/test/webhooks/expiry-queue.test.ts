@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createExpiryQueue, type ExpiryQueue } from '../../src/delivery/transport/expiry-queue.js';
+import { createExpiryQueue, type ExpiryQueue } from '../../src/platform/expiry-queue.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());

@@ -51,11 +51,11 @@ function ToneCell({ measured }: { readonly measured: MeasuredTone | undefined })
   );
 }
 
-/** What becomes of the accent itself where it cannot be read. */
+/** What becomes of the accent as text, where it cannot be read. */
 export function AccentNote({ accent }: { readonly accent: string | undefined }) {
   const t = useTexts();
   if (accent === undefined) return null;
-  const shown = measureTones(accent).filter(({ tone, colour }) => tone === 'accent' && colour !== `#${accent}`);
+  const shown = measureTones(accent).filter(({ tone, colour }) => tone === 'accent-ink' && colour !== `#${accent}`);
   return shown.map(({ theme, colour }) => (
     <span key={theme} className={styles.accentNote}>
       {t(theme === 'light' ? 'darkened' : 'lightened', { colour })}

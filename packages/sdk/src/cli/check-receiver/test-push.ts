@@ -9,6 +9,7 @@ import {
   sha256Hex,
   signWebhook,
   toHex,
+  type UpcomingPayload,
   WEBHOOK_CONTENT_TYPE,
 } from '@perennial/wire';
 import { readSecret } from '../../secrets.js';
@@ -104,6 +105,19 @@ export function createTestEvents({ aesKey }: EventCredentials, run: string, now:
     mobileEncrypted: encryptField('13800000000', fromBase64(aesKey) ?? new Uint8Array(32), 'v2'),
     ...more,
   });
+  const upcoming = (): UpcomingPayload => ({
+    orderNo,
+    externalOrderNo,
+    channelUserId,
+    paymentOrderNo: `${orderNo}0003`,
+    cycleNo: 3,
+    expectPayTime: at,
+    amountCent: 1990,
+    settlementMode: 'SVC_DEDUCT',
+    agreementShareFlag: true,
+    // Nobody is there: a user who is sent it by mistake sees no page of somebody else.
+    redeemUrl: `https://redeem.invalid/redeem?orderNo=${orderNo}`,
+  });
   const event = (
     eventType: string,
     data: object,
@@ -112,7 +126,7 @@ export function createTestEvents({ aesKey }: EventCredentials, run: string, now:
     const { eventId = nextId(), retryNo = 0 } = more;
     return { eventId, body: JSON.stringify({ eventId, eventType, occurredAt: at, retryNo, data }) };
   };
-  return { nextId, order, payment, event, isKnown };
+  return { nextId, order, payment, upcoming, event, isKnown };
 }
 
 export type TestEvents = ReturnType<typeof createTestEvents>;

@@ -1,6 +1,7 @@
 import type { PulledPush } from '@perennial/wire';
 import type { Io } from '../frame/io.js';
 import { createPaint, visible, writeJson } from '../frame/text.js';
+import { describeEvent } from '../pushes/describe-event.js';
 import { describePushAnswer, type SeenAnswer } from '../pushes/send-push.js';
 import type { Known } from './state.js';
 
@@ -39,13 +40,15 @@ export function createReporter(io: Io, isJson: boolean): Reporter {
     },
     forwarded(push, answer) {
       count += 1;
+      const { eventId, eventType, occurredAt, body } = push;
+      const data = readData(body);
       const isAccepted = answer.kind === 'accepted';
       if (isJson) {
-        const { eventId, eventType, occurredAt, body } = push;
-        io.out(writeJson({ eventId, eventType, occurredAt, data: readData(body), answer }));
+        io.out(writeJson({ eventId, eventType, occurredAt, data, answer }));
         return;
       }
-      const line = [push.eventId.padEnd(8), push.occurredAt, ...describeEvent(push)].map(visible).join('  ');
+      const told = describeEvent({ eventType, data });
+      const line = [eventId.padEnd(8), occurredAt, ...told].map(visible).join('  ');
       io.out(`${line}  ${paint[isAccepted ? 'green' : 'red'](visible(describePushAnswer(answer)))}`);
     },
     receiverIsAway: (why) => isAway('receiver', why),
@@ -61,16 +64,4 @@ export function createReporter(io: Io, isJson: boolean): Reporter {
   };
 }
 
-interface EventData {
-  readonly orderNo?: string;
-  readonly orderStatus?: string;
-  readonly paymentStatus?: string;
-  readonly cycleNo?: number;
-}
-
-const readData = (body: string): EventData => (JSON.parse(body) as { data: EventData }).data;
-
-function describeEvent({ eventType, body }: PulledPush): string[] {
-  const { orderNo, orderStatus, paymentStatus, cycleNo } = readData(body);
-  return [eventType, `order ${orderNo}`, paymentStatus ? `period ${cycleNo} ${paymentStatus}` : `${orderStatus}`];
-}
+const readData = (body: string): unknown => (JSON.parse(body) as { readonly data?: unknown }).data;

@@ -6,6 +6,7 @@ import { type Call, type Command, type Given, textOf } from '../frame/command.js
 import { CommandError, EXIT, type Io, UsageError } from '../frame/io.js';
 import { findNearest } from '../frame/nearest.js';
 import { align, visible, writeJson } from '../frame/text.js';
+import { describeEvent } from '../pushes/describe-event.js';
 import { createNewOrder } from './new-order.js';
 import { findScenario, isCollected, SCENARIOS, type Scenario } from './scenarios.js';
 
@@ -133,7 +134,7 @@ function describeOutcome(scenario: Scenario, isNew: boolean, order: MainOrder, e
     visible(`order ${orderNo}${isNew ? ' (new)' : ''} is ${orderStatus}${next}`),
     align([['PERIOD', 'STATUS', 'PLANNED', 'PAID', 'AMOUNT', 'REFUNDED'], ...describePeriods(order)], '  '),
     events.length === 0 ? 'no event follows' : 'events that follow',
-    ...(events.length === 0 ? [] : [align(events.map(describeEvent), '  ')]),
+    ...(events.length === 0 ? [] : [align(events.map(describeRecord), '  ')]),
     ...(scenario.later === undefined ? [] : [`later: ${scenario.later}`]),
   ].join('\n');
 }
@@ -155,13 +156,9 @@ function describePeriods({ paymentRecords }: MainOrder): string[][] {
   return first === undefined ? rows : [...rows, [`${untold.length} more`, first.paymentStatus]];
 }
 
-function describeEvent({ eventId, lastEventId, eventType, data }: EventRecord): string[] {
-  const id = lastEventId === null ? eventId : `${eventId} to ${lastEventId}`;
-  if ('orderStatus' in data) return [id, eventType, data.orderStatus];
-  if (!('paymentStatus' in data)) return [id, eventType, `period ${data.cycleNo}`];
-  const last = lastEventId?.split('-')[1];
-  const periods = last === undefined ? `period ${data.cycleNo}` : `periods ${data.cycleNo} to ${last}, an event each`;
-  return [id, eventType, data.paymentStatus, periods];
+function describeRecord(record: EventRecord): string[] {
+  const { eventId, lastEventId } = record;
+  return [lastEventId === null ? eventId : `${eventId} to ${lastEventId}`, ...describeEvent(record)];
 }
 
 function printScenarios(io: Io, isJson: boolean): number {

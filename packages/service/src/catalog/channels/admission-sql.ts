@@ -1,5 +1,7 @@
 import { IDEMPOTENCY_WINDOW_MS, NONCE_WINDOW_MS } from '@perennial/wire';
+import { toArrayText } from '../../platform/db/array-text.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import type { ValuesOf, ValueType } from '../../platform/db/statement.js';
 import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempotency/idempotency-sql.js';
 
 export interface AdmissionQuery {
@@ -23,7 +25,7 @@ export interface AdmissionAnswer {
 }
 
 /** All fields of IdempotencyRow are null when the key was not answered before. */
-type AdmissionRow = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
+export type AdmissionRow = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
 
 interface Judgement {
   readonly n: number;
@@ -37,6 +39,31 @@ interface Judgement {
 const AVAILABLE_TOKENS = `least(w.burst, r.tokens +
     w.rate * extract(epoch from greatest(now(), r.refilled_at) - r.refilled_at))`;
 const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;
+
+/** What is read for the requests that are granted, in the statement that grants them. */
+export interface ReadAlong {
+  /** Columns of `c`, one value for each request: the parameter of each as SQL. */
+  readonly arrays: Readonly<Record<string, string>>;
+  /** What is selected, with a comma before each. */
+  readonly fields: string;
+  /** SQL of the conditions for a request that was granted to what is joined for it. */
+  readonly join: (isGranted: string) => string;
+}
+
+const NOTHING_ALONG: ReadAlong = { arrays: {}, fields: '', join: () => '' };
+
+/** The parameters before those of what is read along. */
+export const ADMISSION_PARAMETERS = [
+  'integer[]',
+  'bigint[]',
+  'bigint[]',
+  'bytea[]',
+  'smallint[]',
+  'boolean[]',
+  'text[]',
+  'integer',
+  'integer',
+] as const satisfies readonly ValueType[];
 
 /**
  * Everything a request needs from the database before its body is read, for many requests in one statement: is this node's
@@ -55,18 +82,21 @@ const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;
  * A subquery hides the lengths of the arrays from the planner. If it sees them, a plan for one request looks cheaper than one
  * for any number, and PostgreSQL plans the statement anew each time: measured at twice the cost of executing it.
  */
-const ADMIT_REQUESTS = statement({
-  name: 'admit',
-  text: `
+export function admissionSql(along: ReadAlong = NOTHING_ALONG): string {
+  const arrays = Object.entries(along.arrays);
+  const asArrays = arrays.map(([name, parameter]) => `, ${parameter} as ${name}`).join('');
+  const ofArrays = arrays.map(([name]) => `, all_of.${name}`).join('');
+  const names = arrays.map(([name]) => `, ${name}`).join('');
+  return `
 with current as (
   select a.*, c.rate_per_second, c.rate_burst, exists (
       select from nonces o where o.channel_id = a.channel_id and o.nonce = a.nonce
         and o.seen_at > now() - $8::integer * interval '1 ms') as reused
   from (
     select $1::integer[] as n, $2::bigint[] as channel_id, $3::bigint[] as version, $4::bytea[] as nonce,
-      $5::smallint[] as slot, $6::boolean[] as counted, $7::text[] as key offset 0) all_of,
-    unnest(all_of.n, all_of.channel_id, all_of.version, all_of.nonce, all_of.slot, all_of.counted, all_of.key)
-      as a(n, channel_id, version, nonce, slot, counted, key)
+      $5::smallint[] as slot, $6::boolean[] as counted, $7::text[] as key${asArrays} offset 0) all_of,
+    unnest(all_of.n, all_of.channel_id, all_of.version, all_of.nonce, all_of.slot, all_of.counted, all_of.key${ofArrays})
+      as a(n, channel_id, version, nonce, slot, counted, key${names})
     join channels c using (channel_id, version)
 ), wanted as (
   select channel_id, array_agg(n order by n) as asking, min(rate_per_second) as rate, min(rate_burst) as burst
@@ -87,56 +117,65 @@ with current as (
   returning channel_id, nonce
 )
 select c.n, c.reused, c.n = any(g.chosen) as chosen,
-  (c.channel_id, c.nonce) in (select s.channel_id, s.nonce from stored s) as stored, ${IDEMPOTENCY_COLUMNS}
+  (c.channel_id, c.nonce) in (select s.channel_id, s.nonce from stored s) as stored, ${IDEMPOTENCY_COLUMNS}${along.fields}
 from current c
   left join granted g on g.channel_id = c.channel_id
   left join lateral (
     select * from idempotency i where c.n = any(g.chosen) and i.channel_id = c.channel_id and i.key = c.key
-      and i.created_at > now() - $9::integer * interval '1 s' offset 0) i on true`,
-  parameters: [
-    'integer[]',
-    'bigint[]',
-    'bigint[]',
-    'bytea[]',
-    'smallint[]',
-    'boolean[]',
-    'text[]',
-    'integer',
-    'integer',
-  ],
-  columns: columns<AdmissionRow>({
-    n: 'integer',
-    reused: 'boolean',
-    chosen: 'boolean?',
-    stored: 'boolean',
-    path: 'text?',
-    bodySha256: 'bytea?',
-    state: 'text?',
-    leased: 'boolean?',
-    subject: 'text?',
-    code: 'text?',
-    message: 'text?',
-    data: 'text?',
-  }),
+      and i.created_at > now() - $9::integer * interval '1 s' offset 0) i on true
+  ${along.join('c.n = any(g.chosen)')}`;
+}
+
+export const ADMISSION_COLUMNS = columns<AdmissionRow>({
+  n: 'integer',
+  reused: 'boolean',
+  chosen: 'boolean?',
+  stored: 'boolean',
+  path: 'text?',
+  bodySha256: 'bytea?',
+  state: 'text?',
+  leased: 'boolean?',
+  subject: 'text?',
+  code: 'text?',
+  message: 'text?',
+  data: 'text?',
+});
+
+const ADMIT_REQUESTS = statement({
+  name: 'admit',
+  text: admissionSql(),
+  parameters: ADMISSION_PARAMETERS,
+  columns: ADMISSION_COLUMNS,
 });
 
 const CHANNEL_CHANGED: AdmissionAnswer = { current: false, reused: false, granted: false, idempotency: undefined };
 
-export async function admitRequests(db: Queryable, asked: readonly AdmissionQuery[]): Promise<AdmissionAnswer[]> {
+export function admitRequests(db: Queryable, asked: readonly AdmissionQuery[]): Promise<AdmissionAnswer[]> {
+  return admitWith(asked, (values) => db.query(ADMIT_REQUESTS, values), toAdmissionAnswer);
+}
+
+type AdmissionValues = ValuesOf<typeof ADMISSION_PARAMETERS>;
+
+/** As `admitRequests`, by a statement that may read more: `run` is given the requests that it asks for, and their values. */
+export async function admitWith<Query extends AdmissionQuery, Row extends Judgement, Answer extends AdmissionAnswer>(
+  asked: readonly Query[],
+  run: (values: AdmissionValues, firsts: readonly Query[]) => Promise<readonly Row[]>,
+  toAnswer: (row: Row) => Answer,
+): Promise<(Answer | AdmissionAnswer)[]> {
   const { firsts, firstOf } = separateCopies(asked);
-  const rows = await db.query(ADMIT_REQUESTS, [
-    firsts.map((_, position) => position),
-    firsts.map((one) => one.channelId),
-    firsts.map((one) => one.version),
-    firsts.map((one) => Buffer.from(one.nonce, 'hex')),
-    firsts.map((one) => one.slot),
-    firsts.map((one) => one.counted),
-    firsts.map((one) => one.idempotencyKey ?? null),
+  const values: AdmissionValues = [
+    toArrayText([...firsts.keys()], (position) => position),
+    toArrayText(firsts, ({ channelId }) => channelId),
+    toArrayText(firsts, ({ version }) => version),
+    toArrayText(firsts, ({ nonce }) => `"\\\\x${nonce}"`),
+    toArrayText(firsts, ({ slot }) => slot),
+    toArrayText(firsts, ({ counted }) => (counted ? 't' : 'f')),
+    firsts.map(({ idempotencyKey }) => idempotencyKey ?? null),
     NONCE_WINDOW_MS,
     IDEMPOTENCY_WINDOW_MS / 1000,
-  ]);
-  const answers = firsts.map(() => CHANNEL_CHANGED);
-  for (const row of rows) answers[row.n] = toAdmissionAnswer(row);
+  ];
+  const answers: (Answer | AdmissionAnswer)[] = firsts.map(() => CHANNEL_CHANGED);
+  for (const row of await run(values, firsts)) answers[row.n] = toAnswer(row);
   return asked.map((one, position) => {
     const first = firstOf[position] ?? 0;
     const answer = answers[first] ?? CHANNEL_CHANGED;
@@ -144,7 +183,7 @@ export async function admitRequests(db: Queryable, asked: readonly AdmissionQuer
   });
 }
 
-function toAdmissionAnswer(row: AdmissionRow): AdmissionAnswer {
+export function toAdmissionAnswer(row: AdmissionRow): AdmissionAnswer {
   const chosen = row.chosen === true;
   return {
     current: true,
@@ -156,9 +195,9 @@ function toAdmissionAnswer(row: AdmissionRow): AdmissionAnswer {
 }
 
 /** A request and its copies in one batch are asked for once: only the first may be granted. */
-function separateCopies(asked: readonly AdmissionQuery[]) {
+function separateCopies<Query extends AdmissionQuery>(asked: readonly Query[]) {
   const positions = new Map<string, number>();
-  const firsts: AdmissionQuery[] = [];
+  const firsts: Query[] = [];
   const firstOf = asked.map((one) => {
     const same = `${one.channelId} ${one.version} ${one.counted} ${one.nonce}`;
     const known = positions.get(same);

@@ -1,5 +1,5 @@
+import { createExpiryQueue } from '../../platform/expiry-queue.js';
 import type { Message } from '../receivers/message.js';
-import { createExpiryQueue } from '../transport/expiry-queue.js';
 
 /** Pushes under way from this node, over all addresses; those that have taken longer than SLOW_MS are not counted. */
 const MAX_UNDER_WAY = 256;

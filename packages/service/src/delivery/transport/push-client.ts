@@ -1,6 +1,12 @@
 import tls from 'node:tls';
+import { createExpiryQueue } from '../../platform/expiry-queue.js';
+import type { PartialAnswer, WantedAnswer } from '../../platform/http-client/answer.js';
+import { ClosedWithoutAnswer, type Connection, openConnection } from '../../platform/http-client/connection.js';
+import { Deadline, DeadlinePassed } from '../../platform/http-client/deadline.js';
+import { createIdleConnections } from '../../platform/http-client/idle-connections.js';
+import { createEndpoint, createRequest, type Endpoint, type Request } from '../../platform/http-client/request.js';
 import type { SignedPush } from '../receivers/message.js';
-import { PUSH_DEADLINE_MS } from '../schedule.js';
+import { MAX_ANSWER_BYTES, PUSH_DEADLINE_MS } from '../schedule.js';
 import {
   type AddressRules,
   createDnsResolver,
@@ -8,12 +14,6 @@ import {
   hostNameOf,
   type ResolveName,
 } from './addresses.js';
-import { createExpiryQueue } from './expiry-queue.js';
-import type { PartialAnswer } from './http-client/answer.js';
-import { ClosedWithoutAnswer, type Connection, openConnection } from './http-client/connection.js';
-import { createIdleConnections } from './http-client/idle-connections.js';
-import { createEndpoint, createRequest, type Endpoint, type Request } from './http-client/request.js';
-import { DeadlinePassed, PushDeadline } from './push-deadline.js';
 import { type PushResult, resultOfAnswer, resultOfError } from './push-result.js';
 
 export interface PushClient {
@@ -35,6 +35,7 @@ export interface PushClientOptions extends AddressRules {
 
 /** When a kept connection is closed within this time after a push was written to it, the push is sent again. */
 const RESEND_WINDOW_MS = 100;
+const WANTED: WantedAnswer = { maxBytes: MAX_ANSWER_BYTES, encoding: 'utf8' };
 /** Callback addresses that are remembered in their parts. */
 const MAX_ENDPOINTS = 10_000;
 
@@ -43,7 +44,7 @@ export function createPushClient(options: PushClientOptions): PushClient {
   const { deadlineMs = PUSH_DEADLINE_MS } = options;
   const idle = createIdleConnections();
   const connect = createConnector(options);
-  const deadlines = createExpiryQueue<PushDeadline>(deadlineMs, (deadline) => deadline.cancelStep());
+  const deadlines = createExpiryQueue<Deadline>(deadlineMs, (deadline) => deadline.cancelStep(new DeadlinePassed()));
   const endpoints = new Map<string, Endpoint>();
 
   function endpointAt(url: string): Endpoint {
@@ -60,16 +61,16 @@ export function createPushClient(options: PushClientOptions): PushClient {
     endpoint: Endpoint,
     firstRequest: Request,
     sign: () => SignedPush,
-    deadline: PushDeadline,
+    deadline: Deadline,
     onEnd: (result: PushResult) => void,
   ): void {
     const fail = (error: unknown, partial?: PartialAnswer) => onEnd(resultOfError(error, deadlineMs, partial));
     const sendOn = (connection: Connection, request: Request, resendUntil: number) => {
-      deadline.cancelStep = () => {
+      deadline.cancelStep = (why) => {
         connection.close();
-        fail(new DeadlinePassed(), connection.partialAnswer());
+        fail(why, connection.partialAnswer());
       };
-      connection.send(request, (answer, error) => {
+      connection.send(request, WANTED, (answer, error) => {
         if (answer) {
           if (answer.keepAlive) idle.keep(endpoint.origin, connection);
           else connection.close();
@@ -98,7 +99,7 @@ export function createPushClient(options: PushClientOptions): PushClient {
     push(url, sign) {
       const signed = sign();
       return new Promise((resolve) => {
-        const deadline = new PushDeadline(performance.now() + deadlineMs);
+        const deadline = new Deadline(performance.now() + deadlineMs);
         const onEnd = (result: PushResult) => {
           deadlines.delete(deadline);
           resolve(result);
@@ -121,7 +122,7 @@ function createConnector(options: PushClientOptions) {
   const { resolveName = createDnsResolver(), ca } = options;
   const context = tls.createSecureContext(ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] });
 
-  return async (url: URL, deadline: PushDeadline): Promise<Connection> => {
+  return async (url: URL, deadline: Deadline): Promise<Connection> => {
     const addresses = await deadline.runStep<readonly string[]>((resolve, reject) => {
       findPermittedAddresses(url, options, resolveName).then(resolve, reject);
       return () => undefined;

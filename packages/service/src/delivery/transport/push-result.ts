@@ -1,8 +1,8 @@
+import type { Answer, PartialAnswer } from '../../platform/http-client/answer.js';
+import { DeadlinePassed } from '../../platform/http-client/deadline.js';
+import { BadAnswer } from '../../platform/http-client/incoming-bytes.js';
 import type { DeliveryOutcome } from '../queue/finish-sql.js';
 import { ForbiddenAddress } from './addresses.js';
-import type { Answer, PartialAnswer } from './http-client/answer.js';
-import { BadAnswer } from './http-client/incoming-bytes.js';
-import { DeadlinePassed } from './push-deadline.js';
 
 export interface PushResult {
   readonly outcome: DeliveryOutcome;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { lockPace, type Pace, usePace } from '../../catalog/payment-channels/pace-sql.js';
-import type { Gateway } from '../../gateways/gateway.js';
+import type { DebitOutcome, Gateway } from '../../gateways/gateway.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
@@ -41,34 +41,86 @@ export interface RenewalDeps {
 
 /** Debits that one node has running at one payment channel. */
 const MAX_IN_FLIGHT = 64;
-/** A statement waits until it may take this many: each is a commit. */
-const MIN_STARTED_TOGETHER = 16;
+/** Debits of one payment channel that are started and not yet settled: those that are answered wait for the database alone. */
+const MAX_UNSETTLED = 256;
+/** A statement waits until it may take this many, since each is a commit; but not for long. */
+const MIN_STARTED_TOGETHER = 32;
+const MAX_WAIT_FOR_MORE_MS = 20;
 /** How long after its start a debit may still be sent: the rest of its lease is for its deadline and its settlement. */
 const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
 
 /** Mode A: debits all due orders of one payment channel, no faster than its pace. */
 export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<number> {
   const { gateways, clock } = deps;
-  const underWay = new Set<Promise<void>>();
   const channelOf = createRunCache((channelId: number) => deps.channels.getById(channelId));
+  const underWay = createUnderWay();
+  const debitDeps: DebitDeps = { ...deps, channelOf, underWay };
   let started = 0;
   for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !deps.stopping?.(); ) {
-    while (underWay.size > MAX_IN_FLIGHT - MIN_STARTED_TOGETHER) await Promise.race(underWay);
+    await underWay.untilRoom();
     const gateway = await gateways.of(pace.code);
     const leasedAt = clock.now();
-    const batch = await startDueRenewals(deps, pace, after, MAX_IN_FLIGHT - underWay.size);
-    for (const renewal of batch.renewals) {
-      const debit: Promise<void> = debitRenewal({ ...deps, channelOf }, gateway, renewal, leasedAt).finally(() =>
-        underWay.delete(debit),
-      );
-      underWay.add(debit);
-    }
+    const batch = await startDueRenewals(deps, pace, after, underWay.room());
+    for (const renewal of batch.renewals) void debitRenewal(debitDeps, gateway, renewal, leasedAt);
     started += batch.renewals.length;
     for (const agreementId of batch.notBound) await endOrdersLeftOver(deps, agreementId);
     after = batch.last;
   }
-  await Promise.all(underWay);
+  await underWay.untilNone();
   return started;
+}
+
+/** Counts the debits of a run: those that wait for the institution, and all that are not settled yet. */
+interface UnderWay {
+  begin(): void;
+  answered(): void;
+  settled(): void;
+  /** How many more may be started. */
+  room(): number;
+  untilRoom(): Promise<void>;
+  untilNone(): Promise<void>;
+}
+
+function createUnderWay(): UnderWay {
+  let atInstitution = 0;
+  let unsettled = 0;
+  let isThere: () => boolean = () => true;
+  let wake: () => void = () => undefined;
+  const room = () => Math.min(MAX_IN_FLIGHT - atInstitution, MAX_UNSETTLED - unsettled);
+  const wakeIfThere = () => {
+    if (isThere()) wake();
+  };
+  const until = (condition: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      isThere = condition;
+      wake = resolve;
+      wakeIfThere();
+    });
+  return {
+    begin() {
+      atInstitution += 1;
+      unsettled += 1;
+    },
+    answered() {
+      atInstitution -= 1;
+      wakeIfThere();
+    },
+    settled() {
+      unsettled -= 1;
+      wakeIfThere();
+    },
+    room,
+    async untilRoom() {
+      let enough = MIN_STARTED_TOGETHER;
+      const timer = setTimeout(() => {
+        enough = 1;
+        wakeIfThere();
+      }, MAX_WAIT_FOR_MORE_MS);
+      await until(() => room() >= enough);
+      clearTimeout(timer);
+    },
+    untilNone: () => until(() => unsettled === 0),
+  };
 }
 
 async function startDueRenewals(
@@ -109,28 +161,51 @@ function createRunCache<Key, Value>(load: (key: Key) => Promise<Value>): (key: K
   };
 }
 
+interface DebitDeps extends RenewalDeps {
+  readonly channelOf: (channelId: number) => Promise<Channel>;
+  readonly underWay: UnderWay;
+}
+
 /** Any error leaves the attempt open, and a job asks about open attempts. */
 async function debitRenewal(
-  deps: RenewalDeps & { readonly channelOf: (channelId: number) => Promise<Channel> },
+  deps: DebitDeps,
   gateway: Gateway,
   renewal: StartedRenewal,
   leasedAt: number,
 ): Promise<void> {
-  const { database, settle, clock, log } = deps;
+  const { underWay, log } = deps;
+  underWay.begin();
   try {
-    const channel = await deps.channelOf(renewal.channelId);
-    const request = createDebitRequest(renewal, channel, unsealInstitutionNo(channel, renewal));
-    // Too late: another node may already be asking about it.
-    if (clock.now() - leasedAt > MAX_MS_BEFORE_SENDING) return;
-    const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, deps.debitDeadlineMs));
-    if (outcome.kind === 'success' || outcome.kind === 'declined') {
-      await settle({ attempt: renewal, outcome });
-      return;
-    }
-    deps.counts?.countDebit(renewal.paymentChannelCode, outcome.kind);
-    await scheduleDebitQuestion(database, renewal, askSecondsNamedBy(outcome, clock.now()) || FIRST_ASK_SECONDS);
+    const answer = await sendRenewal(deps, gateway, renewal, leasedAt).finally(underWay.answered);
+    if (answer) await settleRenewal(deps, renewal, answer);
   } catch (err) {
     const number = formatAttemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
     log.warn({ err, attemptNo: number }, 'a renewal was started and is left to be asked about');
+  } finally {
+    underWay.settled();
   }
+}
+
+/** Undefined when it is too late: another node may already be asking about it. */
+async function sendRenewal(
+  { channelOf, clock, debitDeadlineMs }: DebitDeps,
+  gateway: Gateway,
+  renewal: StartedRenewal,
+  leasedAt: number,
+): Promise<DebitOutcome | undefined> {
+  const channel = await channelOf(renewal.channelId);
+  const request = createDebitRequest(renewal, channel, unsealInstitutionNo(channel, renewal));
+  if (clock.now() - leasedAt > MAX_MS_BEFORE_SENDING) return undefined;
+  return sendDebit(gateway, request, debitDeadlineMs);
+}
+
+async function settleRenewal(deps: DebitDeps, renewal: StartedRenewal, answer: DebitOutcome): Promise<void> {
+  const { database, settle, clock } = deps;
+  const outcome = await rejectWrongAmount(database, renewal, answer);
+  if (outcome.kind === 'success' || outcome.kind === 'declined') {
+    await settle({ attempt: renewal, outcome });
+    return;
+  }
+  deps.counts?.countDebit(renewal.paymentChannelCode, outcome.kind);
+  await scheduleDebitQuestion(database, renewal, askSecondsNamedBy(outcome, clock.now()) || FIRST_ASK_SECONDS);
 }

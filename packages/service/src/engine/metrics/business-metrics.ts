@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { type BusinessCounts, CLAIM_OUTCOMES, DEBIT_OUTCOMES, PUSH_OUTCOMES } from '../../platform/metrics/counts.js';
 
 /** What was read from the database, about the whole installation and not only this node. Ages in seconds. */
@@ -37,10 +37,14 @@ const OTHER = 'other';
 const LOOP_RESOLUTION_MS = 20;
 const LOOP_WINDOW_MS = 15_000;
 
-/** Metrics about orders, debits, events and claims. A job reads the database: a scrape shows its last reading. */
-export function createBusinessMetrics(registry: Registry, version: string): BusinessMetrics {
+/**
+ * Metrics about orders, debits, events and claims. A job reads the database: a scrape shows its last reading. Of several workers
+ * one reads: `hasReadings` is false for the others, which then show nothing of the installation.
+ */
+export function createBusinessMetrics(registry: Registry, version: string, hasReadings = true): BusinessMetrics {
   const registers = [registry];
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const readings = hasReadings ? registry : new Registry();
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [readings] });
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers });
 
@@ -57,7 +61,7 @@ export function createBusinessMetrics(registry: Registry, version: string): Busi
     name: 'perennial_claims_total',
     help: 'Claims on the redemption page by what came of them',
   });
-  const countRefunds = createOutcomeCounter(registry, ['success', 'refused'], {
+  const countRefunds = createOutcomeCounter(readings, ['success', 'refused'], {
     name: 'perennial_refunds_total',
     help: 'Refunds that were settled, of the whole installation',
   });
@@ -75,13 +79,13 @@ export function createBusinessMetrics(registry: Registry, version: string): Busi
     name: 'perennial_alerts_open',
     help: 'Alerts that nobody has acknowledged, at most 1001 of a kind',
     labelNames: ['kind'],
-    registers,
+    registers: [readings],
   });
   const codes = new Gauge({
     name: 'perennial_benefit_codes_left',
     help: 'Codes left in the pool of a benefit, at most 10001',
     labelNames: ['benefit'],
-    registers,
+    registers: [readings],
   });
   const skew = gauge('perennial_clock_skew_seconds', "How far this node's clock is ahead of the database's");
   const build = new Gauge({
@@ -89,6 +93,7 @@ export function createBusinessMetrics(registry: Registry, version: string): Busi
     help: 'Always 1; the version that runs',
     labelNames: ['version'],
     registers,
+    aggregator: 'first',
   });
   build.set({ version }, 1);
 
@@ -96,7 +101,7 @@ export function createBusinessMetrics(registry: Registry, version: string): Busi
   new Gauge({
     name: 'perennial_reading_age_seconds',
     help: 'How long ago the database was last asked for the gauges of the installation',
-    registers,
+    registers: [readings],
     collect() {
       this.set((performance.now() - readAt) / 1000);
     },
@@ -106,6 +111,7 @@ export function createBusinessMetrics(registry: Registry, version: string): Busi
     name: 'perennial_event_loop_lag_seconds',
     help: 'The longest that the event loop was held up in the last 15 to 30 seconds',
     registers,
+    aggregator: 'max',
     collect() {
       this.set(loop.longestSeconds());
     },

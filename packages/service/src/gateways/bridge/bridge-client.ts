@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,
@@ -11,8 +10,14 @@ import {
 } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
+import { ClosedWithoutAnswer } from '../../platform/http-client/connection.js';
+import { DeadlinePassed } from '../../platform/http-client/deadline.js';
+import { BadAnswer } from '../../platform/http-client/incoming-bytes.js';
+import { ClientClosed, createPostClient } from '../../platform/http-client/post-client.js';
+import { createEndpoint, createRequest, type Endpoint } from '../../platform/http-client/request.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { failSpan, findTracing, type Origin, TRACEPARENT, toTraceparent } from '../../platform/tracing.js';
+import { parseBridgeAddress } from './bridge-address.js';
 
 export interface BridgeClientOptions {
   /** Address of the bridge. The name of the operation is appended to its path. */
@@ -21,6 +26,8 @@ export interface BridgeClientOptions {
   readonly clock: Clock;
   readonly connections: number;
   readonly log: Logger | undefined;
+  /** Certificates to trust besides those that Node trusts: for tests. */
+  readonly ca?: string | undefined;
   /** Name of the other side in the log. */
   readonly peer?: string;
 }
@@ -39,7 +46,7 @@ export interface BridgeCall {
 export interface BridgeClient {
   /** The answer, if it can be trusted. Undefined when there is none: then the call may or may not have had an effect. */
   call(call: BridgeCall): Promise<Fields | undefined>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 export function createBridgeClient({
@@ -48,41 +55,45 @@ export function createBridgeClient({
   clock,
   connections,
   log,
+  ca,
   peer = 'bridge',
 }: BridgeClientOptions): BridgeClient {
-  const { origin: address, basePath } = parseBridgeAddress(url);
+  const base = parseBridgeAddress(url);
+  const { origin: address } = base;
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
   // One request at a time on a connection: with pipelining, a slow debit would delay those behind it.
-  // Loaded only by nodes that call a bridge, since loading it takes a tenth of the time of a start.
-  const pool = import('undici').then(({ Pool }) => new Pool(address, { connections, pipelining: 1, allowH2: false }));
+  const client = createPostClient(base, { maxConnections: connections, ca });
+  const endpoints = new Map<string, Endpoint>();
   const tracing = findTracing();
 
+  function endpointOf(operation: string): Endpoint {
+    const known = endpoints.get(operation);
+    if (known) return known;
+    const endpoint = createEndpoint(new URL(`${base.pathname.replace(/\/+$/, '')}/${operation}`, base));
+    endpoints.set(operation, endpoint);
+    return endpoint;
+  }
+
   async function exchange(call: BridgeCall, requestId: string, traceparent: string | undefined): Promise<Fields> {
-    const path = `${basePath}/${call.operation}`;
-    const body = Buffer.from(JSON.stringify(call.body));
-    const headers = signedHeaders({ path, body, now: clock.now(), requestId }, key);
-    const response = await (await pool).request({
-      method: 'POST',
-      path,
-      body,
-      headers: {
-        'content-type': CONTENT_TYPE,
-        ...headers,
-        ...(call.number === undefined ? {} : { [BRIDGE_HEADERS.idempotencyKey]: call.number }),
-        ...(traceparent === undefined ? {} : { [TRACEPARENT]: traceparent }),
-      },
-      // One deadline for everything: waiting for a connection, connecting, headers and body.
-      signal: AbortSignal.timeout(call.deadlineMs),
-    });
-    const answer = await readUpTo(response.body, call.maxBytes);
-    if (answer === undefined) throw new UntrustedAnswer('the answer is too large');
+    const endpoint = endpointOf(call.operation);
+    const { path } = endpoint;
+    const body = JSON.stringify(call.body);
+    const signed = signedHeaders({ path, body: Buffer.from(body), now: clock.now(), requestId }, key);
+    let headers = `content-type: ${CONTENT_TYPE}\r\n`;
+    for (const name in signed) headers += `${name}: ${signed[name]}\r\n`;
+    if (call.number !== undefined) headers += `${BRIDGE_HEADERS.idempotencyKey}: ${call.number}\r\n`;
+    if (traceparent !== undefined) headers += `${TRACEPARENT}: ${traceparent}\r\n`;
+    // What stands around the chunks of a body is read as well; it may be as long as they are.
+    const wanted = { maxBytes: 2 * call.maxBytes, encoding: 'latin1', header: BRIDGE_HEADERS.signature } as const;
+    const answer = await client.post(createRequest(endpoint, { headers, body }), wanted, call.deadlineMs);
+    if (answer.isCut || answer.body.length > call.maxBytes) throw new UntrustedAnswer('the answer is too large');
     // Redirects are not followed, and any other status than 200 has no outcome.
-    if (response.statusCode !== 200) throw new UntrustedAnswer(`HTTP status ${response.statusCode}`);
-    const signature = response.headers[BRIDGE_HEADERS.signature];
-    if (!isSignedResponse(signature, path, headers[BRIDGE_HEADERS.nonce] ?? '', answer, key)) {
+    if (answer.status !== 200) throw new UntrustedAnswer(`HTTP status ${answer.status}`);
+    const bytes = Buffer.from(answer.body, 'latin1');
+    if (!isSignedResponse(answer.header, path, signed[BRIDGE_HEADERS.nonce] ?? '', bytes, key)) {
       throw new UntrustedAnswer('the signature of the answer does not match');
     }
-    const fields = readFields(answer);
+    const fields = readFields(bytes);
     if (fields === undefined) throw new UntrustedAnswer('the answer is not a JSON object');
     return fields;
   }
@@ -116,39 +127,22 @@ export function createBridgeClient({
         return undefined;
       }
     },
-    async close() {
-      await (await pool).destroy();
-    },
+    close: () => client.close(),
   };
 }
 
 class UntrustedAnswer extends Error {}
 
-/** Only names and codes of errors: the message of an HTTP client may contain what was sent. */
+/** Only names and codes of errors: the message of what the operating system says may contain what was sent. */
 function describeFailure(error: unknown): string {
-  if (error instanceof UntrustedAnswer) return error.message;
-  if (!(error instanceof Error)) return 'something that is no error';
-  if (error.name === 'TimeoutError') return 'the deadline has passed';
+  if (error instanceof UntrustedAnswer || error instanceof BadAnswer) return error.message;
+  if (error instanceof DeadlinePassed) return 'the deadline has passed';
+  if (error instanceof ClientClosed) return 'this node has closed the connection';
+  if (error instanceof ClosedWithoutAnswer) return describeCause(error.cause) ?? 'the connection was closed';
+  return describeCause(error) ?? 'something that is no error';
+}
+
+function describeCause(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-}
-
-async function readUpTo(stream: Readable, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    // Leaving the loop closes the connection, so the rest is not read.
-    if (length > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length);
-}
-
-function parseBridgeAddress(text: string): { readonly origin: string; readonly basePath: string } {
-  const wrong = 'the address of a bridge must start with http:// or https:// and have no user, query or fragment';
-  if (!URL.canParse(text)) throw new PlainError(wrong);
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new PlainError(wrong);
-  if (`${url.username}${url.password}${url.search}${url.hash}` !== '') throw new PlainError(wrong);
-  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
 }

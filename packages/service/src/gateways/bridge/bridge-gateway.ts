@@ -43,6 +43,8 @@ export interface BridgeOptions {
   /** At most this many calls run at once. Further ones wait, within their deadlines. */
   readonly connections?: number;
   readonly log?: Logger;
+  /** Certificates to trust besides those that Node trusts: for tests. */
+  readonly ca?: string;
 }
 
 export interface BridgeGateway extends Gateway {
@@ -60,9 +62,17 @@ interface CallFor {
 export class StatementUnavailable extends PlainError {}
 
 /** An institution behind the protocol of docs/bridge.md. */
-export function createBridgeGateway({ url, key, clock, deadlineMs, connections, log }: BridgeOptions): BridgeGateway {
+export function createBridgeGateway({
+  url,
+  key,
+  clock,
+  deadlineMs,
+  connections,
+  log,
+  ca,
+}: BridgeOptions): BridgeGateway {
   const deadlines = { ...DEADLINES, ...deadlineMs };
-  const client = createBridgeClient({ url, key, clock, connections: connections ?? MAX_CONNECTIONS, log });
+  const client = createBridgeClient({ url, key, clock, connections: connections ?? MAX_CONNECTIONS, log, ca });
 
   const call = (operation: Operation, body: object, { number, origin }: CallFor = {}): Promise<Fields | undefined> =>
     client.call({
@@ -152,6 +162,6 @@ export function createBridgeGateway({ url, key, clock, deadlineMs, connections, 
       } while (cursor !== undefined);
     },
 
-    close: () => client.close(),
+    close: async () => client.close(),
   };
 }

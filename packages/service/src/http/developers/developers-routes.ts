@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.js';
 import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
 import { NodeDraining, toRefusal } from '../answers/respond.js';
 import { ASK_EACH_TIME, KEEP_FOR_GOOD, sendStaticFile } from '../answers/static-files.js';
-import type { RefusedRequests } from '../requests/refused-requests.js';
+import type { FindRefused } from '../requests/refused-requests.js';
 import { createDevelopersFiles, type Installation, rootOf } from './developers-files.js';
 import { pageHeaders } from './page-headers.js';
 import { addRefusedRoute } from './refused-route.js';
@@ -26,7 +26,7 @@ export interface DevelopersContext {
   /** The answer to a path that there is not. */
   readonly notFound: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
   /** Of a sandbox. */
-  readonly refused: RefusedRequests | undefined;
+  readonly findRefused: FindRefused | undefined;
 }
 
 /** Files that one address may have in a minute. They come from memory; a page with all that it loads is five of them. */
@@ -84,7 +84,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
       return sendStartPage(reply, { ...deps, hasDevelopers, hasConsole: context.hasConsole });
     });
     if (!hasDevelopers) return;
-    if (context.refused) addRefusedRoute(pages, context.refused, context.notFound);
+    if (context.findRefused) addRefusedRoute(pages, context.findRefused, context.notFound);
     pages.get('/developers', (_request, reply) => sendFile(reply, 'index'));
     pages.get<{ Params: { '*': string } }>('/developers/*', async (request, reply) => {
       const asked = request.params['*'];

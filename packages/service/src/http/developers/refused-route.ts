@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE } from '../answers/respond.js';
-import type { RefusedRequests } from '../requests/refused-requests.js';
+import type { FindRefused } from '../requests/refused-requests.js';
 
 /** What was said about a request that this node refused lately. A wildcard, since a request id may hold slashes. */
 export function addRefusedRoute(
   app: FastifyInstance,
-  refused: RefusedRequests,
+  findRefused: FindRefused,
   notFound: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
 ): void {
-  app.get<{ Params: { '*': string } }>('/developers/refused/*', (request, reply) => {
-    const diagnosis = refused.find(request.params['*']);
+  app.get<{ Params: { '*': string } }>('/developers/refused/*', async (request, reply) => {
+    const diagnosis = await findRefused(request.params['*']);
     if (!diagnosis) return notFound(request, reply);
     return reply
       .header('content-type', JSON_TYPE)

@@ -4,8 +4,22 @@ import type { Asset } from '../../redeem/page/assets.js';
 import type { Texts } from '../../redeem/texts/texts.js';
 import { answerThenLinger } from '../requests/linger.js';
 
+type PageHeaders = Readonly<Record<string, string>>;
+
+const NO_ORIGINS: readonly string[] = [];
+/** By the language, for the origins of one version of a channel: they are made once. */
+const known = new WeakMap<readonly string[], Map<string, PageHeaders>>();
+
 /** The headers of every page. The channel decides whose pages may frame it; for an unknown link nobody may. */
-function pageHeaders(texts: Texts, frameOrigins: readonly string[]): Record<string, string> {
+function pageHeaders(texts: Texts, frameOrigins: readonly string[]): PageHeaders {
+  const byLanguage = known.get(frameOrigins) ?? new Map<string, PageHeaders>();
+  known.set(frameOrigins, byLanguage);
+  const headers = byLanguage.get(texts.lang) ?? createPageHeaders(texts, frameOrigins);
+  byLanguage.set(texts.lang, headers);
+  return headers;
+}
+
+function createPageHeaders(texts: Texts, frameOrigins: readonly string[]): PageHeaders {
   const ancestors = frameOrigins.length === 0 ? `'none'` : frameOrigins.join(' ');
   return {
     'content-type': 'text/html; charset=utf-8',
@@ -31,8 +45,9 @@ export interface PageAnswer {
 }
 
 export function sendPage(reply: FastifyReply, answer: PageAnswer, lingerMs: number): FastifyReply {
-  const { status, texts, page, channel, headers = {} } = answer;
-  void reply.code(status).headers({ ...pageHeaders(texts, channel?.frameOrigins ?? []), ...headers });
+  const { status, texts, page, channel, headers } = answer;
+  void reply.code(status).headers(pageHeaders(texts, channel?.frameOrigins ?? NO_ORIGINS));
+  if (headers) void reply.headers(headers);
   return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, page, lingerMs) : reply.send(page);
 }
 

@@ -4,12 +4,13 @@ import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Queryable } from '../../platform/db/database.js';
+import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
 import type { ConnectionShares } from '../../platform/db/sharing/connection-shares.js';
 import { claimEach } from '../../redeem/claim-period.js';
 import { isValidFormToken } from '../../redeem/form-token.js';
 import { type FormFields, readFormFields, readFormLink, readLink, type SignedLink } from '../../redeem/link.js';
-import { benefitText, doneAddress, pageAddress } from '../../redeem/page/addresses.js';
+import { benefitText, doneAddress, pageAddress, placeAddress } from '../../redeem/page/addresses.js';
 import { ASSETS } from '../../redeem/page/assets.js';
 import { claimAction, claimAllAction } from '../../redeem/page/claimable-groups.js';
 import { renderEndedPage } from '../../redeem/page/ended-page.js';
@@ -19,15 +20,18 @@ import { type MessagePage, renderExpiredPage, renderMessagePage } from '../../re
 import { renderRedeemPage } from '../../redeem/page/redeem-page.js';
 import { renderUnsubscribePage, UNSUBSCRIBE_ACTION, type UnsubscribeTry } from '../../redeem/page/unsubscribe-page.js';
 import {
+  type AskedPage,
   type BenefitList,
   type BenefitPosition,
   type JustClaimed,
   listClaimableOfPeriod,
+  listPageBenefits,
+  type ReadPage,
   type RedeemOrder,
   readRedeemEnding,
   readRedeemList,
   readRedeemOrder,
-  readRedeemPage,
+  readRedeemPages,
   readRedeemPayments,
 } from '../../redeem/page-sql.js';
 import { sellerOf } from '../../redeem/seller.js';
@@ -35,8 +39,9 @@ import { chooseTexts } from '../../redeem/texts/language.js';
 import type { Texts } from '../../redeem/texts/texts.js';
 import { parseTypedDigits, type Unsubscriber } from '../../redeem/unsubscribe.js';
 import { findTries } from '../../redeem/unsubscribe-tries-sql.js';
-import { createVisitor, type LateVisit, type Visit } from '../../redeem/visit.js';
+import { createLinkCheck, createVisitor, type LateVisit, type Visit } from '../../redeem/visit.js';
 import type { Claimer, ClaimOutcome } from '../../subscriptions/steps/benefits/claim-benefit.js';
+import type { SharedClaimer } from '../../subscriptions/steps/benefits/claim-together.js';
 import { NodeDraining, NodeReadsOnly, toRefusal } from '../answers/respond.js';
 import type { NodeLoad } from '../limits/node-load.js';
 import type { RedeemLimits } from '../limits/redeem-limits.js';
@@ -51,6 +56,7 @@ export interface RedeemDeps {
   readonly log: Logger;
   readonly limits: RedeemLimits;
   readonly claim: Claimer;
+  readonly claimTogether: SharedClaimer;
   readonly unsubscribe: Unsubscriber;
   /** Where links lead. */
   readonly redeemUrl: () => string;
@@ -77,18 +83,29 @@ export function addRedeemRoutes(
 ): void {
   const { shares, clock, log, limits } = deps;
   const visit = createVisitor(deps);
+  const findChannelOf = createLinkCheck(deps);
   const callers = new WeakMap<FastifyRequest, Caller>();
+  /** Pages that are opened at the same time share a statement. */
+  const readPage = createBatcher<AskedPage, ReadPage | undefined>({
+    maxBatch: 16,
+    slots: 2,
+    channelOf: ({ channelId }) => channelId,
+    run: (asked) => readRedeemPages(deps.database, asked),
+  });
 
-  let root = { of: '', path: '' };
-  /** The path under which users find this service. */
-  function findRoot(): string {
+  let known = { of: '', origin: '', path: '' };
+  /** Where users find this service. */
+  function findPlace() {
     const of = deps.redeemUrl();
-    if (of !== root.of) root = { of, path: new URL(of).pathname.replace(/\/+$/, '') };
-    return root.path;
+    if (of !== known.of) {
+      const { origin, pathname } = new URL(of);
+      known = { of, origin, path: pathname.replace(/\/+$/, '') };
+    }
+    return known;
   }
   const frameOf = (request: FastifyRequest): Frame => ({
     texts: chooseTexts(request.headers['accept-language']),
-    root: findRoot(),
+    root: findPlace().path,
   });
 
   const sendMessage = (
@@ -114,13 +131,13 @@ export function addRedeemRoutes(
   /** A valid link has a limit of its own, which is checked before anything is read for it. */
   async function visitLink<Read extends RedeemOrder>(
     link: SignedLink | undefined,
-    kind: 'open' | 'post',
+    kind: 'open' | 'post' | 'counted',
     read: (db: Queryable, channelId: number, orderNo: number) => Promise<Read | undefined>,
   ): Promise<Visit<Read> | LateVisit | undefined> {
     return (
       link &&
       visit(link, async (channelId, orderNo) => {
-        limits.checkLink(link.sig, kind);
+        if (kind !== 'counted') limits.checkLink(link.sig, kind);
         return read(shares.databaseFor(channelId), channelId, orderNo);
       })
     );
@@ -132,15 +149,15 @@ export function addRedeemRoutes(
     link: SignedLink | undefined,
     read: (lang: string, db: Queryable, channelId: number, orderNo: number) => Promise<Read | undefined>,
     render: (frame: Frame, visited: Visit<Read>) => string | FastifyReply,
-    answer: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+    answer: { readonly status?: number } = {},
   ): Promise<FastifyReply> {
     const frame = frameOf(reply.request);
     const visited = await visitLink(link, 'open', (...whose) => read(frame.texts.language, ...whose));
     if (visited?.kind !== 'open') return refuse(reply, visited);
     const page = render(frame, visited);
     if (typeof page !== 'string') return page;
-    const { status = 200, headers = {} } = answer;
-    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel, headers }, lingerMs);
+    const { status = 200 } = answer;
+    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel }, lingerMs);
   }
 
   function sendRedeemPage(reply: FastifyReply, link: SignedLink | undefined, done?: JustClaimed, notice?: string) {
@@ -148,22 +165,39 @@ export function addRedeemRoutes(
     return open(
       reply,
       link,
-      (lang, db, channelId, orderNo) => readRedeemPage(db, channelId, orderNo, { now, lang, done }),
+      async (lang, db, channelId, orderNo) => {
+        const which = { channelId, orderNo, lang };
+        const page = await readPage(which, callers.get(reply.request));
+        return page && listPageBenefits(db, which, page, { now, done });
+      },
       (frame, visited) => renderRedeemPage(frame, visited, { now, done, notice }),
       { status: notice === undefined ? 200 : 409 },
     );
   }
 
-  function sendList(reply: FastifyReply, list: BenefitList) {
+  function sendList(
+    reply: FastifyReply,
+    list: BenefitList,
+    { link, from, done: doneText }: AskedAddress,
+    notice?: string,
+  ) {
     const now = clock.now();
-    const { link, from } = asked(reply.request);
+    const done = list === 'TO_CLAIM' ? readDone(doneText) : undefined;
     return open(
       reply,
       link,
       (lang, db, channelId, orderNo) =>
-        readRedeemList(db, channelId, orderNo, { now, lang, list, from: readBenefit(from) }),
-      (frame, visited) => renderListPage(frame, visited, list, now),
+        readRedeemList(db, channelId, orderNo, { now, lang, list, from: readBenefit(from), done }),
+      (frame, visited) => renderListPage(frame, visited, { list, now, done, notice }),
+      { status: notice === undefined ? 200 : 409 },
     );
+  }
+
+  /** The page that a claim was made on, with what came of it. */
+  function sendPlace(reply: FastifyReply, link: SignedLink, from: string | undefined, notice: string) {
+    return readBenefit(from)
+      ? sendList(reply, 'TO_CLAIM', { link, from, done: undefined }, notice)
+      : sendRedeemPage(reply, link, undefined, notice);
   }
 
   function sendPayments(reply: FastifyReply) {
@@ -217,59 +251,95 @@ export function addRedeemRoutes(
     );
 
   /** A post from another site is refused before its body is read. */
-  async function readPost(
-    request: FastifyRequest,
-  ): Promise<{ fields: FormFields; visited: Visit | LateVisit | undefined } | undefined> {
-    const fields = isCrossSite(request, new URL(deps.redeemUrl()).origin) ? undefined : readForm(request);
-    return fields && { fields, visited: await visitLink(readFormLink(fields), 'post', readRedeemOrder) };
-  }
+  const readPost = (request: FastifyRequest): FormFields | undefined =>
+    isCrossSite(request, findPlace().origin) ? undefined : readForm(request);
 
   /** A post of the page with a link that holds, or the answer to any other. */
   async function withPost(
-    request: FastifyRequest,
     reply: FastifyReply,
+    fields: FormFields | undefined,
     step: (fields: FormFields, visited: Visit) => Promise<FastifyReply>,
+    kind: 'post' | 'counted' = 'post',
   ): Promise<FastifyReply> {
-    const post = await readPost(request);
-    if (!post) return refusePost(reply);
-    const { fields, visited } = post;
+    if (!fields) return refusePost(reply);
+    const visited = await visitLink(readFormLink(fields), kind, readRedeemOrder);
     return visited?.kind === 'open' ? step(fields, visited) : refuse(reply, visited);
   }
 
-  function claimOne(request: FastifyRequest, { channel, link }: Visit, one: BenefitPosition): Promise<ClaimOutcome> {
+  const benefitOf = ({ orderNo }: SignedLink, { cycleNo, position }: BenefitPosition) => ({
+    orderNo,
+    cycleNo,
+    position,
+  });
+
+  function claimByItself(
+    request: FastifyRequest,
+    { channel, link }: Visit,
+    one: BenefitPosition,
+  ): Promise<ClaimOutcome> {
     const asking = { origin: { requestId: request.id }, caller: callers.get(request) };
-    const { cycleNo, position } = one;
-    const benefit = { orderNo: link.orderNo, cycleNo, position };
-    return deps.claim(shares.databaseFor(channel.channelId), channel, benefit, asking);
+    return deps.claim(shares.databaseFor(channel.channelId), channel, benefitOf(link, one), asking);
+  }
+
+  async function claimOne(request: FastifyRequest, visited: Visit, one: BenefitPosition): Promise<ClaimOutcome> {
+    const { channel, link } = visited;
+    const benefit = benefitOf(link, one);
+    if (await deps.claimTogether(channel, link.channelUserId, benefit, callers.get(request))) return 'CLAIMED';
+    return claimByItself(request, visited, one);
+  }
+
+  /**
+   * A claim as nearly all are, in one statement that it shares with others. Where that does nothing, the long way follows, which
+   * finds out why.
+   */
+  async function claimAtOnce(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    fields: FormFields | undefined,
+  ): Promise<FastifyReply | 'post' | 'counted'> {
+    const link = fields && readFormLink(fields);
+    const channel = link && findChannelOf(link);
+    const { benefit, token } = readBenefitToken(fields?.get('claim'));
+    if (!channel || !benefit || !isToken(token, { channel, link }, claimAction(benefit))) return 'post';
+    limits.checkLink(link.sig, 'post');
+    const caller = callers.get(request);
+    if (!(await deps.claimTogether(channel, link.channelUserId, benefitOf(link, benefit), caller))) return 'counted';
+    return redirect(reply, doneAddress(frameOf(request), link, readBenefit(fields?.get('from')), benefitText(benefit)));
   }
 
   /** Where the user of a page that could not be made goes on: to the same page, or after a post to the one it was sent from. */
   function findWayOn(request: FastifyRequest): string | undefined {
     if (request.method === 'GET') return '';
-    const link = readFormLink(readForm(request) ?? new Map());
-    return link && pageAddress(frameOf(request), link);
+    const fields: FormFields = readForm(request) ?? new Map();
+    const link = readFormLink(fields);
+    return link && placeAddress(frameOf(request), link, readBenefit(fields.get('from')));
   }
 
   void app.register(async (pages) => {
-    pages.addHook('onRequest', async (request) => {
+    pages.addHook('onRequest', (request, _reply, done) => {
       if (isDraining()) throw new NodeDraining();
       if (readsOnly && request.method === 'POST') throw new NodeReadsOnly();
       // Style and script are answered from memory and cost little, and each page loads both.
-      if (request.routeOptions.url === OTHER_PATHS) return;
-      limits.checkAddress(request.ip, request.method === 'POST' ? 'post' : 'open');
+      if (request.routeOptions.url !== OTHER_PATHS) {
+        limits.checkAddress(request.ip, request.method === 'POST' ? 'post' : 'open');
+      }
+      done();
     });
-    pages.addHook('preHandler', async (request, reply) => {
-      if (request.routeOptions.url === OTHER_PATHS) return;
-      const visit = load.enter(PAGE_VISITORS, request.raw.socket);
-      callers.set(request, visit);
-      visit.markAdmitted();
-      reply.raw.once('close', () => visit.leave());
+    pages.addHook('preHandler', (request, reply, done) => {
+      if (request.routeOptions.url !== OTHER_PATHS) {
+        const visit = load.enter(PAGE_VISITORS, request.raw.socket);
+        callers.set(request, visit);
+        visit.markAdmitted();
+        reply.raw.once('close', () => visit.leave());
+      }
+      done();
     });
-    pages.addHook('onResponse', async (request, reply) => {
+    pages.addHook('onResponse', (request, reply, done) => {
       const ms = Math.round(reply.elapsedTime * 10) / 10;
       // The route, never the address: a link gives access.
       const line = { requestId: request.id, method: request.method, endpoint: request.routeOptions.url };
       log.info({ ...line, status: reply.statusCode, ms }, 'page');
+      done();
     });
     pages.setErrorHandler((error, request, reply) => {
       const { result, headers, isFault } = toRefusal(error);
@@ -290,7 +360,9 @@ export function addRedeemRoutes(
       const { link, done } = asked(request);
       return sendRedeemPage(reply, link, readDone(done));
     });
-    for (const list of LISTS) pages.get(`/redeem${LIST_PATHS[list]}`, (_request, reply) => sendList(reply, list));
+    for (const list of LISTS) {
+      pages.get(`/redeem${LIST_PATHS[list]}`, (request, reply) => sendList(reply, list, asked(request)));
+    }
     pages.get('/redeem/payments', (_request, reply) => sendPayments(reply));
     pages.get('/redeem/unsubscribe', (request, reply) => sendUnsubscribePage(reply, asked(request).link));
     pages.get('/redeem/ended', (_request, reply) => sendEndedPage(reply));
@@ -299,19 +371,24 @@ export function addRedeemRoutes(
       return asset ? sendAsset(reply, asset) : refuse(reply);
     });
 
-    pages.post('/redeem/claim', { bodyLimit: MAX_FORM_BYTES }, (request, reply) =>
-      withPost(request, reply, async (fields, visited) => {
+    pages.post('/redeem/claim', { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
+      const post = readPost(request);
+      const answered = await claimAtOnce(request, reply, post);
+      if (typeof answered !== 'string') return answered;
+      const claim = async (fields: FormFields, visited: Visit) => {
         const { benefit, token } = readBenefitToken(fields.get('claim'));
         if (!benefit || !isToken(token, visited, claimAction(benefit))) return refusePost(reply);
         const frame = frameOf(request);
-        const notice = claimNotice(frame.texts, await claimOne(request, visited, benefit));
-        if (notice !== undefined) return sendRedeemPage(reply, visited.link, undefined, notice);
-        return redirect(reply, doneAddress(frame, visited.link, benefitText(benefit)));
-      }),
-    );
+        const notice = claimNotice(frame.texts, await claimByItself(request, visited, benefit));
+        const from = fields.get('from');
+        if (notice !== undefined) return sendPlace(reply, visited.link, from, notice);
+        return redirect(reply, doneAddress(frame, visited.link, readBenefit(from), benefitText(benefit)));
+      };
+      return withPost(reply, post, claim, answered);
+    });
 
     pages.post('/redeem/claim-all', { bodyLimit: MAX_FORM_BYTES }, (request, reply) =>
-      withPost(request, reply, async (fields, visited) => {
+      withPost(reply, readPost(request), async (fields, visited) => {
         const [, period = '', token] = /^([1-9]\d{0,3})-(.*)$/.exec(fields.get('period') ?? '') ?? [];
         const cycleNo = Number(period);
         if (!isToken(token, visited, claimAllAction(cycleNo))) return refusePost(reply);
@@ -320,12 +397,12 @@ export function addRedeemRoutes(
         const db = shares.databaseFor(channelId);
         const those = await listClaimableOfPeriod(db, channelId, link.orderNo, cycleNo, clock.now());
         await claimEach(those, (one) => claimOne(request, visited, one));
-        return redirect(reply, doneAddress(frameOf(request), link, period));
+        return redirect(reply, doneAddress(frameOf(request), link, readBenefit(fields.get('from')), period));
       }),
     );
 
     pages.post('/redeem/unsubscribe', { bodyLimit: MAX_FORM_BYTES }, (request, reply) =>
-      withPost(request, reply, async (fields, visited) => {
+      withPost(reply, readPost(request), async (fields, visited) => {
         if (!isToken(fields.get('token'), visited, UNSUBSCRIBE_ACTION)) return refusePost(reply);
         const { channel, link } = visited;
         const digits = parseTypedDigits(fields.get('digits') ?? '');
@@ -344,7 +421,7 @@ const LISTS: readonly BenefitList[] = ['TO_CLAIM', 'CLAIMED', 'PAST'];
 const MAX_CYCLE_NO = 9_999;
 const TRIED_STATUS = { 'not-digits': 422, wrong: 422, locked: 429, 'not-active': 409, 'no-mobile': 409 };
 
-interface AskedPage {
+interface AskedAddress {
   readonly link: SignedLink | undefined;
   /** The entry that a list begins with. */
   readonly from: string | undefined;
@@ -353,7 +430,7 @@ interface AskedPage {
 }
 
 /** The link that an address names, and what of the page it asks for. */
-function asked({ raw }: FastifyRequest): AskedPage {
+function asked({ raw }: FastifyRequest): AskedAddress {
   const fields = readFormFields((raw.url ?? '').replace(/^[^?]*\??/, ''));
   return { link: readLink(fields), from: fields.get('from'), done: fields.get('done') };
 }
@@ -376,7 +453,11 @@ function readDone(text: string | undefined): JustClaimed | undefined {
   return readBenefit(text);
 }
 
-function isToken(given: string | undefined, { channel, link }: Visit, action: string): boolean {
+function isToken(
+  given: string | undefined,
+  { channel, link }: Pick<Visit, 'channel' | 'link'>,
+  action: string,
+): boolean {
   return given !== undefined && isValidFormToken(given, channel.callbackSecret, link, action);
 }
 

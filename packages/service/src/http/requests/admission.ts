@@ -1,6 +1,6 @@
 import { NONCE_WINDOW_MS, Rejection, signRequest, verifySignature } from '@perennial/wire';
 import type { AccessTokens } from '../../catalog/channels/access-token.js';
-import { type AdmissionQuery, admitRequests } from '../../catalog/channels/admission-sql.js';
+import { admitRequests } from '../../catalog/channels/admission-sql.js';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Clock } from '../../platform/clock.js';
@@ -8,6 +8,13 @@ import { type Database, sqlState } from '../../platform/db/database.js';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
 import type { IdempotencyRow } from '../../platform/idempotency/idempotency-sql.js';
+import {
+  type AdmissionWithOrder,
+  type AdmittedWithOrder,
+  admitAndFindOrders,
+  type OrderText,
+} from '../../subscriptions/store/orders/order-texts-sql.js';
+import type { OrderReference } from '../../subscriptions/store/orders/orders-sql.js';
 import { RateLimited } from '../answers/minute-limit.js';
 import type { SignedRequestHeaders } from './signed-headers.js';
 
@@ -18,11 +25,15 @@ export interface AdmissionRequest {
   readonly bodySha256: string;
   readonly address: string;
   readonly idempotencyKey: string | undefined;
+  /** The order to be read with the admission. Called when the signature holds. */
+  readonly findReference?: (() => Promise<OrderReference | undefined> | OrderReference | undefined) | undefined;
 }
 
 export interface Admitted {
   readonly channel: Channel;
   readonly idempotency: IdempotencyRow | undefined;
+  /** The order that was asked for, if the channel has it. */
+  readonly found: OrderText | undefined;
 }
 
 export interface AdmissionDeps {
@@ -40,18 +51,22 @@ const nonceSlot = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WI
 
 /** Signature, nonce, address, suspension, rate, token: in this order, with one shared statement to the database. */
 export function createAdmission({ database, channels, tokens, clock, observeBatch }: AdmissionDeps) {
-  const ask = createBatcher({
+  const ask = createBatcher<AdmissionWithOrder, AdmittedWithOrder>({
     maxBatch: 64,
     slots: 2,
     channelOf: (asked) => asked.channelId,
-    run: (asked: readonly AdmissionQuery[]) => {
+    run: (asked) => {
       observeBatch(asked.length);
-      return retryDeadlocks(() => admitRequests(database, asked));
+      const wantsOrders = asked.some(({ reference }) => reference !== undefined);
+      return retryDeadlocks(() =>
+        wantsOrders ? admitAndFindOrders(database, asked, clock.now()) : admitRequests(database, asked),
+      );
     },
   });
 
   return async function admitRequest(request: AdmissionRequest, caller: Caller): Promise<Admitted> {
     let channel = await authenticate(request);
+    const reference = await request.findReference?.();
     for (;;) {
       const refusal = findChannelRefusal(channel, request.address);
       const asked = {
@@ -61,6 +76,7 @@ export function createAdmission({ database, channels, tokens, clock, observeBatc
         slot: nonceSlot(request.headers.timestamp),
         counted: refusal === undefined,
         idempotencyKey: request.idempotencyKey,
+        reference,
       };
       const answer = await ask(asked, caller);
       if (!answer.current) {
@@ -73,7 +89,7 @@ export function createAdmission({ database, channels, tokens, clock, observeBatc
       // Also at the lowest rate, one a second, the next request is allowed by then.
       if (!answer.granted) throw new RateLimited(1);
       if (request.headers.token !== undefined) tokens.check(request.headers.token, channel);
-      return { channel, idempotency: answer.idempotency };
+      return { channel, idempotency: answer.idempotency, found: answer.found };
     }
   };
 

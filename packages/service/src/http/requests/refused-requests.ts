@@ -1,10 +1,18 @@
 import type { Diagnosis } from '@perennial/wire';
 import type { Clock } from '../../platform/clock.js';
+import type { Siblings } from '../../platform/workers/siblings.js';
 
 /** What was said about requests that this node refused, for whoever has their request id. In memory: a node forgets it when it stops. */
 export interface RefusedRequests {
   add(appId: string, requestId: string, diagnosis: Diagnosis): void;
   find(requestId: string): Diagnosis | undefined;
+}
+
+/** What was said about a request by any process of this node. */
+export type FindRefused = (requestId: string) => Promise<unknown>;
+
+export function createFindRefused(refused: RefusedRequests, siblings: Siblings | undefined): FindRefused {
+  return siblings?.findRefused ?? (async (requestId) => refused.find(requestId));
 }
 
 const MAX_KEPT = 200;

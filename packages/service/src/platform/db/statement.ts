@@ -65,6 +65,15 @@ export interface Columns<Row> {
 
 export const columns = <Row>(types: ColumnTypes<Row>): Columns<Row> => ({ types });
 
+/** The columns of a row that may be missing, as the other side of a left join. */
+export const nullableColumns = <Row>({
+  types,
+}: Columns<Row>): Columns<{ readonly [Field in keyof Row]: Row[Field] | null }> => ({
+  types: Object.fromEntries(
+    Object.entries(types).map(([name, type]) => [name, type.endsWith('?') ? type : `${type}?`]),
+  ),
+});
+
 /** The columns of a row that has the fields of two. */
 export const joinColumns = <One, Other>(one: Columns<One>, other: Columns<Other>): Columns<One & Other> => ({
   types: { ...one.types, ...other.types },

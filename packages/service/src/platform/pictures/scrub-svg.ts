@@ -1,4 +1,6 @@
+import { checkCost } from './svg-cost.js';
 import { readLocalUrl, SHAPES, STYLE_PROPERTIES } from './svg-lists.js';
+import { checkReach } from './svg-reach.js';
 import { type References, resolveReferences } from './svg-references.js';
 import { applyStyles } from './svg-style.js';
 import { listElements, readSvg, refuseSvg, type SvgElement } from './svg-tree.js';
@@ -9,6 +11,8 @@ export function scrubSvg(text: string): { bytes: Buffer; leftOut: readonly strin
   applyStyles(root, styleSheets);
   setViewBox(root);
   const references = resolveReferences(root);
+  checkCost(root, references.targets);
+  checkReach(root, references.targets);
   if (!listElements(root).some(({ name }) => SHAPES.has(name))) throw refuseSvg('it draws nothing');
   const bytes = Buffer.from(writeElement(root, references, ' xmlns="http://www.w3.org/2000/svg"'));
   return { bytes, leftOut };

@@ -1,14 +1,30 @@
 import { BLACK, type Colour, contrast, formatColour, mix, parseColour, WHITE } from './colour.js';
 
 /** The colours of a page that follow from its accent, by their names in the style sheet. */
-export const TONES = ['accent', 'accent-strong', 'on-accent', 'hero-from', 'hero-to', 'soft'] as const;
+export const TONES = [
+  'accent',
+  'accent-strong',
+  'accent-edge',
+  'on-accent',
+  'accent-ink',
+  'hero-from',
+  'hero-to',
+  'hero-line',
+  'on-hero',
+  'soft',
+] as const;
 export type Tone = (typeof TONES)[number];
 export type Theme = 'light' | 'dark';
 /** Each as `#rrggbb`. */
 export type Tones = Readonly<Record<Tone, string>>;
 
-/** What normal text needs, by WCAG 2 AA. */
-export const MIN_CONTRAST = 4.5;
+/** What normal text needs, by WCAG 2 AA, and what lines need that tell where something is. */
+const TEXT_CONTRAST = 4.5;
+const LINE_CONTRAST = 3;
+/** The least that can be read looks dim on a dark ground. */
+const TEXT_ON_DARK_CONTRAST = 6;
+/** So that one ground is told from another beside it. */
+const GROUND_CONTRAST = 1.12;
 
 /** The grounds of assets/redeem/page.css on which the accent is text. */
 const GROUNDS: Readonly<Record<Theme, { readonly panel: Colour; readonly ground: Colour }>> = {
@@ -16,7 +32,7 @@ const GROUNDS: Readonly<Record<Theme, { readonly panel: Colour; readonly ground:
   dark: { panel: parseColour('171e1b'), ground: parseColour('0e1311') },
 };
 
-/** The tones of an accent of six hexadecimal digits, each readable on its ground. */
+/** The tones of an accent of six hexadecimal digits: all that is written on them or in them can be read. */
 export function makeTones(accent: string): Readonly<Record<Theme, Tones>> {
   const colour = parseColour(accent);
   return { light: format(makeLight(colour)), dark: format(makeDark(colour)) };
@@ -26,48 +42,90 @@ type Made = Readonly<Record<Tone, Colour>>;
 
 function makeLight(colour: Colour): Made {
   const { panel, ground } = GROUNDS.light;
-  // Of a colour that is readable, so that what is soft differs from the panel even when the accent is white.
-  const soft = mix(mixUntilReadable(colour, BLACK, [panel]), panel, 0.91);
-  const accent = mixUntilReadable(colour, BLACK, [panel, ground, soft]);
+  const accent = makeFilled(colour);
+  const pale = mixUntil(mix(colour, panel, 0.9), colour, [panel], GROUND_CONTRAST);
+  const soft = mixUntil(pale, BLACK, [panel], GROUND_CONTRAST);
+  const grounds = [panel, ground, soft];
+  const strong = mix(accent, BLACK, takesWhite(colour) ? 0.2 : 0.08);
+  const bright = mixUntil(colour, BLACK, [ground], GROUND_CONTRAST);
+  const hero = takesWhite(colour)
+    ? { from: mix(accent, BLACK, 0.22), to: mixUntil(mix(accent, WHITE, 0.1), BLACK, [WHITE], TEXT_CONTRAST) }
+    : { from: bright, to: mix(bright, WHITE, 0.35) };
   return {
     accent,
-    'accent-strong': mix(accent, BLACK, 0.2),
-    'on-accent': WHITE,
-    'hero-from': mixUntilReadable(mix(colour, BLACK, 0.16), BLACK, [WHITE]),
-    'hero-to': mixUntilReadable(mix(colour, WHITE, 0.06), BLACK, [WHITE]),
+    'accent-strong': strong,
+    'accent-edge': mixUntil(accent, BLACK, grounds, LINE_CONTRAST),
+    'on-accent': chooseText(colour, [accent, strong]),
+    'accent-ink': mixUntil(colour, BLACK, grounds, TEXT_CONTRAST),
+    ...nameHero(colour, hero),
     soft,
   };
 }
 
 function makeDark(colour: Colour): Made {
   const { panel, ground } = GROUNDS.dark;
-  const soft = mix(panel, colour, 0.1);
-  const accent = mixUntilReadable(colour, WHITE, [panel, ground, soft]);
+  const accent = lightenUntil(makeFilled(colour), [panel, ground], LINE_CONTRAST);
+  const soft = mixUntil(mix(panel, colour, 0.12), WHITE, [panel], GROUND_CONTRAST);
+  const grounds = [panel, ground, soft];
+  const strong = takesWhite(colour) ? mix(accent, BLACK, 0.15) : mix(accent, WHITE, 0.25);
+  const shade = (share: number) => mixUntil(mix(accent, BLACK, share), WHITE, [ground], GROUND_CONTRAST);
+  const hero = takesWhite(colour)
+    ? { from: shade(0.45), to: shade(0.15) }
+    : { from: mix(colour, BLACK, 0.06), to: mix(colour, WHITE, 0.15) };
   return {
     accent,
-    'accent-strong': mix(accent, WHITE, 0.25),
-    'on-accent': mixUntilReadable(mix(colour, BLACK, 0.67), BLACK, [accent]),
-    'hero-from': mixUntilReadable(mix(colour, BLACK, 0.41), BLACK, [WHITE]),
-    'hero-to': mixUntilReadable(mix(colour, BLACK, 0.21), BLACK, [WHITE]),
+    'accent-strong': strong,
+    'accent-edge': lightenUntil(accent, grounds, LINE_CONTRAST),
+    'on-accent': chooseText(colour, [accent, strong]),
+    'accent-ink': lightenUntil(colour, grounds, TEXT_ON_DARK_CONTRAST),
+    ...nameHero(colour, hero),
     soft,
   };
+}
+
+/** Whether what is written on the accent is white. It is where white can nearly be read: then the accent gives way a little. */
+const takesWhite = (colour: Colour): boolean => contrast(colour, WHITE) >= LINE_CONTRAST;
+
+/** The accent as a ground: a bright one stays as it is and has dark text, as a yellow made darker is a brown. */
+const makeFilled = (colour: Colour): Colour =>
+  takesWhite(colour) ? mixUntil(colour, BLACK, [WHITE], TEXT_CONTRAST) : colour;
+
+const chooseText = (colour: Colour, grounds: readonly Colour[]): Colour =>
+  takesWhite(colour) ? WHITE : mixUntil(mix(colour, BLACK, 0.82), BLACK, grounds, TEXT_CONTRAST);
+
+/** The head of the page: its two ends, what is written on it, and the line that its progress runs along. */
+function nameHero(colour: Colour, { from, to }: { readonly from: Colour; readonly to: Colour }) {
+  const text = chooseText(colour, [from, to]);
+  const line = mixUntil(mix(from, text, 0.35), from, [text], LINE_CONTRAST);
+  return { 'hero-from': from, 'hero-to': to, 'hero-line': line, 'on-hero': text };
 }
 
 const STEPS = 255;
 
 /** Mixed no further than needed. */
-function mixUntilReadable(colour: Colour, towards: Colour, against: readonly Colour[]): Colour {
+function mixUntil(colour: Colour, towards: Colour, against: readonly Colour[], ratio: number): Colour {
   for (let step = 0; step < STEPS; step += 1) {
     const mixed = mix(colour, towards, step / STEPS);
-    if (against.every((other) => contrast(mixed, other) >= MIN_CONTRAST)) return mixed;
+    if (against.every((other) => contrast(mixed, other) >= ratio)) return mixed;
   }
   return towards;
 }
 
+/** By its own brightest shade first: white alone makes a colour pale. One that is nearly black has no shade that anybody knows. */
+function lightenUntil(colour: Colour, against: readonly Colour[], ratio: number): Colour {
+  const brightest = Math.max(...colour, 1);
+  const vivid = mix(BLACK, colour, 255 / brightest);
+  const shade = mixUntil(colour, mix(WHITE, vivid, Math.min(1, brightest / NEARLY_BLACK)), against, ratio);
+  return mixUntil(shade, WHITE, against, ratio);
+}
+
+/** Where the brightest part of a colour is below this it looks black, whatever its shade. */
+const NEARLY_BLACK = 96;
+
 const format = (made: Made): Tones =>
   Object.fromEntries(TONES.map((tone) => [tone, formatColour(made[tone])])) as Record<Tone, string>;
 
-/** A tone and the least contrast that text has with it, or that it has as text. */
+/** A tone and the least contrast that text has with it, or that it has as text or as a line. */
 export interface MeasuredTone {
   readonly theme: Theme;
   readonly tone: Tone;
@@ -88,17 +146,21 @@ export function measureTones(accent: string): MeasuredTone[] {
   );
 }
 
-/** For each tone what is written on it, or what it is written on. */
+/** For each tone what is written on it, or what it is written or drawn on. */
 function textsOn(theme: Theme, tones: Tones): Readonly<Record<Tone, readonly Colour[]>> {
   const { panel, ground } = GROUNDS[theme];
   const of = (tone: Tone) => parseColour(tones[tone]);
   return {
-    accent: [panel, ground, of('soft'), of('on-accent')],
+    accent: [of('on-accent')],
     'accent-strong': [of('on-accent')],
+    'accent-edge': [panel, ground, of('soft')],
     'on-accent': [of('accent'), of('accent-strong')],
-    'hero-from': [WHITE],
-    'hero-to': [WHITE],
-    soft: [of('accent')],
+    'accent-ink': [panel, ground, of('soft')],
+    'hero-from': [of('on-hero')],
+    'hero-to': [of('on-hero')],
+    'hero-line': [of('on-hero')],
+    'on-hero': [of('hero-from'), of('hero-to')],
+    soft: [of('accent-ink')],
   };
 }
 

@@ -19,9 +19,22 @@ export const benefitText = ({ cycleNo, position }: BenefitPosition): string => `
 /** The part of the page that shows what was just claimed. */
 export const DONE_ANCHOR = 'done';
 
-/** The page after a claim. */
-export const doneAddress = (frame: Pick<Frame, 'root'>, link: SignedLink, done: string): string =>
-  `${pageAddress(frame, link, '', { done })}#${DONE_ANCHOR}`;
+/** Where a claim was made: the page of what can be claimed that begins with a benefit, or the first page. */
+export type Place = BenefitPosition | undefined;
+
+export const placeAddress = (
+  frame: Pick<Frame, 'root'>,
+  link: SignedLink,
+  place: Place,
+  more: Readonly<Record<string, string>> = {},
+): string =>
+  place
+    ? pageAddress(frame, link, '/benefits', { from: benefitText(place), ...more })
+    : pageAddress(frame, link, '', more);
+
+/** The page after a claim: the one it was made on. */
+export const doneAddress = (frame: Pick<Frame, 'root'>, link: SignedLink, place: Place, done: string): string =>
+  `${placeAddress(frame, link, place, { done })}#${DONE_ANCHOR}`;
 
 /** Hidden inputs of a form with the values of the link. */
 export function renderLinkInputs(link: SignedLink): Html {

@@ -25,12 +25,11 @@ export function renderBenefitHead(
   one: PageBenefit,
   meta: string | Html | undefined,
   level: 'h3' | 'h4',
+  id = nameAnchor(one),
 ): Html {
   const name = isolated(one.name);
   const heading =
-    level === 'h3'
-      ? html`<h3 class="name" id="${nameAnchor(one)}">${name}</h3>`
-      : html`<h4 class="name" id="${nameAnchor(one)}">${name}</h4>`;
+    level === 'h3' ? html`<h3 class="name" id="${id}">${name}</h3>` : html`<h4 class="name" id="${id}">${name}</h4>`;
   return html`${renderIcon(frame, one)}
 <div class="about">${heading}${
     meta === undefined

@@ -5,7 +5,7 @@ import type { BenefitPosition } from '../page-sql.js';
 import type { Claimable, ClaimableGroup } from '../page-view.js';
 import { formatYuan } from '../texts/texts.js';
 import type { Visit } from '../visit.js';
-import { renderLinkInputs } from './addresses.js';
+import { benefitText, type Place, renderLinkInputs } from './addresses.js';
 import { benefitAnchor, nameAnchor, renderBenefitHead, renderDescription } from './benefit-item.js';
 import type { Frame } from './layout.js';
 
@@ -13,9 +13,9 @@ import type { Frame } from './layout.js';
 export const claimAction = ({ cycleNo, position }: BenefitPosition): string => `claim ${cycleNo} ${position}`;
 export const claimAllAction = (cycleNo: number): string => `claim-all ${cycleNo}`;
 
-/** The form that all buttons belong to. */
-export const renderClaimForm = ({ root }: Frame, link: SignedLink): Html =>
-  html`<form id="claim" method="post" action="${root}/redeem/claim">${renderLinkInputs(link)}</form>`;
+/** The form that all buttons belong to. It says where it stands, so that a claim leads back there. */
+export const renderClaimForm = ({ root }: Frame, link: SignedLink, place?: Place): Html =>
+  html`<form id="claim" method="post" action="${root}/redeem/claim">${renderLinkInputs(link)}${place && html`<input type="hidden" name="from" value="${benefitText(place)}">`}</form>`;
 
 export interface RenderedGroups {
   readonly groups: readonly Html[];

@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.js';
 import type { SignedLink } from '../link.js';
-import { isClaimable, isClaimed, isGone, type PageBenefit, type PageView } from '../page-view.js';
+import { isClaimable, isClaimed, isGone, type PageBenefit } from '../page-view.js';
 import type { Texts } from '../texts/texts.js';
 import { DONE_ANCHOR, pageAddress } from './addresses.js';
 import { benefitAnchor, renderBenefitHead } from './benefit-item.js';
@@ -17,7 +17,7 @@ const MOST_BYTES = 14_000;
 export function renderJustDone(
   frame: Frame,
   link: SignedLink,
-  { done }: PageView,
+  done: readonly PageBenefit[],
   room: PictureRoom,
 ): Html | undefined {
   // Of an address that somebody has kept or made up nothing may have been done.
@@ -41,7 +41,7 @@ ${others.length > 0 ? html`<ul class="list">${others.map((one) => renderOther(fr
 `;
 }
 
-function titleOf(texts: Texts, done: readonly PageBenefit[]): string {
+function titleOf(texts: Texts, done: readonly PageBenefit[]): string | Html {
   const claimed = done.filter(isClaimed);
   if (claimed.length === 0) return texts.doneNone;
   if (claimed.length < done.length) return texts.doneSome(claimed.length, done.length);
@@ -51,8 +51,10 @@ function titleOf(texts: Texts, done: readonly PageBenefit[]): string {
 
 function renderOther(frame: Frame, one: PageBenefit): Html {
   const says = isGone(one) ? goneText(frame, one) : frame.texts.notClaimedYet;
-  return html`<li class="benefit gone" id="${benefitAnchor(one)}-done">
-${renderBenefitHead(frame, one, says, 'h3')}
+  // What is still to claim stands below as well, under its own id.
+  const id = `${benefitAnchor(one)}-done`;
+  return html`<li class="benefit gone" id="${id}">
+${renderBenefitHead(frame, one, says, 'h3', `${id}-name`)}
 </li>
 `;
 }

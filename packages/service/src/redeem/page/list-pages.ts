@@ -1,7 +1,15 @@
-import { type Html, html, isolated, takeFitting } from '../html.js';
-import type { BenefitList, RedeemList, RedeemPayments, RedeemProduct } from '../page-sql.js';
+import { countBytes, type Html, html, isolated, takeFitting } from '../html.js';
+import type { BenefitList, JustClaimed, RedeemList, RedeemPayments, RedeemProduct } from '../page-sql.js';
 import { PAGE_ENTRIES } from '../page-sql.js';
-import { groupByPeriod, isClaimed, isGone, keepWholeGroups, type PageBenefit, toPageBenefits } from '../page-view.js';
+import {
+  groupByPeriod,
+  isClaimed,
+  isGone,
+  keepWholeGroups,
+  type PageBenefit,
+  toDone,
+  toPageBenefits,
+} from '../page-view.js';
 import { sellerOf } from '../seller.js';
 import { toShownText } from '../shown-text.js';
 import type { Texts } from '../texts/texts.js';
@@ -9,10 +17,12 @@ import type { Visit } from '../visit.js';
 import { benefitText, type PagePath, pageAddress } from './addresses.js';
 import { GIFT } from './benefit-item.js';
 import { renderClaimForm, renderGroups } from './claimable-groups.js';
-import { codeBytes, renderCodes } from './codes.js';
+import { codeBytes, type PictureRoom, renderCodes } from './codes.js';
 import { renderGoneItem } from './gone.js';
 import { renderIllustration } from './illustrations.js';
+import { renderJustDone } from './just-done.js';
 import { type Frame, renderDocument } from './layout.js';
+import { renderNotice } from './notice.js';
 import { renderPayment } from './payments.js';
 import { renderSmallPrint } from './subscription-panel.js';
 
@@ -22,10 +32,14 @@ export const LIST_PATHS = { TO_CLAIM: '/benefits', CLAIMED: '/codes', PAST: '/pa
 /** Of the entries; of codes without their pictures. */
 const MAX_ENTRY_BYTES = 26_000;
 const MAX_CODE_BYTES = 18_000;
+/** Of what was just claimed, with pictures. */
+const MAX_DONE_BYTES = 18_000;
 /** Of the page without the document around it. */
 const MAX_BYTES = 45_000;
 
 interface ListPage {
+  /** What came of the user's last step. */
+  readonly told?: Html;
   readonly title: string;
   readonly path: PagePath;
   readonly content: Html;
@@ -35,19 +49,39 @@ interface ListPage {
   readonly isLater: boolean;
 }
 
+export interface ListOptions {
+  readonly list: BenefitList;
+  readonly now: number;
+  /** What was just claimed on this page, and what came of a claim that was refused. */
+  readonly done: JustClaimed | undefined;
+  readonly notice: string | undefined;
+}
+
 /** One list of benefits, from the one that was asked for. */
-export function renderListPage(frame: Frame, visit: Visit<RedeemList>, list: BenefitList, now: number): string {
+export function renderListPage(frame: Frame, visit: Visit<RedeemList>, options: ListOptions): string {
+  const { list, now, done, notice } = options;
   const benefits = toPageBenefits(visit, now);
   const shown = benefits.slice(0, PAGE_ENTRIES);
-  const { content, count } = LIST_CONTENTS[list](frame, visit, shown, now);
+  const room: PictureRoom = { bytes: MAX_DONE_BYTES, isOpen: true };
+  const justDone = renderJustDone(frame, visit.link, toDone(visit, visit.read.done, done, now), room);
+  const told = html`${renderNotice(notice)}${justDone}`;
+  const mostBytes = Math.min(MAX_ENTRY_BYTES, MAX_BYTES - countBytes(told));
+  const { content, count } = LIST_CONTENTS[list](frame, visit, shown, { now, mostBytes });
   const next = benefits[count];
   return renderList(frame, visit, {
+    told,
     title: listTitle(frame.texts, list),
     path: LIST_PATHS[list],
     content: benefits.length === 0 ? renderEmpty(frame.texts, list) : content,
     next: next && benefitText(next),
     isLater: (visit.read.benefits[0]?.rank ?? 1) > 1,
   });
+}
+
+interface ListRoom {
+  readonly now: number;
+  /** What entries may take beside what was just claimed. */
+  readonly mostBytes: number;
 }
 
 interface ListContent {
@@ -57,14 +91,11 @@ interface ListContent {
 }
 
 const LIST_CONTENTS: Readonly<
-  Record<BenefitList, (frame: Frame, visit: Visit, shown: readonly PageBenefit[], now: number) => ListContent>
+  Record<BenefitList, (frame: Frame, visit: Visit, shown: readonly PageBenefit[], room: ListRoom) => ListContent>
 > = {
-  TO_CLAIM(frame, visit, shown, now) {
-    const { groups, count } = renderGroups(frame, visit, keepWholeGroups(groupByPeriod(shown)), {
-      now,
-      mostBytes: MAX_ENTRY_BYTES,
-    });
-    return { content: html`${renderClaimForm(frame, visit.link)}\n${groups}`, count };
+  TO_CLAIM(frame, visit, shown, room) {
+    const { groups, count } = renderGroups(frame, visit, keepWholeGroups(groupByPeriod(shown)), room);
+    return { content: html`${renderClaimForm(frame, visit.link, shown[0])}\n${groups}`, count };
   },
   CLAIMED(frame, { link }, shown) {
     let bytes = MAX_CODE_BYTES;
@@ -74,8 +105,8 @@ const LIST_CONTENTS: Readonly<
     });
     return { content: renderCodes(frame, link, codes, { bytes: MAX_BYTES, isOpen: true }), count: codes.length };
   },
-  PAST(frame, _visit, shown) {
-    const items = takeFitting(shown.filter(isGone), MAX_ENTRY_BYTES, (one) => renderGoneItem(frame, one));
+  PAST(frame, _visit, shown, { mostBytes }) {
+    const items = takeFitting(shown.filter(isGone), mostBytes, (one) => renderGoneItem(frame, one));
     return { content: html`<ul class="list">\n${items}</ul>`, count: items.length };
   },
 };
@@ -116,7 +147,7 @@ function renderList(frame: Frame, { channel, link, read }: Visit<RedeemProduct>,
   const main = html`<main class="page page-narrow">
 ${GIFT}
 <p class="up"><a class="link" href="${pageAddress(frame, link)}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M10 3 5 8l5 5"/></svg>${texts.back}</a></p>
-<section class="panel" aria-labelledby="list">
+${page.told}<section class="panel" aria-labelledby="list">
 <h1 class="list-of name">${isolated(product)}</h1>
 <h2 class="list-title" id="list">${page.title}</h2>
 ${page.content}

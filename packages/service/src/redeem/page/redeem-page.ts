@@ -14,6 +14,7 @@ import { renderIllustration } from './illustrations.js';
 import { renderJustDone } from './just-done.js';
 import { type Frame, renderDocument } from './layout.js';
 import { renderLinkToKeep } from './link-to-keep.js';
+import { renderNotice } from './notice.js';
 import { renderPayment } from './payments.js';
 import { renderSmallPrint, renderSubscriptionPanel } from './subscription-panel.js';
 
@@ -38,7 +39,7 @@ export function renderRedeemPage(frame: Frame, visit: Visit<RedeemPage>, options
   const title = `${view.productName} · ${frame.texts.yourBenefits} · ${seller.name}`;
   const keep = findLinkToKeep(visit, view.order, view, frame.root);
   const hero = renderHero(frame, view);
-  const told = html`${notice === undefined ? undefined : renderNotice(notice)}${renderPaymentNotice(frame.texts, view)}`;
+  const told = html`${renderNotice(notice)}${renderPaymentNotice(frame.texts, view)}`;
   const toClaim = html`${renderClaimableSection(frame, visit, seller, view, now)}${keep && renderLinkToKeep(frame, keep)}`;
   const side = html`${renderPayments(frame, link, seller, view)}
 ${renderSubscriptionPanel(frame, link, view)}`;
@@ -51,7 +52,7 @@ ${GIFT}
 ${hero}
 <div class="columns">
 <div class="main">
-${told}${renderJustDone(frame, link, view, room)}${toClaim}
+${told}${renderJustDone(frame, link, view.done, room)}${toClaim}
 ${renderCodesSection(frame, link, view, room)}${renderPastLink(frame, link, view)}</div>
 <div class="side">
 ${side}
@@ -60,9 +61,6 @@ ${side}
 </main>`;
   return renderDocument(frame, { title, seller, main, smallPrint });
 }
-
-export const renderNotice = (text: string): Html => html`<p class="notice" role="alert">${text}</p>
-`;
 
 /** What the product is, how far it has come, and until when. */
 function renderHero({ texts }: Frame, { productName, order, periodFrom, periodTo }: PageView): Html {

@@ -10,7 +10,7 @@ import type { Visit } from '../visit.js';
 import { pageAddress, renderLinkInputs } from './addresses.js';
 import { type Illustration, renderIllustration } from './illustrations.js';
 import { type Frame, renderDocument } from './layout.js';
-import { renderNotice } from './redeem-page.js';
+import { renderNotice } from './notice.js';
 import { renderSmallPrint } from './subscription-panel.js';
 
 /** The action that a token for unsubscribing is valid for. */

@@ -33,7 +33,7 @@ export interface Texts {
   readonly claimAll: (count: number) => string;
   readonly allToClaim: (count: number) => string;
   readonly openAgain: (seller: Html) => Html;
-  readonly nothingToClaim: string;
+  readonly nothingToClaim: string | Html;
   readonly openUntil: (time: Html) => Html;
 
   readonly yourCodes: string;
@@ -58,7 +58,7 @@ export interface Texts {
   /** The titles of what was just done. */
   readonly doneOne: string;
   readonly donePending: string;
-  readonly doneAll: (count: number) => string;
+  readonly doneAll: (count: number) => string | Html;
   readonly doneSome: (claimed: number, count: number) => string;
   readonly doneNone: string;
   readonly notClaimedYet: string;
@@ -82,7 +82,7 @@ export interface Texts {
   /** Whether it is the last link that there is. */
   readonly keepText: (time: Html, isLast: boolean) => Html;
   readonly keepOpen: string;
-  readonly keepHow: string;
+  readonly keepHow: string | Html;
   readonly kept: (time: Html) => Html;
   readonly copyLink: string;
   readonly share: string;
@@ -92,7 +92,7 @@ export interface Texts {
   readonly endTitlePlain: string;
   readonly endKeepsUnclaimed: (count: number, until: Html) => Html;
   readonly endKeepsCodes: (until: Html) => Html;
-  readonly endForGood: string;
+  readonly endForGood: string | Html;
   readonly digits: string;
   readonly digitsHint: (seller: Html) => Html;
   readonly endConfirm: string;

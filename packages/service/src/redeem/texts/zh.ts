@@ -8,6 +8,8 @@ const date = (at: number) => {
 };
 const dateTime = (at: number) => html`${date(at)} ${toDateParts(at).time}`;
 
+// Lines end between clauses. One that is longer than the narrowest screen says with `<wbr>` where else it may break.
+
 const debited: ModeTexts = {
   history: '付款记录',
   historyNote: undefined,
@@ -36,7 +38,7 @@ const debited: ModeTexts = {
   failedNotice: (cycleNo) => `第 ${cycleNo} 期扣款失败，该期没有权益。`,
   triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期扣款失败，将于 ${on} 再次扣款，成功后发放该期权益。`,
   endNoMore: (next) =>
-    next ? html`原定 ${next.date} 的 ${next.amount} 将不再扣款，之后各期也不再扣款。` : html`之后不再扣款。`,
+    next ? html`原定 ${next.date} 的 ${next.amount} 将不再扣款，之后各期<wbr>也不再扣款。` : html`之后不再扣款。`,
   endedNoMore: () => html`之后不再扣款。`,
 };
 
@@ -92,7 +94,7 @@ export const zh: Texts = {
   claimAll: (count) => `全部领取（${count} 项）`,
   allToClaim: (count) => `全部 ${count} 项待领取`,
   openAgain: (seller) => html`需要更多时间？请从 ${seller} 重新打开本页面。`,
-  nothingToClaim: '目前没有可领取的权益。',
+  nothingToClaim: html`目前没有<wbr>可领取的权益。`,
   openUntil: (time) => html`本页面可打开至 ${time}，请记下您的兑换码。`,
 
   yourCodes: '我的兑换码',
@@ -116,7 +118,7 @@ export const zh: Texts = {
 
   doneOne: '领取成功',
   donePending: '已领取',
-  doneAll: (count) => (count === 1 ? '领取成功' : `${count} 项全部领取成功`),
+  doneAll: (count) => (count === 1 ? '领取成功' : html`${count} 项全部<wbr>领取成功`),
   doneSome: (claimed, count) => `${count} 项中已领取 ${claimed} 项`,
   doneNone: '未能领取',
   notClaimedYet: '尚未领取，请再点一次。',
@@ -142,10 +144,10 @@ export const zh: Texts = {
   keepTitle: '保存本页面',
   keepText: (time, isLast) =>
     isLast
-      ? html`您不会再收到新的链接，但可以保存一个长期链接，有效至 ${time}。`
-      : html`您可以保存一个长期链接，有效至 ${time}。`,
+      ? html`您不会再收到<wbr>新的链接，但可以保存<wbr>一个长期链接，有效至 ${time}。`
+      : html`您可以保存<wbr>一个长期链接，有效至 ${time}。`,
   keepOpen: '打开长期链接',
-  keepHow: '打开后请收藏该页面，或将网址发给自己。持有链接的人都可以领取，请勿外传。',
+  keepHow: html`打开后请收藏该页面，或将网址发给自己。持有链接的人<wbr>都可以领取，请勿外传。`,
   kept: (time) => html`这就是您的长期链接，有效至 ${time}，请收藏本页面，或将网址发给自己。`,
   copyLink: '复制链接',
   share: '分享',
@@ -153,11 +155,11 @@ export const zh: Texts = {
   end: '退订',
   endTitle: (product) => html`确定要退订 ${product} 吗？`,
   endTitlePlain: '确定要退订吗？',
-  endKeepsUnclaimed: (count, until) => html`您尚未领取的 ${count} 项权益仍归您所有，可领取至 ${until}。`,
+  endKeepsUnclaimed: (count, until) => html`您尚未领取的 ${count}\u00a0项权益<wbr>仍归您所有，可领取至 ${until}。`,
   endKeepsCodes: (until) => html`已领取的兑换码仍归您所有。本页面可打开至 ${until}，请在此之前记下。`,
-  endForGood: '退订后无法恢复，如需继续使用请重新订阅。',
+  endForGood: html`退订后无法恢复，如需继续使用<wbr>请重新订阅。`,
   digits: '手机号后四位',
-  digitsHint: (seller) => html`请输入您在 ${seller} 登录所用手机号的后四位，以确认是您本人操作。`,
+  digitsHint: (seller) => html`请输入您在 ${seller} 登录所用手机号<wbr>的后四位，以确认是您本人操作。`,
   endConfirm: '确认退订',
   keep: '暂不退订',
   digitsForm: '请输入四位数字。',
@@ -175,7 +177,7 @@ export const zh: Texts = {
 
   endedTitle: '订阅已结束',
   endedText: (product, on) => html`${product} 已于 ${on} 结束。`,
-  endedLeft: (count, until) => html`还有 ${count} 项权益可以领取，截至 ${until}。`,
+  endedLeft: (count, until) => html`还有 ${count}\u00a0项权益可以领取，截至 ${until}。`,
   endedNothingLeft: (until) => html`没有待领取的权益。兑换码可查看至 ${until}，请记下。`,
   endedQuote: '如有疑问，请提供此编号',
   endedToBenefits: (toClaim) => (toClaim > 0 ? '去领取' : '查看兑换码'),

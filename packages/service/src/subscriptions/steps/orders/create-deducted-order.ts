@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ActionContext } from '../../../catalog/action.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Catalog, CatalogProduct } from '../../../catalog/products/catalog.js';
-import type { DebitOutcome } from '../../../gateways/gateway.js';
+import type { DebitOutcome, Gateway } from '../../../gateways/gateway.js';
 import type { Gateways } from '../../../gateways/gateway-registry.js';
 import type { Answer } from '../../../platform/answers/answer.js';
 import type { Clock } from '../../../platform/clock.js';
@@ -11,7 +11,7 @@ import { NumberTaken, type Queryable } from '../../../platform/db/database.js';
 import { MAX_NUMBER_TRIES, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 import type { BusinessCounts } from '../../../platform/metrics/counts.js';
 import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
-import type { Order } from '../../domain/orders/order.js';
+import type { Order, Payment } from '../../domain/orders/order.js';
 import { createOrderDescription, type OrderDescription } from '../../domain/orders/order-description.js';
 import { askSecondsNamedBy, FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
 import { findInstitutionNo } from '../../store/agreements/find-institution-no-sql.js';
@@ -28,7 +28,8 @@ import {
 import { alertNumberOfAnotherChannel } from '../agreements/alert-number-of-another-channel.js';
 import { askDebit, createDebitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
 import { settleDebit } from '../payments/settle-debits.js';
-import { newDeductedOrder, toIdempotencyInsert, toNewOrderRow } from './new-order.js';
+import { planKnownSettlement, type SettleKnown } from '../payments/settle-known-debits.js';
+import { newDeductedOrder, toIdempotencyInsert, toNewOrderRow, toOwedAnswer } from './new-order.js';
 import type { StoreOrder } from './order-store.js';
 
 type Context = ActionContext<OrderDescription>;
@@ -44,6 +45,15 @@ export interface DeductedOrderCreator {
   resume(context: Context, orderNo: string): Promise<Answer>;
 }
 
+/** An order that was stored before its debit, as it was stored. */
+interface StoredOrder {
+  readonly order: Order;
+  readonly payment: Payment;
+  readonly agreement: AgreementForOrder;
+  readonly product: CatalogProduct;
+  readonly gateway: Promise<Gateway>;
+}
+
 export interface DeductDeps {
   readonly catalog: Catalog;
   readonly gateways: Gateways;
@@ -54,6 +64,7 @@ export interface DeductDeps {
   readonly orderNumbers: NumberSupply;
   readonly agreementNumbers: NumberSupply;
   readonly store: StoreOrder;
+  readonly settleKnown: SettleKnown;
   readonly counts?: BusinessCounts;
   /** In place of the policy's, for a test that cannot wait. */
   readonly debitDeadlineMs?: number;
@@ -65,6 +76,25 @@ export interface DeductDeps {
  */
 export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreator {
   const { gateways, clock, links } = deps;
+
+  /** The usual end of a creation: everything is as this node has stored it. Undefined when it is not, and nothing was written. */
+  async function settleAsKnown(
+    { caller, once, answer }: Context,
+    { product, ...known }: StoredOrder,
+    outcome: DebitOutcome,
+  ): Promise<Answer | undefined> {
+    if (outcome.kind !== 'success' && outcome.kind !== 'declined') return undefined;
+    const agreementId = known.agreement.agreementId;
+    const settlement = planKnownSettlement({ ...known, agreementId }, outcome, clock.now());
+    if (!settlement) return undefined;
+    const { order, payment } = settlement;
+    const redeemable = settlement.issuesBenefits && product.benefits.length > 0;
+    const done = answer(createOrderDescription(order, [payment], links.termsFor({ order, redeemable })));
+    if (!(await deps.settleKnown(settlement, toOwedAnswer(once.row, done), caller))) return undefined;
+    once.row?.finished();
+    deps.counts?.countDebit(known.agreement.paymentChannelCode, outcome.kind);
+    return done;
+  }
 
   async function settleAndAnswer(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
     const { channel, database, once, answer } = context;
@@ -93,7 +123,7 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
     customer: DeductedCustomer,
     product: CatalogProduct,
     numbersTaken = 0,
-  ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
+  ): Promise<StoredOrder> {
     const { channel, caller, database, once } = context;
     const agreement = await prepareAgreement({ ...deps, database }, channel, customer);
     const orderNo = await deps.orderNumbers.next();
@@ -111,6 +141,9 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       ask_after_seconds: FIRST_ASK_SECONDS,
       idempotency: toIdempotencyInsert(once.row, { state: 'RUNNING', subject: String(orderNo) }),
     };
+    const gateway = gateways.of(agreement.paymentChannelCode);
+    // Read while the order is being stored. Should that fail, nobody asks for the gateway.
+    gateway.catch(() => undefined);
     try {
       await deps.store(row, caller);
     } catch (error) {
@@ -127,13 +160,14 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       return storeNewOrder(context, request, replaced, product);
     }
     once.row?.begun();
-    return { order, agreement };
+    return { order, payment, agreement, product, gateway };
   }
 
   return {
     async create(context, asked, customer, product) {
       const { channel, caller, database } = context;
-      const { order, agreement } = await storeNewOrder(context, asked, customer, product);
+      const stored = await storeNewOrder(context, asked, customer, product);
+      const { order, agreement } = stored;
       const attempt: Attempt = {
         orderNo: order.orderNo,
         cycleNo: 1,
@@ -147,14 +181,14 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
         asked: 0,
         externalOrderNo: order.externalOrderNo,
       };
-      const gateway = await gateways.of(agreement.paymentChannelCode);
+      const gateway = await stored.gateway;
       const request = createDebitRequest(attempt, channel, agreement.institutionNo, context.origin);
       const said = await caller.waitOutside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
       const outcome = await rejectWrongAmount(database, attempt, said);
       if (outcome.kind === 'pending' || outcome.kind === 'unknown') {
         deps.counts?.countDebit(attempt.paymentChannelCode, outcome.kind);
       }
-      return settleAndAnswer(context, attempt, outcome);
+      return (await settleAsKnown(context, stored, outcome)) ?? settleAndAnswer(context, attempt, outcome);
     },
 
     async resume(context, subject) {

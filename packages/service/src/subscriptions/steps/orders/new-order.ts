@@ -1,5 +1,5 @@
 import type { CatalogProduct } from '../../../catalog/products/catalog.js';
-import type { Answer } from '../../../platform/answers/answer.js';
+import type { Answer, DescribedAnswer } from '../../../platform/answers/answer.js';
 import type { IdempotentRow } from '../../../platform/idempotency/run-once.js';
 import { benefitExpiresAt } from '../../domain/benefits/benefit-expiry.js';
 import { dueAfterFirstPeriod } from '../../domain/orders/calendar.js';
@@ -8,6 +8,7 @@ import { type OrderTrigger, requireOrderTransition } from '../../domain/orders/o
 import { requirePaymentTransition } from '../../domain/payments/payment-states.js';
 import { type NewEvent, orderChangedEvent, paymentChangedEvent } from '../../store/events/outbox.js';
 import type { IdempotencyInsert, NewOrderRow } from '../../store/orders/new-orders-sql.js';
+import type { OwedAnswer } from '../../store/payments/settle-known-debits-sql.js';
 
 export interface OrderIdentity {
   readonly orderNo: number;
@@ -161,8 +162,7 @@ export function toIdempotencyInsert(
   recorded: RecordedAnswer,
 ): IdempotencyInsert | null {
   if (!row) return null;
-  const answer = recorded.state === 'DESCRIBED' ? recorded.answer : undefined;
-  if (answer && !('description' in answer)) throw new Error('the answer to a creation is not described');
+  const answer = recorded.state === 'DESCRIBED' ? requireDescribed(recorded.answer) : undefined;
   return {
     key: row.key,
     path: row.path,
@@ -175,6 +175,18 @@ export function toIdempotencyInsert(
     message: answer?.message ?? null,
     data: answer?.description ?? null,
   };
+}
+
+/** The answer that a creation owes after its debit. */
+export function toOwedAnswer(row: IdempotentRow | undefined, answer: Answer): OwedAnswer | null {
+  if (!row) return null;
+  const { code, message, description } = requireDescribed(answer);
+  return { key: row.key, owner: row.owner, code, message, description };
+}
+
+function requireDescribed(answer: Answer): DescribedAnswer {
+  if (!('description' in answer)) throw new Error('the answer to a creation is not described');
+  return answer;
 }
 
 const toIso = (at: number) => new Date(at).toISOString();

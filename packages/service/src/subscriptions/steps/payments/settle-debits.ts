@@ -37,8 +37,8 @@ export interface SettledDebit {
 }
 
 /**
- * The only place where the outcome of a debit is stored. The endpoint, renewals, recovery, notices and time travel all call it.
- * It takes the order's row lock, so that the second caller finds the attempt closed and changes nothing. A batch has each order
+ * Stores outcomes of debits, whatever has become of their orders meanwhile. Renewals, recovery, notices and time travel call it,
+ * and a creation whose outcome `settleKnownDebits` could not store. It takes the order's row lock, so that the second caller finds the attempt closed and changes nothing. A batch has each order
  * at most once.
  */
 export async function settleDebits(
@@ -104,7 +104,7 @@ async function releaseNumbersOfFailedFirstDebits(tx: Queryable, rows: readonly S
   if (undebited.length > 0) await releaseNumbers(tx, undebited);
 }
 
-const endsAgreement = (outcome: FinalOutcome): outcome is Extract<FinalOutcome, { kind: 'declined' }> =>
+export const endsAgreement = (outcome: FinalOutcome): outcome is Extract<FinalOutcome, { kind: 'declined' }> =>
   outcome.kind === 'declined' && outcome.decline === 'agreement-invalid';
 
 interface CountedSettlement {
@@ -149,8 +149,8 @@ export async function settleDebit(
   return settled;
 }
 
-function toSettledRow(
-  attempt: AttemptToSettle,
+export function toSettledRow(
+  attempt: AttemptReference,
   outcome: FinalOutcome,
   { order, payment, events }: AppliedOutcome,
 ): SettledDebitRow {

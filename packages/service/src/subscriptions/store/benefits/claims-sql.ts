@@ -19,7 +19,7 @@ const CLAIM_BENEFIT = statement({
   columns: columns<ClaimedBenefit>({ benefitCode: 'text', faceValueCent: 'bigint' }),
 });
 
-/** No other statement makes a benefit claimed. Undefined when the benefit cannot be claimed at that time. */
+/** Undefined when the benefit cannot be claimed at that time. */
 export async function claimBenefit(
   tx: Queryable,
   channelId: number,
@@ -29,6 +29,84 @@ export async function claimBenefit(
 ): Promise<ClaimedBenefit | undefined> {
   const [benefit] = await tx.query(CLAIM_BENEFIT, [orderNo, cycleNo, position, channelId, claimNo, at]);
   return benefit;
+}
+
+/** A claim by a visitor of the page, with a code that was made for it in case that the benefit's codes are made by the service. */
+export interface VisitorsClaim extends BenefitReference {
+  readonly channelId: number;
+  /** The version of the channel by which the visitor's link was checked. */
+  readonly version: number;
+  readonly channelUserId: string;
+  readonly claimNo: string;
+  /** Sealed. */
+  readonly code: string;
+}
+
+/**
+ * Claims of several visitors in one statement, each stored with its code. It takes only what needs nothing else: the link was
+ * checked with the present version of the channel, the order is the visitor's, the benefit can be claimed and its codes are made
+ * by the service. A row that somebody else has locked is passed over, so that no claim waits for another. Of two claims of one
+ * benefit one is stored.
+ */
+const CLAIM_TOGETHER = statement({
+  name: 'claim-together',
+  text: `
+with held as (
+  select a.n, a.claim_no, a.code, b.*
+  from (select $1::bigint[] as order_no, $2::integer[] as cycle_no, $3::integer[] as position, $4::bigint[] as channel_id,
+      $5::bigint[] as version, $6::text[] as channel_user_id, $7::text[] as claim_no, $8::text[] as code offset 0) all_of,
+    unnest(all_of.order_no, all_of.cycle_no, all_of.position, all_of.channel_id, all_of.version, all_of.channel_user_id,
+      all_of.claim_no, all_of.code) with ordinality
+      as a(order_no, cycle_no, position, channel_id, version, channel_user_id, claim_no, code, n),
+    lateral (
+      select b.order_no, b.cycle_no, b.position, b.channel_id, b.benefit_code from benefits b
+      where b.order_no = a.order_no and b.cycle_no = a.cycle_no and b.position = a.position and b.channel_id = a.channel_id
+        and b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$9')}
+        and exists (select from channels c where c.channel_id = a.channel_id and c.version = a.version)
+        and exists (select from orders o where o.order_no = a.order_no and o.channel_id = a.channel_id
+          and o.channel_user_id = a.channel_user_id)
+        and not exists (select from benefit_fulfilments f where f.benefit_code = b.benefit_code and f.kind <> 'GENERATED')
+      for update of b skip locked) b
+), claimed as (
+  update benefits b set status = 'CLAIMED', claim_no = h.claim_no, claimed_at = ${fromEpochMs('$9')}
+  from held h where b.order_no = h.order_no and b.cycle_no = h.cycle_no and b.position = h.position
+  returning h.n, h.order_no, h.cycle_no, h.position, h.channel_id, h.benefit_code, h.code
+), stored as (
+  insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, code, claimed_at, fulfilled_at)
+  select c.order_no, c.cycle_no, c.position, c.channel_id, c.benefit_code, 'GENERATED', 'FULFILLED', c.code,
+    ${fromEpochMs('$9')}, ${fromEpochMs('$9')}
+  from claimed c
+)
+select n from claimed`,
+  parameters: [
+    'bigint[]',
+    'integer[]',
+    'integer[]',
+    'bigint[]',
+    'bigint[]',
+    'text[]',
+    'text[]',
+    'text[]',
+    'double precision',
+  ],
+  columns: columns<{ n: number }>({ n: 'bigint' }),
+});
+
+/** For each whether it was claimed by this. One that was not may be claimed by itself, or that says why it cannot. */
+export async function claimTogether(db: Queryable, claims: readonly VisitorsClaim[], at: number): Promise<boolean[]> {
+  const rows = await db.query(CLAIM_TOGETHER, [
+    claims.map(({ orderNo }) => orderNo),
+    claims.map(({ cycleNo }) => cycleNo),
+    claims.map(({ position }) => position),
+    claims.map(({ channelId }) => channelId),
+    claims.map(({ version }) => version),
+    claims.map(({ channelUserId }) => channelUserId),
+    claims.map(({ claimNo }) => claimNo),
+    claims.map(({ code }) => code),
+    at,
+  ]);
+  const claimed = new Set(rows.map(({ n }) => n));
+  return claims.map((_, index) => claimed.has(index + 1));
 }
 
 export type BenefitStatus = 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';

@@ -7,29 +7,56 @@ interface FieldSchema {
   readonly enum?: readonly unknown[];
 }
 
+/** A part of an SQL expression: a text as it stands in the JSON, or SQL that gives one. */
+type Part = { readonly text: string } | { readonly sql: string };
+
 /**
  * An SQL expression that makes the same JSON as the serializer of these fields, so that rows become text inside the database.
  * The fields have the schema's order. A null that the schema does not allow makes the whole text null, and the columns that
- * store it are not null. Concatenated by hand: json_build_object takes twice as long.
+ * store it are not null. Concatenated by hand: json_build_object takes twice as long. Texts that follow each other are one, since
+ * PostgreSQL joins them anew for each row: a tenth of what the periods of an order take.
  */
 export function jsonSql<Fields extends object>(fields: Fields, expressions: FieldExpressions<Fields>): string {
-  const parts = Object.entries(fields).map(([name, field], place) => {
-    const expression = expressions[name as keyof Fields];
-    return `'${place === 0 ? '{' : ','}"${name}":' || ${valueSql(field, expression)}`;
-  });
-  return `${parts.join(' || ')} || '}'`;
+  const parts = Object.entries(fields).flatMap(([name, field], place): Part[] => [
+    { text: `${place === 0 ? '{' : ','}"${name}":` },
+    ...valueParts(field, expressions[name as keyof Fields]),
+  ]);
+  return joinParts([...parts, { text: '}' }]);
 }
 
-function valueSql(field: FieldSchema, expression: string): string {
-  if (expression === 'null') return `'null'`;
+function joinParts(parts: readonly Part[]): string {
+  let text = '';
+  const terms: string[] = [];
+  const endText = () => {
+    if (text !== '') terms.push(`'${text}'`);
+    text = '';
+  };
+  for (const part of parts) {
+    if ('text' in part) text += part.text;
+    else {
+      endText();
+      terms.push(part.sql);
+    }
+  }
+  endText();
+  return terms.join(' || ');
+}
+
+function valueParts(field: FieldSchema, expression: string): readonly Part[] {
+  if (expression === 'null') return [{ text: 'null' }];
   const types = [field.type].flat();
-  const text = textSql(types, field, `(${expression})`);
-  return types.includes('null') ? `coalesce(${text}, 'null')` : text;
+  const parts = typedParts(types, field, `(${expression})`);
+  return types.includes('null') ? [{ sql: `coalesce(${joinParts(parts)}, 'null')` }] : parts;
 }
 
-function textSql(types: readonly (string | undefined)[], { pattern, enum: words }: FieldSchema, value: string): string {
-  if (types.includes('integer')) return `${value}::text`;
-  if (types.includes('boolean')) return `case when ${value} then 'true' when not ${value} then 'false' end`;
+function typedParts(
+  types: readonly (string | undefined)[],
+  { pattern, enum: words }: FieldSchema,
+  value: string,
+): readonly Part[] {
+  if (types.includes('integer')) return [{ sql: `${value}::text` }];
+  if (types.includes('boolean')) return [{ sql: `case when ${value} then 'true' when not ${value} then 'false' end` }];
   // Digits, times and the words of an enum contain nothing that must be escaped.
-  return pattern === undefined && words === undefined ? `to_json(${value})::text` : `'"' || ${value} || '"'`;
+  if (pattern === undefined && words === undefined) return [{ sql: `to_json(${value})::text` }];
+  return [{ text: '"' }, { sql: value }, { text: '"' }];
 }

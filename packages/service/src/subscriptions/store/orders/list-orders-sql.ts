@@ -1,7 +1,7 @@
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMicros, fromEpochMicros } from '../../../platform/db/time-sql.js';
 import type { ListPosition } from '../../../platform/lists/list-page.js';
-import { type OrderText, REDEEMABLE_SQL, startedPeriodsSql } from './order-texts-sql.js';
+import { type OrderText, redeemableSql, startedPeriodsSql } from './order-texts-sql.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from './orders-sql.js';
 
 /** Started periods of all orders of a page together: they are in memory until the caller has read them. */
@@ -29,7 +29,7 @@ const newestOrdersSql = (isSingle: string, cycles: 'SINGLE' | 'MULTIPLE') => `(
 
 const LIST_ORDER_TEXTS = statement({
   name: 'list-orders',
-  text: `select ${ORDER_FIELDS}, ${epochMicros('o.created_at')} as "createdMicros", ${REDEEMABLE_SQL} as redeemable,
+  text: `select ${ORDER_FIELDS}, ${epochMicros('o.created_at')} as "createdMicros", ${redeemableSql('$3')} as redeemable,
                ${startedPeriodsSql(`sum(o.cycle_no) over (${NEWEST_FIRST}) <= ${MAX_STARTED_PERIODS}`)} as started
              from (
                select o.* from (

@@ -1,15 +1,27 @@
 import { PaymentRecord } from '@perennial/wire';
-import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
+import {
+  ADMISSION_COLUMNS,
+  ADMISSION_PARAMETERS,
+  type AdmissionAnswer,
+  type AdmissionQuery,
+  admissionSql,
+  admitWith,
+  toAdmissionAnswer,
+} from '../../../catalog/channels/admission-sql.js';
+import { toArrayText } from '../../../platform/db/array-text.js';
+import {
+  columns,
+  joinColumns,
+  nullableColumns,
+  type Queryable,
+  type RowOf,
+  statement,
+} from '../../../platform/db/database.js';
 import { fromEpochMs, shanghaiText } from '../../../platform/db/time-sql.js';
 import type { Order } from '../../domain/orders/order.js';
 import { jsonSql } from '../events/json-sql.js';
 import { PERIODS_AT_A_TIME } from './order-text.js';
 import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from './orders-sql.js';
-
-export interface OrderQuery {
-  readonly channelId: number;
-  readonly reference: OrderReference;
-}
 
 export interface OrderText {
   readonly order: Order;
@@ -39,50 +51,68 @@ const PAYMENT_RECORD_SQL = jsonSql(PaymentRecord.properties, {
 export const startedPeriodsSql = (isFew: string) => `case when ${isFew} then coalesce((
   select string_agg(${PAYMENT_RECORD_SQL}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '') end`;
 
-/** SQL: whether something is left to redeem at the time `$3`. Newest first, since old benefits have mostly expired. */
-export const REDEEMABLE_SQL = `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
-  b.expires_at > ${fromEpochMs('$3')} order by b.cycle_no desc, b.position desc limit 1), false)`;
+/** SQL: whether something is left to redeem at the time of the parameter. Newest first, since old benefits have mostly expired. */
+export const redeemableSql = (
+  now: string,
+) => `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
+  b.expires_at > ${fromEpochMs(now)} order by b.cycle_no desc, b.position desc limit 1), false)`;
 
 /**
- * Several orders in one statement, each looked up by itself (offset 0), whatever statistics the planner has. A subquery hides
- * the lengths of the arrays from the planner: otherwise it would plan the statement anew each time (see
- * catalog/channels/admission-sql.ts).
+ * Orders for requests that are granted, each looked up by itself (offset 0), whatever statistics the planner has. The text of an
+ * order is made inside, so that nothing is made of one that is not there.
  */
-const FIND_ORDER_TEXTS = statement({
-  name: 'find-orders',
-  text: `
-select ${ORDER_FIELDS}, a.n, ${startedPeriodsSql(`o.cycle_no <= ${PERIODS_AT_A_TIME}`)} as started, ${REDEEMABLE_SQL} as redeemable
-from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $4::text[] as external_order_no offset 0) all_of,
-  unnest(all_of.channel_id, all_of.order_no, all_of.external_order_no) with ordinality
-    as a(channel_id, order_no, external_order_no, n),
-  lateral (
-    select * from orders o where o.channel_id = a.channel_id and o.order_no = coalesce(a.order_no,
-      (select e.order_no from external_orders e where key_of(e.external_order_no) = key_of(a.external_order_no)))
-    offset 0) o`,
-  parameters: ['bigint[]', 'bigint[]', 'double precision', 'text[]'],
+const ADMIT_AND_FIND_ORDERS = statement({
+  name: 'admit-and-find-orders',
+  text: admissionSql({
+    arrays: { order_no: '$10::bigint[]', external_order_no: '$11::text[]' },
+    fields: ', o.*',
+    join: (isGranted) => `left join lateral (
+    select ${ORDER_FIELDS}, ${startedPeriodsSql(`o.cycle_no <= ${PERIODS_AT_A_TIME}`)} as started, ${redeemableSql('$12')} as redeemable
+    from orders o where ${isGranted} and o.channel_id = c.channel_id and o.order_no = coalesce(c.order_no,
+      (select e.order_no from external_orders e where key_of(e.external_order_no) = key_of(c.external_order_no)))
+    offset 0) o on true`,
+  }),
+  parameters: [...ADMISSION_PARAMETERS, 'bigint[]', 'text[]', 'double precision'],
   columns: joinColumns(
-    ORDER_COLUMNS,
-    columns<Omit<OrderText, 'order'> & { readonly n: number }>({
-      n: 'bigint',
-      started: 'text?',
-      redeemable: 'boolean',
-    }),
+    ADMISSION_COLUMNS,
+    nullableColumns(
+      joinColumns(ORDER_COLUMNS, columns<Omit<OrderText, 'order'>>({ started: 'text?', redeemable: 'boolean' })),
+    ),
   ),
 });
 
-/** The orders in the order asked for, all read at one moment. Undefined for an order that the channel does not have. */
-export async function findOrderTexts(
+/** A request that may ask for an order. */
+export interface AdmissionWithOrder extends AdmissionQuery {
+  readonly reference: OrderReference | undefined;
+}
+
+export interface AdmittedWithOrder extends AdmissionAnswer {
+  /** Undefined when the channel does not have the order, or none was asked for. */
+  readonly found?: OrderText | undefined;
+}
+
+/** Admits requests and reads the orders that they ask for, all at one moment. An order is read only for a request that is granted. */
+export function admitAndFindOrders(
   db: Queryable,
-  asked: readonly OrderQuery[],
+  asked: readonly AdmissionWithOrder[],
   now: number,
-): Promise<(OrderText | undefined)[]> {
-  const answers = new Array<OrderText | undefined>(asked.length).fill(undefined);
-  const rows = await db.query(FIND_ORDER_TEXTS, [
-    asked.map(({ channelId }) => channelId),
-    asked.map(({ reference }) => reference.orderNo ?? null),
-    now,
-    asked.map(({ reference }) => reference.externalOrderNo ?? null),
-  ]);
-  for (const row of rows) answers[row.n - 1] = { order: row, started: row.started, redeemable: row.redeemable };
-  return answers;
+): Promise<AdmittedWithOrder[]> {
+  return admitWith(
+    asked,
+    (values, firsts) =>
+      db.query(ADMIT_AND_FIND_ORDERS, [
+        ...values,
+        toArrayText(firsts, ({ reference }) => reference?.orderNo),
+        firsts.map(({ reference }) => reference?.externalOrderNo ?? null),
+        now,
+      ]),
+    (row): AdmittedWithOrder => ({ ...toAdmissionAnswer(row), found: toOrderText(row) }),
+  );
+}
+
+type FoundRow = RowOf<typeof ADMIT_AND_FIND_ORDERS>;
+
+function toOrderText(row: FoundRow): OrderText | undefined {
+  if (row.orderNo === null) return undefined;
+  return { order: row as Order, started: row.started, redeemable: row.redeemable === true };
 }

@@ -123,11 +123,26 @@ export async function startRenewals(
     paymentChannelCode,
     askAfterSeconds,
   ]);
-  const renewals = rows.flatMap(({ dueAt: _, cycleNo, tryNo, startedAt, institutionNo, ...row }): StartedRenewal[] =>
-    cycleNo === null || tryNo === null || startedAt === null || institutionNo === null
-      ? []
-      : [{ ...row, cycleNo, tryNo, startedAt, institutionNo, paymentChannelCode, status: 'STARTED', asked: 0 }],
-  );
+  const renewals: StartedRenewal[] = [];
+  for (const row of rows) {
+    const { orderNo, channelId, agreementId, amountCent, externalOrderNo } = row;
+    const { cycleNo, tryNo, startedAt, institutionNo } = row;
+    if (cycleNo === null || tryNo === null || startedAt === null || institutionNo === null) continue;
+    renewals.push({
+      orderNo,
+      cycleNo,
+      tryNo,
+      channelId,
+      agreementId,
+      paymentChannelCode,
+      amountCent,
+      status: 'STARTED',
+      startedAt,
+      asked: 0,
+      externalOrderNo,
+      institutionNo,
+    });
+  }
   const notBound = rows.flatMap(({ institutionNo, agreementId }) => (institutionNo === null ? [agreementId] : []));
   const last = rows.at(-1);
   return { renewals, notBound: [...new Set(notBound)], last: last && { dueAt: last.dueAt, orderNo: last.orderNo } };

@@ -69,24 +69,23 @@ export async function findAttemptsToSettle(
     references.map((r) => r.cycleNo),
     references.map((r) => r.tryNo),
   ]);
-  return new Map(
-    rows.map(
-      ({ attemptStatus, orderNo, tryNo, agreementId, retryDelays, agreementEnded, retryBySchedule, ...payment }) => [
-        orderNo,
-        {
-          orderNo,
-          cycleNo: payment.cycleNo,
-          tryNo,
-          status: attemptStatus,
-          agreementId,
-          payment,
-          retryDelays,
-          agreementEnded,
-          retryBySchedule,
-        },
-      ],
-    ),
-  );
+  return new Map(rows.map((row) => [row.orderNo, toAttemptToSettle(row)]));
+}
+
+function toAttemptToSettle(row: AttemptToSettleRow): AttemptToSettle {
+  const { orderNo, tryNo, agreementId, retryDelays, agreementEnded, retryBySchedule } = row;
+  const { cycleNo, status, expectAt, paidAt, amountCent, refundAmountCent, refundAt } = row;
+  return {
+    orderNo,
+    cycleNo,
+    tryNo,
+    status: row.attemptStatus,
+    agreementId,
+    payment: { cycleNo, status, expectAt, paidAt, amountCent, refundAmountCent, refundAt },
+    retryDelays,
+    agreementEnded,
+    retryBySchedule,
+  };
 }
 
 /** What one settlement writes. */

@@ -1,9 +1,8 @@
-import type { SignedPush } from '../../receivers/message.js';
-
-/** A callback address, and what all requests to it have in common. */
+/** An address, and what all requests to it have in common. */
 export interface Endpoint {
   readonly url: URL;
   readonly origin: string;
+  readonly path: string;
   /** The text of a request up to the length of its body. */
   readonly requestStart: string;
 }
@@ -13,8 +12,15 @@ export function createEndpoint(url: URL): Endpoint {
   return {
     url,
     origin,
+    path: pathname,
     requestStart: `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: Perennial\r\nContent-Length: `,
   };
+}
+
+/** Headers end with CR LF, each of them. */
+export interface Message {
+  readonly headers: string;
+  readonly body: string;
 }
 
 export interface Request {
@@ -23,7 +29,7 @@ export interface Request {
 }
 
 /** A request is written to the socket as text, which saves a buffer. Only the body may contain more than ASCII; few do. */
-export function createRequest({ requestStart }: Endpoint, { headers, body }: SignedPush): Request {
+export function createRequest({ requestStart }: Endpoint, { headers, body }: Message): Request {
   const length = Buffer.byteLength(body);
   return {
     text: `${requestStart}${length}\r\n${headers}\r\n${body}`,

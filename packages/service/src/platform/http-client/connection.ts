@@ -1,7 +1,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
-import type { PushDeadline } from '../push-deadline.js';
-import { type Answer, type AnswerReader, createAnswerReader, type PartialAnswer } from './answer.js';
+import { type Answer, type AnswerReader, createAnswerReader, type PartialAnswer, type WantedAnswer } from './answer.js';
+import type { Deadline } from './deadline.js';
 import type { Request } from './request.js';
 
 /** The connection was closed before a byte of an answer came. */
@@ -12,11 +12,13 @@ export interface Connection {
   readonly openedAt: number;
   isOpen(): boolean;
   /** Sends one request, and calls back with its answer or with an error. After an error the connection is closed. */
-  send(request: Request, onEnd: AnswerCallback): void;
+  send(request: Request, wanted: WantedAnswer, onEnd: AnswerCallback): void;
   /** What has arrived of an answer that is not complete, also after the connection was closed. */
   partialAnswer(): PartialAnswer | undefined;
   /** Until the next `send` nothing should happen on it. Whatever does, `onDisturbed` is called: it cannot be used any more. */
   watchWhileIdle(onDisturbed: () => void): void;
+  /** Whether it keeps the process alive; it does so at first. */
+  holdProcess(isHeld: boolean): void;
   /** Closes it without calling back. */
   close(): void;
 }
@@ -24,7 +26,7 @@ export interface Connection {
 export type AnswerCallback = (answer: Answer | undefined, error?: unknown) => void;
 
 export interface Target {
-  /** The very IP address to connect to. */
+  /** The very IP address to connect to; or a name, of which the operating system is asked. */
   readonly address: string;
   readonly port: number;
   /** Undefined: without TLS. */
@@ -35,7 +37,7 @@ export interface Target {
 const READ_BUFFER_BYTES = 4_096;
 
 /** Connects within the deadline, or within `withinMs` if that is given. */
-export function openConnection(target: Target, deadline: PushDeadline, withinMs?: number): Promise<Connection> {
+export function openConnection(target: Target, deadline: Deadline, withinMs?: number): Promise<Connection> {
   return deadline.runStep((resolve, reject) => {
     const bytes = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
     const socket = connectSocket(target, {
@@ -94,6 +96,7 @@ class SocketConnection implements Connection {
   readonly openedAt = performance.now();
   /** Set while an answer is waited for. */
   private onEnd: AnswerCallback | undefined;
+  private wanted: WantedAnswer | undefined;
   /** Set while none is. */
   private onDisturbed: ((error?: Error) => void) | undefined;
   /** Of an answer that has arrived in part. */
@@ -108,8 +111,9 @@ class SocketConnection implements Connection {
     return this.socket.readable && this.socket.writable;
   }
 
-  send({ text, encoding }: Request, onEnd: AnswerCallback): void {
+  send({ text, encoding }: Request, wanted: WantedAnswer, onEnd: AnswerCallback): void {
     this.onDisturbed = undefined;
+    this.wanted = wanted;
     this.onEnd = onEnd;
     this.socket.write(text, encoding);
   }
@@ -122,6 +126,11 @@ class SocketConnection implements Connection {
     this.onDisturbed = onDisturbed;
   }
 
+  holdProcess(isHeld: boolean): void {
+    if (isHeld) this.socket.ref();
+    else this.socket.unref();
+  }
+
   close(): void {
     this.onEnd = undefined;
     this.onDisturbed = undefined;
@@ -130,7 +139,8 @@ class SocketConnection implements Connection {
 
   /** The buffer is used again for the next packet, so what is kept of it is copied. */
   bytesArrived(buffer: Buffer, size: number): void {
-    if (!this.onEnd) {
+    const { wanted } = this;
+    if (!this.onEnd || !wanted) {
       this.onDisturbed?.();
       return;
     }
@@ -140,7 +150,7 @@ class SocketConnection implements Connection {
       this.succeed(this.lastAnswer);
       return;
     }
-    const reader = this.reader ?? createAnswerReader();
+    const reader = this.reader ?? createAnswerReader(wanted);
     this.reader = reader;
     const answer = this.readOrFail(() => reader.add(Buffer.from(buffer.subarray(0, size))));
     if (!answer) return;

@@ -10,6 +10,9 @@ export interface AnswerHead {
   /** Of the body; only with framing `length`. */
   readonly length: number;
   readonly keepAlive: boolean;
+  readonly keptMs?: number | undefined;
+  /** The header that was wanted. */
+  readonly wanted?: string | undefined;
 }
 
 /** What the lines so far have said. */
@@ -19,16 +22,19 @@ interface PartialHead {
   length?: number;
   chunked: boolean;
   close: boolean;
+  keptMs?: number;
+  wanted?: string;
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const LENGTH = /^[ \t]*(\d{1,15})[ \t]*$/;
 const CHUNKED = /^[ \t]*chunked[ \t]*$/i;
+const KEPT_SECONDS = /(?:^|[ \t,])timeout=(\d{1,6})(?:[ \t,]|$)/i;
 const CLOSE = /(?:^|[ \t,])close(?:[ \t,]|$)/i;
 
 /** Returns a function that reads on, and gives the head once all of it is there. Interim answers (1xx) are passed over. */
-export function createHeadReader(input: IncomingBytes): () => AnswerHead | undefined {
+export function createHeadReader(input: IncomingBytes, wanted?: string): () => AnswerHead | undefined {
   let head: PartialHead | undefined;
   return () => {
     for (;;) {
@@ -37,7 +43,7 @@ export function createHeadReader(input: IncomingBytes): () => AnswerHead | undef
         throw new BadAnswer('the headers are too long');
       if (line === undefined) return undefined;
       if (!head) head = readStatusLine(line);
-      else if (line !== '') readHeaderLine(head, line);
+      else if (line !== '') readHeaderLine(head, line, wanted);
       else if (head.status >= 200) return completeHead(head);
       else head = undefined;
     }
@@ -53,7 +59,7 @@ function readStatusLine(line: string): PartialHead {
 }
 
 /** Refuses what two readers could understand in two ways: a second length, a length and chunks, a folded line. */
-function readHeaderLine(head: PartialHead, line: string): void {
+function readHeaderLine(head: PartialHead, line: string, wanted: string | undefined): void {
   const colon = line.indexOf(':');
   const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
   if (!NAME.test(name)) throw new BadAnswer('a header is not well-formed');
@@ -69,13 +75,20 @@ function readHeaderLine(head: PartialHead, line: string): void {
     head.chunked = true;
   } else if (name === 'connection' && CLOSE.test(value)) {
     head.close = true;
+  } else if (name === 'keep-alive') {
+    const seconds = KEPT_SECONDS.exec(value)?.[1];
+    if (seconds !== undefined) head.keptMs = Number(seconds) * 1000;
+  } else if (name === wanted) {
+    // Given twice, it is none that anybody signed.
+    head.wanted = head.wanted === undefined ? value.trim() : '';
   }
 }
 
-function completeHead({ status, isHttp11, length, chunked, close }: PartialHead): AnswerHead {
+function completeHead({ status, isHttp11, length, chunked, close, keptMs, wanted }: PartialHead): AnswerHead {
   const keepAlive = isHttp11 && !close;
-  if (status === 204 || status === 304) return { status, framing: 'length', length: 0, keepAlive };
-  if (chunked) return { status, framing: 'chunked', length: 0, keepAlive };
-  if (length === undefined) return { status, framing: 'until-close', length: 0, keepAlive: false };
-  return { status, framing: 'length', length, keepAlive };
+  const rest = { status, keepAlive, keptMs, wanted };
+  if (status === 204 || status === 304) return { ...rest, framing: 'length', length: 0 };
+  if (chunked) return { ...rest, framing: 'chunked', length: 0 };
+  if (length === undefined) return { ...rest, framing: 'until-close', length: 0, keepAlive: false };
+  return { ...rest, framing: 'length', length };
 }

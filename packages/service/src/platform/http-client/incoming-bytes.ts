@@ -57,10 +57,9 @@ export class IncomingBytes {
     return [from, this.position];
   }
 
-  /** The text of these bytes, which are UTF-8. */
-  textOf(ranges: readonly ByteRange[]): string {
+  textOf(ranges: readonly ByteRange[], encoding: 'utf8' | 'latin1'): string {
     const [only] = ranges;
-    if (ranges.length === 1 && only) return this.bytes.toString('utf8', ...only);
-    return Buffer.concat(ranges.map(([from, to]) => this.bytes.subarray(from, to))).toString('utf8');
+    if (ranges.length === 1 && only) return this.bytes.toString(encoding, ...only);
+    return Buffer.concat(ranges.map(([from, to]) => this.bytes.subarray(from, to))).toString(encoding);
   }
 }

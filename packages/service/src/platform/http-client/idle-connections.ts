@@ -1,16 +1,17 @@
 import { createExpiryQueue } from '../expiry-queue.js';
 import type { Connection } from './connection.js';
 
-/** Short, so that a name that moves to another address is followed. */
-const MAX_IDLE_MS = 4_000;
+/** Short, so that a name that moves to another address is followed, and few other ends have closed it by then. */
+export const USUAL_IDLE_MS = 4_000;
 const MAX_AGE_MS = 60_000;
-/** Over all receivers: a process has a limited number of file descriptors. */
+/** Of one client: a process has a limited number of file descriptors. */
 const MAX_IDLE_CONNECTIONS = 512;
 
-/** Connections that are open and not in use, for the next push to the same origin. */
+/** Connections that are open and not in use, for the next request to the same origin. */
 export interface IdleConnections {
   take(origin: string): Connection | undefined;
-  keep(origin: string, connection: Connection): void;
+  /** For `usableMs`, if that is less than for others. */
+  keep(origin: string, connection: Connection, usableMs?: number): void;
   /** Closes all of them; from now on none is kept. */
   close(): void;
 }
@@ -18,11 +19,12 @@ export interface IdleConnections {
 interface IdleConnection {
   readonly origin: string;
   readonly connection: Connection;
+  readonly usableUntil: number;
 }
 
-export function createIdleConnections(): IdleConnections {
+export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS): IdleConnections {
   const byOrigin = new Map<string, IdleConnection[]>();
-  const expiry = createExpiryQueue<IdleConnection>(MAX_IDLE_MS, drop);
+  const expiry = createExpiryQueue<IdleConnection>(maxIdleMs, drop);
   let count = 0;
   let isClosed = false;
 
@@ -45,18 +47,19 @@ export function createIdleConnections(): IdleConnections {
         expiry.delete(idle);
         count -= 1;
         const { connection } = idle;
-        if (connection.isOpen() && performance.now() - connection.openedAt < MAX_AGE_MS) return connection;
+        const now = performance.now();
+        if (connection.isOpen() && now < idle.usableUntil && now - connection.openedAt < MAX_AGE_MS) return connection;
         connection.close();
       }
       byOrigin.delete(origin);
       return undefined;
     },
-    keep(origin, connection) {
+    keep(origin, connection, usableMs = maxIdleMs) {
       if (isClosed || count >= MAX_IDLE_CONNECTIONS || !connection.isOpen()) {
         connection.close();
         return;
       }
-      const idle = { origin, connection };
+      const idle = { origin, connection, usableUntil: performance.now() + usableMs };
       connection.watchWhileIdle(() => drop(idle));
       expiry.add(idle);
       const all = byOrigin.get(origin);

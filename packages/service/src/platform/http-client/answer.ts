@@ -1,15 +1,27 @@
-import { MAX_ANSWER_BYTES } from '../../schedule.js';
 import { type AnswerHead, createHeadReader } from './answer-head.js';
 import { BadAnswer, type ByteRange, IncomingBytes } from './incoming-bytes.js';
 
-/** The answer to a push. */
+/** What is wanted of an answer. */
+export interface WantedAnswer {
+  /** No more than this is read of the body. */
+  readonly maxBytes: number;
+  /** Of the body. In latin1 a character is a byte. */
+  readonly encoding: 'utf8' | 'latin1';
+  /** The one header that is read besides those of HTTP itself, in lower case. */
+  readonly header?: string;
+}
+
 export interface Answer {
   readonly status: number;
   readonly body: string;
+  /** The header that was wanted, if it is there. */
+  readonly header?: string | undefined;
   /** It was longer than what is read of an answer. */
   readonly isCut: boolean;
-  /** Whether the connection can be used for another push. */
+  /** Whether the connection can be used for another request. */
   readonly keepAlive: boolean;
+  /** How long the other end keeps it without one, if it says so. */
+  readonly keptMs?: number | undefined;
 }
 
 /** Of an answer that is not complete: its status, and the bytes that came after the headers. */
@@ -18,16 +30,16 @@ export type PartialAnswer = Pick<Answer, 'status' | 'body'>;
 export interface AnswerReader {
   /** Returns the answer once all of it has arrived, or as much of it as is read. */
   add(bytes: Buffer): Answer | undefined;
-  /** The receiver has closed the connection: returns the answer if that is how its end is marked. */
+  /** The other end has closed the connection: returns the answer if that is how its end is marked. */
   endAtClose(): Answer;
   /** What has arrived so far; undefined until the headers are complete. */
   partialAnswer(): PartialAnswer | undefined;
 }
 
 /** Reads one HTTP/1.1 answer as its bytes arrive. Throws BadAnswer for whatever is not well-formed. */
-export function createAnswerReader(): AnswerReader {
+export function createAnswerReader({ maxBytes, encoding, header }: WantedAnswer): AnswerReader {
   const input = new IncomingBytes();
-  const readHead = createHeadReader(input);
+  const readHead = createHeadReader(input, header);
   let head: AnswerHead | undefined;
   let bodyStart = 0;
   let readBody: BodyReader;
@@ -40,10 +52,10 @@ export function createAnswerReader(): AnswerReader {
       readBody = createBodyReader(head, input);
     }
     const body = readBody();
-    if ((body ? input.position : input.size) - bodyStart > MAX_ANSWER_BYTES) {
+    if ((body ? input.position : input.size) - bodyStart > maxBytes) {
       return {
         status: head.status,
-        body: input.textOf([[bodyStart, bodyStart + MAX_ANSWER_BYTES]]),
+        body: input.textOf([[bodyStart, bodyStart + maxBytes]], encoding),
         isCut: true,
         keepAlive: false,
       };
@@ -51,7 +63,8 @@ export function createAnswerReader(): AnswerReader {
     if (!body) return undefined;
     // Bytes after the end of the answer belong to no request: the connection cannot be trusted any more.
     const keepAlive = head.keepAlive && input.position === input.size;
-    return { status: head.status, body: input.textOf(body), isCut: false, keepAlive };
+    const { status, wanted, keptMs } = head;
+    return { status, body: input.textOf(body, encoding), header: wanted, isCut: false, keepAlive, keptMs };
   }
 
   return {
@@ -59,11 +72,13 @@ export function createAnswerReader(): AnswerReader {
       input.add(bytes);
       return readOn();
     },
-    partialAnswer: () => head && { status: head.status, body: input.textOf([[bodyStart, input.size]]) },
+    partialAnswer: () => head && { status: head.status, body: input.textOf([[bodyStart, input.size]], encoding) },
     endAtClose() {
       if (!head) throw new BadAnswer('the answer ends in its headers');
       if (head.framing !== 'until-close') throw new BadAnswer('the answer ends too early');
-      return { status: head.status, body: input.textOf([[bodyStart, input.size]]), isCut: false, keepAlive: false };
+      const { status, wanted } = head;
+      const body = input.textOf([[bodyStart, input.size]], encoding);
+      return { status, body, header: wanted, isCut: false, keepAlive: false };
     },
   };
 }

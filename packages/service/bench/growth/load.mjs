@@ -1,0 +1,169 @@
+// Orders as years of business leave them, written set-wise: for the bench of growth, and for the test that holds the plans of
+// statements. It imports nothing, so that both can have it.
+
+/** Numbered in the order of their creation, as far as they were loaded together. */
+export const FIRST_ORDER = 300_000_000_000;
+const AT_A_TIME = 100_000;
+/** From so many on, indexes are made after the rows: each is then sorted once, in place of a look-up for every row. */
+const MANY = 200_000;
+
+/** The user of an order, by its place. Each user has two orders, at one channel. */
+export const userOf = (place) => `growth-user-${Math.floor(place / 2)}`;
+/** The places of the orders that the first channel has: a third. */
+export const placeAtFirstChannel = (n) => Math.floor(n / 2) * 6 + (n % 2);
+
+const TABLES = [
+  'channel_users',
+  'external_orders',
+  'agreements',
+  'orders',
+  'payments',
+  'debit_attempts',
+  'benefits',
+  'claims',
+  'failed_payments',
+  'idempotency',
+  'events',
+  'delivery_attempts',
+];
+
+/**
+ * Of each twenty orders, ten are debited by the payment channel; twelve are active, the others have ended in one way or another,
+ * and a few have failed. They were created evenly over a year. Of an order's periods the first and the latest are stored, with their
+ * debits and benefits, of which a fifth is claimed; those of the last month have events, which were accepted. Of creations of the
+ * last day the stored answers are there. Nothing is due for two days. What is sealed cannot be unsealed.
+ */
+const INSERT = `
+with made as materialized (
+  select n, ${FIRST_ORDER} + n as order_no, 'growth-order-' || n as external_order_no, 'growth-user-' || n / 2 as channel_user_id,
+    ($4::bigint[])[case when n / 2 % 3 = 0 then 1 else 1 + n / 2 % cardinality($4::bigint[]) end] as channel_id,
+    p.product_code, p.period_type, p.period, p.total_cycles, p.amount_cent,
+    n % 20 < 10 as debited,
+    case when n % 20 in (0, 10) then 'COMPLETED' when n % 20 in (1, 2, 11, 12, 13) then 'UNSUBSCRIBED'
+      when n % 20 = 3 then 'TERMINATED' else 'ACTIVE' end as status,
+    date_trunc('second', now() - interval '365 days' * (1 - (n - $3::bigint)::double precision / $7::integer)) as created_at
+  from generate_series($1::bigint, $1 + $2::integer - 1) n, products p where p.product_code = $6
+), lived as materialized (
+  select *, case when debited then 'SVC_DEDUCT' else 'CHANNEL_COLLECT' end as settlement_mode,
+    case when status = 'TERMINATED' then 1
+      else 1 + least(floor(extract(epoch from now() - created_at) / 2678400), total_cycles - 1)::integer end as cycle_no,
+    case when status = 'TERMINATED' then 'FAIL' when not debited then 'BILLED'
+      when status = 'ACTIVE' and n % 200 = 4 then 'FAIL_RETRY' else 'SUCCESS' end as latest
+  from made
+), new_users as (
+  insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile, bound_at)
+  select channel_id, channel_user_id, key_of(channel_user_id), repeat('m', 60), created_at from lived where n % 2 = 0
+), new_external as (
+  insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single, product_code)
+  select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, false, product_code from lived
+), new_agreements as (
+  insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,
+    institution_no, institution_hash, card_hash, certificate_hash, card_tail, details, created_at, changed_at)
+  select order_no, channel_id, channel_user_id, $5, 'SHARED_FROM_CHANNEL', 'BIND_SUCCESS', 'AG' || order_no,
+    repeat('i', 60), key_of('i' || order_no), key_of('c' || channel_user_id), key_of('p' || channel_user_id),
+    lpad((n / 2 % 10000)::text, 4, '0'), repeat('d', 240), created_at, created_at
+  from lived where debited
+), new_orders as (
+  insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status, period_type,
+    period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles, paid_amount_cent,
+    latest_payment_status, agreement_id, payment_channel_code, shared)
+  select order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status, period_type, period,
+    total_cycles, amount_cent, created_at, created_at, cycle_no,
+    case when status = 'ACTIVE' then greatest(created_at + cycle_no * interval '1 month',
+      now() + interval '2 days' + n % 86400 * interval '1 s') end,
+    cycle_no, cycle_no * amount_cent, latest, case when debited then order_no end, case when debited then $5 end, debited
+  from lived
+), periods as materialized (
+  select l.*, 1 as no, created_at as at, case when cycle_no = 1 then latest when debited then 'SUCCESS' else 'BILLED' end as outcome
+  from lived l
+  union all
+  select l.*, cycle_no, created_at + (cycle_no - 1) * interval '1 month', latest from lived l where cycle_no > 1
+), new_payments as (
+  insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, attempts)
+  select order_no, no, channel_id, outcome, at, case when outcome not in ('FAIL', 'FAIL_RETRY') then at end, amount_cent,
+    debited::integer
+  from periods
+), new_attempts as (
+  insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent, status,
+    reason, institution_ref, started_at, settled_at, paid_at)
+  select order_no, no, 1, channel_id, order_no, $5, amount_cent, case when failed then 'FAIL' else 'SUCCESS' end,
+    case when failed then 'insufficient funds' end, case when not failed then 'ref-' || order_no end, at, at + interval '1 s',
+    case when not failed then at end
+  from periods, lateral (select outcome in ('FAIL', 'FAIL_RETRY') as failed) f where debited
+), new_failures as (
+  insert into failed_payments (order_no, cycle_no, channel_id, product_code, payment_channel_code, status, amount_cent, tries,
+    reason, failed_at)
+  select order_no, no, channel_id, product_code, $5, outcome, amount_cent, 1, 'insufficient funds', at
+  from periods where outcome in ('FAIL', 'FAIL_RETRY')
+), new_benefits as (
+  insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status, issued_at,
+    expires_at, claim_no, claimed_at)
+  select order_no, no, position, channel_id, benefit_code, name, face_value_cent,
+    case when claimed then 'CLAIMED' when at < now() - interval '90 days' then 'EXPIRED' else 'ISSUED' end, at,
+    at + interval '90 days', case when claimed then 'C' || order_no || lpad(no::text, 4, '0') || '01' end,
+    case when claimed then at + interval '1 hour' end
+  from periods join product_benefits using (product_code), lateral (select n % 5 = 0 and position = 1 as claimed) c
+  where outcome not in ('FAIL', 'FAIL_RETRY')
+), new_claims as (
+  insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, code, claimed_at, fulfilled_at)
+  select order_no, no, 1, channel_id, 'VIP_PASS', 'GENERATED', 'FULFILLED', 'sealed', at + interval '1 hour', at + interval '1 hour'
+  from periods where n % 5 = 0 and outcome not in ('FAIL', 'FAIL_RETRY')
+), new_answers as (
+  insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, code, message, data, created_at)
+  select channel_id, 'growth-' || n, '/openapi/v1/orders/create', key_of(external_order_no), 'DESCRIBED', gen_random_uuid(),
+    'infinity', '0', 'success', repeat('a', 500), created_at
+  from lived where created_at > now() - interval '1 day'
+), new_events as (
+  insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, recorded_at, data)
+  select channel_id, order_no, 'payment.status.changed', no, at, at + interval '1 s',
+    json_build_object('orderNo', order_no, 'externalOrderNo', external_order_no, 'channelUserId', channel_user_id, 'cycleNo', no,
+      'expectPayTime', at, 'amountCent', amount_cent, 'paymentStatus', outcome)
+  from periods where at > now() - interval '30 days'
+  returning event_no, channel_id, recorded_at
+)
+insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, recorded_at,
+  is_payment)
+select channel_id, event_no, recorded_at + interval '1 s', 0, 'ACCEPTED', 0, 200, 12, recorded_at, true from new_events`;
+
+/**
+ * Adds the orders from one place to another, of which both are multiples of two. The first channel has a third of them. `run` carries
+ * out a statement, for as long as that takes.
+ */
+export async function loadOrders(
+  run,
+  { from, to, channelIds, paymentChannelCode, productCode, say = () => undefined },
+) {
+  const makeIndexes = to - from >= MANY ? await dropIndexes(run) : async () => undefined;
+  // Nobody is told of what happened long ago.
+  await run('alter table events disable trigger queue_events');
+  for (let place = from; place < to; place += AT_A_TIME) {
+    const some = Math.min(AT_A_TIME, to - place);
+    await run(INSERT, [place, some, from, channelIds, paymentChannelCode, productCode, to - from]);
+    if ((place - from) % (10 * AT_A_TIME) === 9 * AT_A_TIME) say(`    ${place + some} orders\n`);
+  }
+  await run('alter table events enable trigger queue_events');
+  await makeIndexes(say);
+  for (const table of TABLES) await run(`vacuum (analyze) ${table}`);
+}
+
+/** Without the indexes of the tables, constraints included. What it gives back makes them again. */
+async function dropIndexes(run) {
+  const found = await run(
+    `select t.relname as table, i.relname as name, c.conname as constraint, pg_get_constraintdef(c.oid) as rule,
+       replace(pg_get_indexdef(i.oid), ' ON ONLY ', ' ON ') as text
+     from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
+       left join pg_constraint c on c.conindid = i.oid
+     where t.relname = any($1) and t.relnamespace = 'public'::regnamespace order by 1, 2`,
+    [TABLES],
+  );
+  for (const { table, name, constraint } of found) {
+    await run(constraint === null ? `drop index ${name}` : `alter table ${table} drop constraint ${constraint}`);
+  }
+  return async (say) => {
+    await run(`set maintenance_work_mem = '1GB'`);
+    for (const { table, name, constraint, rule, text } of found) {
+      say(`    index ${name}\n`);
+      await run(constraint === null ? text : `alter table ${table} add constraint ${constraint} ${rule}`);
+    }
+  };
+}

@@ -1,0 +1,75 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { createStartingApp } from './http/monitoring.js';
+import { systemClock } from './platform/clock.js';
+import { PlainError } from './platform/plain-error.js';
+import type { Settings } from './platform/settings.js';
+import type { Listening } from './platform/workers/messages.js';
+import type { Service } from './service.js';
+
+export async function listenEverywhere(
+  { server, operations, consoleServer }: Pick<Service, 'server' | 'operations' | 'consoleServer'>,
+  { host, port, metricsHost, metricsPort, consoleHost, consolePort }: Settings,
+): Promise<Listening> {
+  const listen = async (app: FastifyInstance, at: { host: string; port: number }, names: ListenerNames) => {
+    await listenAt(app, at, names);
+    return urlOf(app.server, at.host);
+  };
+  const url = await listen(server, { host, port }, INTERFACE);
+  return {
+    url,
+    operations: operations ? await listen(operations, { host: metricsHost, port: metricsPort ?? 0 }, MONITORING) : url,
+    console: consoleServer
+      ? await listen(consoleServer, { host: consoleHost, port: consolePort ?? 0 }, CONSOLE)
+      : undefined,
+  };
+}
+
+/**
+ * Waiting for a database or a migration may take long: meanwhile /healthz is answered on the port where it will be answered
+ * later. If the interface has another port, that refuses connections, so that a proxy chooses another node. Nothing listens if
+ * the system is to choose the port, since nobody knows it yet.
+ */
+export async function answerWhileStarting(settings: Settings, log: Logger): Promise<FastifyInstance | undefined> {
+  const { host, port, metricsHost, metricsPort } = settings;
+  const isApart = metricsPort !== undefined;
+  const address = isApart ? { host: metricsHost, port: metricsPort } : { host, port };
+  if (address.port === 0) return undefined;
+  const app = createStartingApp({ clock: systemClock, log });
+  await listenAt(app, address, isApart ? MONITORING : INTERFACE);
+  return app;
+}
+
+/** The names of the settings of an address, for error messages. */
+interface ListenerNames {
+  readonly host: string;
+  readonly port: string;
+}
+const INTERFACE: ListenerNames = { host: 'HOST', port: 'PORT' };
+const CONSOLE: ListenerNames = { host: 'CONSOLE_HOST', port: 'CONSOLE_PORT' };
+const MONITORING: ListenerNames = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
+
+async function listenAt(
+  app: FastifyInstance,
+  address: { readonly host: string; readonly port: number },
+  names: ListenerNames,
+): Promise<void> {
+  try {
+    await app.listen({ ...address });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    const { code, message } = error;
+    const createListenError = (advice: string) =>
+      new PlainError(`cannot listen: ${message}; ${advice}`, { cause: error });
+    if (code === 'EADDRINUSE' || code === 'EACCES') throw createListenError(`set ${names.port} to another one`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw createListenError(`check ${names.host}`);
+    throw error;
+  }
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,141 @@
+import tls from 'node:tls';
+import { createExpiryQueue, type ExpiryQueue } from '../expiry-queue.js';
+import type { Answer, WantedAnswer } from './answer.js';
+import { type Connection, openConnection, type Target } from './connection.js';
+import { Deadline, DeadlinePassed } from './deadline.js';
+import { createIdleConnections, USUAL_IDLE_MS } from './idle-connections.js';
+import type { Request } from './request.js';
+
+/** Requests to one address that an operator has named. */
+export interface PostClient {
+  /**
+   * Sends it once, on a kept connection or a new one, and rejects when there is no answer: then it may have arrived or not.
+   * Everything happens within the deadline, waiting for a free connection too.
+   */
+  post(request: Request, wanted: WantedAnswer, deadlineMs: number): Promise<Answer>;
+  /** Interrupts what is under way. */
+  close(): void;
+}
+
+/** No answer comes any more: this end has closed the client. */
+export class ClientClosed extends Error {}
+
+/** How long a connection is kept where the other end says that it keeps it longer than usual. */
+const LONGEST_IDLE_MS = 60_000;
+/** What is sent so shortly before the other end closes might cross with that. */
+const CLOSE_MARGIN_MS = 1_000;
+
+interface Call {
+  readonly request: Request;
+  readonly wanted: WantedAnswer;
+  readonly deadline: Deadline;
+  readonly onEnd: (answer: Answer | undefined, error?: unknown) => void;
+}
+
+export interface PostClientOptions {
+  /** One request at a time on each; who finds none free waits in line. */
+  readonly maxConnections: number;
+  /** Certificates to trust besides those that Node trusts: for tests. */
+  readonly ca?: string | undefined;
+}
+
+export function createPostClient(url: URL, { maxConnections, ca }: PostClientOptions): PostClient {
+  const { origin } = url;
+  const target = createTarget(url, ca);
+  const idle = createIdleConnections(LONGEST_IDLE_MS);
+  const waiting = new Set<Call>();
+  const underWay = new Set<Call>();
+  const deadlines = new Map<number, ExpiryQueue<Deadline>>();
+  let isClosed = false;
+
+  function deadlinesAfter(ms: number): ExpiryQueue<Deadline> {
+    const known = deadlines.get(ms);
+    if (known) return known;
+    const queue = createExpiryQueue<Deadline>(ms, (deadline) => deadline.cancelStep(new DeadlinePassed()));
+    deadlines.set(ms, queue);
+    return queue;
+  }
+
+  function start(call: Call): void {
+    underWay.add(call);
+    const kept = idle.take(origin);
+    if (kept) {
+      kept.holdProcess(true);
+      sendOn(kept, call);
+    } else {
+      openConnection(target, call.deadline).then(
+        (connection) => sendOn(connection, call),
+        (error) => end(call, undefined, error),
+      );
+    }
+  }
+
+  function sendOn(connection: Connection, call: Call): void {
+    call.deadline.cancelStep = (why) => {
+      connection.close();
+      end(call, undefined, why);
+    };
+    connection.send(call.request, call.wanted, (answer, error) => {
+      if (answer) keepOrClose(connection, answer);
+      end(call, answer, error);
+    });
+  }
+
+  function keepOrClose(connection: Connection, { keepAlive, keptMs }: Answer): void {
+    if (!keepAlive || isClosed) {
+      connection.close();
+      return;
+    }
+    connection.holdProcess(false);
+    idle.keep(origin, connection, keptMs === undefined ? USUAL_IDLE_MS : keptMs - CLOSE_MARGIN_MS);
+  }
+
+  function end(call: Call, answer: Answer | undefined, error?: unknown): void {
+    underWay.delete(call);
+    call.onEnd(answer, error);
+    const [next] = waiting;
+    if (!next || underWay.size >= maxConnections) return;
+    waiting.delete(next);
+    start(next);
+  }
+
+  function startOrWait(call: Call): void {
+    if (underWay.size < maxConnections) {
+      start(call);
+      return;
+    }
+    waiting.add(call);
+    call.deadline.cancelStep = (why) => {
+      waiting.delete(call);
+      call.onEnd(undefined, why);
+    };
+  }
+
+  return {
+    post: (request, wanted, deadlineMs) =>
+      new Promise((resolve, reject) => {
+        if (isClosed) throw new ClientClosed();
+        const deadline = new Deadline(performance.now() + deadlineMs);
+        const queue = deadlinesAfter(deadlineMs);
+        queue.add(deadline);
+        const onEnd = (answer: Answer | undefined, error?: unknown) => {
+          queue.delete(deadline);
+          if (answer) resolve(answer);
+          else reject(error);
+        };
+        startOrWait({ request, wanted, deadline, onEnd });
+      }),
+    close() {
+      isClosed = true;
+      for (const { deadline } of [...waiting, ...underWay]) deadline.cancelStep(new ClientClosed());
+      idle.close();
+    },
+  };
+}
+
+function createTarget({ hostname, port, protocol }: URL, ca: string | undefined): Target {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (protocol !== 'https:') return { address: host, port: Number(port || 80) };
+  const context = tls.createSecureContext(ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] });
+  return { address: host, port: Number(port || 443), security: { context, host } };
+}

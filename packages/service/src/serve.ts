@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { listenEverywhere } from './listen.js';
+import { loadAlertTransports } from './platform/alerts/load-transports.js';
+import { systemClock } from './platform/clock.js';
+import type { OpenedDatabase } from './platform/installation/open-database.js';
+import type { Settings } from './platform/settings.js';
+import type { Listening } from './platform/workers/messages.js';
+import type { Siblings } from './platform/workers/siblings.js';
+import { createService } from './service.js';
+
+export interface ServingOptions {
+  readonly settings: Settings;
+  readonly opened: OpenedDatabase;
+  readonly log: Logger;
+  /** The others that serve the same port, if there are any. */
+  readonly siblings?: Siblings;
+  /** Whether this process reads for all of them what /metrics says about the installation. */
+  readonly hasReadings?: boolean;
+  /** Events may also go to this machine. */
+  readonly localCallbacks: boolean;
+}
+
+/** A process that serves, whether it does so alone or with others. */
+export interface Serving {
+  listen(): Promise<Listening>;
+  /** Tells load balancers first, and gives them time to notice. */
+  announceStop(): Promise<void>;
+  /** Finishes what is under way. */
+  stop(): Promise<void>;
+}
+
+export async function prepareServing({ settings, opened, log, ...more }: ServingOptions): Promise<Serving> {
+  let urls = toUrls(settings, { url: '', operations: '', console: undefined });
+  const service = createService({
+    ...settings,
+    ...opened,
+    ...more,
+    clock: systemClock,
+    log,
+    publicUrl: () => urls.publicUrl,
+    redeemUrl: () => settings.redeemUrl ?? urls.publicUrl,
+    alertWays: await loadAlertTransports(settings, systemClock),
+    isMonitoredApart: settings.metricsPort !== undefined,
+    isConsoleApart: settings.consolePort !== undefined,
+    consoleUrl: () => urls.consoleUrl,
+  });
+  return {
+    async listen() {
+      const listening = await listenEverywhere(service, settings);
+      urls = toUrls(settings, listening);
+      return listening;
+    },
+    async announceStop() {
+      service.announceStop();
+      await delay(settings.drainSeconds * 1000);
+    },
+    stop: () => service.stop(),
+  };
+}
+
+/** Where people and channels reach what listens there. */
+export function toUrls(settings: Settings, { url, console }: Listening) {
+  const publicUrl = settings.publicUrl ?? url;
+  return { publicUrl, consoleUrl: settings.consoleUrl ?? `${console ?? publicUrl}/console` };
+}
+
+/** Whether events may go to this machine: a sandbox on its embedded database. */
+export const allowsLocalCallbacks = ({ environment, databaseUrl }: Settings): boolean =>
+  environment === 'sandbox' && databaseUrl === undefined;

@@ -1,0 +1,129 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { readShards, START } from '../../src/delivery/queue/due-sql.js';
+import { billDueOrders } from '../../src/engine/jobs/billing.js';
+import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
+import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
+import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
+import { search } from '../../src/operator/search/search.js';
+import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
+import { claimsOf, formOf, get, post, type Stage, stage } from '../redeem/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, sharedRequest } from '../support/demo.js';
+import { type NotedDatabase, notedDatabase } from '../support/noted-plans.js';
+import { packageRoot } from '../support/processes.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+
+const ORDERS = 20_000;
+const FIRST_ORDER = 300_000_000_000;
+/** The tables that grow with orders, events and requests. */
+const GROWING =
+  /\b(channel_users|external_orders|agreements|orders|payments|debit_attempts|benefits|claims|failed_payments|idempotency|events|due_events|delivery_attempts|nonces)(_|\b)/;
+
+let on: Stage;
+let noted: NotedDatabase;
+let node: Node;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  const { database } = on.service.fresh;
+  const channelIds = await database.query<{ id: number }>('select channel_id as id from channels');
+  const loader = path.join(packageRoot, 'bench', 'growth', 'load.mjs');
+  const { loadOrders } = await import(pathToFileURL(loader).href);
+  await loadOrders((text: string, values: unknown[]) => database.query(text, values), {
+    from: 0,
+    to: ORDERS,
+    channelIds: channelIds.map(({ id }) => id),
+    paymentChannelCode: 'MOCKPAY',
+    productCode: 'TEST_SPU_001',
+  });
+  noted = notedDatabase(database, GROWING);
+  node = await anotherNode(on.service, { database: noted.database, redeemOpensPerMinute: 100_000 });
+  channel = node.client(on.channel);
+}, 300_000);
+afterAll(async () => {
+  await node.close();
+  await on.close();
+});
+
+const called = async (name: string, body: Record<string, unknown>) => {
+  const { code, data, text } = await channel.call(name, body);
+  expect(code, text).toBe('0');
+  return data;
+};
+
+/** What is due is due by the clock of the database. */
+const jobDeps = () => {
+  const { vault } = on.service;
+  const { database } = noted;
+  const clock = { now: Date.now };
+  return {
+    database,
+    clock,
+    log: pino({ level: 'silent' }),
+    channels: createChannelRegistry(database, vault),
+    gateways: { of: async () => createSandboxGateway(clock) },
+    settle: createBatchSettler(database, clock),
+  };
+};
+
+const ADMITTED = ['nonces_pkey'];
+const PERIODS = ['benefits_pkey', 'orders_pkey', 'payments_pkey'];
+const STORED = ['channel_users_by_user', 'channel_users_mobile', 'external_orders_number', 'idempotency_pkey'];
+const SEARCHED = ['agreements_of_user', 'channel_users_by_user', 'external_orders_number', 'external_orders_of_user'];
+
+describe('at the size of a business, statements go by these indexes and read nothing from end to end', () => {
+  const plansOf = async (work: () => Promise<unknown>, indexes: readonly string[]) =>
+    expect(await noted.plansOf(work)).toEqual([...indexes].sort());
+
+  it('requests: admission, the stores of a creation and its settlement, queries and lists', async () => {
+    const collected = () => called('orders/create', collectRequest(channel));
+    await plansOf(collected, [...ADMITTED, ...STORED, 'agreements_pkey']);
+    const deducted = () => called('orders/create', sharedRequest(channel));
+    await plansOf(deducted, [...ADMITTED, ...STORED, ...PERIODS, 'agreements_pkey', 'debit_attempts_pkey']);
+    const found = [...ADMITTED, ...PERIODS, 'idempotency_pkey'];
+    await plansOf(
+      () => called('orders/query', { orderNo: String(FIRST_ORDER + 6) }),
+      [...found, 'external_orders_number'],
+    );
+    await plansOf(
+      () => called('orders/list', { channelUserId: 'growth-user-3' }),
+      [...found, 'external_orders_of_user'],
+    );
+  });
+
+  it('what users see: the page and a claim', async () => {
+    const order = await on.order();
+    const page = await get(node.baseUrl, order.path);
+    await plansOf(() => get(node.baseUrl, order.path), [...PERIODS, 'claims_pkey']);
+    const form = { ...formOf(page), claim: claimsOf(page).get('VIP pass 1') ?? '' };
+    const claim = async () => expect((await post(node.baseUrl, '/redeem/claim', form)).status).toBe(303);
+    await plansOf(claim, ['benefits_pkey', 'orders_pkey']);
+  });
+
+  it('what operators look for', async () => {
+    const operator = { ...on.service.operator, database: noted.database };
+    const find = (q: string) => async () =>
+      expect(JSON.stringify(await search(operator, { q }, 'support'))).toContain(q);
+    const events = ['events_event_no_recorded_at_idx', 'events_order_no_recorded_at_event_no_idx'];
+    await plansOf(find(String(FIRST_ORDER + 8)), [...SEARCHED, ...events, 'orders_pkey', 'payments_pkey']);
+    await plansOf(find('growth-order-8'), [...SEARCHED, 'orders_pkey']);
+    await plansOf(find('growth-user-4'), SEARCHED);
+  });
+
+  it('what is due: renewals of both modes, debits without a result, deliveries', async () => {
+    // By the clock of these tests every order was created long ago.
+    const bill = async () => expect(await billDueOrders(noted.database)).toBe(2);
+    await plansOf(bill, ['orders_to_bill']);
+    const renew = async () =>
+      expect(await renewDueOrders(jobDeps(), { code: 'MOCKPAY', debitsPerSecond: null })).toBe(1);
+    await plansOf(renew, ['agreements_pkey', 'debit_attempts_pkey', 'orders_pkey', 'orders_to_debit', 'payments_pkey']);
+    const ask = () => askAboutPendingDebits(jobDeps());
+    await plansOf(ask, ['debit_attempts_ask_at_idx', 'debit_attempts_pkey', 'orders_pkey']);
+    const part = { shard: 1, after: START, until: null, since: null };
+    await plansOf(() => readShards(noted.database, [part], [], 1_000), ['due_events_pkey']);
+  });
+});
