@@ -1,1 +1,1 @@
-export {};
+export { createStripeInstitution, type StripeSettings } from './institution.js';
