@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP } from 'node:net';
 import { Stripe } from 'stripe';
 
-/** Below the 8 s that the service waits for a debit. */
-const CALL_TIMEOUT_MS = 7_000;
+/** For one call, connecting and reading together. An answer that comes when nobody waits any more is still written down. */
+const CALL_TIMEOUT_MS = 12_000;
 
 export interface ClientSettings {
   readonly secretKey: string;
@@ -13,7 +13,7 @@ export interface ClientSettings {
 
 export interface StripeClient {
   readonly stripe: Stripe;
-  /** Calls that are made in `work` end with the signal. */
+  /** Calls that are made in `work` end with the signal: those that only ask. */
   until<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
 }
 

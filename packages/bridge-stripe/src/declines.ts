@@ -1,11 +1,14 @@
-import type { WireDecline } from '@perennial/wire/bridge';
+import type { DebitResult } from '@perennial/bridge-kit';
+
+type Declined = Extract<DebitResult, { readonly status: 'DECLINED' }>;
+type Decline = Declined['decline'];
 
 /**
  * What a refusal of Stripe means to the service, each with its reason. Codes of cards are those of docs.stripe.com/declines/codes, the
  * others of docs.stripe.com/error-codes. Where Stripe itself does not try a card again without a new payment method
  * (docs.stripe.com/billing/revenue-recovery/smart-retries#non-retryable-decline-codes), neither do we.
  */
-const DECLINES: Readonly<Record<string, readonly [WireDecline, string]>> = {
+const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   // The money may be there another day.
   insufficient_funds: ['RETRYABLE', 'not enough money on the account'],
   card_velocity_exceeded: ['RETRYABLE', 'a limit of the card is used up for now'],
@@ -102,7 +105,7 @@ const DECLINES: Readonly<Record<string, readonly [WireDecline, string]>> = {
 };
 
 /** Codes that are not in the table, and a refusal that has none: neither the customer nor the agreement is to blame for certain. */
-const UNKNOWN: readonly [WireDecline, string] = ['RETRYABLE', 'declined'];
+const UNKNOWN: readonly [Decline, string] = ['RETRYABLE', 'declined'];
 
 /** What the bank advises beside the code: docs.stripe.com/declines/card#retrying-issuer-declines */
 const ADVICE_AGAINST = ['do_not_try_again', 'confirm_card_data'];
@@ -112,12 +115,6 @@ export interface Failure {
   readonly code?: string | undefined;
   readonly decline_code?: string | undefined;
   readonly advice_code?: string | undefined;
-}
-
-export interface Declined {
-  readonly status: 'DECLINED';
-  readonly decline: WireDecline;
-  readonly reason: string;
 }
 
 export function toDeclined(failure: Failure): Declined {

@@ -1,4 +1,4 @@
-import type { Clock, Institution } from '@perennial/bridge-kit';
+import { type Clock, type Institution, systemClock } from '@perennial/bridge-kit';
 import type { Stripe } from 'stripe';
 import { idOf, parseAgreement } from './agreements.js';
 import { type ClientSettings, createStripeClient } from './client.js';
@@ -28,7 +28,7 @@ export interface StripeSettings extends ClientSettings {
 }
 
 export function createStripeInstitution(settings: StripeSettings): Institution {
-  const { clock = { now: () => Date.now() }, webhookSecret: secret } = settings;
+  const { clock = systemClock, webhookSecret: secret } = settings;
   const { stripe, until } = createStripeClient(settings);
   const marks = new Marks(readRealm(settings.realm ?? DEFAULT_REALM));
   const currency = readCurrency(settings.currency ?? 'cny');
@@ -38,9 +38,9 @@ export function createStripeInstitution(settings: StripeSettings): Institution {
   return {
     name: 'stripe',
     repeatableForMs: REPEATABLE_FOR_MS,
-    debit: (debit, signal) => until(signal, () => debits.debit(debit)),
+    debit: (debit) => debits.debit(debit),
     findDebit: (debit, signal) => until(signal, () => debits.find(debit)),
-    refund: (refund, signal) => until(signal, () => refunds.refund(refund)),
+    refund: (refund) => refunds.refund(refund),
     findRefund: (refund, signal) => until(signal, () => refunds.find(refund)),
     cancelAgreement: (institutionNo, signal) => until(signal, () => detach(stripe, institutionNo)),
     statement: (day, cursor, signal) => until(signal, () => readStatement(stripe, marks, day, cursor)),

@@ -1,5 +1,4 @@
 import type { Statement } from '@perennial/bridge-kit';
-import type { LineMessage } from '@perennial/wire/bridge';
 import type { Stripe } from 'stripe';
 import { idOf } from './agreements.js';
 import type { Marks } from './marks.js';
@@ -13,6 +12,8 @@ const PAGES_ENOUGH = 10;
 
 const DAY_MS = 86_400_000;
 
+type Line = Statement['lines'][number];
+
 /**
  * The day's bookings of the balance: docs.stripe.com/api/balance_transactions/list. Its own amounts are in the currency that Stripe pays out,
  * so what was debited or given back is taken from the charge or the refund that it came from.
@@ -25,7 +26,7 @@ export async function readStatement(
 ): Promise<Statement> {
   const from = Date.parse(`${day}T00:00:00+08:00`);
   const created = { gte: from / 1000, lt: (from + DAY_MS) / 1000 };
-  const lines: LineMessage[] = [];
+  const lines: Line[] = [];
   let after = cursor;
   for (let pages = 1; ; pages += 1) {
     const page = await stripe.balanceTransactions.list({
@@ -43,7 +44,7 @@ export async function readStatement(
 }
 
 /** What else is booked (payouts, fees, disputes) is not ours to list: docs.stripe.com/reports/reporting-categories */
-function toLine(marks: Marks, booking: Stripe.BalanceTransaction): LineMessage | undefined {
+function toLine(marks: Marks, booking: Stripe.BalanceTransaction): Line | undefined {
   const { source } = booking;
   if (source === null || typeof source === 'string') return undefined;
   switch (booking.reporting_category) {
@@ -58,7 +59,7 @@ function toLine(marks: Marks, booking: Stripe.BalanceTransaction): LineMessage |
   }
 }
 
-function toDebitLine(marks: Marks, booking: Stripe.BalanceTransaction, charge: Stripe.Charge): LineMessage | undefined {
+function toDebitLine(marks: Marks, booking: Stripe.BalanceTransaction, charge: Stripe.Charge): Line | undefined {
   // The metadata of a payment is copied to its charge: docs.stripe.com/metadata#copying-metadata-to-another-object
   const number = marks.attemptNoOf(charge);
   const status = toLineStatus(charge.status, booking.reporting_category === 'charge_failure');
@@ -67,11 +68,7 @@ function toDebitLine(marks: Marks, booking: Stripe.BalanceTransaction, charge: S
   return { kind: 'DEBIT', number, amountCent: charge.amount, status, bookedAt: booking.created * 1000, institutionRef };
 }
 
-function toRefundLine(
-  marks: Marks,
-  booking: Stripe.BalanceTransaction,
-  refund: Stripe.Refund,
-): LineMessage | undefined {
+function toRefundLine(marks: Marks, booking: Stripe.BalanceTransaction, refund: Stripe.Refund): Line | undefined {
   const number = marks.refundNoOf(refund);
   const status = toLineStatus(refund.status, booking.reporting_category === 'refund_failure');
   if (number === undefined || status === undefined) return undefined;
@@ -86,7 +83,7 @@ function toRefundLine(
 }
 
 /** What failed is booked twice, there and back; it is one line, on the day when it came back. */
-function toLineStatus(status: string | null, isBack: boolean): LineMessage['status'] | undefined {
+function toLineStatus(status: string | null, isBack: boolean): Line['status'] | undefined {
   if (isBack) return 'FAIL';
   if (status === 'failed' || status === 'canceled') return undefined;
   return status === 'succeeded' ? 'SUCCESS' : 'PENDING';

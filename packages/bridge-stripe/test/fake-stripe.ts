@@ -177,10 +177,16 @@ class Fake {
 
   /** The next request on the path is taken, and works on until it is let go. */
   hold(path: string): { readonly arrived: Promise<void>; letGo(): void } {
-    const { promise: until, resolve: letGo } = Promise.withResolvers<void>();
-    const { promise: arrived, resolve } = Promise.withResolvers<void>();
-    this.#held = { path, until, arrived: resolve };
-    return { arrived, letGo };
+    let letGo: () => void = () => undefined;
+    let arrive: () => void = () => undefined;
+    const until = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    this.#held = { path, until, arrived: () => arrive() };
+    return { arrived, letGo: () => letGo() };
   }
 
   /** Keys may be removed when they are 24 hours old: docs.stripe.com/api/idempotent_requests */
