@@ -87,7 +87,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const monitoring = createMonitoringServer({ book, clock, metrics, log, isStopping: () => isStopping });
   let sender: NoticeSender | undefined;
 
-  const stop = async (): Promise<void> => {
+  const close = async (): Promise<void> => {
     isStopping = true;
     await server.close();
     await Promise.all(loops.map((loop) => loop.stop()));
@@ -95,6 +95,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await sender?.stop();
     await monitoring.close();
     await database.close();
+  };
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= close();
+    return stopped;
   };
   try {
     if (options.serviceNoticeUrl !== undefined) {
