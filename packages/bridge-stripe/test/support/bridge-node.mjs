@@ -1,5 +1,5 @@
 // The bridge, from the compiled code, that ends itself with kill -9 at the named points of the kit: a number asks for it by
-// having the point's name in it, and gets it once for each point, as files in KILLS_DIR remember. Its clock is CLOCK_AHEAD_MS ahead, so
+// having the point's name in it, and gets it once, as files in KILLS_DIR remember. Its clock is CLOCK_AHEAD_MS ahead, so
 // that what a dead process had in hand is free again.
 
 import { writeFileSync } from 'node:fs';
@@ -21,11 +21,15 @@ function isFirst(name) {
 }
 
 function at(point, number) {
-  const isWished = number.includes(point);
-  if (!isWished || !isFirst(`${point} ${number}`)) return undefined;
+  // Notices have numbers of their own: the first of all dies.
+  const isNotice = point === 'notice-sent';
+  if (!(isNotice || number.includes(point)) || !isFirst(isNotice ? point : `${point} ${number}`)) return undefined;
   process.kill(process.pid, 'SIGKILL');
   return new Promise(() => {});
 }
+
+// Whoever started it is gone: nobody would end it.
+process.stdin.resume().on('end', () => process.exit(1));
 
 await runBridge(async ({ env }) => createStripeInstitution({ ...(await readStripeSettings(env)), clock }), {
   clock,

@@ -62,7 +62,7 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
     starts += 1;
     child = spawn(process.execPath, [NODE], {
       env: { ...env, CLOCK_AHEAD_MS: ahead },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     await writeFile(pidFile, String(child.pid));
     const { stdout } = child;
