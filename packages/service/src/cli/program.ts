@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { VERSION } from '../platform/version.js';
 import { addReconciliationCommands } from './commands/books/reconciliation.js';
 import { addSettlementCommands } from './commands/books/settlement.js';
+import { addCheckBridgeCommand } from './commands/bridges/check-bridge.js';
 import { addAuditCommands } from './commands/installation/audit.js';
 import { addBackupCommands } from './commands/installation/backup.js';
 import { addDemoCommands } from './commands/installation/demo.js';
@@ -45,6 +46,7 @@ export function createProgram(commandLine: CommandLine, showHelp: (help: string)
   addSettlementCommands(perennial, commandLine);
   addBenefitCommands(perennial, commandLine);
   addInstitutionCommand(perennial);
+  addCheckBridgeCommand(perennial, commandLine);
   addSupplierCommand(perennial);
   addMasterKeyCommands(perennial, commandLine);
   addBackupCommands(perennial, commandLine);

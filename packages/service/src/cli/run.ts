@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { toVisibleJson } from '../platform/escape-invisible.js';
-import { createCommandLine, type Terminal } from './frame/command.js';
+import { CannotCheck, createCommandLine, type Terminal } from './frame/command.js';
 import { toTerminalText } from './frame/safe-text.js';
 import { createProgram } from './program.js';
 
@@ -28,7 +28,7 @@ export async function runCommand(
   } catch (error) {
     const line = problemLine(error, json);
     if (line !== undefined) stderr.write(failureText(line, json));
-    return error instanceof CommanderError ? error.exitCode : 1;
+    return error instanceof CommanderError || error instanceof CannotCheck ? error.exitCode : 1;
   }
 }
 

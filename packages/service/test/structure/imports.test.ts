@@ -7,7 +7,10 @@ import { packageRoot } from '../support/processes.js';
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   wire: [],
   'embedded-postgres': [],
-  'reference-peers': ['wire'],
+  'bridge-kit': ['wire'],
+  'bridge-stripe': ['wire', 'bridge-kit'],
+  'bridge-alipay': ['wire', 'bridge-kit'],
+  'reference-peers': ['wire', 'bridge-kit'],
   // Published with wire inside it.
   sdk: ['wire'],
   developers: ['wire'],
@@ -25,6 +28,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'catalog',
     'gateways',
+    'bridge-check',
     'fulfilment',
     'subscriptions',
     'settlement',
@@ -60,6 +64,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'platform/db': ['sharing'],
   catalog: ['channels', 'payment-channels', 'products'],
   gateways: ['bridge', 'sandbox'],
+  'bridge-check': ['exchange', 'trials'],
   subscriptions: ['domain', 'store', 'steps'],
   'subscriptions/domain': ['agreements', 'payments', 'orders', 'benefits'],
   'subscriptions/store': ['agreements', 'benefits', 'events', 'users', 'payments', 'orders'],
@@ -81,7 +86,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   'operator/provisioning': ['addresses'],
   cli: ['frame', 'commands'],
-  'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'reference-programs'],
+  'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'bridges', 'reference-programs'],
   console: ['schemas', 'sessions', 'operations'],
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages', 'console', 'developers'],
 };
@@ -251,9 +256,9 @@ describe('imports', () => {
     [
       'Date.now or new Date()',
       /Date\.now\(|new Date\(\)/,
-      ['console: clock.ts', 'sdk: clock.ts', 'service: platform/clock.ts'],
+      ['bridge-kit: clock.ts', 'console: clock.ts', 'sdk: clock.ts', 'service: platform/clock.ts'],
     ],
-    ['process.env', /process\.env/, ['sdk: cli/main.ts', 'service: platform/settings.ts']],
+    ['process.env', /process\.env/, ['bridge-kit: run-bridge.ts', 'sdk: cli/main.ts', 'service: platform/settings.ts']],
     // What a child logger is bound to passes by the redaction.
     ['a child logger', /\blog\.child\(/, []],
     // Only what was made visible reaches a terminal: by the one way of printing, in lines that the two makers of lines made.

@@ -9,6 +9,7 @@ import {
   type OpenOptions,
   openDatabaseFromSettings,
 } from '../../platform/installation/open-database.js';
+import { PlainError } from '../../platform/plain-error.js';
 import { type Env, readSettings, type Settings } from '../../platform/settings.js';
 import { createGatewaysOnDemand } from './gateways.js';
 import { type SafeText, toTerminalText } from './safe-text.js';
@@ -47,8 +48,15 @@ export interface Terminal {
   setFailed(): void;
 }
 
+/** A check could not be made: that is another exit code than one that was made and has found something. */
+export class CannotCheck extends PlainError {
+  readonly exitCode = 2;
+}
+
 /** What every command uses. */
 export interface CommandLine {
+  /** For commands that use nothing of the service's settings. */
+  readonly env: Env;
   readonly stdout: Terminal['stdout'];
   settings(): Settings;
   /** Writes progress to stderr. Writes nothing with --json: then stderr holds one document if the command fails. */
@@ -123,6 +131,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
     });
 
   return {
+    env,
     stdout,
     settings,
     progress,

@@ -17,6 +17,7 @@ import { ClientClosed, createPostClient } from '../../platform/http-client/post-
 import { createEndpoint, createRequest, type Endpoint } from '../../platform/http-client/request.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { failSpan, findTracing, type Origin, TRACEPARENT, toTraceparent } from '../../platform/tracing.js';
+import { parseBridgeAddress } from './bridge-address.js';
 
 export interface BridgeClientOptions {
   /** Address of the bridge. The name of the operation is appended to its path. */
@@ -144,13 +145,4 @@ function describeFailure(error: unknown): string {
 function describeCause(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-}
-
-function parseBridgeAddress(text: string): URL {
-  const wrong = 'the address of a bridge must start with http:// or https:// and have no user, query or fragment';
-  if (!URL.canParse(text)) throw new PlainError(wrong);
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new PlainError(wrong);
-  if (`${url.username}${url.password}${url.search}${url.hash}` !== '') throw new PlainError(wrong);
-  return url;
 }

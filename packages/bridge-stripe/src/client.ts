@@ -1,0 +1,52 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isIP } from 'node:net';
+import { Stripe } from 'stripe';
+
+/** For one call, connecting and reading together. An answer that comes when nobody waits any more is still written down. */
+const CALL_TIMEOUT_MS = 12_000;
+
+export interface ClientSettings {
+  readonly secretKey: string;
+  /** Where Stripe is. Unset: https://api.stripe.com. Another address is for tests. */
+  readonly apiBase?: string | undefined;
+}
+
+export interface StripeClient {
+  readonly stripe: Stripe;
+  /** Calls that are made in `work` end with the signal: those that only ask. */
+  until<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
+}
+
+/**
+ * The SDK with nothing that goes on by itself. Over Node's own HTTP it repeats a request once when the connection breaks, whatever
+ * `maxNetworkRetries` says, and with a timeout of its own each time; over `fetch` it does not. A call that had no answer is for the kit
+ * to ask about.
+ */
+export function createStripeClient({ secretKey, apiBase }: ClientSettings): StripeClient {
+  const signals = new AsyncLocalStorage<AbortSignal>();
+  const fetchUntil: typeof fetch = (input, init) => {
+    const ends = [init?.signal, signals.getStore()].filter((signal) => signal !== undefined && signal !== null);
+    return fetch(input, { ...init, redirect: 'error', signal: AbortSignal.any(ends) });
+  };
+  const stripe = new Stripe(secretKey, {
+    maxNetworkRetries: 0,
+    timeout: CALL_TIMEOUT_MS,
+    telemetry: false,
+    httpClient: Stripe.createFetchHttpClient(fetchUntil),
+    ...(apiBase === undefined ? {} : readApiBase(apiBase)),
+  });
+  return { stripe, until: (signal, work) => signals.run(signal, work) };
+}
+
+function readApiBase(text: string): { host: string; port: number; protocol: 'http' | 'https' } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isHttp = url?.protocol === 'http:';
+  if (url === undefined || url.pathname !== '/' || !(isHttp || url.protocol === 'https:')) {
+    throw new Error('the address of Stripe must be http:// or https:// with a host and no path');
+  }
+  if (isHttp && !isLoopback(url.hostname)) throw new Error('without TLS the key may be sent to this machine alone');
+  const port = url.port === '' ? (isHttp ? 80 : 443) : Number(url.port);
+  return { host: url.hostname, port, protocol: isHttp ? 'http' : 'https' };
+}
+
+const isLoopback = (host: string) => host === 'localhost' || (isIP(host) === 4 && host.startsWith('127.'));

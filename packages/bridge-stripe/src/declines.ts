@@ -1,0 +1,134 @@
+import type { DebitResult } from '@perennial/bridge-kit';
+
+type Declined = Extract<DebitResult, { readonly status: 'DECLINED' }>;
+type Decline = Declined['decline'];
+
+/**
+ * What a refusal of Stripe means to the service, each with its reason. Codes of cards are those of docs.stripe.com/declines/codes, the
+ * others of docs.stripe.com/error-codes. Where Stripe itself does not try a card again without a new payment method
+ * (docs.stripe.com/billing/revenue-recovery/smart-retries#non-retryable-decline-codes), neither do we.
+ */
+const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
+  // The money may be there another day.
+  insufficient_funds: ['RETRYABLE', 'not enough money on the account'],
+  card_velocity_exceeded: ['RETRYABLE', 'a limit of the card is used up for now'],
+  withdrawal_count_limit_exceeded: ['RETRYABLE', 'a limit of the card is used up for now'],
+  card_decline_rate_limit_exceeded: [
+    'RETRYABLE',
+    'declined too often lately; Stripe takes the card again after 24 hours',
+  ],
+  // Something was out of order for the moment.
+  issuer_not_available: ['RETRYABLE', "the card's bank could not be reached"],
+  processing_error: ['RETRYABLE', 'an error while the card was processed'],
+  reenter_transaction: ['RETRYABLE', "the card's bank could not process it and asks for another try"],
+  try_again_later: ['RETRYABLE', "the card's bank asks for another try later"],
+  approve_with_id: ['RETRYABLE', 'it could not be authorized; Stripe advises another try'],
+  payment_method_provider_timeout: ['RETRYABLE', 'the payment method gave no answer in time'],
+  payment_intent_payment_attempt_expired: ['RETRYABLE', 'the attempt was not completed in time'],
+  // Banks say this for passing and for lasting reasons alike.
+  generic_decline: ['RETRYABLE', "the card's bank gave no reason"],
+  do_not_honor: ['RETRYABLE', "the card's bank gave no reason"],
+  no_action_taken: ['RETRYABLE', "the card's bank gave no reason"],
+  call_issuer: ['RETRYABLE', "the card's bank gave no reason"],
+  card_declined: ['RETRYABLE', 'declined without a reason'],
+  payment_method_provider_decline: ['RETRYABLE', 'declined by the payment method without a reason'],
+  payment_intent_payment_attempt_failed: ['RETRYABLE', 'the attempt failed without a reason'],
+
+  // The customer has to do something first, and is not there.
+  authentication_required: ['FINAL', 'the customer has to authenticate, which cannot be done off session'],
+  authentication_not_handled: ['FINAL', 'the customer has to authenticate, which cannot be done off session'],
+  mobile_device_authentication_required: [
+    'FINAL',
+    'the customer has to authenticate, which cannot be done off session',
+  ],
+  payment_intent_authentication_failure: ['FINAL', 'the customer did not authenticate'],
+  payment_intent_action_required: ['FINAL', 'the customer has to authenticate, which cannot be done off session'],
+  offline_pin_required: ['FINAL', 'the card wants its PIN, which cannot be given off session'],
+  online_or_offline_pin_required: ['FINAL', 'the card wants its PIN, which cannot be given off session'],
+  incorrect_pin: ['FINAL', 'a wrong PIN'],
+  invalid_pin: ['FINAL', 'a wrong PIN'],
+  pin_try_exceeded: ['FINAL', 'too many wrong PINs'],
+  payment_method_customer_decline: ['FINAL', 'the customer refused it'],
+  // The same again gets the same answer; a card that the network has replaced is updated by itself until the next period.
+  expired_card: ['FINAL', 'the card has expired'],
+  expired_payment_method: ['FINAL', 'the payment method has expired'],
+  new_account_information_available: ['FINAL', 'the card was replaced'],
+  incorrect_cvc: ['FINAL', 'wrong card data'],
+  invalid_cvc: ['FINAL', 'wrong card data'],
+  incorrect_zip: ['FINAL', 'wrong card data'],
+  incorrect_address: ['FINAL', 'wrong card data'],
+  incorrect_postal_code: ['FINAL', 'wrong card data'],
+  invalid_expiry_month: ['FINAL', 'wrong card data'],
+  invalid_expiry_year: ['FINAL', 'wrong card data'],
+  card_not_supported: ['FINAL', 'the card cannot be used for such a purchase'],
+  currency_not_supported: ['FINAL', 'the card cannot pay in this currency'],
+  payment_method_currency_mismatch: ['FINAL', 'the payment method cannot pay in this currency'],
+  not_permitted: ['FINAL', 'the payment is not permitted'],
+  transaction_not_allowed: ['FINAL', "the card's bank does not allow such a purchase"],
+  service_not_allowed: ['FINAL', "the card's bank does not allow such a purchase"],
+  security_violation: ['FINAL', "the card's bank suspects something"],
+  restricted_card: ['FINAL', 'the card is restricted'],
+  payment_method_restricted: ['FINAL', 'the payment method is restricted'],
+  do_not_try_again: ['FINAL', "the card's bank does not want another try"],
+  stop_payment_order: ['FINAL', 'the customer had this payment stopped at the bank'],
+  refer_to_customer: ['FINAL', 'the customer had this payment stopped at the bank'],
+  duplicate_transaction: ['FINAL', 'the same amount was just taken from the same card'],
+  fraudulent: ['FINAL', 'Stripe suspects fraud'],
+  highest_risk_level: ['FINAL', 'Stripe suspects fraud'],
+  merchant_blacklist: ['FINAL', "it is on the account's block list"],
+  // The amount is what is wrong.
+  invalid_amount: ['FINAL', 'an amount that the card does not take'],
+  amount_too_small: ['FINAL', "less than Stripe's minimum"],
+  amount_too_large: ['FINAL', "more than Stripe's maximum"],
+  invalid_charge_amount: ['FINAL', 'an amount that Stripe does not take'],
+  testmode_decline: ['FINAL', 'a test card with a live key'],
+  payment_intent_incompatible_payment_method: ['FINAL', 'such a payment method cannot be debited so'],
+  payment_method_unsupported_type: ['FINAL', 'such a payment method cannot be debited so'],
+
+  // There is no consent any more, or nothing that it could be used on.
+  revocation_of_authorization: ['AGREEMENT_INVALID', 'the customer revoked the consent at the bank'],
+  revocation_of_all_authorizations: ['AGREEMENT_INVALID', 'the customer revoked every consent at the bank'],
+  debit_not_authorized: ['AGREEMENT_INVALID', 'the customer told the bank that there is no consent'],
+  payment_intent_mandate_invalid: ['AGREEMENT_INVALID', 'the mandate has ended'],
+  billing_invalid_mandate: ['AGREEMENT_INVALID', 'the mandate has ended'],
+  india_recurring_payment_mandate_canceled: ['AGREEMENT_INVALID', 'the mandate was canceled'],
+  lost_card: ['AGREEMENT_INVALID', 'the card was reported lost'],
+  stolen_card: ['AGREEMENT_INVALID', 'the card was reported stolen'],
+  pickup_card: ['AGREEMENT_INVALID', 'the card is blocked'],
+  invalid_account: ['AGREEMENT_INVALID', 'there is no such account'],
+  account_closed: ['AGREEMENT_INVALID', 'the account was closed'],
+  no_account: ['AGREEMENT_INVALID', 'there is no such account'],
+  incorrect_number: ['AGREEMENT_INVALID', 'there is no such card'],
+  invalid_number: ['AGREEMENT_INVALID', 'there is no such card'],
+  resource_missing: ['AGREEMENT_INVALID', 'Stripe has no such customer or payment method'],
+  payment_method_unexpected_state: ['AGREEMENT_INVALID', 'the payment method is detached'],
+};
+
+/** Codes that are not in the table, and a refusal that has none: neither the customer nor the agreement is to blame for certain. */
+const UNKNOWN: readonly [Decline, string] = ['RETRYABLE', 'declined'];
+
+/** What the bank advises beside the code: docs.stripe.com/declines/card#retrying-issuer-declines */
+const ADVICE_AGAINST = ['do_not_try_again', 'confirm_card_data'];
+
+/** What Stripe says of a payment that failed: an error of a request, or the last one of a PaymentIntent. */
+export interface Failure {
+  readonly code?: string | undefined;
+  readonly decline_code?: string | undefined;
+  readonly advice_code?: string | undefined;
+}
+
+export function toDeclined(failure: Failure): Declined {
+  const named = [failure.decline_code, failure.code].filter((code) => code !== undefined && code !== '');
+  const code = named.find((one) => one !== undefined && Object.hasOwn(DECLINES, one)) ?? named[0];
+  const [decline, reason] = (code !== undefined && DECLINES[code]) || UNKNOWN;
+  const isAdvisedAgainst = ADVICE_AGAINST.includes(failure.advice_code ?? '');
+  return {
+    status: 'DECLINED',
+    decline: decline === 'RETRYABLE' && isAdvisedAgainst ? 'FINAL' : decline,
+    reason: code === undefined ? reason : `${reason} (${code})`,
+  };
+}
+
+export function hasRule(code: string | undefined): boolean {
+  return code !== undefined && Object.hasOwn(DECLINES, code);
+}

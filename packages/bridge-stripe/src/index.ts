@@ -1,0 +1,1 @@
+export { createStripeInstitution, type StripeSettings } from './institution.js';

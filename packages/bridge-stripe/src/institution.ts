@@ -1,0 +1,77 @@
+import { type Clock, type Institution, systemClock } from '@perennial/bridge-kit';
+import type { Stripe } from 'stripe';
+import { idOf, parseAgreement } from './agreements.js';
+import { type ClientSettings, createStripeClient } from './client.js';
+import { readCurrency } from './currency.js';
+import { Debits } from './debits.js';
+import { Marks } from './marks.js';
+import { Refunds } from './refunds.js';
+import { isMissing, isRefusal } from './refusals.js';
+import { readStatement } from './statement.js';
+import { Webhooks } from './webhooks.js';
+
+/** Keys are kept for at least 24 hours (docs.stripe.com/api/idempotent_requests); an hour is for clocks and for what waits in between. */
+const REPEATABLE_FOR_MS = 23 * 3_600_000;
+
+const DEFAULT_REALM = 'perennial';
+
+export interface StripeSettings extends ClientSettings {
+  /** Unset: webhooks are refused, and results found by asking. */
+  readonly webhookSecret?: string | undefined;
+  /** Of every debit: one with hundredths. Unset: cny. */
+  readonly currency?: string | undefined;
+  /** Tells the payments of this bridge from those of another on the same account, up to 64 letters, digits, `_` and `-`. */
+  readonly realm?: string | undefined;
+  /** Where wallets would lead the customer back to. Unset: payment methods that may lead elsewhere are refused. */
+  readonly returnUrl?: string | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export function createStripeInstitution(settings: StripeSettings): Institution {
+  const { clock = systemClock, webhookSecret: secret } = settings;
+  const { stripe, until } = createStripeClient(settings);
+  const marks = new Marks(readRealm(settings.realm ?? DEFAULT_REALM));
+  const currency = readCurrency(settings.currency ?? 'cny');
+  const debits = new Debits({ stripe, marks, currency, returnUrl: settings.returnUrl, clock });
+  const refunds = new Refunds({ stripe, marks });
+  const webhooks = secret && new Webhooks({ stripe, marks, debits, refunds, secret, now: () => clock.now() });
+  return {
+    name: 'stripe',
+    repeatableForMs: REPEATABLE_FOR_MS,
+    debit: (debit) => debits.debit(debit),
+    findDebit: (debit, signal) => until(signal, () => debits.find(debit)),
+    refund: (refund) => refunds.refund(refund),
+    findRefund: (refund, signal) => until(signal, () => refunds.find(refund)),
+    cancelAgreement: (institutionNo, signal) => until(signal, () => detach(stripe, institutionNo)),
+    statement: (day, cursor, signal) => until(signal, () => readStatement(stripe, marks, day, cursor)),
+    ...(webhooks ? { readWebhook: (webhook) => webhooks.read(webhook) } : {}),
+  };
+}
+
+function readRealm(realm: string): string {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(realm)) throw new Error('the realm must be 1 to 64 letters, digits, _ and -');
+  return realm;
+}
+
+/** What is detached, of another customer or not there at all cannot be debited under this number any more. */
+async function detach(stripe: Stripe, institutionNo: string): Promise<{ readonly status: 'CANCELED' }> {
+  const agreement = parseAgreement(institutionNo);
+  if (agreement !== undefined && (await customerOf(stripe, agreement.paymentMethod)) === agreement.customer) {
+    try {
+      await stripe.paymentMethods.detach(agreement.paymentMethod);
+    } catch (error) {
+      // Somebody else was faster: Stripe refuses to detach what is not attached.
+      if (!isRefusal(error) || (await customerOf(stripe, agreement.paymentMethod)) !== undefined) throw error;
+    }
+  }
+  return { status: 'CANCELED' };
+}
+
+async function customerOf(stripe: Stripe, paymentMethod: string): Promise<string | undefined> {
+  try {
+    return idOf((await stripe.paymentMethods.retrieve(paymentMethod)).customer);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { BadSetting, type Env, requireSetting } from '@perennial/bridge-kit';
+import type { StripeSettings } from './institution.js';
+
+/** Beside what every bridge is told; docs/bridges.md has the table. */
+export async function readStripeSettings(env: Env): Promise<StripeSettings> {
+  return {
+    secretKey: await readSecret(env, 'STRIPE_SECRET_KEY_FILE', 'a key like sk_test_…', /^[sr]k_(test|live)_\w+$/),
+    webhookSecret: env['STRIPE_WEBHOOK_SECRET_FILE']
+      ? await readSecret(env, 'STRIPE_WEBHOOK_SECRET_FILE', 'a secret like whsec_…', /^whsec_\S+$/)
+      : undefined,
+    currency: env['STRIPE_CURRENCY'] || undefined,
+    realm: env['STRIPE_REALM'] || undefined,
+    returnUrl: env['STRIPE_RETURN_URL'] || undefined,
+    apiBase: env['STRIPE_API_BASE'] || undefined,
+  };
+}
+
+/** What is wrong with a secret is said without a letter of it. */
+async function readSecret(env: Env, name: string, what: string, form: RegExp): Promise<string> {
+  const file = requireSetting(env, name);
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new BadSetting(`${name}: ${file} cannot be read`);
+  });
+  if (form.test(text.trim())) return text.trim();
+  throw new BadSetting(`${name}: ${file} does not hold ${what}`);
+}

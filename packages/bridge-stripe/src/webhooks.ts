@@ -1,0 +1,99 @@
+import type { ReceivedWebhook, Told, WebhookReading } from '@perennial/bridge-kit';
+import { Stripe } from 'stripe';
+import { formatAgreement, idOf } from './agreements.js';
+import type { Debits } from './debits.js';
+import type { Marks } from './marks.js';
+import { readAll } from './pages.js';
+import type { Refunds } from './refunds.js';
+
+const RECEIVED = { status: 200, contentType: 'application/json', body: '{"received":true}' } as const;
+
+export interface WebhooksOptions {
+  readonly stripe: Stripe;
+  readonly marks: Marks;
+  readonly debits: Debits;
+  readonly refunds: Refunds;
+  /** `whsec_…` of the endpoint. */
+  readonly secret: string;
+  readonly now: () => number;
+}
+
+/**
+ * Events come twice and in any order (docs.stripe.com/webhooks#event-ordering). So one only says that something happened; what is so now,
+ * Stripe is asked for.
+ */
+export class Webhooks {
+  readonly #options: WebhooksOptions;
+
+  constructor(options: WebhooksOptions) {
+    this.#options = options;
+  }
+
+  async read({ headers, body }: ReceivedWebhook): Promise<WebhookReading | undefined> {
+    const event = this.#verify(headers['stripe-signature'], body);
+    return event && { told: await this.#toTold(event), answer: RECEIVED };
+  }
+
+  /** docs.stripe.com/webhooks/signature: over the bytes as they came, and not older than five minutes. */
+  #verify(signature: string | readonly string[] | undefined, body: Buffer): Stripe.Event | undefined {
+    const { stripe, secret, now } = this.#options;
+    if (typeof signature !== 'string') return undefined;
+    try {
+      return stripe.webhooks.constructEvent(body, signature, secret, undefined, undefined, now());
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeSignatureVerificationError) return undefined;
+      throw error;
+    }
+  }
+
+  async #toTold(event: Stripe.Event): Promise<readonly Told[]> {
+    switch (event.type) {
+      case 'payment_intent.succeeded':
+      case 'payment_intent.payment_failed':
+      case 'payment_intent.processing':
+      case 'payment_intent.requires_action':
+      case 'payment_intent.canceled':
+        return this.#ofDebit(event.data.object);
+      case 'charge.refunded':
+        return this.#ofCharge(event.data.object);
+      case 'refund.created':
+      case 'refund.updated':
+      case 'refund.failed':
+      case 'charge.refund.updated':
+        return this.#ofRefund(event.data.object);
+      case 'payment_method.detached':
+        return this.#ofDetached(event.data.object, event.data.previous_attributes);
+      default:
+        return [];
+    }
+  }
+
+  async #ofDebit(payment: Stripe.PaymentIntent): Promise<readonly Told[]> {
+    const attemptNo = this.#options.marks.attemptNoOf(payment);
+    if (attemptNo === undefined) return [];
+    return [{ about: 'debit', attemptNo, outcome: await this.#options.debits.ask(payment.id) }];
+  }
+
+  async #ofRefund(refund: Stripe.Refund): Promise<readonly Told[]> {
+    const refundNo = this.#options.marks.refundNoOf(refund);
+    if (refundNo === undefined) return [];
+    return [{ about: 'refund', refundNo, outcome: await this.#options.refunds.ask(refund.id) }];
+  }
+
+  /** It does not say which refund: docs.stripe.com/api/events/types#event_types-charge.refunded */
+  async #ofCharge(charge: Stripe.Charge): Promise<readonly Told[]> {
+    if (this.#options.marks.attemptNoOf(charge) === undefined) return [];
+    const refunds = readAll((page) => this.#options.stripe.refunds.list({ charge: charge.id, ...page }));
+    const told: Told[] = [];
+    for await (const refund of refunds) told.push(...(await this.#ofRefund(refund)));
+    return told;
+  }
+
+  /** Whose it was is in what changed; detaching is for ever, so there is nothing to ask. */
+  #ofDetached(method: Stripe.PaymentMethod, before: Partial<Stripe.PaymentMethod> | undefined): readonly Told[] {
+    const customer = idOf(before?.customer);
+    if (customer === undefined) return [];
+    const institutionNo = formatAgreement({ customer, paymentMethod: method.id });
+    return [{ about: 'agreement-ended', institutionNo, reason: 'the payment method was detached at Stripe' }];
+  }
+}

@@ -1,0 +1,445 @@
+import type { Debit, Institution, KnownDebit } from '@perennial/bridge-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createStripeInstitution, type StripeSettings } from '../src/index.js';
+import { type FakeStripe, startFakeStripe, type TestCard } from './fake-stripe.js';
+
+const HOUR_MS = 3_600_000;
+
+/** Put forward by tests, never back. 2026-03-20 12:00 in Shanghai. */
+const clock = { at: Date.parse('2026-03-20T12:00:00+08:00'), now: () => clock.at };
+const unhurried = new AbortController().signal;
+
+let fake: FakeStripe;
+let institution: Institution;
+
+beforeAll(async () => {
+  fake = await startFakeStripe({ now: clock.now });
+  institution = create();
+});
+afterAll(() => fake.stop());
+
+function create(more: Partial<StripeSettings> = {}): Institution {
+  const { secretKey, webhookSecret, url: apiBase } = fake;
+  return createStripeInstitution({ secretKey, webhookSecret, apiBase, clock, ...more });
+}
+
+let count = 0;
+function newNo(kind = ''): string {
+  count += 1;
+  return `${kind}10010001${String(count).padStart(8, '0')}`;
+}
+
+function debitOf(institutionNo: string, more: Partial<Debit> = {}): Debit {
+  return {
+    attemptNo: newNo(),
+    appId: 'test',
+    institutionNo,
+    amountCent: 1990,
+    orderNo: '10010001',
+    cycleNo: 1,
+    externalOrderNo: 'order-1',
+    startedAt: clock.now(),
+    ...more,
+  };
+}
+
+const known = (debit: Debit, institutionRef?: string): KnownDebit => ({ ...debit, institutionRef });
+const lost = (debit: Debit): KnownDebit => ({ ...known(debit), institutionNo: undefined });
+const paymentsOf = ({ attemptNo }: Debit) =>
+  fake.payments.filter(({ metadata }) => metadata['perennial_attempt_no'] === attemptNo);
+const debit = (one: Debit) => institution.debit(one, unhurried);
+const find = (one: KnownDebit) => institution.findDebit(one, unhurried);
+
+async function pay(card: TestCard = 'pm_card_visa', more: Partial<Debit> = {}) {
+  const one = debitOf(fake.attach(card), more);
+  const outcome = await debit(one);
+  if (outcome.status !== 'SUCCESS') throw new Error(`not paid: ${outcome.status}`);
+  return { one, outcome };
+}
+
+async function countRequests(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const before = fake.requests.length;
+  await work();
+  return fake.requests.slice(before);
+}
+
+describe('a debit', () => {
+  it('is a payment of the customer, once however often it is sent', async () => {
+    const one = debitOf(fake.attach('pm_card_visa'), { attemptNo: `A'"\\${'~'.repeat(60)}` });
+    const outcome = await debit(one);
+    const [payment] = paymentsOf(one);
+    expect(outcome).toEqual({
+      status: 'SUCCESS',
+      amountCent: 1990,
+      paidAt: clock.now(),
+      institutionRef: payment?.id,
+    });
+    expect(payment).toMatchObject({ amount: 1990, currency: 'cny', status: 'succeeded' });
+    expect(await debit(one)).toEqual(outcome);
+    expect(await create({ realm: 'other' }).debit(one, unhurried)).toMatchObject({ status: 'SUCCESS' });
+    expect(paymentsOf(one).map(({ metadata }) => metadata['perennial_realm'])).toEqual(['perennial', 'other']);
+    await expect(debit({ ...one, amountCent: 1991 })).rejects.toThrow('same parameters');
+    expect(await create({ currency: 'EUR' }).debit(debitOf(one.institutionNo), unhurried)).toMatchObject({
+      amountCent: 1990,
+    });
+    expect(fake.payments.at(-1)?.currency).toBe('eur');
+  });
+
+  it.each([
+    ['pm_card_visa_chargeDeclined', 'RETRYABLE', 'generic_decline'],
+    ['pm_card_visa_chargeDeclinedInsufficientFunds', 'RETRYABLE', 'insufficient_funds'],
+    ['pm_card_chargeDeclinedProcessingError', 'RETRYABLE', 'processing_error'],
+    ['declined_with_advice', 'FINAL', 'generic_decline'],
+    ['pm_card_chargeDeclinedExpiredCard', 'FINAL', 'expired_card'],
+    ['pm_card_chargeDeclinedIncorrectCvc', 'FINAL', 'incorrect_cvc'],
+    ['pm_card_radarBlock', 'FINAL', 'fraudulent'],
+    ['pm_card_authenticationRequired', 'FINAL', 'authentication_required'],
+    ['pm_card_visa_chargeDeclinedLostCard', 'AGREEMENT_INVALID', 'lost_card'],
+    ['pm_card_visa_chargeDeclinedStolenCard', 'AGREEMENT_INVALID', 'stolen_card'],
+  ] as const)('on %s is declined as %s', async (card, decline, code) => {
+    const one = debitOf(fake.attach(card));
+    const declined = { status: 'DECLINED', decline, reason: expect.stringContaining(`(${code})`) };
+    expect(await debit(one)).toEqual(declined);
+    expect(await find(known(one))).toEqual(declined);
+    expect(await debit(one)).toEqual(declined);
+    expect(paymentsOf(one)).toHaveLength(1);
+  });
+
+  it('on an agreement that is not there any more is declined as such', async () => {
+    const detached = fake.attach('pm_card_visa');
+    fake.detach(detached);
+    const [customer = '', method = ''] = fake.attach('pm_card_visa').split('/');
+    const ofAnother = `${fake.attach('pm_card_visa').split('/')[0]}/${method}`;
+    const numbers = [
+      detached,
+      ofAnother,
+      `${customer}/pm_none`,
+      `cus_none/${method}`,
+      'cus_only',
+      '6222020000001234567',
+    ];
+    for (const institutionNo of numbers) {
+      const one = debitOf(institutionNo);
+      expect(await debit(one), institutionNo).toMatchObject({ status: 'DECLINED', decline: 'AGREEMENT_INVALID' });
+      expect(paymentsOf(one)).toEqual([]);
+    }
+    expect(await debit(debitOf(fake.attach('pm_card_visa'), { amountCent: 0 }))).toMatchObject({ decline: 'FINAL' });
+  });
+
+  it('that Stripe works on is pending, and has its result later', async () => {
+    const one = debitOf(fake.attach('pm_usBankAccount_processing'));
+    const other = debitOf(one.institutionNo);
+    const pending = await debit(one);
+    await debit(other);
+    const [payment, otherPayment] = [...paymentsOf(one), ...paymentsOf(other)];
+    expect(pending).toEqual({ status: 'PENDING', institutionRef: payment?.id });
+    clock.at += HOUR_MS;
+    if (payment === undefined || otherPayment === undefined) throw new Error('not there');
+    fake.settle(payment);
+    fake.settle(otherPayment, { code: 'debit_not_authorized' });
+    expect(await find(known(one, payment.id))).toMatchObject({ status: 'SUCCESS', paidAt: clock.now() });
+    expect(await find(known(other))).toMatchObject({ status: 'DECLINED', decline: 'AGREEMENT_INVALID' });
+  });
+
+  it('that waits for the customer is given up, so that it can never be paid', async () => {
+    const one = debitOf(fake.attach('wants_customer'));
+    expect(await debit(one)).toMatchObject({ status: 'PENDING' });
+    expect(await find(known(one))).toMatchObject({ status: 'PENDING' });
+    clock.at += 5 * 60_000;
+    fake.fail('/v1/payment_intents/pi', 'busy');
+    await expect(find(known(one))).rejects.toThrow();
+    expect(await find(known(one))).toMatchObject({ status: 'DECLINED', decline: 'FINAL' });
+    expect(paymentsOf(one)).toMatchObject([{ status: 'canceled' }]);
+  });
+});
+
+describe('a debit without an answer', () => {
+  it('is unknown, asked for, and never sent a second time by itself', async () => {
+    const agreement = fake.attach('pm_card_visa');
+    for (const fault of ['lost-answer', 'error-after'] as const) {
+      const one = debitOf(agreement);
+      fake.fail('/v1/payment_intents', fault);
+      const sent = await countRequests(() => expect(debit(one)).rejects.toThrow());
+      expect(sent, fault).toEqual(['POST /v1/payment_intents']);
+      expect(await find(known(one)), fault).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
+      expect(await find(lost(one)), fault).toMatchObject({ status: 'SUCCESS' });
+    }
+    for (const fault of ['lost-request', 'rate-limit', 'bad-key', 'busy'] as const) {
+      const one = debitOf(agreement);
+      fake.fail('/v1/payment_intents', fault);
+      const sent = await countRequests(() => expect(debit(one)).rejects.toThrow());
+      expect(sent, fault).toHaveLength(1);
+      expect(await find(known(one)), fault).toEqual({ status: 'NOT_FOUND' });
+      expect(await debit(one), fault).toMatchObject({ status: 'SUCCESS' });
+      fake.fail('/v1/payment_intents', fault);
+      await expect(find(known(one)), fault).rejects.toThrow();
+    }
+  });
+
+  it('is pending while the same one is under way', async () => {
+    const one = debitOf(fake.attach('pm_card_visa'));
+    const held = fake.hold('/v1/payment_intents');
+    const first = debit(one);
+    await held.arrived;
+    expect(await debit(one)).toEqual({ status: 'PENDING' });
+    held.letGo();
+    expect(await first).toMatchObject({ status: 'SUCCESS' });
+    expect(await debit(one)).toEqual(await first);
+    expect(paymentsOf(one)).toHaveLength(1);
+  });
+
+  it('is found without the book: in the list of late, and by search from then on', async () => {
+    const { one, outcome } = await pay();
+    fake.forgetKeys();
+    const asks = await countRequests(async () => expect(await find(lost(one))).toEqual(outcome));
+    expect(asks).not.toContain('GET /v1/payment_intents/search');
+    expect(await find({ attemptNo: one.attemptNo } as KnownDebit)).toEqual(outcome);
+    clock.at += 2 * HOUR_MS;
+    const later = await countRequests(async () => expect(await find(lost(one))).toEqual(outcome));
+    expect(later).toContain('GET /v1/payment_intents/search');
+    expect(await find(known(one))).toEqual(outcome);
+    expect(await find(lost({ ...one, attemptNo: newNo() }))).toEqual({ status: 'NOT_FOUND' });
+    // Search is case-insensitive at times; a number is taken only if it is the same.
+    expect(await find({ ...lost(one), attemptNo: `${one.attemptNo}0` })).toEqual({ status: 'NOT_FOUND' });
+    await expect(find({ ...lost(one), attemptNo: "it's" })).rejects.toThrow('cannot be searched');
+  });
+
+  it('is found behind pages of others, and is unknown behind too many', async () => {
+    const agreement = fake.attach('pm_card_visa');
+    const one = debitOf(agreement);
+    await debit(one);
+    const [first] = paymentsOf(one);
+    if (first === undefined) throw new Error('not there');
+    for (let i = 0; i < 450; i += 1) fake.payments.push({ ...first, id: `pi_x${i}`, metadata: {} });
+    const asks = await countRequests(async () => expect(await find(known(one))).toMatchObject({ status: 'SUCCESS' }));
+    expect(asks.filter((ask) => ask === 'GET /v1/payment_intents')).toHaveLength(5);
+    for (let i = 0; i < 2000; i += 1) fake.payments.push({ ...first, id: `pi_y${i}`, metadata: {} });
+    await expect(find(known(one))).rejects.toThrow('too many to be certain');
+    await expect(find(lost(debitOf(agreement)))).rejects.toThrow('too many to be certain');
+    fake.payments.splice(fake.payments.indexOf(first) + 1);
+  });
+
+  it('is asked for until nobody waits any more', async () => {
+    const { one } = await pay();
+    await expect(institution.findDebit(known(one), AbortSignal.abort())).rejects.toThrow();
+  });
+});
+
+describe('a refund', () => {
+  const refundOf = (attemptNo: string, debitRef: string, amountCent = 1990) => ({
+    refundNo: newNo('R'),
+    attemptNo,
+    amountCent,
+    debitRef,
+  });
+  const refund = (one: ReturnType<typeof refundOf>) => institution.refund(one, unhurried);
+  const findRefund = (one: Parameters<Institution['findRefund']>[0]) => institution.findRefund(one, unhurried);
+
+  it('is given once, and never more than was debited', async () => {
+    const { one, outcome } = await pay();
+    const part = refundOf(one.attemptNo, outcome.institutionRef, 990);
+    const given = await refund(part);
+    expect(given).toMatchObject({ status: 'SUCCESS', amountCent: 990, refundedAt: clock.now() });
+    expect(await refund(part)).toEqual(given);
+    expect(await findRefund({ refundNo: part.refundNo })).toEqual(given);
+    expect(await findRefund(part)).toEqual(given);
+    expect(await refund(refundOf(one.attemptNo, outcome.institutionRef, 1001))).toMatchObject({ status: 'REFUSED' });
+    expect(await refund(refundOf(one.attemptNo, outcome.institutionRef, 1000))).toMatchObject({ status: 'SUCCESS' });
+    expect(await refund(refundOf(one.attemptNo, outcome.institutionRef, 1))).toEqual({
+      status: 'REFUSED',
+      reason: 'Stripe refused it: charge_already_refunded',
+    });
+    expect(await refund(refundOf(newNo(), 'pi_none'))).toMatchObject({ status: 'REFUSED' });
+    expect(await findRefund({ refundNo: newNo('R') })).toEqual({ status: 'NOT_FOUND' });
+    await expect(refund({ ...part, amountCent: 991 })).rejects.toThrow('same parameters');
+  });
+
+  it('without an answer is found by its debit', async () => {
+    const { one, outcome } = await pay();
+    const lostOne = refundOf(one.attemptNo, outcome.institutionRef, 10);
+    fake.fail('/v1/refunds', 'lost-answer');
+    await expect(refund(lostOne)).rejects.toThrow();
+    expect(await findRefund(lostOne)).toMatchObject({ status: 'SUCCESS', amountCent: 10 });
+    fake.fail('/v1/refunds', 'rate-limit');
+    const never = refundOf(one.attemptNo, outcome.institutionRef, 10);
+    await expect(refund(never)).rejects.toThrow();
+    expect(await findRefund(never)).toEqual({ status: 'NOT_FOUND' });
+    const held = fake.hold('/v1/refunds');
+    const first = refund(never);
+    await held.arrived;
+    expect(await refund(never)).toEqual({ status: 'PENDING' });
+    held.letGo();
+    expect(await first).toMatchObject({ status: 'SUCCESS' });
+    expect(fake.refunds.filter(({ payment }) => payment.id === outcome.institutionRef)).toHaveLength(2);
+  });
+
+  it('may be pending, and may fail', async () => {
+    const { one, outcome } = await pay('pm_card_pendingRefund');
+    const [good, bad] = [1, 2].map((cent) => refundOf(one.attemptNo, outcome.institutionRef, cent));
+    if (good === undefined || bad === undefined) throw new Error('not there');
+    const ref = fake.refunds.length;
+    expect(await refund(good)).toEqual({ status: 'PENDING', institutionRef: fake.refunds[ref]?.id });
+    expect(await refund(bad)).toMatchObject({ status: 'PENDING' });
+    const [toSucceed, toFail] = fake.refunds.slice(ref);
+    if (toSucceed === undefined || toFail === undefined) throw new Error('not there');
+    fake.settleRefund(toSucceed, 'succeeded');
+    fake.settleRefund(toFail, 'failed');
+    expect(await findRefund({ ...good, institutionRef: toSucceed.id })).toMatchObject({ status: 'SUCCESS' });
+    expect(await findRefund(bad)).toEqual({
+      status: 'REFUSED',
+      reason: 'failed at Stripe (expired_or_canceled_card)',
+    });
+    toFail.status = 'requires_action';
+    expect(await findRefund(bad)).toMatchObject({ status: 'PENDING' });
+    toFail.status = 'canceled';
+    expect(await findRefund(bad)).toMatchObject({ status: 'REFUSED' });
+  });
+});
+
+it('an agreement is canceled by detaching, as often as it is asked for', async () => {
+  const agreement = fake.attach('pm_card_visa');
+  const cancel = (institutionNo: string) => institution.cancelAgreement(institutionNo, unhurried);
+  const canceled = { status: 'CANCELED' };
+  const ofAnother = `cus_other/${agreement.split('/')[1]}`;
+  for (const number of [ofAnother, 'cus_none/pm_none', 'anything']) expect(await cancel(number)).toEqual(canceled);
+  expect(await debit(debitOf(agreement))).toMatchObject({ status: 'SUCCESS' });
+  fake.fail('/v1/payment_methods', 'lost-request');
+  await expect(cancel(agreement)).rejects.toThrow();
+  expect(await Promise.all([cancel(agreement), cancel(agreement)])).toEqual([canceled, canceled]);
+  expect(await cancel(agreement)).toEqual(canceled);
+  expect(await debit(debitOf(agreement))).toMatchObject({ status: 'DECLINED', decline: 'AGREEMENT_INVALID' });
+});
+
+it('a statement has the day of Asia/Shanghai, ours alone, in pages', async () => {
+  const day = '2026-04-01';
+  clock.at = Date.parse(`${day}T00:00:00+08:00`) - 1000;
+  const before = await pay();
+  clock.at += 1000;
+  const { one, outcome } = await pay('pm_card_pendingRefund', { amountCent: 300 });
+  const refundNo = newNo('R');
+  const failedNo = newNo('R');
+  const other = { attemptNo: one.attemptNo, debitRef: outcome.institutionRef, amountCent: 100 };
+  await institution.refund({ ...other, refundNo }, unhurried);
+  await institution.refund({ ...other, refundNo: failedNo }, unhurried);
+  const foreign = debitOf(fake.attach('pm_card_visa'));
+  await create({ realm: 'other' }).debit(foreign, unhurried);
+  fake.bookElsewhere(1100);
+  const paid = [];
+  for (let i = 0; i < 25; i += 1) paid.push((await pay()).one.attemptNo);
+  const failed = fake.refunds.at(-1);
+  if (failed === undefined) throw new Error('not there');
+
+  const first = await institution.statement(day, undefined, unhurried);
+  expect(first.nextCursor).toBeDefined();
+  const second = await institution.statement(day, first.nextCursor, unhurried);
+  expect(second.nextCursor).toBeUndefined();
+  const lines = [...first.lines, ...second.lines];
+  const numbers = lines.map(({ number }) => number);
+  expect(numbers.toSorted()).toEqual([one.attemptNo, refundNo, failedNo, ...paid].toSorted());
+  expect(numbers).not.toContain(before.one.attemptNo);
+  const lineOf = (number: string) => lines.find((line) => line.number === number);
+  expect(lineOf(one.attemptNo)).toEqual({
+    kind: 'DEBIT',
+    number: one.attemptNo,
+    amountCent: 300,
+    status: 'SUCCESS',
+    bookedAt: clock.now(),
+    institutionRef: outcome.institutionRef,
+  });
+  expect(lineOf(refundNo)).toMatchObject({ kind: 'REFUND', amountCent: 100, status: 'PENDING' });
+
+  const yesterday = await institution.statement('2026-03-31', undefined, unhurried);
+  expect(yesterday.lines.map(({ number }) => number)).toEqual([before.one.attemptNo]);
+  clock.at += 30 * HOUR_MS;
+  fake.settleRefund(failed, 'failed');
+  const after = await institution.statement('2026-04-02', undefined, unhurried);
+  expect(after).toMatchObject({ lines: [{ kind: 'REFUND', number: failedNo, status: 'FAIL', bookedAt: clock.now() }] });
+  const again = await institution.statement(day, first.nextCursor, unhurried);
+  expect(again.lines.map(({ number }) => number)).not.toContain(failedNo);
+  fake.fail('/v1/balance_transactions', 'lost-answer');
+  await expect(institution.statement(day, undefined, unhurried)).rejects.toThrow();
+});
+
+describe('a webhook', () => {
+  const read = (body: string, headers: Record<string, string>) =>
+    institution.readWebhook?.({ headers, body: Buffer.from(body) });
+  const deliver = (body: string) => read(body, fake.sign(body));
+  const eventsSince = async (work: () => Promise<unknown>) => {
+    const before = fake.events.length;
+    await work();
+    return fake.events.slice(before);
+  };
+
+  it('says what is so now, in whatever order the events come', async () => {
+    const one = debitOf(fake.attach('pm_usBankAccount_processing'));
+    const events = await eventsSince(async () => {
+      await debit(one);
+      const [payment] = paymentsOf(one);
+      if (payment !== undefined) fake.settle(payment);
+    });
+    const types = events.map(({ type }) => type);
+    expect(types).toEqual(['payment_intent.processing', 'charge.succeeded', 'payment_intent.succeeded']);
+    const [payment] = paymentsOf(one);
+    const paid = { status: 'SUCCESS', amountCent: 1990, paidAt: clock.now(), institutionRef: payment?.id };
+    const told = { told: [{ about: 'debit', attemptNo: one.attemptNo, outcome: paid }] };
+    for (const { type, body } of [...events, ...events].toReversed()) {
+      expect(await deliver(body), type).toMatchObject(type === 'charge.succeeded' ? { told: [] } : told);
+    }
+    expect(await deliver(events[2]?.body ?? '')).toMatchObject({ answer: { status: 200 } });
+    fake.fail('/v1/payment_intents', 'lost-request');
+    await expect(deliver(events[2]?.body ?? '')).rejects.toThrow();
+  });
+
+  it('tells declines, refunds and agreements that ended', async () => {
+    const declined = debitOf(fake.attach('pm_card_visa_chargeDeclinedLostCard'));
+    const [failure] = await eventsSince(() => debit(declined));
+    expect(await deliver(failure?.body ?? '')).toMatchObject({
+      told: [{ about: 'debit', attemptNo: declined.attemptNo, outcome: { decline: 'AGREEMENT_INVALID' } }],
+    });
+    const { one, outcome } = await pay();
+    const refundNo = newNo('R');
+    const refund = { refundNo, attemptNo: one.attemptNo, amountCent: 5, debitRef: outcome.institutionRef };
+    const refunded = await eventsSince(() => institution.refund(refund, unhurried));
+    expect(refunded.map(({ type }) => type)).toEqual(['refund.created', 'charge.refunded']);
+    for (const { body } of refunded) {
+      expect(await deliver(body)).toMatchObject({
+        told: [{ about: 'refund', refundNo, outcome: { status: 'SUCCESS', amountCent: 5 } }],
+      });
+    }
+    const agreement = fake.attach('pm_card_visa');
+    const [detached] = await eventsSince(async () => fake.detach(agreement));
+    expect(await deliver(detached?.body ?? '')).toMatchObject({
+      told: [{ about: 'agreement-ended', institutionNo: agreement }],
+    });
+    const foreign = debitOf(fake.attach('pm_card_visa'));
+    const others = await eventsSince(() => create({ realm: 'other' }).debit(foreign, unhurried));
+    for (const { body } of others) expect(await deliver(body)).toMatchObject({ told: [] });
+  });
+
+  it('is believed only with a signature that holds, over the bytes as they came', async () => {
+    const [event] = await eventsSince(() => pay());
+    const body = event?.body ?? '';
+    const old = clock.now() - 301_000;
+    expect(await read(body, fake.sign(body))).toBeDefined();
+    expect(await read(JSON.stringify(JSON.parse(body)), fake.sign(body))).toBeUndefined();
+    expect(await read(body, fake.sign(body, old))).toBeUndefined();
+    expect(await read(body, fake.sign(body, clock.now(), 'whsec_other'))).toBeUndefined();
+    expect(await read(body, { 'stripe-signature': 'nothing' })).toBeUndefined();
+    expect(await read(body, {})).toBeUndefined();
+    expect(create({ webhookSecret: undefined }).readWebhook).toBeUndefined();
+  });
+});
+
+it('what cannot be served is refused at the start', () => {
+  const settings = { secretKey: 'sk_test_fake' };
+  for (const currency of ['jpy', 'KRW', 'kwd', 'isk']) {
+    expect(() => createStripeInstitution({ ...settings, currency })).toThrow(
+      `the currency ${currency.toLowerCase()} cannot`,
+    );
+  }
+  expect(() => createStripeInstitution({ ...settings, currency: 'yuan' })).toThrow('three letters');
+  expect(() => createStripeInstitution({ ...settings, apiBase: 'http://stripe.example' })).toThrow('without TLS');
+  expect(() => createStripeInstitution({ ...settings, apiBase: 'https://stripe.example/v1' })).toThrow('no path');
+  expect(() => createStripeInstitution({ ...settings, realm: 'a b' })).toThrow('realm');
+  expect(createStripeInstitution({ ...settings, currency: 'usd' }).repeatableForMs).toBeLessThan(24 * HOUR_MS);
+});

@@ -1,0 +1,155 @@
+import { parseBridgeAddress } from '../gateways/bridge/bridge-address.js';
+import { PlainError } from '../platform/plain-error.js';
+import { type Attempt, Book, debitedCent, type Left } from './book.js';
+import { Caller } from './exchange/caller.js';
+import { BridgeGone, Findings, NotTried, notGiven, type Verdict } from './findings.js';
+import { type Given, isGiven } from './given.js';
+import { RULES, type Rule, type RuleName } from './rules.js';
+import { describeSaid, Teller, unlessUnusable } from './teller.js';
+import { BINDING_TRIALS, CANCELLATION_TRIALS } from './trials/bindings.js';
+import { DEBIT_TRIALS } from './trials/debits.js';
+import { MESSAGE_TRIALS } from './trials/messages.js';
+import { PENDING_TRIALS } from './trials/pending.js';
+import { REFUND_TRIALS } from './trials/refunds.js';
+import { RESTART_TRIAL } from './trials/restart.js';
+import { SIGNATURE_TRIALS } from './trials/signatures.js';
+import { createStatementTrial } from './trials/statement.js';
+import type { Check, Trial } from './trials/trial.js';
+
+export interface Checked {
+  readonly prefix: string;
+  readonly rules: readonly Verdict[];
+  /** What was debited and not given back. */
+  readonly left: readonly Left[];
+}
+
+/** The bridge cannot be tried at all. */
+export class BridgeUnreachable extends PlainError {}
+
+const GROUPS: readonly (readonly [name: string, trials: readonly Trial[]])[] = [
+  ['signatures', SIGNATURE_TRIALS],
+  ['messages', MESSAGE_TRIALS],
+  ['debits', DEBIT_TRIALS],
+  ['refunds', REFUND_TRIALS],
+  ['bindings and cancellations', [...BINDING_TRIALS, ...CANCELLATION_TRIALS]],
+  ['pending debits', PENDING_TRIALS],
+];
+
+/** Tries every rule that can be tried with what is given, gives back what was debited, and says what was seen. */
+export async function checkBridge(given: Given): Promise<Checked> {
+  const startedAt = given.clock.now();
+  const { origin, pathname } = parseBridgeAddress(given.url);
+  const basePath = pathname.replace(/\/+$/, '');
+  const findings = new Findings();
+  const book = new Book(given.prefix);
+  const { key, clock, deadlines } = given;
+  const caller = new Caller({ origin, basePath, key, clock, deadlines, findings });
+  const teller = new Teller({ given, book, caller, findings });
+  const check: Check = { given, findings, caller, teller, book };
+  let left: Left[] = [];
+  try {
+    await requireBridge(check);
+    for (const [name, trials] of GROUPS) {
+      given.progress(name);
+      for (const trial of trials) await runTrial(check, trial);
+    }
+    given.progress('what became of every number');
+    left = await settleAll(check);
+    given.progress('the statement');
+    await runTrial(check, createStatementTrial(startedAt));
+    await runTrial(check, RESTART_TRIAL);
+    left.push(
+      ...(await giveBack(
+        check,
+        book.attempts.filter(({ once }) => once === 'restart'),
+      )),
+    );
+  } catch (error) {
+    if (!(error instanceof BridgeGone)) throw error;
+    for (const { name } of RULES) findings.leave(name, error.message);
+    left = book.attempts.filter((one) => isOpen(book, one)).map((one) => toLeft(one, error.message));
+  }
+  const twice = book.attempts.filter((one) => one.isTwice).map((one) => toLeft(one, 'it was debited more than once'));
+  return { prefix: given.prefix, rules: findings.verdicts(), left: [...left, ...twice] };
+}
+
+/** Ends it all if nobody is there, and if the bridge does not know the key: then it would refuse everything alike. */
+async function requireBridge({ caller, teller, findings, book, given }: Check): Promise<void> {
+  const question = { attemptNo: book.nextNumber('D'), institutionNo: '', askedCent: 1, orderNo: '1' };
+  const plain = teller.queryOf({ ...question, startedAt: given.clock.now() });
+  const asking = { ...plain, blame: 'debit-query-unknown' } as const;
+  const message = caller.compose(asking);
+  const arrival = await caller.send('debit-query', message);
+  if (arrival.kind === 'unreachable') {
+    throw new BridgeUnreachable(`nothing answers at ${given.url}: ${arrival.why}`);
+  }
+  const isRefused = arrival.kind === 'answer' && arrival.status === 401;
+  await unlessUnusable(Promise.resolve().then(() => caller.read(isRefused ? plain : asking, message, arrival)));
+  if (findings.isBroken('signature-taken')) throw new BridgeGone('the bridge takes no request of this key');
+}
+
+async function runTrial(check: Check, { rules, run }: Trial): Promise<void> {
+  const { given, findings } = check;
+  const isPossible = (rule: RuleName): boolean => {
+    const { needs } = requireRule(rule);
+    if (needs === undefined || isGiven(given, needs)) return true;
+    findings.leave(rule, notGiven(needs));
+    return false;
+  };
+  if (rules.filter(isPossible).length === 0) return;
+  try {
+    await run(check);
+  } catch (error) {
+    if (!(error instanceof NotTried)) throw error;
+    for (const rule of rules) findings.leave(rule, error.message);
+  }
+}
+
+function requireRule(name: RuleName): Rule {
+  const rule = RULES.find((one) => one.name === name);
+  if (rule === undefined) throw new Error(`no rule ${name}`);
+  return rule;
+}
+
+/** Asks for every number once more, and gives back what was debited. */
+async function settleAll(check: Check): Promise<Left[]> {
+  const { book, teller } = check;
+  for (const attempt of book.attempts) await unlessUnusable(judgeInTheEnd(check, attempt));
+  for (const refund of book.refunds) await unlessUnusable(teller.untilRefunded(refund));
+  return giveBack(check, book.attempts);
+}
+
+async function judgeInTheEnd({ teller, findings }: Check, attempt: Attempt): Promise<void> {
+  const { word } = await teller.query(attempt);
+  const { never, attemptNo } = attempt;
+  if (never !== undefined) findings.judge(never, word === 'NOT_FOUND', `${attemptNo} was passed on: it is ${word}`);
+}
+
+async function giveBack({ teller, book }: Check, attempts: readonly Attempt[]): Promise<Left[]> {
+  const owed = attempts.filter((one) => book.remainingCent(one) > 0);
+  const refunds = owed.map((one) => teller.newRefund(one, book.remainingCent(one)));
+  // Those that are pending wait together.
+  for (const refund of refunds) await unlessUnusable(teller.refund(refund));
+  for (const refund of refunds) await unlessUnusable(teller.untilRefunded(refund));
+  return attempts.filter((one) => isOpen(book, one)).map((one) => toLeft(one, whyLeft(book, one)));
+}
+
+function whyLeft({ refunds }: Book, attempt: Attempt): string {
+  const { said } = attempt;
+  if (said === undefined) return 'nobody knows what became of it';
+  const refund = refunds.findLast((one) => one.attempt === attempt);
+  const answered =
+    refund && `, its refund ${refund.said === undefined ? 'without an answer' : describeSaid(refund.said)}`;
+  return `${describeSaid(said)}${answered ?? ''}`;
+}
+
+/** Whether it may have been debited and not given back. */
+function isOpen(book: Book, attempt: Attempt): boolean {
+  const { said, never } = attempt;
+  if (said === undefined) return never === undefined;
+  return said.word === 'PENDING' || book.givenBackCent(attempt) < debitedCent(attempt);
+}
+
+function toLeft({ attemptNo, institutionNo }: Attempt, why: string): Left {
+  return { attemptNo, institutionNo, why };
+}

@@ -1,0 +1,78 @@
+import {
+  DECLINES,
+  type Fields,
+  MAX_TEXT_LENGTH,
+  numberOf,
+  type Operation,
+  positiveOf,
+  textOf,
+  timeOf,
+} from '@perennial/wire/bridge';
+import type { RuleName } from '../rules.js';
+
+type FieldForm = (value: unknown) => boolean;
+
+const cents: FieldForm = (value) => positiveOf(value) !== undefined;
+const time: FieldForm = (value) => timeOf(value) !== undefined;
+const number: FieldForm = (value) => numberOf(value) !== undefined;
+const text: FieldForm = (value) => textOf(value, MAX_TEXT_LENGTH) !== undefined;
+const textOrNone: FieldForm = (value) => value === undefined || value === null || text(value);
+const reason: FieldForm = (value) => typeof value === 'string';
+const decline: FieldForm = (value) => DECLINES.some((one) => one === value);
+
+type Words = Readonly<Record<string, Readonly<Record<string, FieldForm>>>>;
+
+const DEBIT: Words = {
+  SUCCESS: { amountCent: cents, paidAt: time, institutionRef: number },
+  DECLINED: { decline, reason },
+  PENDING: {},
+};
+const REFUND: Words = { SUCCESS: { amountCent: cents, refundedAt: time }, REFUSED: { reason }, PENDING: {} };
+
+interface AnswerForm {
+  /** The field that repeats the number of the request. */
+  readonly number?: 'attemptNo' | 'refundNo';
+  readonly words: Words;
+}
+
+/** The table of operations: the words of each, and the fields of each word. A statement has no word. */
+const ANSWERS: Readonly<Record<Exclude<Operation, 'statement'>, AnswerForm>> = {
+  'bind-code': { words: { SENT: { reference: textOrNone }, NOT_SENT: { reason } } },
+  'bind-confirm': { words: { BOUND: { institutionNo: text }, WRONG_CODE: { reason }, REFUSED: { reason } } },
+  debit: { number: 'attemptNo', words: DEBIT },
+  'debit-query': { number: 'attemptNo', words: { ...DEBIT, NOT_FOUND: {} } },
+  refund: { number: 'refundNo', words: REFUND },
+  'refund-query': { number: 'refundNo', words: { ...REFUND, NOT_FOUND: {} } },
+  'agreement-cancel': { words: { CANCELED: {}, REFUSED: { reason } } },
+};
+
+export interface Flaw {
+  readonly rule: RuleName;
+  readonly seen: string;
+}
+
+const MAX_SHOWN = 60;
+
+/** A value of an answer as it is shown: short, and of a text without numbers that could be a card's. */
+export function show(value: unknown): string {
+  const shown = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
+  const blanked = shown.replace(/\d(?:[ -]?\d){13,}/g, '…');
+  return blanked.length <= MAX_SHOWN ? blanked : `${blanked.slice(0, MAX_SHOWN)}…`;
+}
+
+/** What keeps the service from using an answer, if anything does. */
+export function findFlaw(operation: Operation, fields: Fields, asked: Fields): Flaw | undefined {
+  if (operation === 'statement') return undefined;
+  const form = ANSWERS[operation];
+  const repeated = form.number === undefined ? undefined : fields[form.number];
+  if (form.number !== undefined && repeated !== asked[form.number]) {
+    return { rule: 'answer-number', seen: `/${operation} answered ${form.number} ${show(repeated)}` };
+  }
+  const word = fields['status'];
+  const wanted = typeof word === 'string' && Object.hasOwn(form.words, word) ? form.words[word] : undefined;
+  if (wanted === undefined) return { rule: 'answer-status', seen: `/${operation} answered status ${show(word)}` };
+  const wrong = Object.entries(wanted).find(([name, isGood]) => !isGood(fields[name]));
+  if (wrong === undefined) return undefined;
+  const rule = wrong[0] === 'decline' ? 'answer-status' : 'answer-fields';
+  return { rule, seen: `/${operation} answered ${String(word)} with ${wrong[0]} ${show(fields[wrong[0]])}` };
+}

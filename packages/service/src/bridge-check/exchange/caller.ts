@@ -1,0 +1,189 @@
+import {
+  BRIDGE_HEADERS,
+  type Fields,
+  isSignedResponse,
+  MAX_MESSAGE_BYTES,
+  MAX_STATEMENT_BYTES,
+  type Operation,
+  readFields,
+} from '@perennial/wire/bridge';
+import type { Clock } from '../../platform/clock.js';
+import { BridgeGone, type Findings, NotTried } from '../findings.js';
+import type { RuleName } from '../rules.js';
+import { findFlaw, show } from './answers.js';
+import { compose, type Request } from './compose.js';
+import { type Arrival, type HttpAnswer, type Manner, type Message, sendMessage } from './transport.js';
+
+export interface Deadlines {
+  readonly debit: number;
+  readonly other: number;
+}
+
+export interface CallerOptions {
+  readonly origin: string;
+  readonly basePath: string;
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+  readonly findings: Findings;
+}
+
+/** An answer that the service could use. */
+export interface Said {
+  /** `status`; empty for a statement. */
+  readonly word: string;
+  readonly fields: Fields;
+}
+
+export interface Asking extends Request {
+  readonly manner?: Manner;
+  /** The rule that is broken if a request which is good by it is refused. */
+  readonly blame?: RuleName;
+}
+
+const MANY_SILENCES = 3;
+
+/** Calls the bridge as the service does, and judges by every answer the rules that hold for all of them. */
+export class Caller {
+  readonly #options: CallerOptions;
+  #silences = 0;
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+  }
+
+  compose(request: Request): Message {
+    const { basePath, key, clock } = this.#options;
+    return compose(request, { basePath, key, now: clock.now() });
+  }
+
+  /** Whatever comes, with nothing judged but that the bridge is still there. */
+  async send(operation: Operation, message: Message, manner: Manner = 'whole'): Promise<Arrival> {
+    const { origin, deadlines } = this.#options;
+    const deadlineMs = operation === 'debit' ? deadlines.debit : deadlines.other;
+    const maxBytes = operation === 'statement' ? MAX_STATEMENT_BYTES : MAX_MESSAGE_BYTES;
+    const arrival = await sendMessage(message, { origin, manner, deadlineMs, maxBytes });
+    const isSilent = arrival.kind === 'unreachable' || arrival.kind === 'late';
+    this.#silences = isSilent ? this.#silences + 1 : 0;
+    if (this.#silences >= MANY_SILENCES) {
+      this.#judgeArrival(operation, arrival);
+      throw new BridgeGone('the bridge does not answer any more');
+    }
+    return arrival;
+  }
+
+  /** Whether anything answers, with nothing judged. */
+  async isThere(request: Request): Promise<boolean> {
+    const { origin, deadlines } = this.#options;
+    const delivery = { origin, manner: 'whole', deadlineMs: deadlines.other, maxBytes: MAX_MESSAGE_BYTES } as const;
+    const arrival = await sendMessage(this.compose(request), delivery);
+    return arrival.kind === 'answer' && arrival.status < 500;
+  }
+
+  /** Asks something that must be answered. Throws NotTried for an answer that cannot be used; which rule it breaks is noted. */
+  async ask(asking: Asking): Promise<Said> {
+    const message = this.compose(asking);
+    const arrival = await this.send(asking.operation, message, asking.manner);
+    return this.read(asking, message, arrival);
+  }
+
+  read({ operation, body, blame }: Asking, message: Message, arrival: Arrival): Said {
+    const answer = this.#requireAnswer(operation, arrival);
+    const isRefused = answer.status >= 400 && answer.status < 500;
+    const rule = isRefused && blame !== undefined ? blame : answer.status === 401 ? 'signature-taken' : 'status-200';
+    this.#require(rule, answer.status === 200, `/${operation} was answered with ${this.#describeRefusal(answer)}`);
+    this.#options.findings.judge('signature-taken', true, '');
+    this.#judgeSignature(operation, message, answer);
+    const fields = this.#requireFields(operation, answer);
+    const flaw = findFlaw(operation, fields, Buffer.isBuffer(body) ? {} : body);
+    if (flaw !== undefined) this.#require(flaw.rule, false, flaw.seen);
+    if (operation !== 'statement') {
+      for (const one of ['answer-number', 'answer-status', 'answer-fields'] as const) this.#require(one, true, '');
+    }
+    this.#judgeTimes(operation, fields);
+    return { word: typeof fields['status'] === 'string' ? fields['status'] : '', fields };
+  }
+
+  /** Asks something that must be refused with this HTTP status. */
+  async expectRefusal(asking: Asking, status: 400 | 401 | 409, rule: RuleName, what: string): Promise<void> {
+    const { operation } = asking;
+    const message = this.compose(asking);
+    const answer = this.#requireAnswer(operation, await this.send(operation, message, asking.manner));
+    // That it fails says nothing about what it would have refused.
+    if (answer.status >= 500 && status === 409) {
+      this.#require('status-200', false, `/${operation} was answered with HTTP ${answer.status}`);
+    }
+    const { findings } = this.#options;
+    const isRefused = findings.judge(rule, answer.status === status, `${what}: ${describeAnswer(answer)}`);
+    if (!isRefused) return;
+    if (status !== 401) this.#judgeSignature(operation, message, answer);
+    else findings.judge('refusal-unsigned', !(BRIDGE_HEADERS.signature in answer.headers), `${what}: a signed 401`);
+  }
+
+  /** With what it says itself, and how far its clock is off, if that may be why. */
+  #describeRefusal({ status, headers, body }: HttpAnswer): string {
+    const error = readFields(body)?.['error'];
+    const text = typeof error === 'string' ? ` ${show(error)}` : '';
+    const minutes = Math.round((Date.parse(headers.date ?? '') - this.#options.clock.now()) / 60_000);
+    const isOff = status === 401 && Math.abs(minutes) >= 2;
+    return `HTTP ${status}${text}${isOff ? `; its clock is ${minutes} minutes off this one` : ''}`;
+  }
+
+  #requireAnswer(operation: Operation, arrival: Arrival): HttpAnswer {
+    this.#judgeArrival(operation, arrival);
+    if (arrival.kind !== 'answer') throw new NotTried(`/${operation} had no answer`);
+    return arrival;
+  }
+
+  #judgeArrival(operation: Operation, arrival: Arrival): void {
+    const { findings } = this.#options;
+    if (arrival.kind === 'left') return;
+    const seen = arrival.kind === 'answer' ? '' : `/${operation}: ${arrival.why}`;
+    findings.judge('answered', arrival.kind !== 'broken' && arrival.kind !== 'unreachable', seen);
+    findings.judge('deadline', arrival.kind !== 'late', seen);
+    findings.judge('answer-size', arrival.kind !== 'too-large', seen);
+  }
+
+  #judgeSignature(operation: Operation, { path, headers }: Message, answer: HttpAnswer): void {
+    const given = answer.headers[BRIDGE_HEADERS.signature];
+    const nonce = headers[BRIDGE_HEADERS.nonce] ?? '';
+    const isSigned = isSignedResponse(given, path, nonce, answer.body, this.#options.key);
+    const seen = given === undefined ? 'without X-Bridge-Signature' : 'with a signature that does not match';
+    this.#require('answer-signed', isSigned, `/${operation} was answered with HTTP ${answer.status} ${seen}`);
+  }
+
+  #requireFields(operation: Operation, { headers, body }: HttpAnswer): Fields {
+    const type = headers['content-type'];
+    const isJson = /^application\/json\s*(;|$)/i.test(type ?? '');
+    this.#options.findings.judge('content-type', isJson, `/${operation} was answered as ${show(type)}`);
+    const encoding = headers['content-encoding'];
+    const fields = encoding === undefined || encoding === 'identity' ? readFields(body) : undefined;
+    const seen = encoding === undefined ? 'something that is no JSON object' : `content-encoding ${show(encoding)}`;
+    this.#require('answer-json', fields !== undefined, `/${operation} was answered with ${seen}`);
+    return fields ?? {};
+  }
+
+  #judgeTimes(operation: Operation, fields: Fields): void {
+    for (const name of ['paidAt', 'refundedAt']) {
+      const at = fields[name];
+      if (typeof at === 'number') this.judgeTime(at, `/${operation} answered ${name} ${at}`);
+    }
+  }
+
+  /** Everything here happens while the command runs: a day is more than clocks and banks differ by. */
+  judgeTime(at: number, seen: string): void {
+    const { findings, clock } = this.#options;
+    findings.judge('answer-times', Math.abs(at - clock.now()) < DAY_MS, seen);
+  }
+
+  #require(rule: RuleName, isKept: boolean, seen: string): void {
+    if (!this.#options.findings.judge(rule, isKept, seen)) throw new NotTried(`${seen} (${rule})`);
+  }
+}
+
+const DAY_MS = 86_400_000;
+
+function describeAnswer({ status, body }: HttpAnswer): string {
+  const word = status === 200 ? readFields(body)?.['status'] : undefined;
+  return word === undefined ? `HTTP ${status}` : `HTTP ${status} ${show(word)}`;
+}

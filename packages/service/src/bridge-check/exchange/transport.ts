@@ -1,0 +1,107 @@
+import http from 'node:http';
+import https from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** `cut-off`: only half of the body, then the connection ends. `hang-up`: all of it, and nobody waits for the answer. */
+export type Manner = 'whole' | 'in-pieces' | 'cut-off' | 'hang-up';
+
+export interface Message {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export interface HttpAnswer {
+  readonly kind: 'answer';
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+export type Arrival =
+  | HttpAnswer
+  | { readonly kind: 'late' | 'broken' | 'unreachable' | 'too-large'; readonly why: string }
+  /** Nobody waited for it. */
+  | { readonly kind: 'left' };
+
+export interface Delivery {
+  /** Of the bridge, without a path. */
+  readonly origin: string;
+  readonly manner: Manner;
+  readonly deadlineMs: number;
+  readonly maxBytes: number;
+}
+
+const PIECES = 3;
+const PIECE_PAUSE_MS = 30;
+
+/** Sends the bytes as they are, on a connection of their own, and reads no more than it may. */
+export function sendMessage(message: Message, { origin, manner, deadlineMs, maxBytes }: Delivery): Promise<Arrival> {
+  return new Promise((resolve) => {
+    const { request: open } = origin.startsWith('https:') ? https : http;
+    const headers = { ...message.headers, 'content-length': String(message.body.length) };
+    const request = open(`${origin}${message.path}`, { method: 'POST', agent: false, headers });
+    let isConnected = false;
+    const end = (arrival: Arrival): void => {
+      clearTimeout(timer);
+      resolve(arrival);
+      request.destroy();
+    };
+    const timer = setTimeout(() => {
+      end({ kind: isConnected ? 'late' : 'unreachable', why: `no answer within ${deadlineMs / 1000} s` });
+    }, deadlineMs);
+    request.on('socket', (socket) => {
+      socket.once(origin.startsWith('https:') ? 'secureConnect' : 'connect', () => {
+        isConnected = true;
+      });
+    });
+    // Only names and codes of errors: a message may hold what was sent.
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      end({ kind: isConnected ? 'broken' : 'unreachable', why: error.code ?? error.name });
+    });
+    request.on('response', (response) => readAnswer(response, maxBytes, end));
+    void write(request, message.body, manner).then((isWaiting) => {
+      if (!isWaiting) end({ kind: 'left' });
+    });
+  });
+}
+
+/** Answers whether an answer is waited for. */
+async function write(request: http.ClientRequest, body: Buffer, manner: Manner): Promise<boolean> {
+  const flushed = (piece: Buffer) => new Promise<void>((resolve) => request.write(piece, () => resolve()));
+  if (manner === 'cut-off') {
+    await flushed(body.subarray(0, body.length >> 1));
+    return false;
+  }
+  if (manner === 'in-pieces') {
+    const size = Math.ceil(body.length / PIECES);
+    for (let from = 0; from < body.length; from += size) {
+      await flushed(body.subarray(from, from + size));
+      await pause(PIECE_PAUSE_MS);
+    }
+    request.end();
+    return true;
+  }
+  if (manner === 'whole') {
+    request.end(body);
+    return true;
+  }
+  await new Promise<void>((resolve) => request.end(body, () => resolve()));
+  return false;
+}
+
+function readAnswer(response: http.IncomingMessage, maxBytes: number, end: (arrival: Arrival) => void): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) end({ kind: 'too-large', why: `more than ${maxBytes} bytes` });
+  });
+  response.on('end', () => {
+    const { statusCode: status = 0, headers } = response;
+    end({ kind: 'answer', status, headers, body: Buffer.concat(chunks) });
+  });
+  const cutOff = () => end({ kind: 'broken', why: 'the answer was cut off' });
+  response.on('error', cutOff);
+  response.on('aborted', cutOff);
+}

@@ -1,0 +1,129 @@
+import { MAX_MESSAGE_BYTES, MAX_NUMBER_LENGTH, MAX_TEXT_LENGTH } from '@perennial/wire/bridge';
+import type { Asking } from '../exchange/caller.js';
+import { NotTried } from '../findings.js';
+import type { Check, Trial } from './trial.js';
+
+const FIELDS_OF_TOMORROW = { fieldOfTomorrow: { deep: [1, null, 'text'] }, another: true };
+const PUNCTUATION = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
+const WRONG_AMOUNTS = [0, -1, 0.5, '1', null, 9_007_199_254_740_992];
+const NO_OBJECTS = ['<html>no JSON</html>', '["a list"]', '', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])];
+
+/** A question about a number that was never sent: it moves nothing. */
+export function askUnknown({ teller, book, given, findings }: Check): Asking & { readonly body: object } {
+  if (findings.isBroken('debit-query-unknown'))
+    throw new NotTried('a question about an unknown number is not answered');
+  const attemptNo = book.nextNumber('D');
+  const rest = { institutionNo: '', askedCent: 1, orderNo: attemptNo, startedAt: given.clock.now() };
+  return teller.queryOf({ attemptNo, ...rest });
+}
+
+/** With spaces behind its end, which mean nothing in JSON. */
+function fillUp(body: object, bytes: number): Buffer {
+  const text = JSON.stringify(body);
+  return Buffer.from(text + ' '.repeat(bytes - Buffer.byteLength(text)));
+}
+
+export const MESSAGE_TRIALS: readonly Trial[] = [
+  {
+    rules: ['request-unknown-fields'],
+    run: async ({ teller, findings }) => {
+      const attempt = teller.newAttempt();
+      const asking = teller.debitOf(attempt, FIELDS_OF_TOMORROW);
+      const { word } = await teller.debit(attempt, { ...asking, blame: 'request-unknown-fields' });
+      findings.judge('request-unknown-fields', word !== 'NOT_FOUND', word);
+    },
+  },
+  {
+    rules: ['request-not-json'],
+    run: async ({ caller, book }) => {
+      for (const body of NO_OBJECTS) {
+        const asking = { operation: 'debit', body: Buffer.from(body), idempotencyKey: book.nextNumber('D') } as const;
+        await caller.expectRefusal(asking, 400, 'request-not-json', 'a debit whose body is no JSON object');
+      }
+    },
+  },
+  {
+    rules: ['request-in-pieces'],
+    run: async (check) => {
+      await check.caller.ask({ ...askUnknown(check), manner: 'in-pieces', blame: 'request-in-pieces' });
+      check.findings.judge('request-in-pieces', true, '');
+    },
+  },
+  {
+    rules: ['request-cut-off'],
+    run: async ({ caller, teller, findings }) => {
+      const attempt = teller.newAttempt({ never: 'request-cut-off' });
+      await caller.send('debit', caller.compose(teller.debitOf(attempt)), 'cut-off');
+      findings.judge('request-cut-off', true, '');
+    },
+  },
+  {
+    rules: ['request-largest'],
+    run: async (check) => {
+      const asking = askUnknown(check);
+      const message = check.caller.compose({ ...asking, body: fillUp(asking.body, MAX_MESSAGE_BYTES) });
+      const arrival = await check.caller.send('debit-query', message);
+      check.caller.read({ ...asking, blame: 'request-largest' }, message, arrival);
+      check.findings.judge('request-largest', true, '');
+    },
+  },
+  {
+    rules: ['request-too-large'],
+    run: async ({ caller, teller, findings }) => {
+      const attempt = teller.newAttempt({ never: 'request-too-large' });
+      const asking = teller.debitOf(attempt);
+      const message = caller.compose({ ...asking, body: fillUp(asking.body, MAX_MESSAGE_BYTES + 1) });
+      // It may hang up in the midst of it.
+      const arrival = await caller.send('debit', message);
+      const isTaken = arrival.kind === 'answer' && arrival.status === 200;
+      findings.judge('request-too-large', !isTaken, 'a debit of 65,537 bytes was answered with HTTP 200');
+    },
+  },
+  {
+    rules: ['request-amounts'],
+    run: async ({ caller, teller }) => {
+      for (const amountCent of WRONG_AMOUNTS) {
+        const attempt = teller.newAttempt({ never: 'request-amounts' });
+        const what = `a debit with amountCent ${JSON.stringify(amountCent)}`;
+        await caller.expectRefusal(teller.debitOf(attempt, { amountCent }), 400, 'request-amounts', what);
+      }
+    },
+  },
+  {
+    rules: ['request-longest'],
+    run: async ({ teller, book, findings }) => {
+      const attemptNo = `${book.nextNumber('D')}${PUNCTUATION}`
+        .padEnd(MAX_NUMBER_LENGTH, '0')
+        .slice(0, MAX_NUMBER_LENGTH);
+      const attempt = teller.newAttempt({ attemptNo });
+      const asking = teller.debitOf(attempt, { externalOrderNo: '单'.repeat(MAX_TEXT_LENGTH) });
+      await teller.debit(attempt, { ...asking, blame: 'request-longest' });
+      findings.judge('request-longest', true, '');
+    },
+  },
+  {
+    rules: ['idempotency-key'],
+    run: async ({ caller, teller, book, given }) => {
+      const rule = 'idempotency-key';
+      const attempt = teller.newAttempt({ never: rule, institutionNo: given.agreement ?? 'nobody' });
+      const debit = { ...teller.debitOf(attempt), idempotencyKey: book.nextNumber('D') };
+      await caller.expectRefusal(debit, 400, rule, 'a debit with another Idempotency-Key');
+      const refund = {
+        appId: given.appId,
+        refundNo: book.nextNumber('R'),
+        attemptNo: attempt.attemptNo,
+        amountCent: 1,
+      };
+      const asking = { operation: 'refund', body: refund, idempotencyKey: book.nextNumber('R') } as const;
+      await caller.expectRefusal(asking, 400, rule, 'a refund with another Idempotency-Key');
+    },
+  },
+  {
+    rules: ['without-app-id'],
+    run: async (check) => {
+      const { appId: _, ...body } = askUnknown(check).body as { readonly appId?: string };
+      await check.caller.ask({ operation: 'debit-query', body, blame: 'without-app-id' });
+      check.findings.judge('without-app-id', true, '');
+    },
+  },
+];

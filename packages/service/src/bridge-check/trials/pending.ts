@@ -1,0 +1,45 @@
+import type { Attempt } from '../book.js';
+import type { Said } from '../exchange/caller.js';
+import { NotTried } from '../findings.js';
+import { describeSaid } from '../teller.js';
+import { type Notice, startNoticeListener } from './notice-listener.js';
+import type { Check, Trial } from './trial.js';
+
+export const PENDING_TRIALS: readonly Trial[] = [
+  {
+    rules: ['pending', 'notice-sent', 'notice-signed', 'notice-again'],
+    run: async (check) => {
+      const { given, teller, findings } = check;
+      const listener = given.listen && (await startNoticeListener(given.listen, given));
+      try {
+        const attempt = teller.newAttempt({ ...(given.pending && { institutionNo: given.pending }) });
+        listener?.expect(attempt.attemptNo);
+        const first = await teller.debit(attempt);
+        if (first.word !== 'PENDING') throw new NotTried(`the debit was answered ${describeSaid(first)} at once`);
+        const settled = await teller.untilSettled(attempt);
+        const isKnown = findings.judge('pending', settled.word !== 'NOT_FOUND', 'the question was answered NOT_FOUND');
+        if (!isKnown) throw new NotTried('the bridge does not know the pending debit');
+        if (listener) judgeNotices(check, attempt, settled, await listener.notices());
+      } finally {
+        await listener?.stop();
+      }
+    },
+  },
+];
+
+/** The first one was answered with 500, so there must be another. */
+function judgeNotices({ findings }: Check, attempt: Attempt, settled: Said, notices: readonly Notice[]): void {
+  for (const { flaw } of notices) findings.judge('notice-signed', flaw === undefined, flaw ?? '');
+  const good = notices.filter(({ flaw }) => flaw === undefined);
+  const [first, second] = good;
+  if (!findings.judge('notice-sent', first !== undefined, `no notice of ${attempt.attemptNo} came`)) {
+    throw new NotTried('no notice came');
+  }
+  for (const { fields } of good) {
+    const isSame = ['status', 'amountCent', 'decline'].every((name) => fields[name] === settled.fields[name]);
+    const seen = `a notice says ${String(fields['status'])}, the question was answered ${describeSaid(settled)}`;
+    findings.judge('notice-sent', isSame, seen);
+  }
+  const isNew = second !== undefined && second.nonce !== first?.nonce;
+  findings.judge('notice-again', isNew, second === undefined ? 'it did not come again' : 'it came with the same nonce');
+}

@@ -1,0 +1,35 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { debitedCent } from '../book.js';
+import { BridgeGone, NotTried } from '../findings.js';
+import type { Check, Trial } from './trial.js';
+
+const LOOK_EVERY_MS = 200;
+
+/** The last of all: a bridge that forgets would break every other rule too. */
+export const RESTART_TRIAL: Trial = {
+  rules: ['restart'],
+  run: async (check) => {
+    const { teller, findings, given } = check;
+    const attempt = await teller.debitedOnce({ once: 'restart' });
+    const refund = await teller.refundedOnce(attempt, debitedCent(attempt), 'restart');
+    await given.restart?.().catch((error: Error) => {
+      throw new NotTried(error.message);
+    });
+    await untilBack(check);
+    await teller.query(attempt);
+    await teller.queryRefund(refund);
+    const again = await teller.debit(attempt);
+    findings.judge('restart', again.word === 'SUCCESS', `a debit from before was answered ${again.word}`);
+  },
+};
+
+async function untilBack({ caller, teller, given }: Check): Promise<void> {
+  const until = given.clock.now() + given.waitMs;
+  const question = { attemptNo: `${given.prefix}?`, institutionNo: '', askedCent: 1, orderNo: '1', startedAt: 1 };
+  for (;;) {
+    const isBack = await caller.isThere(teller.queryOf(question));
+    if (isBack) return;
+    if (given.clock.now() >= until) throw new BridgeGone('the bridge did not come back after its restart');
+    await pause(LOOK_EVERY_MS);
+  }
+}

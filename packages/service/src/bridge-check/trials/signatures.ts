@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { BRIDGE_HEADERS, type Fields, KEY_BYTES, OPERATIONS } from '@perennial/wire/bridge';
+import type { Twist } from '../exchange/compose.js';
+import type { RuleName } from '../rules.js';
+import { unlessUnusable } from '../teller.js';
+import { askUnknown } from './messages.js';
+import type { Check, Trial } from './trial.js';
+
+const MINUTE_MS = 60_000;
+/** More than the 5 minutes that a clock may be off, and less. */
+const TOO_FAR_MS = 6 * MINUTE_MS;
+const NEAR_MS = 4 * MINUTE_MS;
+
+const { timestamp, nonce, requestId } = BRIDGE_HEADERS;
+
+const exchangeCase = (text: string): string =>
+  text.replace(/[a-z]/gi, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()));
+
+type Twister = (now: number, body: Fields) => Twist;
+
+/** Requests that a rule wants refused: what is wrong with each, in words. */
+const WRONG: Readonly<Partial<Record<RuleName, Readonly<Record<string, Twister>>>>> = {
+  'signature-wrong': {
+    'signed with another key': () => ({ key: randomBytes(KEY_BYTES) }),
+    'with a signature at random': () => ({ signature: () => randomBytes(32).toString('base64') }),
+    'with an empty signature': () => ({ signature: () => '' }),
+  },
+  'signature-covers': {
+    'signed for another path': () => ({ signedPath: '/debit-query' }),
+    'with a body that was changed after signing': (_now, body) => ({
+      sentBody: Buffer.from(JSON.stringify({ ...body, cycleNo: 2 })),
+    }),
+    'with a timestamp that was changed after signing': (now) => ({
+      signedHeaders: { [timestamp]: String(now - 1000) },
+      sentHeaders: { [timestamp]: String(now) },
+    }),
+    'with a nonce that was changed after signing': () => ({
+      sentHeaders: { [nonce]: randomBytes(16).toString('hex') },
+    }),
+    'with a request id that was changed after signing': () => ({ sentHeaders: { [requestId]: 'another' } }),
+  },
+  'signature-whole': {
+    'with the first character of its signature': () => ({ signature: (right) => right.slice(0, 1) }),
+    'with the first half of its signature': () => ({ signature: (right) => right.slice(0, 22) }),
+    'with something behind its signature': () => ({ signature: (right) => `${right}AAAA` }),
+    'with its signature in other case': () => ({ signature: exchangeCase }),
+  },
+  'signature-headers': {
+    'without a timestamp': () => ({ signedHeaders: { [timestamp]: undefined } }),
+    'with a timestamp that is no number': () => ({ signedHeaders: { [timestamp]: 'now' } }),
+    'without a nonce': () => ({ signedHeaders: { [nonce]: undefined } }),
+    'with a nonce that is not 32 hex characters': () => ({ signedHeaders: { [nonce]: 'abc' } }),
+    'without a request id': () => ({ signedHeaders: { [requestId]: undefined } }),
+    'with a request id of 129 characters': () => ({ signedHeaders: { [requestId]: 'x'.repeat(129) } }),
+  },
+  'timestamp-old': { 'signed 6 minutes ago': () => ({ offMs: -TOO_FAR_MS }) },
+  'timestamp-future': { 'signed for a time in 6 minutes': () => ({ offMs: TOO_FAR_MS }) },
+};
+
+/** Where no agreement is given: what is wrong must be refused before it is looked at. */
+const NOBODYS = 'nobody';
+
+/** Sends a debit that would be good, but for its signature. Nothing may come of it, which is looked at in the end. */
+async function expectUnauthorized(
+  { caller, teller, given }: Check,
+  rule: RuleName,
+  what: string,
+  twister: Twister,
+): Promise<void> {
+  const attempt = teller.newAttempt({ never: rule, institutionNo: given.agreement ?? NOBODYS });
+  const asking = teller.debitOf(attempt);
+  const twist = twister(given.clock.now(), asking.body);
+  await caller.expectRefusal({ ...asking, twist }, 401, rule, `a debit ${what}`);
+}
+
+const refusals = Object.entries(WRONG).map(([name, cases]): Trial => {
+  const rule = name as RuleName;
+  return {
+    rules: [rule],
+    run: async (check) => {
+      for (const [what, twister] of Object.entries(cases)) await expectUnauthorized(check, rule, what, twister);
+    },
+  };
+});
+
+export const SIGNATURE_TRIALS: readonly Trial[] = [
+  {
+    rules: ['signature-missing'],
+    run: async (check) => {
+      const twist = { signature: () => undefined };
+      for (const operation of OPERATIONS) {
+        const asking = { operation, body: {}, twist };
+        await check.caller.expectRefusal(asking, 401, 'signature-missing', `/${operation} without a signature`);
+      }
+      await expectUnauthorized(check, 'signature-missing', 'without a signature', () => twist);
+    },
+  },
+  ...refusals,
+  {
+    rules: ['timestamp-within'],
+    run: async (check) => {
+      for (const offMs of [-NEAR_MS, NEAR_MS]) {
+        await check.caller.ask({ ...askUnknown(check), twist: { offMs }, blame: 'timestamp-within' });
+        check.findings.judge('timestamp-within', true, '');
+      }
+    },
+  },
+  {
+    rules: ['replay'],
+    run: async ({ caller, teller, findings }) => {
+      const attempt = teller.newAttempt({ once: 'replay' });
+      const asking = teller.debitOf(attempt);
+      const message = caller.compose(asking);
+      const first = caller.send('debit', message).then((arrival) => caller.read(asking, message, arrival));
+      await unlessUnusable(first.then((said) => teller.noteDebit(attempt, said)));
+      await teller.requireDebited(attempt);
+      // It may be answered as before or refused; what counts is what has become of the debit.
+      await caller.send('debit', message);
+      await teller.query(attempt);
+      findings.judge('replay', true, '');
+    },
+  },
+];

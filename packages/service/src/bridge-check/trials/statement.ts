@@ -1,0 +1,164 @@
+import { formatTime } from '@perennial/wire';
+import {
+  type Fields,
+  fieldsOf,
+  MAX_TEXT_LENGTH,
+  numberOf,
+  positiveOf,
+  STATEMENT_PAGE_LINES,
+  textOf,
+  timeOf,
+} from '@perennial/wire/bridge';
+import { type Attempt, amountOf, type Refund } from '../book.js';
+import { show } from '../exchange/answers.js';
+import type { Said } from '../exchange/caller.js';
+import { NotTried } from '../findings.js';
+import type { RuleName } from '../rules.js';
+import type { Check, Trial } from './trial.js';
+
+interface Line {
+  readonly kind: string;
+  readonly number: string;
+  readonly amountCent: number;
+  readonly status: string;
+  readonly institutionRef: string;
+}
+
+/** Of this run only: a real day may have millions. */
+type OwnLines = Map<string, Line[]>;
+
+const keyOf = (kind: string, number: string): string => `${kind} ${number}`;
+export const toDay = (at: number): string => formatTime(at).slice(0, 10);
+
+/** Reads what was booked while the command ran, and compares it with what was said of every number. */
+export function createStatementTrial(startedAt: number): Trial {
+  return {
+    rules: ['statement-pages', 'statement-lines', 'statement-day', 'statement-once', 'statement-complete'],
+    run: async (check) => {
+      const { given } = check;
+      const own: OwnLines = new Map();
+      const days = new Set([toDay(startedAt), toDay(given.clock.now())]);
+      for (const day of given.statementDay === undefined ? days : [given.statementDay]) {
+        await readDay(check, day, own);
+      }
+      if (given.statementDay !== undefined) {
+        check.findings.leave('statement-complete', `the statement of ${given.statementDay} was read, not of this run`);
+        return;
+      }
+      for (const attempt of check.book.attempts) judgeAttempt(check, attempt, own);
+      for (const refund of check.book.refunds) judgeRefund(check, refund, own);
+    },
+  };
+}
+
+async function readDay(check: Check, day: string, own: OwnLines): Promise<void> {
+  const { caller, findings, given } = check;
+  const cursors = new Set<string>();
+  const seen = new Set<string>();
+  for (let cursor: string | null = null; ; ) {
+    const { fields }: Said = await caller.ask({ operation: 'statement', body: { day, cursor } });
+    findings.judge('statement-day', fields['day'] === day, `of ${day} asked, day ${show(fields['day'])} answered`);
+    const lines = Array.isArray(fields['lines']) ? fields['lines'] : undefined;
+    if (!findings.judge('statement-lines', lines !== undefined, 'a page has no lines')) throw new NotTried('no lines');
+    for (const line of lines ?? []) readLine(check, day, fieldsOf(line) ?? {}, { own, seen, prefix: given.prefix });
+    const next = fields['nextCursor'];
+    const flaw = findPageFlaw(lines?.length ?? 0, next, cursors);
+    if (!findings.judge('statement-pages', flaw === undefined, flaw ?? '')) throw new NotTried('the pages do not end');
+    if (next === null) return;
+    cursor = String(next);
+    cursors.add(cursor);
+  }
+}
+
+function findPageFlaw(lines: number, next: unknown, cursors: ReadonlySet<string>): string | undefined {
+  if (lines > STATEMENT_PAGE_LINES) return `a page has ${lines} lines`;
+  if (next === null) return undefined;
+  if (textOf(next, MAX_TEXT_LENGTH) === undefined) return `nextCursor is ${show(next)}`;
+  if (lines === 0) return 'a page without lines has a nextCursor';
+  return cursors.has(String(next)) ? 'a cursor leads back to a page before' : undefined;
+}
+
+interface Reading {
+  readonly own: OwnLines;
+  /** Every line of the day, by its number and its institutionRef. */
+  readonly seen: Set<string>;
+  readonly prefix: string;
+}
+
+function readLine({ findings }: Check, day: string, given: Fields, { own, seen, prefix }: Reading): void {
+  const flaw = findLineFlaw(given);
+  // A part is never taken for the whole.
+  if (!findings.judge('statement-lines', flaw === undefined, flaw ?? '')) throw new NotTried('a line cannot be read');
+  const { kind, number, institutionRef } = given as unknown as Line;
+  const bookedOn = toDay(Number(given['bookedAt']));
+  findings.judge(
+    'statement-day',
+    bookedOn === day,
+    `the statement of ${day} has a line that was booked on ${bookedOn}`,
+  );
+  const key = keyOf(kind, number);
+  // The same number with another reference was booked twice: that is judged where it was sent.
+  const line = `${key} ${institutionRef}`;
+  if (!findings.judge('statement-once', !seen.has(line), `${kind} ${show(number)} is there twice`)) return;
+  seen.add(line);
+  if (number.startsWith(prefix)) own.set(key, [...(own.get(key) ?? []), given as unknown as Line]);
+}
+
+function findLineFlaw(line: Fields): string | undefined {
+  const isGood: Readonly<Record<string, boolean>> = {
+    kind: ['DEBIT', 'REFUND'].some((one) => one === line['kind']),
+    number: numberOf(line['number']) !== undefined,
+    amountCent: positiveOf(line['amountCent']) !== undefined,
+    status: ['SUCCESS', 'FAIL', 'PENDING'].some((one) => one === line['status']),
+    bookedAt: timeOf(line['bookedAt']) !== undefined,
+    institutionRef: numberOf(line['institutionRef']) !== undefined,
+  };
+  const wrong = Object.keys(isGood).find((name) => !isGood[name]);
+  return wrong === undefined ? undefined : `a line has ${wrong} ${show(line[wrong])}`;
+}
+
+function judgeAttempt({ findings }: Check, attempt: Attempt, own: OwnLines): void {
+  const { attemptNo, said, never, once } = attempt;
+  const booked = bookedLines(own, 'DEBIT', attemptNo);
+  if (never !== undefined) {
+    findings.judge(never, booked.length === 0, `${attemptNo} was debited: it is in the statement`);
+    return;
+  }
+  attempt.isTwice ||= booked.length > 1;
+  const twice = `${attemptNo} was debited ${booked.length} times: so it is in the statement`;
+  findings.judge(once ?? 'statement-once', booked.length <= 1, twice);
+  if (said?.word === 'DECLINED') {
+    findings.judge('result-stays', booked.length === 0, `${attemptNo} was DECLINED, and is debited in the statement`);
+  } else if (said?.word === 'SUCCESS') {
+    judgeBooked(findings, 'debit-amount', said, booked, attemptNo);
+  } else if (said?.word === 'NOT_FOUND') {
+    findings.judge('debit-query-known', booked.length === 0, `${attemptNo} is NOT_FOUND, and is in the statement`);
+  }
+}
+
+function judgeRefund({ findings }: Check, { refundNo, said, once }: Refund, own: OwnLines): void {
+  const booked = bookedLines(own, 'REFUND', refundNo);
+  const twice = `${refundNo} was refunded ${booked.length} times: so it is in the statement`;
+  findings.judge(once ?? 'statement-once', booked.length <= 1, twice);
+  if (said?.word === 'REFUSED') {
+    findings.judge('statement-complete', booked.length === 0, `${refundNo} was REFUSED, and is in the statement`);
+  } else if (said?.word === 'SUCCESS') judgeBooked(findings, 'refund-amount', said, booked, refundNo);
+}
+
+function judgeBooked(
+  findings: Check['findings'],
+  rule: RuleName,
+  { fields }: Said,
+  booked: readonly Line[],
+  number: string,
+): void {
+  const [line] = booked;
+  findings.judge('statement-complete', line !== undefined, `${number} is not in the statement as SUCCESS`);
+  if (line === undefined || booked.length > 1) return;
+  const seen = `${number}: ${amountOf(fields)} by the answer, ${line.amountCent} in the statement`;
+  findings.judge(rule, line.amountCent === amountOf(fields), seen);
+}
+
+function bookedLines(own: OwnLines, kind: string, number: string): Line[] {
+  return (own.get(keyOf(kind, number)) ?? []).filter(({ status }) => status === 'SUCCESS');
+}

@@ -1,0 +1,44 @@
+import type { Checked } from '../../../bridge-check/check-bridge.js';
+import type { Verdict } from '../../../bridge-check/findings.js';
+import { indent, paragraphs, type SafeText, safeLines, safeText } from '../../frame/safe-text.js';
+import { table } from '../../frame/table.js';
+
+/** What could not be tried is no failure, unless the caller says so. */
+export function isGood({ rules }: Checked, isStrict: boolean): boolean {
+  return rules.every(({ verdict }) => verdict === 'holds' || (verdict === 'untried' && !isStrict));
+}
+
+export function checkedText({ rules, left, prefix }: Checked): SafeText {
+  const headings = [...new Set(rules.map(({ heading }) => heading))];
+  const groups = headings.map((heading) => {
+    const lines = rules.filter((one) => one.heading === heading).map(verdictText);
+    return safeText`${heading}\n${indent(joinLines(lines))}`;
+  });
+  return paragraphs([...groups, leftText(left, prefix), safeText`${sumUp(rules)}`]);
+}
+
+function verdictText({ rule, says, verdict, why = '', advice = '' }: Verdict): SafeText {
+  switch (verdict) {
+    case 'holds':
+      return safeText`ok    ${rule}: ${says}`;
+    case 'untried':
+      return safeText`-     ${rule}: ${says}\n      could not be tried: ${why}`;
+    case 'broken':
+      return safeText`FAIL  ${rule}: ${says}\n      seen: ${why}\n      ${advice}`;
+  }
+}
+
+function joinLines(texts: readonly SafeText[]): SafeText {
+  return texts.reduce((before, text) => safeText`${before}\n${text}`);
+}
+
+function leftText(left: Checked['left'], prefix: string): SafeText {
+  if (left.length === 0) return safeLines([`All that was debited was given back. The numbers begin with ${prefix}.`]);
+  const rows = left.map(({ attemptNo, institutionNo, why }) => [attemptNo, institutionNo, why]);
+  return safeText`Not given back, look at the institution:\n${indent(table(['DEBIT', 'AGREEMENT', 'WHY'], rows))}`;
+}
+
+function sumUp(rules: readonly Verdict[]): string {
+  const count = (wanted: Verdict['verdict']) => rules.filter(({ verdict }) => verdict === wanted).length;
+  return `${count('holds')} of ${rules.length} rules hold; broken: ${count('broken')}; could not be tried: ${count('untried')}`;
+}

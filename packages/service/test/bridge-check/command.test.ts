@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { perennial, perennialProcess } from '../cli/perennial.js';
+import { attached, KEY, temporaryFolder } from '../institution/support.js';
+import { freePort } from '../support/free-port.js';
+import { BadBridge, type Sin } from './bad-bridge.js';
+
+const KEY_TEXT = KEY.toString('base64');
+const CARD_NUMBER = '6222020000001234567';
+
+async function sinfulBridge(...sins: readonly Sin[]): Promise<BadBridge> {
+  const bridge = new BadBridge(KEY);
+  for (const sin of sins) bridge.sins.add(sin);
+  await bridge.start();
+  onTestFinished(() => bridge.stop());
+  return bridge;
+}
+
+describe('perennial check-bridge', () => {
+  it('needs nothing but an address and a key, and leaves nothing behind', async () => {
+    const { institution } = await attached();
+    const folder = await temporaryFolder();
+    const keyFile = path.join(folder, 'bridge.key');
+    await writeFile(keyFile, `${KEY_TEXT}\n`);
+    const given = ['check-bridge', institution.url, '--key-file', keyFile, '--agreement', 'SHARED-8888'];
+    const ran = await perennialProcess(given, { DATA_DIR: path.join(folder, 'data') });
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(ran.stderr).toMatch(/^If http:\S+ is a real bridge, real money moves: some twenty debits of 1 cent each /);
+    expect(ran.stdout).toMatch(/^Rules for both sides\n {2}ok {4}content-type: an answer is application\/json\n/);
+    expect(ran.stdout).toMatch(/\n {2}- {5}pending: .*\n {8}could not be tried: not given: --pending\n/);
+    expect(ran.stdout).toMatch(/\nAll that was debited was given back\. The numbers begin with CB[0-9a-f]{12}\.\n/);
+    expect(ran.stdout).toMatch(/\n\d+ of \d+ rules hold; broken: 0; could not be tried: \d+\n$/);
+    expect(existsSync(path.join(folder, 'data'))).toBe(false);
+  });
+
+  it('says what it has seen and what to do, and what it could not give back', async () => {
+    const bridge = await sinfulBridge('answers another amount as it stands', 'debits replays');
+    const settings = { BRIDGE_KEY: KEY_TEXT };
+    const given = ['check-bridge', bridge.url, '--agreement', 'GOOD', '--prefix', 'RUN-7-'];
+    const { code, stdout } = await perennial(given, settings);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /\n {2}FAIL {2}debit-other-amount: .*\n {8}seen: a debit again with another amountCent: HTTP 200 "SUCCESS"\n {8}keep the amount/,
+    );
+    expect(stdout).toMatch(
+      /\nNot given back, look at the institution:\n {2}DEBIT .*\n {2}RUN-7-D\d+ +GOOD +it was debited more than once\n/,
+    );
+    expect(await perennial([...given.slice(0, 2), '--strict'], settings)).toMatchObject({ code: 1 });
+    expect(await perennial(given.slice(0, 2), settings)).toMatchObject({ code: 0 });
+  });
+
+  it('ends after one question if the bridge does not take the key, and says why', async () => {
+    const { institution } = await attached();
+    const settings = { BRIDGE_KEY: Buffer.alloc(32, 8).toString('base64') };
+    const ran = await perennial(['check-bridge', institution.url, '--agreement', 'SHARED-8888'], settings);
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toContain('seen: /debit-query was answered with HTTP 401 "the signature does not match"');
+    expect(ran.stdout).toMatch(/\n0 of \d+ rules hold; broken: 1; could not be tried: \d+\n$/);
+  });
+
+  it('leaves a rule untried whose means fail, and tries the others', async () => {
+    const bridge = await sinfulBridge();
+    const taken = new URL(bridge.url).port;
+    const given = ['--agreement', 'GOOD', '--pending', 'SLOW', '--listen', taken, '--restart', 'exit 3', '--json'];
+    const ran = await perennial(['check-bridge', bridge.url, ...given], { BRIDGE_KEY: KEY_TEXT });
+    const { rules, left } = JSON.parse(ran.stdout);
+    expect({ code: ran.code, left }).toEqual({ code: 0, left: [] });
+    const about = (name: string) => rules.find(({ rule }: { readonly rule: string }) => rule === name);
+    expect(about('restart')).toMatchObject({ verdict: 'untried', why: expect.stringContaining('--restart failed') });
+    expect(about('pending')).toMatchObject({ verdict: 'untried', why: expect.stringContaining('EADDRINUSE') });
+    expect(about('statement-complete')).toMatchObject({ verdict: 'holds' });
+  });
+
+  it('shows nothing of key or card', async () => {
+    const bridge = await sinfulBridge('binds nothing', 'has lines without a time');
+    const cardFile = path.join(await temporaryFolder(), 'card.json');
+    const card = { bankCardNo: CARD_NUMBER, certificateNo: CARD_NUMBER, realName: CARD_NUMBER };
+    await writeFile(cardFile, JSON.stringify({ ...card, certType: 'ID_CARD', bankMobile: CARD_NUMBER }));
+    const given = ['check-bridge', bridge.url, '--card-file', cardFile, '--sms-code', '1', '--agreement', 'GOOD'];
+    for (const args of [given, [...given, '--json']]) {
+      const { stdout, stderr } = await perennial(args, { BRIDGE_KEY: KEY_TEXT });
+      expect(stdout).toContain('bind-confirm');
+      for (const secret of [CARD_NUMBER, KEY_TEXT]) expect(stdout + stderr).not.toContain(secret);
+    }
+  });
+
+  it('ends with 2 when the bridge cannot be tried, in one line', async () => {
+    const nobody = `http://127.0.0.1:${await freePort()}`;
+    const folder = await temporaryFolder();
+    const bad = path.join(folder, 'bad');
+    await writeFile(bad, 'not what it should be');
+    const key = { BRIDGE_KEY: KEY_TEXT };
+    const refusals: [args: string[], settings: Record<string, string>, says: RegExp][] = [
+      [[nobody], key, /^perennial: nothing answers at http:.*: ECONNREFUSED$/],
+      [[nobody], {}, /key of the bridge is needed: --key-file, or BRIDGE_KEY/],
+      [[nobody], { BRIDGE_KEY: 'short' }, /BRIDGE_KEY must hold 32 bytes in base64/],
+      [[nobody, '--key-file', bad], {}, /bad must hold 32 bytes in base64/],
+      [[nobody, '--key-file', path.join(folder, 'none')], {}, /there is no file/],
+      [['ftp://bank'], key, /must start with http/],
+      [[nobody, '--amount', '0'], key, /--amount must be at least 1/],
+      [[nobody, '--prefix', 'a b'], key, /--prefix must be/],
+      [[nobody, '--statement-day', 'today'], key, /--statement-day must be yyyy-MM-dd/],
+      [[nobody, '--card-file', bad], key, /bad must hold a JSON object/],
+      [[nobody, '--declines', 'NEVER=1'], key, /one of RETRYABLE, FINAL, AGREEMENT_INVALID/],
+      [[nobody, '--listen', 'here'], key, /port, or address:port/],
+      [[nobody, '--unknown'], key, /unknown option/],
+      [[], key, /missing required argument/],
+    ];
+    for (const [args, settings, says] of refusals) {
+      const { code, stdout, stderr } = await perennial(['check-bridge', ...args], settings);
+      expect({ code, stdout, says: stderr.trimEnd() }).toEqual({
+        code: 2,
+        stdout: '',
+        says: expect.stringMatching(says),
+      });
+      expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    }
+    const { code, stderr } = await perennial(['check-bridge', nobody, '--json'], key);
+    expect({ code, ...JSON.parse(stderr) }).toEqual({ code: 2, error: expect.stringContaining('nothing answers') });
+  });
+});

@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { FAULTS, type FaultName, type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { control, debitOf, KEY, ledgerOf } from '../institution/support.js';
+import { freePort } from '../support/free-port.js';
+import { type Checked, checkBridge } from './support.js';
+
+const CARD = { bankCardNo: '62220000', certificateNo: '1', certType: 'ID_CARD', realName: 'Li', bankMobile: '138' };
+const RESULTS_MS = { settleMs: 50, lateNoticeMs: 0, noticeRetryMs: 1, longestNoticeRetryMs: 5, answerMs: 3_600_000 };
+
+let folder: string;
+let noticePort: number;
+let institution: ReferenceProgram;
+/** Whoever asks it restarts the institution. */
+const restarter = http.createServer(async (_request, response) => {
+  const { port } = new URL(institution.url);
+  await institution.stop();
+  institution = await start(Number(port));
+  response.end();
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-check-bridge-'));
+  noticePort = await freePort();
+  institution = await start(await freePort());
+  restarter.listen(0, '127.0.0.1');
+  await once(restarter, 'listening');
+});
+afterAll(async () => {
+  restarter.close();
+  await institution.stop();
+  await rm(folder, { recursive: true });
+});
+
+function start(port: number): Promise<ReferenceProgram> {
+  return startInstitution({
+    ...{ port, key: KEY, clock: systemClock, control: true, delays: RESULTS_MS, statementPageLines: 20 },
+    dataDir: path.join(folder, 'institution'),
+    noticeUrl: `http://127.0.0.1:${noticePort}/gateway/v1/notices/REFBANK`,
+  });
+}
+
+/** What is said to be left is what the institution has kept, in every run. */
+async function check(...args: readonly string[]): Promise<Checked> {
+  const checked = await checkBridge(institution.url, '--wait', '5', ...args);
+  const { debits } = await ledgerOf(institution);
+  const kept = debits.filter((one) => one.attemptNo.startsWith(checked.prefix) && one.debitedCent > one.refundedCent);
+  expect(checked.left.map(({ attemptNo }) => attemptNo).toSorted()).toEqual(
+    kept.map((one) => one.attemptNo).toSorted(),
+  );
+  return checked;
+}
+
+it('every rule holds of the reference institution, by a restart and with notices too', async () => {
+  const gateway = createBridgeGateway({ url: institution.url, key: KEY, clock: systemClock });
+  await gateway.debit(debitOf('first', '0025'));
+  await gateway.close();
+  const card = path.join(folder, 'card.json');
+  await writeFile(card, JSON.stringify(CARD));
+  const { port } = restarter.address() as AddressInfo;
+  const { code, broken, untried, left, rules } = await check(
+    ...['--agreement', 'SHARED-8888', '--pending', 'SHARED-0004', '--foreign', 'SHARED-0025', '--strict'],
+    ...['--declines', 'RETRYABLE=SHARED-0001', '--declines', 'FINAL=SHARED-0002'],
+    ...['--declines', 'AGREEMENT_INVALID=SHARED-0003', '--listen', String(noticePort), '--amount', '3'],
+    ...['--card-file', card, '--sms-code', '123456', '--wrong-sms-code', '000000'],
+    ...['--restart', `"${process.execPath}" -e "fetch('http://127.0.0.1:${port}/')"`],
+  );
+  const wrong = rules.filter(({ verdict }) => verdict !== 'holds');
+  expect(wrong).toEqual([]);
+  expect({ code, broken, untried, left }).toEqual({ code: 0, broken: [], untried: [], left: [] });
+});
+
+/** What of the table breaks a rule. All else is what an institution may do: then some rules cannot be tried. */
+const BREAKS: Readonly<Partial<Record<FaultName, readonly string[]>>> = {
+  'answer-lost': ['answered'],
+  'error-before': ['status-200'],
+  'error-after': ['status-200'],
+  'forged-notice': ['notice-signed'],
+  'wrong-amount': ['debit-amount'],
+  'wrong-debit': ['debit-asked'],
+  'forged-answer': ['answer-signed'],
+  'garbage-answer': ['answer-json'],
+  'oversized-answer': ['answer-size'],
+  'refund-wrong-amount': ['refund-amount'],
+};
+
+/** How the agreement with the fault's tail is given. */
+function givenFor(name: FaultName, tail: string): string[] {
+  const number = `F-${tail}`;
+  if (/^pending|notice$/.test(name)) return ['--pending', number, '--listen', String(noticePort)];
+  if (name === 'cancel-refused') return ['--cancel-agreement', number];
+  return ['--agreement', number];
+}
+
+// Of `delay` each debit would wait for its deadline; it is tried once below.
+const TAILS = FAULTS.filter(({ name }) => name !== 'delay');
+
+it.each(TAILS)('$name: its rule and no other', async ({ name, tail }) => {
+  const { code, broken } = await check(...givenFor(name, tail));
+  const expected = BREAKS[name] ?? [];
+  expect(broken).toEqual(expected);
+  expect(code).toBe(expected.length === 0 ? 0 : 1);
+});
+
+it('faults that are set for one request of an operation are found there', async () => {
+  const faults = [
+    { fault: 'answer-lost', operation: 'refund', times: 1 },
+    { fault: 'garbage-answer', operation: 'refund-query', times: 1 },
+    { fault: 'error-after', operation: 'agreement-cancel', times: 1 },
+    { fault: 'oversized-answer', operation: 'statement', times: 1 },
+    { fault: 'forged-answer', operation: 'debit-query', times: 1 },
+  ];
+  for (const fault of faults) await control(institution, { action: 'set', ...fault });
+  const { broken, rules } = await check('--agreement', 'SHARED-7777', '--cancel-agreement', 'SHARED-7778');
+  await control(institution, { action: 'clear' });
+  expect(broken).toEqual(['answer-json', 'answer-size', 'status-200', 'answer-signed', 'answered']);
+  const seen = (rule: string) => rules.find((one) => one.rule === rule)?.why;
+  expect(seen('answer-size')).toMatch(/^\/statement: more than 1048576 bytes/);
+  expect(seen('answered')).toMatch(/^\/refund: /);
+});
+
+it('a debit that is answered too late breaks the deadline and nothing else', async () => {
+  await control(institution, { action: 'set', fault: 'delay', operation: 'debit', times: 1 });
+  const { broken } = await check('--agreement', 'SHARED-7777', '--deadline', '1500');
+  expect(broken).toEqual(['deadline']);
+});
