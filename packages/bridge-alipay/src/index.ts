@@ -1,1 +1,2 @@
-export {};
+export { type AlipayOptions, createAlipayInstitution } from './institution.js';
+export { readPrivateKey, readPublicKey } from './keys.js';
