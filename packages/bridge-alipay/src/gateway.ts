@@ -50,6 +50,7 @@ export function createGateway(settings: GatewaySettings, now: () => number, noti
       signal?.throwIfAborted();
       // The SDK takes the zone of the machine for its timestamp, Alipay wants its own.
       const request = { timestamp: formatTime(now()), ...(notifyUrl ? { notifyUrl } : {}), bizContent: { ...content } };
+      // When a connection breaks, the SDK sends the request once more by itself: every number is good for one payment alone.
       const asked = sdk.exec(method, request, { validateSign: true }).catch((error: unknown) => {
         throw new Unknown(`${method}: ${explain(error)}`);
       });
