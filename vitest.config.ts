@@ -34,6 +34,16 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'bridge-kit',
+          root: 'packages/bridge-kit',
+          include: ['test/**/*.test.ts'],
+          globalSetup: ['test/support/server.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           name: 'reference-peers',
           root: 'packages/reference-peers',
           include: ['test/**/*.test.ts'],

@@ -53,7 +53,7 @@ export async function build() {
     'the compiler',
   );
   // Loaded here, since it is installed only now.
-  if (!isNewerThanCompiled(program, ['wire', 'reference-peers', 'service']))
+  if (!isNewerThanCompiled(program, ['wire', 'bridge-kit', 'reference-peers', 'service']))
     await (await import('./bundle.mjs')).bundleService();
   if (!isNewerThanCompiled(at('packages', 'sdk', 'dist', 'index.js'), ['wire', 'sdk']))
     await (await import('./bundle.mjs')).bundleSdk();

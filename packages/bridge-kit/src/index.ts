@@ -1,1 +1,7 @@
+export { type Bridge, type BridgeOptions, startBridge } from './bridge.js';
+export { type Clock, systemClock } from './clock.js';
+export { type At, CRASH_POINTS, type CrashPoint } from './flow/undertakings.js';
 export type * from './institution.js';
+export { runBridge, type Surroundings } from './run-bridge.js';
+export { BadMessage } from './server/refusals.js';
+export { BadSetting, type Env, requireSetting } from './settings.js';

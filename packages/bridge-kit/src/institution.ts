@@ -13,9 +13,13 @@ export interface Debit {
   readonly startedAt: number;
 }
 
-/** What is known of a debit when it is looked for. `institutionNo` is missing when the book was lost: a question has none. */
-export type KnownDebit = Omit<Debit, 'institutionNo'> & {
-  readonly institutionNo: string | undefined;
+/**
+ * What is known of a debit when it is looked for: all of it, unless the book was lost. A question of the service then has all but the
+ * `institutionNo`, and a refund knows the `attemptNo` of its debit alone.
+ */
+export type KnownDebit = Pick<Debit, 'attemptNo'> & {
+  readonly [Field in Exclude<keyof Debit, 'attemptNo'>]: Debit[Field] | undefined;
+} & {
   /** The institution's own number, once it has given one. */
   readonly institutionRef: string | undefined;
 };
@@ -41,6 +45,10 @@ export interface Refund {
   readonly debitRef: string;
 }
 
+/**
+ * `refundNo` alone when the book was lost and the service asks. An institution that finds no refund by that says NOT_FOUND: the service
+ * then sends the refund again, with all of it, and it is looked for once more before anything is given back.
+ */
 export type KnownRefund = Pick<Refund, 'refundNo'> &
   Partial<Refund> & {
     /** The institution's own number of the refund, once it has given one. */

@@ -7,7 +7,10 @@ import { packageRoot } from '../support/processes.js';
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   wire: [],
   'embedded-postgres': [],
-  'reference-peers': ['wire'],
+  'bridge-kit': ['wire'],
+  'bridge-stripe': ['wire', 'bridge-kit'],
+  'bridge-alipay': ['wire', 'bridge-kit'],
+  'reference-peers': ['wire', 'bridge-kit'],
   // Published with wire inside it.
   sdk: ['wire'],
   developers: ['wire'],
@@ -253,9 +256,9 @@ describe('imports', () => {
     [
       'Date.now or new Date()',
       /Date\.now\(|new Date\(\)/,
-      ['console: clock.ts', 'sdk: clock.ts', 'service: platform/clock.ts'],
+      ['bridge-kit: clock.ts', 'console: clock.ts', 'sdk: clock.ts', 'service: platform/clock.ts'],
     ],
-    ['process.env', /process\.env/, ['sdk: cli/main.ts', 'service: platform/settings.ts']],
+    ['process.env', /process\.env/, ['bridge-kit: run-bridge.ts', 'sdk: cli/main.ts', 'service: platform/settings.ts']],
     // What a child logger is bound to passes by the redaction.
     ['a child logger', /\blog\.child\(/, []],
     // Only what was made visible reaches a terminal: by the one way of printing, in lines that the two makers of lines made.

@@ -1,0 +1,96 @@
+import pg from 'pg';
+import { migrate } from './migrations.js';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Queryable {
+  query<Found extends Row>(text: string, values?: readonly unknown[]): Promise<readonly Found[]>;
+}
+
+export interface BookDatabase extends Queryable {
+  /** Where the book is, for names of tables. */
+  readonly schema: string;
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface BookDatabaseOptions {
+  readonly url: string;
+  readonly schema: string;
+  /** Connections. */
+  readonly pool: number;
+  /** Of a connection that breaks while nobody uses it; the next query gets another. */
+  readonly onLost: (error: Error) => void;
+}
+
+const INT8 = 20;
+/** Beyond it the caller would not get an answer in time. */
+const STATEMENT_MS = 4_000;
+
+/** Numbers of the book are below 2^53: the protocol's amounts and times are. */
+const types = new pg.TypeOverrides();
+types.setTypeParser(INT8, Number);
+
+export async function openBookDatabase({ url, schema, pool: max, onLost }: BookDatabaseOptions): Promise<BookDatabase> {
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    throw new Error('the schema must be a name of small letters, digits and underscores');
+  }
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    types,
+    application_name: 'bridge',
+    connectionTimeoutMillis: 3_000,
+    query_timeout: STATEMENT_MS + 1_000,
+    statement_timeout: STATEMENT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_MS,
+    keepAlive: true,
+  });
+  pool.on('error', onLost);
+  const client = await pool.connect().catch(async (error: unknown) => {
+    await pool.end();
+    throw error;
+  });
+  try {
+    await migrate(client, schema);
+  } catch (error) {
+    client.release(true);
+    await pool.end();
+    throw error;
+  }
+  client.release();
+
+  return {
+    schema,
+    query: (text, values) => queryOn(pool, text, values),
+    transaction: (work) => runTransaction(pool, work),
+    close: () => pool.end(),
+  };
+}
+
+async function queryOn<Found extends Row>(
+  on: pg.Pool | pg.PoolClient,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Found[]> {
+  const { rows } = await on.query<Found>(text, [...values]);
+  return rows;
+}
+
+async function runTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work({ query: (text, values) => queryOn(client, text, values) });
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((broken: Error) => {
+      failure = broken;
+    });
+    throw error;
+  } finally {
+    client.release(failure);
+  }
+}

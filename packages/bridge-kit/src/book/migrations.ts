@@ -1,0 +1,102 @@
+import type pg from 'pg';
+
+/** What the book is made of, step by step. A step that was released is never changed; the next one is added behind it. */
+const STEPS: readonly ((schema: string) => string)[] = [
+  (schema) => `
+    create table ${schema}.debits (
+      number text primary key,
+      app_id text,
+      institution_no text,
+      amount_cent bigint,
+      order_no text,
+      cycle_no integer,
+      external_order_no text,
+      started_at bigint,
+      state text not null check (state in ('BEGUN', 'OPEN', 'SETTLED')),
+      institution_ref text,
+      result jsonb,
+      begun_at bigint not null,
+      holder text not null,
+      in_hand_until bigint not null,
+      asked integer not null default 0,
+      ask_at bigint not null,
+      check ((state = 'SETTLED') = (result is not null))
+    );
+    create index debits_open on ${schema}.debits (ask_at) where state <> 'SETTLED';
+
+    create table ${schema}.refunds (
+      number text primary key,
+      attempt_no text not null,
+      amount_cent bigint not null,
+      debit_ref text,
+      state text not null check (state in ('BEGUN', 'OPEN', 'SETTLED')),
+      institution_ref text,
+      result jsonb,
+      begun_at bigint not null,
+      holder text not null,
+      in_hand_until bigint not null,
+      asked integer not null default 0,
+      ask_at bigint not null,
+      check ((state = 'SETTLED') = (result is not null))
+    );
+    create index refunds_of_debit on ${schema}.refunds (attempt_no);
+    create index refunds_open on ${schema}.refunds (ask_at) where state <> 'SETTLED';
+
+    -- A number may be longer than a key of an index: its sha256 stands for it.
+    create table ${schema}.ended_agreements (
+      institution_no_sha256 text primary key,
+      institution_no text not null,
+      reason text not null,
+      ended_at bigint not null
+    );
+
+    create table ${schema}.bindings (
+      bind_order_no text primary key,
+      codes integer not null,
+      institution_no text
+    );
+
+    create table ${schema}.notices (
+      notice_no text primary key,
+      about text not null unique,
+      message jsonb not null,
+      owed_since bigint not null,
+      send_at bigint not null,
+      in_hand_until bigint not null default 0,
+      tries integer not null default 0,
+      refusals integer not null default 0,
+      ended text check (ended in ('TAKEN', 'GIVEN_UP')),
+      ended_at bigint
+    );
+    create index notices_owed on ${schema}.notices (send_at) where ended is null;
+
+    create table ${schema}.pulse (one integer primary key check (one = 1), at bigint not null);`,
+];
+
+/** Makes what is missing. Processes that start at once do it one after the other. */
+export async function migrate(client: pg.ClientBase, schema: string): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query('select pg_advisory_xact_lock(hashtext($1))', [`bridge-kit ${schema}`]);
+    await createSchema(client, schema);
+    await client.query(`create table if not exists ${schema}.steps (step integer primary key)`);
+    const { rows } = await client.query<{ done: number }>(`select coalesce(max(step), 0) as done from ${schema}.steps`);
+    const done = rows[0]?.done ?? 0;
+    if (done > STEPS.length) throw new Error('the book was made by a newer version of the kit');
+    for (const [index, step] of STEPS.entries()) {
+      if (index < done) continue;
+      await client.query(step(schema));
+      await client.query(`insert into ${schema}.steps values ($1)`, [index + 1]);
+    }
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A role that may not make one can use one that was made for it. */
+async function createSchema(client: pg.ClientBase, schema: string): Promise<void> {
+  const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
+  if (rowCount === 0) await client.query(`create schema ${schema}`);
+}

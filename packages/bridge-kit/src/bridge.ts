@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { KEY_BYTES, MAX_STATEMENT_BYTES, OPERATIONS, type Operation } from '@perennial/wire/bridge';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { Book } from './book/book.js';
+import { openBookDatabase } from './book/database.js';
+import { type Clock, systemClock } from './clock.js';
+import { Agreements } from './flow/agreements.js';
+import { createCalls } from './flow/calls.js';
+import { Debits } from './flow/debits.js';
+import { createOperations, type Flows } from './flow/operations.js';
+import { Refunds } from './flow/refunds.js';
+import type { At, Tools } from './flow/undertakings.js';
+import { createWebhooks } from './flow/webhooks.js';
+import type { Institution } from './institution.js';
+import { type BridgeLog, createBridgeLog } from './log.js';
+import { type BridgeMetrics, createMetrics } from './metrics.js';
+import { createMonitoringServer } from './monitoring.js';
+import { Refusal } from './server/refusals.js';
+import { createSignedServer, type Reply, type SignedRequest } from './server/signed-server.js';
+import { type Loop, startLoop } from './work/loop.js';
+import { createNoticeSender, type NoticeSender } from './work/notice-sender.js';
+
+export interface BridgeOptions {
+  readonly institution: Institution;
+  /** Shared with the service, 32 bytes. */
+  readonly key: Uint8Array;
+  /** Of PostgreSQL, where the book is. */
+  readonly databaseUrl: string;
+  /** Of the book, made when missing. Default: bridge. */
+  readonly schema?: string;
+  /** Connections to the database, default 10. */
+  readonly pool?: number;
+  /** `{serviceUrl}/gateway/v1/notices/{paymentChannelCode}`. Without it notices are owed until a start that has one. */
+  readonly serviceNoticeUrl?: string | undefined;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** What stands before the operation in a path, as `/bank` of `/bank/debit`. */
+  readonly basePath?: string;
+  /** Of /health and /metrics, on the same host. 0: any that is free. */
+  readonly monitoringPort: number;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  /** For all calls to the institution that one request needs, default 6.5 s: the service waits 8 s for a debit. */
+  readonly callMs?: number;
+  /** Pause of the workers when there is nothing to do, default 1 s. */
+  readonly idleMs?: number;
+  /** Called at named points, for tests of crashes. */
+  readonly at?: At;
+}
+
+/** A bridge that runs. */
+export interface Bridge {
+  readonly url: string;
+  readonly monitoringUrl: string;
+  /** Takes no more, and lets what is under way come to its end. */
+  stop(): Promise<void>;
+}
+
+const CALL_MS = 6_500;
+/** Longer than any call, by far: after it another process may take a number over. */
+const IN_HAND_MS = 20_000;
+const ASKED_AT_ONCE = 8;
+
+export async function startBridge(options: BridgeOptions): Promise<Bridge> {
+  const { institution, key, clock = systemClock, idleMs = 1_000, host = '127.0.0.1' } = options;
+  if (key.length !== KEY_BYTES) throw new Error(`the key must have ${KEY_BYTES} bytes`);
+  const log = createBridgeLog(options.log);
+  const { schema = 'bridge', pool = 10, databaseUrl: url } = options;
+  const onLost = (err: Error) => log.warn({ err }, 'a connection to the database was lost');
+  const database = await openBookDatabase({ url, schema, pool, onLost });
+  const book = new Book({ database, holder: randomUUID(), inHandMs: IN_HAND_MS });
+  const metrics = createMetrics(book, clock);
+  const calls = createCalls({ callMs: options.callMs ?? CALL_MS, metrics, log });
+  const at = options.at ?? (() => undefined);
+  const { repeatableForMs } = institution;
+  const tools: Tools = { clock, log, metrics, calls, at, repeatableForMs };
+
+  const loops: Loop[] = [];
+  let isStopping = false;
+  let noticeLoop: Loop | undefined;
+  const flows = createFlows(book, institution, tools, () => noticeLoop?.wake());
+  const server = createServer(options, flows, tools);
+  const monitoring = createMonitoringServer({ book, clock, metrics, log, isStopping: () => isStopping });
+  let sender: NoticeSender | undefined;
+
+  const stop = async (): Promise<void> => {
+    isStopping = true;
+    await server.close();
+    await Promise.all(loops.map((loop) => loop.stop()));
+    await Promise.all([flows.debits.idle(), flows.refunds.idle()]);
+    await sender?.stop();
+    await monitoring.close();
+    await database.close();
+  };
+  try {
+    if (options.serviceNoticeUrl !== undefined) {
+      const { notices } = book;
+      sender = createNoticeSender({ url: options.serviceNoticeUrl, key, notices, clock, metrics, log, at });
+    }
+    const bridge = {
+      url: `${await listen(server, host, options.port)}${options.basePath ?? ''}`,
+      monitoringUrl: await listen(monitoring, host, options.monitoringPort),
+      stop,
+    };
+    const { debits, refunds } = flows;
+    loops.push(startLoop('ask for debits', idleMs, () => debits.askForDue(ASKED_AT_ONCE), log));
+    loops.push(startLoop('ask for refunds', idleMs, () => refunds.askForDue(ASKED_AT_ONCE), log));
+    if (sender) noticeLoop = startLoop('send notices', idleMs, sender.sendDue, log);
+    if (noticeLoop) loops.push(noticeLoop);
+    log.info({ institution: institution.name, url: bridge.url }, 'the bridge is open');
+    return bridge;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function createFlows(book: Book, institution: Institution, tools: Tools, owed: () => void): Flows {
+  const debits = new Debits(book, institution, tools, owed);
+  const refunds = new Refunds(book, institution, debits, tools);
+  return { debits, refunds, agreements: new Agreements(book, institution, tools, owed) };
+}
+
+function createServer(options: BridgeOptions, flows: Flows, tools: Tools): FastifyInstance {
+  const { institution, key, basePath = '' } = options;
+  const { clock, log, metrics } = tools;
+  const server = createSignedServer({
+    key,
+    clock,
+    operations: OPERATIONS,
+    basePath,
+    bodyLimit: MAX_STATEMENT_BYTES,
+    handle: counted(createOperations(flows, institution, tools), metrics, log),
+    onFault: (err, operation, requestId) =>
+      log.error({ err, ...(operation && { operation }), ...(requestId && { requestId }) }, 'fault'),
+  });
+  const readWebhook = createWebhooks(flows, institution, tools);
+  server.post(`${basePath}/webhooks`, async ({ headers, body }, reply) => {
+    const answer = await readWebhook({ headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) });
+    if (answer === undefined) return reply.code(401).type('text/plain').send('the signature does not hold\n');
+    return reply.code(answer.status).type(answer.contentType).send(answer.body);
+  });
+  return server;
+}
+
+/** One line and one count for each request whose signature holds. */
+function counted(
+  run: (request: SignedRequest<Operation>) => Promise<object>,
+  metrics: BridgeMetrics,
+  log: BridgeLog,
+): (request: SignedRequest<Operation>) => Promise<Reply> {
+  return async (request) => {
+    const { operation, requestId } = request;
+    const began = performance.now();
+    const say = (status: number | string) => {
+      metrics.countRequest(operation, String(status));
+      log.info({ operation, requestId, status, ms: Math.round(performance.now() - began) }, 'request');
+    };
+    try {
+      const answer = await run(request);
+      say('status' in answer ? String(answer.status) : 'ok');
+      return { status: 200, text: JSON.stringify(answer) };
+    } catch (error) {
+      say(error instanceof Refusal ? error.status : 500);
+      throw error;
+    }
+  };
+}
+
+async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
+  await server.listen({ host, port });
+  const { port: taken } = server.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`;
+}

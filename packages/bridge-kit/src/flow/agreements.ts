@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { sha256Hex } from '@perennial/wire';
+import { MAX_TEXT_LENGTH, reasonOf, textOf } from '@perennial/wire/bridge';
+import type { Book } from '../book/book.js';
+import type { Institution } from '../institution.js';
+import { Unavailable } from '../server/refusals.js';
+import type { readBindCode, readBindConfirm } from '../server/requests.js';
+import { Shared } from './shared.js';
+import type { Tools } from './undertakings.js';
+
+/** A recorded request can be sent again for five minutes, and each is a text message. */
+const MAX_CODES = 10;
+
+/** Agreements: how they begin, where the institution binds cards, and how they end. */
+export class Agreements {
+  readonly #book: Book;
+  readonly #institution: Institution;
+  readonly #tools: Tools;
+  readonly #owed: () => void;
+  readonly #confirmed = new Shared<string, object>();
+
+  constructor(book: Book, institution: Institution, tools: Tools, owed: () => void) {
+    this.#book = book;
+    this.#institution = institution;
+    this.#tools = tools;
+    this.#owed = owed;
+  }
+
+  async cancel(institutionNo: string): Promise<object> {
+    const { calls, clock } = this.#tools;
+    if (await this.#book.isEnded(institutionNo)) return { status: 'CANCELED' };
+    const said = await calls.make('agreement-cancel', calls.deadline(), (signal) =>
+      this.#institution.cancelAgreement(institutionNo, signal),
+    );
+    if (said === undefined) throw new Unavailable('the institution gave no answer');
+    if (said.status === 'REFUSED') return { status: 'REFUSED', reason: reasonOf(said.reason) };
+    await this.#book.endAgreement(institutionNo, 'canceled by the service', undefined, clock.now());
+    return { status: 'CANCELED' };
+  }
+
+  /** What a webhook of the institution said. */
+  async ended(institutionNo: string, why: string): Promise<boolean> {
+    const reason = reasonOf(why);
+    const noticeNo = randomUUID();
+    const about = `agreement ${sha256Hex(Buffer.from(institutionNo))}`;
+    const message = { kind: 'AGREEMENT_CANCELED', noticeNo, institutionNo, reason };
+    const isNew = await this.#book.endAgreement(
+      institutionNo,
+      reason,
+      { noticeNo, about, message },
+      this.#tools.clock.now(),
+    );
+    if (isNew) this.#owed();
+    return isNew;
+  }
+
+  async bindCode(binding: ReturnType<typeof readBindCode>): Promise<object> {
+    const { calls } = this.#tools;
+    const { bindCode } = this.#institution;
+    if (bindCode === undefined) return { status: 'NOT_SENT', reason: 'this institution binds no cards' };
+    const { codes, isBound } = await this.#book.countCode(binding.bindOrderNo);
+    if (isBound) return { status: 'NOT_SENT', reason: 'this binding is finished' };
+    if (codes > MAX_CODES) return { status: 'NOT_SENT', reason: 'too many codes were sent for this binding' };
+    const said = await calls.make('bind-code', calls.deadline(), (signal) =>
+      bindCode.call(this.#institution, binding, signal),
+    );
+    if (said === undefined) throw new Unavailable('the institution gave no answer');
+    return said.status === 'SENT'
+      ? { status: 'SENT', reference: said.reference ?? null }
+      : { status: 'NOT_SENT', reason: reasonOf(said.reason) };
+  }
+
+  bindConfirm(binding: ReturnType<typeof readBindConfirm>): Promise<object> {
+    const { bindOrderNo } = binding;
+    return this.#confirmed.of(bindOrderNo) ?? this.#confirmed.run(bindOrderNo, () => this.#confirm(binding));
+  }
+
+  async #confirm(binding: ReturnType<typeof readBindConfirm>): Promise<object> {
+    const { calls } = this.#tools;
+    const { bindConfirm } = this.#institution;
+    if (bindConfirm === undefined) return { status: 'REFUSED', reason: 'this institution binds no cards' };
+    const bound = await this.#book.findBound(binding.bindOrderNo);
+    if (bound !== undefined) return { status: 'BOUND', institutionNo: bound };
+    const said = await calls.make('bind-confirm', calls.deadline(), (signal) =>
+      bindConfirm.call(this.#institution, binding, signal),
+    );
+    if (said === undefined) throw new Unavailable('the institution gave no answer');
+    if (said.status !== 'BOUND') return { status: said.status, reason: reasonOf(said.reason) };
+    if (textOf(said.institutionNo, MAX_TEXT_LENGTH) === undefined) throw new Error('an agreement without a number');
+    return { status: 'BOUND', institutionNo: await this.#book.bind(binding.bindOrderNo, said.institutionNo) };
+  }
+}

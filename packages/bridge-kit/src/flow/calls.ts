@@ -1,0 +1,61 @@
+import type { BridgeLog } from '../log.js';
+import type { BridgeMetrics } from '../metrics.js';
+
+/** Calls to the institution, with an end to each. */
+export interface Calls {
+  /** One budget of time for all the calls that one request needs. */
+  deadline(): AbortSignal;
+  /**
+   * What the institution said; undefined when it is not known. What it says after the deadline is handed to `late`, so that a result
+   * is not lost because it was slow.
+   */
+  make<Said extends { readonly status?: string }>(
+    operation: string,
+    signal: AbortSignal,
+    call: (signal: AbortSignal) => Promise<Said>,
+    late?: (said: Said) => Promise<unknown>,
+  ): Promise<Said | undefined>;
+}
+
+export interface CallsOptions {
+  readonly callMs: number;
+  readonly metrics: BridgeMetrics;
+  readonly log: BridgeLog;
+}
+
+const GONE = Symbol('gone');
+
+export function createCalls({ callMs, metrics, log }: CallsOptions): Calls {
+  return {
+    deadline: () => AbortSignal.timeout(callMs),
+    async make(operation, signal, call, late) {
+      const began = performance.now();
+      const count = (outcome: string) => metrics.countCall(operation, outcome, (performance.now() - began) / 1000);
+      const isUnknown = (err: unknown) => {
+        count('unknown');
+        log.warn({ operation, err }, 'the institution gave no answer that can be used');
+        return undefined;
+      };
+      if (signal.aborted) return isUnknown(new Error('no time was left for the call'));
+      let made: ReturnType<typeof call>;
+      try {
+        made = call(signal);
+      } catch (err) {
+        return isUnknown(err);
+      }
+      const first = await Promise.race([made, untilAborted(signal)]).catch(isUnknown);
+      if (first === GONE) {
+        made
+          .then((said) => late?.(said))
+          .catch((err: unknown) => log.warn({ operation, err }, 'a late answer was lost'));
+        return isUnknown(new Error('no answer in time'));
+      }
+      if (first !== undefined) count(first.status ?? 'ok');
+      return first;
+    },
+  };
+}
+
+function untilAborted(signal: AbortSignal): Promise<typeof GONE> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(GONE), { once: true }));
+}

@@ -1,0 +1,45 @@
+import type { BridgeLog } from '../log.js';
+
+export interface Loop {
+  /** There is something to do now. */
+  wake(): void;
+  /** Lets what is under way come to its end. */
+  stop(): Promise<void>;
+}
+
+/** Does the work again and again: at once while there is more, otherwise after a pause. */
+export function startLoop(name: string, pauseMs: number, work: () => Promise<boolean>, log: BridgeLog): Loop {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let isWoken = false;
+  let isStopped = false;
+
+  async function run(): Promise<void> {
+    do {
+      isWoken = false;
+      const hasMore = await work().catch((err: unknown) => {
+        log.error({ operation: name, err }, 'work on the book failed and is tried again');
+        return false;
+      });
+      isWoken ||= hasMore;
+    } while (isWoken && !isStopped);
+    running = undefined;
+    if (!isStopped) timer = setTimeout(start, pauseMs);
+  }
+  function start(): void {
+    clearTimeout(timer);
+    running = run();
+  }
+  start();
+  return {
+    wake() {
+      isWoken = true;
+      if (running === undefined && !isStopped) start();
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { CONTENT_TYPE, signedHeaders } from '@perennial/wire/bridge';
+import { Agent } from 'undici';
+import type { NoticeRow, Notices } from '../book/notices.js';
+import type { Clock } from '../clock.js';
+import type { At } from '../flow/undertakings.js';
+import type { BridgeLog } from '../log.js';
+import type { BridgeMetrics } from '../metrics.js';
+
+export interface NoticeSenderOptions {
+  readonly url: string;
+  readonly key: Uint8Array;
+  readonly notices: Notices;
+  readonly clock: Clock;
+  readonly metrics: BridgeMetrics;
+  readonly log: BridgeLog;
+  readonly at: At;
+}
+
+export interface NoticeSender {
+  /** Sends what is due. Whether there may be more. */
+  sendDue(): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+const AT_ONCE = 16;
+const DEADLINE_MS = 5_000;
+/** Longer than a sending takes: if this process dies, another sends it then. */
+const IN_HAND_MS = 10_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 300_000;
+const LONGEST_RETRY_AFTER_S = 3_600;
+/** Of 400 and 413, in case it was cut off on the way. */
+const MOST_REFUSALS = 8;
+
+interface Answer {
+  /** Undefined when none came. */
+  readonly status: number | undefined;
+  readonly retryAfterMs: number;
+}
+
+/** Sends notices until they are taken, each time signed anew. */
+export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
+  const { key, notices, clock, metrics, log, at } = options;
+  const { origin, pathname: path } = requireNoticeUrl(options.url);
+  const agent = new Agent({ connections: AT_ONCE, pipelining: 1, allowH2: false });
+
+  async function post({ noticeNo, message }: NoticeRow): Promise<Answer> {
+    const body = Buffer.from(JSON.stringify(message));
+    const headers = signedHeaders({ path, body, now: clock.now(), requestId: noticeNo }, key);
+    try {
+      const response = await agent.request({
+        origin,
+        method: 'POST',
+        path,
+        headers: { 'content-type': CONTENT_TYPE, ...headers },
+        body,
+        signal: AbortSignal.timeout(DEADLINE_MS),
+      });
+      await response.body.dump();
+      return { status: response.statusCode, retryAfterMs: readRetryAfter(response.headers['retry-after']) };
+    } catch {
+      return { status: undefined, retryAfterMs: 0 };
+    }
+  }
+
+  async function send(notice: NoticeRow): Promise<void> {
+    const { noticeNo, tries, refusals } = notice;
+    const { status, retryAfterMs } = await post(notice);
+    await at('notice-sent', noticeNo);
+    const now = clock.now();
+    metrics.countNotice(status === undefined ? 'unreachable' : String(status));
+    if (status === 200) return notices.end(noticeNo, 'TAKEN', now);
+    const isRefused = status === 400 || status === 413;
+    const said = { noticeNo, tries, status: status ?? 'no answer' };
+    if (isRefused && refusals + 1 >= MOST_REFUSALS) {
+      log.error(said, 'the service refuses a notice, which is given up: a person has to look at it');
+      return notices.end(noticeNo, 'GIVEN_UP', now);
+    }
+    const pauseMs = Math.max(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(tries - 1, 20), LONGEST_PAUSE_MS), retryAfterMs);
+    log.warn({ ...said, pauseMs }, 'a notice was not taken and is sent again');
+    return notices.sendLater(noticeNo, now + pauseMs, isRefused);
+  }
+
+  return {
+    async sendDue() {
+      const due = await notices.takeDue(clock.now(), IN_HAND_MS, AT_ONCE);
+      await Promise.all(due.map(send));
+      return due.length === AT_ONCE;
+    },
+    stop: () => agent.close(),
+  };
+}
+
+function readRetryAfter(header: string | string[] | undefined): number {
+  const seconds = typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : 0;
+  return Math.min(seconds, LONGEST_RETRY_AFTER_S) * 1000;
+}
+
+function requireNoticeUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || `${url.search}${url.hash}` !== '') {
+    throw new Error('the address of notices must start with http:// or https:// and have no query or fragment');
+  }
+  return url;
+}

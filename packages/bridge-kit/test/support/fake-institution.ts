@@ -1,0 +1,120 @@
+import type {
+  Debit,
+  DebitOutcome,
+  DebitResult,
+  Institution,
+  KnownDebit,
+  KnownRefund,
+  NotFound,
+  ReceivedWebhook,
+  Refund,
+  RefundOutcome,
+  Statement,
+  Told,
+  WebhookReading,
+} from '../../src/index.js';
+
+const DAY_MS = 86_400_000;
+
+/** What happens to the next call of a kind: it fails before anything is done, or after, or waits until it is let go. */
+export type Mishap = 'fails-before' | 'fails-after' | { readonly until: Promise<void> };
+
+/** An institution in memory, with a ledger that says what was really paid. By agreement: SLOW is pending first, POOR is declined. */
+export class FakeInstitution implements Institution {
+  readonly name = 'fake';
+  repeatableForMs = DAY_MS;
+  /** Every payment that was made; one that is made twice is here twice. */
+  readonly payments: { readonly attemptNo: string; readonly amountCent: number }[] = [];
+  readonly paidBack: { readonly refundNo: string; readonly amountCent: number }[] = [];
+  readonly calls: string[] = [];
+  readonly mishaps = new Map<string, Mishap>();
+  readonly canceled: string[] = [];
+  readonly #debits = new Map<string, DebitOutcome>();
+  readonly #refunds = new Map<string, RefundOutcome>();
+  codes = 0;
+
+  async debit({ attemptNo, institutionNo, amountCent }: Debit): Promise<DebitOutcome> {
+    await this.#begin('debit', attemptNo);
+    const known = this.#debits.get(attemptNo);
+    if (known === undefined) this.#debits.set(attemptNo, this.#decide(attemptNo, institutionNo, amountCent));
+    this.#end('debit');
+    return this.#debits.get(attemptNo) ?? { status: 'PENDING' };
+  }
+
+  async findDebit({ attemptNo }: KnownDebit): Promise<DebitOutcome | NotFound> {
+    await this.#begin('findDebit', attemptNo);
+    return this.#debits.get(attemptNo) ?? { status: 'NOT_FOUND' };
+  }
+
+  async refund({ refundNo, amountCent, debitRef }: Refund): Promise<RefundOutcome> {
+    await this.#begin('refund', refundNo);
+    if (!this.#refunds.has(refundNo)) {
+      this.paidBack.push({ refundNo, amountCent });
+      const institutionRef = `back-${debitRef}`.slice(0, 64);
+      this.#refunds.set(refundNo, { status: 'SUCCESS', amountCent, refundedAt: 1_700_000_000_000, institutionRef });
+    }
+    this.#end('refund');
+    return this.#refunds.get(refundNo) ?? { status: 'PENDING' };
+  }
+
+  async findRefund({ refundNo }: KnownRefund): Promise<RefundOutcome | NotFound> {
+    await this.#begin('findRefund', refundNo);
+    return this.#refunds.get(refundNo) ?? { status: 'NOT_FOUND' };
+  }
+
+  async cancelAgreement(institutionNo: string) {
+    await this.#begin('cancelAgreement', institutionNo);
+    this.canceled.push(institutionNo);
+    return { status: 'CANCELED' } as const;
+  }
+
+  async statement(): Promise<Statement> {
+    return { lines: [], nextCursor: undefined };
+  }
+
+  async readWebhook({ headers, body }: ReceivedWebhook): Promise<WebhookReading | undefined> {
+    if (headers['x-fake-signature'] !== 'good') return undefined;
+    const told = JSON.parse(body.toString()) as Told[];
+    return { told, answer: { status: 200, contentType: 'text/plain', body: 'thanks' } };
+  }
+
+  async bindCode(): Promise<{ readonly status: 'SENT'; readonly reference: string }> {
+    await this.#begin('bindCode', '');
+    this.codes += 1;
+    return { status: 'SENT', reference: 'ref' };
+  }
+
+  async bindConfirm({ smsCode }: { readonly smsCode: string }) {
+    await this.#begin('bindConfirm', '');
+    if (smsCode !== '1234') return { status: 'WRONG_CODE', reason: 'wrong' } as const;
+    return { status: 'BOUND', institutionNo: `A-${this.calls.length}` } as const;
+  }
+
+  settle(attemptNo: string, result: DebitResult): void {
+    this.#debits.set(attemptNo, result);
+  }
+
+  paid(attemptNo: string, amountCent: number): DebitResult {
+    this.payments.push({ attemptNo, amountCent });
+    return { status: 'SUCCESS', amountCent, paidAt: 1_700_000_000_000, institutionRef: `pay-${this.payments.length}` };
+  }
+
+  #decide(attemptNo: string, institutionNo: string, amountCent: number): DebitOutcome {
+    if (institutionNo === 'SLOW') return { status: 'PENDING', institutionRef: 'slow-1' };
+    if (institutionNo === 'POOR') {
+      return { status: 'DECLINED', decline: 'RETRYABLE', reason: 'card 6222020000001234567 has no money' };
+    }
+    return this.paid(attemptNo, amountCent);
+  }
+
+  async #begin(kind: string, number: string): Promise<void> {
+    this.calls.push(`${kind} ${number}`.trim());
+    const mishap = this.mishaps.get(kind);
+    if (mishap === 'fails-before') throw new Error('card 6222020000001234567: connection refused');
+    if (typeof mishap === 'object') await mishap.until;
+  }
+
+  #end(kind: string): void {
+    if (this.mishaps.get(kind) === 'fails-after') throw new Error('connection lost');
+  }
+}

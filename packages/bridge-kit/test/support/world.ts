@@ -1,0 +1,184 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  BRIDGE_HEADERS,
+  CONTENT_TYPE,
+  checkSignature,
+  type Fields,
+  isSignedResponse,
+  readFields,
+  signedHeaders,
+} from '@perennial/wire/bridge';
+import pg from 'pg';
+import { pino } from 'pino';
+import { inject, onTestFinished } from 'vitest';
+import { type Bridge, type BridgeOptions, startBridge } from '../../src/index.js';
+import { FakeInstitution } from './fake-institution.js';
+
+export const KEY = Buffer.alloc(32, 7);
+
+export interface Answered {
+  readonly http: number;
+  readonly fields: Fields;
+}
+
+/** A request of the service, signed, and its answer, whose signature must hold. */
+export async function ask(url: string, operation: string, body: object, key?: string): Promise<Answered> {
+  const { pathname, origin } = new URL(`${url}/${operation}`);
+  const bytes = Buffer.from(JSON.stringify(body));
+  const signed = signedHeaders({ path: pathname, body: bytes, now: Date.now(), requestId: randomUUID() }, KEY);
+  const number = key ?? ('refundNo' in body ? body.refundNo : 'attemptNo' in body ? body.attemptNo : '');
+  const response = await fetch(origin + pathname, {
+    method: 'POST',
+    headers: { 'content-type': CONTENT_TYPE, [BRIDGE_HEADERS.idempotencyKey]: String(number), ...signed },
+    body: bytes,
+  });
+  const answer = Buffer.from(await response.arrayBuffer());
+  const nonce = signed[BRIDGE_HEADERS.nonce] ?? '';
+  const signature = response.headers.get(BRIDGE_HEADERS.signature) ?? undefined;
+  if (!isSignedResponse(signature, pathname, nonce, answer, KEY)) throw new Error('the answer is not signed');
+  return { http: response.status, fields: readFields(answer) ?? {} };
+}
+
+export function debitOf(attemptNo: string, more: object = {}) {
+  return {
+    appId: 'test',
+    attemptNo,
+    institutionNo: 'GOOD',
+    amountCent: 1990,
+    orderNo: '1001',
+    cycleNo: 1,
+    externalOrderNo: 'order-1',
+    startedAt: Date.now(),
+    ...more,
+  };
+}
+
+export function questionOf(attemptNo: string) {
+  const { institutionNo: _, ...question } = debitOf(attemptNo);
+  return question;
+}
+
+/** Where the service takes notices: refuses with what it is told first. */
+export class NoticeTaker {
+  readonly taken: Fields[] = [];
+  readonly statuses: number[] = [];
+  readonly nonces = new Set<string>();
+  /** What the next ones are answered with. */
+  answers: number[] = [];
+  retryAfter: string | undefined;
+  url = '';
+  readonly #server = http.createServer((request, response) => void this.#take(request, response));
+
+  async start(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/gateway/v1/notices/FAKE`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #take(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    const body = Buffer.concat(await request.toArray());
+    const { headers, url: path = '' } = request;
+    const checked = checkSignature({ path, query: '', headers, body, now: Date.now() }, KEY);
+    const status = checked.trusted ? (this.answers.shift() ?? 200) : 401;
+    this.nonces.add(String(headers[BRIDGE_HEADERS.nonce]));
+    this.statuses.push(status);
+    if (status === 200) this.taken.push(readFields(body) ?? {});
+    response.writeHead(status, this.retryAfter ? { 'retry-after': this.retryAfter } : {}).end();
+  }
+}
+
+/** A clock that a test can put forward. The bridge's requests are signed with the real time. */
+export class TestClock {
+  ahead = 0;
+  now(): number {
+    return Date.now() + this.ahead;
+  }
+}
+
+export interface World {
+  readonly institution: FakeInstitution;
+  readonly taker: NoticeTaker;
+  readonly clock: TestClock;
+  readonly bridge: Bridge;
+  readonly log: () => string;
+  readonly query: (text: string) => Promise<readonly Fields[]>;
+  readonly schema: string;
+  /** Another process of the same bridge. */
+  start(more?: Partial<BridgeOptions>): Promise<Bridge>;
+  /** What the institution's webhook tells. */
+  tell(told: readonly object[], signature?: string): Promise<number>;
+}
+
+export async function startWorld(more: Partial<BridgeOptions> = {}): Promise<World> {
+  const databaseUrl = inject('bookUrl');
+  const schema = `book_${randomBytes(6).toString('hex')}`;
+  const institution = new FakeInstitution();
+  const taker = new NoticeTaker();
+  const clock = new TestClock();
+  await taker.start();
+  let lines = '';
+  const log = pino({ level: 'info' }, { write: (line: string) => void (lines += line) });
+  const running: Bridge[] = [];
+  const start = async (others: Partial<BridgeOptions> = {}) => {
+    const bridge = await startBridge({
+      institution,
+      key: KEY,
+      databaseUrl,
+      schema,
+      pool: 4,
+      serviceNoticeUrl: taker.url,
+      port: 0,
+      monitoringPort: 0,
+      clock,
+      log,
+      idleMs: 20,
+      ...more,
+      ...others,
+    });
+    running.push(bridge);
+    return bridge;
+  };
+  const database = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  onTestFinished(async () => {
+    for (const one of running) await one.stop();
+    await taker.stop();
+    await database.query(`drop schema ${schema} cascade`);
+    await database.end();
+  });
+  const bridge = await start();
+  return {
+    institution,
+    taker,
+    clock,
+    bridge,
+    schema,
+    start,
+    log: () => lines,
+    query: async (text) => (await database.query(text)).rows,
+    async tell(told, signature = 'good') {
+      const headers = { 'x-fake-signature': signature, 'content-type': 'application/json' };
+      const response = await fetch(`${bridge.url}/webhooks`, { method: 'POST', headers, body: JSON.stringify(told) });
+      return response.status;
+    },
+  };
+}
+
+/** Polls for what the bridge does by itself; the limit is for what will never happen. */
+export async function until(what: string, probe: () => Promise<unknown> | unknown, limitMs = 20_000): Promise<void> {
+  const limit = AbortSignal.timeout(limitMs);
+  for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
+    if (await probe()) return;
+    if (limit.aborted) throw new Error(`never happened: ${what}`);
+    await delay(pause);
+  }
+}
