@@ -1,4 +1,4 @@
-import type { Statement } from '@perennial/bridge-kit';
+import type { Clock, Statement } from '@perennial/bridge-kit';
 import { type Gateway, Unknown } from './gateway.js';
 import { toCents } from './money.js';
 import type { Numbers } from './numbers.js';
@@ -22,19 +22,19 @@ export interface Bills {
 }
 
 /** Reads the day's trade bill of the merchant. One reading serves all pages, and goes on when a caller gives up. */
-export function createBills(gateway: Gateway, numbers: Numbers, now: () => number): Bills {
+export function createBills(gateway: Gateway, numbers: Numbers, clock: Clock): Bills {
   const readings = new Map<string, Promise<readonly Line[]>>();
 
   async function read(day: string): Promise<readonly Line[]> {
     const endOfDay = startOfDay(day) + DAY_MS;
-    if (now() < endOfDay) throw new Unknown(`the bill of ${day} is made the next morning`);
+    if (clock.now() < endOfDay) throw new Unknown(`the bill of ${day} is made the next morning`);
     const answer = await gateway.call('alipay.data.dataservice.bill.downloadurl.query', {
       bill_type: 'trade',
       bill_date: day,
     });
     if (answer.outcome === 'done') return readBill(await download(String(answer.fields['bill_download_url'])), numbers);
     const isMissing = /BILL_NOT_EXIST$/i.test(answer.subCode);
-    if (isMissing && now() >= startOfDay(day) + SURELY_MADE_AFTER_MS) return [];
+    if (isMissing && clock.now() >= startOfDay(day) + SURELY_MADE_AFTER_MS) return [];
     throw new Unknown(`there is no bill of ${day} yet: ${answer.subCode} ${answer.words}`);
   }
 

@@ -1,3 +1,4 @@
+import type { Clock } from '@perennial/bridge-kit';
 import { AlipayRequestError, AlipaySdk } from 'alipay-sdk';
 import { formatTime } from './times.js';
 
@@ -9,8 +10,10 @@ export interface GatewaySettings {
   readonly alipayPublicKey: string;
   /** Without `/gateway.do`. */
   readonly endpoint: string;
-  readonly timeoutMs: number;
 }
+
+/** Longer than anybody waits for an answer. */
+const TIMEOUT_MS = 20_000;
 
 /** What Alipay said, once its signature holds. */
 export interface Answer {
@@ -23,6 +26,7 @@ export interface Answer {
 }
 
 export interface Gateway {
+  /** Goes on when its caller has given up: the kit writes down what is answered late. */
   call(method: string, content: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Answer>;
   /** Whether a notice has Alipay's signature. */
   isSigned(notice: Readonly<Record<string, string>>): boolean;
@@ -33,14 +37,14 @@ export class Unknown extends Error {
   override readonly name = 'Unknown';
 }
 
-export function createGateway(settings: GatewaySettings, now: () => number, notifyUrl: string | undefined): Gateway {
+export function createGateway(settings: GatewaySettings, clock: Clock, notifyUrl: string | undefined): Gateway {
   const sdk = new AlipaySdk({
     appId: settings.appId,
     privateKey: settings.privateKey,
     keyType: 'PKCS8',
     alipayPublicKey: settings.alipayPublicKey,
     gateway: `${settings.endpoint}/gateway.do`,
-    timeout: settings.timeoutMs,
+    timeout: TIMEOUT_MS,
     // Fields are called as in Alipay's pages.
     camelcase: false,
   });
@@ -49,12 +53,16 @@ export function createGateway(settings: GatewaySettings, now: () => number, noti
     async call(method, content, signal) {
       signal?.throwIfAborted();
       // The SDK takes the zone of the machine for its timestamp, Alipay wants its own.
-      const request = { timestamp: formatTime(now()), ...(notifyUrl ? { notifyUrl } : {}), bizContent: { ...content } };
+      const request = {
+        timestamp: formatTime(clock.now()),
+        ...(notifyUrl ? { notifyUrl } : {}),
+        bizContent: { ...content },
+      };
       // When a connection breaks, the SDK sends the request once more by itself: every number is good for one payment alone.
       const asked = sdk.exec(method, request, { validateSign: true }).catch((error: unknown) => {
         throw new Unknown(`${method}: ${explain(error)}`);
       });
-      return toAnswer(method, await unlessAborted(asked, signal));
+      return toAnswer(method, await asked);
     },
     isSigned(notice) {
       // The SDK would take the weaker RSA too, if the notice says so.
@@ -89,13 +97,4 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   const text = error instanceof AlipayRequestError ? error.message.split(", validateStr: '")[0] : error.message;
   return (text ?? '').slice(0, 200);
-}
-
-export function unlessAborted<T>(asked: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return asked;
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Unknown('the time is over'));
-    signal.addEventListener('abort', giveUp, { once: true });
-    asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
-  });
 }

@@ -1,7 +1,15 @@
-import type { DebitOutcome, Institution, NotFound, RefundOutcome } from '@perennial/bridge-kit';
+import {
+  BadMessage,
+  type Clock,
+  type DebitOutcome,
+  type Institution,
+  type NotFound,
+  type RefundOutcome,
+  systemClock,
+} from '@perennial/bridge-kit';
 import { createBills } from './bill.js';
 import { ALREADY_UNSIGNED, ASK_WHAT_BECAME, toDecline, toRefusal } from './declines.js';
-import { createGateway, type GatewaySettings, Unknown, unlessAborted } from './gateway.js';
+import { createGateway, type GatewaySettings, Unknown } from './gateway.js';
 import { toCents, toYuan } from './money.js';
 import { toOutcome, toTold } from './notices.js';
 import { createNumbers } from './numbers.js';
@@ -11,11 +19,10 @@ export interface AlipayOptions extends GatewaySettings {
   /** What the user reads in Alipay. */
   readonly subject: string;
   /** Letters, digits and underscores before every number, for a merchant who has other trades too. */
-  readonly numberPrefix?: string;
+  readonly numberPrefix?: string | undefined;
   /** Where Alipay sends its notices: the public address of this bridge's webhooks. */
-  readonly notifyUrl?: string;
-  /** Injected by tests. */
-  readonly now?: () => number;
+  readonly notifyUrl?: string | undefined;
+  readonly clock?: Clock;
 }
 
 const PAGE_LINES = 1000;
@@ -25,10 +32,10 @@ const NOTICE_TAKEN = { status: 200, contentType: 'text/plain', body: 'success' }
 
 /** Periodic debits (周期扣款) on agreements that were signed elsewhere and are shared by their `agreement_no`. */
 export function createAlipayInstitution(options: AlipayOptions): Institution {
-  const { subject, numberPrefix = '', notifyUrl, now = Date.now } = options;
-  const gateway = createGateway(options, now, notifyUrl);
+  const { subject, numberPrefix = '', notifyUrl, clock = systemClock } = options;
+  const gateway = createGateway(options, clock, notifyUrl);
   const numbers = createNumbers(numberPrefix, subject);
-  const bills = createBills(gateway, numbers, now);
+  const bills = createBills(gateway, numbers, clock);
 
   async function findTrade(attemptNo: string, signal: AbortSignal): Promise<DebitOutcome | NotFound> {
     const { outTradeNo } = numbers.toTrade(attemptNo);
@@ -58,7 +65,12 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
     if (status === undefined || status === '') return { status: 'NOT_FOUND' };
     const amountCent = toCents(amount);
     if (status !== 'REFUND_SUCCESS' || !amountCent || typeof institutionRef !== 'string') return { status: 'PENDING' };
-    return { status: 'SUCCESS', amountCent, refundedAt: readTime(fields['gmt_refund_pay']) ?? now(), institutionRef };
+    return {
+      status: 'SUCCESS',
+      amountCent,
+      refundedAt: readTime(fields['gmt_refund_pay']) ?? clock.now(),
+      institutionRef,
+    };
   }
 
   return {
@@ -121,11 +133,10 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
       return { status: 'REFUSED', reason: `${words} (${subCode})` };
     },
 
-    async statement(day, cursor, signal) {
-      signal.throwIfAborted();
+    async statement(day, cursor) {
       const from = cursor === undefined ? 0 : Number(cursor);
-      if (!Number.isSafeInteger(from) || from < 0) throw new RangeError('the cursor is not one of this statement');
-      const lines = await unlessAborted(bills.readLines(day), signal);
+      if (!Number.isSafeInteger(from) || from < 0) throw new BadMessage('the cursor is not one of this statement');
+      const lines = await bills.readLines(day);
       const next = from + PAGE_LINES;
       return { lines: lines.slice(from, next), nextCursor: next < lines.length ? String(next) : undefined };
     },

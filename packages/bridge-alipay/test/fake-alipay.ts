@@ -72,6 +72,8 @@ const unknown: Answer = { code: '20000', msg: 'Service Currently Unavailable', s
 export interface FakeAlipayOptions {
   /** When it books: by default now. */
   readonly now?: () => number;
+  /** What its callers believe the time to be. */
+  readonly callersNow?: () => number;
 }
 
 export class FakeAlipay {
@@ -87,12 +89,14 @@ export class FakeAlipay {
     this.#serve(request, response).catch(() => response.destroy());
   });
   readonly #now: () => number;
+  readonly #callersNow: () => number;
   #count = 0;
   #billsMissing = false;
   url = '';
 
-  constructor({ now = Date.now }: FakeAlipayOptions = {}) {
+  constructor({ now = Date.now, callersNow = Date.now }: FakeAlipayOptions = {}) {
     this.#now = now;
+    this.#callersNow = callersNow;
   }
 
   async start(): Promise<this> {
@@ -200,7 +204,7 @@ export class FakeAlipay {
     for await (const chunk of request) chunks.push(chunk);
     const params = Object.fromEntries([...url.searchParams, ...new URLSearchParams(Buffer.concat(chunks).toString())]);
     const method = params['method'] ?? '';
-    const refused = refuseRequest(params);
+    const refused = refuseRequest(params, this.#callersNow());
     const content: Content = JSON.parse(params['biz_content'] ?? '{}');
     if (!refused) this.called.push({ method, content });
     const answer = refused ?? this.#answer(method, content, params['notify_url'] ?? null);
@@ -444,11 +448,11 @@ const signTextOf = (fields: Readonly<Record<string, string>>) =>
     .join('&');
 
 /** https://opendocs.alipay.com/common/02kf5q: every parameter but sign, sorted, RSA2; the time is Beijing's. */
-function refuseRequest({ sign = '', ...params }: Readonly<Record<string, string>>): Answer | undefined {
+function refuseRequest({ sign = '', ...params }: Readonly<Record<string, string>>, now: number): Answer | undefined {
   const isSigned = createVerify('RSA-SHA256').update(signTextOf(params)).verify(app.publicKey, sign, 'base64');
   const refuse = (subCode: string) => ({ code: '40002', msg: 'Invalid Arguments', sub_code: subCode });
   if (!isSigned) return refuse('isv.invalid-signature');
   if (params['app_id'] !== APP_ID) return refuse('isv.invalid-app-id');
   const sentAt = Date.parse(`${params['timestamp']?.replace(' ', 'T')}+08:00`);
-  return Math.abs(Date.now() - sentAt) < 600_000 ? undefined : refuse('isv.invalid-timestamp');
+  return Math.abs(now - sentAt) < 600_000 ? undefined : refuse('isv.invalid-timestamp');
 }

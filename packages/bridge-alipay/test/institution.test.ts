@@ -21,13 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => fake.stop());
 
-function createInstitution(more: { readonly numberPrefix?: string; readonly now?: () => number } = {}): Institution {
+function createInstitution(
+  more: { readonly numberPrefix?: string; readonly clock?: { now(): number } } = {},
+): Institution {
   return createAlipayInstitution({
     appId: APP_ID,
     privateKey: readPrivateKey(APP_PRIVATE_KEY),
     alipayPublicKey: readPublicKey(ALIPAY_PUBLIC_KEY),
     endpoint: fake.url,
-    timeoutMs: 5000,
     subject: 'A year of films',
     notifyUrl: 'https://bridge.example/webhooks',
     ...more,
@@ -156,7 +157,6 @@ describe('debits', () => {
       privateKey: readPrivateKey(APP_PRIVATE_KEY),
       alipayPublicKey: ALIPAY_PUBLIC_KEY,
       endpoint: fake.url,
-      timeoutMs: 5000,
       subject: 'Films',
     });
     await expect(wrong.debit(debitOf('AGREED'), signal)).rejects.toThrow(/isv.invalid-app-id/);
