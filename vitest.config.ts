@@ -62,6 +62,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'bridge-alipay',
+          root: 'packages/bridge-alipay',
+          include: ['test/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           name: 'sdk',
           root: 'packages/sdk',
           include: ['test/**/*.test.ts'],

@@ -91,6 +91,7 @@ export type Benefits = Static<typeof schemas.setup.benefits>;
 export type CodesAnswer = Static<typeof schemas.setup.codesAnswer>;
 export type ChannelRequest = Static<typeof schemas.setup.channelRequest>;
 export type ChannelChange = Static<typeof schemas.setup.channelChange>;
+export type ChannelAuthorized = Static<typeof schemas.setup.channelAuthorized>;
 export type ChannelChanged = Static<typeof schemas.setup.channelChanged>;
 export type CredentialsRequest = Static<typeof schemas.setup.credentialsRequest>;
 export type ProductRequest = Static<typeof schemas.setup.productRequest>;

@@ -161,6 +161,38 @@ describe('an authorization', () => {
     expect((await support.put(`${path}/products/SILVER`)).status).toBe(403);
     expect((await support.delete(`${path}/products/SILVER`)).status).toBe(403);
   });
+
+  it('of a product for Alipay says what Alipay asks of its periods, once, whichever of the two comes first', async () => {
+    const path = '/channels/test_periods';
+    await admin.post('/channels', { name: 'Periods', appId: 'test_periods' });
+    const products = [
+      { productCode: 'DAILY', periodType: 'DAY', period: 6 },
+      { productCode: 'WEEKLY', periodType: 'DAY', period: 7 },
+      { productCode: 'MONTHLY', periodType: 'MONTH', period: 1 },
+      { productCode: 'COLLECTED', periodType: 'MONTH', period: 1, settlementModes: ['CHANNEL_COLLECT'] },
+    ];
+    for (const product of products) await admin.post('/products', { ...PRODUCT, ...product });
+    const bank = { gateway: 'sandbox', displayName: 'Pay', supportedBanks: ['*'] };
+    for (const code of ['ALIPAY_2', 'OTHERPAY']) await admin.post('/payment-channels', { ...bank, code });
+    const warned = (reply: { readonly body: { readonly warnings: readonly Record<string, string>[] } }) =>
+      reply.body.warnings.map((one) => `${one['productCode']} ${one['paymentChannelCode']} ${one['rule']}`);
+
+    const daily = ['days-too-few', 'once-a-cycle', 'single-amount'].map((rule) => `DAILY ALIPAY_2 ${rule}`);
+    for (const code of ['DAILY', 'COLLECTED']) expect(warned(await admin.put(`${path}/products/${code}`))).toEqual([]);
+    expect(warned(await admin.put(`${path}/payment-channels/OTHERPAY`, {}))).toEqual([]);
+    expect(warned(await admin.put(`${path}/payment-channels/ALIPAY_2`, {}))).toEqual(daily);
+    expect(warned(await admin.put(`${path}/payment-channels/ALIPAY_2`, { shareEnabled: true }))).toEqual([]);
+    expect(warned(await admin.put(`${path}/products/WEEKLY`))).toEqual([
+      'WEEKLY ALIPAY_2 once-a-cycle',
+      'WEEKLY ALIPAY_2 single-amount',
+    ]);
+    expect(warned(await admin.put(`${path}/products/MONTHLY`))).toEqual([
+      'MONTHLY ALIPAY_2 days-of-month',
+      'MONTHLY ALIPAY_2 once-a-cycle',
+      'MONTHLY ALIPAY_2 single-amount',
+    ]);
+    expect(warned(await admin.put(`${path}/products/MONTHLY`))).toEqual([]);
+  });
 });
 
 describe('a product', () => {
@@ -181,7 +213,7 @@ describe('a product', () => {
       ...{ productCode: 'GOLD_2027', amountCent: 2990, totalCycles: 24, benefits: [], version: 3, versionOf: 'GOLD' },
     });
     expect((await viewer.get('/products/GOLD')).body).toMatchObject({ ...PRODUCT, channels: ['test_partner'] });
-    expect((await viewer.get('/products')).body.products).toHaveLength(4);
+    expect((await viewer.get('/products')).body.products).toHaveLength(8);
     expect((await viewer.get('/products/NONE')).status).toBe(404);
     expect((await admin.post('/products/NONE/versions', {})).status).toBe(404);
     expect((await support.post('/products/GOLD/versions', {})).status).toBe(403);

@@ -1,10 +1,10 @@
-import { Button, Select, Switch } from '@mantine/core';
+import { Alert, Button, Select, Switch } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { places } from '../../address/places.ts';
 import { paymentChannelsQuery, productsQuery } from '../../api/catalog.ts';
 import { api, part } from '../../api/client.ts';
-import type { ChannelChanged } from '../../api/types.ts';
+import type { ChannelAuthorized, ChannelChanged } from '../../api/types.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
@@ -34,13 +34,16 @@ function useAuthorization(appId: string) {
   };
   const give = useMutation({
     mutationFn: ({ kind, code, flags }: { readonly kind: Kind; readonly code: string; readonly flags?: Flags }) =>
-      api.put<ChannelChanged>(pathOf(kind, code), flags),
+      api.put<ChannelAuthorized>(pathOf(kind, code), flags),
     onSuccess,
   });
   const withdraw = useMutation({
     mutationFn: ({ kind, code }: { readonly kind: Kind; readonly code: string }) =>
       api.delete<ChannelChanged>(pathOf(kind, code)),
-    onSuccess,
+    onSuccess: (changed) => {
+      give.reset();
+      onSuccess(changed);
+    },
   });
   return { give, withdraw };
 }
@@ -143,6 +146,7 @@ export function AuthorizationsTab({ channel }: ChannelTabProps) {
         ) : null}
       </Section>
       <FormProblem error={give.error} />
+      <Warnings warnings={give.data?.warnings ?? []} />
       {asked ? (
         <ConfirmDialog
           isOpen
@@ -156,6 +160,34 @@ export function AuthorizationsTab({ channel }: ChannelTabProps) {
         </ConfirmDialog>
       ) : null}
     </>
+  );
+}
+
+type Warning = ChannelAuthorized['warnings'][number];
+const RULE_TEXTS = {
+  'days-too-few': 'alipayDaysTooFew',
+  'days-of-month': 'alipayDaysOfMonth',
+  'once-a-cycle': 'alipayOnceACycle',
+  'single-amount': 'alipaySingleAmount',
+} as const satisfies Record<Warning['rule'], string>;
+
+/** What the institution asks of the product that was just authorized, or of its agreements. */
+function Warnings({ warnings }: { readonly warnings: readonly Warning[] }) {
+  const t = useTexts();
+  if (warnings.length === 0) return null;
+  return (
+    <Alert color="yellow" title={t('warnings')}>
+      <ul className={styles.warnings}>
+        {warnings.map(({ rule, productCode, paymentChannelCode }) => (
+          <li key={`${productCode} ${paymentChannelCode} ${rule}`}>
+            <span className="mono">
+              {productCode} · {paymentChannelCode}
+            </span>{' '}
+            {t(RULE_TEXTS[rule])}
+          </li>
+        ))}
+      </ul>
+    </Alert>
   );
 }
 

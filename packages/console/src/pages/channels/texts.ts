@@ -150,4 +150,21 @@ export const useTexts = dictionary({
   noProducts: ['It may sell nothing yet', '尚未授权产品'],
   noPaymentChannels: ['It may use none yet', '尚未授权支付通道'],
   setDefault: ['Make it the default', '设为默认'],
+  warnings: ['It is authorized. Alipay asks this of it:', '已授权。支付宝对此有如下要求：'],
+  alipayDaysTooFew: [
+    'No agreement can be signed for periods of fewer than 7 days: no debit of this product can succeed.',
+    '按天签约的周期不得少于 7 天，该产品无法扣款成功。',
+  ],
+  alipayDaysOfMonth: [
+    'By the month, debits are made on days 1 to 28 alone: an order that is made on day 29, 30 or 31 falls due on a day that is refused.',
+    '按月扣款仅限每月 1 至 28 日；29、30、31 日下单的订单将在被拒绝的日期到期。',
+  ],
+  alipayOnceACycle: [
+    'One debit can succeed in each cycle of the agreement: it must be signed with the period of this product, and no other product can be paid by it.',
+    '协议的每个周期仅能成功扣款一次：签约周期须与该产品一致，且不可用于支付其他产品。',
+  ],
+  alipaySingleAmount: [
+    'No more than single_amount of the agreement is debited: it must be signed with at least the price of this product.',
+    '单次扣款不得超过协议的 single_amount：签约金额不得低于该产品价格。',
+  ],
 });

@@ -16,6 +16,7 @@ import {
   showPaymentChannel,
   updatePaymentChannel,
 } from '../../operator/provisioning/payment-channels.js';
+import type { Authorized } from '../../operator/provisioning/period-rules.js';
 import { requirePicture } from '../../operator/provisioning/pictures.js';
 import { setPresentation } from '../../operator/provisioning/presentations.js';
 import {
@@ -148,9 +149,9 @@ const channelsOperations: readonly Operation[] = [
     path: '/channels/{appId}/products/{code}',
     role: 'admin',
     summary: 'Let a channel sell a product',
-    answer: schemas.channelChanged,
+    answer: schemas.channelAuthorized,
     run: async ({ operator }, { path: { appId = '', code: productCode = '' } }) =>
-      toChannelChanged(await authorizeProduct(operator, { appId, productCode })),
+      toChannelAuthorized(await authorizeProduct(operator, { appId, productCode })),
   }),
   operation({
     method: 'DELETE',
@@ -167,9 +168,9 @@ const channelsOperations: readonly Operation[] = [
     role: 'admin',
     summary: 'Let a channel use a payment channel, or change how',
     body: schemas.authorizationRequest,
-    answer: schemas.channelChanged,
+    answer: schemas.channelAuthorized,
     run: async ({ operator }, { path: { appId = '', code = '' }, body }) =>
-      toChannelChanged(await authorizePaymentChannel(operator, { appId, code, ...body })),
+      toChannelAuthorized(await authorizePaymentChannel(operator, { appId, code, ...body })),
   }),
   operation({
     method: 'DELETE',
@@ -184,6 +185,10 @@ const channelsOperations: readonly Operation[] = [
 
 function toChannelChanged({ changed, ...channel }: Changed<ChannelView>) {
   return { channel, changed };
+}
+
+function toChannelAuthorized({ warnings, ...changed }: Authorized) {
+  return { ...toChannelChanged(changed), warnings };
 }
 
 const withTones = (branding: BrandingView) => ({

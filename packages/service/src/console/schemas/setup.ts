@@ -1,4 +1,5 @@
 import { encryptionVersions, eventTypes, periodTypes, settlementModes, Type } from '@perennial/wire';
+import { PERIOD_RULES } from '../../operator/provisioning/period-rules.js';
 import { TONES } from '../../redeem/brand/tones.js';
 import { cents, changed, count, oneOf, text, textOrNull, time, timeOrNull } from './parts.js';
 
@@ -44,6 +45,14 @@ export const channel = Type.Object({
 });
 export const channels = Type.Object({ channels: Type.Array(channel) });
 export const channelChanged = Type.Object({ channel, changed });
+/** With what its operator should know: rules of the institution that the product, or its agreements, must keep. */
+export const channelAuthorized = Type.Object({
+  channel,
+  changed,
+  warnings: Type.Array(
+    Type.Object({ rule: oneOf(...PERIOD_RULES), productCode: Type.String(), paymentChannelCode: Type.String() }),
+  ),
+});
 
 const credentials = { appSecret: Type.String(), aesKey: Type.String(), callbackSecret: Type.String() };
 export const channelRequest = Type.Object({

@@ -8,6 +8,7 @@ import {
 import { type Changed, inTransaction, type Operator } from '../operator.js';
 import { changeChannel } from './channel-change.js';
 import { requireLockedPaymentChannel } from './payment-channels.js';
+import { type Authorized, findPeriodWarnings } from './period-rules.js';
 
 export interface AuthorizePaymentChannelInput {
   readonly appId: string;
@@ -22,11 +23,13 @@ export interface AuthorizePaymentChannelInput {
 export async function authorizePaymentChannel(
   operator: Operator,
   { appId, code, ...flags }: AuthorizePaymentChannelInput,
-): Promise<Changed<ChannelView>> {
+): Promise<Authorized> {
   return inTransaction(operator, async (outer, joined) => {
     await requireLockedPaymentChannel(outer, code, 'share');
-    return changeChannel(joined, appId, 'channel.authorize-payment-channel', async (tx, { channelId }) => {
+    let isNew = false;
+    const view = await changeChannel(joined, appId, 'channel.authorize-payment-channel', async (tx, { channelId }) => {
       const former = await findPaymentChannelAuthorization(tx, channelId, code);
+      isNew = former === undefined;
       const isDefault = flags.isDefault ?? former?.isDefault ?? false;
       const shareEnabled = flags.shareEnabled ?? former?.shareEnabled ?? false;
       if (former && former.isDefault === isDefault && former.shareEnabled === shareEnabled) return undefined;
@@ -34,6 +37,7 @@ export async function authorizePaymentChannel(
       await storePaymentChannelAuthorization(tx, channelId, code, { isDefault, shareEnabled });
       return { code, isDefault, shareEnabled, former: former ?? null, formerDefault: formerDefault ?? null };
     });
+    return { ...view, warnings: isNew ? await findPeriodWarnings(outer, view, { paymentChannelCode: code }) : [] };
   });
 }
 

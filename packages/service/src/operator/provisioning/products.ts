@@ -28,6 +28,7 @@ import {
   requireUnique,
 } from '../rules.js';
 import { changeChannel } from './channel-change.js';
+import { type Authorized, findPeriodWarnings } from './period-rules.js';
 
 export interface CreateProductInput {
   readonly productCode: string;
@@ -110,10 +111,13 @@ export interface ProductAuthorizationInput {
 export async function authorizeProduct(
   operator: Operator,
   { appId, productCode }: ProductAuthorizationInput,
-): Promise<Changed<ChannelView>> {
-  return changeChannel(operator, appId, 'channel.authorize-product', async (tx, { channelId }) => {
-    if (!(await hasProduct(tx, productCode))) throw createNotFound('product', productCode);
-    return (await insertProductAuthorization(tx, channelId, productCode)) ? { productCode } : undefined;
+): Promise<Authorized> {
+  return inTransaction(operator, async (outer, joined) => {
+    const view = await changeChannel(joined, appId, 'channel.authorize-product', async (tx, { channelId }) => {
+      if (!(await hasProduct(tx, productCode))) throw createNotFound('product', productCode);
+      return (await insertProductAuthorization(tx, channelId, productCode)) ? { productCode } : undefined;
+    });
+    return { ...view, warnings: view.changed ? await findPeriodWarnings(outer, view, { productCode }) : [] };
   });
 }
 

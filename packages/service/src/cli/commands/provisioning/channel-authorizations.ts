@@ -3,8 +3,10 @@ import {
   authorizePaymentChannel,
   withdrawPaymentChannel,
 } from '../../../operator/provisioning/payment-channel-authorizations.js';
+import { type PeriodWarning, periodWarningText } from '../../../operator/provisioning/period-rules.js';
 import { authorizeProduct, withdrawProduct } from '../../../operator/provisioning/products.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { type SafeText, safeLines } from '../../frame/safe-text.js';
 
 export function addChannelAuthorizationCommands(channel: Command, { perform }: CommandLine): void {
   addCommand(channel, 'authorize-product <app-id> <product-code>', 'let a channel sell a product', [
@@ -13,7 +15,8 @@ export function addChannelAuthorizationCommands(channel: Command, { perform }: C
     await perform(
       options,
       (operator) => authorizeProduct(operator, { appId, productCode }),
-      ({ changed }) => `${appId} ${changed ? 'may now sell' : 'already had'} ${productCode}`,
+      ({ changed, warnings }) =>
+        withWarnings(`${appId} ${changed ? 'may now sell' : 'already had'} ${productCode}`, warnings),
     );
   });
 
@@ -48,10 +51,10 @@ export function addChannelAuthorizationCommands(channel: Command, { perform }: C
       await perform(
         options,
         (operator) => authorizePaymentChannel(operator, { appId, code, ...flags }),
-        ({ changed, paymentChannels }) => {
+        ({ changed, paymentChannels, warnings }) => {
           const now = paymentChannels.find((one) => one.code === code);
           const words = `default ${now?.isDefault ? 'yes' : 'no'}, share ${now?.shareEnabled ? 'yes' : 'no'}`;
-          return `${appId} ${changed ? 'may now use' : 'already had'} ${code} (${words})`;
+          return withWarnings(`${appId} ${changed ? 'may now use' : 'already had'} ${code} (${words})`, warnings);
         },
       );
     });
@@ -66,6 +69,9 @@ export function addChannelAuthorizationCommands(channel: Command, { perform }: C
     );
   });
 }
+
+const withWarnings = (done: string, warnings: readonly PeriodWarning[]): SafeText =>
+  safeLines([done, ...warnings.map(periodWarningText)]);
 
 interface FlagOptions extends JsonOption {
   readonly default?: boolean;

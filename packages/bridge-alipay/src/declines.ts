@@ -1,0 +1,98 @@
+import type { DebitResult } from '@perennial/bridge-kit';
+
+type Decline = Extract<DebitResult, { readonly status: 'DECLINED' }>['decline'];
+
+/**
+ * What `sub_code` of a 40004 to alipay.trade.pay means here. The codes and their meaning: https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay,
+ * "业务错误码" of alipay.trade.pay; those of periodic debits there too (ACQ.CYCLE_PAY_…, ACQ.AGREEMENT_…).
+ */
+const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
+  // The user can do something about it, or time does.
+  'ACQ.BUYER_BALANCE_NOT_ENOUGH': ['RETRYABLE', 'the balance is not enough'],
+  'ACQ.BUYER_BANKCARD_BALANCE_NOT_ENOUGH': ['RETRYABLE', 'the balance of the bank card is not enough'],
+  'ACQ.NO_PAYMENT_INSTRUMENTS_AVAILABLE': ['RETRYABLE', 'the user has no means of payment that can be used'],
+  'ACQ.ERROR_BALANCE_PAYMENT_DISABLE': ['RETRYABLE', 'the user has switched off payments from the balance'],
+  'ACQ.MOBILE_PAYMENT_SWITCH_OFF': ['RETRYABLE', 'the user has switched off mobile payments'],
+  'ACQ.BUYER_PAYMENT_AMOUNT_DAY_LIMIT_ERROR': ['RETRYABLE', 'the user’s limit for a day is reached'],
+  'ACQ.BUYER_PAYMENT_AMOUNT_MONTH_LIMIT_ERROR': ['RETRYABLE', 'the user’s limit for a month is reached'],
+  'ACQ.PAYMENT_FAIL': ['RETRYABLE', 'the payment failed'],
+  'ACQ.PAYMENT_REQUEST_HAS_RISK': ['RETRYABLE', 'Alipay sees a risk in this payment'],
+  'ACQ.ENTERPRISE_PAY_BIZ_ERROR': ['RETRYABLE', 'the enterprise that pays did not agree'],
+  // A debit that comes outside its window: a retry within the cycle can fall into it.
+  'ACQ.CYCLE_PAY_DATE_NOT_MATCH': [
+    'RETRYABLE',
+    'today is not a day on which the agreement allows a debit, or this cycle was paid already',
+  ],
+  // The merchant's own matters: they hold up everybody, and end when somebody has put them right.
+  'ACQ.BEYOND_PAY_RESTRICTION': ['RETRYABLE', 'the merchant’s limit is reached'],
+  'ACQ.BEYOND_PER_RECEIPT_RESTRICTION': ['RETRYABLE', 'the merchant’s limit for a month is reached'],
+  'ACQ.BEYOND_PER_RECEIPT_DAY_RESTRICTION': ['RETRYABLE', 'the merchant’s limit for a day is reached'],
+  'ACQ.MERCHANT_PERM_RECEIPT_DAY_LIMIT': ['RETRYABLE', 'the merchant’s limit for a day is reached'],
+  'ACQ.MERCHANT_PERM_RECEIPT_SUSPEND_LIMIT': ['RETRYABLE', 'the merchant may take no payments for the time being'],
+  'ACQ.MERCHANT_STATUS_NOT_NORMAL': ['RETRYABLE', 'the merchant has to be activated again'],
+  'ACQ.SELLER_BEEN_BLOCKED': ['RETRYABLE', 'the merchant’s account is frozen'],
+  'ACQ.MERCHANT_AGREEMENT_INVALID': ['RETRYABLE', 'the merchant’s contract with Alipay has ended'],
+  'ACQ.MERCHANT_AGREEMENT_NOT_EXIST': ['RETRYABLE', 'the merchant has no contract for periodic debits'],
+  'ACQ.ACCESS_FORBIDDEN': ['RETRYABLE', 'the merchant has no contract for periodic debits'],
+  'ACQ.PARTNER_ERROR': ['RETRYABLE', 'the app id is not right'],
+  // The same debit cannot succeed in this period.
+  'ACQ.CYCLE_PAY_SINGLE_FEE_EXCEED': ['FINAL', 'the amount is more than single_amount of the agreement'],
+  'ACQ.TOTAL_FEE_EXCEED': ['FINAL', 'the amount is more than Alipay takes'],
+  'ACQ.PRODUCT_AMOUNT_LIMIT_ERROR': ['FINAL', 'the amount is more than the product allows'],
+  'ACQ.BEYOND_PER_RECEIPT_SINGLE_RESTRICTION': ['FINAL', 'the amount is more than the merchant may take at once'],
+  'ACQ.MERCHANT_PERM_RECEIPT_SINGLE_LIMIT': ['FINAL', 'the amount is more than the merchant may take at once'],
+  'ACQ.RESTRICTED_MERCHANT_INDUSTRY': ['FINAL', 'the amount is more than the merchant’s trade allows'],
+  'ACQ.BUYER_SELLER_EQUAL': ['FINAL', 'the user is the merchant'],
+  'ACQ.BUYER_ENABLE_STATUS_FORBID': ['FINAL', 'the user’s account may not pay'],
+  'ACQ.ERROR_BUYER_CERTIFY_LEVEL_LIMIT': ['FINAL', 'the user has not proved who they are'],
+  'ACQ.NOT_CERTIFIED_USER': ['FINAL', 'the user has not proved who they are'],
+  'ACQ.EXIST_FORBIDDEN_WORD': ['FINAL', 'the subject has a word that Alipay forbids'],
+  'ACQ.INVALID_PARAMETER': ['FINAL', 'Alipay does not take a field of the debit'],
+  // Nothing can be debited on it ever again.
+  'ACQ.AGREEMENT_NOT_EXIST': ['AGREEMENT_INVALID', 'the agreement does not exist or was ended'],
+  'ACQ.AGREEMENT_INVALID': ['AGREEMENT_INVALID', 'the agreement has ended'],
+  'ACQ.AGREEMENT_STATUS_NOT_NORMAL': ['AGREEMENT_INVALID', 'the agreement is not in force'],
+  'ACQ.AGREEMENT_ERROR': ['AGREEMENT_INVALID', 'the agreement is not right'],
+  'ACQ.CYCLE_PAY_TOTAL_FEE_EXCEED': ['AGREEMENT_INVALID', 'the total_amount of the agreement is used up'],
+  'ACQ.CYCLE_PAY_TOTAL_TIMES_EXCEED': ['AGREEMENT_INVALID', 'the total_payments of the agreement are used up'],
+  'ACQ.BUYER_NOT_EXIST': ['AGREEMENT_INVALID', 'the user has no account any more'],
+};
+
+/** A failure that is not in the table is certain too, and is tried again, because that costs least. */
+export function toDecline(subCode: string, words: string): Extract<DebitResult, { readonly status: 'DECLINED' }> {
+  const [decline, meaning] = DEBIT_CODES[subCode] ?? ['RETRYABLE', words];
+  return { status: 'DECLINED', decline, reason: `${meaning} (${subCode})` };
+}
+
+/** The number was used before: what became of it is asked for. */
+export const ASK_WHAT_BECAME: ReadonlySet<string> = new Set([
+  'ACQ.TRADE_HAS_SUCCESS',
+  'ACQ.TRADE_HAS_CLOSE',
+  'ACQ.TRADE_STATUS_ERROR',
+  'ACQ.CONTEXT_INCONSISTENT',
+  'ACQ.TRADE_BUYER_NOT_MATCH',
+]);
+
+/** Of alipay.trade.refund, https://opendocs.alipay.com/open/6c0cdd7d_alipay.trade.refund; one that is not listed is told in Alipay's words. */
+const REFUND_CODES: Readonly<Record<string, string>> = {
+  'ACQ.TRADE_NOT_EXIST': 'there is no such debit',
+  'ACQ.REFUND_AMT_NOT_EQUAL_TOTAL': 'the amount is more than was debited',
+  'ACQ.REASON_TRADE_REFUND_FEE_ERR': 'the amount is more than is left of the debit',
+  'ACQ.REFUND_FEE_ERROR': 'the amount is not right',
+  'ACQ.SELLER_BALANCE_NOT_ENOUGH': 'the merchant’s balance is not enough: top it up and refund again',
+  'ACQ.TRADE_HAS_FINISHED': 'the time for refunds is over',
+  'ACQ.TRADE_NOT_ALLOW_REFUND': 'this debit cannot be refunded',
+  'ACQ.TRADE_STATUS_ERROR': 'the debit has not succeeded, or all of it was refunded',
+  'ACQ.REASON_TRADE_BEEN_FREEZEN': 'the debit is frozen: ask Alipay',
+  'ACQ.NOT_ALLOW_PARTIAL_REFUND': 'this debit can only be refunded as a whole',
+};
+
+export const toRefusal = (subCode: string, words: string): string => `${REFUND_CODES[subCode] ?? words} (${subCode})`;
+
+/** The agreement is ended, whoever did it: https://docs.open.alipay.com/api_2/alipay.user.agreement.unsign. */
+export const ALREADY_UNSIGNED: ReadonlySet<string> = new Set([
+  'USER_AGREEMENT_NOT_EXIST',
+  'AGREEMENT_HAS_UNSIGNED',
+  'ACQ.AGREEMENT_NOT_EXIST',
+  'ACQ.USER_AGREEMENT_NOT_EXIST',
+]);

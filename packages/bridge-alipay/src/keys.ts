@@ -1,0 +1,38 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+
+/**
+ * Keys as Alipay's own tools write them: PEM, or the base64 of one on a single line, PKCS #8 or PKCS #1. The SDK wants to be told
+ * which; here they are made one. What is wrong with a key is said without quoting it.
+ */
+export function readPrivateKey(text: string): string {
+  const key = firstThatReads([
+    () => createPrivateKey(text),
+    () => createPrivateKey({ key: toDer(text), format: 'der', type: 'pkcs8' }),
+    () => createPrivateKey({ key: toDer(text), format: 'der', type: 'pkcs1' }),
+  ]);
+  if (key?.asymmetricKeyType !== 'rsa') throw new Error('it is no RSA private key, neither PEM nor base64');
+  return key.export({ format: 'pem', type: 'pkcs8' }).toString();
+}
+
+export function readPublicKey(text: string): string {
+  if (/PRIVATE KEY/.test(text)) throw new Error('it is a private key: Alipay’s public key is wanted');
+  const key = firstThatReads([
+    () => createPublicKey(text),
+    () => createPublicKey({ key: toDer(text), format: 'der', type: 'spki' }),
+  ]);
+  if (key?.asymmetricKeyType !== 'rsa') throw new Error('it is no RSA public key, neither PEM nor base64');
+  return key.export({ format: 'pem', type: 'spki' }).toString();
+}
+
+const toDer = (text: string) => Buffer.from(text.replace(/\s/g, ''), 'base64');
+
+function firstThatReads(readers: readonly (() => KeyObject)[]): KeyObject | undefined {
+  for (const read of readers) {
+    try {
+      return read();
+    } catch {
+      // The next one may.
+    }
+  }
+  return undefined;
+}

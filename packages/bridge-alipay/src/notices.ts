@@ -1,0 +1,41 @@
+import type { DebitOutcome, Told } from '@perennial/bridge-kit';
+import { toCents } from './money.js';
+import type { Numbers } from './numbers.js';
+import { readTime } from './times.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/**
+ * A trade as a question, a notice or the answer to a debit has it (https://docs.open.alipay.com/api_1/alipay.trade.query;
+ * https://developer.aliyun.com/ask/285129 of notices). A closed trade was never paid, or was paid and then refunded as a whole: only
+ * one that was paid has the time of its payment.
+ */
+export function toOutcome(trade: Fields, status: string): DebitOutcome {
+  const institutionRef = textOf(trade['trade_no']);
+  const paidAt = readTime(trade['gmt_payment'] ?? trade['send_pay_date']);
+  const amountCent = toCents(trade['total_amount']);
+  const pending: DebitOutcome = { status: 'PENDING', ...(institutionRef === '' ? {} : { institutionRef }) };
+  if (status === 'WAIT_BUYER_PAY') return pending;
+  if (status === 'TRADE_CLOSED' && paidAt === undefined && !isRefunded(trade)) {
+    return { status: 'DECLINED', decline: 'RETRYABLE', reason: 'the trade was closed unpaid (TRADE_CLOSED)' };
+  }
+  const isPaid = ['TRADE_SUCCESS', 'TRADE_FINISHED', 'TRADE_CLOSED'].includes(status);
+  if (!isPaid || paidAt === undefined || !amountCent || institutionRef === '') return pending;
+  return { status: 'SUCCESS', amountCent, paidAt, institutionRef };
+}
+
+const isRefunded = (trade: Fields) => trade['gmt_refund'] !== undefined || trade['refund_fee'] !== undefined;
+
+/** What a notice means, once its signature holds. Those of refunds say how much was refunded in sum, and so nothing of a single one. */
+export function toTold(notice: Readonly<Record<string, string>>, numbers: Numbers): readonly Told[] {
+  const { notify_type: type, status = '', agreement_no: institutionNo = '' } = notice;
+  if (type === 'dut_user_unsign' && status === 'UNSIGN' && institutionNo !== '') {
+    return [{ about: 'agreement-ended', institutionNo, reason: 'the agreement was ended at Alipay' }];
+  }
+  if (type !== 'trade_status_sync') return [];
+  const attemptNo = numbers.fromTrade(notice['out_trade_no'] ?? '', notice['subject'] ?? '');
+  if (!attemptNo) return [];
+  return [{ about: 'debit', attemptNo, outcome: toOutcome(notice, notice['trade_status'] ?? '') }];
+}

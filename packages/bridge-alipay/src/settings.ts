@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import { BadSetting, type Env, requireSetting } from '@perennial/bridge-kit';
+import type { AlipayOptions } from './institution.js';
+import { readPrivateKey, readPublicKey } from './keys.js';
+
+const PRODUCTION = 'https://openapi.alipay.com';
+
+/** Beside what every bridge is told; docs/bridges.md has the table. */
+export async function readAlipaySettings(env: Env): Promise<AlipayOptions> {
+  const appId = requireSetting(env, 'ALIPAY_APP_ID');
+  if (!/^\d{16}$/.test(appId)) throw new BadSetting('ALIPAY_APP_ID must have 16 digits');
+  const subject = env['ALIPAY_SUBJECT'] || 'Subscription';
+  // https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay; the rest of 256 characters is for a number that has to be hidden in it.
+  if (/[/=&]/.test(subject) || subject.length > 100)
+    throw new BadSetting('ALIPAY_SUBJECT must have 100 characters at most, none of / = &');
+  const numberPrefix = env['ALIPAY_NUMBER_PREFIX'] ?? '';
+  if (!/^\w{0,16}$/.test(numberPrefix))
+    throw new BadSetting('ALIPAY_NUMBER_PREFIX must have 16 letters, digits and underscores at most');
+  return {
+    appId,
+    subject,
+    numberPrefix,
+    privateKey: await readKeyFile(env, 'ALIPAY_PRIVATE_KEY_FILE', readPrivateKey),
+    alipayPublicKey: await readKeyFile(env, 'ALIPAY_PUBLIC_KEY_FILE', readPublicKey),
+    endpoint: readUrl(env, 'ALIPAY_ENDPOINT')?.replace(/\/$/, '') ?? PRODUCTION,
+    notifyUrl: readUrl(env, 'ALIPAY_NOTIFY_URL'),
+  };
+}
+
+async function readKeyFile(env: Env, name: string, read: (text: string) => string): Promise<string> {
+  const file = requireSetting(env, name);
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new BadSetting(`${name}: ${file} cannot be read`);
+  });
+  try {
+    return read(text);
+  } catch (error) {
+    throw new BadSetting(`${name}: ${file}: ${error instanceof Error ? error.message : 'it cannot be read'}`);
+  }
+}
+
+/** Without encryption only to this machine: a key signs what is sent, and hides nothing of it. */
+function readUrl(env: Env, name: string): string | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  if (
+    !/^https:\/\/[^\s?#]+$/.test(text) &&
+    !/^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/[^\s?#]*)?$/.test(text)
+  )
+    throw new BadSetting(`${name} must be an https address`);
+  return text;
+}

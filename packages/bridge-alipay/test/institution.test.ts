@@ -1,0 +1,381 @@
+import { createPrivateKey } from 'node:crypto';
+import { createAlipayInstitution, readPrivateKey, readPublicKey } from '@perennial/bridge-alipay';
+import type { Debit, Institution } from '@perennial/bridge-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALIPAY_PUBLIC_KEY, APP_ID, APP_PRIVATE_KEY, FakeAlipay, toList } from './fake-alipay.js';
+import { zipGbk } from './zipped-gbk.js';
+
+const DAY = 24 * 3_600_000;
+const signal = new AbortController().signal;
+
+let fake: FakeAlipay;
+let institution: Institution;
+
+/** Books were written yesterday, so that today there is a bill of them. */
+const yesterday = () => Date.now() - DAY;
+const dayOf = (ms: number) => new Date(ms + 8 * 3_600_000).toISOString().slice(0, 10);
+
+beforeAll(async () => {
+  fake = await new FakeAlipay({ now: yesterday }).start();
+  institution = createInstitution();
+});
+afterAll(() => fake.stop());
+
+function createInstitution(
+  more: { readonly numberPrefix?: string; readonly clock?: { now(): number } } = {},
+): Institution {
+  return createAlipayInstitution({
+    appId: APP_ID,
+    privateKey: readPrivateKey(APP_PRIVATE_KEY),
+    alipayPublicKey: readPublicKey(ALIPAY_PUBLIC_KEY),
+    endpoint: fake.url,
+    subject: 'A year of films',
+    notifyUrl: 'https://bridge.example/webhooks',
+    ...more,
+  });
+}
+
+let count = 0;
+function debitOf(institutionNo: string, more: Partial<Debit> = {}): Debit {
+  count += 1;
+  return {
+    attemptNo: `9001${String(count).padStart(8, '0')}`,
+    appId: 'test_demo',
+    institutionNo,
+    amountCent: 1990,
+    orderNo: '9001',
+    cycleNo: 1,
+    externalOrderNo: 'order-1',
+    startedAt: Date.now(),
+    ...more,
+  };
+}
+const find = (debit: Debit) => institution.findDebit({ ...debit, institutionRef: undefined }, signal);
+const receive = (body: string) => institution.readWebhook?.({ headers: {}, body: Buffer.from(body) });
+const notified = async (body: string) => (await receive(body))?.told;
+
+describe('debits', () => {
+  it('are made once for a number, and say the same however often they are sent', async () => {
+    const debit = debitOf('AGREED', { amountCent: 1990 });
+    const paid = await institution.debit(debit, signal);
+    expect(paid).toEqual({
+      status: 'SUCCESS',
+      amountCent: 1990,
+      paidAt: expect.any(Number),
+      institutionRef: expect.stringMatching(/^2026\d{24}$/),
+    });
+    // To the second, and in the zone of Alipay whatever that of the machine.
+    expect(paid.status === 'SUCCESS' && Math.abs(paid.paidAt - yesterday())).toBeLessThan(60_000);
+    expect(fake.callsOf('alipay.trade.pay').at(-1)).toEqual({
+      out_trade_no: debit.attemptNo,
+      total_amount: '19.90',
+      subject: 'A year of films',
+      product_code: 'CYCLE_PAY_AUTH',
+      agreement_params: { agreement_no: 'AGREED' },
+      timeout_express: '30m',
+    });
+    expect(await institution.debit(debit, signal)).toEqual(paid);
+    expect(await find(debit)).toEqual(paid);
+    expect(fake.payments.get(debit.attemptNo)).toBe(1);
+    expect(fake.trades.get(debit.attemptNo)?.notifyUrl).toBe('https://bridge.example/webhooks');
+    expect(await find(debitOf('AGREED'))).toEqual({ status: 'NOT_FOUND' });
+  });
+
+  it.each([
+    [1, '0.01'],
+    [10, '0.10'],
+    [100, '1.00'],
+    [2_999_999_999, '29999999.99'],
+  ])('of %i cents are %s yuan, there and back', async (amountCent, yuan) => {
+    const debit = debitOf('AGREED', { amountCent });
+    expect(await institution.debit(debit, signal)).toMatchObject({ status: 'SUCCESS', amountCent });
+    expect(fake.callsOf('alipay.trade.pay').at(-1)).toMatchObject({ total_amount: yuan });
+  });
+
+  it.each([
+    ['ACQ.BUYER_BALANCE_NOT_ENOUGH', 'RETRYABLE'],
+    ['ACQ.CYCLE_PAY_DATE_NOT_MATCH', 'RETRYABLE'],
+    ['ACQ.SOMETHING_NEW', 'RETRYABLE'],
+    ['ACQ.CYCLE_PAY_SINGLE_FEE_EXCEED', 'FINAL'],
+    ['ACQ.BUYER_ENABLE_STATUS_FORBID', 'FINAL'],
+    ['ACQ.AGREEMENT_NOT_EXIST', 'AGREEMENT_INVALID'],
+    ['ACQ.AGREEMENT_INVALID', 'AGREEMENT_INVALID'],
+    ['ACQ.AGREEMENT_STATUS_NOT_NORMAL', 'AGREEMENT_INVALID'],
+  ])('that fail with %s are declined as %s', async (subCode, decline) => {
+    fake.on(subCode, { decline: subCode });
+    const reason = expect.stringContaining(`(${subCode})`);
+    expect(await institution.debit(debitOf(subCode), signal)).toEqual({ status: 'DECLINED', decline, reason });
+  });
+
+  it('that wait are PENDING with their number, until they are paid or closed', async () => {
+    fake.on('WAITING', 'wait');
+    const paid = debitOf('WAITING');
+    const closed = debitOf('WAITING');
+    const pending = { status: 'PENDING', institutionRef: expect.any(String) };
+    for (const debit of [paid, closed]) expect(await institution.debit(debit, signal)).toEqual(pending);
+    expect(await institution.debit(paid, signal)).toEqual(pending);
+    expect(await find(paid)).toEqual(pending);
+    fake.settle(paid.attemptNo, 'TRADE_SUCCESS');
+    expect(await find(paid)).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
+    fake.settle(closed.attemptNo, 'TRADE_CLOSED');
+    expect(await find(closed)).toMatchObject({ status: 'DECLINED', decline: 'RETRYABLE' });
+    expect(await institution.debit(closed, signal)).toMatchObject({ status: 'DECLINED', decline: 'RETRYABLE' });
+  });
+
+  it.each(['unknown-paid', 'forged'] as const)('that are %s throw, and are found as paid', async (fate) => {
+    fake.on(fate, fate);
+    const debit = debitOf(fate);
+    await expect(institution.debit(debit, signal)).rejects.toThrow(/^alipay\.trade\.pay: /);
+    expect(await find(debit)).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
+    expect(await institution.debit(debit, signal)).toMatchObject({ status: 'SUCCESS' });
+    expect(fake.payments.get(debit.attemptNo)).toBe(1);
+  });
+
+  it('whose connection breaks are sent again by the SDK; when that breaks too they throw, and are found', async () => {
+    const [once, twice] = [debitOf('AGREED'), debitOf('AGREED')];
+    fake.lose('alipay.trade.pay', 1);
+    expect(await institution.debit(once, signal)).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
+    fake.lose('alipay.trade.pay', 2);
+    await expect(institution.debit(twice, signal)).rejects.toThrow(/^alipay\.trade\.pay: /);
+    expect(await find(twice)).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
+    for (const { attemptNo } of [once, twice]) expect(fake.payments.get(attemptNo)).toBe(1);
+  });
+
+  it.each(['unknown-unpaid', 'lost-unpaid'] as const)('that are %s throw, and are not found', async (fate) => {
+    fake.on(fate, fate);
+    const debit = debitOf(fate);
+    await expect(institution.debit(debit, signal)).rejects.toThrow();
+    expect(await find(debit)).toEqual({ status: 'NOT_FOUND' });
+  });
+
+  it('an error quotes nothing of what was answered, and a setting that is wrong declines nothing', async () => {
+    fake.on('quoting', 'forged');
+    const error = await Promise.resolve(institution.debit(debitOf('quoting'), signal)).catch((thrown: Error) => thrown);
+    expect(String(error)).not.toContain('5620');
+    const wrong = createAlipayInstitution({
+      appId: '2021000000000009',
+      privateKey: readPrivateKey(APP_PRIVATE_KEY),
+      alipayPublicKey: ALIPAY_PUBLIC_KEY,
+      endpoint: fake.url,
+      subject: 'Films',
+    });
+    await expect(wrong.debit(debitOf('AGREED'), signal)).rejects.toThrow(/isv.invalid-app-id/);
+  });
+
+  it('a number that Alipay does not take is sent as another, and comes back as itself', async () => {
+    for (const attemptNo of [
+      `CB1!"#$%&'()*+,-./:;<=>?@[]^_{|}~${'0'.repeat(31)}`,
+      'P_1',
+      '-',
+      '9'.repeat(65).slice(0, 64),
+    ]) {
+      const debit = debitOf('AGREED', { attemptNo });
+      expect(await institution.debit(debit, signal)).toMatchObject({ status: 'SUCCESS' });
+      expect(await find(debit)).toMatchObject({ status: 'SUCCESS' });
+      const sent = String(fake.callsOf('alipay.trade.pay').at(-1)?.['out_trade_no']);
+      expect(sent).toMatch(/^\w{1,64}$/);
+      expect(await notified(fake.tradeNotice(sent))).toMatchObject([{ attemptNo, outcome: { status: 'SUCCESS' } }]);
+    }
+  });
+});
+
+describe('refunds', () => {
+  it('are made once for a number, a repetition is found, and too much is refused', async () => {
+    const { attemptNo } = await paidDebit();
+    const refund = { refundNo: `R${attemptNo}`, attemptNo, amountCent: 990, debitRef: 'unused' };
+    const made = await institution.refund(refund, signal);
+    expect(made).toEqual({
+      status: 'SUCCESS',
+      amountCent: 990,
+      refundedAt: expect.any(Number),
+      institutionRef: fake.trades.get(attemptNo)?.tradeNo,
+    });
+    // Alipay then answers fund_change N and the sum of all refunds, and the refund itself is asked for.
+    await institution.refund({ ...refund, refundNo: `S${attemptNo}`, amountCent: 10 }, signal);
+    expect(await institution.refund(refund, signal)).toEqual(made);
+    expect(await institution.findRefund(refund, signal)).toEqual(made);
+    expect(fake.trades.get(attemptNo)?.refunds.size).toBe(2);
+
+    const refused = { status: 'REFUSED', reason: expect.any(String) };
+    for (const amountCent of [991, 2000]) {
+      const more = { ...refund, refundNo: `T${attemptNo}`, amountCent };
+      expect(await institution.refund(more, signal)).toEqual(refused);
+    }
+    expect(await institution.refund({ ...refund, amountCent: 5 }, signal)).toEqual(refused);
+    expect(await institution.refund({ ...refund, attemptNo: 'NEVER' }, signal)).toEqual(refused);
+    expect(await institution.refund({ ...refund, refundNo: 'R-1' }, signal)).toEqual(refused);
+    for (const unknown of [{ refundNo: 'R1' }, { refundNo: 'R1', attemptNo }, { refundNo: 'R1', attemptNo: 'NEVER' }]) {
+      expect(await institution.findRefund(unknown, signal)).toEqual({ status: 'NOT_FOUND' });
+    }
+  });
+
+  it('whose answer is lost throw, and are found', async () => {
+    const { attemptNo } = await paidDebit();
+    const refund = { refundNo: `R${attemptNo}`, attemptNo, amountCent: 1990, debitRef: 'unused' };
+    fake.lose('alipay.trade.refund', 2);
+    await expect(institution.refund(refund, signal)).rejects.toThrow();
+    expect(await institution.findRefund(refund, signal)).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
+    // The trade is closed now, like one that was never paid: it stays a success.
+    expect(fake.trades.get(attemptNo)?.status).toBe('TRADE_CLOSED');
+    expect(await institution.findDebit(knownDebit(attemptNo), signal)).toMatchObject({ status: 'SUCCESS' });
+    expect(await notified(fake.tradeNotice(attemptNo))).toMatchObject([{ outcome: { status: 'SUCCESS' } }]);
+  });
+});
+
+async function paidDebit(): Promise<Debit> {
+  const debit = debitOf('AGREED');
+  await institution.debit(debit, signal);
+  return debit;
+}
+const knownDebit = (attemptNo: string) => ({ ...debitOf('AGREED'), attemptNo, institutionRef: undefined });
+
+describe('agreements', () => {
+  it('are ended, and ended again', async () => {
+    for (const _ of [1, 2]) expect(await institution.cancelAgreement('ENDING', signal)).toEqual({ status: 'CANCELED' });
+    expect(await institution.debit(debitOf('ENDING'), signal)).toMatchObject({ decline: 'AGREEMENT_INVALID' });
+    fake.on('ANOTHERS', { decline: 'AUTHOREE_IS_NOT_MATCH' });
+    expect(await institution.cancelAgreement('ANOTHERS', signal)).toEqual({
+      status: 'REFUSED',
+      reason: expect.stringContaining('AUTHOREE_IS_NOT_MATCH'),
+    });
+    fake.lose('alipay.user.agreement.unsign', 2);
+    await expect(institution.cancelAgreement('LOST', signal)).rejects.toThrow();
+    expect(await institution.cancelAgreement('LOST', signal)).toEqual({ status: 'CANCELED' });
+  });
+});
+
+describe('notices', () => {
+  it('tell what became of a debit, in whatever order, and of an agreement', async () => {
+    fake.on('NOTICED', 'wait');
+    const debit = debitOf('NOTICED');
+    await institution.debit(debit, signal);
+    const early = fake.tradeNotice(debit.attemptNo);
+    fake.settle(debit.attemptNo, 'TRADE_SUCCESS');
+    const late = fake.tradeNotice(debit.attemptNo);
+    for (const body of [late, early, late]) {
+      const read = await receive(body);
+      expect(read?.answer).toEqual({ status: 200, contentType: 'text/plain', body: 'success' });
+      const status = body === early ? 'PENDING' : 'SUCCESS';
+      expect(read?.told).toMatchObject([{ about: 'debit', attemptNo: debit.attemptNo, outcome: { status } }]);
+    }
+    expect((await receive(late))?.told).toMatchObject([{ outcome: await find(debit) }]);
+    expect(await notified(fake.unsignNotice('20260101'))).toEqual([
+      { about: 'agreement-ended', institutionNo: '20260101', reason: expect.any(String) },
+    ]);
+    const other = { notify_type: 'dut_user_sign', app_id: APP_ID, agreement_no: '1', status: 'NORMAL' };
+    expect(await notified(fake.notice(other))).toEqual([]);
+  });
+
+  it('that are forged, changed, unsigned or of another app are not believed', async () => {
+    const { attemptNo } = await paidDebit();
+    const good = new URLSearchParams(fake.tradeNotice(attemptNo));
+    const changed = (name: string, value: string | undefined) => {
+      const copy = new URLSearchParams(good);
+      if (value === undefined) copy.delete(name);
+      else copy.set(name, value);
+      return copy.toString();
+    };
+    expect(await receive(good.toString())).toBeDefined();
+    const bad = [
+      fake.forgedTradeNotice(attemptNo),
+      changed('total_amount', '0.01'),
+      changed('sign', undefined),
+      changed('sign', 'AAAA'),
+      changed('sign_type', undefined),
+      changed('sign_type', 'RSA'),
+      changed('sign_type', 'none'),
+      fake.notice({ notify_type: 'dut_user_unsign', app_id: '2021', agreement_no: '1', status: 'UNSIGN' }),
+      'no form at all',
+      '',
+    ];
+    for (const body of bad) expect(await receive(body)).toBeUndefined();
+  });
+});
+
+describe('the statement', () => {
+  it('has every debit and refund of the day, and nobody else’s', async () => {
+    const own = createInstitution({ numberPrefix: 'pn_' });
+    const first = debitOf('AGREED', { amountCent: 3001 });
+    const odd = debitOf('AGREED', { attemptNo: '#1' });
+    for (const debit of [first, odd]) await own.debit(debit, signal);
+    const refund = { refundNo: 'RF1', attemptNo: odd.attemptNo, amountCent: 7, debitRef: 'unused' };
+    await own.refund(refund, signal);
+    fake.on('DECLINED', { decline: 'ACQ.BUYER_BALANCE_NOT_ENOUGH' });
+    await own.debit(debitOf('DECLINED'), signal);
+
+    const day = dayOf(yesterday());
+    const { lines, nextCursor } = await own.statement(day, undefined, signal);
+    const status = 'SUCCESS';
+    const bookedAt = expect.any(Number);
+    const institutionRef = expect.stringMatching(/^2026\d{24}$/);
+    expect(lines).toEqual([
+      { kind: 'DEBIT', number: first.attemptNo, amountCent: 3001, status, bookedAt, institutionRef },
+      { kind: 'DEBIT', number: odd.attemptNo, amountCent: 1990, status, bookedAt, institutionRef },
+      { kind: 'REFUND', number: 'RF1', amountCent: 7, status, bookedAt, institutionRef },
+    ]);
+    expect(nextCursor).toBeUndefined();
+    for (const line of lines) expect(dayOf(line.bookedAt)).toBe(day);
+    // The merchant's other trades are those of this file without the prefix.
+    expect((await institution.statement(day, undefined, signal)).lines.length).toBeGreaterThan(3);
+  });
+
+  it('comes in pages, from one download', async () => {
+    const paged = createInstitution();
+    for (const trade of Array.from({ length: 1200 }, (_, index) => `77${index}`)) {
+      const template = [...fake.trades.values()][0];
+      if (template) fake.trades.set(trade, { ...template, outTradeNo: trade, refunds: new Map() });
+    }
+    const asked = fake.callsOf('alipay.data.dataservice.bill.downloadurl.query').length;
+    const day = dayOf(yesterday());
+    const page = await paged.statement(day, undefined, signal);
+    expect([page.lines.length, page.nextCursor]).toEqual([1000, '1000']);
+    const last = await paged.statement(day, page.nextCursor, signal);
+    expect(last.nextCursor).toBeUndefined();
+    const numbers = [...page.lines, ...last.lines].map(({ kind, number }) => `${kind} ${number}`);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    expect(numbers.filter((number) => number.startsWith('DEBIT 77'))).toHaveLength(1200);
+    expect(fake.callsOf('alipay.data.dataservice.bill.downloadurl.query').length).toBe(asked + 1);
+  });
+
+  it('of today, of a day whose bill is late, and of a bill that is cut off there is none', async () => {
+    const today = dayOf(Date.now());
+    await expect(institution.statement(today, undefined, signal)).rejects.toThrow(/next morning/);
+    fake.loseBills(true);
+    const late = createInstitution();
+    await expect(late.statement(dayOf(yesterday()), undefined, signal)).rejects.toThrow(/no bill of/);
+    // By then it would be there: nothing was traded.
+    const old = dayOf(Date.now() - 4 * DAY);
+    expect(await late.statement(old, undefined, signal)).toEqual({ lines: [], nextCursor: undefined });
+    fake.loseBills(false);
+    const whole = fake.bill.bind(fake);
+    const cuts = [
+      (zip: Buffer) => zip.subarray(0, zip.length - 30),
+      () => zipGbk([{ name: 'list.csv', text: toList([], { 交易: 1, 退款: 0 }) }]),
+      () => zipGbk([{ name: 'list.csv', text: toList([], { 交易: 0, 退款: 0 }).replace('订单金额', '金额') }]),
+      () => zipGbk([{ name: 'summary.csv', text: '门店编号\r\n' }]),
+      () => Buffer.from('not a zip'),
+    ];
+    for (const cut of cuts) {
+      fake.bill = (day) => cut(whole(day));
+      await expect(late.statement(dayOf(yesterday()), undefined, signal)).rejects.toThrow();
+    }
+    fake.bill = whole;
+    expect((await late.statement(dayOf(yesterday()), undefined, signal)).lines.length).toBeGreaterThan(0);
+  });
+});
+
+describe('keys', () => {
+  it('are read in every form that Alipay’s tools write, and what is wrong is said without quoting them', () => {
+    const key = createPrivateKey(APP_PRIVATE_KEY);
+    for (const type of ['pkcs1', 'pkcs8'] as const) {
+      const pem = key.export({ format: 'pem', type }).toString();
+      const bare = key.export({ format: 'der', type }).toString('base64');
+      for (const text of [pem, bare, `${bare}\n`]) expect(readPrivateKey(text)).toBe(readPrivateKey(APP_PRIVATE_KEY));
+    }
+    const bare = ALIPAY_PUBLIC_KEY.replace(/-----.*-----|\n/g, '');
+    expect(readPublicKey(bare)).toBe(readPublicKey(ALIPAY_PUBLIC_KEY));
+    expect(() => readPrivateKey('c2VjcmV0')).toThrow(/^it is no RSA private key/);
+    expect(() => readPublicKey('c2VjcmV0')).toThrow(/^it is no RSA public key/);
+    expect(() => readPublicKey(APP_PRIVATE_KEY)).toThrow(/private key/);
+  });
+});

@@ -1,0 +1,65 @@
+import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
+import { describeProducts, type ProductView } from '../../catalog/products/product-provisioning-sql.js';
+import type { Queryable } from '../../platform/db/database.js';
+import type { Changed } from '../operator.js';
+
+/**
+ * What Alipay's periodic debits ask of a period (https://opendocs.alipay.com/open/00a05b). The service cannot keep these rules for
+ * it: they stand in agreements that are signed elsewhere. So it says them to whoever lets such a product be sold.
+ */
+export const PERIOD_RULES = ['days-too-few', 'days-of-month', 'once-a-cycle', 'single-amount'] as const;
+export type PeriodRule = (typeof PERIOD_RULES)[number];
+
+export interface PeriodWarning {
+  readonly rule: PeriodRule;
+  readonly productCode: string;
+  readonly paymentChannelCode: string;
+}
+
+/** A channel that may now do something, and what its operator should know of it. */
+export type Authorized = Changed<ChannelView> & { readonly warnings: readonly PeriodWarning[] };
+
+const FEWEST_DAYS = 7;
+
+/** A payment channel is of this kind when its code says so: ALIPAY, ALIPAY_2. */
+const isAlipay = (paymentChannelCode: string) => /^ALIPAY/i.test(paymentChannelCode);
+
+/** Of the products of a channel with its payment channels, or of one of either. */
+export async function findPeriodWarnings(
+  db: Queryable,
+  { products, paymentChannels }: Pick<ChannelView, 'products' | 'paymentChannels'>,
+  only: { readonly productCode: string } | { readonly paymentChannelCode: string },
+): Promise<readonly PeriodWarning[]> {
+  const codes = 'paymentChannelCode' in only ? [only.paymentChannelCode] : paymentChannels.map(({ code }) => code);
+  const alipays = codes.filter(isAlipay);
+  if (alipays.length === 0) return [];
+  const sold = 'productCode' in only ? [only.productCode] : products;
+  const views = (await describeProducts(db)).filter(({ productCode }) => sold.includes(productCode));
+  return views.flatMap((product) =>
+    alipays.flatMap((paymentChannelCode) =>
+      rulesFor(product).map((rule) => ({ rule, productCode: product.productCode, paymentChannelCode })),
+    ),
+  );
+}
+
+function rulesFor({ settlementModes, periodType, period }: ProductView): readonly PeriodRule[] {
+  // Of the other mode nothing is debited here.
+  if (!settlementModes.includes('SVC_DEDUCT')) return [];
+  if (periodType === 'MONTH') return ['days-of-month', 'once-a-cycle', 'single-amount'];
+  return [...(period < FEWEST_DAYS ? (['days-too-few'] as const) : []), 'once-a-cycle', 'single-amount'];
+}
+
+const TEXTS: Readonly<Record<PeriodRule, string>> = {
+  'days-too-few': `Alipay signs no agreement for periods of fewer than ${FEWEST_DAYS} days: no debit of this product can succeed`,
+  'days-of-month':
+    'Alipay debits by the month on days 1 to 28 alone: an order that is made on day 29, 30 or 31 falls due on a day that it refuses',
+  'once-a-cycle':
+    'Alipay lets one debit succeed in each cycle of the agreement: it must be signed with the period of this product, and no other product can be paid by it',
+  'single-amount':
+    'Alipay debits no more than single_amount of the agreement: it must be signed with at least the price of this product',
+};
+
+/** In English, for a terminal. */
+export function periodWarningText({ rule, productCode, paymentChannelCode }: PeriodWarning): string {
+  return `Warning: ${productCode} by ${paymentChannelCode}: ${TEXTS[rule]}.`;
+}

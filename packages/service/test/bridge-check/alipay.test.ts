@@ -1,0 +1,65 @@
+import { createAlipayInstitution } from '@perennial/bridge-alipay';
+import { startBridge } from '@perennial/bridge-kit';
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { ALIPAY_PUBLIC_KEY, APP_ID, APP_PRIVATE_KEY, FakeAlipay } from '../../../bridge-alipay/test/fake-alipay.js';
+import { KEY } from '../institution/support.js';
+import { freshDatabase } from '../support/database.js';
+import { freePort } from '../support/free-port.js';
+import { checkBridge } from './support.js';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Of today Alipay has no bill: the bridge believes that it is tomorrow. */
+const tomorrow = { now: () => Date.now() + DAY_MS };
+
+it('the bridge to Alipay keeps every rule that it can be tried by, over a fake of Alipay', async () => {
+  const fresh = await freshDatabase();
+  const fake = await new FakeAlipay({ callersNow: tomorrow.now }).start();
+  const [port, noticePort] = [await freePort(), await freePort()];
+  fake.on('POOR', { decline: 'ACQ.BUYER_BALANCE_NOT_ENOUGH' });
+  fake.on('LARGE', { decline: 'ACQ.CYCLE_PAY_SINGLE_FEE_EXCEED' });
+  fake.on('ENDED', { decline: 'ACQ.AGREEMENT_NOT_EXIST' });
+  fake.on('SLOW', 'pay-later');
+  const bridge = await startBridge({
+    institution: createAlipayInstitution({
+      appId: APP_ID,
+      privateKey: APP_PRIVATE_KEY,
+      alipayPublicKey: ALIPAY_PUBLIC_KEY,
+      endpoint: fake.url,
+      subject: 'Films',
+      clock: tomorrow,
+      notifyUrl: `http://127.0.0.1:${port}/webhooks`,
+    }),
+    key: KEY,
+    databaseUrl: fresh.url,
+    serviceNoticeUrl: `http://127.0.0.1:${noticePort}/gateway/v1/notices/ALIPAY`,
+    port,
+    monitoringPort: 0,
+    idleMs: 50,
+    log: pino({ level: 'silent' }),
+  });
+  onTestFinished(async () => {
+    await bridge.stop();
+    await fake.stop();
+    await fresh.close();
+  });
+
+  const day = new Date(Date.now() + 8 * 3_600_000).toISOString().slice(0, 10);
+  const given = ['--agreement', 'GOOD', '--cancel-agreement', 'ENDING', '--pending', 'SLOW', '--statement-day', day];
+  const declines = ['RETRYABLE=POOR', 'FINAL=LARGE', 'AGREEMENT_INVALID=ENDED'].flatMap((one) => ['--declines', one]);
+  const checked = await checkBridge(bridge.url, ...given, ...declines, '--listen', String(noticePort));
+  expect(checked.rules.filter(({ verdict }) => verdict === 'broken')).toEqual([]);
+  expect(checked.code).toBe(0);
+  // Agreements are signed in Alipay's own app, which channel they are of it does not know, and nobody restarts this bridge.
+  expect(checked.untried.toSorted()).toEqual([
+    'bind-code',
+    'bind-confirm',
+    'bind-repeated',
+    'bind-wrong-code',
+    'foreign-agreement',
+    'restart',
+  ]);
+  expect(checked.left).toEqual([]);
+  for (const [number, times] of fake.payments) expect([number, times]).toEqual([number, 1]);
+}, 120_000);
