@@ -7,11 +7,15 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export function keepRows({ open, running, say, limitSeconds, interruption, isInterrupted }) {
   const results = [];
-  let shared;
+  let opening;
 
   async function close() {
-    const closing = shared?.close();
-    shared = undefined;
+    // What was not waited for until it was open is closed all the same. What could not be opened has tidied up after itself.
+    const closing = opening?.then(
+      (shared) => shared.close(),
+      () => undefined,
+    );
+    opening = undefined;
     // What has died may not answer even to that, and the rows before it are still to be printed.
     await within(CLOSE_LIMIT_SECONDS, closing).catch((error) => say(`  ${reasonOf(error)}\n`));
   }
@@ -25,8 +29,10 @@ export function keepRows({ open, running, say, limitSeconds, interruption, isInt
     async measure(about, work) {
       if (isInterrupted()) return;
       say(`  ${about.row}\n`);
+      let shared;
       try {
-        shared ??= await orDeath(open);
+        opening ??= open();
+        shared = await orDeath(() => opening);
         results.push({ ...about, ...(await orDeath(() => work(shared))) });
       } catch (error) {
         if (!isInterrupted()) {
