@@ -139,11 +139,14 @@ export async function startWorld(more: Partial<BridgeOptions> = {}): Promise<Wor
   const taker = new NoticeTaker(clock);
   await taker.start();
   let lines = '';
-  const log = pino({ level: 'info' }, {
-    write(line: string) {
-      lines += line;
+  const log = pino(
+    { level: 'info' },
+    {
+      write(line: string) {
+        lines += line;
+      },
     },
-  });
+  );
   const running: Bridge[] = [];
   const start = async (others: Partial<BridgeOptions> = {}) => {
     const bridge = await startBridge({
