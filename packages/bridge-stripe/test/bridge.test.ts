@@ -6,7 +6,15 @@ import { CRASH_POINTS } from '@perennial/bridge-kit';
 import type { LineMessage } from '@perennial/wire/bridge';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Answered, ask, debitOf, KEY, NoticeTaker, until } from '../../bridge-kit/test/support/world.js';
+import {
+  type Answered,
+  ask,
+  debitOf,
+  KEY,
+  NoticeTaker,
+  TestClock,
+  until,
+} from '../../bridge-kit/test/support/world.js';
 import { freePort } from '../../service/test/support/free-port.js';
 import { type FakePayment, type FakeStripe, startFakeStripe } from './fake-stripe.js';
 import { type BridgeProcess, startBridgeProcess } from './support/bridge-process.js';
@@ -22,7 +30,7 @@ const schema = `stripe_${randomBytes(6).toString('hex')}`;
 
 beforeAll(async () => {
   fake = await startFakeStripe();
-  taker = new NoticeTaker();
+  taker = new NoticeTaker(new TestClock());
   await taker.start();
   database = new pg.Pool({ connectionString: inject('bookUrl'), max: 1 });
   bridge = await start(taker.url);
@@ -76,13 +84,16 @@ function onlyPaymentOf(attemptNo: string): FakePayment {
   return payment;
 }
 
-async function readStatement(): Promise<readonly LineMessage[]> {
-  const day = new Date(Date.now() + 8 * 3_600_000).toISOString().slice(0, 10);
+/** Of every day on which something was booked: midnight in Shanghai may pass meanwhile. */
+async function readStatements(): Promise<readonly LineMessage[]> {
+  const dayOf = (seconds: number) => new Date(seconds * 1000 + 8 * 3_600_000).toISOString().slice(0, 10);
   const lines: LineMessage[] = [];
-  for (let cursor: unknown = null; cursor !== undefined; ) {
-    const { fields } = await ask(bridge.url, 'statement', { day, cursor });
-    lines.push(...(fields['lines'] as LineMessage[]));
-    cursor = fields['nextCursor'] ?? undefined;
+  for (const day of new Set([...fake.payments, ...fake.refunds].map(({ created }) => dayOf(created)))) {
+    for (let cursor: unknown = null; cursor !== undefined; ) {
+      const { fields } = await ask(bridge.url, 'statement', { day, cursor });
+      lines.push(...(fields['lines'] as LineMessage[]));
+      cursor = fields['nextCursor'] ?? undefined;
+    }
   }
   return lines;
 }
@@ -117,7 +128,7 @@ describe('the bridge to Stripe', () => {
     }
     expect(bridge.starts()).toBeGreaterThan(debits.length);
 
-    const lines = await readStatement();
+    const lines = await readStatements();
     const booked = fake.payments.filter(({ status }) => status === 'succeeded');
     const lineOf = (number: string | undefined) => lines.filter((line) => line.number === number);
     for (const { metadata, amount, id } of booked) {
