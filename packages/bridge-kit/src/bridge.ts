@@ -44,7 +44,7 @@ export interface BridgeOptions {
   readonly monitoringPort: number;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** For all calls to the institution that one request needs, default 6.5 s: the service waits 8 s for a debit. */
+  /** For all calls to the institution that a debit needs, default 6.5 s; other requests have 2 s more. */
   readonly callMs?: number;
   /** Pause of the workers when there is nothing to do, default 1 s. */
   readonly idleMs?: number;
@@ -87,7 +87,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const monitoring = createMonitoringServer({ book, clock, metrics, log, isStopping: () => isStopping });
   let sender: NoticeSender | undefined;
 
-  const stop = async (): Promise<void> => {
+  const close = async (): Promise<void> => {
     isStopping = true;
     await server.close();
     await Promise.all(loops.map((loop) => loop.stop()));
@@ -95,6 +95,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await sender?.stop();
     await monitoring.close();
     await database.close();
+  };
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= close();
+    return stopped;
   };
   try {
     if (options.serviceNoticeUrl !== undefined) {

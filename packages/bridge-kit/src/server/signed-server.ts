@@ -53,9 +53,9 @@ export function createSignedServer<Operation extends string>(options: SignedServ
       createServer({ requestTimeout: 30_000, keepAliveTimeout: 75_000 }, (request, response) => {
         const operation = request.method === 'POST' ? operationsByPath.get(splitUrl(request).path) : undefined;
         if (operation === undefined) return handleOther(request, response);
-        // Whoever is kept alive would hold up a stop.
-        if (isStopping) response.shouldKeepAlive = false;
-        serveSigned(operation, request, response, options).catch((error: unknown) => fail(error, response, operation));
+        serveSigned(operation, request, response, options, () => isStopping).catch((error: unknown) =>
+          fail(error, response, operation),
+        );
       }),
   });
   let isStopping = false;
@@ -84,6 +84,7 @@ async function serveSigned<Operation extends string>(
   request: IncomingMessage,
   response: ServerResponse,
   { key, clock, handle, onFault }: SignedServerOptions<Operation>,
+  isStopping: () => boolean,
 ): Promise<void> {
   const { path, query } = splitUrl(request);
   const body = await readBody(request);
@@ -103,6 +104,8 @@ async function serveSigned<Operation extends string>(
     request.socket.destroy();
     return;
   }
+  // A connection that is kept alive would hold up the stop.
+  if (isStopping()) response.shouldKeepAlive = false;
   const signature = signResponse(path, nonce, Buffer.from(reply.text), reply.key ?? key);
   send(response, reply.status, reply.text, { [BRIDGE_HEADERS.signature]: signature });
 }

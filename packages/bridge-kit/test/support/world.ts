@@ -26,10 +26,15 @@ export interface Answered {
 }
 
 /** A request of the service, signed, and its answer, whose signature must hold. */
-export async function ask(url: string, operation: string, body: object, key?: string): Promise<Answered> {
+export async function ask(
+  url: string,
+  operation: string,
+  body: object,
+  { now = Date.now(), key }: { readonly now?: number; readonly key?: string } = {},
+): Promise<Answered> {
   const { pathname, origin } = new URL(`${url}/${operation}`);
   const bytes = Buffer.from(JSON.stringify(body));
-  const signed = signedHeaders({ path: pathname, body: bytes, now: Date.now(), requestId: randomUUID() }, KEY);
+  const signed = signedHeaders({ path: pathname, body: bytes, now, requestId: randomUUID() }, KEY);
   const number = key ?? ('refundNo' in body ? body.refundNo : 'attemptNo' in body ? body.attemptNo : '');
   const response = await fetch(origin + pathname, {
     method: 'POST',
@@ -71,7 +76,12 @@ export class NoticeTaker {
   answers: number[] = [];
   retryAfter: string | undefined;
   url = '';
+  readonly #clock: TestClock;
   readonly #server = http.createServer((request, response) => void this.#take(request, response));
+
+  constructor(clock: TestClock) {
+    this.#clock = clock;
+  }
 
   async start(): Promise<void> {
     this.#server.listen(0, '127.0.0.1');
@@ -88,7 +98,7 @@ export class NoticeTaker {
   async #take(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const body = Buffer.concat(await request.toArray());
     const { headers, url: path = '' } = request;
-    const checked = checkSignature({ path, query: '', headers, body, now: Date.now() }, KEY);
+    const checked = checkSignature({ path, query: '', headers, body, now: this.#clock.now() }, KEY);
     const status = checked.trusted ? (this.answers.shift() ?? 200) : 401;
     this.nonces.add(String(headers[BRIDGE_HEADERS.nonce]));
     this.statuses.push(status);
@@ -97,7 +107,7 @@ export class NoticeTaker {
   }
 }
 
-/** A clock that a test can put forward. The bridge's requests are signed with the real time. */
+/** A clock that a test can put forward. */
 export class TestClock {
   ahead = 0;
   now(): number {
@@ -113,6 +123,8 @@ export interface World {
   readonly log: () => string;
   readonly query: (text: string) => Promise<readonly Fields[]>;
   readonly schema: string;
+  /** What the service asks, of the first bridge unless another is named. */
+  ask(operation: string, body: object, of?: Bridge, key?: string): Promise<Answered>;
   /** Another process of the same bridge. */
   start(more?: Partial<BridgeOptions>): Promise<Bridge>;
   /** What the institution's webhook tells. */
@@ -123,11 +135,18 @@ export async function startWorld(more: Partial<BridgeOptions> = {}): Promise<Wor
   const databaseUrl = inject('bookUrl');
   const schema = `book_${randomBytes(6).toString('hex')}`;
   const institution = new FakeInstitution();
-  const taker = new NoticeTaker();
   const clock = new TestClock();
+  const taker = new NoticeTaker(clock);
   await taker.start();
   let lines = '';
-  const log = pino({ level: 'info' }, { write: (line: string) => void (lines += line) });
+  const log = pino(
+    { level: 'info' },
+    {
+      write(line: string) {
+        lines += line;
+      },
+    },
+  );
   const running: Bridge[] = [];
   const start = async (others: Partial<BridgeOptions> = {}) => {
     const bridge = await startBridge({
@@ -163,6 +182,8 @@ export async function startWorld(more: Partial<BridgeOptions> = {}): Promise<Wor
     bridge,
     schema,
     start,
+    ask: (operation, body, of = bridge, key) =>
+      ask(of.url, operation, body, { now: clock.now(), ...(key !== undefined && { key }) }),
     log: () => lines,
     query: async (text) => (await database.query(text)).rows,
     async tell(told, signature = 'good') {

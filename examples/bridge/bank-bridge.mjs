@@ -1,0 +1,137 @@
+// A bridge to an imaginary bank, on the kit. What is peculiar to the bank is all that stands here: its addresses, its words, its
+// states. The kit does the rest: signatures, the book, retries, notices (packages/bridge-kit/README.md).
+//
+//   BANK_URL=http://127.0.0.1:8070 BANK_TOKEN=… BRIDGE_KEY_FILE=data/bank.key DATABASE_URL=postgres://… node examples/bridge/bank-bridge.mjs
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { pathToFileURL } from 'node:url';
+import { requireSetting, runBridge } from '@perennial/bridge-kit';
+
+const DAY_MS = 86_400_000;
+
+/** The bank's reasons for a refusal, and what the service makes of them. One that is not listed is final. */
+const DECLINES = {
+  NO_FUNDS: 'RETRYABLE',
+  LIMIT: 'RETRYABLE',
+  CARD_BLOCKED: 'FINAL',
+  NOT_YOUR_MANDATE: 'FINAL',
+  MANDATE_ENDED: 'AGREEMENT_INVALID',
+};
+
+export function createBank({ url, token }) {
+  /** What is no 2xx, no JSON, or no answer at all is thrown, and so unknown; 404 is an answer of this bank, and 409 too. */
+  async function call(method, path, body, signal) {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+      signal,
+    });
+    if (response.status === 404) return undefined;
+    if (!response.ok && response.status !== 409) throw new Error(`the bank answered ${response.status}`);
+    return response.json();
+  }
+
+  /** A payment or a repayment of the bank, in the words of the protocol. */
+  function toOutcome(payment, timeName, refusal) {
+    const { state, id, cents, bookedAt, reason } = payment;
+    switch (state) {
+      case 'BOOKED':
+        return { status: 'SUCCESS', amountCent: cents, [timeName]: Date.parse(bookedAt), institutionRef: id };
+      case 'REFUSED':
+        return { ...refusal(reason), reason };
+      case 'WAITING':
+        return { status: 'PENDING', institutionRef: id };
+      default:
+        throw new Error(`the bank has a state that is not in its manual: ${state}`);
+    }
+  }
+  const toDebit = (payment) =>
+    toOutcome(payment, 'paidAt', (reason) => ({ status: 'DECLINED', decline: DECLINES[reason] ?? 'FINAL' }));
+  const toRefund = (repayment) => toOutcome(repayment, 'refundedAt', () => ({ status: 'REFUSED' }));
+  const NOT_FOUND = { status: 'NOT_FOUND' };
+
+  return {
+    name: 'example-bank',
+    // "A reference is executed once within 30 days", says its manual.
+    repeatableForMs: 30 * DAY_MS,
+
+    async debit({ attemptNo, institutionNo, amountCent, appId }, signal) {
+      const order = { reference: attemptNo, mandate: institutionNo, cents: amountCent, merchant: appId };
+      return toDebit(await call('POST', '/payments', order, signal));
+    },
+
+    async findDebit({ attemptNo }, signal) {
+      const payment = await call('GET', `/payments/${encodeURIComponent(attemptNo)}`, undefined, signal);
+      return payment ? toDebit(payment) : NOT_FOUND;
+    },
+
+    async refund({ refundNo, debitRef, amountCent }, signal) {
+      const order = { reference: refundNo, payment: debitRef, cents: amountCent };
+      return toRefund(await call('POST', '/repayments', order, signal));
+    },
+
+    async findRefund({ refundNo }, signal) {
+      const repayment = await call('GET', `/repayments/${encodeURIComponent(refundNo)}`, undefined, signal);
+      return repayment ? toRefund(repayment) : NOT_FOUND;
+    },
+
+    async cancelAgreement(institutionNo, signal) {
+      // One that the bank does not have cannot be debited either.
+      await call('DELETE', `/mandates/${encodeURIComponent(institutionNo)}`, undefined, signal);
+      return { status: 'CANCELED' };
+    },
+
+    async statement(day, cursor = '1', signal) {
+      const page = await call('GET', `/bookings?day=${day}&page=${encodeURIComponent(cursor)}`, undefined, signal);
+      return {
+        lines: page.bookings.map(({ type, reference, cents, bookedAt, id }) => ({
+          kind: type === 'PAYMENT' ? 'DEBIT' : 'REFUND',
+          number: reference,
+          amountCent: cents,
+          status: 'SUCCESS',
+          bookedAt: Date.parse(bookedAt),
+          institutionRef: id,
+        })),
+        nextCursor: page.next === null ? undefined : String(page.next),
+      };
+    },
+
+    async readWebhook({ headers, body }) {
+      const expected = createHmac('sha256', token).update(body).digest();
+      const given = Buffer.from(String(headers['bank-signature'] ?? ''), 'hex');
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+      const { event, payment, mandate } = JSON.parse(body.toString());
+      const answer = { status: 200, contentType: 'text/plain', body: 'ok' };
+      switch (event) {
+        case 'payment':
+          return { told: [{ about: 'debit', attemptNo: payment.reference, outcome: toDebit(payment) }], answer };
+        case 'mandate-ended':
+          return { told: [{ about: 'agreement-ended', institutionNo: mandate, reason: 'ended at the bank' }], answer };
+        default:
+          return { told: [], answer };
+      }
+    },
+
+    async bindCode({ bindOrderNo, card }, signal) {
+      const { bankCardNo, realName, bankMobile } = card;
+      const enrolment = { reference: bindOrderNo, card: bankCardNo, holder: realName, mobile: bankMobile };
+      const { sent, reason } = await call('POST', '/enrolments', enrolment, signal);
+      return sent ? { status: 'SENT', reference: undefined } : { status: 'NOT_SENT', reason };
+    },
+
+    async bindConfirm({ bindOrderNo, smsCode }, signal) {
+      const path = `/enrolments/${encodeURIComponent(bindOrderNo)}/code`;
+      const said = await call('POST', path, { code: smsCode }, signal);
+      if (said === undefined) return { status: 'REFUSED', reason: 'no code was sent for this binding' };
+      return said.mandate
+        ? { status: 'BOUND', institutionNo: said.mandate }
+        : { status: 'WRONG_CODE', reason: 'the code is wrong' };
+    },
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await runBridge(({ env }) =>
+    createBank({ url: requireSetting(env, 'BANK_URL'), token: requireSetting(env, 'BANK_TOKEN') }),
+  );
+}

@@ -1,0 +1,239 @@
+import { request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { ask, debitOf, questionOf, startWorld, until, type World } from './support/world.js';
+
+const CARD = {
+  bankCardNo: '6222020000001234567',
+  certificateNo: '110101199001011234',
+  certType: 'ID_CARD',
+  realName: 'Zhang San',
+  bankMobile: '13800000009',
+};
+
+describe('refunds', () => {
+  it('are given back once for a number, and never more in sum than was debited', async () => {
+    const world = await startWorld();
+    const { institution } = world;
+    const say = async (operation: string, body: object) => (await world.ask(operation, body)).fields;
+    await world.ask('debit', debitOf('D1', { amountCent: 100 }));
+    const refund = { refundNo: 'R1', attemptNo: 'D1', amountCent: 60 };
+    const first = await say('refund', refund);
+    expect(first).toEqual({ refundNo: 'R1', status: 'SUCCESS', amountCent: 60, refundedAt: 1_700_000_000_000 });
+    expect(await say('refund', refund)).toEqual(first);
+    expect(await say('refund-query', { refundNo: 'R1' })).toEqual(first);
+    expect(await world.ask('refund', { ...refund, amountCent: 61 })).toMatchObject({ http: 409 });
+    expect(await world.ask('refund', { ...refund, attemptNo: 'D2' })).toMatchObject({ http: 409 });
+
+    const both = await Promise.all(
+      ['R2', 'R3'].map((refundNo) => say('refund', { ...refund, refundNo, amountCent: 40 })),
+    );
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['REFUSED', 'SUCCESS']);
+    expect(await say('refund', { refundNo: 'R4', attemptNo: 'never', amountCent: 1 })).toMatchObject({
+      status: 'REFUSED',
+    });
+    expect(await say('refund-query', { refundNo: 'R9' })).toEqual({ refundNo: 'R9', status: 'NOT_FOUND' });
+
+    // Lost on the way, and then looked for.
+    await world.ask('debit', debitOf('D2', { amountCent: 100 }));
+    institution.mishaps.set('refund', 'fails-after');
+    const lost = { refundNo: 'R5', attemptNo: 'D2', amountCent: 100 };
+    expect(await say('refund', lost)).toEqual({ refundNo: 'R5', status: 'PENDING' });
+    institution.mishaps.clear();
+    expect(await say('refund', lost)).toMatchObject({ status: 'SUCCESS' });
+    await world.query(`truncate ${world.schema}.refunds`);
+    expect(await say('refund-query', { refundNo: 'R5' })).toMatchObject({ status: 'SUCCESS' });
+    expect(await say('refund', lost)).toMatchObject({ status: 'SUCCESS' });
+    expect(institution.paidBack.map(({ refundNo }) => refundNo).filter((no) => no === 'R5')).toHaveLength(1);
+    expect(institution.paidBack).toHaveLength(3);
+  });
+
+  it.each(['book-written', 'institution-called'] as const)('survive a crash at %s', async (point) => {
+    const world = await startWorld({
+      at: (reached, number) => {
+        if (reached === point && number === 'R1') throw new Error('killed');
+      },
+    });
+    const refund = { refundNo: 'R1', attemptNo: 'D1', amountCent: 1 };
+    await world.ask('debit', debitOf('D1'));
+    expect(await world.ask('refund', refund)).toMatchObject({ http: 500 });
+    const other = await world.start({ at: () => undefined });
+    world.clock.ahead = 25_000;
+    await until('the refund', async () => (await world.ask('refund', refund, other)).fields['status'] === 'SUCCESS');
+    expect(world.institution.paidBack).toHaveLength(1);
+  });
+});
+
+describe('webhooks and notices', () => {
+  it('a webhook settles once: early, repeated, late, or against what is written', async () => {
+    const world = await startWorld();
+    const { institution, taker, ask: say, tell, log, query, schema, bridge } = world;
+    await say('debit', debitOf('D1', { institutionNo: 'SLOW' }));
+    const success = institution.paid('D1', 1990);
+    const told = { about: 'debit', attemptNo: 'D1', outcome: success };
+    expect(await tell([told], 'forged')).toBe(401);
+    expect((await query(`select state, institution_ref from ${schema}.debits`))[0]).toEqual({
+      state: 'OPEN',
+      institution_ref: 'slow-1',
+    });
+    taker.answers = [500, 401, 503];
+    expect(await tell([told])).toBe(200);
+    expect(await tell([told, told])).toBe(200);
+    await untilAnswered(world, 4);
+    expect(taker.statuses).toEqual([500, 401, 503, 200]);
+    expect(taker.nonces.size).toBe(4);
+    const { noticeNo, ...notice } = taker.taken[0] ?? {};
+    expect(notice).toEqual({ kind: 'DEBIT', attemptNo: 'D1', ...success });
+
+    // Says less, then the opposite: what is written stays.
+    expect(await tell([{ ...told, outcome: { status: 'PENDING' } }])).toBe(200);
+    expect(await tell([{ ...told, outcome: { status: 'DECLINED', decline: 'FINAL', reason: 'no' } }])).toBe(200);
+    expect((await say('debit-query', questionOf('D1'))).fields['status']).toBe('SUCCESS');
+    expect(log()).toContain('contradicts a result');
+    // Not ours, and one that would be ours but cannot be said.
+    expect(await tell([{ ...told, attemptNo: 'somebody-else' }])).toBe(200);
+    await say('debit', debitOf('D2', { institutionNo: 'SLOW' }));
+    expect(await tell([{ ...told, attemptNo: 'D2', outcome: { ...success, amountCent: 0 } }])).toBe(500);
+
+    const ended = { about: 'agreement-ended', institutionNo: 'GOOD', reason: 'by the customer' };
+    expect(await tell([ended, ended])).toBe(200);
+    await until('the notice of the end', () => taker.taken.length === 2);
+    expect(taker.taken[1]).toMatchObject({
+      kind: 'AGREEMENT_CANCELED',
+      institutionNo: 'GOOD',
+      reason: 'by the customer',
+    });
+    expect((await say('debit', debitOf('D3'))).fields).toMatchObject({ decline: 'AGREEMENT_INVALID' });
+    expect(institution.payments).toHaveLength(1);
+
+    const health = await fetch(`${bridge.monitoringUrl}/health`);
+    expect({ status: health.status, ...((await health.json()) as object) }).toEqual({ status: 'ok' });
+    const metrics = await (await fetch(`${bridge.monitoringUrl}/metrics`)).text();
+    expect(metrics).toContain('bridge_contradictions_total{about="debit"} 1');
+    expect(metrics).toContain('bridge_requests_total{operation="debit",outcome="PENDING"} 2');
+    expect(metrics).toContain('bridge_notices_owed 0');
+    expect(metrics).toContain('bridge_open{about="debits"} 1');
+  });
+
+  it('a notice that is refused eight times is given up; one that may not come yet waits', async () => {
+    const world = await startWorld();
+    const { taker, tell, ask: say, clock, log, query, schema, institution } = world;
+    await say('debit', debitOf('D1', { institutionNo: 'SLOW' }));
+    taker.answers = [400, 413, 500, 400, 400, 400, 400, 400, 400];
+    await tell([{ about: 'debit', attemptNo: 'D1', outcome: institution.paid('D1', 1990) }]);
+    await untilAnswered(world, 9);
+    await until('the end', () => log().includes('given up'));
+    clock.ahead += 400_000;
+    expect(await query(`select ended from ${schema}.notices`)).toEqual([{ ended: 'GIVEN_UP' }]);
+    expect(taker.taken).toEqual([]);
+
+    await say('debit', debitOf('D2', { institutionNo: 'SLOW' }));
+    taker.answers = [429];
+    taker.retryAfter = '120';
+    const before = clock.now();
+    await tell([{ about: 'debit', attemptNo: 'D2', outcome: institution.paid('D2', 1990) }]);
+    await until('the answer', async () => {
+      const [row] = await query(
+        `select send_at::float8 as at from ${schema}.notices where ended is null and tries = 1`,
+      );
+      return Number(row?.['at']) >= before + 120_000;
+    });
+    clock.ahead += 121_000;
+    await until('the notice', () => taker.taken.length === 1);
+  });
+});
+
+describe('agreements', () => {
+  it('are canceled once, bound once, and card data is written nowhere', async () => {
+    const world = await startWorld();
+    const { institution, log } = world;
+    const say = async (operation: string, body: object) => (await world.ask(operation, body)).fields;
+    const cancellation = { agreementNo: 'A1', institutionNo: '约'.repeat(1024) };
+    institution.mishaps.set('cancelAgreement', 'fails-before');
+    expect(await world.ask('agreement-cancel', cancellation)).toMatchObject({ http: 503 });
+    institution.mishaps.clear();
+    for (let times = 0; times < 2; times += 1) {
+      expect(await say('agreement-cancel', cancellation)).toEqual({ status: 'CANCELED' });
+    }
+    expect(institution.canceled).toHaveLength(1);
+    expect(await say('debit', debitOf('D1', { institutionNo: cancellation.institutionNo }))).toMatchObject({
+      decline: 'AGREEMENT_INVALID',
+    });
+
+    const binding = { appId: 'a', bindOrderNo: 'B1', bankCode: null, card: CARD };
+    expect(await say('bind-code', binding)).toEqual({ status: 'SENT', reference: 'ref' });
+    institution.mishaps.set('bindCode', 'fails-before');
+    expect(await world.ask('bind-code', binding)).toMatchObject({ http: 503 });
+    institution.mishaps.clear();
+    const confirmation = { appId: 'a', bindOrderNo: 'B1', reference: 'ref', smsCode: '0' };
+    expect(await say('bind-confirm', confirmation)).toMatchObject({ status: 'WRONG_CODE' });
+    const bound = await say('bind-confirm', { ...confirmation, smsCode: '1234' });
+    expect(bound).toMatchObject({ status: 'BOUND' });
+    expect(await say('bind-confirm', { ...confirmation, smsCode: '1234' })).toEqual(bound);
+    expect(await say('bind-code', binding)).toMatchObject({ status: 'NOT_SENT' });
+    for (let times = 0; times < 12; times += 1) await say('bind-code', { ...binding, bindOrderNo: 'B2' });
+    expect(institution.codes).toBe(11);
+
+    const tables = ['debits', 'refunds', 'bindings', 'notices', 'ended_agreements'];
+    const rows = await Promise.all(tables.map((table) => world.query(`select * from ${world.schema}.${table}`)));
+    for (const secret of Object.values(CARD).filter((text) => text !== 'ID_CARD')) {
+      expect(log() + JSON.stringify(rows)).not.toContain(secret);
+    }
+  });
+});
+
+describe('starts and stops', () => {
+  it('several processes make one book; a stop lets what is under way come to its end', async () => {
+    const world = await startWorld();
+    const { institution } = world;
+    const others = await Promise.all([world.start(), world.start()]);
+    const [first] = others;
+    let open: () => void = () => undefined;
+    institution.mishaps.set('debit', { until: new Promise<void>((resolve) => (open = resolve)) });
+    const url = first?.url ?? '';
+    const answer = ask(url, 'debit', debitOf('D1'));
+    await until('the call', () => institution.calls.length === 1);
+    const stopped = first?.stop();
+    await until('the port closed', () => isRefused(url));
+    open();
+    expect((await answer).fields['status']).toBe('SUCCESS');
+    await stopped;
+    expect((await world.ask('debit-query', questionOf('D1'))).fields['status']).toBe('SUCCESS');
+  });
+
+  it('one that cannot start says why', async () => {
+    const world = await startWorld();
+    const refusals: [Partial<Parameters<typeof world.start>[0]>, RegExp][] = [
+      [{ key: Buffer.alloc(31) }, /32 bytes/],
+      [{ schema: 'a;b' }, /schema must be/],
+      [{ serviceNoticeUrl: 'ftp://service' }, /address of notices/],
+      [{ port: Number(new URL(world.bridge.url).port) }, /EADDRINUSE/],
+    ];
+    for (const [wrong, why] of refusals) await expect(world.start(wrong)).rejects.toThrow(why);
+    await world.query(`insert into ${world.schema}.steps values (99)`);
+    await expect(world.start()).rejects.toThrow(/newer version/);
+  });
+});
+
+/** Passes the pause after each answer. */
+async function untilAnswered({ taker, clock, query, schema }: World, times: number): Promise<void> {
+  for (let answered = 1; answered <= times; answered += 1) {
+    await until('an answer', () => taker.statuses.length >= answered);
+    await until('the pause', async () => {
+      const held = await query(`select from ${schema}.notices where ended is null and in_hand_until > 0`);
+      return held.length === 0;
+    });
+    clock.ahead += 310_000;
+  }
+}
+
+function isRefused(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    request(url, { agent: false })
+      .on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'))
+      .on('response', (response) => {
+        response.resume();
+        resolve(false);
+      })
+      .end();
+  });
+}
