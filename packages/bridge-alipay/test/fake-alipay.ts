@@ -23,10 +23,10 @@ export type Behaviour =
   | 'wait'
   /** 10003, and paid right after, with a notice. */
   | 'pay-later'
-  /** 20000: paid, or not. */
+  /** 20000: paid; or not, when it first comes. */
   | 'unknown-paid'
   | 'unknown-unpaid'
-  /** The connection breaks before anything was paid. */
+  /** The connection breaks before anything was paid, twice: the SDK tries again by itself. */
   | 'lost-unpaid'
   /** Paid, and answered under another key. */
   | 'forged';
@@ -83,6 +83,7 @@ export class FakeAlipay {
   readonly payments = new Map<string, number>();
   readonly #behaviours = new Map<string, Behaviour>();
   readonly #unsigned = new Set<string>();
+  readonly #tries = new Map<string, number>();
   /** Answers of one kind that get lost after they were worked out: method to how many. */
   readonly #losing = new Map<string, number>();
   readonly #server = createServer((request, response) => {
@@ -267,8 +268,10 @@ export class FakeAlipay {
     if (this.#unsigned.has(agreementNo)) return failed('ACQ.AGREEMENT_NOT_EXIST');
     const behaviour = this.#behaviours.get(agreementNo);
     if (typeof behaviour === 'object') return failed(behaviour.decline, { out_trade_no: outTradeNo });
-    if (behaviour === 'unknown-unpaid') return unknown;
-    if (behaviour === 'lost-unpaid') return 'lost';
+    const before = this.#tries.get(outTradeNo) ?? 0;
+    this.#tries.set(outTradeNo, before + 1);
+    if (behaviour === 'unknown-unpaid' && before < 1) return unknown;
+    if (behaviour === 'lost-unpaid' && before < 2) return 'lost';
     return this.#book(outTradeNo, { cents: cents(amount), subject, agreementNo, notifyUrl }, behaviour);
   }
 

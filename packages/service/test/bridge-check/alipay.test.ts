@@ -45,8 +45,7 @@ it('the bridge to Alipay keeps every rule that it can be tried by, over a fake o
     await fresh.close();
   });
 
-  const day = new Date(Date.now() + 8 * 3_600_000).toISOString().slice(0, 10);
-  const given = ['--agreement', 'GOOD', '--cancel-agreement', 'ENDING', '--pending', 'SLOW', '--statement-day', day];
+  const given = ['--agreement', 'GOOD', '--cancel-agreement', 'ENDING', '--pending', 'SLOW'];
   const declines = ['RETRYABLE=POOR', 'FINAL=LARGE', 'AGREEMENT_INVALID=ENDED'].flatMap((one) => ['--declines', one]);
   const checked = await checkBridge(bridge.url, ...given, ...declines, '--listen', String(noticePort));
   expect(checked.rules.filter(({ verdict }) => verdict === 'broken')).toEqual([]);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Role } from '../../src/operator/people/roles.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { type OperatorStage, operatorStage } from '../console/operators.js';
 import { mobileOf, unique } from '../support/demo.js';
@@ -579,6 +580,24 @@ describe('an admin:', () => {
     await page.getByRole('link', { name: 'v1' }).waitFor();
     const { data } = await on.channel.call('products/list', {});
     expect(JSON.stringify(data)).toContain('TEST_SPU_001_V2');
+  });
+
+  it('a product that is authorized for Alipay comes with what Alipay asks of its periods', async () => {
+    const { operator } = on.service;
+    const bank = { displayName: 'Alipay', gateway: 'sandbox', supportedBanks: ['*'] };
+    await createPaymentChannel(operator, { ...bank, code: 'ALIPAY' });
+    const page = await goTo(`/channels/${APP_ID}?tab=authorizations`);
+    const box = page.getByRole('combobox', { name: 'Let it use a payment channel' });
+    await box.click();
+    await page.getByRole('option', { name: 'Alipay · ALIPAY' }).click();
+    await page.getByRole('button', { name: 'Authorize' }).last().click();
+    const warning = page.getByRole('alert').filter({ hasText: 'Alipay asks this of it' });
+    await warning.getByText('debits are made on days 1 to 28 alone').first().waitFor();
+    await warning.getByText('No more than single_amount').first().waitFor();
+    const row = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'Alipay' }) });
+    await row.getByRole('button', { name: 'Withdraw' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+    await warning.waitFor({ state: 'detached' });
   });
 
   it('an account is made, and everybody sees who did', async () => {
