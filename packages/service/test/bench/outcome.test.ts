@@ -30,6 +30,9 @@ function bench(...args: string[]): Promise<{ status: number; stdout: string; std
 
 const readOutcome = async (name: string): Promise<Outcome> => JSON.parse(await readFile(fileNamed(name), 'utf8'));
 
+/** Each starts the bench, which loads much: seconds where a machine has much else to do. */
+const LIMIT_MS = 240_000;
+
 describe('a bench keeps what it has measured', () => {
   it('prints the rows before and after one that fails, says why that did, and tells by its status', async () => {
     // So few orders have no 50th page.
@@ -43,7 +46,7 @@ describe('a bench keeps what it has measured', () => {
     const { rows } = await readOutcome('result.json');
     expect(rows.filter(({ failure }) => failure !== undefined).map(({ row }) => row)).toEqual([FAILED]);
     expect(rows.find(({ row }) => row === AFTER_IT)?.ratios).toEqual({ 'a look-up': expect.any(Number) });
-  });
+  }, LIMIT_MS);
 
   it('compares its ratios with a baseline, and tells a worse one by its status', async () => {
     const whole = await readOutcome('result.json');
@@ -80,5 +83,5 @@ describe('a bench keeps what it has measured', () => {
       '40',
     );
     expect(tolerated.status).toBe(0);
-  });
+  }, LIMIT_MS);
 });
