@@ -8,6 +8,7 @@ import { createFulfilmentRegistry } from '../../dist/fulfilment/fulfilment-regis
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
+import { createClockWatch } from '../../dist/platform/installation/clock-watch.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
@@ -43,6 +44,6 @@ answer({
     return counts.reduce((sum, count) => sum + count, 0);
   },
   /** All that a node does, until it is ended. */
-  work: () => void startEngine(deps),
+  work: () => void startEngine({ ...deps, clockWatch: createClockWatch(deps) }),
   close: () => deps.database.close(),
 });
