@@ -44,7 +44,7 @@ export interface BridgeOptions {
   readonly monitoringPort: number;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** For all calls to the institution that one request needs, default 6.5 s: the service waits 8 s for a debit. */
+  /** For all calls to the institution that a debit needs, default 6.5 s; other requests have 2 s more. */
   readonly callMs?: number;
   /** Pause of the workers when there is nothing to do, default 1 s. */
   readonly idleMs?: number;

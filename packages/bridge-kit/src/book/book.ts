@@ -81,7 +81,8 @@ export class Book {
         [terms.attemptNo],
       );
       if ((row?.cent ?? 0) <= debitedCent) return entry;
-      const result = { status: 'REFUSED', reason: 'more than what is left of the debit' } as const;
+      const reason = debitedCent === 0 ? 'there is no such debit to refund' : 'more than what is left of the debit';
+      const result = { status: 'REFUSED', reason } as const;
       await this.refunds.settle(refundNo, result, undefined, undefined, now, tx);
       return { ...entry, state: 'SETTLED', result };
     });

@@ -3,8 +3,8 @@ import type { BridgeMetrics } from '../metrics.js';
 
 /** Calls to the institution, with an end to each. */
 export interface Calls {
-  /** One budget of time for all the calls that one request needs. */
-  deadline(): AbortSignal;
+  /** One budget of time for all the calls that one request needs: the service waits 8 s for a debit, and 10 s for all else. */
+  deadline(request?: 'debit'): AbortSignal;
   /**
    * What the institution said; undefined when it is not known. What it says after the deadline is handed to `late`, so that a result
    * is not lost because it was slow.
@@ -23,11 +23,12 @@ export interface CallsOptions {
   readonly log: BridgeLog;
 }
 
+const MORE_FOR_OTHERS_MS = 2_000;
 const GONE = Symbol('gone');
 
 export function createCalls({ callMs, metrics, log }: CallsOptions): Calls {
   return {
-    deadline: () => AbortSignal.timeout(callMs),
+    deadline: (request) => AbortSignal.timeout(request === 'debit' ? callMs : callMs + MORE_FOR_OTHERS_MS),
     async make(operation, signal, call, late) {
       const began = performance.now();
       const count = (outcome: string) => metrics.countCall(operation, outcome, (performance.now() - began) / 1000);

@@ -69,7 +69,7 @@ export class Debits {
     const { attemptNo, ...terms } = debit;
     const { clock, calls, at } = this.#tools;
     await this.#asked.of(attemptNo)?.catch(() => undefined);
-    const signal = calls.deadline();
+    const signal = calls.deadline('debit');
     const entry = await this.#book.debits.insert(attemptNo, terms, clock.now());
     if (entry === undefined) return this.#sendAgain(debit, signal);
     await at('book-written', attemptNo);

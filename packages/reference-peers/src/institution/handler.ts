@@ -1,3 +1,4 @@
+import { BadMessage, NumberConflict, requireField } from '@perennial/bridge-kit/server';
 import { randomBytes } from '@perennial/wire';
 import {
   type Fields,
@@ -12,8 +13,8 @@ import {
   timeOf,
 } from '@perennial/wire/bridge';
 import type { Clock } from '../shared/clock.js';
+import type { PreparedRequest } from '../shared/faulty-server.js';
 import type { Journal } from '../shared/journal.js';
-import { BadMessage, NumberConflict, type PreparedRequest, requireField } from '../shared/signed-server.js';
 import type { Timers } from '../shared/timers.js';
 import type { FaultName, FaultOccasion } from './faults.js';
 import type { DebitResult, JournalEntry, Ledger, OwedNotice } from './ledger.js';

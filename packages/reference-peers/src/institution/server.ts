@@ -2,7 +2,7 @@ import { OPERATIONS } from '@perennial/wire/bridge';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock.js';
-import { createSignedServer } from '../shared/signed-server.js';
+import { createFaultyServer } from '../shared/faulty-server.js';
 import type { Timers } from '../shared/timers.js';
 import type { InstitutionFaults } from './faults.js';
 import type { Delays, InstitutionHandler } from './handler.js';
@@ -23,7 +23,7 @@ export function createInstitutionServer({
   delays,
   ...options
 }: InstitutionServerOptions): FastifyInstance {
-  return createSignedServer({
+  return createFaultyServer({
     ...options,
     operations: OPERATIONS,
     prepare: (operation, fields, idempotencyKey) => handler.prepare(operation, fields, idempotencyKey),

@@ -1,8 +1,9 @@
+import { BadMessage, NumberConflict, requireField } from '@perennial/bridge-kit/server';
 import { randomBytes } from '@perennial/wire';
 import { type Fields, numberOf, positiveOf } from '@perennial/wire/bridge';
 import type { Clock } from '../shared/clock.js';
+import type { PreparedRequest } from '../shared/faulty-server.js';
 import type { Journal } from '../shared/journal.js';
-import { BadMessage, NumberConflict, type PreparedRequest, requireField } from '../shared/signed-server.js';
 import type { SupplierFault, SupplierOccasion } from './faults.js';
 import type { ClaimTerms, SupplierEntry, SupplierLedger } from './ledger.js';
 import type { SupplierOperation } from './operations.js';

@@ -1,4 +1,5 @@
 import type { Fields } from '@perennial/wire/bridge';
+import { createFaultyServer } from '../shared/faulty-server.js';
 import { addLocalRoutes } from '../shared/local-routes.js';
 import {
   listen,
@@ -7,7 +8,6 @@ import {
   type ReferenceProgramOptions,
   requireKeyLength,
 } from '../shared/program.js';
-import { createSignedServer } from '../shared/signed-server.js';
 import { createTimers } from '../shared/timers.js';
 import { createSupplierFaults, readSupplierFaultRule } from './faults.js';
 import { SupplierHandler } from './handler.js';
@@ -30,7 +30,7 @@ export async function startSupplier(options: ReferenceProgramOptions): Promise<R
   const timers = createTimers();
   const handler = new SupplierHandler({ ledger, journal, clock });
   const faults = createSupplierFaults();
-  const server = createSignedServer({
+  const server = createFaultyServer({
     key,
     clock,
     operations: SUPPLIER_OPERATIONS,

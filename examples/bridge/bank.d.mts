@@ -1,0 +1,14 @@
+export interface Bank {
+  readonly url: string;
+  /** Everything that was paid and paid back. */
+  readonly bookings: readonly { readonly type: string; readonly reference: string; readonly cents: number }[];
+  sendWebhooksTo(url: string): void;
+  stop(): Promise<void>;
+}
+
+export function startBank(options: {
+  readonly port?: number;
+  readonly token: string;
+  /** How long a payment of a slow mandate waits. */
+  readonly waitMs?: number;
+}): Promise<Bank>;

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startBank } from '../../../../examples/bridge/bank.mjs';
+import { ROOT } from '../docs/pages.js';
+import { KEY, temporaryFolder } from '../institution/support.js';
+import { freshDatabase } from '../support/database.js';
+import { freePort } from '../support/free-port.js';
+import { checkBridge } from './support.js';
+
+const CARD = {
+  bankCardNo: '6222020000001234567',
+  certificateNo: '1',
+  certType: 'ID_CARD',
+  realName: 'A',
+  bankMobile: '1',
+};
+
+it('every rule holds of the example bridge', async () => {
+  const folder = await temporaryFolder();
+  const database = await freshDatabase({ migrated: false });
+  onTestFinished(() => database.close());
+  const bank = await startBank({ token: 'secret', waitMs: 300 });
+  onTestFinished(() => bank.stop());
+  const [port, noticePort] = [await freePort(), await freePort()];
+  const keyFile = path.join(folder, 'key');
+  const cardFile = path.join(folder, 'card.json');
+  await writeFile(keyFile, KEY.toString('base64'));
+  await writeFile(cardFile, JSON.stringify(CARD));
+  let bridge: ChildProcess | undefined;
+  const start = async () => {
+    bridge = spawn(process.execPath, [path.join(ROOT, 'examples/bridge/bank-bridge.mjs')], {
+      env: {
+        PATH: process.env['PATH'],
+        ...{ BANK_URL: bank.url, BANK_TOKEN: 'secret', BRIDGE_KEY_FILE: keyFile, DATABASE_URL: database.url },
+        ...{ PORT: String(port), MONITORING_PORT: '0', NOTICE_URL: `http://127.0.0.1:${noticePort}/notices/BANK` },
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    for await (const lines of bridge.stdout as AsyncIterable<Buffer>) if (lines.includes('"ready"')) break;
+  };
+  const kill = async () => {
+    bridge?.kill('SIGKILL');
+    if (bridge) await once(bridge, 'exit');
+  };
+  await start();
+  onTestFinished(kill);
+  bank.sendWebhooksTo(`http://127.0.0.1:${port}/webhooks`);
+  const restarter = http.createServer(async (_request, response) => {
+    await kill();
+    await start();
+    response.end();
+  });
+  restarter.listen(0, '127.0.0.1');
+  await once(restarter, 'listening');
+  onTestFinished(() => void restarter.close());
+  const restart = `${process.execPath} -e "fetch('http://127.0.0.1:${(restarter.address() as AddressInfo).port}')"`;
+
+  const checked = await checkBridge(
+    `http://127.0.0.1:${port}`,
+    ...['--agreement', 'M-1', '--declines', 'RETRYABLE=M-POOR', '--declines', 'FINAL=M-BLOCKED'],
+    ...['--declines', 'AGREEMENT_INVALID=M-ENDED', '--pending', 'M-SLOW', '--foreign', 'M-FOREIGN'],
+    ...['--cancel-agreement', 'M-2', '--card-file', cardFile, '--sms-code', '1234', '--wrong-sms-code', '1'],
+    ...['--listen', String(noticePort), '--restart', restart],
+  );
+  expect(checked.rules.filter(({ verdict }) => verdict !== 'holds')).toEqual([]);
+  expect(checked).toMatchObject({ code: 0, left: [] });
+});
