@@ -1,18 +1,14 @@
 import { Stripe } from 'stripe';
 
-const { StripeCardError, StripeIdempotencyError, StripeInvalidRequestError, StripeError } = Stripe.errors;
+const { StripeCardError, StripeInvalidRequestError, StripeError } = Stripe.errors;
 
 /**
  * Stripe has looked at the request and did not do it (docs.stripe.com/api/errors). Everything else is unknown: no connection, no
- * answer, 5xx, 429, and also 401 and 403, which are the key's fault and not the payment's.
+ * answer, 5xx, 429; 401 and 403, which are the key's fault and not the payment's; and an Idempotency-Key of another request, since what that
+ * one did `find…` will say.
  */
 export function isRefusal(error: unknown): error is Stripe.errors.StripeError {
-  return error instanceof StripeCardError || (error instanceof StripeInvalidRequestError && !isKeyMisused(error));
-}
-
-/** The key of another request: what that one did, `find…` will say. */
-function isKeyMisused(error: Stripe.errors.StripeError): boolean {
-  return error instanceof StripeIdempotencyError || error.rawType === 'idempotency_error';
+  return error instanceof StripeCardError || error instanceof StripeInvalidRequestError;
 }
 
 /** The same request is being worked on at this moment: docs.stripe.com/error-codes#idempotency-key-in-use */

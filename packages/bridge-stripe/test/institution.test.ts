@@ -191,6 +191,7 @@ describe('a debit without an answer', () => {
   it('is found without the book: in the list of late, and by search from then on', async () => {
     const { one, outcome } = await pay();
     fake.forgetKeys();
+    clock.at += fake.searchLagMs - 1000;
     const asks = await countRequests(async () => expect(await find(lost(one))).toEqual(outcome));
     expect(asks).not.toContain('GET /v1/payment_intents/search');
     expect(await find({ attemptNo: one.attemptNo } as KnownDebit)).toEqual(outcome);
