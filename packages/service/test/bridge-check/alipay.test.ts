@@ -1,13 +1,20 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { createAlipayInstitution } from '@perennial/bridge-alipay';
 import { startBridge } from '@perennial/bridge-kit';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { ALIPAY_PUBLIC_KEY, APP_ID, APP_PRIVATE_KEY, FakeAlipay } from '../../../bridge-alipay/test/fake-alipay.js';
-import { KEY } from '../institution/support.js';
+import { ROOT } from '../docs/pages.js';
+import { KEY, temporaryFolder } from '../institution/support.js';
 import { freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { checkBridge } from './support.js';
 
+const run = promisify(execFile);
+const ONE_CENT = path.join(ROOT, 'examples/bridge/one-cent.mjs');
 const DAY_MS = 24 * 3_600_000;
 
 /** Of today Alipay has no bill: the bridge believes that it is tomorrow. */
@@ -60,5 +67,13 @@ it('the bridge to Alipay keeps every rule that it can be tried by, over a fake o
     'restart',
   ]);
   expect(checked.left).toEqual([]);
+
+  // What docs/bridges.md tells to do with a real account.
+  const keyFile = path.join(await temporaryFolder(), 'bridge.key');
+  await writeFile(keyFile, KEY.toString('base64'));
+  const tryOneCent = (agreement: string) => run(process.execPath, [ONE_CENT, bridge.url, keyFile, agreement]);
+  expect((await tryOneCent('GOOD')).stdout).toMatch(/"SUCCESS"[\s\S]*"SUCCESS"[\s\S]*\ndebited and given back\n$/);
+  expect([...fake.trades.values()].at(-1)).toMatchObject({ cents: 1, status: 'TRADE_CLOSED' });
+  await expect(tryOneCent('POOR')).rejects.toMatchObject({ code: 1, stdout: expect.stringContaining('RETRYABLE') });
   for (const [number, times] of fake.payments) expect([number, times]).toEqual([number, 1]);
 }, 120_000);
