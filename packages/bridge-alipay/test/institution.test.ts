@@ -1,5 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
-import { createAlipayInstitution, readPrivateKey, readPublicKey } from '@perennial/bridge-alipay';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createAlipayInstitution, readAlipaySettings, readPrivateKey, readPublicKey } from '@perennial/bridge-alipay';
 import type { Debit, Institution } from '@perennial/bridge-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALIPAY_PUBLIC_KEY, APP_ID, APP_PRIVATE_KEY, FakeAlipay, toList } from './fake-alipay.js';
@@ -377,5 +380,35 @@ describe('keys', () => {
     expect(() => readPrivateKey('c2VjcmV0')).toThrow(/^it is no RSA private key/);
     expect(() => readPublicKey('c2VjcmV0')).toThrow(/^it is no RSA public key/);
     expect(() => readPublicKey(APP_PRIVATE_KEY)).toThrow(/private key/);
+  });
+});
+
+describe('settings', () => {
+  it('that are missing or wrong are named, and keys are not quoted', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'alipay-'));
+    const [app, alipay, bad] = ['app.pem', 'alipay.pem', 'bad.pem'].map((name) => path.join(folder, name));
+    await writeFile(app ?? '', APP_PRIVATE_KEY);
+    await writeFile(alipay ?? '', ALIPAY_PUBLIC_KEY);
+    await writeFile(bad ?? '', 'c2VjcmV0');
+    const good = { ALIPAY_APP_ID: APP_ID, ALIPAY_PRIVATE_KEY_FILE: app, ALIPAY_PUBLIC_KEY_FILE: alipay };
+    expect(await readAlipaySettings(good)).toMatchObject({
+      appId: APP_ID,
+      subject: 'Subscription',
+      endpoint: 'https://openapi.alipay.com',
+    });
+    const wrong: readonly [Record<string, string | undefined>, RegExp][] = [
+      [{ ALIPAY_APP_ID: undefined }, /^ALIPAY_APP_ID is not set$/],
+      [{ ALIPAY_APP_ID: '2021' }, /^ALIPAY_APP_ID must have 16 digits$/],
+      [{ ALIPAY_PRIVATE_KEY_FILE: `${folder}/none` }, /^ALIPAY_PRIVATE_KEY_FILE: \S+ cannot be read$/],
+      [{ ALIPAY_PRIVATE_KEY_FILE: bad }, /^ALIPAY_PRIVATE_KEY_FILE: \S+: it is no RSA private key/],
+      [{ ALIPAY_PUBLIC_KEY_FILE: app }, /^ALIPAY_PUBLIC_KEY_FILE: \S+: it is a private key/],
+      [{ ALIPAY_SUBJECT: 'a/b' }, /^ALIPAY_SUBJECT /],
+      [{ ALIPAY_NUMBER_PREFIX: 'a-b' }, /^ALIPAY_NUMBER_PREFIX /],
+      [{ ALIPAY_ENDPOINT: 'http://openapi.alipay.com' }, /^ALIPAY_ENDPOINT must be an https address$/],
+    ];
+    for (const [more, message] of wrong) {
+      await expect(readAlipaySettings({ ...good, ...more })).rejects.toThrow(message);
+    }
+    await rm(folder, { recursive: true });
   });
 });
