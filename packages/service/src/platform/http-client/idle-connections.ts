@@ -54,12 +54,13 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS): IdleConnection
       byOrigin.delete(origin);
       return undefined;
     },
-    keep(origin, connection, usableMs = maxIdleMs) {
+    keep(origin, connection, usableMs) {
       if (isClosed || count >= MAX_IDLE_CONNECTIONS || !connection.isOpen()) {
         connection.close();
         return;
       }
-      const idle = { origin, connection, usableUntil: performance.now() + usableMs };
+      const usableUntil = usableMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + usableMs;
+      const idle = { origin, connection, usableUntil };
       connection.watchWhileIdle(() => drop(idle));
       expiry.add(idle);
       const all = byOrigin.get(origin);
