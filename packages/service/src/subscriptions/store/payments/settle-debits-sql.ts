@@ -100,21 +100,20 @@ export interface SettledDebitRow {
   readonly events: readonly NewEvent[];
 }
 
-/**
- * Attempts, periods, orders, benefits and events of a whole batch in one statement. The caller holds the locks of the orders.
- * `= any(array[…])` makes PostgreSQL look rows up one by one: a plan that was made for few rows must not read the whole table.
- */
-const STORE_SETTLED_DEBITS = statement({
-  name: 'store-settled',
-  text: `
-with settled as materialized (
-  select * from json_to_recordset($1::json) as s(order_no bigint, cycle_no integer, try_no integer, attempt_status text,
+/** The columns of `settled` that come from a SettledDebitRow, as those of a recordset. */
+export const SETTLED_COLUMNS = `order_no bigint, cycle_no integer, try_no integer, attempt_status text,
     reason text, institution_ref text, paid_at timestamptz, payment_status text, status text, success_at timestamptz,
     next_due_at timestamptz, paid_cycles integer, paid_amount_cent bigint, latest_payment_status text,
-    issues_benefits boolean)
-), attempts as (
+    issues_benefits boolean`;
+
+/**
+ * What a settlement writes: attempts, periods, orders and benefits of the rows of `settled`, which also have `settled_at`. The orders
+ * are `moved` then. `= any(array[…])` makes PostgreSQL look rows up one by one: a plan that was made for few rows must not read
+ * the whole table.
+ */
+export const WRITE_SETTLED = `attempts as (
   update debit_attempts a set status = s.attempt_status, reason = s.reason, institution_ref = s.institution_ref,
-    paid_at = s.paid_at, settled_at = $3::timestamptz, ask_at = null
+    paid_at = s.paid_at, settled_at = s.settled_at, ask_at = null
   from settled s where a.order_no = any(array[s.order_no]) and a.cycle_no = any(array[s.cycle_no])
     and a.try_no = any(array[s.try_no])
 ), periods as (
@@ -124,33 +123,45 @@ with settled as materialized (
   update orders o set status = s.status, success_at = s.success_at, next_due_at = s.next_due_at,
     paid_cycles = s.paid_cycles, paid_amount_cent = s.paid_amount_cent, latest_payment_status = s.latest_payment_status
   from settled s where o.order_no = any(array[s.order_no])
-  returning o.order_no, o.channel_id, o.product_code
+  returning o.order_no, o.channel_id, o.product_code, s.cycle_no, s.settled_at, s.issues_benefits
 ), new_benefits as (
   insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
     expires_at)
-  select s.order_no, s.cycle_no, b.position, o.channel_id, b.benefit_code, b.name, b.face_value_cent, $3::timestamptz,
-    $3::timestamptz + interval '${BENEFIT_DAYS * 24} hours'
-  from settled s join moved o using (order_no) join product_benefits b using (product_code) where s.issues_benefits
-)
-insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
-select o.channel_id, e.order_no, e."eventType", e."cycleNo", e."cycleTo", $3::timestamptz, e.data
-from json_to_recordset($2::json) as e(order_no bigint, turn integer, "eventType" text, "cycleNo" integer,
-  "cycleTo" integer, data text) join moved o using (order_no)
-order by e.order_no, e.turn`,
+  select m.order_no, m.cycle_no, b.position, m.channel_id, b.benefit_code, b.name, b.face_value_cent, m.settled_at,
+    m.settled_at + interval '${BENEFIT_DAYS * 24} hours'
+  from moved m join product_benefits b on b.product_code = any(array[m.product_code]) where m.issues_benefits
+)`;
+
+/** The events of the orders that are `moved`, from `toEventColumns` as `$2`. */
+export const INSERT_SETTLED_EVENTS = `insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
+  select m.channel_id, e.order_no, e."eventType", e."cycleNo", e."cycleTo", m.settled_at, e.data
+  from json_to_recordset($2::json) as e(order_no bigint, turn integer, "eventType" text, "cycleNo" integer,
+    "cycleTo" integer, data text) join moved m using (order_no)
+  order by e.order_no, e.turn`;
+
+/** A whole batch in one statement. The caller holds the locks of the orders. */
+const STORE_SETTLED_DEBITS = statement({
+  name: 'store-settled',
+  text: `
+with settled as materialized (
+  select s.*, $3::timestamptz as settled_at from json_to_recordset($1::json) as s(${SETTLED_COLUMNS})
+), ${WRITE_SETTLED}
+${INSERT_SETTLED_EVENTS}`,
   parameters: ['json', 'json', 'timestamp with time zone'],
 });
 
 export async function storeSettledDebits(tx: Queryable, rows: readonly SettledDebitRow[], now: number): Promise<void> {
   await tx.query(STORE_SETTLED_DEBITS, [
     JSON.stringify(rows.map(toSettledColumns)),
-    JSON.stringify(
-      rows.flatMap(({ order, events }) => events.map((event, turn) => ({ order_no: order.orderNo, turn, ...event }))),
-    ),
+    JSON.stringify(toEventColumns(rows)),
     toIsoOrNull(now),
   ]);
 }
 
-function toSettledColumns({ attempt, order, payment, ...row }: SettledDebitRow) {
+export const toEventColumns = (rows: readonly SettledDebitRow[]) =>
+  rows.flatMap(({ order, events }) => events.map((event, turn) => ({ order_no: order.orderNo, turn, ...event })));
+
+export function toSettledColumns({ attempt, order, payment, ...row }: SettledDebitRow) {
   return {
     order_no: order.orderNo,
     cycle_no: attempt.cycleNo,

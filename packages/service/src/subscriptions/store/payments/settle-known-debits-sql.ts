@@ -1,9 +1,15 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { leaseUntil } from '../../../platform/idempotency/idempotency-sql.js';
-import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
 import type { Order } from '../../domain/orders/order.js';
 import { agreementStatusIs } from '../statuses-sql.js';
-import type { SettledDebitRow } from './settle-debits-sql.js';
+import {
+  INSERT_SETTLED_EVENTS,
+  SETTLED_COLUMNS,
+  type SettledDebitRow,
+  toEventColumns,
+  toSettledColumns,
+  WRITE_SETTLED,
+} from './settle-debits-sql.js';
 
 /** The settlement of a debit whose order is known as it was before, and what has to be so for it to hold. */
 export interface KnownDebitRow extends SettledDebitRow {
@@ -40,12 +46,9 @@ const SETTLE_KNOWN_DEBITS = statement({
   name: 'settle-known-debits',
   text: `
 with given as materialized (
-  select * from json_to_recordset($1::json) as s(order_no bigint, channel_id bigint, cycle_no integer, try_no integer,
-    before_status text, before_payment_status text, before_paid_cycles integer, before_attempt_status text,
-    agreement_in_force bigint,
-    settled_at timestamptz, attempt_status text, reason text, institution_ref text, paid_at timestamptz,
-    payment_status text, status text, success_at timestamptz, next_due_at timestamptz, paid_cycles integer,
-    paid_amount_cent bigint, latest_payment_status text, issues_benefits boolean, releases_number boolean,
+  select * from json_to_recordset($1::json) as s(${SETTLED_COLUMNS},
+    channel_id bigint, before_status text, before_payment_status text, before_paid_cycles integer,
+    before_attempt_status text, agreement_in_force bigint, settled_at timestamptz, releases_number boolean,
     key text, owner uuid, code text, message text, data json)
 ), held as materialized (
   select g.order_no, g.agreement_in_force
@@ -77,34 +80,11 @@ with given as materialized (
   returning r.order_no
 ), settled as materialized (
   select * from ready r where r.key is null or r.order_no in (select order_no from answered)
-), attempts as (
-  update debit_attempts a set status = s.attempt_status, reason = s.reason, institution_ref = s.institution_ref,
-    paid_at = s.paid_at, settled_at = s.settled_at, ask_at = null
-  from settled s where a.order_no = any(array[s.order_no]) and a.cycle_no = any(array[s.cycle_no])
-    and a.try_no = any(array[s.try_no])
-), periods as (
-  update payments p set status = s.payment_status, paid_at = s.paid_at
-  from settled s where p.order_no = any(array[s.order_no]) and p.cycle_no = any(array[s.cycle_no])
 ), released as (
   update agreements g set number_released = true
   from settled s where s.releases_number and g.agreement_id = any(array[s.agreement_in_force])
-), moved as (
-  update orders o set status = s.status, success_at = s.success_at, next_due_at = s.next_due_at,
-    paid_cycles = s.paid_cycles, paid_amount_cent = s.paid_amount_cent, latest_payment_status = s.latest_payment_status
-  from settled s where o.order_no = any(array[s.order_no])
-  returning o.order_no, o.channel_id, o.product_code, s.cycle_no, s.settled_at, s.issues_benefits
-), new_benefits as (
-  insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
-    expires_at)
-  select m.order_no, m.cycle_no, b.position, m.channel_id, b.benefit_code, b.name, b.face_value_cent, m.settled_at,
-    m.settled_at + interval '${BENEFIT_DAYS * 24} hours'
-  from moved m join product_benefits b on b.product_code = any(array[m.product_code]) where m.issues_benefits
-), new_events as (
-  insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
-  select m.channel_id, e.order_no, e."eventType", e."cycleNo", e."cycleTo", m.settled_at, e.data
-  from json_to_recordset($2::json) as e(order_no bigint, turn integer, "eventType" text, "cycleNo" integer,
-    "cycleTo" integer, data text) join moved m using (order_no)
-  order by e.order_no, e.turn
+), ${WRITE_SETTLED}, new_events as (
+  ${INSERT_SETTLED_EVENTS}
 )
 select order_no as "orderNo" from moved`,
   parameters: ['json', 'json'],
@@ -115,38 +95,23 @@ select order_no as "orderNo" from moved`,
 export async function settleKnownDebits(db: Queryable, rows: readonly KnownDebitRow[]): Promise<ReadonlySet<number>> {
   const settled = await db.query(SETTLE_KNOWN_DEBITS, [
     JSON.stringify(rows.toSorted((a, b) => a.order.orderNo - b.order.orderNo).map(toGivenColumns)),
-    JSON.stringify(
-      rows.flatMap(({ order, events }) => events.map((event, turn) => ({ order_no: order.orderNo, turn, ...event }))),
-    ),
+    JSON.stringify(toEventColumns(rows)),
   ]);
   return new Set(settled.map(({ orderNo }) => orderNo));
 }
 
-function toGivenColumns({ attempt, before, order, payment, answer, ...row }: KnownDebitRow) {
+function toGivenColumns(row: KnownDebitRow) {
+  const { before, order, answer } = row;
   return {
-    order_no: order.orderNo,
+    ...toSettledColumns(row),
     channel_id: order.channelId,
-    cycle_no: attempt.cycleNo,
-    try_no: attempt.tryNo,
     before_status: before.status,
     before_payment_status: before.latestPaymentStatus,
     before_paid_cycles: before.paidCycles,
     // Given and not in the text, so that it is no reason to read all open attempts by their index.
     before_attempt_status: 'STARTED',
     agreement_in_force: row.agreementInForce,
-    settled_at: toIso(row.now),
-    attempt_status: row.attemptStatus,
-    reason: row.reason,
-    institution_ref: row.institutionRef,
-    paid_at: toIsoOrNull(payment.paidAt),
-    payment_status: payment.status,
-    status: order.status,
-    success_at: toIsoOrNull(order.successAt),
-    next_due_at: toIsoOrNull(order.nextDueAt),
-    paid_cycles: order.paidCycles,
-    paid_amount_cent: order.paidAmountCent,
-    latest_payment_status: order.latestPaymentStatus,
-    issues_benefits: row.issuesBenefits,
+    settled_at: new Date(row.now).toISOString(),
     releases_number: row.releasesNumber,
     key: answer?.key ?? null,
     owner: answer?.owner ?? null,
@@ -155,6 +120,3 @@ function toGivenColumns({ attempt, before, order, payment, answer, ...row }: Kno
     data: answer?.description ?? null,
   };
 }
-
-const toIso = (at: number) => new Date(at).toISOString();
-const toIsoOrNull = (at: number | null) => (at === null ? null : toIso(at));
