@@ -220,6 +220,8 @@ describe('creations whose outcomes arrive together', () => {
 
     const shared = [of.one, of.two, of.three, of.bound, of.boundToo, of.declined].map(({ orderNo }) => orderNo);
     expect(await writersOf(shared)).toHaveLength(1);
+    // Whoever has lost the key to another run has no part in it.
+    expect(await writersOf([...shared, of.takenOver.orderNo])).toHaveLength(2);
     const [released] = await sql<{ number_released: boolean }>(
       'select number_released from orders join agreements using (agreement_id) where order_no = $1',
       [of.declined.orderNo],
