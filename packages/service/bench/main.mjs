@@ -14,7 +14,7 @@ import * as growth from './growth/main.mjs';
 import { keepRows } from './kept-rows.mjs';
 import { bareTarget, measureRow, serviceTarget, warmUp } from './measure.mjs';
 import { HELP, readOptions, UsageError } from './options.mjs';
-import { makeOrders, textsOf, walBytes } from './orders.mjs';
+import { makeOrders, textsOf, untilEventsAreGone, walBytes } from './orders.mjs';
 import { commitOf, documentOf } from './outcome.mjs';
 import { OUTPUT_HELP, takeOutputOptions } from './output-options.mjs';
 import * as overload from './overload/main.mjs';
@@ -71,7 +71,14 @@ async function measureOn(stage, row, { seconds, runs }) {
   const institutionPid = await provisionFor(stage, row);
   const isFirst = !references.has(row.kind);
   if (isFirst) references.set(row.kind, await REFERENCES[row.beside](stage, row));
-  const service = serviceTarget({ pid, baseUrl, institutionPid, walBytes: () => walBytes(beside.database), load });
+  const service = serviceTarget({
+    pid,
+    baseUrl,
+    institutionPid,
+    walBytes: () => walBytes(beside.database),
+    untilIdle: () => untilEventsAreGone(beside.database),
+    load,
+  });
   const parts = { service, references: references.get(row.kind), load, channel, seconds, runs };
   if (isFirst) await warmUp(row, parts);
   const measured = await measureRow(row, parts);

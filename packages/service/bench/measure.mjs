@@ -52,7 +52,7 @@ export function bareTarget({ pid, baseUrl, load }) {
 }
 
 /** The service, with the CPU of its database and of the institution where there is one. */
-export function serviceTarget({ pid, baseUrl, institutionPid, walBytes, load }) {
+export function serviceTarget({ pid, baseUrl, institutionPid, walBytes, untilIdle, load }) {
   const snapshot = async () => ({
     postgres: CAN_MEASURE ? cpuOfDescendants(pid) : undefined,
     institution: CAN_MEASURE && institutionPid !== undefined ? cpuOfProcess(institutionPid) : undefined,
@@ -60,6 +60,7 @@ export function serviceTarget({ pid, baseUrl, institutionPid, walBytes, load }) 
     ...(await admissionBatches(baseUrl)),
   });
   const measure = async (row, seconds) => {
+    await untilIdle();
     const before = await snapshot();
     const result = await runOnce(row, { name: 'the service', pid, baseUrl }, load, seconds);
     const after = await snapshot();

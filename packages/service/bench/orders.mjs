@@ -1,5 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 const FIRST = 800_000_000_001;
 const COUNT = 4000;
+const POLL_MS = 20;
 
 /** Orders at the end of their year, for the reads: twelve periods stored, the benefits of each, most of them expired. */
 export async function makeOrders(database, channelId) {
@@ -55,4 +58,13 @@ export async function walBytes(database) {
     `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as bytes`,
   );
   return bytes;
+}
+
+/** Until the engine has dealt with every event: what a reference has left to it is not work of the row that is measured next. */
+export async function untilEventsAreGone(database) {
+  for (;;) {
+    const [{ waiting }] = await database.query('select exists (select from due_events) as waiting');
+    if (!waiting) return;
+    await delay(POLL_MS);
+  }
 }

@@ -48,6 +48,20 @@ describe('what channels have called', () => {
     expect(await days()).toEqual(ahead);
   });
 
+  it('writes no filter of request ids for its first calls: none is there until a range is full', async () => {
+    await loseDays();
+    await tidy();
+    const [day] = await days();
+    await log(today, 100);
+    const summarized = await fresh.database.query<{ made: number }>(
+      `select sum(brin_summarize_new_values(i.indexrelid))::integer as made
+       from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
+       where i.indrelid = $1::regclass and m.amname = 'brin'`,
+      [day],
+    );
+    expect(summarized).toEqual([{ made: 1 }]);
+  });
+
   it.each([
     ['few', 20],
     ['many', 10_001],

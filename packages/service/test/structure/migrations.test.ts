@@ -26,6 +26,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000017_without_older_nodes.sql': '7a857dc50e45c4a1',
   '000018_console.sql': 'a90d765f052f043e',
   '000019_seller.sql': 'a815d885e62e8fff',
+  '000020_first_requests_of_a_day.sql': 'd9417d9df9c3aec3',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000099_sample.sql', text));
