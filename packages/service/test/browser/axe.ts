@@ -47,7 +47,7 @@ export async function runAxe(page: Page, { without = [] }: Inspection = {}): Pro
       if (id === 'color-contrast') for (const { element } of nodes) texts.delete(element);
     return {
       violations: violations.map(({ id, impact, nodes }) =>
-        ({ id, impact, nodes: nodes.map(({ target, failureSummary }) => ({ target, failureSummary })) })),
+        ({ id, impact, nodes: nodes.map(({ target, html, failureSummary }) => ({ target: [...target, html], failureSummary })) })),
       marks: [...texts.values()],
     };
   })()`);
