@@ -7,6 +7,8 @@ const setupFiles = process.env['FAST_CHECK_SEED']
   ? [`${import.meta.dirname}/packages/service/test/support/fast-check-seed.ts`]
   : [];
 
+// `isolate: false` below: what the files of a package share of a process are modules without a memory of their own, and loading
+// them for each file is a third of a run.
 export default defineConfig({
   test: {
     // Most tests wait for other processes: on two cores, three at a time keep both busy.
@@ -19,6 +21,7 @@ export default defineConfig({
           name: 'wire',
           root: 'packages/wire',
           include: ['test/**/*.test.ts'],
+          isolate: false,
           setupFiles,
           testTimeout: 60_000,
         },
@@ -57,6 +60,7 @@ export default defineConfig({
           name: 'reference-peers',
           root: 'packages/reference-peers',
           include: ['test/**/*.test.ts'],
+          isolate: false,
           testTimeout: 60_000,
         },
       },
@@ -65,6 +69,7 @@ export default defineConfig({
           name: 'bridge-alipay',
           root: 'packages/bridge-alipay',
           include: ['test/**/*.test.ts'],
+          isolate: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -74,6 +79,7 @@ export default defineConfig({
           name: 'sdk',
           root: 'packages/sdk',
           include: ['test/**/*.test.ts'],
+          isolate: false,
           testTimeout: 60_000,
         },
       },
@@ -82,7 +88,6 @@ export default defineConfig({
           name: 'service',
           root: 'packages/service',
           include: ['test/**/*.test.ts'],
-          // What the files share of a process are modules without a memory of their own; loading them for each is a third of a run.
           isolate: false,
           globalSetup: ['test/support/server.ts'],
           setupFiles,

@@ -1,1 +1,6 @@
-export function bundle(entries: Readonly<Record<string, string>>, folder: string): Promise<void>;
+export function bundle(
+  entries: Readonly<Record<string, string>>,
+  folder: string,
+  external?: (id: string) => boolean,
+): Promise<void>;
+export function isNeverBundled(id: string): boolean;

@@ -10,13 +10,18 @@ const OURS_AS_INSTALLED = '@perennial/embedded-postgres';
 
 const isBundled = (id) => /^([./#]|@perennial\/|@oxc-project\/)/.test(id) && id !== OURS_AS_INSTALLED;
 
+const isAsInstalled = (id) => !isBundled(id);
+
+/** What cannot be put into a file: that, what the platform has, and what a dependency can do without. */
+export const isNeverBundled = (id) => id === OURS_AS_INSTALLED || /^(node:|pg-native$)/.test(id);
+
 /** `entries`: the names of the programs, and the modules that they begin with. */
-export async function bundle(entries, folder) {
+export async function bundle(entries, folder, external = isAsInstalled) {
   const build = await rolldown({
     cwd: root,
     input: entries,
     platform: 'node',
-    external: (id) => !isBundled(id),
+    external,
     logLevel: 'warn',
   });
   // Whole or not at all: one that is cut off while it writes leaves the folder as it was.

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
+import { type Inspection, runAxe, type Violation } from './axe.js';
 
 /** Chromium without a window; `npm test` says where it is, and installs it when it is missing. */
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
@@ -54,49 +53,18 @@ export async function press(page: Page, what: Locator): Promise<void> {
   await loaded;
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 /** What axe finds to be serious or worse, as lines that say where. */
 export const barriers = async (page: Page): Promise<string[]> =>
   linesOf((await runAxe(page)).filter(({ impact }) => impact === 'serious' || impact === 'critical'));
-
-interface Inspection {
-  /** By their names. Unset: all. */
-  readonly rules?: readonly string[];
-  /** What is hidden meanwhile, as selectors: what is not there costs no time. */
-  readonly without?: readonly string[];
-}
 
 /** Everything that axe finds, also what is minor or only good practice. */
 export const everyViolation = async (page: Page, what: Inspection = {}): Promise<string[]> =>
   linesOf(await runAxe(page, what));
 
-async function runAxe(page: Page, { rules, without = [] }: Inspection = {}): Promise<Violation[]> {
-  // By the debugger and not by a script element, which the page's policy refuses.
-  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
-  const options = { resultTypes: ['violations'], ...(rules ? { runOnly: { type: 'rule', values: rules } } : {}) };
-  return page.evaluate<Violation[]>(`(async () => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(${JSON.stringify(`:is(${without.join()}) { display: none !important }`)});
-    const former = [...document.adoptedStyleSheets];
-    document.adoptedStyleSheets = [...former, sheet];
-    const { violations } = await axe.run(${JSON.stringify(options)});
-    document.adoptedStyleSheets = former;
-    return violations.map(({ id, impact, nodes }) =>
-      ({ id, impact, nodes: nodes.map(({ target, failureSummary }) => ({ target, failureSummary })) }));
-  })()`);
-}
-
 const linesOf = (found: readonly Violation[]): string[] =>
   found.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
   );
-
-interface Violation {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
-}
 
 /** Whether something sticks out to the side. */
 export const scrollsSideways = (page: Page): Promise<boolean> =>

@@ -17,6 +17,7 @@ afterAll(async () => {
   await service.close();
 });
 
+const isLong = process.env['LONG_RUNS'] === 'on';
 const SMALL: BrowserContextOptions = { ...PHONE, viewport: { width: 360, height: 740 }, deviceScaleFactor: 1 };
 const WIDE: BrowserContextOptions = { ...DESKTOP, isMobile: false, hasTouch: false, deviceScaleFactor: 1 };
 
@@ -26,12 +27,15 @@ async function open(path: string, screen: BrowserContextOptions = WIDE): Promise
   return page;
 }
 
-describe.each([
-  ['a phone, light', { ...SMALL, colorScheme: 'light' }],
+const SCREENS: readonly [string, BrowserContextOptions][] = [
   ['a phone, dark', { ...SMALL, colorScheme: 'dark' }],
   ['a desktop, light', { ...WIDE, colorScheme: 'light' }],
+  ['a phone, light', { ...SMALL, colorScheme: 'light' }],
   ['a desktop, dark', { ...WIDE, colorScheme: 'dark' }],
-] as const)('on %s', (_, screen) => {
+];
+
+/** In a long run on all of them; in a short one on two, which have each width and each scheme between them. */
+describe.each(SCREENS.slice(0, isLong ? 4 : 2))('on %s', (_, screen) => {
   it('no barriers, and nothing sticks out', async () => {
     const page = await open('/', screen);
     for (const path of [

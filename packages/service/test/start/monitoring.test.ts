@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { MAIN, type Running, serviceUrl, start } from '../support/processes.js';
+import { type Running, SHIPPED_MAIN, serviceUrl, start } from '../support/processes.js';
 
 const TOKEN = 'a-token-of-some-length';
 let fresh: FreshDatabase;
@@ -25,7 +25,13 @@ const key = randomBytes(32).toString('base64');
 
 /** Where the interface is, and where the banner says that machines may ask. */
 async function serve(more: Record<string, string>) {
-  const running = start(MAIN, { DATABASE_URL: fresh.url, MASTER_KEY: key, DATA_DIR: dataDir, PORT: '0', ...more });
+  const running = start(SHIPPED_MAIN, {
+    DATABASE_URL: fresh.url,
+    MASTER_KEY: key,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ...more,
+  });
   started.push(running);
   const interfaceUrl = await serviceUrl(running);
   const operationsUrl = /Operations\s+(\S+)\/readyz {2}\/healthz {2}\/metrics/.exec(running.stderr())?.[1] ?? '';

@@ -11,7 +11,15 @@ import { readSettings } from '../../src/platform/settings.js';
 import { channelClient, send } from '../support/channel-client.js';
 import { preparedDataDir } from '../support/data-dir.js';
 import { lockWaits } from '../support/database.js';
-import { LEDGER_NODE, ledgerPort, MAIN, postmasterPid, serviceUrl, start, until } from '../support/processes.js';
+import {
+  LEDGER_NODE,
+  ledgerPort,
+  postmasterPid,
+  SHIPPED_MAIN,
+  serviceUrl,
+  start,
+  until,
+} from '../support/processes.js';
 
 /** The same for all of them: however a service was stopped, the next one starts. */
 let dataDir: string;
@@ -31,7 +39,7 @@ const isAlive = (pid: number) => {
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   it('ends the service with 0 and stops its database cleanly', async () => {
-    const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0' });
+    const running = start(SHIPPED_MAIN, { DATA_DIR: dataDir, PORT: '0' });
     const baseUrl = await serviceUrl(running);
     const postmaster = postmasterPid(dataDir);
     expect((await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(200);
@@ -49,7 +57,7 @@ it('a bug, an error that nobody waits for, is in the log and ends the service in
   const onSignal = `process.on('SIGUSR2', () => void Promise.reject(new Error('nobody waits for this')))`;
   const running = start('--import', { DATA_DIR: dataDir, PORT: '0' }, [
     `data:text/javascript,${encodeURIComponent(onSignal)}`,
-    MAIN,
+    SHIPPED_MAIN,
   ]);
   await serviceUrl(running);
   const postmaster = postmasterPid(dataDir);
@@ -135,7 +143,7 @@ describe('DRAIN_SECONDS', () => {
     });
 
   it('/readyz is 503 first, requests go on being served and end their connections, and a second signal ends at once', async () => {
-    const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0', DRAIN_SECONDS: '300' });
+    const running = start(SHIPPED_MAIN, { DATA_DIR: dataDir, PORT: '0', DRAIN_SECONDS: '300' });
     const { port } = new URL(await serviceUrl(running));
     const agent = new http.Agent({ keepAlive: true });
     expect(await request(Number(port), '/readyz', agent)).toEqual({ status: 200, connection: 'keep-alive' });
@@ -157,7 +165,7 @@ describe('DRAIN_SECONDS', () => {
   });
 
   it('when they are over it drains as ever', async () => {
-    const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0', DRAIN_SECONDS: '1' });
+    const running = start(SHIPPED_MAIN, { DATA_DIR: dataDir, PORT: '0', DRAIN_SECONDS: '1' });
     await serviceUrl(running);
     running.child.kill('SIGTERM');
     expect(await running.exited).toBe(0);

@@ -8,10 +8,13 @@ import { fileURLToPath } from 'node:url';
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const packageRoot = path.join(here, '..', '..');
 const programs = path.join(packageRoot, 'dist', 'program');
-export const MAIN = path.join(programs, 'main.js');
-/** Programs of the tests' own around compiled code of the service, put together as the service's own programs are. */
+/** The service as people start it, with its dependencies as they are installed. */
+export const SHIPPED_MAIN = path.join(programs, 'main.js');
+/** Programs of the tests' own around compiled code of the service, each with its dependencies in it. */
 export const TEST_PROGRAMS = path.join(programs, 'test');
 const testProgram = (name: string) => path.join(TEST_PROGRAMS, `${name}.js`);
+/** The service: the same modules as of the shipped one. */
+export const MAIN = testProgram('main');
 export const LEDGER_NODE = testProgram('ledger-node');
 export const BRIDGE_NODE = testProgram('bridge-node');
 export const DELIVERY_NODE = testProgram('delivery-node');

@@ -10,7 +10,7 @@ import { type ChannelClient, channelClient } from './channel-client.js';
 import { collectRequest } from './demo.js';
 import { freePort } from './free-port.js';
 import { type ServerFigures, startHaproxy } from './haproxy.js';
-import { MAIN, type Running, serviceUrl, start, until } from './processes.js';
+import { type Running, SHIPPED_MAIN, serviceUrl, start, until } from './processes.js';
 
 export interface RollingOptions {
   /** Of an empty database of its own. */
@@ -52,7 +52,7 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
   while (nodePorts.length < options.nodes) nodePorts.push(await freePort());
   const [frontPort, statisticsPort] = [await freePort(), await freePort()];
   const startNode = (port: number): Running => {
-    const node = start(MAIN, {
+    const node = start(SHIPPED_MAIN, {
       DATABASE_URL: databaseUrl,
       MASTER_KEY: masterKey.toString('base64'),
       DATA_DIR: folder,
