@@ -47,18 +47,12 @@ export async function openBookDatabase({ url, schema, pool: max, onLost }: BookD
     keepAlive: true,
   });
   pool.on('error', onLost);
-  const client = await pool.connect().catch(async (error: unknown) => {
-    await pool.end();
-    throw error;
-  });
   try {
-    await migrate(client, schema);
+    await runTransaction(pool, (tx) => migrate(tx, schema));
   } catch (error) {
-    client.release(true);
     await pool.end();
     throw error;
   }
-  client.release();
 
   return {
     schema,
@@ -80,6 +74,9 @@ async function queryOn<Found extends Row>(
 async function runTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
+  // A connection that breaks tells the query under way, and then whoever listens: without anybody it would end the process.
+  const listen = () => undefined;
+  client.on('error', listen);
   try {
     await client.query('begin');
     const result = await work({ query: (text, values) => queryOn(client, text, values) });
@@ -91,6 +88,7 @@ async function runTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise
     });
     throw error;
   } finally {
+    client.off('error', listen);
     client.release(failure);
   }
 }
