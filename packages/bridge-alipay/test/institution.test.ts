@@ -2,9 +2,9 @@ import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { createAlipayInstitution, readAlipaySettings, readPrivateKey, readPublicKey } from '@perennial/bridge-alipay';
 import type { Debit, Institution } from '@perennial/bridge-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAlipayInstitution, readAlipaySettings, readPrivateKey, readPublicKey } from '../src/index.js';
 import { ALIPAY_PUBLIC_KEY, APP_ID, APP_PRIVATE_KEY, FakeAlipay, toList } from './fake-alipay.js';
 import { zipGbk } from './zipped-gbk.js';
 

@@ -1,6 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask, debitOf, gate, questionOf, startWorld, until, type World } from './support/world.js';
+import { readBridgeSettings } from '../src/settings.js';
+import { ask, debitOf, gate, KEY, questionOf, startWorld, until, type World } from './support/world.js';
 
 const CARD = {
   bankCardNo: '6222020000001234567',
@@ -293,6 +297,20 @@ describe('starts and stops', () => {
     for (const [wrong, why] of refusals) await expect(world.start(wrong)).rejects.toThrow(why);
     await world.query(`insert into ${world.schema}.steps values (99)`);
     await expect(world.start()).rejects.toThrow(/newer version/);
+  });
+
+  it('settings are read from the environment, and a wrong one is named', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-kit-settings-'));
+    const keyFile = path.join(folder, 'key');
+    await writeFile(keyFile, KEY.toString('base64'));
+    const env = { BRIDGE_KEY_FILE: keyFile, DATABASE_URL: 'postgres://x' };
+    expect(await readBridgeSettings(env)).toMatchObject({ schema: 'bridge', port: 8091, keepDays: 400 });
+    expect(await readBridgeSettings({ ...env, KEEP_DAYS: '30', PORT: '1' })).toMatchObject({ keepDays: 30, port: 1 });
+    const wrong = { KEEP_DAYS: '29', PORT: '65536', BASE_PATH: '/a/', DATABASE_URL: '', BRIDGE_KEY_FILE: folder };
+    for (const [name, value] of Object.entries(wrong)) {
+      await expect(readBridgeSettings({ ...env, [name]: value })).rejects.toThrow(name);
+    }
+    await rm(folder, { recursive: true });
   });
 });
 
