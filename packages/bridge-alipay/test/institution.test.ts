@@ -151,6 +151,45 @@ describe('debits', () => {
     expect(await find(debit)).toEqual({ status: 'NOT_FOUND' });
   });
 
+  it('are what Alipay says, to the letter: nothing else makes a success, a decline or an unknown number', async () => {
+    const all = { trade_no: '1', total_amount: '19.9', gmt_payment: '2026-01-01 00:00:00', refund_fee: '1.00' };
+    const debit = debitOf('AGREED');
+    const pay = (answer: object) => {
+      fake.say('alipay.trade.pay', { ...all, ...answer });
+      return institution.debit(debit, signal);
+    };
+    const ask = (answer: object) => {
+      fake.say('alipay.trade.query', { ...all, ...answer });
+      return find(debit);
+    };
+    const pending = { status: 'PENDING', institutionRef: '1' };
+    expect(await pay({ code: '10000' })).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
+    expect(await pay({ code: '10003' })).toEqual(pending);
+    for (const code of ['20000', '40004']) {
+      await expect(pay({ code, sub_code: 'ACQ.SYSTEM_ERROR' })).rejects.toThrow('SYSTEM_ERROR');
+    }
+    await expect(pay({ code: '20000', sub_code: 'aop.unknow-error' })).rejects.toThrow('unknow-error');
+    expect(await ask({ code: '10000', trade_status: 'TRADE_FINISHED' })).toMatchObject({ amountCent: 1990 });
+    for (const status of ['WAIT_BUYER_PAY', 'SOMETHING_NEW']) {
+      expect(await ask({ code: '10000', trade_status: status })).toEqual(pending);
+    }
+    await expect(ask({ code: '40004', sub_code: 'ACQ.INVALID_PARAMETER' })).rejects.toThrow('INVALID_PARAMETER');
+
+    const refund = { refundNo: 'R1', attemptNo: debit.attemptNo, amountCent: 1, debitRef: 'unused' };
+    const refunded = { code: '10000', trade_no: '1', refund_amount: '0.01', gmt_refund_pay: '2026-01-01 00:00:00' };
+    const asked = (answer: object) => {
+      fake.say('alipay.trade.fastpay.refund.query', { ...refunded, ...answer });
+      return institution.findRefund(refund, signal);
+    };
+    expect(await asked({ refund_status: 'REFUND_SUCCESS' })).toMatchObject({ status: 'SUCCESS', amountCent: 1 });
+    expect(await asked({ refund_status: 'REFUND_PROCESSING' })).toEqual({ status: 'PENDING' });
+    expect(await asked({})).toEqual({ status: 'NOT_FOUND' });
+    // No money has moved, and there is no such refund: nobody knows.
+    fake.say('alipay.trade.refund', { ...refunded, fund_change: 'N' });
+    fake.say('alipay.trade.fastpay.refund.query', refunded);
+    expect(await institution.refund(refund, signal)).toEqual({ status: 'PENDING' });
+  });
+
   it('an error quotes nothing of what was answered, and a setting that is wrong declines nothing', async () => {
     fake.on('quoting', 'forged');
     const error = await Promise.resolve(institution.debit(debitOf('quoting'), signal)).catch((thrown: Error) => thrown);

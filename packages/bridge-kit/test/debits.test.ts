@@ -255,7 +255,7 @@ describe('debits', () => {
       clock.ahead += 5 * SECOND;
       return askAt.has(3);
     });
-    expect((askAt.get(3) ?? 0) - (askAt.get(2) ?? 0)).toBeGreaterThanOrEqual(60 * SECOND);
+    expect((askAt.get(3) ?? Number.NaN) - (askAt.get(2) ?? Number.NaN)).toBeGreaterThanOrEqual(60 * SECOND);
   });
 });
 
