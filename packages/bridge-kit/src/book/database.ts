@@ -1,11 +1,6 @@
 import pg from 'pg';
 import { migrate } from './migrations.js';
-
-export type Row = Readonly<Record<string, unknown>>;
-
-export interface Queryable {
-  query<Found extends Row>(text: string, values?: readonly unknown[]): Promise<readonly Found[]>;
-}
+import type { Queryable, Row } from './queryable.js';
 
 export interface BookDatabase extends Queryable {
   /** Where the book is, for names of tables. */

@@ -1,4 +1,4 @@
-import type { Queryable } from './database.js';
+import type { Queryable } from './queryable.js';
 
 /** Of a debit and of a refund. */
 const WHAT_BECAME_OF_IT = `

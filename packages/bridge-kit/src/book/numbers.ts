@@ -1,4 +1,5 @@
-import type { BookDatabase, Queryable, Row } from './database.js';
+import type { BookDatabase } from './database.js';
+import type { Queryable, Row } from './queryable.js';
 
 export type State = 'BEGUN' | 'OPEN' | 'SETTLED';
 
