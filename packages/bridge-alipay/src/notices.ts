@@ -17,7 +17,6 @@ export function toOutcome(trade: Fields, status: string): DebitOutcome {
   const paidAt = readTime(trade['gmt_payment'] ?? trade['send_pay_date']);
   const amountCent = toCents(trade['total_amount']);
   const pending: DebitOutcome = { status: 'PENDING', ...(institutionRef === '' ? {} : { institutionRef }) };
-  if (status === 'WAIT_BUYER_PAY') return pending;
   if (status === 'TRADE_CLOSED' && paidAt === undefined && !isRefunded(trade)) {
     return { status: 'DECLINED', decline: 'RETRYABLE', reason: 'the trade was closed unpaid (TRADE_CLOSED)' };
   }

@@ -86,6 +86,7 @@ export class FakeAlipay {
   readonly #tries = new Map<string, number>();
   /** Answers of one kind that get lost after they were worked out: method to how many. */
   readonly #losing = new Map<string, number>();
+  readonly #said = new Map<string, Answer>();
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch(() => response.destroy());
   });
@@ -117,6 +118,11 @@ export class FakeAlipay {
 
   lose(method: string, times: number): void {
     this.#losing.set(method, times);
+  }
+
+  /** What the next call of a method is answered, whatever it asks. */
+  say(method: string, answer: Answer): void {
+    this.#said.set(method, answer);
   }
 
   loseBills(missing: boolean): void {
@@ -208,7 +214,9 @@ export class FakeAlipay {
     const refused = refuseRequest(params, this.#callersNow());
     const content: Content = JSON.parse(params['biz_content'] ?? '{}');
     if (!refused) this.called.push({ method, content });
-    const answer = refused ?? this.#answer(method, content, params['notify_url'] ?? null);
+    const said = this.#said.get(method);
+    this.#said.delete(method);
+    const answer = refused ?? said ?? this.#answer(method, content, params['notify_url'] ?? null);
     const losing = this.#losing.get(method) ?? 0;
     if (losing > 0) this.#losing.set(method, losing - 1);
     if (answer === 'lost' || losing > 0) {

@@ -21,6 +21,7 @@ import { Refusal } from './server/refusals.js';
 import { createSignedServer, type Reply, type SignedRequest } from './server/signed-server.js';
 import { type Loop, startLoop } from './work/loop.js';
 import { createNoticeSender, type NoticeSender } from './work/notice-sender.js';
+import { createUpkeep } from './work/upkeep.js';
 
 export interface BridgeOptions {
   readonly institution: Institution;
@@ -42,6 +43,8 @@ export interface BridgeOptions {
   readonly basePath?: string;
   /** Of /health and /metrics, on the same host. 0: any that is free. */
   readonly monitoringPort: number;
+  /** For how long the book keeps what came to its end, default 400 days. What was begun longer ago is never paid. */
+  readonly keepDays?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
   /** For all calls to the institution that a debit needs, default 6.5 s; other requests have 2 s more. */
@@ -64,6 +67,8 @@ const CALL_MS = 6_500;
 /** Longer than any call, by far: after it another process may take a number over. */
 const IN_HAND_MS = 20_000;
 const ASKED_AT_ONCE = 8;
+const KEEP_DAYS = 400;
+const DAY_MS = 86_400_000;
 
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { institution, key, clock = systemClock, idleMs = 1_000, host = '127.0.0.1' } = options;
@@ -77,7 +82,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const calls = createCalls({ callMs: options.callMs ?? CALL_MS, metrics, log });
   const at = options.at ?? (() => undefined);
   const { repeatableForMs } = institution;
-  const tools: Tools = { clock, log, metrics, calls, at, repeatableForMs };
+  const keepMs = (options.keepDays ?? KEEP_DAYS) * DAY_MS;
+  const tools: Tools = { clock, log, metrics, calls, at, repeatableForMs, keepMs };
 
   const loops: Loop[] = [];
   let isStopping = false;
@@ -114,6 +120,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const { debits, refunds } = flows;
     loops.push(startLoop('ask for debits', idleMs, () => debits.askForDue(ASKED_AT_ONCE), log));
     loops.push(startLoop('ask for refunds', idleMs, () => refunds.askForDue(ASKED_AT_ONCE), log));
+    loops.push(startLoop('upkeep', idleMs, createUpkeep({ book, clock, log, keepMs }), log));
     if (sender) noticeLoop = startLoop('send notices', idleMs, sender.sendDue, log);
     if (noticeLoop) loops.push(noticeLoop);
     log.info({ institution: institution.name, url: bridge.url }, 'the bridge is open');

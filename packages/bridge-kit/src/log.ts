@@ -13,6 +13,7 @@ export interface LogFields {
   readonly known?: string;
   readonly told?: string;
   readonly tries?: number;
+  readonly open?: number;
   readonly pauseMs?: number;
   readonly ms?: number;
   readonly url?: string;
@@ -32,6 +33,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof LogFields>([
   'known',
   'told',
   'tries',
+  'open',
   'pauseMs',
   'ms',
   'url',

@@ -3,7 +3,9 @@ import type { Book } from './book/book.js';
 import type { Clock } from './clock.js';
 
 export interface BridgeMetrics {
-  readonly registry: Registry;
+  readonly contentType: string;
+  /** Throws when the book cannot be read. */
+  readText(): Promise<string>;
   countRequest(operation: string, outcome: string): void;
   countCall(operation: string, outcome: string, seconds: number): void;
   countNotice(outcome: string): void;
@@ -34,9 +36,13 @@ export function createMetrics(book: Book, clock: Clock): BridgeMetrics {
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
-  addBookGauges(book, clock, registers);
+  const readBook = addBookGauges(book, clock, registers);
   return {
-    registry,
+    contentType: registry.contentType,
+    async readText() {
+      await readBook();
+      return registry.metrics();
+    },
     countRequest: (operation, outcome) => requests.inc({ operation, outcome }),
     countCall(operation, outcome, took) {
       calls.inc({ operation, outcome });
@@ -48,37 +54,27 @@ export function createMetrics(book: Book, clock: Clock): BridgeMetrics {
   };
 }
 
-/** Read from the book when somebody asks: the same from every process. */
-function addBookGauges(book: Book, clock: Clock, registers: Registry[]): void {
-  const age = (since: number | undefined) => (since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000);
-  const oldestOwed = new Gauge({ name: 'bridge_notices_oldest_seconds', help: 'Age of the oldest of them', registers });
-  new Gauge({
-    name: 'bridge_notices_owed',
-    help: 'Notices that the service has not taken yet',
-    registers,
-    async collect() {
-      const { owed, since } = await book.notices.countOwed();
-      this.set(owed);
-      oldestOwed.set(age(since));
-    },
-  });
-  const oldestOpen = new Gauge({
-    name: 'bridge_open_oldest_seconds',
-    help: 'Age of the oldest of them',
-    labelNames: ['about'],
-    registers,
-  });
-  new Gauge({
-    name: 'bridge_open',
-    help: 'Numbers that have no result yet',
-    labelNames: ['about'],
-    registers,
-    async collect() {
-      for (const about of ['debits', 'refunds'] as const) {
-        const { open, since } = await book[about].countOpen();
-        this.set({ about }, open);
-        oldestOpen.set({ about }, age(since));
-      }
-    },
-  });
+/** Read from the book when somebody asks: the same from every process. All of them first, as one reading sets several. */
+function addBookGauges(book: Book, clock: Clock, registers: Registry[]): () => Promise<void> {
+  const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
+    new Gauge({ name, help, labelNames, registers });
+  const owed = gauge('bridge_notices_owed', 'Notices that the service has not taken yet');
+  const oldestOwed = gauge('bridge_notices_oldest_seconds', 'Age of the oldest of them');
+  const open = gauge('bridge_open', 'Numbers that have no result yet', ['about']);
+  const longOpen = gauge('bridge_open_long', 'Those of them that have had none for over a day', ['about']);
+  const oldestOpen = gauge('bridge_open_oldest_seconds', 'Age of the oldest of them', ['about']);
+
+  return async () => {
+    const now = clock.now();
+    const age = (since: number | undefined) => (since === undefined ? 0 : Math.max(0, now - since) / 1000);
+    const notices = await book.notices.countOwed();
+    owed.set(notices.owed);
+    oldestOwed.set(age(notices.since));
+    for (const about of ['debits', 'refunds'] as const) {
+      const numbers = await book[about].countOpen(now);
+      open.set({ about }, numbers.open);
+      longOpen.set({ about }, numbers.longOpen);
+      oldestOpen.set({ about }, age(numbers.since));
+    }
+  };
 }

@@ -27,7 +27,7 @@ export function createMonitoringServer({ book, clock, metrics, log, isStopping }
   });
   app.get('/metrics', async (_request, reply) => {
     try {
-      return await reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics());
+      return await reply.header('content-type', metrics.contentType).send(await metrics.readText());
     } catch (err) {
       log.error({ operation: 'metrics', err }, 'the book cannot be read');
       return reply.code(503).type('text/plain').send('the book cannot be read\n');

@@ -2,7 +2,7 @@ import { type Logger, pino } from 'pino';
 import { type Bridge, type BridgeOptions, startBridge } from './bridge.js';
 import { type Clock, systemClock } from './clock.js';
 import type { Institution } from './institution.js';
-import { BadSetting, type Env, readBridgeSettings } from './settings.js';
+import { BadSetting, type Env, readBridgeSettings, readLogLevel } from './settings.js';
 
 /** What an institution's file is made with. */
 export interface Surroundings {
@@ -10,7 +10,6 @@ export interface Surroundings {
   readonly clock: Clock;
 }
 
-const LEVELS = ['debug', 'info', 'warn', 'error'];
 const SAME_SIGNAL_MS = 1_000;
 
 /** The main file of a bridge: settings from the environment, a JSON log on standard output, an end in good order. */
@@ -20,7 +19,7 @@ export async function runBridge(
 ): Promise<void> {
   const env: Env = process.env;
   const log = pino({
-    level: LEVELS.find((level) => level === env['LOG_LEVEL']) ?? 'info',
+    level: readLogLevel(env),
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },

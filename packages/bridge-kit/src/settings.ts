@@ -14,6 +14,13 @@ export function requireSetting(env: Env, name: string): string {
   return value;
 }
 
+const LEVELS = ['debug', 'info', 'warn', 'error'];
+
+/** Whatever else is wrong has to be logged: what is no level is the usual one. */
+export function readLogLevel(env: Env): string {
+  return LEVELS.find((level) => level === env['LOG_LEVEL']) ?? 'info';
+}
+
 /** What every bridge is told by its environment; README.md has the table. */
 export async function readBridgeSettings(env: Env): Promise<Omit<BridgeOptions, 'institution' | 'clock' | 'log'>> {
   return {
@@ -25,6 +32,7 @@ export async function readBridgeSettings(env: Env): Promise<Omit<BridgeOptions, 
     port: readPort(env, 'PORT', 8091),
     basePath: readBasePath(env),
     monitoringPort: readPort(env, 'MONITORING_PORT', 9091),
+    keepDays: readKeepDays(env),
   };
 }
 
@@ -42,6 +50,15 @@ function readPort(env: Env, name: string, usual: number): number {
   const text = env[name] || String(usual);
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new BadSetting(`${name} must be a port`);
   return Number(text);
+}
+
+/** The service has long ceased to repeat a number by then, and statements of its day were reconciled. */
+const LEAST_KEEP_DAYS = 30;
+
+function readKeepDays(env: Env): number {
+  const text = env['KEEP_DAYS'] || '400';
+  if (/^\d{1,5}$/.test(text) && Number(text) >= LEAST_KEEP_DAYS) return Number(text);
+  throw new BadSetting(`KEEP_DAYS must be a number of days, ${LEAST_KEEP_DAYS} at least`);
 }
 
 function readBasePath(env: Env): string {

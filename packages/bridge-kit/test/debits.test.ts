@@ -1,17 +1,10 @@
+import { BRIDGE_HEADERS, MAX_MESSAGE_BYTES } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
-import { debitOf, questionOf, startWorld, until } from './support/world.js';
+import { ask as askAt, debitOf, gate, questionOf, startWorld, until } from './support/world.js';
 
 const SECOND = 1_000;
 /** Longer than a process has a number in hand. */
 const TAKEN_OVER = 25 * SECOND;
-
-function gate() {
-  let open: () => void = () => undefined;
-  const until = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { until, open };
-}
 
 describe('debits', () => {
   it('are paid once: repeated, five at once, by two processes; another amount or agreement is a 409', async () => {
@@ -61,7 +54,7 @@ describe('debits', () => {
   });
 
   it('refuse what is not as the protocol says, and pass nothing on', async () => {
-    const { ask, institution } = await startWorld();
+    const { ask, institution, bridge, clock } = await startWorld();
     const bad = [
       { amountCent: 0 },
       { amountCent: '1' },
@@ -71,7 +64,28 @@ describe('debits', () => {
     ];
     for (const wrong of bad) expect(await ask('debit', debitOf('D1', wrong))).toMatchObject({ http: 400 });
     expect(await ask('debit', debitOf('D1'), undefined, 'D2')).toMatchObject({ http: 400 });
+    expect(await bareStatus(bridge.url, '{}')).toEqual([401, null]);
+    expect(await bareStatus(bridge.url, 'x'.repeat(MAX_MESSAGE_BYTES + 1))).toEqual([413, null]);
+    const late = debitOf('D1');
+    clock.ahead = 301 * SECOND;
+    await expect(askAt(bridge.url, 'debit', late)).rejects.toThrow('not signed');
     expect(institution.calls).toEqual([]);
+  });
+
+  it('of which the institution says what cannot be are unknown, and so is why a fault came', async () => {
+    const { ask, institution, query, schema } = await startWorld();
+    expect((await ask('debit', debitOf('D1', { institutionNo: 'ODD' }))).fields).toEqual({
+      attemptNo: 'D1',
+      status: 'PENDING',
+    });
+    institution.mishaps.set('debit', 'says-nonsense').set('refund', 'says-nonsense');
+    expect((await ask('debit', debitOf('D2'))).fields['status']).toBe('PENDING');
+    expect((await ask('debit', debitOf('D2'))).fields).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
+    const refund = { refundNo: 'R1', attemptNo: 'D2', amountCent: 1 };
+    expect((await ask('refund', refund)).fields['status']).toBe('PENDING');
+    expect((await ask('refund', refund)).fields).toMatchObject({ status: 'SUCCESS', amountCent: 1 });
+    await query(`drop table ${schema}.debits`);
+    expect(await ask('debit', debitOf('D3'))).toEqual({ http: 500, fields: { error: 'internal error' } });
   });
 
   it.each(['book-written', 'institution-called', 'result-written'] as const)(
@@ -115,11 +129,14 @@ describe('debits', () => {
     institution.mishaps.set('debit', 'fails-after').set('findDebit', 'fails-before');
     await ask('debit', debitOf('D2'));
     expect((await ask('debit-query', questionOf('D2'))).fields['status']).toBe('PENDING');
+    // A question that failed lets the number go.
+    for (let times = 0; times < 2; times += 1) await ask('debit', debitOf('D3'));
     institution.mishaps.clear();
+    expect((await ask('debit', debitOf('D3'))).fields['status']).toBe('SUCCESS');
     clock.ahead = 16 * SECOND;
     await until('the notice', () => taker.taken.length === 1);
     expect(taker.taken[0]).toMatchObject({ kind: 'DEBIT', attemptNo: 'D2', status: 'SUCCESS', amountCent: 1990 });
-    expect(institution.payments).toHaveLength(2);
+    expect(institution.payments).toHaveLength(3);
     expect(world.log()).not.toContain('6222');
   });
 
@@ -153,6 +170,8 @@ describe('debits', () => {
       institutionRef: 'pay-1',
     });
     expect((await ask('debit-query', questionOf('D2'))).fields['status']).toBe('PENDING');
+    expect((await ask('debit', debitOf('D2', { institutionNo: 'SLOW' }))).fields['status']).toBe('PENDING');
+    expect(await ask('debit', debitOf('D2', { institutionNo: 'OTHER' }))).toMatchObject({ http: 409 });
     institution.settle('D2', institution.paid('D2', 1990));
     clock.ahead = TAKEN_OVER;
     await until('the notice', () => taker.taken.some(({ attemptNo }) => attemptNo === 'D2'));
@@ -171,7 +190,7 @@ describe('debits', () => {
   });
 
   it('answer in time, and keep a result that comes too late', async () => {
-    const { institution, ask, taker, log } = await startWorld({ callMs: 300 });
+    const { institution, ask, taker, log } = await startWorld({ callMs: 300, idleMs: 600 * SECOND });
     const { until: opened, open } = gate();
     institution.mishaps.set('debit', { until: opened });
     expect((await ask('debit', debitOf('D1'))).fields['status']).toBe('PENDING');
@@ -181,4 +200,67 @@ describe('debits', () => {
     expect(institution.payments).toHaveLength(1);
     expect(log()).toContain('no answer in time');
   });
+
+  it('that a webhook settles while they are sent are answered so, and those in one hand are in no other', async () => {
+    const world = await startWorld({ callMs: 60 * SECOND, idleMs: 600 * SECOND });
+    const { institution, ask, tell, clock, query, schema } = world;
+    const first = gate();
+    institution.mishaps.set('debit', { until: first.until });
+    const slow = debitOf('D1', { institutionNo: 'SLOW' });
+    const answer = ask('debit', slow);
+    await until('the call', () => institution.calls.length === 1);
+    const told = { about: 'debit', attemptNo: 'D1' };
+    expect(await tell([{ ...told, outcome: { status: 'PENDING', institutionRef: 'early' } }])).toBe(200);
+    expect(await query(`select state, institution_ref from ${schema}.debits`)).toEqual([
+      { state: 'BEGUN', institution_ref: 'early' },
+    ]);
+    const success = institution.paid('D1', 1990);
+    expect(await tell([{ ...told, outcome: success }])).toBe(200);
+    first.open();
+    expect((await answer).fields).toEqual({ attemptNo: 'D1', ...success });
+    expect(await tell([{ ...told, outcome: { ...success, amountCent: 1991 } }])).toBe(200);
+    const metrics = await (await fetch(`${world.bridge.monitoringUrl}/metrics`)).text();
+    expect(metrics).toContain('bridge_contradictions_total{about="debit"} 1');
+
+    // The call takes so long that another process takes the number over; when it fails, that one still has it.
+    const call = gate();
+    institution.mishaps.set('debit', { until: call.until.then(() => Promise.reject(new Error('cut off'))) });
+    const failed = ask('debit', debitOf('D2'));
+    await until('the call', () => institution.calls.includes('debit D2'));
+    clock.ahead = TAKEN_OVER;
+    const other = await world.start();
+    const found = gate();
+    institution.mishaps.set('findDebit', { until: found.until });
+    const question = ask('debit-query', questionOf('D2'), other);
+    await until('the question', () => institution.calls.includes('findDebit D2'));
+    call.open();
+    expect((await failed).fields['status']).toBe('PENDING');
+    expect((await ask('debit', debitOf('D2'))).fields['status']).toBe('PENDING');
+    institution.mishaps.delete('debit');
+    await ask('debit', debitOf('D3', { institutionNo: 'SLOW' }));
+    clock.ahead += 16 * SECOND;
+    await world.start({ idleMs: 20 });
+    await until('the worker', () => institution.calls.includes('findDebit D3'));
+    expect(institution.calls.filter((made) => made === 'findDebit D2')).toHaveLength(1);
+    found.open();
+    expect((await question).fields['status']).toBe('NOT_FOUND');
+    await until('the number', async () => (await ask('debit', debitOf('D2'))).fields['status'] === 'SUCCESS');
+    expect(institution.payments.map(({ attemptNo }) => attemptNo)).toEqual(['D1', 'D2']);
+
+    // Asked for with a pause that grows.
+    const askAt = new Map<unknown, number>();
+    await until('the third question', async () => {
+      const [row] = await query(`select asked, ask_at::float8 as at from ${schema}.debits where number = 'D3'`);
+      askAt.set(row?.['asked'], Number(row?.['at']));
+      clock.ahead += 5 * SECOND;
+      return askAt.has(3);
+    });
+    expect((askAt.get(3) ?? Number.NaN) - (askAt.get(2) ?? Number.NaN)).toBeGreaterThanOrEqual(60 * SECOND);
+  });
 });
+
+/** A request without a signature: its status, and the signature of the answer. */
+async function bareStatus(url: string, body: string): Promise<[number, string | null]> {
+  const response = await fetch(`${url}/debit`, { method: 'POST', body });
+  return [response.status, response.headers.get(BRIDGE_HEADERS.signature)];
+}

@@ -1,6 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask, debitOf, questionOf, startWorld, until, type World } from './support/world.js';
+import { readBridgeSettings } from '../src/settings.js';
+import { ask, debitOf, gate, KEY, questionOf, startWorld, until, type World } from './support/world.js';
 
 const CARD = {
   bankCardNo: '6222020000001234567',
@@ -43,8 +47,47 @@ describe('refunds', () => {
     await world.query(`truncate ${world.schema}.refunds`);
     expect(await say('refund-query', { refundNo: 'R5' })).toMatchObject({ status: 'SUCCESS' });
     expect(await say('refund', lost)).toMatchObject({ status: 'SUCCESS' });
-    expect(institution.paidBack.map(({ refundNo }) => refundNo).filter((no) => no === 'R5')).toHaveLength(1);
+    expect(institution.calls.filter((call) => call === 'refund R5')).toHaveLength(1);
     expect(institution.paidBack).toHaveLength(3);
+  });
+
+  it('count while they are open and not when they were refused; of what was not paid nothing is given back', async () => {
+    const world = await startWorld();
+    const { institution, clock } = world;
+    const word = async (operation: string, body: object) => (await world.ask(operation, body)).fields['status'];
+    const refund = (refundNo: string, attemptNo: string, amountCent: number) =>
+      word('refund', { refundNo, attemptNo, amountCent });
+    await world.ask('debit', debitOf('D1', { amountCent: 100 }));
+    expect(await refund('R1', 'D1', 101)).toBe('REFUSED');
+    institution.mishaps.set('refund', 'fails-before');
+    expect(await refund('R2', 'D1', 60)).toBe('PENDING');
+    institution.mishaps.clear();
+    expect(await refund('R3', 'D1', 60)).toBe('REFUSED');
+    expect(await refund('R4', 'D1', 40)).toBe('SUCCESS');
+
+    await world.ask('debit', debitOf('D2', { institutionNo: 'SLOW' }));
+    expect(await world.ask('refund', { refundNo: 'R5', attemptNo: 'D2', amountCent: 1 })).toMatchObject({ http: 503 });
+    await world.ask('debit', debitOf('D3', { institutionNo: 'POOR' }));
+    expect(await refund('R6', 'D3', 1)).toBe('REFUSED');
+
+    await world.ask('debit', debitOf('D4', { amountCent: 100 }));
+    const { until: opened, open } = gate();
+    institution.mishaps.set('refund', { until: opened });
+    const both = [refund('R7', 'D4', 50), refund('R7', 'D4', 50)];
+    await until('the call', () => institution.calls.includes('refund R7'));
+    expect(await world.ask('refund', { refundNo: 'R7', attemptNo: 'D4', amountCent: 51 })).toMatchObject({ http: 409 });
+    const question = word('refund-query', { refundNo: 'R7' });
+    open();
+    expect(await Promise.all([...both, question])).toEqual(['SUCCESS', 'SUCCESS', 'SUCCESS']);
+    expect(institution.calls.filter((call) => call === 'refund R7')).toHaveLength(1);
+
+    // The institution does not know it, and may no longer tell it from a new one.
+    clock.ahead = institution.repeatableForMs + 1_000;
+    await until('the end of the question', async () => {
+      expect(await refund('R2', 'D1', 60)).toBe('PENDING');
+      return institution.calls.filter((call) => call === 'findRefund R2').length > 1;
+    });
+    expect(institution.paidBack.map(({ refundNo }) => refundNo)).toEqual(['R4', 'R7']);
   });
 
   it.each(['book-written', 'institution-called'] as const)('survive a crash at %s', async (point) => {
@@ -139,6 +182,19 @@ describe('webhooks and notices', () => {
     });
     clock.ahead += 121_000;
     await until('the notice', () => taker.taken.length === 1);
+
+    // One that is being sent is not sent by another process too.
+    const { until: opened, open } = gate();
+    taker.hold = opened;
+    for (const attemptNo of ['D3', 'D4']) await say('debit', debitOf(attemptNo, { institutionNo: 'SLOW' }));
+    const settled = (attemptNo: string) => ({ about: 'debit', attemptNo, outcome: institution.paid(attemptNo, 1990) });
+    await tell([settled('D3')]);
+    await until('the first', () => taker.came.includes('D3'));
+    await tell([settled('D4')], 'good', await world.start());
+    await until('the second', () => taker.came.includes('D4'));
+    open();
+    await until('both', () => taker.taken.length === 3);
+    expect(taker.came.filter((attemptNo) => attemptNo === 'D3')).toHaveLength(1);
   });
 });
 
@@ -155,6 +211,9 @@ describe('agreements', () => {
       expect(await say('agreement-cancel', cancellation)).toEqual({ status: 'CANCELED' });
     }
     expect(institution.canceled).toHaveLength(1);
+    const kept = { agreementNo: 'A2', institutionNo: 'KEPT' };
+    expect(await say('agreement-cancel', kept)).toEqual({ status: 'REFUSED', reason: 'card … is kept' });
+    expect(await say('debit', debitOf('D0', { institutionNo: 'KEPT' }))).toMatchObject({ status: 'SUCCESS' });
     expect(await say('debit', debitOf('D1', { institutionNo: cancellation.institutionNo }))).toMatchObject({
       decline: 'AGREEMENT_INVALID',
     });
@@ -169,6 +228,17 @@ describe('agreements', () => {
     const bound = await say('bind-confirm', { ...confirmation, smsCode: '1234' });
     expect(bound).toMatchObject({ status: 'BOUND' });
     expect(await say('bind-confirm', { ...confirmation, smsCode: '1234' })).toEqual(bound);
+    const confirmed = () => institution.calls.filter((call) => call === 'bindConfirm').length;
+    expect(confirmed()).toBe(2);
+    const { until: opened, open } = gate();
+    institution.mishaps.set('bindConfirm', { until: opened });
+    const processes = [world.bridge, await world.start()];
+    const other = { ...confirmation, bindOrderNo: 'B3', smsCode: '1234' };
+    const both = processes.map((of) => world.ask('bind-confirm', other, of));
+    await until('both calls', () => confirmed() === 4);
+    open();
+    const [one, two] = await Promise.all(both);
+    expect(one).toEqual(two);
     expect(await say('bind-code', binding)).toMatchObject({ status: 'NOT_SENT' });
     for (let times = 0; times < 12; times += 1) await say('bind-code', { ...binding, bindOrderNo: 'B2' });
     expect(institution.codes).toBe(11);
@@ -187,8 +257,8 @@ describe('starts and stops', () => {
     const { institution } = world;
     const others = await Promise.all([world.start(), world.start()]);
     const [first] = others;
-    let open: () => void = () => undefined;
-    institution.mishaps.set('debit', { until: new Promise<void>((resolve) => (open = resolve)) });
+    const { until: opened, open } = gate();
+    institution.mishaps.set('debit', { until: opened });
     const url = first?.url ?? '';
     const answer = ask(url, 'debit', debitOf('D1'));
     await until('the call', () => institution.calls.length === 1);
@@ -198,6 +268,22 @@ describe('starts and stops', () => {
     expect((await answer).fields['status']).toBe('SUCCESS');
     await stopped;
     expect((await world.ask('debit-query', questionOf('D1'))).fields['status']).toBe('SUCCESS');
+
+    // Also for a caller who has hung up.
+    const hold = gate();
+    institution.mishaps.set('debit', { until: hold.until });
+    const { signal, abort } = hangUp();
+    const gone = expect(ask(others[1]?.url ?? '', 'debit', debitOf('D2'), { signal })).rejects.toThrow();
+    await until('the call', () => institution.calls.includes('debit D2'));
+    abort();
+    await gone;
+    const end = others[1]?.stop();
+    await until('the port closed', () => isRefused(others[1]?.url ?? ''));
+    hold.open();
+    await end;
+    expect(await world.query(`select state from ${world.schema}.debits where number = 'D2'`)).toEqual([
+      { state: 'SETTLED' },
+    ]);
   });
 
   it('one that cannot start says why', async () => {
@@ -212,6 +298,20 @@ describe('starts and stops', () => {
     await world.query(`insert into ${world.schema}.steps values (99)`);
     await expect(world.start()).rejects.toThrow(/newer version/);
   });
+
+  it('settings are read from the environment, and a wrong one is named', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-kit-settings-'));
+    const keyFile = path.join(folder, 'key');
+    await writeFile(keyFile, KEY.toString('base64'));
+    const env = { BRIDGE_KEY_FILE: keyFile, DATABASE_URL: 'postgres://x' };
+    expect(await readBridgeSettings(env)).toMatchObject({ schema: 'bridge', port: 8091, keepDays: 400 });
+    expect(await readBridgeSettings({ ...env, KEEP_DAYS: '30', PORT: '1' })).toMatchObject({ keepDays: 30, port: 1 });
+    const wrong = { KEEP_DAYS: '29', PORT: '65536', BASE_PATH: '/a/', DATABASE_URL: '', BRIDGE_KEY_FILE: folder };
+    for (const [name, value] of Object.entries(wrong)) {
+      await expect(readBridgeSettings({ ...env, [name]: value })).rejects.toThrow(name);
+    }
+    await rm(folder, { recursive: true });
+  });
 });
 
 /** Passes the pause after each answer. */
@@ -224,6 +324,11 @@ async function untilAnswered({ taker, clock, query, schema }: World, times: numb
     });
     clock.ahead += 310_000;
   }
+}
+
+function hangUp() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
 }
 
 function isRefused(url: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import type { DebitResult, RefundResult } from '../institution.js';
 import type { BookDatabase } from './database.js';
 import { Notices } from './notices.js';
 import { type Entry, Numbers, type OwedNotice } from './numbers.js';
+import { deleteOldRows } from './old-rows.js';
 
 /** Undefined is what the book was never told, since it was lost meanwhile. */
 export interface DebitTerms {
@@ -154,6 +155,11 @@ export class Book {
       [bindOrderNo, institutionNo],
     );
     return row?.institution_no ?? institutionNo;
+  }
+
+  /** Some of what came to its end before that time. Whether there may be more. */
+  deleteOld(before: number, most: number): Promise<boolean> {
+    return deleteOldRows(this.#database, before, most);
   }
 
   /** Throws when nothing can be written. */

@@ -1,11 +1,6 @@
 import pg from 'pg';
 import { migrate } from './migrations.js';
-
-export type Row = Readonly<Record<string, unknown>>;
-
-export interface Queryable {
-  query<Found extends Row>(text: string, values?: readonly unknown[]): Promise<readonly Found[]>;
-}
+import type { Queryable, Row } from './queryable.js';
 
 export interface BookDatabase extends Queryable {
   /** Where the book is, for names of tables. */
@@ -47,18 +42,12 @@ export async function openBookDatabase({ url, schema, pool: max, onLost }: BookD
     keepAlive: true,
   });
   pool.on('error', onLost);
-  const client = await pool.connect().catch(async (error: unknown) => {
-    await pool.end();
-    throw error;
-  });
   try {
-    await migrate(client, schema);
+    await runTransaction(pool, (tx) => migrate(tx, schema));
   } catch (error) {
-    client.release(true);
     await pool.end();
     throw error;
   }
-  client.release();
 
   return {
     schema,
@@ -80,6 +69,9 @@ async function queryOn<Found extends Row>(
 async function runTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
+  // A connection that breaks tells the query under way, and then whoever listens: without anybody it would end the process.
+  const listen = () => undefined;
+  client.on('error', listen);
   try {
     await client.query('begin');
     const result = await work({ query: (text, values) => queryOn(client, text, values) });
@@ -91,6 +83,7 @@ async function runTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise
     });
     throw error;
   } finally {
+    client.off('error', listen);
     client.release(failure);
   }
 }

@@ -1,4 +1,16 @@
-import type pg from 'pg';
+import type { Queryable } from './queryable.js';
+
+/** Of a debit and of a refund. */
+const WHAT_BECAME_OF_IT = `
+      state text not null check (state in ('BEGUN', 'OPEN', 'SETTLED')),
+      institution_ref text,
+      result jsonb,
+      begun_at bigint not null,
+      holder text not null,
+      in_hand_until bigint not null,
+      asked integer not null default 0,
+      ask_at bigint not null,
+      check ((state = 'SETTLED') = (result is not null))`;
 
 /** What the book is made of, step by step. A step that was released is never changed; the next one is added behind it. */
 const STEPS: readonly ((schema: string) => string)[] = [
@@ -12,15 +24,7 @@ const STEPS: readonly ((schema: string) => string)[] = [
       cycle_no integer,
       external_order_no text,
       started_at bigint,
-      state text not null check (state in ('BEGUN', 'OPEN', 'SETTLED')),
-      institution_ref text,
-      result jsonb,
-      begun_at bigint not null,
-      holder text not null,
-      in_hand_until bigint not null,
-      asked integer not null default 0,
-      ask_at bigint not null,
-      check ((state = 'SETTLED') = (result is not null))
+      ${WHAT_BECAME_OF_IT}
     );
     create index debits_open on ${schema}.debits (ask_at) where state <> 'SETTLED';
 
@@ -29,15 +33,7 @@ const STEPS: readonly ((schema: string) => string)[] = [
       attempt_no text not null,
       amount_cent bigint not null,
       debit_ref text,
-      state text not null check (state in ('BEGUN', 'OPEN', 'SETTLED')),
-      institution_ref text,
-      result jsonb,
-      begun_at bigint not null,
-      holder text not null,
-      in_hand_until bigint not null,
-      asked integer not null default 0,
-      ask_at bigint not null,
-      check ((state = 'SETTLED') = (result is not null))
+      ${WHAT_BECAME_OF_IT}
     );
     create index refunds_of_debit on ${schema}.refunds (attempt_no);
     create index refunds_open on ${schema}.refunds (ask_at) where state <> 'SETTLED';
@@ -71,32 +67,31 @@ const STEPS: readonly ((schema: string) => string)[] = [
     create index notices_owed on ${schema}.notices (send_at) where ended is null;
 
     create table ${schema}.pulse (one integer primary key check (one = 1), at bigint not null);`,
+
+  // What is old enough to be deleted.
+  (schema) => `
+    create index debits_old on ${schema}.debits (begun_at) where state = 'SETTLED';
+    create index refunds_old on ${schema}.refunds (begun_at) where state = 'SETTLED';
+    create index notices_old on ${schema}.notices (ended_at) where ended = 'TAKEN';`,
 ];
 
 /** Makes what is missing. Processes that start at once do it one after the other. */
-export async function migrate(client: pg.ClientBase, schema: string): Promise<void> {
-  await client.query('begin');
-  try {
-    await client.query('select pg_advisory_xact_lock(hashtext($1))', [`bridge-kit ${schema}`]);
-    await createSchema(client, schema);
-    await client.query(`create table if not exists ${schema}.steps (step integer primary key)`);
-    const { rows } = await client.query<{ done: number }>(`select coalesce(max(step), 0) as done from ${schema}.steps`);
-    const done = rows[0]?.done ?? 0;
-    if (done > STEPS.length) throw new Error('the book was made by a newer version of the kit');
-    for (const [index, step] of STEPS.entries()) {
-      if (index < done) continue;
-      await client.query(step(schema));
-      await client.query(`insert into ${schema}.steps values ($1)`, [index + 1]);
-    }
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
+export async function migrate(tx: Queryable, schema: string): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`bridge-kit ${schema}`]);
+  await createSchema(tx, schema);
+  await tx.query(`create table if not exists ${schema}.steps (step integer primary key)`);
+  const [row] = await tx.query<{ done: number }>(`select coalesce(max(step), 0) as done from ${schema}.steps`);
+  const done = row?.done ?? 0;
+  if (done > STEPS.length) throw new Error('the book was made by a newer version of the kit');
+  for (const [index, step] of STEPS.entries()) {
+    if (index < done) continue;
+    await tx.query(step(schema));
+    await tx.query(`insert into ${schema}.steps values ($1)`, [index + 1]);
   }
 }
 
 /** A role that may not make one can use one that was made for it. */
-async function createSchema(client: pg.ClientBase, schema: string): Promise<void> {
-  const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
-  if (rowCount === 0) await client.query(`create schema ${schema}`);
+async function createSchema(tx: Queryable, schema: string): Promise<void> {
+  const found = await tx.query('select from pg_namespace where nspname = $1', [schema]);
+  if (found.length === 0) await tx.query(`create schema ${schema}`);
 }

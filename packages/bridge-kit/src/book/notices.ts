@@ -8,6 +8,9 @@ export interface NoticeRow {
   readonly refusals: number;
 }
 
+/** What a notice is about, before the number of the debit. */
+export const ABOUT_DEBIT = 'debit ';
+
 /** Notices that the service has not taken yet. */
 export class Notices {
   readonly #database: BookDatabase;

@@ -1,4 +1,5 @@
-import type { BookDatabase, Queryable, Row } from './database.js';
+import type { BookDatabase } from './database.js';
+import type { Queryable, Row } from './queryable.js';
 
 export type State = 'BEGUN' | 'OPEN' | 'SETTLED';
 
@@ -28,6 +29,17 @@ export interface NumbersOptions<Terms> {
   readonly inHandMs: number;
   /** Columns of the terms, and what they are called outside. */
   readonly columns: Readonly<Record<string, keyof Terms & string>>;
+}
+
+const LONG_OPEN_MS = 86_400_000;
+
+/** Numbers without a result. */
+export interface OpenNumbers {
+  readonly open: number;
+  /** For over a day. */
+  readonly longOpen: number;
+  readonly since: number | undefined;
+  readonly oldest: string | undefined;
 }
 
 /** The debits or the refunds of the book: one row for each number, one process at a time that has it in hand. */
@@ -167,12 +179,20 @@ export class Numbers<Terms extends object, Result extends object> {
     return settled.length > 0;
   }
 
-  /** How many have no result, and since when the oldest. */
-  async countOpen(): Promise<{ readonly open: number; readonly since: number | undefined }> {
-    const [row] = await this.#options.database.query<{ open: number; since: number | null }>(
-      `select count(*) as open, min(begun_at) as since from ${this.#table} where state <> 'SETTLED'`,
+  async countOpen(now: number): Promise<OpenNumbers> {
+    type Found = { open: number; long_open: number; since: number | null; oldest: string | null };
+    const [row] = await this.#options.database.query<Found>(
+      `select count(*) as open, count(*) filter (where begun_at <= $1::bigint) as long_open,
+         min(begun_at) as since, (array_agg(number order by begun_at))[1] as oldest
+       from ${this.#table} where state <> 'SETTLED'`,
+      [now - LONG_OPEN_MS],
     );
-    return { open: row?.open ?? 0, since: row?.since ?? undefined };
+    return {
+      open: row?.open ?? 0,
+      longOpen: row?.long_open ?? 0,
+      since: row?.since ?? undefined,
+      oldest: row?.oldest ?? undefined,
+    };
   }
 
   #toEntry(row: Row): Entry<Terms, Result> {

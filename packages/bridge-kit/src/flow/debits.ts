@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { DECLINES, type DebitMessage, numberOf, positiveOf, reasonOf, timeOf } from '@perennial/wire/bridge';
+import {
+  DECLINES,
+  type DebitMessage,
+  numberOf,
+  positiveOf,
+  reasonOf,
+  timeOf,
+  type WireDecline,
+} from '@perennial/wire/bridge';
 import type { Book, DebitEntry, DebitTerms } from '../book/book.js';
+import { ABOUT_DEBIT } from '../book/notices.js';
 import type { OwedNotice } from '../book/numbers.js';
 import type { Debit, DebitOutcome, DebitResult, Institution, KnownDebit, NotFound } from '../institution.js';
 import { NumberConflict, Unavailable } from '../server/refusals.js';
@@ -68,13 +77,14 @@ export class Debits {
   async #send(debit: Debit): Promise<DebitResult | Pending> {
     const { attemptNo, ...terms } = debit;
     const { clock, calls, at } = this.#tools;
-    await this.#asked.of(attemptNo)?.catch(() => undefined);
     const signal = calls.deadline('debit');
     const entry = await this.#book.debits.insert(attemptNo, terms, clock.now());
     if (entry === undefined) return this.#sendAgain(debit, signal);
     await at('book-written', attemptNo);
-    if (await this.#book.isEnded(debit.institutionNo)) return this.#declineEnded(attemptNo);
-    return this.#mayBeFromLostBook(debit) ? this.#payUnlessFound(entry, signal) : this.#undertakings.pay(entry, signal);
+    if (await this.#book.isEnded(debit.institutionNo)) {
+      return this.#decline(attemptNo, 'AGREEMENT_INVALID', 'the agreement has ended');
+    }
+    return this.#mayBeForgotten(debit) ? this.#payUnlessFound(entry, signal) : this.#undertakings.pay(entry, signal);
   }
 
   /** The book has it: it is looked for, and paid only if the institution has never seen it and still pays it once. */
@@ -97,19 +107,28 @@ export class Debits {
     const found = await this.#undertakings.ask(entry, signal, 'answered');
     if (found === undefined) return { status: 'PENDING' };
     if (found.status !== 'NOT_FOUND') return found;
-    if (mayPay()) return this.#undertakings.pay(entry, signal);
-    await this.#book.debits.leaveOpen(entry.number, 'AS_IT_WAS', undefined);
-    return { status: 'PENDING' };
+    if (!mayPay()) {
+      await this.#book.debits.leaveOpen(entry.number, 'AS_IT_WAS', undefined);
+      return { status: 'PENDING' };
+    }
+    if (this.#isTooOld(entry)) return this.#decline(entry.number, 'FINAL', 'it was begun too long ago');
+    return this.#undertakings.pay(entry, signal);
   }
 
-  /** Begun so long ago that the institution would take it for a new one, and not in the book: it may have been lost. */
-  #mayBeFromLostBook({ startedAt }: Debit): boolean {
-    return this.#tools.clock.now() - startedAt >= this.#tools.repeatableForMs;
+  /** Begun so long ago that the institution would take it for a new one, or the book has deleted it; or the book was lost. */
+  #mayBeForgotten({ startedAt }: Debit): boolean {
+    const { clock, repeatableForMs, keepMs } = this.#tools;
+    return clock.now() - startedAt >= Math.min(repeatableForMs, keepMs);
   }
 
-  #declineEnded(attemptNo: string): Promise<DebitResult | Pending> {
-    const result = { status: 'DECLINED', decline: 'AGREEMENT_INVALID', reason: 'the agreement has ended' } as const;
-    return this.#undertakings.record(attemptNo, result, 'answered');
+  /** So old that the book may have had its result and deleted it. */
+  #isTooOld({ terms: { startedAt } }: DebitEntry): boolean {
+    return startedAt !== undefined && this.#tools.clock.now() - startedAt >= this.#tools.keepMs;
+  }
+
+  /** Without the institution: it was not asked to pay, or says that it never was. */
+  #decline(attemptNo: string, decline: WireDecline, reason: string): Promise<DebitResult | Pending> {
+    return this.#undertakings.record(attemptNo, { status: 'DECLINED', decline, reason }, 'answered');
   }
 
   /** Shares the answer of whatever is under way for the number. */
@@ -216,5 +235,5 @@ const toMessage = (attemptNo: string, said: Word): DebitMessage =>
 
 function toNotice(attemptNo: string, result: DebitResult): OwedNotice {
   const noticeNo = randomUUID();
-  return { noticeNo, about: `debit ${attemptNo}`, message: { kind: 'DEBIT', noticeNo, attemptNo, ...result } };
+  return { noticeNo, about: `${ABOUT_DEBIT}${attemptNo}`, message: { kind: 'DEBIT', noticeNo, attemptNo, ...result } };
 }

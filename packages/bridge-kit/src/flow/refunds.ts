@@ -67,7 +67,6 @@ export class Refunds {
   async #send(refund: AskedRefund): Promise<RefundResult | Pending> {
     const { refundNo, attemptNo, amountCent } = refund;
     const { clock, calls, at } = this.#tools;
-    await this.#asked.of(refundNo)?.catch(() => undefined);
     const signal = calls.deadline();
     const known = await this.#book.refunds.find(refundNo);
     if (known !== undefined) return this.#sendAgain(known, refund, signal);

@@ -18,6 +18,8 @@ export interface Tools {
   readonly at: At;
   /** For how long the institution pays a number once. */
   readonly repeatableForMs: number;
+  /** For how long the book keeps what came to its end. */
+  readonly keepMs: number;
 }
 
 export interface Pending {

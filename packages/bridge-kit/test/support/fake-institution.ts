@@ -17,9 +17,14 @@ import type {
 const DAY_MS = 86_400_000;
 
 /** What happens to the next call of a kind: it fails before anything is done, or after, or waits until it is let go. */
-export type Mishap = 'fails-before' | 'fails-after' | { readonly until: Promise<void> };
+export type Mishap = 'fails-before' | 'fails-after' | 'says-nonsense' | { readonly until: Promise<void> };
 
-/** An institution in memory, with a ledger that says what was really paid. By agreement: SLOW is pending first, POOR is declined. */
+const NONSENSE = { status: 'SUCCESS', amountCent: 0, paidAt: 1, refundedAt: 1, institutionRef: 'x' } as const;
+
+/**
+ * An institution in memory, with a ledger that says what was really paid. By agreement: SLOW is pending first, POOR is declined, ODD as
+ * the protocol cannot say it, and KEPT cannot be canceled.
+ */
 export class FakeInstitution implements Institution {
   readonly name = 'fake';
   repeatableForMs = DAY_MS;
@@ -32,12 +37,14 @@ export class FakeInstitution implements Institution {
   readonly #debits = new Map<string, DebitOutcome>();
   readonly #refunds = new Map<string, RefundOutcome>();
   codes = 0;
+  bound = 0;
 
   async debit({ attemptNo, institutionNo, amountCent }: Debit): Promise<DebitOutcome> {
     await this.#begin('debit', attemptNo);
     const known = this.#debits.get(attemptNo);
     if (known === undefined) this.#debits.set(attemptNo, this.#decide(attemptNo, institutionNo, amountCent));
     this.#end('debit');
+    if (this.mishaps.get('debit') === 'says-nonsense') return NONSENSE;
     return this.#debits.get(attemptNo) ?? { status: 'PENDING' };
   }
 
@@ -54,6 +61,7 @@ export class FakeInstitution implements Institution {
       this.#refunds.set(refundNo, { status: 'SUCCESS', amountCent, refundedAt: 1_700_000_000_000, institutionRef });
     }
     this.#end('refund');
+    if (this.mishaps.get('refund') === 'says-nonsense') return NONSENSE;
     return this.#refunds.get(refundNo) ?? { status: 'PENDING' };
   }
 
@@ -64,6 +72,7 @@ export class FakeInstitution implements Institution {
 
   async cancelAgreement(institutionNo: string) {
     await this.#begin('cancelAgreement', institutionNo);
+    if (institutionNo === 'KEPT') return { status: 'REFUSED', reason: 'card 6222020000001234567 is kept' } as const;
     this.canceled.push(institutionNo);
     return { status: 'CANCELED' } as const;
   }
@@ -87,7 +96,8 @@ export class FakeInstitution implements Institution {
   async bindConfirm({ smsCode }: { readonly smsCode: string }) {
     await this.#begin('bindConfirm', '');
     if (smsCode !== '1234') return { status: 'WRONG_CODE', reason: 'wrong' } as const;
-    return { status: 'BOUND', institutionNo: `A-${this.calls.length}` } as const;
+    this.bound += 1;
+    return { status: 'BOUND', institutionNo: `A-${this.bound}` } as const;
   }
 
   settle(attemptNo: string, result: DebitResult): void {
@@ -101,6 +111,7 @@ export class FakeInstitution implements Institution {
 
   #decide(attemptNo: string, institutionNo: string, amountCent: number): DebitOutcome {
     if (institutionNo === 'SLOW') return { status: 'PENDING', institutionRef: 'slow-1' };
+    if (institutionNo === 'ODD') return { status: 'DECLINED', decline: 'MAYBE' as 'FINAL', reason: 'odd' };
     if (institutionNo === 'POOR') {
       return { status: 'DECLINED', decline: 'RETRYABLE', reason: 'card 6222020000001234567 has no money' };
     }

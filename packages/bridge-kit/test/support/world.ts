@@ -30,7 +30,11 @@ export async function ask(
   url: string,
   operation: string,
   body: object,
-  { now = Date.now(), key }: { readonly now?: number; readonly key?: string } = {},
+  {
+    now = Date.now(),
+    key,
+    signal,
+  }: { readonly now?: number; readonly key?: string; readonly signal?: AbortSignal } = {},
 ): Promise<Answered> {
   const { pathname, origin } = new URL(`${url}/${operation}`);
   const bytes = Buffer.from(JSON.stringify(body));
@@ -40,6 +44,7 @@ export async function ask(
     method: 'POST',
     headers: { 'content-type': CONTENT_TYPE, [BRIDGE_HEADERS.idempotencyKey]: String(number), ...signed },
     body: bytes,
+    ...(signal && { signal }),
   });
   const answer = Buffer.from(await response.arrayBuffer());
   const nonce = signed[BRIDGE_HEADERS.nonce] ?? '';
@@ -75,6 +80,10 @@ export class NoticeTaker {
   /** What the next ones are answered with. */
   answers: number[] = [];
   retryAfter: string | undefined;
+  /** Notices wait for it before they are answered. */
+  hold: Promise<void> | undefined;
+  /** Every notice that came, by what it is about. */
+  readonly came: unknown[] = [];
   url = '';
   readonly #clock: TestClock;
   readonly #server = http.createServer((request, response) => void this.#take(request, response));
@@ -98,6 +107,8 @@ export class NoticeTaker {
   async #take(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const body = Buffer.concat(await request.toArray());
     const { headers, url: path = '' } = request;
+    this.came.push(readFields(body)?.['attemptNo']);
+    await this.hold;
     const checked = checkSignature({ path, query: '', headers, body, now: this.#clock.now() }, KEY);
     const status = checked.trusted ? (this.answers.shift() ?? 200) : 401;
     this.nonces.add(String(headers[BRIDGE_HEADERS.nonce]));
@@ -128,11 +139,11 @@ export interface World {
   /** Another process of the same bridge. */
   start(more?: Partial<BridgeOptions>): Promise<Bridge>;
   /** What the institution's webhook tells. */
-  tell(told: readonly object[], signature?: string): Promise<number>;
+  tell(told: readonly object[], signature?: string, to?: Bridge): Promise<number>;
 }
 
 export async function startWorld(more: Partial<BridgeOptions> = {}): Promise<World> {
-  const databaseUrl = inject('bookUrl');
+  const databaseUrl = more.databaseUrl ?? inject('bookUrl');
   const schema = `book_${randomBytes(6).toString('hex')}`;
   const institution = new FakeInstitution();
   const clock = new TestClock();
@@ -168,6 +179,7 @@ export async function startWorld(more: Partial<BridgeOptions> = {}): Promise<Wor
     return bridge;
   };
   const database = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  database.on('error', () => undefined);
   onTestFinished(async () => {
     for (const one of running) await one.stop();
     await taker.stop();
@@ -186,12 +198,21 @@ export async function startWorld(more: Partial<BridgeOptions> = {}): Promise<Wor
       ask(of.url, operation, body, { now: clock.now(), ...(key !== undefined && { key }) }),
     log: () => lines,
     query: async (text) => (await database.query(text)).rows,
-    async tell(told, signature = 'good') {
+    async tell(told, signature = 'good', to = bridge) {
       const headers = { 'x-fake-signature': signature, 'content-type': 'application/json' };
-      const response = await fetch(`${bridge.url}/webhooks`, { method: 'POST', headers, body: JSON.stringify(told) });
+      const response = await fetch(`${to.url}/webhooks`, { method: 'POST', headers, body: JSON.stringify(told) });
       return response.status;
     },
   };
+}
+
+/** Something that waits until it is let go. */
+export function gate(): { readonly until: Promise<void>; open(): void } {
+  let open: () => void = () => undefined;
+  const until = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { until, open };
 }
 
 /** Polls for what the bridge does by itself; the limit is for what will never happen. */

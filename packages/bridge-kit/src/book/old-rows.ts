@@ -1,0 +1,39 @@
+import type { BookDatabase } from './database.js';
+import { ABOUT_DEBIT } from './notices.js';
+
+/**
+ * Deletes what came to its end before a time, up to `most` rows of each kind. Whether there may be more. A debit goes before its
+ * refunds, and stays as long as one of them is young: what was given back of a debit that the book has is always known.
+ */
+export async function deleteOldRows(database: BookDatabase, before: number, most: number): Promise<boolean> {
+  const { schema } = database;
+  const isKept = {
+    debits: `started_at >= $1::bigint
+      or exists (select from ${schema}.notices
+        where about = '${ABOUT_DEBIT}' || old.number and ended is distinct from 'TAKEN')
+      or exists (select from ${schema}.refunds
+        where attempt_no = old.number and (state <> 'SETTLED' or begun_at >= $1::bigint))`,
+    refunds: `exists (select from ${schema}.debits where number = old.attempt_no)`,
+  };
+  const values = [before, most];
+  let hasMore = false;
+  for (const table of ['debits', 'refunds'] as const) {
+    const deleted = await database.query(
+      `delete from ${schema}.${table} where number in (
+         select number from ${schema}.${table} as old
+         where state = 'SETTLED' and begun_at < $1::bigint and (${isKept[table]}) is not true
+         order by begun_at limit $2 for update skip locked)
+       returning number`,
+      values,
+    );
+    hasMore ||= deleted.length === most;
+  }
+  const deleted = await database.query(
+    `delete from ${schema}.notices where notice_no in (
+       select notice_no from ${schema}.notices where ended = 'TAKEN' and ended_at < $1::bigint
+       order by ended_at limit $2 for update skip locked)
+     returning notice_no`,
+    values,
+  );
+  return hasMore || deleted.length === most;
+}
