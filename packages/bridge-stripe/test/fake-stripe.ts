@@ -86,7 +86,7 @@ interface Booking {
   readonly source: FakeCharge | FakeRefund | undefined;
 }
 
-/** Faults of the way, by the path's first part; each happens once. */
+/** Faults of the way, by a part of the request as `POST /v1/refunds`; each happens once. */
 export type Fault =
   | 'lost-answer' // it is done, and the connection breaks
   | 'lost-request' // the connection breaks before anything is done
@@ -137,6 +137,8 @@ class Fake {
   readonly payments: FakePayment[] = [];
   readonly refunds: FakeRefund[] = [];
   readonly events: FakeEvent[] = [];
+  /** Called with each event as it happens: to send it on, or to let more happen. */
+  listener: (event: FakeEvent) => void = () => undefined;
   /** Requests that came, as `POST /v1/payment_intents`. */
   readonly requests: string[] = [];
   readonly secretKey: string;
@@ -149,7 +151,7 @@ class Fake {
   readonly #customers = new Set<string>();
   readonly #bookings: Booking[] = [];
   readonly #keys = new Map<string, { params: string; answer: Answer | undefined }>();
-  readonly #faults: { path: string; fault: Fault }[] = [];
+  readonly #faults: { asked: string; fault: Fault }[] = [];
   #held: { readonly path: string; readonly until: Promise<void>; readonly arrived: () => void } | undefined;
   #count = 0;
 
@@ -171,8 +173,8 @@ class Fake {
     this.#customers.delete(customer);
   }
 
-  fail(path: string, fault: Fault): void {
-    this.#faults.push({ path, fault });
+  fail(asked: string, fault: Fault): void {
+    this.#faults.push({ asked, fault });
   }
 
   /** The next request on the path is taken, and works on until it is let go. */
@@ -236,8 +238,9 @@ class Fake {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
     const params = new URLSearchParams(request.method === 'POST' ? text : url.search);
-    this.requests.push(`${request.method} ${url.pathname}`);
-    const fault = this.#takeFault(url.pathname);
+    const asked = `${request.method} ${url.pathname}`;
+    this.requests.push(asked);
+    const fault = this.#takeFault(asked);
     if (fault === 'lost-request') return void response.destroy();
     const answer = faultyAnswer(fault) ?? (await this.#answer(request, url.pathname, params));
     if (fault === 'lost-answer') return void response.destroy();
@@ -596,15 +599,18 @@ class Fake {
   #tell(type: string, object: Json, previous?: Json): void {
     const id = this.#id('evt');
     const data = { object, ...(previous && { previous_attributes: previous }) };
-    this.events.push({
-      id,
-      type,
-      body: JSON.stringify({ id, object: 'event', type, created: this.#seconds(), data, livemode: false }, null, 2),
-    });
+    const body = JSON.stringify(
+      { id, object: 'event', type, created: this.#seconds(), data, livemode: false },
+      null,
+      2,
+    );
+    const event = { id, type, body };
+    this.events.push(event);
+    this.listener(event);
   }
 
-  #takeFault(path: string): Fault | undefined {
-    const at = this.#faults.findIndex((one) => path.startsWith(one.path));
+  #takeFault(asked: string): Fault | undefined {
+    const at = this.#faults.findIndex((one) => asked.includes(one.asked));
     return at === -1 ? undefined : this.#faults.splice(at, 1)[0]?.fault;
   }
 

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
+import { operatorOn } from '../operator/support.js';
+import { bridgedChannel } from '../support/bridged-channel.js';
 import { type ChannelClient, type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { sharedAgreement, sharedRequest } from '../support/demo.js';
@@ -131,7 +129,7 @@ function createUntilAnswered(client: ChannelClient, n: number, externalOrderNo: 
   const user = `user-${n}`;
   const tail = n % 3 === 0 ? FAULTS[(n / 3) % FAULTS.length] : '8888';
   const shared = sharedAgreement(client, user, { paymentChannelCode: 'BRIDGE', sharedAgreementNo: `${user}-${tail}` });
-  const body = { channelUserId: user, externalOrderNo, productCode: 'CRASH', sharedAgreement: shared };
+  const body = { channelUserId: user, externalOrderNo, productCode: 'MONTHLY', sharedAgreement: shared };
   return untilAnswered(client, 'orders/create', sharedRequest(client, body), `key-${n}`);
 }
 
@@ -141,41 +139,13 @@ const killPoint = (n: number): string => {
 };
 
 async function bridgedInstitution(): Promise<{ url: string }> {
-  const operator = {
-    database: fresh.database,
-    vault: openVault([masterKey]),
-    environment: 'sandbox',
-    actor: 'test',
-  } as const;
   const institutionPort = await freePort();
-  const bridge = await createPaymentChannel(operator, {
-    code: 'BRIDGE',
-    gateway: 'bridge',
-    gatewayUrl: `http://127.0.0.1:${institutionPort}`,
-    displayName: 'Bridge',
-    supportedBanks: ['*'],
-  });
-  await createProduct(operator, {
-    productCode: 'CRASH',
-    productName: 'Crash',
-    settlementModes: ['SVC_DEDUCT'],
-    periodType: 'MONTH',
-    period: 1,
-    totalCycles: 12,
-    amountCent: 1990,
-    benefits: [{ benefitCode: 'PASS', name: 'Pass', faceValueCent: 1990 }],
-  });
-  channel = await createChannel(operator, { name: 'Crash', ratePerSecond: 100_000 });
-  await authorizeProduct(operator, { appId: channel.appId, productCode: 'CRASH' });
-  await authorizePaymentChannel(operator, {
-    appId: channel.appId,
-    code: 'BRIDGE',
-    isDefault: true,
-    shareEnabled: true,
-  });
+  const operator = operatorOn(fresh.database, { vault: openVault([masterKey]) });
+  const bridged = await bridgedChannel(operator, 'BRIDGE', `http://127.0.0.1:${institutionPort}`);
+  channel = bridged.channel;
   const { url } = await spawnInstitution({
     port: institutionPort,
-    key: bridge.gatewayKey,
+    key: bridged.key,
     dataDir: await temporaryFolder(),
     noticeUrl: `http://127.0.0.1:${port}/gateway/v1/notices/BRIDGE`,
     delays: { settleMs: 500, lateNoticeMs: 100, noticeRetryMs: 100, longestNoticeRetryMs: 500 },

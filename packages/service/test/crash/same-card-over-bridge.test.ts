@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { boundOrder, type Card, cardOf } from '../agreements/bridged.js';
 import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
+import { operatorOn } from '../operator/support.js';
+import { bridgedChannel } from '../support/bridged-channel.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { encrypted, mobileOf } from '../support/demo.js';
@@ -42,7 +40,7 @@ it(`${CARDS} cards are bound again while the service is killed at each point of 
   const bound = [];
   for (const card of cards) {
     const first = await bindUntilAnswered(client, card, '123456');
-    const order = await answered(client, 'orders/create', { ...boundOrder(first), productCode: 'CRASH' });
+    const order = await answered(client, 'orders/create', { ...boundOrder(first), productCode: 'MONTHLY' });
     bound.push({ card, first, orderNo: order.data.orderNo as string });
   }
   const before = node.kills();
@@ -116,33 +114,13 @@ const answered = (client: ChannelClient, name: string, body: object) => {
 };
 
 async function world() {
-  const { database } = fresh;
-  const operator = { database, vault: openVault([masterKey]), environment: 'sandbox', actor: 'test' } as const;
   const port = await freePort();
   const institutionPort = await freePort();
-  const { gatewayKey } = await createPaymentChannel(operator, {
-    code: 'BRIDGE',
-    gateway: 'bridge',
-    gatewayUrl: `http://127.0.0.1:${institutionPort}`,
-    displayName: 'Bridge',
-    supportedBanks: ['*'],
-  });
-  await createProduct(operator, {
-    productCode: 'CRASH',
-    productName: 'Crash',
-    settlementModes: ['SVC_DEDUCT'],
-    periodType: 'MONTH',
-    period: 1,
-    totalCycles: 12,
-    amountCent: 1990,
-    benefits: [{ benefitCode: 'PASS', name: 'Pass', faceValueCent: 1990 }],
-  });
-  const channel = await createChannel(operator, { name: 'Crash', ratePerSecond: 100_000 });
-  await authorizeProduct(operator, { appId: channel.appId, productCode: 'CRASH' });
-  await authorizePaymentChannel(operator, { appId: channel.appId, code: 'BRIDGE', isDefault: true });
+  const operator = operatorOn(fresh.database, { vault: openVault([masterKey]) });
+  const { channel, key } = await bridgedChannel(operator, 'BRIDGE', `http://127.0.0.1:${institutionPort}`);
   const { url } = await spawnInstitution({
     port: institutionPort,
-    key: gatewayKey,
+    key,
     dataDir: await temporaryFolder(),
     noticeUrl: `http://127.0.0.1:${port}/gateway/v1/notices/BRIDGE`,
   });

@@ -10,6 +10,8 @@ export interface KeptAlive {
   killed(): readonly number[];
   /** The process that runs now. */
   pid(): number;
+  /** Rejects when it ended in another way. */
+  readonly failed: Promise<never>;
   /** Resolves once the node that runs now serves. */
   serves(): Promise<void>;
   stop(): Promise<void>;
@@ -21,12 +23,14 @@ export function keptAlive(env: Record<string, string>, script = BRIDGE_NODE): Ke
   let stopped = false;
   const killed: number[] = [];
   let failure: Error | undefined;
+  const { promise: failed, reject: fail } = promiseOfFailure();
   const loop = (async () => {
     for (;;) {
       const code = await running.exited;
       if (stopped) return;
       if (code !== null) {
-        failure = new Error(`the node ended with ${code}: ${running.stderr()}`);
+        failure = new Error(`the node ended with ${code}: ${running.stderr()}${running.stdout()}`);
+        fail(failure);
         return;
       }
       killed.push(running.pid);
@@ -49,6 +53,7 @@ export function keptAlive(env: Record<string, string>, script = BRIDGE_NODE): Ke
     },
     killed: () => killed,
     pid: () => running.pid,
+    failed,
     serves: () => serves(running),
     async stop() {
       stopped = true;
@@ -57,4 +62,14 @@ export function keptAlive(env: Record<string, string>, script = BRIDGE_NODE): Ke
       await loop;
     },
   };
+}
+
+function promiseOfFailure(): { readonly promise: Promise<never>; reject(reason: Error): void } {
+  let reject: (reason: Error) => void = () => undefined;
+  const promise = new Promise<never>((_, rejects) => {
+    reject = rejects;
+  });
+  // Not everybody waits for it.
+  promise.catch(() => undefined);
+  return { promise, reject };
 }

@@ -1,0 +1,5 @@
+// node --import …/preload.mjs …/dist/main.js: a bridge's own main file, with kit.mjs in the place of the kit.
+
+import { register } from 'node:module';
+
+register('./resolve.mjs', import.meta.url);

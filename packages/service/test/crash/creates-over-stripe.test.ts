@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, it } from 'vitest';
+import {
+  type FakeEvent,
+  type FakePayment,
+  type FakeStripe,
+  type Fault,
+  startFakeStripe,
+  type TestCard,
+} from '../../../bridge-stripe/test/fake-stripe.js';
+import { type Booked, runThroughCrashes, type Side } from '../support/bridge-crash-run.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { until } from '../support/processes.js';
+import { soakSize } from '../support/soak.js';
+
+const ORDERS = soakSize('STRIPE', 32, 320);
+
+interface Fate {
+  readonly card: TestCard;
+  /** If it is not paid: declined at once, or processing for a while before. */
+  readonly ends?: 'declined' | 'failed-later';
+}
+
+const PAID: Fate = { card: 'pm_card_visa' };
+const FATES: readonly Fate[] = [
+  PAID,
+  { card: 'pm_usBankAccount_processing' },
+  { card: 'pm_card_pendingRefund' },
+  { card: 'pm_card_visa_chargeDeclinedInsufficientFunds', ends: 'declined' },
+  PAID,
+  { card: 'pm_usBankAccount_processing', ends: 'failed-later' },
+  { card: 'pm_card_pendingRefund' },
+  { card: 'pm_card_authenticationRequired', ends: 'declined' },
+];
+const FAULTS: readonly Fault[] = ['lost-answer', 'lost-request', 'error-after', 'rate-limit'];
+
+let fresh: FreshDatabase;
+let fake: FakeStripe;
+
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  fake = await startFakeStripe();
+});
+afterAll(async () => {
+  await fake.stop();
+  await fresh.close();
+});
+
+it(
+  `${ORDERS} orders paid by Stripe while bridge and service are killed at every named point: both sides agree to the cent`,
+  () => runThroughCrashes(stripe(), fresh),
+  300_000,
+);
+
+function stripe(): Side {
+  const failing = new Set<string>();
+  let webhooks = '';
+  return {
+    paymentChannelCode: 'STRIPE',
+    bridge: 'bridge-stripe',
+    orders: ORDERS,
+    async settings(write, webhookUrl) {
+      webhooks = webhookUrl;
+      fake.listener = (event) => setImmediate(() => goOn(event, webhookUrl, failing));
+      return {
+        STRIPE_SECRET_KEY_FILE: await write('stripe.key', fake.secretKey),
+        STRIPE_WEBHOOK_SECRET_FILE: await write('webhook.secret', fake.webhookSecret),
+        STRIPE_API_BASE: fake.url,
+      };
+    },
+    agree(n) {
+      const { card, ends } = fateOf(n);
+      const sharedAgreementNo = fake.attach(card);
+      if (ends === 'failed-later') failing.add(sharedAgreementNo);
+      // Of whichever debit is under way.
+      const fault = n % 3 === 1 ? FAULTS[((n - 1) / 3) % FAULTS.length] : undefined;
+      if (fault) fake.fail('POST /v1/payment_intents', fault);
+      return sharedAgreementNo;
+    },
+    isPaid: (n) => fateOf(n).ends === undefined,
+    disturbRefund(n) {
+      const fault = n % 2 === 0 ? FAULTS[(n / 2) % FAULTS.length] : undefined;
+      if (fault) fake.fail('POST /v1/refunds', fault);
+    },
+    /** All that Stripe has told comes once more, the latest first. */
+    async sayAgain() {
+      for (const event of fake.events.toReversed()) await until('the webhook is taken', () => tell(event, webhooks));
+    },
+    ledger: readLedger,
+  };
+}
+
+const fateOf = (n: number): Fate => FATES[n % FATES.length] ?? PAID;
+
+/** What Stripe does after an event: it tells it once, whether it is taken or not, and brings to an end what takes longer. */
+function goOn(event: FakeEvent, webhookUrl: string, failing: ReadonlySet<string>): void {
+  for (const payment of fake.payments.filter(({ status }) => status === 'processing')) {
+    const isFailing = failing.has(`${payment.customer}/${payment.payment_method}`);
+    fake.settle(payment, isFailing ? { code: 'insufficient_funds' } : undefined);
+  }
+  for (const refund of fake.refunds.filter(({ status }) => status === 'pending'))
+    fake.settleRefund(refund, 'succeeded');
+  void tell(event, webhookUrl);
+}
+
+async function tell({ body }: FakeEvent, webhookUrl: string): Promise<boolean> {
+  const told = fetch(webhookUrl, { method: 'POST', headers: fake.sign(body), body });
+  return told.then(
+    async (response) => {
+      await response.text();
+      return response.status === 200;
+    },
+    () => false,
+  );
+}
+
+/** An attempt that has several PaymentIntents has as many debits here, paid or not: there may be one. */
+function readLedger(): ReadonlyMap<string, Booked> {
+  const numbers = new Set(fake.payments.map(attemptNoOf));
+  return new Map([...numbers].map((attemptNo) => [attemptNo, readBooked(attemptNo)]));
+}
+
+const attemptNoOf = ({ metadata }: FakePayment) => metadata['perennial_attempt_no'] ?? 'none';
+
+function readBooked(attemptNo: string): Booked {
+  const payments = fake.payments.filter((payment) => attemptNoOf(payment) === attemptNo);
+  const debits = payments.length === 1 ? payments.filter(({ status }) => status === 'succeeded') : payments;
+  const refunds = fake.refunds.filter(({ payment, status }) => payments.includes(payment) && status === 'succeeded');
+  return { debits: debits.map(({ amount }) => amount), refunds: refunds.map(({ amount }) => amount) };
+}

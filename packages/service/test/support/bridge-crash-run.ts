@@ -1,0 +1,246 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CRASH_POINTS } from '@perennial/bridge-kit';
+import { expect } from 'vitest';
+import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
+import { runReconciliation } from '../../src/operator/books/reconciliation.js';
+import type { OperatorWithGateways } from '../../src/operator/operator.js';
+import { refundPayment } from '../../src/operator/orders/refunds.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
+import { temporaryFolder } from '../institution/support.js';
+import { operatorOn, PRODUCT } from '../operator/support.js';
+import { bridgedChannel } from './bridged-channel.js';
+import { type ChannelClient, type ChannelCredentials, channelClient, type Reply } from './channel-client.js';
+import type { FreshDatabase } from './database.js';
+import { sharedAgreement, sharedRequest } from './demo.js';
+import { freePort } from './free-port.js';
+import { type KeptAlive, keptAlive } from './kept-alive.js';
+import { until } from './processes.js';
+import { untilAnswered } from './until-answered.js';
+
+const CONNECTIONS = 8;
+const REFUNDS = 12;
+const DAY_MS = 24 * 3_600_000;
+const SERVICE_POINTS = ['before-call', 'after-call', 'after-commit'] as const;
+/** Where the bridge is killed, once each: a notice is of a debit alone. */
+const DEBIT_KILLS = CRASH_POINTS.map((point) => (point === 'notice-sent' ? `notice ${point}` : `debit ${point}`));
+const REFUND_KILLS = ['refund institution-called'];
+const DYING = fileURLToPath(new URL('../../../bridge-kit/test/support/dying/preload.mjs', import.meta.url));
+
+/** The day after, when every institution has a statement of today. */
+export const tomorrow = { now: () => Date.now() + DAY_MS };
+
+/** One institution and its bridge, as far as the run has to know them. */
+export interface Side {
+  readonly paymentChannelCode: string;
+  /** The bridge's package. */
+  readonly bridge: string;
+  readonly orders: number;
+  /** What the bridge's main file is told beside what every bridge is. */
+  settings(write: (name: string, text: string) => Promise<string>, webhookUrl: string): Promise<Record<string, string>>;
+  /** The number of the agreement of an order that is about to be made. */
+  agree(n: number): string;
+  /** Whether an order is paid in the end. */
+  isPaid(n: number): boolean;
+  /** Before a refund: something may go wrong with it. */
+  disturbRefund(n: number): void;
+  /** What the institution has still to say when everything is known. */
+  sayAgain?(): Promise<void>;
+  /** The institution's own ledger: of each attemptNo the cents of every payment, and of every refund. */
+  ledger(): ReadonlyMap<string, Booked>;
+}
+
+export interface Booked {
+  readonly debits: readonly number[];
+  readonly refunds: readonly number[];
+}
+
+interface World {
+  readonly side: Side;
+  readonly database: FreshDatabase['database'];
+  readonly operator: OperatorWithGateways;
+  readonly client: ChannelClient;
+  readonly bridge: KeptAlive;
+  readonly node: KeptAlive;
+}
+
+/** Orders and refunds, while the bridge and the service are killed at every named point. Both ledgers must agree to the cent. */
+export async function runThroughCrashes(side: Side, fresh: FreshDatabase): Promise<void> {
+  const days = new Set([today()]);
+  const world = await startWorld(side, fresh);
+  const { bridge, node, operator } = world;
+  const failed = Promise.race([bridge.failed, node.failed]);
+
+  await Promise.race([createOrders(world), failed]);
+  await settled(world, 'debit_attempts');
+  await killedAt(world, DEBIT_KILLS);
+  expect(node.kills()).toBeGreaterThanOrEqual(SERVICE_POINTS.length);
+  await refundSome(world);
+  await settled(world, 'refunds');
+  await killedAt(world, [...DEBIT_KILLS, ...REFUND_KILLS]);
+  await side.sayAgain?.();
+  await noticesTaken(world);
+
+  await compareLedgers(world);
+  days.add(today());
+  for (const day of days) {
+    const run = await runReconciliation(operator, { paymentChannelCode: side.paymentChannelCode, day });
+    expect(run).toMatchObject({ source: 'GATEWAY', differences: 0, open: 0 });
+  }
+  await operator.gateways.close?.();
+  await node.stop();
+  await bridge.stop();
+}
+
+const today = () => new Date(Date.now() + 8 * 3_600_000).toISOString().slice(0, 10);
+
+async function startWorld(side: Side, { url, database }: FreshDatabase): Promise<World> {
+  const [port, bridgePort] = [await freePort(), await freePort()];
+  const masterKey = randomBytes(32);
+  const bridgeUrl = `http://127.0.0.1:${bridgePort}`;
+  const ofOperator = operatorOn(database, { vault: openVault([masterKey]) });
+  const { channel, key } = await bridgedChannel(ofOperator, side.paymentChannelCode, bridgeUrl);
+  const gateway = createBridgeGateway({ url: bridgeUrl, key: Buffer.from(key, 'base64'), clock: systemClock });
+  return {
+    side,
+    database,
+    operator: { ...ofOperator, clock: tomorrow, gateways: { of: async () => gateway, close: () => gateway.close() } },
+    client: clientOf(port, channel),
+    bridge: await startBridge(side, { DATABASE_URL: url, PORT: String(bridgePort) }, key, port),
+    node: keptAlive({
+      DATABASE_URL: url,
+      MASTER_KEY: masterKey.toString('base64'),
+      PORT: String(port),
+      LOG_LEVEL: 'silent',
+    }),
+  };
+}
+
+const clientOf = (port: number, channel: ChannelCredentials) => channelClient(`http://127.0.0.1:${port}`, channel);
+
+/** The bridge as an operator starts it, but for its end at the named points. */
+async function startBridge(
+  { bridge, paymentChannelCode, settings }: Side,
+  env: { readonly DATABASE_URL: string; readonly PORT: string },
+  key: string,
+  servicePort: number,
+): Promise<KeptAlive> {
+  const folder = await temporaryFolder();
+  const write = async (name: string, text: string): Promise<string> => {
+    const file = path.join(folder, name);
+    await writeFile(file, text);
+    return file;
+  };
+  return keptAlive(
+    {
+      ...env,
+      NODE_OPTIONS: `--import=${DYING}`,
+      KILLS: [...DEBIT_KILLS, ...REFUND_KILLS].join(),
+      BRIDGE_KEY_FILE: await write('bridge.key', key),
+      MONITORING_PORT: '0',
+      NOTICE_URL: `http://127.0.0.1:${servicePort}/gateway/v1/notices/${paymentChannelCode}`,
+      LOG_LEVEL: 'error',
+      ...(await settings(write, `http://127.0.0.1:${env.PORT}/webhooks`)),
+    },
+    fileURLToPath(new URL(`../../../${bridge}/dist/main.js`, import.meta.url)),
+  );
+}
+
+async function createOrders({ side, client }: World): Promise<void> {
+  const queue = Array.from({ length: side.orders }, (_, n) => n);
+  const create = (n: number): Promise<Reply> => {
+    const user = `user-${n}`;
+    const point = n % 8 === 5 ? SERVICE_POINTS[Math.floor(n / 8)] : undefined;
+    const { paymentChannelCode } = side;
+    const sharedAgreementNo = side.agree(n);
+    const body = {
+      channelUserId: user,
+      externalOrderNo: `crash-${n}${point === undefined ? '' : `-KILL-${point}`}`,
+      productCode: PRODUCT.productCode,
+      sharedAgreement: sharedAgreement(client, user, { paymentChannelCode, sharedAgreementNo }),
+    };
+    return untilAnswered(client, 'orders/create', sharedRequest(client, body), `key-${n}`);
+  };
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      for (let n = queue.shift(); n !== undefined; n = queue.shift()) await create(n);
+    }),
+  );
+}
+
+/** Time passes: what is open is asked for, by the service and by the bridge. */
+async function settled({ database, bridge, node }: World, table: 'debit_attempts' | 'refunds'): Promise<void> {
+  const ofBridge = table === 'refunds' ? 'bridge.refunds' : 'bridge.debits';
+  await until(
+    `all of ${table} known`,
+    async () => {
+      // Whoever asks somebody who is not there only keeps the machine from starting it.
+      await Promise.all([bridge.serves(), node.serves()]);
+      await database.query(`update ${ofBridge} set ask_at = 0 where state <> 'SETTLED' and ask_at > 0`);
+      await database.query(`update ${table} set ask_at = now() where ask_at > now()`);
+      return (await database.query(`select from ${table} where status = 'STARTED'`)).length === 0;
+    },
+    150_000,
+  );
+}
+
+async function killedAt({ database, bridge }: World, kills: readonly string[]): Promise<void> {
+  await until(`the bridge was killed ${kills.length} times`, () => bridge.kills() >= kills.length);
+  const made = await database.query<{ what: string }>('select at_what as what from test_bridge_kills');
+  expect(made.map(({ what }) => what)).toEqual(kills);
+}
+
+async function refundSome({ side, database, operator }: World): Promise<void> {
+  const paid = await database.query<{ orderNo: string }>(
+    `select order_no::text as "orderNo" from orders where status = 'ACTIVE' order by order_no limit ${REFUNDS}`,
+  );
+  expect(paid).toHaveLength(REFUNDS);
+  for (const [index, { orderNo }] of paid.entries()) {
+    side.disturbRefund(index);
+    const part = index % 2 === 0 ? { amountCent: 500 + index } : {};
+    await refundPayment(operator, { orderNo, cycleNo: 1, ...part });
+  }
+}
+
+async function noticesTaken({ database }: World): Promise<void> {
+  await until(
+    'no notice is owed',
+    async () => {
+      await database.query('update bridge.notices set send_at = 0 where ended is null');
+      return (await database.query('select from bridge.notices where ended is null')).length === 0;
+    },
+    60_000,
+  );
+}
+
+/** The institution's own books against the service's. */
+async function compareLedgers({ side, database }: World): Promise<void> {
+  const rows = await database.query<{
+    n: number;
+    attemptNo: string;
+    status: string;
+    paid: number;
+    attempts: number;
+    refunds: readonly number[];
+  }>(
+    `select split_part(o.external_order_no, '-', 2)::int as n, o.order_no || '000101' as "attemptNo", o.status,
+       o.paid_amount_cent as paid, (select count(*) from debit_attempts a where a.order_no = o.order_no) as attempts,
+       array(select r.amount_cent::int from refunds r where r.order_no = o.order_no and r.status = 'SUCCESS') as refunds
+     from orders o`,
+  );
+  expect(rows).toHaveLength(side.orders);
+  const ledger = side.ledger();
+  for (const { n, attemptNo, status, paid, attempts, refunds } of rows) {
+    const isPaid = side.isPaid(n);
+    const booked = ledger.get(attemptNo) ?? { debits: [], refunds: [] };
+    expect({ n, paid, attempts }).toEqual({ n, paid: isPaid ? PRODUCT.amountCent : 0, attempts: 1 });
+    expect({ n, ...booked }).toEqual({ n, debits: isPaid ? [paid] : [], refunds });
+    expect({ n, isEnded: status === 'TERMINATED' && refunds.length === 0 }).toEqual({ n, isEnded: !isPaid });
+  }
+  const known = new Set(rows.map(({ attemptNo }) => attemptNo));
+  expect([...ledger.keys()].filter((attemptNo) => !known.has(attemptNo))).toEqual([]);
+  expect(rows.flatMap(({ refunds }) => refunds)).toHaveLength(REFUNDS);
+}
