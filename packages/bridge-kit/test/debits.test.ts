@@ -227,8 +227,8 @@ describe('debits', () => {
     institution.mishaps.set('debit', { until: call.until.then(() => Promise.reject(new Error('cut off'))) });
     const failed = ask('debit', debitOf('D2'));
     await until('the call', () => institution.calls.includes('debit D2'));
-    clock.ahead = TAKEN_OVER;
     const other = await world.start();
+    clock.ahead = TAKEN_OVER;
     const found = gate();
     institution.mishaps.set('findDebit', { until: found.until });
     const question = ask('debit-query', questionOf('D2'), other);
