@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { hmacSha256 } from '@perennial/wire';
 import type { SignedLink } from './link.js';
 
 /**
@@ -17,5 +18,5 @@ export function isValidFormToken(given: string, callbackSecret: Uint8Array, link
 
 /** Half of the MAC, since every button has one: 128 bits are more than enough. */
 function computeMac(callbackSecret: Uint8Array, { sig }: SignedLink, action: string): Buffer {
-  return createHmac('sha256', callbackSecret).update(`redeem form\n${action}\n${sig}`).digest().subarray(0, 16);
+  return Buffer.from(hmacSha256(callbackSecret, `redeem form\n${action}\n${sig}`).subarray(0, 16));
 }

@@ -15,6 +15,7 @@ const LONGEST = [
   'start/workers',
   'webhooks/shards',
   'crash/creates-over-alipay',
+  'crash/creates-over-stripe',
   'browser/console-frame',
   'orders/races',
   'start/rolling',

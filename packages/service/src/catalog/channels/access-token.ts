@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Rejection, TOKEN_LIFETIME_SECONDS } from '@perennial/wire';
 import type { Clock } from '../../platform/clock.js';
 import type { Vault } from '../../platform/secrets/vault.js';
@@ -30,11 +30,11 @@ interface TokenClaims {
 }
 
 export function createAccessTokens(vault: Vault, clock: Clock): AccessTokens {
-  const keys = vault.derivePurposeKeys('access tokens').map(({ key }) => key);
+  const keys = vault.derivePurposeKeys('access tokens').map(({ key }) => createSecretKey(key));
   const [current] = keys;
   if (!current) throw new Error('a vault has at least one key');
   const verifiedTokens = new Map<string, TokenClaims>();
-  const mac = (key: Uint8Array, claims: Uint8Array) => createHmac('sha256', key).update(claims).digest();
+  const mac = (key: KeyObject, claims: Uint8Array) => createHmac('sha256', key).update(claims).digest();
 
   return {
     issue(channel) {

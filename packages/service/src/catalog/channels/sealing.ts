@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import { seal, unseal } from '../../platform/secrets/vault.js';
 
 /** How personal data of a channel's users is stored: sealed under the channel's data key, and found by a keyed hash. */
@@ -12,10 +12,11 @@ export interface Sealing {
 export type HashPurpose = 'mobile' | 'card' | 'certificate' | 'pool code';
 
 export function createSealing(dataKey: Uint8Array): Sealing {
-  const lookUpKey = new Uint8Array(hkdfSync('sha256', dataKey, 'perennial', 'look-up', 32));
+  const key = createSecretKey(dataKey);
+  const lookUpKey = createSecretKey(new Uint8Array(hkdfSync('sha256', dataKey, 'perennial', 'look-up', 32)));
   return {
-    seal: (text, place) => seal(dataKey, Buffer.from(text), place),
-    unseal: (sealed, place) => Buffer.from(unseal(dataKey, sealed, place)).toString(),
+    seal: (text, place) => seal(key, Buffer.from(text), place),
+    unseal: (sealed, place) => Buffer.from(unseal(key, sealed, place)).toString(),
     hash: (text, purpose) => createHmac('sha256', lookUpKey).update(`${purpose}\n${text}`).digest(),
   };
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { columns, type Queryable, statement } from '../db/database.js';
 import { createKey, type Vault } from './vault.js';
 
@@ -36,10 +36,10 @@ export async function readOrCreateInstallationKey(
 }
 
 export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpose): KeyedHasher {
-  let key: Promise<Uint8Array> | undefined;
+  let key: Promise<KeyObject> | undefined;
   return {
     async hash(text) {
-      key ??= readOrCreateInstallationKey(db, vault, purpose);
+      key ??= readOrCreateInstallationKey(db, vault, purpose).then((bytes) => createSecretKey(bytes));
       // After a failure the next call tries again.
       key.catch(() => {
         key = undefined;

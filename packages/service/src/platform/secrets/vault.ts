@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { type CipherKey, createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { PlainError } from '../plain-error.js';
 
 /**
@@ -48,15 +48,15 @@ function deriveKey(key: Uint8Array, purpose: string): Uint8Array {
 
 /**
  * AES-256-GCM as base64url of IV, ciphertext, tag. `place` is authenticated: a value that was moved to another place does not
- * open.
+ * open. A key object is taken at once; bytes are made one each time, which takes Node 24 ten times as long.
  */
-export function seal(key: Uint8Array, plain: Uint8Array, place: string): string {
+export function seal(key: CipherKey, plain: Uint8Array, place: string): string {
   const iv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(place));
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]).toString('base64url');
 }
 
-export function unseal(key: Uint8Array, sealed: string, place: string): Uint8Array {
+export function unseal(key: CipherKey, sealed: string, place: string): Uint8Array {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < 28) throw new VaultError('a sealed value is too short');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
