@@ -128,6 +128,8 @@ class Refused extends Error {
 /** A bridge of the sort that somebody writes from the page in an afternoon, with the sins that are set. */
 export class BadBridge {
   readonly sins = new Set<Sin>();
+  /** No sin: every debit and every refund is PENDING first, and a question tells what became of it. */
+  answersLater = false;
   url = '';
   noticeUrl = '';
   readonly #key: Buffer;
@@ -332,7 +334,7 @@ export class BadBridge {
       this.#does('declines when the caller has left') && (await hasLeft(request))
         ? { attemptNo, status: 'DECLINED', decline: 'FINAL', reason: 'timeout' }
         : this.#decide(attemptNo, institutionNo, amountCent, String(fields['appId']));
-    return debit.answer;
+    return this.answersLater ? { attemptNo, status: 'PENDING' } : debit.answer;
   }
 
   #decide(attemptNo: string, institutionNo: string, amountCent: number, appId: string): Fields {
@@ -421,7 +423,7 @@ export class BadBridge {
         }
       : { refundNo, status: 'REFUSED', reason: 'no' };
     this.#refunds.set(refundNo, { attemptNo, amountCent, answer });
-    return answer;
+    return this.answersLater ? { refundNo, status: 'PENDING' } : answer;
   }
 
   #isRefundable(attemptNo: string, amountCent: number): boolean {
