@@ -15,12 +15,14 @@ import { RESTART_TRIAL } from './trials/restart.js';
 import { SIGNATURE_TRIALS } from './trials/signatures.js';
 import { createStatementTrial } from './trials/statement.js';
 import type { Check, Trial } from './trials/trial.js';
+import { findUseless, type Useless } from './useless.js';
 
 export interface Checked {
   readonly prefix: string;
   readonly rules: readonly Verdict[];
   /** What was debited and not given back. */
   readonly left: readonly Left[];
+  readonly useless: readonly Useless[];
 }
 
 /** The bridge cannot be tried at all. */
@@ -47,6 +49,7 @@ export async function checkBridge(given: Given): Promise<Checked> {
   const teller = new Teller({ given, book, caller, findings });
   const check: Check = { given, findings, caller, teller, book };
   let left: Left[] = [];
+  let isGone = false;
   try {
     await requireBridge(check);
     for (const [name, trials] of GROUPS) {
@@ -66,11 +69,14 @@ export async function checkBridge(given: Given): Promise<Checked> {
     );
   } catch (error) {
     if (!(error instanceof BridgeGone)) throw error;
+    isGone = true;
     for (const { name } of RULES) findings.leave(name, error.message);
     left = book.attempts.filter((one) => isOpen(book, one)).map((one) => toLeft(one, error.message));
   }
   const twice = book.attempts.filter((one) => one.isTwice).map((one) => toLeft(one, 'it was debited more than once'));
-  return { prefix: given.prefix, rules: findings.verdicts(), left: [...left, ...twice] };
+  const rules = findings.verdicts();
+  const useless = isGone ? [] : findUseless(given, book, rules);
+  return { prefix: given.prefix, rules, left: [...left, ...twice], useless };
 }
 
 /** Ends it all if nobody is there, and if the bridge does not know the key: then it would refuse everything alike. */
