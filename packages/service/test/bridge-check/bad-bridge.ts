@@ -388,7 +388,7 @@ export class BadBridge {
   }
 
   async #notify({ attemptNo, answer }: Debit): Promise<void> {
-    if (this.#does('sends no notice')) return;
+    if (this.#does('sends no notice') || this.noticeUrl === '') return;
     const { pathname: path } = new URL(this.noticeUrl);
     const noticeNo = `N${attemptNo}`;
     const other = this.#does('says something else in the notice') ? { amountCent: 77 } : {};
