@@ -9,13 +9,13 @@ export function isGood({ rules, left, useless }: Checked, isStrict: boolean): bo
   return rules.every(({ verdict }) => verdict === 'holds' || (verdict === 'untried' && !isStrict));
 }
 
-export function checkedText({ rules, left, prefix, useless }: Checked): SafeText {
+export function checkedText({ rules, useless, ...money }: Checked): SafeText {
   const headings = [...new Set(rules.map(({ heading }) => heading))];
   const groups = headings.map((heading) => {
     const lines = rules.filter((one) => one.heading === heading).map(verdictText);
     return safeText`${heading}\n${indent(joinLines(lines))}`;
   });
-  return paragraphs([...groups, leftText(left, prefix), ...uselessText(useless), safeText`${sumUp(rules)}`]);
+  return paragraphs([...groups, leftText(money), ...uselessText(useless), safeText`${sumUp(rules)}`]);
 }
 
 function verdictText({ rule, says, verdict, why = '', advice = '' }: Verdict): SafeText {
@@ -33,8 +33,11 @@ function joinLines(texts: readonly SafeText[]): SafeText {
   return texts.reduce((before, text) => safeText`${before}\n${text}`);
 }
 
-function leftText(left: Checked['left'], prefix: string): SafeText {
-  if (left.length === 0) return safeLines([`All that was debited was given back. The numbers begin with ${prefix}.`]);
+function leftText({ left, debited, prefix }: Pick<Checked, 'left' | 'debited' | 'prefix'>): SafeText {
+  if (left.length === 0) {
+    const became = debited === 0 ? 'Nothing was debited.' : 'All that was debited was given back.';
+    return safeLines([`${became} The numbers begin with ${prefix}.`]);
+  }
   const rows = left.map(({ attemptNo, institutionNo, why }) => [attemptNo, institutionNo, why]);
   return safeText`Not given back, look at the institution:\n${indent(table(['DEBIT', 'AGREEMENT', 'WHY'], rows))}`;
 }
