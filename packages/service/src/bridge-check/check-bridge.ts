@@ -1,6 +1,7 @@
 import { OPERATIONS } from '@perennial/wire/bridge';
 import { parseBridgeAddress } from '../gateways/bridge/bridge-address.js';
 import { PlainError } from '../platform/plain-error.js';
+import { blankKey } from './blank-key.js';
 import { type Attempt, Book, debitedCent, type Left } from './book.js';
 import { Caller, isHtml } from './exchange/caller.js';
 import { BridgeGone, Findings, NotTried, notGiven, type Verdict } from './findings.js';
@@ -80,7 +81,14 @@ export async function checkBridge(given: Given): Promise<Checked> {
   const rules = findings.verdicts();
   const useless = isGone ? [] : findUseless(given, book, rules);
   const debited = book.attempts.filter((one) => debitedCent(one) > 0).length;
-  return { prefix: given.prefix, rules, debited, left: [...left, ...twice], useless };
+  const blank = <T extends { readonly why?: string }>(one: T): T =>
+    one.why === undefined ? one : { ...one, why: blankKey(one.why, key) };
+  return {
+    ...{ prefix: given.prefix, debited },
+    rules: rules.map(blank),
+    left: [...left, ...twice].map(blank),
+    useless: useless.map(blank),
+  };
 }
 
 /** Ends it all if no bridge is there, and if it does not know the key: then it would refuse everything alike. */

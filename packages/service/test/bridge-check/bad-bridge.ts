@@ -130,6 +130,8 @@ export class BadBridge {
   readonly sins = new Set<Sin>();
   /** No sin: every debit and every refund is PENDING first, and a question tells what became of it. */
   answersLater = false;
+  /** What it says of its reasons. */
+  reason = 'no';
   url = '';
   noticeUrl = '';
   readonly #key: Buffer;
@@ -182,7 +184,7 @@ export class BadBridge {
       return;
     }
     if (!this.#isTrusted(path, request.headers, body)) {
-      this.#answer(request, response, 401, { error: 'signature' }, this.#does('signs refusals'));
+      this.#answer(request, response, 401, { error: `signature, ${this.reason}` }, this.#does('signs refusals'));
       return;
     }
     try {
@@ -340,7 +342,7 @@ export class BadBridge {
   #decide(attemptNo: string, institutionNo: string, amountCent: number, appId: string): Fields {
     const declined = (kind: string): Fields => {
       const decline = this.#does('declines everything as FINAL') ? 'FINAL' : kind;
-      return { attemptNo, status: 'DECLINED', decline, reason: 'no' };
+      return { attemptNo, status: 'DECLINED', decline, reason: this.reason };
     };
     const isForeign = institutionNo === AGREEMENTS.foreign && appId !== 'owner';
     if (isForeign && !this.#does('debits for any channel')) return declined('FINAL');
@@ -421,7 +423,7 @@ export class BadBridge {
           amountCent,
           refundedAt: this.#book('REFUND', refundNo, amountCent).bookedAt,
         }
-      : { refundNo, status: 'REFUSED', reason: 'no' };
+      : { refundNo, status: 'REFUSED', reason: this.reason };
     this.#refunds.set(refundNo, { attemptNo, amountCent, answer });
     return this.answersLater ? { refundNo, status: 'PENDING' } : answer;
   }

@@ -118,6 +118,24 @@ describe('perennial check-bridge', () => {
     }
   });
 
+  it('shows nothing of the key that the bridge itself tells', async () => {
+    const key = Buffer.from('b3'.padEnd(64, '9a1f7c'), 'hex');
+    const forms = [key.toString('base64'), key.toString('hex'), key.toString('hex').toUpperCase()];
+    const bridge = new BadBridge(key);
+    await bridge.start();
+    onTestFinished(() => bridge.stop());
+    const tell = async (form: string) => {
+      bridge.reason = `not under ${form}.`;
+      const given = ['check-bridge', bridge.url, '--agreement', 'POOR', '--json'];
+      const { stdout } = await perennial(given, { BRIDGE_KEY: key.toString('base64') });
+      expect(stdout).toContain('not under …');
+      for (const one of forms) expect(stdout).not.toContain(one.slice(0, 16));
+    };
+    await tell(forms.join(' '));
+    bridge.sins.add('refuses every key');
+    for (const form of forms.flatMap((one) => [one, one.slice(0, 16)])) await tell(form);
+  });
+
   it('ends with 2 when the bridge cannot be tried, in one line', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const folder = await temporaryFolder();
