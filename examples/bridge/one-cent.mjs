@@ -5,32 +5,92 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { BRIDGE_HEADERS, CONTENT_TYPE, isSignedResponse, signedHeaders } from '@perennial/wire/bridge';
+import {
+  BRIDGE_HEADERS,
+  CONTENT_TYPE,
+  isSignedResponse,
+  KEY_BYTES,
+  readFields,
+  signedHeaders,
+} from '@perennial/wire/bridge';
 
-const [url = '', keyFile = '', institutionNo = '', cents = '1'] = process.argv.slice(2);
-if (institutionNo === '') {
-  process.stderr.write('usage: node examples/bridge/one-cent.mjs URL KEY_FILE AGREEMENT [cents]\n');
-  process.exit(2);
+const USAGE = 'usage: node examples/bridge/one-cent.mjs URL KEY_FILE AGREEMENT [cents]';
+const HELP = `${USAGE}
+
+Debits one cent (or so many cents) on AGREEMENT over the bridge at URL, asks until the result is known, and gives it back.
+It moves real money, if the bridge does. KEY_FILE holds the key shared with the bridge, 32 bytes in base64.
+
+Exit code: 0 when it was debited and given back, 1 when not, 2 when the command is wrong and nothing was sent.`;
+const ANSWER_MS = 60_000;
+const ASK_EVERY_MS = 5_000;
+
+/** What ends it, in one line. It is sure if nothing can have been debited. */
+class Ended extends Error {
+  constructor(message, exitCode, isSure = false) {
+    super(message);
+    this.exitCode = exitCode;
+    this.isSure = isSure;
+  }
 }
-const key = Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'base64');
-const amountCent = Number(cents);
-const number = `${Date.now()}${randomBytes(3).toString('hex')}`;
+
 const say = (text) => process.stdout.write(`${text}\n`);
 
-async function ask(operation, fields, idempotencyKey) {
-  const { pathname, origin } = new URL(`${url}/${operation}`);
+function readArguments([url = '', keyFile = '', agreement = '', cents = '1', ...more]) {
+  if (agreement === '' || more.length > 0) throw new Ended(`${USAGE}; --help says more`, 2);
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
+    throw new Ended(`URL must start with http:// or https://: ${url}`, 2);
+  }
+  const amountCent = Number(cents);
+  if (!/^[1-9]\d*$/.test(cents) || !Number.isSafeInteger(amountCent)) {
+    throw new Ended(`cents must be a whole number of at least 1: ${cents}`, 2);
+  }
+  return { url: url.replace(/\/+$/, ''), key: readKey(keyFile), agreement, amountCent };
+}
+
+function readKey(file) {
+  let text;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Ended(`the key file ${file} cannot be read: ${error.code}`, 2);
+  }
+  const key = Buffer.from(text.trim(), 'base64');
+  if (key.length !== KEY_BYTES) throw new Ended(`${file} must hold ${KEY_BYTES} bytes in base64`, 2);
+  return key;
+}
+
+async function ask({ url, key }, operation, fields, idempotencyKey) {
+  const address = `${url}/${operation}`;
+  const { pathname } = new URL(address);
   const body = Buffer.from(JSON.stringify({ appId: 'one_cent', ...fields }));
-  const signed = signedHeaders({ path: pathname, body, now: Date.now(), requestId: `${operation}-${number}` }, key);
+  const requestId = `${operation}-${randomBytes(6).toString('hex')}`;
+  const signed = signedHeaders({ path: pathname, body, now: Date.now(), requestId }, key);
   const headers = { 'content-type': CONTENT_TYPE, ...signed };
   if (idempotencyKey) headers[BRIDGE_HEADERS.idempotencyKey] = idempotencyKey;
-  const response = await fetch(origin + pathname, { method: 'POST', headers, body });
-  const answer = Buffer.from(await response.arrayBuffer());
-  const signature = response.headers.get(BRIDGE_HEADERS.signature) ?? undefined;
-  const isSigned = isSignedResponse(signature, pathname, signed[BRIDGE_HEADERS.nonce], answer, key);
-  if (!isSigned || response.status !== 200) {
-    throw new Error(`${operation}: HTTP ${response.status} ${isSigned ? answer : 'without a signature that holds'}`);
+  const { status, signature, answer } = await send(address, { headers, body });
+  if (status === 401)
+    throw new Ended(`/${operation}: HTTP 401, the bridge does not take this key, or its clock is off`, 1, true);
+  if (!isSignedResponse(signature, pathname, signed[BRIDGE_HEADERS.nonce], answer, key)) {
+    throw new Ended(
+      `/${operation}: HTTP ${status} without a signature under this key; is it the bridge that answers?`,
+      1,
+    );
   }
-  return JSON.parse(answer.toString());
+  const said = readFields(answer);
+  if (status === 200 && said !== undefined) return said;
+  throw new Ended(`/${operation}: HTTP ${status} ${JSON.stringify(said?.error ?? 'no JSON object')}`, 1);
+}
+
+async function send(address, { headers, body }) {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const response = await fetch(address, { method: 'POST', headers, body, signal, redirect: 'manual' });
+    const signature = response.headers.get(BRIDGE_HEADERS.signature) ?? undefined;
+    return { status: response.status, signature, answer: Buffer.from(await response.arrayBuffer()) };
+  } catch (error) {
+    const why = error.cause?.code ?? error.name;
+    throw new Ended(`nothing answers at ${address}: ${why}`, 1, ['ECONNREFUSED', 'ENOTFOUND'].includes(why));
+  }
 }
 
 /** A result, or nothing: then the number is asked for until there is one. */
@@ -38,23 +98,48 @@ async function untilKnown(said, question) {
   for (let answer = await said(); ; answer = await question()) {
     say(JSON.stringify(answer));
     if (answer.status !== 'PENDING') return answer;
-    await delay(5_000);
+    await delay(ASK_EVERY_MS);
   }
 }
 
-const debit = {
-  attemptNo: `T${number}`,
-  ...{ amountCent, orderNo: number, cycleNo: 1, externalOrderNo: number, startedAt: Date.now() },
-};
-const paid = await untilKnown(
-  () => ask('debit', { ...debit, institutionNo }, debit.attemptNo),
-  () => ask('debit-query', debit),
-);
-if (paid.status !== 'SUCCESS') process.exit(1);
-const refundNo = `R${number}`;
-const back = await untilKnown(
-  () => ask('refund', { refundNo, attemptNo: debit.attemptNo, amountCent: paid.amountCent }, refundNo),
-  () => ask('refund-query', { refundNo }),
-);
-say(back.status === 'SUCCESS' ? 'debited and given back' : 'DEBITED, AND NOT GIVEN BACK: look at the institution');
-process.exit(back.status === 'SUCCESS' ? 0 : 1);
+async function debitAndGiveBack({ agreement, amountCent, ...bridge }) {
+  const number = `${Date.now()}${randomBytes(3).toString('hex')}`;
+  const [attemptNo, refundNo] = [`T${number}`, `R${number}`];
+  const cents = amountCent === 1 ? '1 cent' : `${amountCent} cents`;
+  say(`debits ${cents} on ${agreement} as ${attemptNo}, asks until the result is known, refunds it as ${refundNo}`);
+  const debit = {
+    attemptNo,
+    ...{ amountCent, orderNo: number, cycleNo: 1, externalOrderNo: number, startedAt: Date.now() },
+  };
+  const unknown = ({ message }) => {
+    throw new Ended(`${message}. What became of ${attemptNo} is not known: look at the institution`, 1);
+  };
+  const paid = await untilKnown(
+    () =>
+      ask(bridge, 'debit', { ...debit, institutionNo: agreement }, attemptNo).catch((error) => {
+        if (error.isSure) throw error;
+        unknown(error);
+      }),
+    () => ask(bridge, 'debit-query', debit).catch(unknown),
+  );
+  if (paid.status !== 'SUCCESS') throw new Ended('not debited', 1);
+  const kept = `DEBITED, AND NOT GIVEN BACK: look at the institution for ${attemptNo} and ${refundNo}`;
+  const back = await untilKnown(
+    () => ask(bridge, 'refund', { refundNo, attemptNo, amountCent: paid.amountCent }, refundNo),
+    () => ask(bridge, 'refund-query', { refundNo }),
+  ).catch((error) => {
+    throw new Ended(`${error.message}. ${kept}`, 1);
+  });
+  if (back.status !== 'SUCCESS') throw new Ended(kept, 1);
+  say('debited and given back');
+}
+
+try {
+  const given = process.argv.slice(2);
+  if (given.includes('--help') || given.includes('-h')) say(HELP);
+  else await debitAndGiveBack(readArguments(given));
+} catch (error) {
+  if (!(error instanceof Ended)) throw error;
+  process.stderr.write(`one-cent: ${error.message}\n`);
+  process.exitCode = error.exitCode;
+}

@@ -1,7 +1,9 @@
+import { OPERATIONS } from '@perennial/wire/bridge';
 import { parseBridgeAddress } from '../gateways/bridge/bridge-address.js';
 import { PlainError } from '../platform/plain-error.js';
+import { blankKey } from './blank-key.js';
 import { type Attempt, Book, debitedCent, type Left } from './book.js';
-import { Caller } from './exchange/caller.js';
+import { Caller, isHtml } from './exchange/caller.js';
 import { BridgeGone, Findings, NotTried, notGiven, type Verdict } from './findings.js';
 import { type Given, isGiven } from './given.js';
 import { RULES, type Rule, type RuleName } from './rules.js';
@@ -15,12 +17,16 @@ import { RESTART_TRIAL } from './trials/restart.js';
 import { SIGNATURE_TRIALS } from './trials/signatures.js';
 import { createStatementTrial } from './trials/statement.js';
 import type { Check, Trial } from './trials/trial.js';
+import { findUseless, type Useless } from './useless.js';
 
 export interface Checked {
   readonly prefix: string;
   readonly rules: readonly Verdict[];
+  /** How many debits succeeded. */
+  readonly debited: number;
   /** What was debited and not given back. */
   readonly left: readonly Left[];
+  readonly useless: readonly Useless[];
 }
 
 /** The bridge cannot be tried at all. */
@@ -47,6 +53,7 @@ export async function checkBridge(given: Given): Promise<Checked> {
   const teller = new Teller({ given, book, caller, findings });
   const check: Check = { given, findings, caller, teller, book };
   let left: Left[] = [];
+  let isGone = false;
   try {
     await requireBridge(check);
     for (const [name, trials] of GROUPS) {
@@ -66,15 +73,27 @@ export async function checkBridge(given: Given): Promise<Checked> {
     );
   } catch (error) {
     if (!(error instanceof BridgeGone)) throw error;
+    isGone = true;
     for (const { name } of RULES) findings.leave(name, error.message);
     left = book.attempts.filter((one) => isOpen(book, one)).map((one) => toLeft(one, error.message));
   }
   const twice = book.attempts.filter((one) => one.isTwice).map((one) => toLeft(one, 'it was debited more than once'));
-  return { prefix: given.prefix, rules: findings.verdicts(), left: [...left, ...twice] };
+  const rules = findings.verdicts();
+  const useless = isGone ? [] : findUseless(given, book, rules);
+  const debited = book.attempts.filter((one) => debitedCent(one) > 0).length;
+  const blank = <T extends { readonly why?: string }>(one: T): T =>
+    one.why === undefined ? one : { ...one, why: blankKey(one.why, key) };
+  return {
+    ...{ prefix: given.prefix, debited },
+    rules: rules.map(blank),
+    left: [...left, ...twice].map(blank),
+    useless: useless.map(blank),
+  };
 }
 
-/** Ends it all if nobody is there, and if the bridge does not know the key: then it would refuse everything alike. */
-async function requireBridge({ caller, teller, findings, book, given }: Check): Promise<void> {
+/** Ends it all if no bridge is there, and if it does not know the key: then it would refuse everything alike. */
+async function requireBridge(check: Check): Promise<void> {
+  const { caller, teller, findings, book, given } = check;
   const question = { attemptNo: book.nextNumber('D'), institutionNo: '', askedCent: 1, orderNo: '1' };
   const plain = teller.queryOf({ ...question, startedAt: given.clock.now() });
   const asking = { ...plain, blame: 'debit-query-unknown' } as const;
@@ -83,9 +102,29 @@ async function requireBridge({ caller, teller, findings, book, given }: Check): 
   if (arrival.kind === 'unreachable') {
     throw new BridgeUnreachable(`nothing answers at ${given.url}: ${arrival.why}`);
   }
-  const isRefused = arrival.kind === 'answer' && arrival.status === 401;
+  const status = arrival.kind === 'answer' ? arrival.status : undefined;
+  if (status === 404 && (await isNothingThere(check))) {
+    findings.judge('status-200', false, `${NO_BRIDGE}: each of the eight operations is answered with HTTP 404`);
+    throw new BridgeGone(NO_BRIDGE);
+  }
+  const isRefused = status === 401;
   await unlessUnusable(Promise.resolve().then(() => caller.read(isRefused ? plain : asking, message, arrival)));
   if (findings.isBroken('signature-taken')) throw new BridgeGone('the bridge takes no request of this key');
+  // With 400 and above a bridge may have failed that is there.
+  if (arrival.kind === 'answer' && arrival.status < 400 && isHtml(arrival))
+    throw new BridgeGone('what answers there is a page, and no bridge');
+}
+
+const NO_BRIDGE = 'there is no bridge at this path';
+
+/** A bridge may wrongly answer 404 about an unknown number, but hardly to what is not signed. */
+async function isNothingThere({ caller }: Check): Promise<boolean> {
+  for (const operation of OPERATIONS) {
+    const message = caller.compose({ operation, body: {}, twist: { signature: () => undefined } });
+    const arrival = await caller.send(operation, message);
+    if (arrival.kind !== 'answer' || arrival.status !== 404) return false;
+  }
+  return true;
 }
 
 async function runTrial(check: Check, { rules, run }: Trial): Promise<void> {

@@ -88,6 +88,12 @@ export class Teller {
     throw new NotTried(`a debit on the agreement was answered ${describeSaid(said)}`);
   }
 
+  /** A bank may answer PENDING before it declines or debits. */
+  async settledDebit(attempt: Attempt): Promise<Said> {
+    const said = await this.debit(attempt);
+    return said.word === 'PENDING' ? this.untilSettled(attempt) : said;
+  }
+
   /** Asks until a pending debit has its result. */
   untilSettled(attempt: Attempt): Promise<Said> {
     return this.#untilKnown('debit', () => this.query(attempt));
@@ -119,10 +125,21 @@ export class Teller {
     return { operation: 'refund', body, idempotencyKey: refundNo };
   }
 
-  async refund(refund: Refund): Promise<Said> {
-    const said = await this.#options.caller.ask(this.refundOf(refund));
+  async refund(refund: Refund, asking: Asking = this.refundOf(refund)): Promise<Said> {
+    const said = await this.#options.caller.ask(asking);
     this.#noteRefund(refund, said);
     return said;
+  }
+
+  async settledRefund(refund: Refund, asking: Asking = this.refundOf(refund)): Promise<Said> {
+    await this.refund(refund, asking);
+    return this.settled(refund);
+  }
+
+  /** What was said of it last, once that is a result. */
+  async settled(refund: Refund): Promise<Said> {
+    const { said } = refund;
+    return said === undefined || said.word === 'PENDING' ? this.untilRefunded(refund) : said;
   }
 
   async queryRefund(refund: Refund): Promise<Said> {

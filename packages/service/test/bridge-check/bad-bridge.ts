@@ -128,6 +128,10 @@ class Refused extends Error {
 /** A bridge of the sort that somebody writes from the page in an afternoon, with the sins that are set. */
 export class BadBridge {
   readonly sins = new Set<Sin>();
+  /** No sin: every debit and every refund is PENDING first, and a question tells what became of it. */
+  answersLater = false;
+  /** What it says of its reasons. */
+  reason = 'no';
   url = '';
   noticeUrl = '';
   readonly #key: Buffer;
@@ -180,7 +184,7 @@ export class BadBridge {
       return;
     }
     if (!this.#isTrusted(path, request.headers, body)) {
-      this.#answer(request, response, 401, { error: 'signature' }, this.#does('signs refusals'));
+      this.#answer(request, response, 401, { error: `signature, ${this.reason}` }, this.#does('signs refusals'));
       return;
     }
     try {
@@ -332,13 +336,13 @@ export class BadBridge {
       this.#does('declines when the caller has left') && (await hasLeft(request))
         ? { attemptNo, status: 'DECLINED', decline: 'FINAL', reason: 'timeout' }
         : this.#decide(attemptNo, institutionNo, amountCent, String(fields['appId']));
-    return debit.answer;
+    return this.answersLater ? { attemptNo, status: 'PENDING' } : debit.answer;
   }
 
   #decide(attemptNo: string, institutionNo: string, amountCent: number, appId: string): Fields {
     const declined = (kind: string): Fields => {
       const decline = this.#does('declines everything as FINAL') ? 'FINAL' : kind;
-      return { attemptNo, status: 'DECLINED', decline, reason: 'no' };
+      return { attemptNo, status: 'DECLINED', decline, reason: this.reason };
     };
     const isForeign = institutionNo === AGREEMENTS.foreign && appId !== 'owner';
     if (isForeign && !this.#does('debits for any channel')) return declined('FINAL');
@@ -386,7 +390,7 @@ export class BadBridge {
   }
 
   async #notify({ attemptNo, answer }: Debit): Promise<void> {
-    if (this.#does('sends no notice')) return;
+    if (this.#does('sends no notice') || this.noticeUrl === '') return;
     const { pathname: path } = new URL(this.noticeUrl);
     const noticeNo = `N${attemptNo}`;
     const other = this.#does('says something else in the notice') ? { amountCent: 77 } : {};
@@ -419,9 +423,9 @@ export class BadBridge {
           amountCent,
           refundedAt: this.#book('REFUND', refundNo, amountCent).bookedAt,
         }
-      : { refundNo, status: 'REFUSED', reason: 'no' };
+      : { refundNo, status: 'REFUSED', reason: this.reason };
     this.#refunds.set(refundNo, { attemptNo, amountCent, answer });
-    return answer;
+    return this.answersLater ? { refundNo, status: 'PENDING' } : answer;
   }
 
   #isRefundable(attemptNo: string, amountCent: number): boolean {

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { perennial, perennialProcess } from '../cli/perennial.js';
@@ -60,16 +63,45 @@ describe('perennial check-bridge', () => {
     expect(ran.stdout).toMatch(/\n0 of \d+ rules hold; broken: 1; could not be tried: \d+\n$/);
   });
 
+  it('says so where a page or nothing at all is in the place of a bridge', async () => {
+    const page = { status: 200, type: 'text/html', body: '<!doctype html><title>Sign in</title>' };
+    const server = http.createServer((request, response) => {
+      const { status, type, body } = request.url?.startsWith('/none/') ? { ...page, status: 404 } : page;
+      request.resume();
+      response.writeHead(status, { 'content-type': type }).end(body);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const given = ['--agreement', 'GOOD'];
+    const ran = await perennial(['check-bridge', url, ...given], { BRIDGE_KEY: KEY_TEXT });
+    expect(ran.code).toBe(1);
+    expect(ran.stdout.match(/(?<=FAIL {2})\S+/g)).toEqual(['content-type:', 'answer-json:']);
+    expect(ran.stdout.match(/this is HTML, perhaps a proxy’s or a sign-in page/g)).toHaveLength(2);
+    expect(ran.stdout).toMatch(/\nNothing was debited\. The numbers begin with CB/);
+    const none = await perennial(['check-bridge', `${url}/none`, ...given], { BRIDGE_KEY: KEY_TEXT });
+    expect(none.code).toBe(1);
+    expect(none.stdout.match(/FAIL {2}.*\n.*/g)).toEqual([
+      expect.stringMatching(/^FAIL {2}status-200: .*\n {8}seen: there is no bridge at this path: each of the eight /),
+    ]);
+  });
+
   it('leaves a rule untried whose means fail, and tries the others', async () => {
     const bridge = await sinfulBridge();
     const taken = new URL(bridge.url).port;
     const given = ['--agreement', 'GOOD', '--pending', 'SLOW', '--listen', taken, '--restart', 'exit 3', '--json'];
     const ran = await perennial(['check-bridge', bridge.url, ...given], { BRIDGE_KEY: KEY_TEXT });
-    const { rules, left } = JSON.parse(ran.stdout);
-    expect({ code: ran.code, left }).toEqual({ code: 0, left: [] });
+    const { rules, left, useless } = JSON.parse(ran.stdout);
+    expect({ code: ran.code, left }).toEqual({ code: 1, left: [] });
+    expect(useless).toEqual([
+      { option: '--listen', why: expect.stringContaining('EADDRINUSE') },
+      { option: '--restart', why: expect.stringContaining('--restart failed') },
+    ]);
     const about = (name: string) => rules.find(({ rule }: { readonly rule: string }) => rule === name);
     expect(about('restart')).toMatchObject({ verdict: 'untried', why: expect.stringContaining('--restart failed') });
-    expect(about('pending')).toMatchObject({ verdict: 'untried', why: expect.stringContaining('EADDRINUSE') });
+    expect(about('notice-sent')).toMatchObject({ verdict: 'untried', why: expect.stringContaining('EADDRINUSE') });
+    expect(about('pending')).toMatchObject({ verdict: 'holds' });
     expect(about('statement-complete')).toMatchObject({ verdict: 'holds' });
   });
 
@@ -84,6 +116,24 @@ describe('perennial check-bridge', () => {
       expect(stdout).toContain('bind-confirm');
       for (const secret of [CARD_NUMBER, KEY_TEXT]) expect(stdout + stderr).not.toContain(secret);
     }
+  });
+
+  it('shows nothing of the key that the bridge itself tells', async () => {
+    const key = Buffer.from('b3'.padEnd(64, '9a1f7c'), 'hex');
+    const forms = [key.toString('base64'), key.toString('hex'), key.toString('hex').toUpperCase()];
+    const bridge = new BadBridge(key);
+    await bridge.start();
+    onTestFinished(() => bridge.stop());
+    const tell = async (form: string) => {
+      bridge.reason = `not under ${form}.`;
+      const given = ['check-bridge', bridge.url, '--agreement', 'POOR', '--json'];
+      const { stdout } = await perennial(given, { BRIDGE_KEY: key.toString('base64') });
+      expect(stdout).toContain('not under …');
+      for (const one of forms) expect(stdout).not.toContain(one.slice(0, 16));
+    };
+    await tell(forms.join(' '));
+    bridge.sins.add('refuses every key');
+    for (const form of forms.flatMap((one) => [one, one.slice(0, 16)])) await tell(form);
   });
 
   it('ends with 2 when the bridge cannot be tried, in one line', async () => {

@@ -91,6 +91,16 @@ const BREAKS: Readonly<Partial<Record<FaultName, readonly string[]>>> = {
   'refund-wrong-amount': ['refund-amount'],
 };
 
+/** What breaks no rule, and leaves the option that it was given by without use. */
+const USELESS: Readonly<Partial<Record<FaultName, string>>> = {
+  'decline-retryable': '--agreement',
+  'decline-final': '--agreement',
+  'agreement-invalid': '--agreement',
+  'cancel-refused': '--cancel-agreement',
+};
+/** What is debited here is not given back. */
+const KEEPS: readonly FaultName[] = ['refund-refused', 'refund-pending-refused'];
+
 /** How the agreement with the fault's tail is given. */
 function givenFor(name: FaultName, tail: string): string[] {
   const number = `F-${tail}`;
@@ -103,10 +113,12 @@ function givenFor(name: FaultName, tail: string): string[] {
 const TAILS = FAULTS.filter(({ name }) => name !== 'delay');
 
 it.each(TAILS)('$name: its rule and no other', async ({ name, tail }) => {
-  const { code, broken } = await check(...givenFor(name, tail));
+  const { code, broken, left, useless } = await check(...givenFor(name, tail));
   const expected = BREAKS[name] ?? [];
   expect(broken).toEqual(expected);
-  expect(code).toBe(expected.length === 0 ? 0 : 1);
+  expect(useless.map(({ option }) => option)).toEqual(name in USELESS ? [USELESS[name]] : []);
+  expect(left.length > 0).toBe(KEEPS.includes(name));
+  expect(code).toBe(expected.length === 0 && useless.length === 0 && left.length === 0 ? 0 : 1);
 });
 
 it('faults that are set for one request of an operation are found there', async () => {

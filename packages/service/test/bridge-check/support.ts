@@ -12,6 +12,7 @@ export interface Checked {
     readonly why?: string;
   }[];
   readonly left: readonly { readonly attemptNo: string; readonly why: string }[];
+  readonly useless: readonly { readonly option: string; readonly why: string }[];
   readonly prefix: string;
 }
 

@@ -92,6 +92,8 @@ export class Caller {
     const isRefused = answer.status >= 400 && answer.status < 500;
     const rule = isRefused && blame !== undefined ? blame : answer.status === 401 ? 'signature-taken' : 'status-200';
     this.#require(rule, answer.status === 200, `/${operation} was answered with ${this.#describeRefusal(answer)}`);
+    // Before the signature: what stands between signs nothing, and that says less than what it is.
+    this.#judgeType(operation, answer);
     this.#options.findings.judge('signature-taken', true, '');
     this.#judgeSignature(operation, message, answer);
     const fields = this.#requireFields(operation, answer);
@@ -123,7 +125,7 @@ export class Caller {
   /** With what it says itself, and how far its clock is off, if that may be why. */
   #describeRefusal({ status, headers, body }: HttpAnswer): string {
     const error = readFields(body)?.['error'];
-    const text = typeof error === 'string' ? ` ${show(error)}` : '';
+    const text = typeof error === 'string' ? ` ${show(error)}` : isHtml({ headers, body }) ? `; ${HTML}` : '';
     const minutes = Math.round((Date.parse(headers.date ?? '') - this.#options.clock.now()) / 60_000);
     const isOff = status === 401 && Math.abs(minutes) >= 2;
     return `HTTP ${status}${text}${isOff ? `; its clock is ${minutes} minutes off this one` : ''}`;
@@ -152,10 +154,16 @@ export class Caller {
     this.#require('answer-signed', isSigned, `/${operation} was answered with HTTP ${answer.status} ${seen}`);
   }
 
-  #requireFields(operation: Operation, { headers, body }: HttpAnswer): Fields {
-    const type = headers['content-type'];
+  #judgeType(operation: Operation, answer: HttpAnswer): void {
+    const type = answer.headers['content-type'];
     const isJson = /^application\/json\s*(;|$)/i.test(type ?? '');
-    this.#options.findings.judge('content-type', isJson, `/${operation} was answered as ${show(type)}`);
+    const isPage = isHtml(answer);
+    const seen = `/${operation} was answered as ${show(type)}${isPage ? `; ${HTML}` : ''}`;
+    this.#options.findings.judge('content-type', isJson, seen);
+    if (isPage) this.#require('answer-json', false, `/${operation} was answered with no JSON object; ${HTML}`);
+  }
+
+  #requireFields(operation: Operation, { headers, body }: HttpAnswer): Fields {
     const encoding = headers['content-encoding'];
     const fields = encoding === undefined || encoding === 'identity' ? readFields(body) : undefined;
     const seen = encoding === undefined ? 'something that is no JSON object' : `content-encoding ${show(encoding)}`;
@@ -182,6 +190,12 @@ export class Caller {
 }
 
 const DAY_MS = 86_400_000;
+const HTML = 'this is HTML, perhaps a proxy’s or a sign-in page';
+
+export function isHtml({ headers, body }: Pick<HttpAnswer, 'headers' | 'body'>): boolean {
+  const start = body.subarray(0, 100).toString('latin1');
+  return /^text\/html\b/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype )?html\b/i.test(start);
+}
 
 function describeAnswer({ status, body }: HttpAnswer): string {
   const word = status === 200 ? readFields(body)?.['status'] : undefined;

@@ -69,7 +69,7 @@ export const DEBIT_TRIALS: readonly Trial[] = [
       await caller.send('debit', caller.compose(teller.debitOf(attempt)), 'hang-up');
       // NOT_FOUND is good too: it may still be on its way.
       await teller.query(attempt);
-      const said = await teller.debit(attempt);
+      const said = await teller.settledDebit(attempt);
       // An agreement that declines all debits says nothing about this one.
       if (said.word === 'DECLINED') await teller.debitedOnce();
       findings.judge('debit-hang-up', said.word !== 'DECLINED', `sent again it was answered ${describeSaid(said)}`);
@@ -96,7 +96,7 @@ export async function expectDecline(
   institutionNo: string | undefined,
 ): Promise<void> {
   if (institutionNo === undefined) return;
-  const said = await teller.debit(teller.newAttempt({ institutionNo }));
+  const said = await teller.settledDebit(teller.newAttempt({ institutionNo }));
   const isDeclined = said.word === 'DECLINED' && said.fields['decline'] === kind;
   findings.judge(rule, isDeclined, `a debit was answered ${describeSaid(said)}`);
 }

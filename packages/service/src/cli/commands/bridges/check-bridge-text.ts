@@ -3,18 +3,19 @@ import type { Verdict } from '../../../bridge-check/findings.js';
 import { indent, paragraphs, type SafeText, safeLines, safeText } from '../../frame/safe-text.js';
 import { table } from '../../frame/table.js';
 
-/** What could not be tried is no failure, unless the caller says so. */
-export function isGood({ rules }: Checked, isStrict: boolean): boolean {
+/** What could not be tried is no failure, unless the caller says so, or has given what it needs. */
+export function isGood({ rules, left, useless }: Checked, isStrict: boolean): boolean {
+  if (left.length > 0 || useless.length > 0) return false;
   return rules.every(({ verdict }) => verdict === 'holds' || (verdict === 'untried' && !isStrict));
 }
 
-export function checkedText({ rules, left, prefix }: Checked): SafeText {
+export function checkedText({ rules, useless, ...money }: Checked): SafeText {
   const headings = [...new Set(rules.map(({ heading }) => heading))];
   const groups = headings.map((heading) => {
     const lines = rules.filter((one) => one.heading === heading).map(verdictText);
     return safeText`${heading}\n${indent(joinLines(lines))}`;
   });
-  return paragraphs([...groups, leftText(left, prefix), safeText`${sumUp(rules)}`]);
+  return paragraphs([...groups, leftText(money), ...uselessText(useless), safeText`${sumUp(rules)}`]);
 }
 
 function verdictText({ rule, says, verdict, why = '', advice = '' }: Verdict): SafeText {
@@ -32,10 +33,18 @@ function joinLines(texts: readonly SafeText[]): SafeText {
   return texts.reduce((before, text) => safeText`${before}\n${text}`);
 }
 
-function leftText(left: Checked['left'], prefix: string): SafeText {
-  if (left.length === 0) return safeLines([`All that was debited was given back. The numbers begin with ${prefix}.`]);
+function leftText({ left, debited, prefix }: Pick<Checked, 'left' | 'debited' | 'prefix'>): SafeText {
+  if (left.length === 0) {
+    const became = debited === 0 ? 'Nothing was debited.' : 'All that was debited was given back.';
+    return safeLines([`${became} The numbers begin with ${prefix}.`]);
+  }
   const rows = left.map(({ attemptNo, institutionNo, why }) => [attemptNo, institutionNo, why]);
   return safeText`Not given back, look at the institution:\n${indent(table(['DEBIT', 'AGREEMENT', 'WHY'], rows))}`;
+}
+
+function uselessText(useless: Checked['useless']): SafeText[] {
+  if (useless.length === 0) return [];
+  return [safeLines(useless.map(({ option, why }) => `FAIL  ${option} was given and was of no use: ${why}`))];
 }
 
 function sumUp(rules: readonly Verdict[]): string {

@@ -46,7 +46,8 @@ ON A REAL BRIDGE IT MOVES MONEY: some twenty debits of --amount each on --agreem
 bridge refunds; it says what it could not give back. It needs no database and no settings.
 
 The key, 32 bytes in base64, is read from --key-file, or from ${KEY_VARIABLE} in the environment. What is not given is not tried.
-Exit code: 0 when every rule that was tried holds, 1 when one does not, 2 when the bridge could not be tried at all.`;
+Exit code: 0 when every rule that was tried holds; 1 when one does not, when an option that was given was of no use, or when
+something could not be given back; 2 when the bridge could not be tried at all.`;
 
 export function addCheckBridgeCommand(perennial: Command, commandLine: CommandLine): void {
   addCommand(
