@@ -61,9 +61,16 @@ describe('debits', () => {
       { institutionNo: '' },
       { attemptNo: 'a b' },
       { startedAt: null },
+      { cycleNo: 2 ** 31 },
     ];
     for (const wrong of bad) expect(await ask('debit', debitOf('D1', wrong))).toMatchObject({ http: 400 });
     expect(await ask('debit', debitOf('D1'), undefined, 'D2')).toMatchObject({ http: 400 });
+    for (const day of ['2026-13-45', '2026-02-29', '20260228', null]) {
+      expect(await ask('statement', { day, cursor: null })).toMatchObject({ http: 400 });
+    }
+    expect(await ask('statement', { day: '2024-02-29', cursor: null })).toMatchObject({ http: 200 });
+    expect(await ask('debit-query', { ...questionOf('D1'), cycleNo: 2 ** 31 - 1 })).toMatchObject({ http: 200 });
+    institution.calls.length = 0;
     expect(await bareStatus(bridge.url, '{}')).toEqual([401, null]);
     expect(await bareStatus(bridge.url, 'x'.repeat(MAX_MESSAGE_BYTES + 1))).toEqual([413, null]);
     const late = debitOf('D1');
