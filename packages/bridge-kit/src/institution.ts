@@ -121,7 +121,7 @@ export interface Institution {
     signal: AbortSignal,
   ): Promise<{ readonly status: 'CANCELED' } | { readonly status: 'REFUSED'; readonly reason: string }>;
   statement(day: string, cursor: string | undefined, signal: AbortSignal): Promise<Statement>;
-  /** Undefined when the signature of the webhook does not hold. */
+  /** Undefined when the signature of the webhook does not hold. Throws `BadMessage` when it holds and the body is not as it should be. */
   readWebhook?(webhook: ReceivedWebhook): Promise<WebhookReading | undefined>;
   bindCode?(
     binding: { readonly bindOrderNo: string; readonly bankCode: string | undefined; readonly card: Card },

@@ -137,6 +137,20 @@ describe('webhooks and notices', () => {
     await say('debit', debitOf('D2', { institutionNo: 'SLOW' }));
     expect(await tell([{ ...told, attemptNo: 'D2', outcome: { ...success, amountCent: 0 } }])).toBe(500);
 
+    // Signed, and not what the institution sends. Of what cannot be read the log has no piece.
+    const send = async (body: string) =>
+      (await fetch(`${bridge.url}/webhooks`, { method: 'POST', headers: { 'x-fake-signature': 'good' }, body })).status;
+    expect(await send('{}')).toBe(400);
+    expect(await send('hello\n    at Zhang San')).toBe(500);
+    expect(log()).toMatch(/"error":{"type":"SyntaxError","message":"a text cannot be read","at":"at JSON.parse/);
+    expect(log()).not.toMatch(/hello|Zhang/);
+    for (const odd of [
+      { ...told, attemptNo: null },
+      { about: 'refund', refundNo: '\0' },
+    ])
+      expect(await tell([odd])).toBe(200);
+    expect(await tell([{ about: 'agreement-ended', institutionNo: '\0', reason: '' }])).toBe(200);
+
     const ended = { about: 'agreement-ended', institutionNo: 'GOOD', reason: 'by the customer' };
     expect(await tell([ended, ended])).toBe(200);
     await until('the notice of the end', () => taker.taken.length === 2);

@@ -1,4 +1,4 @@
-import type { Debit, Institution, KnownDebit } from '@perennial/bridge-kit';
+import { BadMessage, type Debit, type Institution, type KnownDebit } from '@perennial/bridge-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStripeInstitution, type StripeSettings } from '../src/index.js';
 import { type FakeStripe, startFakeStripe, type TestCard } from './fake-stripe.js';
@@ -428,6 +428,12 @@ describe('a webhook', () => {
     expect(await read(body, { 'stripe-signature': 'nothing' })).toBeUndefined();
     expect(await read(body, {})).toBeUndefined();
     expect(create({ webhookSecret: undefined }).readWebhook).toBeUndefined();
+    const types = ['payment_intent.succeeded', 'charge.refunded', 'refund.created', 'payment_method.detached'];
+    const bare = types.flatMap((type) => [{ type }, { type, data: null }, { type, data: { object: { id: 1 } } }]);
+    for (const odd of ['hello', '', 'null', '"text"', '[]', '{}', ...bare.map((event) => JSON.stringify(event))]) {
+      await expect(deliver(odd), odd).rejects.toThrow(BadMessage);
+    }
+    expect(await deliver('{"type":"something.new"}')).toMatchObject({ told: [] });
   });
 });
 

@@ -67,6 +67,7 @@ export function createSignedServer<Operation extends string>(options: SignedServ
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setNotFoundHandler((_request, reply) => refuse(reply.hijack().raw, 404, 'there is nothing here'));
   app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof Refusal) return refuse(reply.hijack().raw, error.status, error.message);
     const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
     if (status < 500) refuse(reply.hijack().raw, status, 'the request cannot be read');
     else fail(error, reply.hijack().raw);

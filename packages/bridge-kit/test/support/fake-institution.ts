@@ -1,17 +1,18 @@
-import type {
-  Debit,
-  DebitOutcome,
-  DebitResult,
-  Institution,
-  KnownDebit,
-  KnownRefund,
-  NotFound,
-  ReceivedWebhook,
-  Refund,
-  RefundOutcome,
-  Statement,
-  Told,
-  WebhookReading,
+import {
+  BadMessage,
+  type Debit,
+  type DebitOutcome,
+  type DebitResult,
+  type Institution,
+  type KnownDebit,
+  type KnownRefund,
+  type NotFound,
+  type ReceivedWebhook,
+  type Refund,
+  type RefundOutcome,
+  type Statement,
+  type Told,
+  type WebhookReading,
 } from '../../src/index.js';
 
 const DAY_MS = 86_400_000;
@@ -84,6 +85,7 @@ export class FakeInstitution implements Institution {
   async readWebhook({ headers, body }: ReceivedWebhook): Promise<WebhookReading | undefined> {
     if (headers['x-fake-signature'] !== 'good') return undefined;
     const told = JSON.parse(body.toString()) as Told[];
+    if (!Array.isArray(told)) throw new BadMessage('no list');
     return { told, answer: { status: 200, contentType: 'text/plain', body: 'thanks' } };
   }
 
