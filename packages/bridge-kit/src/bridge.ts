@@ -76,12 +76,12 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const log = createBridgeLog(options.log);
   const { schema = 'bridge', pool = 10, databaseUrl: url } = options;
   const onLost = (err: Error) => log.warn({ err }, 'a connection to the database was lost');
-  const database = await openBookDatabase({ url, schema, pool, onLost });
+  const database = await openBookDatabase({ url, schema, institution: institution.name, pool, onLost });
   const book = new Book({ database, holder: randomUUID(), inHandMs: IN_HAND_MS });
   const metrics = createMetrics(book, clock);
   const calls = createCalls({ callMs: options.callMs ?? CALL_MS, metrics, log });
   const at = options.at ?? (() => undefined);
-  const { repeatableForMs } = institution;
+  const repeatableForMs = toEach(institution.repeatableForMs);
   const keepMs = (options.keepDays ?? KEEP_DAYS) * DAY_MS;
   const tools: Tools = { clock, log, metrics, calls, at, repeatableForMs, keepMs };
 
@@ -129,6 +129,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await stop();
     throw error;
   }
+}
+
+function toEach(repeatableForMs: Institution['repeatableForMs']): Tools['repeatableForMs'] {
+  if (typeof repeatableForMs === 'number') return { debit: repeatableForMs, refund: repeatableForMs };
+  return { debit: repeatableForMs.debits, refund: repeatableForMs.refunds };
 }
 
 function createFlows(book: Book, institution: Institution, tools: Tools, owed: () => void): Flows {

@@ -107,10 +107,10 @@ export interface WebhookReading {
  * Only an answer that the institution has really given is a result.
  */
 export interface Institution {
-  /** For logs and metrics. */
+  /** For logs, and for the book, which is one institution's alone: it never changes. */
   readonly name: string;
-  /** For how long the institution pays a number once, however often it is sent. */
-  readonly repeatableForMs: number;
+  /** For how long the institution pays a number once, however often it is sent. One for both, or one for each. */
+  readonly repeatableForMs: number | { readonly debits: number; readonly refunds: number };
   debit(debit: Debit, signal: AbortSignal): Promise<DebitOutcome>;
   /** Asks, and never pays. */
   findDebit(debit: KnownDebit, signal: AbortSignal): Promise<DebitOutcome | NotFound>;

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readBridgeSettings } from '../src/settings.js';
+import { FakeInstitution } from './support/fake-institution.js';
 import { ask, debitOf, gate, KEY, questionOf, startWorld, until, type World } from './support/world.js';
 
 const CARD = {
@@ -88,6 +89,23 @@ describe('refunds', () => {
       return institution.calls.filter((call) => call === 'findRefund R2').length > 1;
     });
     expect(institution.paidBack.map(({ refundNo }) => refundNo)).toEqual(['R4', 'R7']);
+
+    // Where it promises so of refunds alone, they are given back, and debits are not paid.
+    institution.mishaps.set('debit', 'fails-before');
+    expect(await word('debit', debitOf('D5'))).toBe('PENDING');
+    institution.mishaps.clear();
+    const repeatableForMs = { debits: 0, refunds: clock.ahead + 60_000 };
+    const other = await world.start({ institution: Object.assign(institution, { repeatableForMs }) });
+    const wordOf = async (operation: string, body: object) =>
+      (await world.ask(operation, body, other)).fields['status'];
+    await until('the question', async () => {
+      expect(await wordOf('debit', debitOf('D5'))).toBe('PENDING');
+      return institution.calls.includes('findDebit D5');
+    });
+    await until('the refund', async () => {
+      return (await wordOf('refund', { refundNo: 'R2', attemptNo: 'D1', amountCent: 60 })) === 'SUCCESS';
+    });
+    expect(institution.payments.map(({ attemptNo }) => attemptNo)).not.toContain('D5');
   });
 
   it.each(['book-written', 'institution-called'] as const)('survive a crash at %s', async (point) => {
@@ -309,6 +327,13 @@ describe('starts and stops', () => {
       [{ port: Number(new URL(world.bridge.url).port) }, /EADDRINUSE/],
     ];
     for (const [wrong, why] of refusals) await expect(world.start(wrong)).rejects.toThrow(why);
+    // A book is one bridge's alone, also one that was made before books had an owner.
+    const another = { institution: Object.assign(new FakeInstitution(), { name: 'other' }) };
+    const whose = `DATABASE_SCHEMA: ${world.schema} is the book of the bridge "fake", and "other" needs one of its own`;
+    await expect(world.start(another)).rejects.toThrow(whose);
+    await world.query(`drop table ${world.schema}.owner; delete from ${world.schema}.steps where step = 3`);
+    await world.start();
+    await expect(world.start(another)).rejects.toThrow(whose);
     await world.query(`insert into ${world.schema}.steps values (99)`);
     await expect(world.start()).rejects.toThrow(/newer version/);
   });

@@ -12,6 +12,8 @@ export interface BookDatabase extends Queryable {
 export interface BookDatabaseOptions {
   readonly url: string;
   readonly schema: string;
+  /** Whose book it is, by name. */
+  readonly institution: string;
   /** Connections. */
   readonly pool: number;
   /** Of a connection that breaks while nobody uses it; the next query gets another. */
@@ -26,7 +28,8 @@ const STATEMENT_MS = 4_000;
 const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
 
-export async function openBookDatabase({ url, schema, pool: max, onLost }: BookDatabaseOptions): Promise<BookDatabase> {
+export async function openBookDatabase(options: BookDatabaseOptions): Promise<BookDatabase> {
+  const { url, schema, institution, pool: max, onLost } = options;
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new Error('the schema must be a name of small letters, digits and underscores');
   }
@@ -43,7 +46,7 @@ export async function openBookDatabase({ url, schema, pool: max, onLost }: BookD
   });
   pool.on('error', onLost);
   try {
-    await runTransaction(pool, (tx) => migrate(tx, schema));
+    await runTransaction(pool, (tx) => migrate(tx, schema, institution));
   } catch (error) {
     await pool.end();
     throw error;
