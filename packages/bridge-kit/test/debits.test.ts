@@ -1,6 +1,7 @@
 import { BRIDGE_HEADERS, MAX_MESSAGE_BYTES } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
-import { ask as askAt, debitOf, gate, questionOf, startWorld, until } from './support/world.js';
+import { createSignedServer } from '../src/server/index.js';
+import { ask as askAt, debitOf, gate, KEY, questionOf, startWorld, until } from './support/world.js';
 
 const SECOND = 1_000;
 /** Longer than a process has a number in hand. */
@@ -73,6 +74,11 @@ describe('debits', () => {
     institution.calls.length = 0;
     expect(await bareStatus(bridge.url, '{}')).toEqual([401, null]);
     expect(await bareStatus(bridge.url, 'x'.repeat(MAX_MESSAGE_BYTES + 1))).toEqual([413, null]);
+    const limits = { requestTimeout: 30_000, connectionsCheckingInterval: 5_000, maxConnections: 1024 };
+    const handle = async () => 'hang-up' as const;
+    const server = createSignedServer({ key: KEY, clock, operations: [], handle, onFault: () => undefined });
+    expect(server.server).toMatchObject(limits);
+    await server.close();
     const late = debitOf('D1');
     clock.ahead = 301 * SECOND;
     await expect(askAt(bridge.url, 'debit', late)).rejects.toThrow('not signed');
