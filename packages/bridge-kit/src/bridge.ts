@@ -13,7 +13,7 @@ import { createOperations, type Flows } from './flow/operations.js';
 import { Refunds } from './flow/refunds.js';
 import type { At, Tools } from './flow/undertakings.js';
 import { createWebhooks } from './flow/webhooks.js';
-import type { Institution } from './institution.js';
+import type { Institution, RefLookUp } from './institution.js';
 import { type BridgeLog, createBridgeLog } from './log.js';
 import { type BridgeMetrics, createMetrics } from './metrics.js';
 import { createMonitoringServer } from './monitoring.js';
@@ -83,7 +83,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const at = options.at ?? (() => undefined);
   const repeatableForMs = toEach(institution.repeatableForMs);
   const keepMs = (options.keepDays ?? KEEP_DAYS) * DAY_MS;
-  const tools: Tools = { clock, log, metrics, calls, at, repeatableForMs, keepMs };
+  const refs: RefLookUp = {
+    attemptNosOf: (institutionRefs) => book.debits.findByRefs(institutionRefs),
+    refundNosOf: (institutionRefs) => book.refunds.findByRefs(institutionRefs),
+  };
+  const tools: Tools = { clock, log, metrics, calls, at, refs, repeatableForMs, keepMs };
 
   const loops: Loop[] = [];
   let isStopping = false;

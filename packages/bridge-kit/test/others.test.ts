@@ -3,9 +3,12 @@ import { request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Statement } from '../src/index.js';
 import { readBridgeSettings } from '../src/settings.js';
 import { FakeInstitution } from './support/fake-institution.js';
 import { ask, debitOf, gate, KEY, questionOf, startWorld, until, type World } from './support/world.js';
+
+type Line = Statement['lines'][number];
 
 const CARD = {
   bankCardNo: '6222020000001234567',
@@ -106,6 +109,29 @@ describe('refunds', () => {
       return (await wordOf('refund', { refundNo: 'R2', attemptNo: 'D1', amountCent: 60 })) === 'SUCCESS';
     });
     expect(institution.payments.map(({ attemptNo }) => attemptNo)).not.toContain('D5');
+  });
+
+  it('and debits are found by the institution’s own number, in a statement and by a webhook', async () => {
+    const world = await startWorld();
+    const { institution, tell } = world;
+    for (const attemptNo of ['D1', 'D2']) await world.ask('debit', debitOf(attemptNo));
+    await world.ask('debit', debitOf('D3', { institutionNo: 'SLOW' }));
+    const parts = { R1: 'D1', R2: 'D2', R3: 'D2' };
+    for (const [refundNo, attemptNo] of Object.entries(parts)) {
+      await world.ask('refund', { refundNo, attemptNo, amountCent: 1 });
+    }
+    // Two refunds have the last one in common.
+    const refs = { DEBIT: ['pay-1', 'pay-2', 'slow-1', 'none'], REFUND: ['pay-1', 'back-pay-1', 'back-pay-2'] };
+    Object.assign(institution.booked, refs);
+    const { lines } = (await world.ask('statement', { day: '2026-03-20', cursor: null })).fields as { lines: Line[] };
+    expect(lines.map(({ kind, institutionRef, number }) => `${kind} ${institutionRef} ${number}`)).toEqual([
+      'DEBIT pay-1 D1',
+      'DEBIT pay-2 D2',
+      'DEBIT slow-1 D3',
+      'REFUND back-pay-1 R1',
+    ]);
+    await tell([{ about: 'debit', institutionRef: 'slow-1', outcome: institution.paid('D3', 1990) }]);
+    expect((await world.ask('debit-query', questionOf('D3'))).fields).toMatchObject({ status: 'SUCCESS' });
   });
 
   it.each(['book-written', 'institution-called'] as const)('survive a crash at %s', async (point) => {
@@ -331,7 +357,10 @@ describe('starts and stops', () => {
     const another = { institution: Object.assign(new FakeInstitution(), { name: 'other' }) };
     const whose = `DATABASE_SCHEMA: ${world.schema} is the book of the bridge "fake", and "other" needs one of its own`;
     await expect(world.start(another)).rejects.toThrow(whose);
-    await world.query(`drop table ${world.schema}.owner; delete from ${world.schema}.steps where step = 3`);
+    await world.query(
+      `drop table ${world.schema}.owner; drop index ${world.schema}.debits_by_ref, ${world.schema}.refunds_by_ref;
+       delete from ${world.schema}.steps where step >= 3`,
+    );
     await world.start();
     await expect(world.start(another)).rejects.toThrow(whose);
     await world.query(`insert into ${world.schema}.steps values (99)`);

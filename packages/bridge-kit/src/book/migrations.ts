@@ -77,6 +77,11 @@ const STEPS: readonly ((schema: string) => string)[] = [
 
   // Whose book it is.
   (schema) => `create table ${schema}.owner (one integer primary key check (one = 1), institution text not null);`,
+
+  // What the institution calls it, which may be longer than a key of a sorted index.
+  (schema) => `
+    create index debits_by_ref on ${schema}.debits using hash (institution_ref);
+    create index refunds_by_ref on ${schema}.refunds using hash (institution_ref);`,
 ];
 
 /** Makes what is missing. Processes that start at once do it one after the other. The book is the institution's that came first. */

@@ -1,6 +1,6 @@
 import type { Entry, Numbers, OwedNotice } from '../book/numbers.js';
 import type { Clock } from '../clock.js';
-import type { NotFound } from '../institution.js';
+import type { NotFound, RefLookUp } from '../institution.js';
 import type { BridgeLog } from '../log.js';
 import type { BridgeMetrics } from '../metrics.js';
 import type { Calls } from './calls.js';
@@ -16,6 +16,7 @@ export interface Tools {
   readonly metrics: BridgeMetrics;
   readonly calls: Calls;
   readonly at: At;
+  readonly refs: RefLookUp;
   /** For how long the institution pays a number once. */
   readonly repeatableForMs: Readonly<Record<'debit' | 'refund', number>>;
   /** For how long the book keeps what came to its end. */

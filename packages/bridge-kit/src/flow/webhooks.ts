@@ -1,5 +1,5 @@
 import { MAX_TEXT_LENGTH, numberOf, textOf } from '@perennial/wire/bridge';
-import type { Institution, ReceivedWebhook, Told, WebhookReading } from '../institution.js';
+import type { Institution, ReceivedWebhook, RefLookUp, Told, WebhookReading } from '../institution.js';
 import type { BridgeLog } from '../log.js';
 import type { BridgeMetrics } from '../metrics.js';
 import { BadMessage } from '../server/refusals.js';
@@ -8,17 +8,18 @@ import type { Flows } from './operations.js';
 export interface WebhookTools {
   readonly metrics: BridgeMetrics;
   readonly log: BridgeLog;
+  readonly refs: RefLookUp;
 }
 
 /** Writes down what the institution's own webhook said. Undefined when its signature does not hold. */
 export function createWebhooks(
   flows: Flows,
   institution: Institution,
-  { metrics, log }: WebhookTools,
+  { metrics, log, refs }: WebhookTools,
 ): (webhook: ReceivedWebhook) => Promise<WebhookReading['answer'] | undefined> {
   async function read(webhook: ReceivedWebhook): Promise<WebhookReading | undefined> {
     try {
-      return await institution.readWebhook?.(webhook);
+      return await institution.readWebhook?.(webhook, refs);
     } catch (err) {
       if (err instanceof BadMessage) {
         metrics.countWebhook('malformed');
