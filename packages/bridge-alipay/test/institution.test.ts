@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { Debit, Institution } from '@perennial/bridge-kit';
+import type { Debit, Institution, RefLookUp } from '@perennial/bridge-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAlipayInstitution, readAlipaySettings, readPrivateKey, readPublicKey } from '../src/index.js';
 import { ALIPAY_PUBLIC_KEY, APP_ID, APP_PRIVATE_KEY, FakeAlipay, toList } from './fake-alipay.js';
@@ -10,6 +10,7 @@ import { zipGbk } from './zipped-gbk.js';
 
 const DAY = 24 * 3_600_000;
 const signal = new AbortController().signal;
+const noBook: RefLookUp = { attemptNosOf: async () => new Map(), refundNosOf: async () => new Map() };
 
 let fake: FakeAlipay;
 let institution: Institution;
@@ -54,7 +55,7 @@ function debitOf(institutionNo: string, more: Partial<Debit> = {}): Debit {
   };
 }
 const find = (debit: Debit) => institution.findDebit({ ...debit, institutionRef: undefined }, signal);
-const receive = (body: string) => institution.readWebhook?.({ headers: {}, body: Buffer.from(body) });
+const receive = (body: string) => institution.readWebhook?.({ headers: {}, body: Buffer.from(body) }, noBook);
 const notified = async (body: string) => (await receive(body))?.told;
 
 describe('debits', () => {
@@ -351,7 +352,7 @@ describe('the statement', () => {
     await own.debit(debitOf('DECLINED'), signal);
 
     const day = dayOf(yesterday());
-    const { lines, nextCursor } = await own.statement(day, undefined, signal);
+    const { lines, nextCursor } = await own.statement(day, undefined, signal, noBook);
     const status = 'SUCCESS';
     const bookedAt = expect.any(Number);
     const institutionRef = expect.stringMatching(/^2026\d{24}$/);
@@ -363,7 +364,7 @@ describe('the statement', () => {
     expect(nextCursor).toBeUndefined();
     for (const line of lines) expect(dayOf(line.bookedAt)).toBe(day);
     // The merchant's other trades are those of this file without the prefix.
-    expect((await institution.statement(day, undefined, signal)).lines.length).toBeGreaterThan(3);
+    expect((await institution.statement(day, undefined, signal, noBook)).lines.length).toBeGreaterThan(3);
   });
 
   it('comes in pages, from one download', async () => {
@@ -374,9 +375,9 @@ describe('the statement', () => {
     }
     const asked = fake.callsOf('alipay.data.dataservice.bill.downloadurl.query').length;
     const day = dayOf(yesterday());
-    const page = await paged.statement(day, undefined, signal);
+    const page = await paged.statement(day, undefined, signal, noBook);
     expect([page.lines.length, page.nextCursor]).toEqual([1000, '1000']);
-    const last = await paged.statement(day, page.nextCursor, signal);
+    const last = await paged.statement(day, page.nextCursor, signal, noBook);
     expect(last.nextCursor).toBeUndefined();
     const numbers = [...page.lines, ...last.lines].map(({ kind, number }) => `${kind} ${number}`);
     expect(new Set(numbers).size).toBe(numbers.length);
@@ -386,13 +387,13 @@ describe('the statement', () => {
 
   it('of today, of a day whose bill is late, and of a bill that is cut off there is none', async () => {
     const today = dayOf(Date.now());
-    await expect(institution.statement(today, undefined, signal)).rejects.toThrow(/next morning/);
+    await expect(institution.statement(today, undefined, signal, noBook)).rejects.toThrow(/next morning/);
     fake.loseBills(true);
     const late = createInstitution();
-    await expect(late.statement(dayOf(yesterday()), undefined, signal)).rejects.toThrow(/no bill of/);
+    await expect(late.statement(dayOf(yesterday()), undefined, signal, noBook)).rejects.toThrow(/no bill of/);
     // By then it would be there: nothing was traded.
     const old = dayOf(Date.now() - 4 * DAY);
-    expect(await late.statement(old, undefined, signal)).toEqual({ lines: [], nextCursor: undefined });
+    expect(await late.statement(old, undefined, signal, noBook)).toEqual({ lines: [], nextCursor: undefined });
     fake.loseBills(false);
     const whole = fake.bill.bind(fake);
     const cuts = [
@@ -409,10 +410,10 @@ describe('the statement', () => {
     ];
     for (const cut of cuts) {
       fake.bill = (day) => cut(whole(day));
-      await expect(late.statement(dayOf(yesterday()), undefined, signal)).rejects.toThrow();
+      await expect(late.statement(dayOf(yesterday()), undefined, signal, noBook)).rejects.toThrow();
     }
     fake.bill = whole;
-    expect((await late.statement(dayOf(yesterday()), undefined, signal)).lines.length).toBeGreaterThan(0);
+    expect((await late.statement(dayOf(yesterday()), undefined, signal, noBook)).lines.length).toBeGreaterThan(0);
   });
 });
 

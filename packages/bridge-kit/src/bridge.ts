@@ -13,7 +13,7 @@ import { createOperations, type Flows } from './flow/operations.js';
 import { Refunds } from './flow/refunds.js';
 import type { At, Tools } from './flow/undertakings.js';
 import { createWebhooks } from './flow/webhooks.js';
-import type { Institution } from './institution.js';
+import type { Institution, RefLookUp } from './institution.js';
 import { type BridgeLog, createBridgeLog } from './log.js';
 import { type BridgeMetrics, createMetrics } from './metrics.js';
 import { createMonitoringServer } from './monitoring.js';
@@ -76,14 +76,18 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const log = createBridgeLog(options.log);
   const { schema = 'bridge', pool = 10, databaseUrl: url } = options;
   const onLost = (err: Error) => log.warn({ err }, 'a connection to the database was lost');
-  const database = await openBookDatabase({ url, schema, pool, onLost });
+  const database = await openBookDatabase({ url, schema, institution: institution.name, pool, onLost });
   const book = new Book({ database, holder: randomUUID(), inHandMs: IN_HAND_MS });
   const metrics = createMetrics(book, clock);
   const calls = createCalls({ callMs: options.callMs ?? CALL_MS, metrics, log });
   const at = options.at ?? (() => undefined);
-  const { repeatableForMs } = institution;
+  const repeatableForMs = toEach(institution.repeatableForMs);
   const keepMs = (options.keepDays ?? KEEP_DAYS) * DAY_MS;
-  const tools: Tools = { clock, log, metrics, calls, at, repeatableForMs, keepMs };
+  const refs: RefLookUp = {
+    attemptNosOf: (institutionRefs) => book.debits.findByRefs(institutionRefs),
+    refundNosOf: (institutionRefs) => book.refunds.findByRefs(institutionRefs),
+  };
+  const tools: Tools = { clock, log, metrics, calls, at, refs, repeatableForMs, keepMs };
 
   const loops: Loop[] = [];
   let isStopping = false;
@@ -129,6 +133,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await stop();
     throw error;
   }
+}
+
+function toEach(repeatableForMs: Institution['repeatableForMs']): Tools['repeatableForMs'] {
+  if (typeof repeatableForMs === 'number') return { debit: repeatableForMs, refund: repeatableForMs };
+  return { debit: repeatableForMs.debits, refund: repeatableForMs.refunds };
 }
 
 function createFlows(book: Book, institution: Institution, tools: Tools, owed: () => void): Flows {

@@ -103,14 +103,23 @@ export interface WebhookReading {
 }
 
 /**
+ * Our numbers by the institution's own (`institutionRef`), for one that does not keep ours. All of a page in one question. What the book does
+ * not know, or has of several numbers, is not in the answer; what is open is asked for in any case.
+ */
+export interface RefLookUp {
+  attemptNosOf(institutionRefs: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  refundNosOf(institutionRefs: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+/**
  * One payment institution. Whatever throws is *unknown*: the kit writes nothing down, answers PENDING and asks later with `find…`.
  * Only an answer that the institution has really given is a result.
  */
 export interface Institution {
-  /** For logs and metrics. */
+  /** For logs, and for the book, which is one institution's alone: it never changes. */
   readonly name: string;
-  /** For how long the institution pays a number once, however often it is sent. */
-  readonly repeatableForMs: number;
+  /** For how long the institution pays a number once, however often it is sent. One for both, or one for each. */
+  readonly repeatableForMs: number | { readonly debits: number; readonly refunds: number };
   debit(debit: Debit, signal: AbortSignal): Promise<DebitOutcome>;
   /** Asks, and never pays. */
   findDebit(debit: KnownDebit, signal: AbortSignal): Promise<DebitOutcome | NotFound>;
@@ -120,9 +129,9 @@ export interface Institution {
     institutionNo: string,
     signal: AbortSignal,
   ): Promise<{ readonly status: 'CANCELED' } | { readonly status: 'REFUSED'; readonly reason: string }>;
-  statement(day: string, cursor: string | undefined, signal: AbortSignal): Promise<Statement>;
-  /** Undefined when the signature of the webhook does not hold. */
-  readWebhook?(webhook: ReceivedWebhook): Promise<WebhookReading | undefined>;
+  statement(day: string, cursor: string | undefined, signal: AbortSignal, book: RefLookUp): Promise<Statement>;
+  /** Undefined when the signature of the webhook does not hold. Throws `BadMessage` when it holds and the body is not as it should be. */
+  readWebhook?(webhook: ReceivedWebhook, book: RefLookUp): Promise<WebhookReading | undefined>;
   bindCode?(
     binding: { readonly bindOrderNo: string; readonly bankCode: string | undefined; readonly card: Card },
     signal: AbortSignal,

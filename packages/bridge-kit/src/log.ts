@@ -68,10 +68,17 @@ function describeError(err: unknown, operation: string | undefined): object {
   return {
     type: err.name,
     ...code,
-    ...(isAboutCard ? {} : { message: reasonOf(err.message), at: reasonOf(firstPlace(err.stack)) }),
+    ...(isAboutCard ? {} : { message: reasonOf(messageOf(err)), at: reasonOf(firstPlace(err)) }),
   };
 }
 
-function firstPlace(stack = ''): string {
-  return stack.split('\n').find((line) => /^ +at /.test(line)) ?? '';
+/** What `JSON.parse` says quotes the text, which may be anything. */
+export function messageOf(err: Error): string {
+  return err instanceof SyntaxError ? 'a text cannot be read' : err.message;
+}
+
+/** Behind the message, which may have lines of its own. */
+function firstPlace({ stack = '', message }: Error): string {
+  const places = stack.slice(stack.indexOf(message) + message.length);
+  return places.split('\n').find((line) => /^ +at /.test(line)) ?? '';
 }

@@ -2,6 +2,7 @@ import { type Logger, pino } from 'pino';
 import { type Bridge, type BridgeOptions, startBridge } from './bridge.js';
 import { type Clock, systemClock } from './clock.js';
 import type { Institution } from './institution.js';
+import { messageOf } from './log.js';
 import { BadSetting, type Env, readBridgeSettings, readLogLevel } from './settings.js';
 
 /** What an institution's file is made with. */
@@ -40,7 +41,7 @@ export async function runBridge(
 function describeFailure(error: unknown): object {
   if (error instanceof BadSetting) return { why: error.message };
   const code = error instanceof Error && 'code' in error ? { code: String(error.code) } : {};
-  return { why: error instanceof Error ? error.message.replaceAll(/\/\/[^@\s]*@/g, '//…@') : typeof error, ...code };
+  return { why: error instanceof Error ? messageOf(error).replaceAll(/\/\/[^@\s]*@/g, '//…@') : typeof error, ...code };
 }
 
 /** The first signal stops it in good order; one that comes later ends it at once, which loses nothing. */

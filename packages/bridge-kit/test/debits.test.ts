@@ -1,6 +1,7 @@
 import { BRIDGE_HEADERS, MAX_MESSAGE_BYTES } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
-import { ask as askAt, debitOf, gate, questionOf, startWorld, until } from './support/world.js';
+import { createSignedServer } from '../src/server/index.js';
+import { ask as askAt, debitOf, gate, KEY, questionOf, startWorld, until } from './support/world.js';
 
 const SECOND = 1_000;
 /** Longer than a process has a number in hand. */
@@ -61,11 +62,23 @@ describe('debits', () => {
       { institutionNo: '' },
       { attemptNo: 'a b' },
       { startedAt: null },
+      { cycleNo: 2 ** 31 },
     ];
     for (const wrong of bad) expect(await ask('debit', debitOf('D1', wrong))).toMatchObject({ http: 400 });
     expect(await ask('debit', debitOf('D1'), undefined, 'D2')).toMatchObject({ http: 400 });
+    for (const day of ['2026-13-45', '2026-02-29', '20260228', null]) {
+      expect(await ask('statement', { day, cursor: null })).toMatchObject({ http: 400 });
+    }
+    expect(await ask('statement', { day: '2024-02-29', cursor: null })).toMatchObject({ http: 200 });
+    expect(await ask('debit-query', { ...questionOf('D1'), cycleNo: 2 ** 31 - 1 })).toMatchObject({ http: 200 });
+    institution.calls.length = 0;
     expect(await bareStatus(bridge.url, '{}')).toEqual([401, null]);
     expect(await bareStatus(bridge.url, 'x'.repeat(MAX_MESSAGE_BYTES + 1))).toEqual([413, null]);
+    const limits = { requestTimeout: 30_000, connectionsCheckingInterval: 5_000, maxConnections: 1024 };
+    const handle = async () => 'hang-up' as const;
+    const server = createSignedServer({ key: KEY, clock, operations: [], handle, onFault: () => undefined });
+    expect(server.server).toMatchObject(limits);
+    await server.close();
     const late = debitOf('D1');
     clock.ahead = 301 * SECOND;
     await expect(askAt(bridge.url, 'debit', late)).rejects.toThrow('not signed');

@@ -3,8 +3,12 @@ import { request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Statement } from '../src/index.js';
 import { readBridgeSettings } from '../src/settings.js';
+import { FakeInstitution } from './support/fake-institution.js';
 import { ask, debitOf, gate, KEY, questionOf, startWorld, until, type World } from './support/world.js';
+
+type Line = Statement['lines'][number];
 
 const CARD = {
   bankCardNo: '6222020000001234567',
@@ -88,6 +92,46 @@ describe('refunds', () => {
       return institution.calls.filter((call) => call === 'findRefund R2').length > 1;
     });
     expect(institution.paidBack.map(({ refundNo }) => refundNo)).toEqual(['R4', 'R7']);
+
+    // Where it promises so of refunds alone, they are given back, and debits are not paid.
+    institution.mishaps.set('debit', 'fails-before');
+    expect(await word('debit', debitOf('D5'))).toBe('PENDING');
+    institution.mishaps.clear();
+    const repeatableForMs = { debits: 0, refunds: clock.ahead + 60_000 };
+    const other = await world.start({ institution: Object.assign(institution, { repeatableForMs }) });
+    const wordOf = async (operation: string, body: object) =>
+      (await world.ask(operation, body, other)).fields['status'];
+    await until('the question', async () => {
+      expect(await wordOf('debit', debitOf('D5'))).toBe('PENDING');
+      return institution.calls.includes('findDebit D5');
+    });
+    await until('the refund', async () => {
+      return (await wordOf('refund', { refundNo: 'R2', attemptNo: 'D1', amountCent: 60 })) === 'SUCCESS';
+    });
+    expect(institution.payments.map(({ attemptNo }) => attemptNo)).not.toContain('D5');
+  });
+
+  it('and debits are found by the institution’s own number, in a statement and by a webhook', async () => {
+    const world = await startWorld();
+    const { institution, tell } = world;
+    for (const attemptNo of ['D1', 'D2']) await world.ask('debit', debitOf(attemptNo));
+    await world.ask('debit', debitOf('D3', { institutionNo: 'SLOW' }));
+    const parts = { R1: 'D1', R2: 'D2', R3: 'D2' };
+    for (const [refundNo, attemptNo] of Object.entries(parts)) {
+      await world.ask('refund', { refundNo, attemptNo, amountCent: 1 });
+    }
+    // Two refunds have the last one in common.
+    const refs = { DEBIT: ['pay-1', 'pay-2', 'slow-1', 'none'], REFUND: ['pay-1', 'back-pay-1', 'back-pay-2'] };
+    Object.assign(institution.booked, refs);
+    const { lines } = (await world.ask('statement', { day: '2026-03-20', cursor: null })).fields as { lines: Line[] };
+    expect(lines.map(({ kind, institutionRef, number }) => `${kind} ${institutionRef} ${number}`)).toEqual([
+      'DEBIT pay-1 D1',
+      'DEBIT pay-2 D2',
+      'DEBIT slow-1 D3',
+      'REFUND back-pay-1 R1',
+    ]);
+    await tell([{ about: 'debit', institutionRef: 'slow-1', outcome: institution.paid('D3', 1990) }]);
+    expect((await world.ask('debit-query', questionOf('D3'))).fields).toMatchObject({ status: 'SUCCESS' });
   });
 
   it.each(['book-written', 'institution-called'] as const)('survive a crash at %s', async (point) => {
@@ -136,6 +180,20 @@ describe('webhooks and notices', () => {
     expect(await tell([{ ...told, attemptNo: 'somebody-else' }])).toBe(200);
     await say('debit', debitOf('D2', { institutionNo: 'SLOW' }));
     expect(await tell([{ ...told, attemptNo: 'D2', outcome: { ...success, amountCent: 0 } }])).toBe(500);
+
+    // Signed, and not what the institution sends. Of what cannot be read the log has no piece.
+    const send = async (body: string) =>
+      (await fetch(`${bridge.url}/webhooks`, { method: 'POST', headers: { 'x-fake-signature': 'good' }, body })).status;
+    expect(await send('{}')).toBe(400);
+    expect(await send('hello\n    at Zhang San')).toBe(500);
+    expect(log()).toMatch(/"error":{"type":"SyntaxError","message":"a text cannot be read","at":"at JSON.parse/);
+    expect(log()).not.toMatch(/hello|Zhang/);
+    for (const odd of [
+      { ...told, attemptNo: null },
+      { about: 'refund', refundNo: '\0' },
+    ])
+      expect(await tell([odd])).toBe(200);
+    expect(await tell([{ about: 'agreement-ended', institutionNo: '\0', reason: '' }])).toBe(200);
 
     const ended = { about: 'agreement-ended', institutionNo: 'GOOD', reason: 'by the customer' };
     expect(await tell([ended, ended])).toBe(200);
@@ -295,6 +353,16 @@ describe('starts and stops', () => {
       [{ port: Number(new URL(world.bridge.url).port) }, /EADDRINUSE/],
     ];
     for (const [wrong, why] of refusals) await expect(world.start(wrong)).rejects.toThrow(why);
+    // A book is one bridge's alone, also one that was made before books had an owner.
+    const another = { institution: Object.assign(new FakeInstitution(), { name: 'other' }) };
+    const whose = `DATABASE_SCHEMA: ${world.schema} is the book of the bridge "fake", and "other" needs one of its own`;
+    await expect(world.start(another)).rejects.toThrow(whose);
+    await world.query(
+      `drop table ${world.schema}.owner; drop index ${world.schema}.debits_by_ref, ${world.schema}.refunds_by_ref;
+       delete from ${world.schema}.steps where step >= 3`,
+    );
+    await world.start();
+    await expect(world.start(another)).rejects.toThrow(whose);
     await world.query(`insert into ${world.schema}.steps values (99)`);
     await expect(world.start()).rejects.toThrow(/newer version/);
   });

@@ -1,4 +1,4 @@
-import type { ReceivedWebhook, Told, WebhookReading } from '@perennial/bridge-kit';
+import { BadMessage, type ReceivedWebhook, type Told, type WebhookReading } from '@perennial/bridge-kit';
 import { Stripe } from 'stripe';
 import { formatAgreement, idOf } from './agreements.js';
 import type { Debits } from './debits.js';
@@ -31,7 +31,9 @@ export class Webhooks {
 
   async read({ headers, body }: ReceivedWebhook): Promise<WebhookReading | undefined> {
     const event = this.#verify(headers['stripe-signature'], body);
-    return event && { told: await this.#toTold(event), answer: RECEIVED };
+    if (event === undefined) return undefined;
+    if (typeof event?.type !== 'string') throw new BadMessage('the body is no event');
+    return { told: await this.#toTold(event), answer: RECEIVED };
   }
 
   /** docs.stripe.com/webhooks/signature: over the bytes as they came, and not older than five minutes. */
@@ -42,6 +44,7 @@ export class Webhooks {
       return stripe.webhooks.constructEvent(body, signature, secret, undefined, undefined, now());
     } catch (error) {
       if (error instanceof Stripe.errors.StripeSignatureVerificationError) return undefined;
+      if (error instanceof SyntaxError) throw new BadMessage('the body is not JSON');
       throw error;
     }
   }
@@ -53,16 +56,16 @@ export class Webhooks {
       case 'payment_intent.processing':
       case 'payment_intent.requires_action':
       case 'payment_intent.canceled':
-        return this.#ofDebit(event.data.object);
+        return this.#ofDebit(objectOf(event));
       case 'charge.refunded':
-        return this.#ofCharge(event.data.object);
+        return this.#ofCharge(objectOf(event));
       case 'refund.created':
       case 'refund.updated':
       case 'refund.failed':
       case 'charge.refund.updated':
-        return this.#ofRefund(event.data.object);
+        return this.#ofRefund(objectOf(event));
       case 'payment_method.detached':
-        return this.#ofDetached(event.data.object, event.data.previous_attributes);
+        return this.#ofDetached(objectOf(event), event.data.previous_attributes);
       default:
         return [];
     }
@@ -96,4 +99,14 @@ export class Webhooks {
     const institutionNo = formatAgreement({ customer, paymentMethod: method.id });
     return [{ about: 'agreement-ended', institutionNo, reason: 'the payment method was detached at Stripe' }];
   }
+}
+
+/** What the event is about. Of types that are not used there may be none. */
+function objectOf<About extends { readonly id: string }>({
+  data,
+}: {
+  readonly data: { readonly object: About };
+}): About {
+  if (typeof data?.object?.id !== 'string') throw new BadMessage('the event says of nothing what happened');
+  return data.object;
 }

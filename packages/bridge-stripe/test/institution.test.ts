@@ -1,4 +1,4 @@
-import type { Debit, Institution, KnownDebit } from '@perennial/bridge-kit';
+import { BadMessage, type Debit, type Institution, type KnownDebit, type RefLookUp } from '@perennial/bridge-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStripeInstitution, type StripeSettings } from '../src/index.js';
 import { type FakeStripe, startFakeStripe, type TestCard } from './fake-stripe.js';
@@ -8,6 +8,7 @@ const HOUR_MS = 3_600_000;
 /** Put forward by tests, never back. 2026-03-20 12:00 in Shanghai. */
 const clock = { at: Date.parse('2026-03-20T12:00:00+08:00'), now: () => clock.at };
 const unhurried = new AbortController().signal;
+const noBook: RefLookUp = { attemptNosOf: async () => new Map(), refundNosOf: async () => new Map() };
 
 let fake: FakeStripe;
 let institution: Institution;
@@ -330,9 +331,9 @@ it('a statement has the day of Asia/Shanghai, ours alone, in pages', async () =>
   const failed = fake.refunds.at(-1);
   if (failed === undefined) throw new Error('not there');
 
-  const first = await institution.statement(day, undefined, unhurried);
+  const first = await institution.statement(day, undefined, unhurried, noBook);
   expect(first.nextCursor).toBeDefined();
-  const second = await institution.statement(day, first.nextCursor, unhurried);
+  const second = await institution.statement(day, first.nextCursor, unhurried, noBook);
   expect(second.nextCursor).toBeUndefined();
   const lines = [...first.lines, ...second.lines];
   const numbers = lines.map(({ number }) => number);
@@ -349,21 +350,21 @@ it('a statement has the day of Asia/Shanghai, ours alone, in pages', async () =>
   });
   expect(lineOf(refundNo)).toMatchObject({ kind: 'REFUND', amountCent: 100, status: 'PENDING' });
 
-  const yesterday = await institution.statement('2026-03-31', undefined, unhurried);
+  const yesterday = await institution.statement('2026-03-31', undefined, unhurried, noBook);
   expect(yesterday.lines.map(({ number }) => number)).toEqual([before.one.attemptNo]);
   clock.at += 30 * HOUR_MS;
   fake.settleRefund(failed, 'failed');
-  const after = await institution.statement('2026-04-02', undefined, unhurried);
+  const after = await institution.statement('2026-04-02', undefined, unhurried, noBook);
   expect(after).toMatchObject({ lines: [{ kind: 'REFUND', number: failedNo, status: 'FAIL', bookedAt: clock.now() }] });
-  const again = await institution.statement(day, first.nextCursor, unhurried);
+  const again = await institution.statement(day, first.nextCursor, unhurried, noBook);
   expect(again.lines.map(({ number }) => number)).not.toContain(failedNo);
   fake.fail('/v1/balance_transactions', 'lost-answer');
-  await expect(institution.statement(day, undefined, unhurried)).rejects.toThrow();
+  await expect(institution.statement(day, undefined, unhurried, noBook)).rejects.toThrow();
 });
 
 describe('a webhook', () => {
   const read = (body: string, headers: Record<string, string>) =>
-    institution.readWebhook?.({ headers, body: Buffer.from(body) });
+    institution.readWebhook?.({ headers, body: Buffer.from(body) }, noBook);
   const deliver = (body: string) => read(body, fake.sign(body));
   const eventsSince = async (work: () => Promise<unknown>) => {
     const before = fake.events.length;
@@ -428,6 +429,12 @@ describe('a webhook', () => {
     expect(await read(body, { 'stripe-signature': 'nothing' })).toBeUndefined();
     expect(await read(body, {})).toBeUndefined();
     expect(create({ webhookSecret: undefined }).readWebhook).toBeUndefined();
+    const types = ['payment_intent.succeeded', 'charge.refunded', 'refund.created', 'payment_method.detached'];
+    const bare = types.flatMap((type) => [{ type }, { type, data: null }, { type, data: { object: { id: 1 } } }]);
+    for (const odd of ['hello', '', 'null', '"text"', '[]', '{}', ...bare.map((event) => JSON.stringify(event))]) {
+      await expect(deliver(odd), odd).rejects.toThrow(BadMessage);
+    }
+    expect(await deliver('{"type":"something.new"}')).toMatchObject({ told: [] });
   });
 });
 

@@ -12,6 +12,8 @@ export interface BookDatabase extends Queryable {
 export interface BookDatabaseOptions {
   readonly url: string;
   readonly schema: string;
+  /** Whose book it is, by name. */
+  readonly institution: string;
   /** Connections. */
   readonly pool: number;
   /** Of a connection that breaks while nobody uses it; the next query gets another. */
@@ -21,40 +23,50 @@ export interface BookDatabaseOptions {
 const INT8 = 20;
 /** Beyond it the caller would not get an answer in time. */
 const STATEMENT_MS = 4_000;
+const STEP_MS = 600_000;
 
 /** Numbers of the book are below 2^53: the protocol's amounts and times are. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
 
-export async function openBookDatabase({ url, schema, pool: max, onLost }: BookDatabaseOptions): Promise<BookDatabase> {
+export async function openBookDatabase(options: BookDatabaseOptions): Promise<BookDatabase> {
+  const { url, schema, institution, pool: max, onLost } = options;
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new Error('the schema must be a name of small letters, digits and underscores');
   }
-  const pool = new pg.Pool({
+  const how = {
     connectionString: url,
-    max,
     types,
     application_name: 'bridge',
     connectionTimeoutMillis: 3_000,
+    keepAlive: true,
+  };
+  await makeBook(how, schema, institution);
+  const pool = new pg.Pool({
+    ...how,
+    max,
     query_timeout: STATEMENT_MS + 1_000,
     statement_timeout: STATEMENT_MS,
     idle_in_transaction_session_timeout: STATEMENT_MS,
-    keepAlive: true,
   });
   pool.on('error', onLost);
-  try {
-    await runTransaction(pool, (tx) => migrate(tx, schema));
-  } catch (error) {
-    await pool.end();
-    throw error;
-  }
-
   return {
     schema,
     query: (text, values) => queryOn(pool, text, values),
     transaction: (work) => runTransaction(pool, work),
     close: () => pool.end(),
   };
+}
+
+/** On a connection of its own: an index of a long book takes longer to make than a request may. */
+async function makeBook(how: pg.PoolConfig, schema: string, institution: string): Promise<void> {
+  const pool = new pg.Pool({ ...how, max: 1, query_timeout: STEP_MS, statement_timeout: STEP_MS });
+  pool.on('error', () => undefined);
+  try {
+    await runTransaction(pool, (tx) => migrate(tx, schema, institution));
+  } finally {
+    await pool.end();
+  }
 }
 
 async function queryOn<Found extends Row>(

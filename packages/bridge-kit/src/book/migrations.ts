@@ -1,3 +1,4 @@
+import { BadSetting } from '../settings.js';
 import type { Queryable } from './queryable.js';
 
 /** Of a debit and of a refund. */
@@ -73,10 +74,18 @@ const STEPS: readonly ((schema: string) => string)[] = [
     create index debits_old on ${schema}.debits (begun_at) where state = 'SETTLED';
     create index refunds_old on ${schema}.refunds (begun_at) where state = 'SETTLED';
     create index notices_old on ${schema}.notices (ended_at) where ended = 'TAKEN';`,
+
+  // Whose book it is.
+  (schema) => `create table ${schema}.owner (one integer primary key check (one = 1), institution text not null);`,
+
+  // What the institution calls it, which may be longer than a key of a sorted index.
+  (schema) => `
+    create index debits_by_ref on ${schema}.debits using hash (institution_ref);
+    create index refunds_by_ref on ${schema}.refunds using hash (institution_ref);`,
 ];
 
-/** Makes what is missing. Processes that start at once do it one after the other. */
-export async function migrate(tx: Queryable, schema: string): Promise<void> {
+/** Makes what is missing. Processes that start at once do it one after the other. The book is the institution's that came first. */
+export async function migrate(tx: Queryable, schema: string, institution: string): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`bridge-kit ${schema}`]);
   await createSchema(tx, schema);
   await tx.query(`create table if not exists ${schema}.steps (step integer primary key)`);
@@ -88,6 +97,17 @@ export async function migrate(tx: Queryable, schema: string): Promise<void> {
     await tx.query(step(schema));
     await tx.query(`insert into ${schema}.steps values ($1)`, [index + 1]);
   }
+  await requireOwner(tx, schema, institution);
+}
+
+/** Two bridges on one book would ask their institutions for each other's numbers. */
+async function requireOwner(tx: Queryable, schema: string, institution: string): Promise<void> {
+  await tx.query(`insert into ${schema}.owner values (1, $1) on conflict do nothing`, [institution]);
+  const [owner] = await tx.query<{ institution: string }>(`select institution from ${schema}.owner`);
+  if (owner === undefined || owner.institution === institution) return;
+  throw new BadSetting(
+    `DATABASE_SCHEMA: ${schema} is the book of the bridge "${owner.institution}", and "${institution}" needs one of its own`,
+  );
 }
 
 /** A role that may not make one can use one that was made for it. */

@@ -80,6 +80,16 @@ export class Numbers<Terms extends object, Result extends object> {
     return row && this.#toEntry(row);
   }
 
+  /** Numbers by the institution's own. One that several share says nothing of any of them, and is left out. */
+  async findByRefs(institutionRefs: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#options.database.query<{ ref: string; number: string }>(
+      `select institution_ref as ref, min(number) as number from ${this.#table}
+       where institution_ref = any($1::text[]) group by institution_ref having count(*) = 1`,
+      [institutionRefs],
+    );
+    return new Map(rows.map(({ ref, number }) => [ref, number]));
+  }
+
   /** Undefined when it is settled, or in the hand of another process. */
   async takeInHand(number: string, now: number): Promise<Entry<Terms, Result> | undefined> {
     const { database, holder, inHandMs } = this.#options;

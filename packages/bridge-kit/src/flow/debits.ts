@@ -118,7 +118,7 @@ export class Debits {
   /** Begun so long ago that the institution would take it for a new one, or the book has deleted it; or the book was lost. */
   #mayBeForgotten({ startedAt }: Debit): boolean {
     const { clock, repeatableForMs, keepMs } = this.#tools;
-    return clock.now() - startedAt >= Math.min(repeatableForMs, keepMs);
+    return clock.now() - startedAt >= Math.min(repeatableForMs.debit, keepMs);
   }
 
   /** So old that the book may have had its result and deleted it. */

@@ -54,10 +54,10 @@ export function createOperations(
 async function readStatement(
   { day, cursor }: ReturnType<typeof readStatementPage>,
   institution: Institution,
-  { calls }: Tools,
+  { calls, refs }: Tools,
 ): Promise<StatementMessage> {
   const page = await calls.make('statement', calls.deadline(), async (signal) => ({
-    ...(await institution.statement(day, cursor, signal)),
+    ...(await institution.statement(day, cursor, signal, refs)),
     status: 'ok',
   }));
   if (page === undefined) throw new Unavailable('the institution gave no statement');

@@ -1,6 +1,6 @@
 import type { Entry, Numbers, OwedNotice } from '../book/numbers.js';
 import type { Clock } from '../clock.js';
-import type { NotFound } from '../institution.js';
+import type { NotFound, RefLookUp } from '../institution.js';
 import type { BridgeLog } from '../log.js';
 import type { BridgeMetrics } from '../metrics.js';
 import type { Calls } from './calls.js';
@@ -16,8 +16,9 @@ export interface Tools {
   readonly metrics: BridgeMetrics;
   readonly calls: Calls;
   readonly at: At;
+  readonly refs: RefLookUp;
   /** For how long the institution pays a number once. */
-  readonly repeatableForMs: number;
+  readonly repeatableForMs: Readonly<Record<'debit' | 'refund', number>>;
   /** For how long the book keeps what came to its end. */
   readonly keepMs: number;
 }
@@ -96,8 +97,8 @@ export class Undertakings<Terms extends object, Result extends { readonly status
   /** Whether it may be paid once more if the institution has never seen it. If not, a person has to look. */
   isRepeatable({ number, begunAt }: Entry<Terms, Result>): boolean {
     const { clock, repeatableForMs, log } = this.#tools;
-    if (clock.now() - begunAt < repeatableForMs) return true;
     const { name } = this.#manner;
+    if (clock.now() - begunAt < repeatableForMs[name]) return true;
     log.error(
       { operation: name, about: number },
       'the institution does not know a number that may have been sent to it, and may no longer tell it from a new one: look there',

@@ -1,22 +1,37 @@
-import type { Institution, ReceivedWebhook, Told, WebhookReading } from '../institution.js';
+import { MAX_TEXT_LENGTH, numberOf, textOf } from '@perennial/wire/bridge';
+import type { Institution, ReceivedWebhook, RefLookUp, Told, WebhookReading } from '../institution.js';
 import type { BridgeLog } from '../log.js';
 import type { BridgeMetrics } from '../metrics.js';
+import { BadMessage } from '../server/refusals.js';
 import type { Flows } from './operations.js';
 
 export interface WebhookTools {
   readonly metrics: BridgeMetrics;
   readonly log: BridgeLog;
+  readonly refs: RefLookUp;
 }
 
 /** Writes down what the institution's own webhook said. Undefined when its signature does not hold. */
 export function createWebhooks(
   flows: Flows,
   institution: Institution,
-  { metrics, log }: WebhookTools,
+  { metrics, log, refs }: WebhookTools,
 ): (webhook: ReceivedWebhook) => Promise<WebhookReading['answer'] | undefined> {
+  async function read(webhook: ReceivedWebhook): Promise<WebhookReading | undefined> {
+    try {
+      return await institution.readWebhook?.(webhook, refs);
+    } catch (err) {
+      if (err instanceof BadMessage) {
+        metrics.countWebhook('malformed');
+        log.warn({ operation: 'webhook', err }, 'a webhook was refused: it is not what the institution sends');
+      }
+      throw err;
+    }
+  }
+
   return async (webhook) => {
-    const reading = await institution.readWebhook?.(webhook);
-    if (reading === undefined) {
+    const reading = await read(webhook);
+    if (!reading) {
       metrics.countWebhook('refused');
       log.warn({ operation: 'webhook' }, 'a webhook was refused: its signature does not hold');
       return undefined;
@@ -30,13 +45,15 @@ export function createWebhooks(
   };
 }
 
+/** False of what the book cannot have. */
 async function write({ debits, refunds, agreements }: Flows, told: Told): Promise<boolean> {
   switch (told.about) {
     case 'debit':
-      return debits.told(told.attemptNo, told.outcome);
+      return numberOf(told.attemptNo) !== undefined && debits.told(told.attemptNo, told.outcome);
     case 'refund':
-      return refunds.told(told.refundNo, told.outcome);
+      return numberOf(told.refundNo) !== undefined && refunds.told(told.refundNo, told.outcome);
     case 'agreement-ended':
+      if (textOf(told.institutionNo, MAX_TEXT_LENGTH) === undefined) return false;
       await agreements.ended(told.institutionNo, told.reason);
       return true;
   }

@@ -6,6 +6,13 @@ const number = (fields: Fields, name: string) => requireField(numberOf(fields[na
 const text = (fields: Fields, name: string) => requireField(textOf(fields[name], MAX_TEXT_LENGTH), name);
 const cents = (fields: Fields) => requireField(positiveOf(fields['amountCent']), 'amountCent');
 
+/** The largest that the book's column holds. */
+const MAX_CYCLE = 2 ** 31 - 1;
+function cycleOf(value: unknown): number | undefined {
+  const cycleNo = positiveOf(value);
+  return cycleNo !== undefined && cycleNo <= MAX_CYCLE ? cycleNo : undefined;
+}
+
 function requireSameKey(given: string | undefined, number: string, name: string): void {
   if (given !== number) throw new BadMessage(`header Idempotency-Key must be the ${name}`);
 }
@@ -19,7 +26,7 @@ export function readDebitQuestion(fields: Fields): DebitQuestion {
     appId: numberOf(fields['appId']),
     amountCent: cents(fields),
     orderNo: number(fields, 'orderNo'),
-    cycleNo: requireField(positiveOf(fields['cycleNo']), 'cycleNo'),
+    cycleNo: requireField(cycleOf(fields['cycleNo']), 'cycleNo'),
     externalOrderNo: text(fields, 'externalOrderNo'),
     startedAt: requireField(timeOf(fields['startedAt']), 'startedAt'),
   };
@@ -52,8 +59,14 @@ export function readCancellation(fields: Fields): string {
 
 export function readStatementPage(fields: Fields): { readonly day: string; readonly cursor: string | undefined } {
   const { day, cursor = null } = fields;
-  if (typeof day !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(day)) throw new BadMessage('day must be yyyy-MM-dd');
+  if (typeof day !== 'string' || !isDay(day)) throw new BadMessage('day must be a day, as yyyy-MM-dd');
   return { day, cursor: cursor === null ? undefined : text(fields, 'cursor') };
+}
+
+/** A day of the calendar: neither month 13 nor February 30. */
+function isDay(text: string): boolean {
+  const start = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(start) && new Date(start).toISOString().startsWith(text);
 }
 
 export function readBindCode(fields: Fields): {

@@ -38,6 +38,11 @@ export interface SignedServerOptions<Operation extends string> {
   readonly bodyLimit?: number;
 }
 
+/** A slow request ends when it is looked at, which Node does every 30 s unless told. */
+const LIMITS = { requestTimeout: 30_000, connectionsCheckingInterval: 5_000, keepAliveTimeout: 75_000 };
+/** Far more than a service opens: who opens more is somebody else. */
+const MAX_CONNECTIONS = 1024;
+
 /**
  * The signed side of a bridge. Operations are answered in front of the framework, which would take twice as long; whatever else the
  * program serves is added to what is returned.
@@ -50,7 +55,7 @@ export function createSignedServer<Operation extends string>(options: SignedServ
     bodyLimit,
     forceCloseConnections: forceClose || 'idle',
     serverFactory: (handleOther) =>
-      createServer({ requestTimeout: 30_000, keepAliveTimeout: 75_000 }, (request, response) => {
+      createServer(LIMITS, (request, response) => {
         const operation = request.method === 'POST' ? operationsByPath.get(splitUrl(request).path) : undefined;
         if (operation === undefined) return handleOther(request, response);
         serveSigned(operation, request, response, options, () => isStopping).catch((error: unknown) =>
@@ -58,6 +63,7 @@ export function createSignedServer<Operation extends string>(options: SignedServ
         );
       }),
   });
+  app.server.maxConnections = MAX_CONNECTIONS;
   let isStopping = false;
   app.addHook('preClose', async () => {
     isStopping = true;
@@ -67,6 +73,7 @@ export function createSignedServer<Operation extends string>(options: SignedServ
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setNotFoundHandler((_request, reply) => refuse(reply.hijack().raw, 404, 'there is nothing here'));
   app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof Refusal) return refuse(reply.hijack().raw, error.status, error.message);
     const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
     if (status < 500) refuse(reply.hijack().raw, status, 'the request cannot be read');
     else fail(error, reply.hijack().raw);

@@ -1,17 +1,19 @@
-import type {
-  Debit,
-  DebitOutcome,
-  DebitResult,
-  Institution,
-  KnownDebit,
-  KnownRefund,
-  NotFound,
-  ReceivedWebhook,
-  Refund,
-  RefundOutcome,
-  Statement,
-  Told,
-  WebhookReading,
+import {
+  BadMessage,
+  type Debit,
+  type DebitOutcome,
+  type DebitResult,
+  type Institution,
+  type KnownDebit,
+  type KnownRefund,
+  type NotFound,
+  type ReceivedWebhook,
+  type RefLookUp,
+  type Refund,
+  type RefundOutcome,
+  type Statement,
+  type Told,
+  type WebhookReading,
 } from '../../src/index.js';
 
 const DAY_MS = 86_400_000;
@@ -34,6 +36,8 @@ export class FakeInstitution implements Institution {
   readonly calls: string[] = [];
   readonly mishaps = new Map<string, Mishap>();
   readonly canceled: string[] = [];
+  /** By its own numbers alone. */
+  readonly booked: Record<'DEBIT' | 'REFUND', readonly string[]> = { DEBIT: [], REFUND: [] };
   readonly #debits = new Map<string, DebitOutcome>();
   readonly #refunds = new Map<string, RefundOutcome>();
   codes = 0;
@@ -77,13 +81,29 @@ export class FakeInstitution implements Institution {
     return { status: 'CANCELED' } as const;
   }
 
-  async statement(): Promise<Statement> {
-    return { lines: [], nextCursor: undefined };
+  async statement(_day: string, _cursor: unknown, _signal: unknown, book: RefLookUp): Promise<Statement> {
+    const ours = {
+      DEBIT: await book.attemptNosOf(this.booked.DEBIT),
+      REFUND: await book.refundNosOf(this.booked.REFUND),
+    };
+    const line = { amountCent: 1, status: 'SUCCESS', bookedAt: 1_700_000_000_000 } as const;
+    const lines = (['DEBIT', 'REFUND'] as const).flatMap((kind) =>
+      this.booked[kind].flatMap((institutionRef) => {
+        const number = ours[kind].get(institutionRef);
+        return number === undefined ? [] : [{ ...line, kind, number, institutionRef }];
+      }),
+    );
+    return { lines, nextCursor: undefined };
   }
 
-  async readWebhook({ headers, body }: ReceivedWebhook): Promise<WebhookReading | undefined> {
+  async readWebhook({ headers, body }: ReceivedWebhook, book: RefLookUp): Promise<WebhookReading | undefined> {
     if (headers['x-fake-signature'] !== 'good') return undefined;
-    const told = JSON.parse(body.toString()) as Told[];
+    const events = JSON.parse(body.toString()) as (Told & { readonly institutionRef?: string })[];
+    if (!Array.isArray(events)) throw new BadMessage('no list');
+    const attemptNos = await book.attemptNosOf(events.flatMap(({ institutionRef }) => institutionRef ?? []));
+    const told = events.map(({ institutionRef, ...event }) =>
+      institutionRef === undefined ? event : { ...event, attemptNo: attemptNos.get(institutionRef) },
+    ) as Told[];
     return { told, answer: { status: 200, contentType: 'text/plain', body: 'thanks' } };
   }
 
