@@ -11,8 +11,8 @@ const setupFiles = process.env['FAST_CHECK_SEED']
 // them for each file is a third of a run.
 export default defineConfig({
   test: {
-    // Most tests wait for other processes: on two cores, three at a time keep both busy.
-    maxWorkers: Math.max(3, Math.floor(os.availableParallelism() / 2)),
+    // Most tests wait for other processes: on two cores, four at a time keep both busy.
+    maxWorkers: Math.max(4, Math.floor(os.availableParallelism() / 2)),
     reporters: ['default', againReporter()],
     sequence: { sequencer: LongestFirst },
     projects: [

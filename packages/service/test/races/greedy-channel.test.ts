@@ -85,6 +85,7 @@ async function dayOf(client: ChannelClient, isOver: () => boolean): Promise<stri
     const request = collectRequest(client);
     const { code, data } = await client.call('orders/create', request, { idempotencyKey: unique('key') });
     codes.push(code);
+    if (code !== '0') continue;
     for (const [name, body] of [
       ['orders/query', { orderNo: data.orderNo }],
       ['orders/list', { channelUserId: request.channelUserId }],
