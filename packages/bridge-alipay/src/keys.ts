@@ -24,6 +24,10 @@ export function readPublicKey(text: string): string {
   return key.export({ format: 'pem', type: 'spki' }).toString();
 }
 
+/** Of a private key that was read. */
+export const publicHalfOf = (privateKey: string) =>
+  createPublicKey(privateKey).export({ format: 'pem', type: 'spki' }).toString();
+
 const toDer = (text: string) => Buffer.from(text.replace(/\s/g, ''), 'base64');
 
 function firstThatReads(readers: readonly (() => KeyObject)[]): KeyObject | undefined {

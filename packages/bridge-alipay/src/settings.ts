@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { BadSetting, type Env, requireSetting } from '@perennial/bridge-kit';
 import type { AlipayOptions } from './institution.js';
-import { readPrivateKey, readPublicKey } from './keys.js';
+import { publicHalfOf, readPrivateKey, readPublicKey } from './keys.js';
 
 const PRODUCTION = 'https://openapi.alipay.com';
 
@@ -16,12 +16,16 @@ export async function readAlipaySettings(env: Env): Promise<AlipayOptions> {
   const numberPrefix = env['ALIPAY_NUMBER_PREFIX'] ?? '';
   if (!/^\w{0,16}$/.test(numberPrefix))
     throw new BadSetting('ALIPAY_NUMBER_PREFIX must have 16 letters, digits and underscores at most');
+  const privateKey = await readKeyFile(env, 'ALIPAY_PRIVATE_KEY_FILE', readPrivateKey);
+  const alipayPublicKey = await readKeyFile(env, 'ALIPAY_PUBLIC_KEY_FILE', readPublicKey);
+  if (alipayPublicKey === publicHalfOf(privateKey))
+    throw new BadSetting('ALIPAY_PUBLIC_KEY_FILE holds the public key of the app: that of Alipay is wanted');
   return {
     appId,
     subject,
     numberPrefix,
-    privateKey: await readKeyFile(env, 'ALIPAY_PRIVATE_KEY_FILE', readPrivateKey),
-    alipayPublicKey: await readKeyFile(env, 'ALIPAY_PUBLIC_KEY_FILE', readPublicKey),
+    privateKey,
+    alipayPublicKey,
     endpoint: readUrl(env, 'ALIPAY_ENDPOINT')?.replace(/\/$/, '') ?? PRODUCTION,
     notifyUrl: readUrl(env, 'ALIPAY_NOTIFY_URL'),
   };

@@ -1,4 +1,4 @@
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -440,6 +440,8 @@ describe('settings', () => {
     await writeFile(app ?? '', APP_PRIVATE_KEY);
     await writeFile(alipay ?? '', ALIPAY_PUBLIC_KEY);
     await writeFile(bad ?? '', 'c2VjcmV0');
+    const own = path.join(folder, 'own.pem');
+    await writeFile(own, createPublicKey(APP_PRIVATE_KEY).export({ format: 'pem', type: 'spki' }));
     const good = { ALIPAY_APP_ID: APP_ID, ALIPAY_PRIVATE_KEY_FILE: app, ALIPAY_PUBLIC_KEY_FILE: alipay };
     expect(await readAlipaySettings(good)).toMatchObject({
       appId: APP_ID,
@@ -452,6 +454,7 @@ describe('settings', () => {
       [{ ALIPAY_PRIVATE_KEY_FILE: `${folder}/none` }, /^ALIPAY_PRIVATE_KEY_FILE: \S+ cannot be read$/],
       [{ ALIPAY_PRIVATE_KEY_FILE: bad }, /^ALIPAY_PRIVATE_KEY_FILE: \S+: it is no RSA private key/],
       [{ ALIPAY_PUBLIC_KEY_FILE: app }, /^ALIPAY_PUBLIC_KEY_FILE: \S+: it is a private key/],
+      [{ ALIPAY_PUBLIC_KEY_FILE: own }, /^ALIPAY_PUBLIC_KEY_FILE holds the public key of the app/],
       [{ ALIPAY_SUBJECT: 'a/b' }, /^ALIPAY_SUBJECT /],
       [{ ALIPAY_NUMBER_PREFIX: 'a-b' }, /^ALIPAY_NUMBER_PREFIX /],
       [{ ALIPAY_ENDPOINT: 'http://openapi.alipay.com' }, /^ALIPAY_ENDPOINT must be an https address$/],

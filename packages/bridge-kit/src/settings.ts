@@ -16,13 +16,15 @@ export function requireSetting(env: Env, name: string): string {
 
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 
-/** Whatever else is wrong has to be logged: what is no level is the usual one. */
+/** Whatever is wrong has to be logged, a wrong level too: until it is refused, it is the usual one. */
 export function readLogLevel(env: Env): string {
   return LEVELS.find((level) => level === env['LOG_LEVEL']) ?? 'info';
 }
 
 /** What every bridge is told by its environment; README.md has the table. */
 export async function readBridgeSettings(env: Env): Promise<Omit<BridgeOptions, 'institution' | 'clock' | 'log'>> {
+  const { LOG_LEVEL: level } = env;
+  if (level && !LEVELS.includes(level)) throw new BadSetting(`LOG_LEVEL must be one of ${LEVELS.join(', ')}`);
   return {
     key: await readKey(env),
     databaseUrl: requireSetting(env, 'DATABASE_URL'),

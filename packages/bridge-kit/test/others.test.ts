@@ -348,8 +348,10 @@ describe('starts and stops', () => {
     const world = await startWorld();
     const refusals: [Partial<Parameters<typeof world.start>[0]>, RegExp][] = [
       [{ key: Buffer.alloc(31) }, /32 bytes/],
-      [{ schema: 'a;b' }, /schema must be/],
-      [{ serviceNoticeUrl: 'ftp://service' }, /address of notices/],
+      [{ schema: 'a;b' }, /^DATABASE_SCHEMA: /],
+      [{ serviceNoticeUrl: 'ftp://service' }, /^NOTICE_URL: /],
+      [{ databaseUrl: 'postgres://u:secret@127.0.0.1:1/x' }, /^DATABASE_URL: .*ECONNREFUSED/],
+      [{ databaseUrl: 'postgres://u:secret@[' }, /^DATABASE_URL: (?!.*secret)/],
       [{ port: Number(new URL(world.bridge.url).port) }, /EADDRINUSE/],
     ];
     for (const [wrong, why] of refusals) await expect(world.start(wrong)).rejects.toThrow(why);
@@ -374,7 +376,14 @@ describe('starts and stops', () => {
     const env = { BRIDGE_KEY_FILE: keyFile, DATABASE_URL: 'postgres://x' };
     expect(await readBridgeSettings(env)).toMatchObject({ schema: 'bridge', port: 8091, keepDays: 400 });
     expect(await readBridgeSettings({ ...env, KEEP_DAYS: '30', PORT: '1' })).toMatchObject({ keepDays: 30, port: 1 });
-    const wrong = { KEEP_DAYS: '29', PORT: '65536', BASE_PATH: '/a/', DATABASE_URL: '', BRIDGE_KEY_FILE: folder };
+    const wrong = {
+      KEEP_DAYS: '29',
+      PORT: '65536',
+      BASE_PATH: '/a/',
+      DATABASE_URL: '',
+      BRIDGE_KEY_FILE: folder,
+      LOG_LEVEL: 'loud',
+    };
     for (const [name, value] of Object.entries(wrong)) {
       await expect(readBridgeSettings({ ...env, [name]: value })).rejects.toThrow(name);
     }

@@ -10,10 +10,11 @@ const WITH_EMPTY_DECIMALS = ['isk'];
 /** The protocol's cents are hundredths. What 1990 means of a currency that has none would be guessed. */
 export function readCurrency(text: string): string {
   const currency = text.trim().toLowerCase();
-  if (!/^[a-z]{3}$/.test(currency)) throw new Error(`the currency ${JSON.stringify(text)} is not three letters`);
+  if (!/^[a-z]{3}$/.test(currency))
+    throw new Error(`STRIPE_CURRENCY: the currency ${JSON.stringify(text)} is not three letters`);
   const why = whyRefused(currency);
   if (why !== undefined)
-    throw new Error(`the currency ${currency} cannot be used: ${why}, and amounts are in hundredths`);
+    throw new Error(`STRIPE_CURRENCY: the currency ${currency} cannot be used: ${why}, and amounts are in hundredths`);
   return currency;
 }
 

@@ -49,7 +49,8 @@ export function createStripeInstitution(settings: StripeSettings): Institution {
 }
 
 function readRealm(realm: string): string {
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(realm)) throw new Error('the realm must be 1 to 64 letters, digits, _ and -');
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(realm))
+    throw new Error('STRIPE_REALM: the realm must be 1 to 64 letters, digits, _ and -');
   return realm;
 }
 

@@ -11,9 +11,15 @@ export async function readStripeSettings(env: Env): Promise<StripeSettings> {
       : undefined,
     currency: env['STRIPE_CURRENCY'] || undefined,
     realm: env['STRIPE_REALM'] || undefined,
-    returnUrl: env['STRIPE_RETURN_URL'] || undefined,
+    returnUrl: readReturnUrl(env),
     apiBase: env['STRIPE_API_BASE'] || undefined,
   };
+}
+
+function readReturnUrl(env: Env): string | undefined {
+  const text = env['STRIPE_RETURN_URL'] || undefined;
+  if (text === undefined || (URL.canParse(text) && new URL(text).protocol === 'https:')) return text;
+  throw new BadSetting('STRIPE_RETURN_URL must be an https address');
 }
 
 /** What is wrong with a secret is said without a letter of it. */

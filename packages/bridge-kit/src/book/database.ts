@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { BadSetting } from '../settings.js';
 import { migrate } from './migrations.js';
 import type { Queryable, Row } from './queryable.js';
 
@@ -32,7 +33,7 @@ types.setTypeParser(INT8, Number);
 export async function openBookDatabase(options: BookDatabaseOptions): Promise<BookDatabase> {
   const { url, schema, institution, pool: max, onLost } = options;
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-    throw new Error('the schema must be a name of small letters, digits and underscores');
+    throw new BadSetting('DATABASE_SCHEMA: the schema must be a name of small letters, digits and underscores');
   }
   const how = {
     connectionString: url,
@@ -63,9 +64,21 @@ async function makeBook(how: pg.PoolConfig, schema: string, institution: string)
   const pool = new pg.Pool({ ...how, max: 1, query_timeout: STEP_MS, statement_timeout: STEP_MS });
   pool.on('error', () => undefined);
   try {
+    await requireReachable(pool);
     await runTransaction(pool, (tx) => migrate(tx, schema, institution));
   } finally {
     await pool.end();
+  }
+}
+
+/** Why not, without an address that may hold a password. */
+async function requireReachable(pool: pg.Pool): Promise<void> {
+  try {
+    (await pool.connect()).release();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? `${error.code} ` : '';
+    const why = error instanceof Error ? error.message.replaceAll(/\/\/[^@\s]*@/g, '//…@') : '';
+    throw new BadSetting(`DATABASE_URL: the database cannot be opened: ${code}${why}`.trim());
   }
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.js';
 import type { At } from '../flow/undertakings.js';
 import type { BridgeLog } from '../log.js';
 import type { BridgeMetrics } from '../metrics.js';
+import { BadSetting } from '../settings.js';
 
 export interface NoticeSenderOptions {
   readonly url: string;
@@ -99,7 +100,9 @@ function readRetryAfter(header: string | string[] | undefined): number {
 function requireNoticeUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || `${url.search}${url.hash}` !== '') {
-    throw new Error('the address of notices must start with http:// or https:// and have no query or fragment');
+    throw new BadSetting(
+      'NOTICE_URL: the address of notices must start with http:// or https:// and have no query or fragment',
+    );
   }
   return url;
 }
