@@ -1,9 +1,10 @@
 import { type Logger, pino } from 'pino';
+import { BadSetting } from './bad-setting.js';
 import { type Bridge, type BridgeOptions, startBridge } from './bridge.js';
 import { type Clock, systemClock } from './clock.js';
 import type { Institution } from './institution.js';
 import { messageOf } from './log.js';
-import { BadSetting, type Env, readBridgeSettings, readLogLevel } from './settings.js';
+import { type Env, readBridgeSettings, readLogLevel } from './settings.js';
 
 /** What an institution's file is made with. */
 export interface Surroundings {

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { KEY_BYTES } from '@perennial/wire/bridge';
+import { BadSetting } from './bad-setting.js';
 import type { BridgeOptions } from './bridge.js';
 
 export type Env = Readonly<Record<string, string | undefined>>;
-
-/** What is wrong with a setting, in one line. */
-export class BadSetting extends Error {}
 
 /** A setting that a bridge cannot do without. */
 export function requireSetting(env: Env, name: string): string {

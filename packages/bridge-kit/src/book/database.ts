@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { BadSetting } from '../settings.js';
+import { BadSetting } from '../bad-setting.js';
 import { migrate } from './migrations.js';
 import type { Queryable, Row } from './queryable.js';
 

@@ -1,4 +1,4 @@
-import { BadSetting } from '../settings.js';
+import { BadSetting } from '../bad-setting.js';
 import type { Queryable } from './queryable.js';
 
 /** Of a debit and of a refund. */

@@ -1,11 +1,11 @@
 import { CONTENT_TYPE, signedHeaders } from '@perennial/wire/bridge';
 import { Agent } from 'undici';
+import { BadSetting } from '../bad-setting.js';
 import type { NoticeRow, Notices } from '../book/notices.js';
 import type { Clock } from '../clock.js';
 import type { At } from '../flow/undertakings.js';
 import type { BridgeLog } from '../log.js';
 import type { BridgeMetrics } from '../metrics.js';
-import { BadSetting } from '../settings.js';
 
 export interface NoticeSenderOptions {
   readonly url: string;

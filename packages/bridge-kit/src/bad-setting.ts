@@ -1,0 +1,2 @@
+/** What is wrong with a setting, in one line. */
+export class BadSetting extends Error {}
