@@ -148,14 +148,20 @@ describe('sandbox/events/pull', () => {
     const seen = new Promise<void>((resolve) => {
       written = resolve;
     });
+    let isInserted = () => {};
+    const inserted = new Promise<void>((resolve) => {
+      isInserted = resolve;
+    });
     const slow = database.transaction(async (tx) => {
       await tx.query(
         `insert into events (channel_id, order_no, event_type, occurred_at, data)
          select channel_id, order_no, event_type, occurred_at, data from events where order_no = $1 and event_type like 'order%'`,
         [orderNo],
       );
+      isInserted();
       await seen;
     });
+    await inserted;
     const later = await scene.collected();
     const first = await pullAll();
     expect(first.pushes.filter(({ body }) => body.includes(later))).toHaveLength(2);
