@@ -1,13 +1,6 @@
-import { createChannelRegistry } from '../catalog/channels/channel-registry.js';
 import { ALL_TYPE_NOS, typeNoOf } from '../delivery/event-type-sql.js';
 import { type DueEvent, readChannel, START } from '../delivery/queue/due-sql.js';
-import {
-  type DeliveryOutcome,
-  expandRange,
-  finishPushes,
-  type PushOutcome,
-  setAsideWithoutAddress,
-} from '../delivery/queue/finish-sql.js';
+import { type DeliveryOutcome, expandRange, finishPushes, type PushOutcome } from '../delivery/queue/finish-sql.js';
 import { type HeldShard, SHARDS } from '../delivery/queue/shards-sql.js';
 import { alertText } from '../platform/alerts/alert-wordings.js';
 import { raiseAlert } from '../platform/alerts/alerts-sql.js';
@@ -40,15 +33,10 @@ const PERIODS_PER_EXPANSION = 100;
  * have come.
  */
 export async function deliverEvents(stage: Stage, { channels, channelIds }: Provisioned, pause: Pause): Promise<void> {
-  const { story, operator, end } = stage;
+  const { story, end } = stage;
   const random = stage.randomFor('receivers');
   for (const staged of channels) {
     const held = await findShard(story.database, staged.channel.channelId % SHARDS);
-    if (staged.receiver === 'has-no-address') {
-      const channel = await createChannelRegistry(story.database, operator.vault).get(staged.appId);
-      if (channel) await setAside(stage, held, channel);
-      continue;
-    }
     for (let due = await readDue(stage, held, staged, pause); due.length > 0; ) {
       await push(stage, held, staged, due, random);
       due = await readDue(stage, held, staged, pause);
@@ -56,24 +44,6 @@ export async function deliverEvents(stage: Stage, { channels, channelIds }: Prov
   }
   await story.moveTo(end);
   await stampUndelivered(story.database, channelIds);
-}
-
-async function setAside(
-  { story, end }: Stage,
-  held: HeldShard,
-  channel: { readonly channelId: number; readonly version: number },
-): Promise<void> {
-  for (;;) {
-    const place = { shard: held.shard, after: START };
-    const due = await readChannel(
-      story.database,
-      place,
-      { channelId: channel.channelId, typeNos: ALL_TYPE_NOS },
-      ROWS_PER_STEP,
-      end,
-    );
-    if (due.length === 0 || (await setAsideWithoutAddress(story.database, held, channel, due)) === 0) return;
-  }
 }
 
 /** What was due before the end, without what is held back. Several periods that were voided at once become a row each. */

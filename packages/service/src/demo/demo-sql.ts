@@ -55,6 +55,11 @@ const STAMP_DUE_EVENTS = statement({
      where d.channel_id = any($1::bigint[]) and e.channel_id = d.channel_id and e.event_no = d.event_no`,
   parameters: ['bigint[]'],
 });
+const STAMP_EVENTS_PUT_ASIDE = statement({
+  text: `update undelivered_events u set recorded_at = e.recorded_at from events e
+     where u.channel_id = any($1::bigint[]) and e.channel_id = u.channel_id and e.event_no = u.event_no`,
+  parameters: ['bigint[]'],
+});
 const STAMP_USERS = statement({
   text: `update channel_users u set bound_at = f.at from (
        select channel_id, channel_user_id, min(at) as at from (
@@ -73,7 +78,8 @@ const STAMP_SHARED_AGREEMENTS = statement({
 });
 
 export async function stampHistory(tx: Queryable, channelIds: readonly number[]): Promise<void> {
-  for (const stamp of [STAMP_EVENTS, STAMP_DUE_EVENTS, STAMP_USERS, STAMP_SHARED_AGREEMENTS]) {
+  const stamps = [STAMP_EVENTS, STAMP_DUE_EVENTS, STAMP_EVENTS_PUT_ASIDE, STAMP_USERS, STAMP_SHARED_AGREEMENTS];
+  for (const stamp of stamps) {
     await tx.query(stamp, [channelIds]);
   }
 }

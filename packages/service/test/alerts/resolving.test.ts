@@ -10,6 +10,7 @@ import { claimStage, fileOf } from '../fulfilment/support.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import { CODE, DAY, type Desk, desk, line, putAttempt, putRefund, run } from '../reconciliation/support.js';
 import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { whileAddressed } from '../webhooks/outcomes.js';
 
 /** Alerts end by themselves once their cause is seen to be gone, and not before. */
 let on: Stage;
@@ -154,7 +155,7 @@ describe('an agreement', () => {
 
 it('events that were given up, once they were replayed and taken', async () => {
   const { appId } = on.channel.credentials;
-  await on.channel.call('orders/create', sharedRequest(on.channel));
+  await whileAddressed(database, on.channel, () => on.channel.call('orders/create', sharedRequest(on.channel)));
   // Given up after the last of its pushes.
   const [event] = await database.query<{ eventId: string }>(
     `with given_up as (delete from due_events returning *)

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { dump } from '../operator/support.js';
@@ -25,6 +26,7 @@ beforeAll(async () => {
     actor: 'test',
   } as const;
   await createChannel(operator, { name: 'Told', appId: 'test_told' });
+  await setCallback(operator, { appId: 'test_told', url: 'https://told.example/events' });
   await fresh.database.query(
     `insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
      select channel_id, ${ORDER}, t, c, l, '2026-01-31 12:00:00+08', d from channels,

@@ -10,7 +10,7 @@ import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
-import { recordOutcome } from '../webhooks/outcomes.js';
+import { recordOutcome, whileAddressed } from '../webhooks/outcomes.js';
 import { BIN, perennial, type Ran } from './perennial.js';
 
 /** Clears the line, goes up, writes another status, then turns around and hides what comes; the spaces wrap a line. */
@@ -65,7 +65,9 @@ async function orderWith(text: string, more = text) {
 }
 
 async function create(request: typeof sharedRequest | typeof collectRequest, more: Record<string, unknown>) {
-  const reply = await channel.call('orders/create', request(channel, more));
+  const reply = await whileAddressed(service.fresh.database, channel, () =>
+    channel.call('orders/create', request(channel, more)),
+  );
   expect(reply.data, reply.text).toMatchObject({ orderStatus: 'ACTIVE' });
   return reply.data.orderNo as string;
 }

@@ -6,6 +6,7 @@ import { agreementOf, NO_NUMBERS } from '../orders/support.js';
 import { periodNo } from '../refunds/support.js';
 import { declined } from '../renewals/support.js';
 import { collectRequest, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { whileAddressed } from '../webhooks/outcomes.js';
 import { type OperatorStage, operatorStage } from './operators.js';
 
 let on: OperatorStage;
@@ -34,9 +35,13 @@ const short = ({ kind, cycleNo, status, detail }: Entry) => [kind, cycleNo, stat
 describe('the timeline of an order', () => {
   it('has everything that happened, the latest first', async () => {
     const channelUserId = unique('user');
-    const orderNo = await on.paidOrder({ channelUserId });
-    const { agreement_no: agreementNo } = await agreementOf(on.service.fresh.database, orderNo);
-    await on.renewNow(orderNo, 'retryable');
+    const { database } = on.service.fresh;
+    const orderNo = await whileAddressed(database, on.channel, async () => {
+      const created = await on.paidOrder({ channelUserId });
+      await on.renewNow(created, 'retryable');
+      return created;
+    });
+    const { agreement_no: agreementNo } = await agreementOf(database, orderNo);
     // The first event was refused once and then accepted, and a benefit was claimed.
     await on.sql(
       `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, answer,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { anotherChannel } from '../orders/support.js';
 import { collectRequest } from '../support/demo.js';
+import { whileAddressed } from '../webhooks/outcomes.js';
 import { type Answer, type ReadStage, readStage } from './reads.js';
 
 interface Overview {
@@ -151,8 +152,10 @@ describe('how things stand', () => {
   it('orders, events, alerts and approvals', async () => {
     const { clock, fresh } = on.service;
     clock.set(Date.now());
-    await on.channel.call('orders/create', collectRequest(on.channel));
-    const orderNo = await on.paidOrder();
+    const orderNo = await whileAddressed(fresh.database, on.channel, async () => {
+      await on.channel.call('orders/create', collectRequest(on.channel));
+      return on.paidOrder();
+    });
     await on.sql(
       `insert into undelivered_events (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)
        select channel_id, event_no, 0, order_no, is_payment, recorded_at, 9, 'GIVE_UP' from due_events where order_no = $1`,

@@ -16,6 +16,7 @@ import { EXAMPLES } from '../../../developers/src/content/examples.js';
 import { STORY_TIME } from '../../../developers/src/content/story/cast.js';
 import { EVENT_EXAMPLES } from '../../../developers/src/content/story/events.js';
 import { encryptFields } from '../../../developers/src/encrypted-examples.js';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
@@ -32,6 +33,8 @@ beforeAll(async () => {
   service = await testService();
   service.clock.set(Date.parse(`${STORY_TIME.replace(' ', 'T')}+08:00`));
   channel = await demoChannel(service);
+  const { appId } = channel.credentials;
+  await setCallback(service.operator, { appId, url: 'https://shop.example/events' });
   document = await (await fetch(`${service.baseUrl}/developers/openapi.json`)).json();
 });
 afterAll(() => service.close());

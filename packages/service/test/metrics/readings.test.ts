@@ -5,6 +5,7 @@ import { createBusinessReader } from '../../src/engine/business-reader.js';
 import { createBusinessMetrics } from '../../src/engine/metrics/business-metrics.js';
 import type { ReadingBounds } from '../../src/engine/metrics/readings-sql.js';
 import { pauseEvents } from '../../src/operator/events.js';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
@@ -14,6 +15,8 @@ import { type Metric, readMetrics, sampleValue } from '../support/scrape.js';
 let on: RefundStage;
 beforeAll(async () => {
   on = await refundStage();
+  const { appId } = on.channel.credentials;
+  await setCallback(on.operator, { appId, url: 'https://shop.example/events' });
 });
 afterAll(() => on.close());
 beforeEach(async () => {

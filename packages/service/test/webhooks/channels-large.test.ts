@@ -31,6 +31,12 @@ beforeAll(async () => {
          now() - interval '1 h' - (${EVENTS} - n) * interval '1 ms' from generate_series(1, ${EVENTS}) n`,
     );
   }
+  // Channels without an address: what was put aside waits.
+  await database.query(
+    `with aside as (delete from undelivered_events returning *)
+     insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, recorded_at)
+     select channel_id % 16, recorded_at, event_no, cycle_no, channel_id, order_no, is_payment, recorded_at from aside`,
+  );
   // From the oldest on: RARE of each kind that is not the channel's own.
   await become(DELIVERED, 0, RARE, 'GIVE_UP');
   await become(DELIVERED, RARE, RARE, 'NO_CALLBACK');

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { collectRequest, sharedRequest, unique } from '../support/demo.js';
-import { createOrderWithEvents, createVoidedPeriods, expandVoidedPeriods, recordOutcome } from './outcomes.js';
+import { sharedRequest, unique } from '../support/demo.js';
+import {
+  createOrderWithEvents,
+  createVoidedPeriods,
+  expandVoidedPeriods,
+  recordOutcome,
+  whileAddressed,
+} from './outcomes.js';
 
 let on: Stage;
 let channel: ChannelClient;
@@ -53,7 +59,7 @@ describe('events/list', () => {
 
   it('0: pages without gap or repetition, and hasMore only where there is more', async () => {
     const other = await anotherChannel(on.service);
-    for (let n = 0; n < 3; n += 1) await other.call('orders/create', collectRequest(other));
+    for (let n = 0; n < 3; n += 1) await createOrderWithEvents(on.service.fresh.database, other);
     const all = ids(await list({}, other));
     expect(all).toHaveLength(6);
     expect(all).toEqual(all.toSorted((a, b) => Number(b) - Number(a)));
@@ -156,10 +162,12 @@ describe('events/list', () => {
     const other = await anotherChannel(on.service);
     const { payment, order } = await createOrderWithEvents(database(), other);
     const moment = '2026-03-01T00:00:00Z';
-    await database().query(
-      `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
-       select channel_id, order_no, event_type, occurred_at, data, $2 from events where event_no = $1`,
-      [payment, moment],
+    await whileAddressed(database(), other, () =>
+      database().query(
+        `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
+         select channel_id, order_no, event_type, occurred_at, data, $2 from events where event_no = $1`,
+        [payment, moment],
+      ),
     );
     const [old = ''] = ids(await list({ to: '2026-03-02 00:00:00' }, other));
     expect(ids(await list({ from: '2026-03-02 00:00:00' }, other))).toEqual([order, payment]);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
 import { anotherChannel } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -6,7 +7,7 @@ import { collectRequest, demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import type { TestReceiver } from './receiver.js';
-import { createSendingNode, registerReceiver, type SendingNode } from './sending.js';
+import { createSendingNode, localOperator, registerReceiver, type SendingNode } from './sending.js';
 
 /** Whatever one session holds: the pushes that need nothing of it go on, from every node. */
 let service: TestService;
@@ -111,9 +112,11 @@ describe('somebody else holds', () => {
     expect(await query('select from delivery_attempts')).toHaveLength(14);
   });
 
-  it('an event of a channel without an address: the others’ are read', async () => {
+  it('an event of a channel whose address was taken away: the others’ are read', async () => {
     const silent = await anotherChannel(service);
+    receivers.push(await registerReceiver(service, silent));
     await create(silent);
+    await setCallback(localOperator(service), { appId: silent.credentials.appId });
     const node = aNode();
     await node.balance();
     await foreign.transaction(async (tx) => {

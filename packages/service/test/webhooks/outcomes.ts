@@ -70,13 +70,36 @@ export async function expandVoidedPeriods(database: Database, eventId: string): 
   );
 }
 
+/** Events of a channel without an address are put aside: these are written while it has one, and so they wait. */
+export async function whileAddressed<T>(
+  database: Database,
+  { credentials }: ChannelClient,
+  work: () => Promise<T>,
+): Promise<T> {
+  const added = await database.query<{ channel_id: number }>(
+    `insert into callback_urls (channel_id, event_type, url)
+     select channel_id, '*', 'https://receiver.example/events' from channels where app_id = $1
+     on conflict do nothing returning channel_id`,
+    [credentials.appId],
+  );
+  try {
+    return await work();
+  } finally {
+    await database.query(`delete from callback_urls where event_type = '*' and channel_id = any($1::bigint[])`, [
+      added.map(({ channel_id }) => channel_id),
+    ]);
+  }
+}
+
 /** One order in mode B: its number, and the ids of its events about the payment and the order. */
 export async function createOrderWithEvents(
   database: Database,
   channel: ChannelClient,
   more: Record<string, unknown> = {},
 ): Promise<{ orderNo: string; payment: string; order: string }> {
-  const { data } = await channel.call('orders/create', collectRequest(channel, more));
+  const { data } = await whileAddressed(database, channel, () =>
+    channel.call('orders/create', collectRequest(channel, more)),
+  );
   const [payment = '', order = ''] = await idsOf(database, data.orderNo);
   return { orderNo: data.orderNo, payment, order };
 }
@@ -86,7 +109,7 @@ export async function createVoidedPeriods(database: Database, channel: ChannelCl
   const { orderNo, payment, order } = await createOrderWithEvents(database, channel, {
     productCode: 'TEST_SPU_DAILY_7',
   });
-  await channel.call('orders/unsubscribe', { orderNo });
+  await whileAddressed(database, channel, () => channel.call('orders/unsubscribe', { orderNo }));
   const [, , unsubscribed = '', range = ''] = await idsOf(database, orderNo);
   return { orderNo, before: [payment, order, unsubscribed], range };
 }

@@ -181,7 +181,7 @@ describe('addresses', () => {
   it('no address: events are put aside, and a replay sends them once there is one', async () => {
     await setCallback(localOperator(service), { appId });
     await create();
-    await node.turn();
+    expect(await query('select from due_events')).toEqual([]);
     expect(await query('select reason from undelivered_events')).toEqual([
       { reason: 'NO_CALLBACK' },
       { reason: 'NO_CALLBACK' },
