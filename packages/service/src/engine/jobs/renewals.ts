@@ -41,6 +41,12 @@ export interface RenewalDeps {
 
 /** Debits that one node has running at one payment channel. */
 const MAX_IN_FLIGHT = 64;
+/**
+ * Debits that are started before there is a place for them, so that one that becomes free is taken at once. Only while the
+ * institution answers soon: what waits for long would have to be asked about instead of being sent.
+ */
+const MAX_AHEAD = 64;
+const SOON_MS = 500;
 /** Debits of one payment channel that are started and not yet settled: those that are answered wait for the database alone. */
 const MAX_UNSETTLED = 256;
 /** A statement waits until it may take this many, since each is a commit; but not for long. */
@@ -70,10 +76,11 @@ export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<num
   return started;
 }
 
-/** Counts the debits of a run: those that wait for the institution, and all that are not settled yet. */
+/** Counts the debits of a run: those that wait for a place at the institution, those that have one, and all that are not settled. */
 interface UnderWay {
   begin(): void;
-  answered(): void;
+  /** Makes a call when there is a place for it. */
+  call<Answer>(make: () => Promise<Answer>): Promise<Answer>;
   settled(): void;
   /** How many more may be started. */
   room(): number;
@@ -84,9 +91,14 @@ interface UnderWay {
 function createUnderWay(): UnderWay {
   let atInstitution = 0;
   let unsettled = 0;
+  let answersSoon = false;
+  const ahead: (() => void)[] = [];
   let isThere: () => boolean = () => true;
   let wake: () => void = () => undefined;
-  const room = () => Math.min(MAX_IN_FLIGHT - atInstitution, MAX_UNSETTLED - unsettled);
+  const room = () => {
+    const places = answersSoon ? MAX_IN_FLIGHT + MAX_AHEAD : MAX_IN_FLIGHT;
+    return Math.min(places - atInstitution - ahead.length, MAX_UNSETTLED - unsettled);
+  };
   const wakeIfThere = () => {
     if (isThere()) wake();
   };
@@ -98,12 +110,21 @@ function createUnderWay(): UnderWay {
     });
   return {
     begin() {
-      atInstitution += 1;
       unsettled += 1;
     },
-    answered() {
-      atInstitution -= 1;
-      wakeIfThere();
+    async call(make) {
+      if (atInstitution < MAX_IN_FLIGHT) atInstitution += 1;
+      else await new Promise<void>((resolve) => ahead.push(resolve));
+      const began = performance.now();
+      try {
+        return await make();
+      } finally {
+        answersSoon = performance.now() - began < SOON_MS;
+        const next = ahead.shift();
+        if (next) next();
+        else atInstitution -= 1;
+        wakeIfThere();
+      }
     },
     settled() {
       unsettled -= 1;
@@ -176,7 +197,7 @@ async function debitRenewal(
   const { underWay, log } = deps;
   underWay.begin();
   try {
-    const answer = await sendRenewal(deps, gateway, renewal, leasedAt).finally(underWay.answered);
+    const answer = await underWay.call(() => sendRenewal(deps, gateway, renewal, leasedAt));
     if (answer) await settleRenewal(deps, renewal, answer);
   } catch (err) {
     const number = formatAttemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
