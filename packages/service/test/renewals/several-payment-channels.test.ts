@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Database } from '../../src/platform/db/database.js';
 import { gate } from '../agreements/support.js';
-import { dailyProduct, institution, type Stage, stage, toldAbout } from '../orders/support.js';
+import { dailyProduct, institution, paid, type Stage, stage, toldAbout } from '../orders/support.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { copies, created } from './support.js';
@@ -59,6 +59,36 @@ it('one institution hangs: the other’s orders go on, period after period', asy
   );
   expect(hanging?.n).toBe(64);
   held.open();
+});
+
+it('an institution that answers soon has 64 debits at most, and as many more are started and wait for their place', async () => {
+  const { on, database, bank, orderNo, paidPeriods, start } = await scene();
+  await copies(database, await created(on), 200, 'MOCKBANK');
+  const held = gate();
+  closing.push(async () => held.open());
+  let there = 0;
+  let most = 0;
+  bank.onDebit = async (request) => {
+    there += 1;
+    most = Math.max(most, there);
+    if (bank.debits.length > 100) await held.stand();
+    there -= 1;
+    return paid(request);
+  };
+  await start();
+  const open = async () =>
+    (
+      await database.query(
+        `select from debit_attempts where payment_channel_code = 'MOCKBANK' and cycle_no > 1 and status = 'STARTED'`,
+      )
+    ).length;
+  await until('64 there and 64 waiting', async () => there === 64 && (await open()) === 128);
+  await until('periods of the other', async () => (await completed(on, orderNo)) >= 4);
+  expect([there, await open()]).toEqual([64, 128]);
+  held.open();
+  await until('all of them', async () => (await paidPeriods('MOCKBANK')) >= 300);
+  expect(most).toBe(64);
+  expect(new Set(bank.debits.map(({ attemptNo }) => attemptNo)).size).toBe(bank.debits.length);
 });
 
 it('outside its hours nothing of a payment channel is leased; the other’s orders go on', async () => {

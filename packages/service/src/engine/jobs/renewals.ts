@@ -46,7 +46,7 @@ const MAX_IN_FLIGHT = 64;
  * institution answers soon: what waits for long would have to be asked about instead of being sent.
  */
 const MAX_AHEAD = 64;
-const SOON_MS = 500;
+const SOON_MS = 1_000;
 /** Debits of one payment channel that are started and not yet settled: those that are answered wait for the database alone. */
 const MAX_UNSETTLED = 256;
 /** A statement waits until it may take this many, since each is a commit; but not for long. */
