@@ -56,7 +56,7 @@ export function processes() {
 
   return {
     async startService({ dataDir, profile, logLevel, workers = 1 }) {
-      const flags = ['--import', here('end-with-parent.mjs')];
+      const flags = ['--max-semi-space-size=64', '--import', here('end-with-parent.mjs')];
       if (profile !== undefined) flags.push('--cpu-prof', `--cpu-prof-dir=${path.resolve(profile)}`);
       const child = spawn(process.execPath, [...flags, here('../dist/program/main.js')], {
         env: {

@@ -68,6 +68,18 @@ function isIgnored(place: string): boolean {
   return ignored;
 }
 
+it('every way to start the service gives short-lived objects the same room, and the bench measures that', () => {
+  const commands = [
+    readFileSync(path.join(ROOT, 'package.json'), 'utf8'),
+    text('docker/Dockerfile'),
+    text('systemd/perennial.service'),
+    readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8'),
+    readFileSync(path.join(ROOT, 'packages/service/bench/processes.mjs'), 'utf8'),
+  ];
+  for (const command of commands)
+    expect(command).toMatch(/node.*--max-semi-space-size=64\b|flags = \['--max-semi-space-size=64'/);
+});
+
 describe('the image', () => {
   const dockerfile = text('docker/Dockerfile');
   const set = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(dockerfile)?.[1];
