@@ -14,6 +14,9 @@ const TAIL_CHARS = 4000;
 /** Nothing of the caller's settings: the bench has its own database, ports and key. */
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_ENV: 'production' };
 
+/** As `npm start` has it: for the service, and for what it is measured beside. */
+const FLAGS = ['--max-semi-space-size=64'];
+
 /** What a comparison may change: `REQUEST_LOG=off npm run bench`. */
 const PASSED_ON = ['REQUEST_LOG'];
 const CHOSEN = Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
@@ -56,7 +59,7 @@ export function processes() {
 
   return {
     async startService({ dataDir, profile, logLevel, workers = 1 }) {
-      const flags = ['--max-semi-space-size=64', '--import', here('end-with-parent.mjs')];
+      const flags = [...FLAGS, '--import', here('end-with-parent.mjs')];
       if (profile !== undefined) flags.push('--cpu-prof', `--cpu-prof-dir=${path.resolve(profile)}`);
       const child = spawn(process.execPath, [...flags, here('../dist/program/main.js')], {
         env: {
@@ -137,7 +140,12 @@ export function processes() {
 }
 
 function forked(file) {
-  return fork(here(file), { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true, execArgv: [] });
+  return fork(here(file), {
+    env: ENVIRONMENT,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
+    execArgv: FLAGS,
+  });
 }
 
 const hasEnded = (child) => child.exitCode !== null || child.signalCode !== null;

@@ -77,7 +77,7 @@ it('every way to start the service gives short-lived objects the same room, and 
     readFileSync(path.join(ROOT, 'packages/service/bench/processes.mjs'), 'utf8'),
   ];
   for (const command of commands)
-    expect(command).toMatch(/node.*--max-semi-space-size=64\b|flags = \['--max-semi-space-size=64'/);
+    expect(command).toMatch(/node.*--max-semi-space-size=64\b|FLAGS = \['--max-semi-space-size=64'\]/);
 });
 
 describe('the image', () => {
