@@ -47,11 +47,9 @@ export function runNpm(args, name, options) {
 export async function build() {
   const program = at('packages', 'service', 'dist', 'program', 'main.js');
   if (!existsSync(program)) say('  compiling');
-  run(
-    process.execPath,
-    [at('node_modules', 'typescript', 'bin', 'tsc'), '--build', at('tsconfig.json')],
-    'the compiler',
-  );
+  // With one checker: several would each find out the same types.
+  const compiler = [at('node_modules', 'typescript', 'bin', 'tsc'), '--build', '--checkers', '1', at('tsconfig.json')];
+  run(process.execPath, compiler, 'the compiler');
   // Loaded here, since it is installed only now.
   if (!isNewerThanCompiled(program, ['wire', 'bridge-kit', 'reference-peers', 'service']))
     await (await import('./bundle.mjs')).bundleService();

@@ -27,8 +27,8 @@ export const attack = {
   name: 'strangers',
   about: 'requests and notices that nobody has signed rightly, from the address of a channel that does nothing wrong',
   numbers: {
-    requests: { usual: 5_000, short: 2_000, means: 'requests to the interface' },
-    notices: { usual: 2_000, short: 700, means: 'forged notices' },
+    requests: { usual: 5_000, short: 1_000, means: 'requests to the interface' },
+    notices: { usual: 2_000, short: 350, means: 'forged notices' },
   },
   mayEndAs: ['401001', '401002', '401003', '401004', '429001'],
 

@@ -30,23 +30,26 @@ describe('a good logo', () => {
   it('is drawn as it was before it was written anew, whichever program has saved it', async () => {
     const page = await phone(browser);
     await page.goto(`${on.service.baseUrl}/healthz`);
-    const draw = (picture: Uint8Array | string) =>
-      page.evaluate<number[]>(`(async () => {
-      const image = new Image(200, 100);
-      image.src = 'data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}';
-      await image.decode();
-      const context = document.createElement('canvas').getContext('2d');
-      context.drawImage(image, 0, 0, 200, 100);
-      return [...context.getImageData(0, 0, 200, 100).data];
+    // Compared where they are drawn: of each picture there are 80,000 numbers.
+    const compare = (...pictures: readonly (Uint8Array | string)[]) =>
+      page.evaluate<{ shades: number; alike: boolean }>(`(async () => {
+      const draw = async (picture) => {
+        const image = new Image(200, 100);
+        image.src = 'data:image/svg+xml;base64,' + picture;
+        await image.decode();
+        const context = document.createElement('canvas').getContext('2d');
+        context.drawImage(image, 0, 0, 200, 100);
+        return context.getImageData(0, 0, 200, 100).data;
+      };
+      const pictures = ${JSON.stringify(pictures.map((one) => Buffer.from(one).toString('base64')))};
+      const [before, after] = await Promise.all(pictures.map(draw));
+      return { shades: new Set(before).size, alike: before.every((value, place) => value === after[place]) };
     })()`);
     for (const [program, logo] of Object.entries({ ...EXPORTS, 'an older Illustrator': LOGO })) {
-      const before = await draw(logo);
-      expect(new Set(before).size, program).toBeGreaterThan(10);
       const { bytes, leftOut } = scrubPicture(Buffer.from(logo));
-      expect(
-        (await draw(bytes)).every((value, place) => value === before[place]),
-        program,
-      ).toBe(true);
+      const { shades, alike } = await compare(logo, bytes);
+      expect(shades, program).toBeGreaterThan(10);
+      expect(alike, program).toBe(true);
       expect(leftOut, program).toEqual(logo === LOGO ? ['foreignObject'] : []);
     }
   });

@@ -5,7 +5,7 @@ import { until } from '../support/processes.js';
 import { renewalWorld } from '../support/renewal-world.js';
 import { soakSize } from '../support/soak.js';
 
-const ORDERS = soakSize('NOTICED_ORDERS', 6_000, 40_000);
+const ORDERS = soakSize('NOTICED_ORDERS', 3_000, 40_000);
 const KILLS = 3;
 
 let fresh: FreshDatabase;

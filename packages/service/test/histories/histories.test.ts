@@ -10,7 +10,7 @@ import { openWorld, type World } from './world.js';
  * after each step the model, the sums, the institution's ledger, the events and the interface are held against each other
  * (history.ts, invariants.ts). HISTORIES says how many, HISTORY_SEED which; what is printed plays the same again.
  */
-const HISTORIES = soakSize('HISTORIES', 15, 250);
+const HISTORIES = soakSize('HISTORIES', 8, 250);
 const SEED = Number(process.env['HISTORY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const PATH = process.env['HISTORY_PATH'];
 

@@ -34,29 +34,35 @@ const SCREENS: readonly [string, BrowserContextOptions][] = [
   ['a desktop, dark', { ...WIDE, colorScheme: 'dark' }],
 ];
 
-/** In a long run on all of them; in a short one on two, which have each width and each scheme between them. */
-describe.each(SCREENS.slice(0, isLong ? 4 : 2))('on %s', (_, screen) => {
+/**
+ * In a long run every page on all of them; in a short one on two, which have each width and each scheme between them: one page on the
+ * one and the next on the other.
+ */
+describe.each(SCREENS.slice(0, isLong ? 4 : 2))('on %s', (name, screen) => {
+  const first = SCREENS.findIndex(([one]) => one === name);
+  const ofThis = (paths: readonly string[]) => paths.filter((_, place) => isLong || place % 2 === first);
+
   it('no barriers, and nothing sticks out', async () => {
     const page = await open('/', screen);
-    for (const path of [
+    for (const path of ofThis([
       '/',
       '/developers',
       '/developers/reference/orders/create',
       '/developers/reference/webhooks',
       '/developers/signature',
-    ]) {
+    ])) {
       if (path !== '/') await page.goto(`${service.baseUrl}${path}`);
       expect([path, await barriers(page)]).toEqual([path, []]);
       expect([path, await scrollsSideways(page)]).toEqual([path, false]);
     }
-    for (const path of [
+    for (const path of ofThis([
       'guides/going-live',
       'guides/webhooks',
       'guides/signing',
       'guides/errors',
       'reference',
       'search?q=nonce',
-    ]) {
+    ])) {
       await page.goto(`${service.baseUrl}/developers/${path}`);
       expect([path, await scrollsSideways(page)]).toEqual([path, false]);
     }

@@ -180,13 +180,13 @@ describe('what it may cost', () => {
   const crlf = { join: '\r\n' };
   beforeEach(() => sandbox.clock.advance(MINUTE_MS));
 
-  it('of 1,000 wrong requests 60 are diagnosed, on one channel from one address; later some more', async () => {
+  it('of 200 wrong requests 60 are diagnosed, on one channel from one address; later some more', async () => {
     const other = raw(sandbox, (await sandbox.channel()).credentials);
     const replies: Reply[] = [];
-    for (let n = 0; n < 20; n += 1) {
+    for (let n = 0; n < 4; n += 1) {
       replies.push(...(await Promise.all(Array.from({ length: 50 }, () => other({ key: 'wrong' })))));
     }
-    expect(replies.map(({ code }) => code)).toEqual(Array(1000).fill('401002'));
+    expect(replies.map(({ code }) => code)).toEqual(Array(200).fill('401002'));
     expect(replies.filter(({ data }) => data !== null)).toHaveLength(60);
     expect(replies.at(-1)?.envelope.message).toBe(LIMITED);
     expect(namesIn(await raw(sandbox, channel.credentials)(crlf))).toEqual(['crlf']);

@@ -47,7 +47,6 @@ const LONGEST = [
   'crash/claims',
   'crash/notices',
   'webhooks/shared-shard',
-  'browser/pictures',
   'test/crash',
   'database/replicas',
   'redeem/looks',
