@@ -349,7 +349,9 @@ describe('starts and stops', () => {
     const refusals: [Partial<Parameters<typeof world.start>[0]>, RegExp][] = [
       [{ key: Buffer.alloc(31) }, /32 bytes/],
       [{ schema: 'a;b' }, /^DATABASE_SCHEMA: /],
-      [{ serviceNoticeUrl: 'ftp://service' }, /^NOTICE_URL: /],
+      ...['ftp://service/gateway/v1/notices/X', 'http://service', 'http://service/gateway/v1/notices/X?a', 'X'].map(
+        (serviceNoticeUrl) => [{ serviceNoticeUrl }, /^NOTICE_URL: /] as [object, RegExp],
+      ),
       [{ databaseUrl: 'postgres://u:secret@127.0.0.1:1/x' }, /^DATABASE_URL: .*ECONNREFUSED/],
       [{ databaseUrl: 'postgres://u:secret@[' }, /^DATABASE_URL: (?!.*secret)/],
       [{ port: Number(new URL(world.bridge.url).port) }, /EADDRINUSE/],
