@@ -130,6 +130,8 @@ export class BadBridge {
   readonly sins = new Set<Sin>();
   /** No sin: every debit and every refund is PENDING first, and a question tells what became of it. */
   answersLater = false;
+  /** No sin: it gives nothing back. */
+  refundsNothing = false;
   /** What it says of its reasons. */
   reason = 'no';
   url = '';
@@ -430,6 +432,7 @@ export class BadBridge {
 
   #isRefundable(attemptNo: string, amountCent: number): boolean {
     const debit = this.#debits.get(attemptNo);
+    if (this.refundsNothing) return false;
     if (debit === undefined) return this.#does('refunds what it has not debited');
     if (debit.answer['status'] !== 'SUCCESS') return false;
     const refunded = [...this.#refunds.values()]
