@@ -50,6 +50,8 @@ it(
         async () => (await ask('debit-query', questionOf(attemptNo))).fields['status'] === 'SUCCESS',
       );
     }
+    // The institution would pay a number once however often it is told to: it is told once.
+    expect(institution.calls.filter((call) => call.startsWith('debit '))).toHaveLength(NUMBERS);
     expect(institution.payments).toHaveLength(NUMBERS);
     expect(new Set(institution.payments.map(({ attemptNo }) => attemptNo)).size).toBe(NUMBERS);
     expect(await query(`select state, count(*)::integer as many from ${schema}.debits group by state`)).toEqual([
