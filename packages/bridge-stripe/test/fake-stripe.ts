@@ -99,6 +99,7 @@ export type Fault =
   | 'rate-limit' // 429: docs.stripe.com/rate-limits
   | 'bad-key' // 401
   | 'misses-something' // 400 of something else than what is debited: docs.stripe.com/error-codes#resource-missing
+  | 'led-away' // 307, which somebody in between may say, and the key would go along
   | 'busy'; // 429 lock_timeout: docs.stripe.com/rate-limits#object-lock-timeouts
 
 export interface FakeEvent {
@@ -251,7 +252,8 @@ class Fake {
     const answer = faultyAnswer(fault) ?? (await this.#answer(request, url.pathname, params));
     if (fault === 'lost-answer') return void response.destroy();
     const shown = fault === 'error-after' ? error(500, { type: 'api_error', message: 'something went wrong' }) : answer;
-    response.writeHead(shown.status, { 'content-type': 'application/json', 'request-id': this.#id('req') });
+    const headers = { 'content-type': 'application/json', 'request-id': this.#id('req') };
+    response.writeHead(shown.status, { ...headers, ...(fault === 'led-away' && { location: request.url }) });
     response.end(JSON.stringify(shown.body));
   }
 
@@ -652,6 +654,8 @@ function faultyAnswer(fault: Fault | undefined): Answer | undefined {
       });
     case 'bad-key':
       return badKey();
+    case 'led-away':
+      return { status: 307, body: {} };
     case 'misses-something':
       return invalid('resource_missing', 'payment_method_configuration');
     default:

@@ -161,6 +161,8 @@ describe('a debit', () => {
     fake.settle(otherPayment, { code: 'debit_not_authorized' });
     expect(await find(known(one, payment.id))).toMatchObject({ status: 'SUCCESS', paidAt: clock.now() });
     expect(await find(known(other))).toMatchObject({ status: 'DECLINED', decline: 'AGREEMENT_INVALID' });
+    otherPayment.last_payment_error = { code: 'of_tomorrow' };
+    expect(await find(known(other))).toMatchObject({ decline: 'RETRYABLE', reason: 'declined (of_tomorrow)' });
   });
 
   it('that waits for the customer is given up, so that it can never be paid', async () => {
@@ -186,7 +188,7 @@ describe('a debit without an answer', () => {
       expect(await find(known(one)), fault).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
       expect(await find(lost(one)), fault).toMatchObject({ status: 'SUCCESS' });
     }
-    for (const fault of ['lost-request', 'rate-limit', 'bad-key', 'busy'] as const) {
+    for (const fault of ['lost-request', 'rate-limit', 'bad-key', 'busy', 'led-away'] as const) {
       const one = debitOf(agreement);
       fake.fail('/v1/payment_intents', fault);
       const sent = await countRequests(() => expect(debit(one)).rejects.toThrow());
@@ -301,6 +303,8 @@ describe('a refund', () => {
       for (let i = 0; i < times; i += 1)
         fake.refunds.push({ ...first, id: `re_x${times}_${i}`, payment, metadata: {} });
     };
+    // It counts from when it was booked.
+    Object.assign(first, { created: first.created - 60 });
     push(499);
     expect(await findRefund({ refundNo: old.refundNo })).toEqual(given);
     push(1);
@@ -374,11 +378,14 @@ it('a statement has the day of Asia/Shanghai, ours alone, in pages', async () =>
   const refundNo = newNo('R');
   const failedNo = newNo('R');
   const other = { attemptNo: one.attemptNo, debitRef: outcome.institutionRef, amountCent: 100 };
+  const foreign = debitOf(fake.attach('pm_card_visa'));
+  const otherBridge = create({ realm: 'other' });
+  const theirs = await otherBridge.debit(foreign, unhurried);
+  const debitRef = theirs.status === 'SUCCESS' ? theirs.institutionRef : '';
+  await otherBridge.refund({ ...other, debitRef, refundNo: newNo('R') }, unhurried);
   await institution.refund({ ...other, refundNo }, unhurried);
   await institution.refund({ ...other, refundNo: failedNo }, unhurried);
-  const foreign = debitOf(fake.attach('pm_card_visa'));
-  await create({ realm: 'other' }).debit(foreign, unhurried);
-  fake.bookElsewhere(1100);
+  fake.bookElsewhere(2100);
   const paid = [];
   for (let i = 0; i < 25; i += 1) paid.push((await pay()).one.attemptNo);
   const failed = fake.refunds.at(-1);

@@ -50,6 +50,10 @@ describe('perennial check-bridge', () => {
     expect(stdout).toMatch(
       /\nNot given back, look at the institution:\n {2}DEBIT .*\n {2}RUN-7-D\d+ +GOOD +it was debited more than once\n/,
     );
+    bridge.pendingFor = Number.POSITIVE_INFINITY;
+    const waiting = await perennial([...given.slice(0, 2), '--pending', 'SLOW', '--wait', '0'], settings);
+    expect(waiting).toMatchObject({ code: 1, stdout: expect.stringMatching(/\n {2}CB\w+ +SLOW +PENDING\n/) });
+    expect(waiting.stdout).toMatch(/\nFAIL {2}--pending was given and was of no use: the debit is still pending/);
     expect(await perennial([...given.slice(0, 2), '--strict'], settings)).toMatchObject({ code: 1 });
     expect(await perennial(given.slice(0, 2), settings)).toMatchObject({ code: 0 });
   });
@@ -61,6 +65,7 @@ describe('perennial check-bridge', () => {
     expect(ran.code).toBe(1);
     expect(ran.stdout).toContain('seen: /debit-query was answered with HTTP 401 "the signature does not match"');
     expect(ran.stdout).toMatch(/\n0 of \d+ rules hold; broken: 1; could not be tried: \d+\n$/);
+    expect(ran.stdout).not.toContain('was of no use');
   });
 
   it('says so where a page or nothing at all is in the place of a bridge', async () => {
