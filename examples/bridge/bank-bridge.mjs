@@ -4,7 +4,7 @@
 //   BANK_URL=http://127.0.0.1:8070 BANK_TOKEN=… BRIDGE_KEY_FILE=data/bank.key DATABASE_URL=postgres://… node examples/bridge/bank-bridge.mjs
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
-import { requireSetting, runBridge } from '@perennial/bridge-kit';
+import { BadMessage, requireSetting, runBridge } from '@perennial/bridge-kit';
 
 const DAY_MS = 86_400_000;
 
@@ -16,6 +16,15 @@ const DECLINES = {
   NOT_YOUR_MANDATE: 'FINAL',
   MANDATE_ENDED: 'AGREEMENT_INVALID',
 };
+
+/** Answered with 400, so that the bank need not send it again. */
+function readEvent(text) {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    throw new BadMessage('the body is not JSON');
+  }
+}
 
 export function createBank({ url, token }) {
   /** What is no 2xx, no JSON, or no answer at all is thrown, and so unknown; 404 is an answer of this bank, and 409 too. */
@@ -100,7 +109,7 @@ export function createBank({ url, token }) {
       const expected = createHmac('sha256', token).update(body).digest();
       const given = Buffer.from(String(headers['bank-signature'] ?? ''), 'hex');
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-      const { event, payment, mandate } = JSON.parse(body.toString());
+      const { event, payment, mandate } = readEvent(body.toString());
       const answer = { status: 200, contentType: 'text/plain', body: 'ok' };
       switch (event) {
         case 'payment':

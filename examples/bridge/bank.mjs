@@ -9,6 +9,16 @@ const REFUSALS = { POOR: 'NO_FUNDS', BLOCKED: 'CARD_BLOCKED', ENDED: 'MANDATE_EN
 const PAGE = 50;
 const SHANGHAI_MS = 8 * 3_600_000;
 
+/** Undefined when it is no JSON object. */
+function readJson(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export async function startBank({ port = 0, token, waitMs = 2_000 }) {
   const payments = new Map();
   const repayments = new Map();
@@ -89,7 +99,9 @@ export async function startBank({ port = 0, token, waitMs = 2_000 }) {
   const server = createServer(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString();
     if (request.headers.authorization !== `Bearer ${token}`) return response.writeHead(401).end();
-    const said = answer(request.method, new URL(request.url, 'http://bank'), text === '' ? {} : JSON.parse(text));
+    const body = readJson(text || '{}');
+    if (body === undefined) return response.writeHead(400).end();
+    const said = answer(request.method, new URL(request.url, 'http://bank'), body);
     return response.writeHead(said ? 200 : 404).end(JSON.stringify(said ?? {}));
   });
   server.listen(port, '127.0.0.1');

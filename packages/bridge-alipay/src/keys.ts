@@ -11,6 +11,7 @@ export function readPrivateKey(text: string): string {
     () => createPrivateKey({ key: toDer(text), format: 'der', type: 'pkcs1' }),
   ]);
   if (key?.asymmetricKeyType !== 'rsa') throw new Error('it is no RSA private key, neither PEM nor base64');
+  requireLength(key);
   return key.export({ format: 'pem', type: 'pkcs8' }).toString();
 }
 
@@ -21,12 +22,21 @@ export function readPublicKey(text: string): string {
     () => createPublicKey({ key: toDer(text), format: 'der', type: 'spki' }),
   ]);
   if (key?.asymmetricKeyType !== 'rsa') throw new Error('it is no RSA public key, neither PEM nor base64');
+  requireLength(key);
   return key.export({ format: 'pem', type: 'spki' }).toString();
 }
 
 /** Of a private key that was read. */
 export const publicHalfOf = (privateKey: string) =>
   createPublicKey(privateKey).export({ format: 'pem', type: 'spki' }).toString();
+
+/** RSA2, as Alipay calls it, is SHA-256 with a key of 2048 bits at least; a shorter one can be broken. */
+const LEAST_BITS = 2048;
+
+function requireLength({ asymmetricKeyDetails }: KeyObject): void {
+  const bits = asymmetricKeyDetails?.modulusLength ?? 0;
+  if (bits < LEAST_BITS) throw new Error(`it has ${bits} bits: ${LEAST_BITS} are the least`);
+}
 
 const toDer = (text: string) => Buffer.from(text.replace(/\s/g, ''), 'base64');
 

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -430,6 +430,11 @@ describe('keys', () => {
     expect(() => readPrivateKey('c2VjcmV0')).toThrow(/^it is no RSA private key/);
     expect(() => readPublicKey('c2VjcmV0')).toThrow(/^it is no RSA public key/);
     expect(() => readPublicKey(APP_PRIVATE_KEY)).toThrow(/private key/);
+    const short = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const shortPem = short.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    expect(() => readPrivateKey(shortPem)).toThrow(/^it has 1024 bits: 2048/);
+    const shortPublic = short.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+    expect(() => readPublicKey(shortPublic)).toThrow(/^it has 1024 bits: 2048/);
   });
 });
 

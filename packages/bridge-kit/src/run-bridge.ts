@@ -4,7 +4,7 @@ import { type Bridge, type BridgeOptions, startBridge } from './bridge.js';
 import { type Clock, systemClock } from './clock.js';
 import type { Institution } from './institution.js';
 import { messageOf } from './log.js';
-import { type Env, readBridgeSettings, readLogLevel } from './settings.js';
+import { type Env, readBridgeSettings, readEnvironment, readLogLevel } from './settings.js';
 
 /** What an institution's file is made with. */
 export interface Surroundings {
@@ -19,7 +19,7 @@ export async function runBridge(
   createInstitution: (surroundings: Surroundings) => Institution | Promise<Institution>,
   more: Partial<BridgeOptions> = {},
 ): Promise<void> {
-  const env: Env = process.env;
+  const env = readEnvironment();
   const log = pino({
     level: readLogLevel(env),
     base: null,

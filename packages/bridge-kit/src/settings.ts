@@ -5,6 +5,11 @@ import type { BridgeOptions } from './bridge.js';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
+/** What the process was started with. */
+export function readEnvironment(): Env {
+  return process.env;
+}
+
 /** A setting that a bridge cannot do without. */
 export function requireSetting(env: Env, name: string): string {
   const value = env[name];

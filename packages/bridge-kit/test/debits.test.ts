@@ -74,7 +74,7 @@ describe('debits', () => {
     institution.calls.length = 0;
     expect(await bareStatus(bridge.url, '{}')).toEqual([401, null]);
     expect(await bareStatus(bridge.url, 'x'.repeat(MAX_MESSAGE_BYTES + 1))).toEqual([413, null]);
-    const limits = { requestTimeout: 30_000, connectionsCheckingInterval: 5_000, maxConnections: 1024 };
+    const limits = { requestTimeout: 30_000, connectionsCheckingInterval: 5_000, maxConnections: 10_000 };
     const handle = async () => 'hang-up' as const;
     const server = createSignedServer({ key: KEY, clock, operations: [], handle, onFault: () => undefined });
     expect(server.server).toMatchObject(limits);
@@ -97,6 +97,16 @@ describe('debits', () => {
     const refund = { refundNo: 'R1', attemptNo: 'D2', amountCent: 1 };
     expect((await ask('refund', refund)).fields['status']).toBe('PENDING');
     expect((await ask('refund', refund)).fields).toMatchObject({ status: 'SUCCESS', amountCent: 1 });
+    const line = {
+      kind: 'DEBIT',
+      number: 'D1',
+      amountCent: 1,
+      status: 'SUCCESS',
+      bookedAt: 1,
+      institutionRef: 'x',
+    } as const;
+    institution.statement = async () => ({ lines: Array.from({ length: 1001 }, () => line), nextCursor: undefined });
+    expect(await ask('statement', { day: '2026-03-20', cursor: null })).toMatchObject({ http: 500 });
     await query(`drop table ${schema}.debits`);
     expect(await ask('debit', debitOf('D3'))).toEqual({ http: 500, fields: { error: 'internal error' } });
   });
@@ -223,7 +233,9 @@ describe('debits', () => {
     const answer = ask('debit', slow);
     await until('the call', () => institution.calls.length === 1);
     const told = { about: 'debit', attemptNo: 'D1' };
-    expect(await tell([{ ...told, outcome: { status: 'PENDING', institutionRef: 'early' } }])).toBe(200);
+    for (const institutionRef of ['early', 'another']) {
+      expect(await tell([{ ...told, outcome: { status: 'PENDING', institutionRef } }])).toBe(200);
+    }
     expect(await query(`select state, institution_ref from ${schema}.debits`)).toEqual([
       { state: 'BEGUN', institution_ref: 'early' },
     ]);

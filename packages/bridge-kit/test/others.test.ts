@@ -10,6 +10,9 @@ import { ask, debitOf, gate, KEY, questionOf, startWorld, until, type World } fr
 
 type Line = Statement['lines'][number];
 
+/** A lock of the test's own. */
+const WAIT = 7391;
+
 const CARD = {
   bankCardNo: '6222020000001234567',
   certificateNo: '110101199001011234',
@@ -32,10 +35,23 @@ describe('refunds', () => {
     expect(await world.ask('refund', { ...refund, amountCent: 61 })).toMatchObject({ http: 409 });
     expect(await world.ask('refund', { ...refund, attemptNo: 'D2' })).toMatchObject({ http: 409 });
 
-    const both = await Promise.all(
-      ['R2', 'R3'].map((refundNo) => say('refund', { ...refund, refundNo, amountCent: 40 })),
+    // Both are written down before either is added up.
+    const { schema, query } = world;
+    await query(
+      `create function ${schema}.wait() returns trigger language plpgsql as
+         'begin perform pg_advisory_xact_lock_shared(${WAIT}); return new; end';
+       create trigger wait after insert on ${schema}.refunds for each row execute function ${schema}.wait()`,
     );
-    expect(both.map(({ status }) => status).toSorted()).toEqual(['REFUSED', 'SUCCESS']);
+    await query(`select pg_advisory_lock(${WAIT})`);
+    const both = ['R2', 'R3'].map((refundNo) => say('refund', { ...refund, refundNo, amountCent: 40 }));
+    await until('both', async () => {
+      const waiting = await query(
+        `select from pg_locks where locktype = 'advisory' and objid = ${WAIT} and not granted`,
+      );
+      return waiting.length === 2;
+    });
+    await query(`select pg_advisory_unlock(${WAIT})`);
+    expect((await Promise.all(both)).map(({ status }) => status).toSorted()).toEqual(['REFUSED', 'SUCCESS']);
     expect(await say('refund', { refundNo: 'R4', attemptNo: 'never', amountCent: 1 })).toMatchObject({
       status: 'REFUSED',
     });
@@ -349,7 +365,9 @@ describe('starts and stops', () => {
     const refusals: [Partial<Parameters<typeof world.start>[0]>, RegExp][] = [
       [{ key: Buffer.alloc(31) }, /32 bytes/],
       [{ schema: 'a;b' }, /^DATABASE_SCHEMA: /],
-      [{ serviceNoticeUrl: 'ftp://service' }, /^NOTICE_URL: /],
+      ...['ftp://service/gateway/v1/notices/X', 'http://service', 'http://service/gateway/v1/notices/X?a', 'X'].map(
+        (serviceNoticeUrl) => [{ serviceNoticeUrl }, /^NOTICE_URL: /] as [object, RegExp],
+      ),
       [{ databaseUrl: 'postgres://u:secret@127.0.0.1:1/x' }, /^DATABASE_URL: .*ECONNREFUSED/],
       [{ databaseUrl: 'postgres://u:secret@[' }, /^DATABASE_URL: (?!.*secret)/],
       [{ port: Number(new URL(world.bridge.url).port) }, /EADDRINUSE/],
@@ -387,6 +405,8 @@ describe('starts and stops', () => {
     for (const [name, value] of Object.entries(wrong)) {
       await expect(readBridgeSettings({ ...env, [name]: value })).rejects.toThrow(name);
     }
+    await writeFile(keyFile, `${KEY.toString('base64')}!`);
+    await expect(readBridgeSettings(env)).rejects.toThrow(/^BRIDGE_KEY_FILE: \S+ must hold 32 bytes/);
     await rm(folder, { recursive: true });
   });
 });

@@ -12,6 +12,8 @@ export function readCurrency(text: string): string {
   const currency = text.trim().toLowerCase();
   if (!/^[a-z]{3}$/.test(currency))
     throw new Error(`STRIPE_CURRENCY: the currency ${JSON.stringify(text)} is not three letters`);
+  if (!Intl.supportedValuesOf('currency').includes(currency.toUpperCase()))
+    throw new Error(`STRIPE_CURRENCY: there is no currency ${currency}`);
   const why = whyRefused(currency);
   if (why !== undefined)
     throw new Error(`STRIPE_CURRENCY: the currency ${currency} cannot be used: ${why}, and amounts are in hundredths`);

@@ -27,6 +27,8 @@ export const TEST_CARDS = {
   pm_usBankAccount_processing: { processing: true },
   // A method that wants the customer: docs.stripe.com/payments/paymentintents/lifecycle, requires_action
   wants_customer: { waits: true },
+  // A wallet with a page of its own: docs.stripe.com/api/payment_intents/create, automatic_payment_methods.allow_redirects
+  leads_elsewhere: { redirects: true },
   // docs.stripe.com/testing#refunds
   pm_card_pendingRefund: { refund: 'pending' },
   pm_card_refundFail: { refund: 'fails-later' },
@@ -39,6 +41,7 @@ interface Behaviour {
   readonly advice_code?: string;
   readonly processing?: boolean;
   readonly waits?: boolean;
+  readonly redirects?: boolean;
   readonly refund?: 'pending' | 'fails-later';
 }
 
@@ -57,6 +60,8 @@ export interface FakePayment {
   last_payment_error: Json | null;
   cancellation_reason: string | null;
   charge: FakeCharge | undefined;
+  /** If it is not the whole: docs.stripe.com/api/payment_intents/object#payment_intent_object-amount_received */
+  received?: number;
 }
 
 interface FakeCharge {
@@ -93,6 +98,8 @@ export type Fault =
   | 'error-after' // it is done, and answered with 500: docs.stripe.com/error-low-level#server-errors
   | 'rate-limit' // 429: docs.stripe.com/rate-limits
   | 'bad-key' // 401
+  | 'misses-something' // 400 of something else than what is debited: docs.stripe.com/error-codes#resource-missing
+  | 'led-away' // 307, which somebody in between may say, and the key would go along
   | 'busy'; // 429 lock_timeout: docs.stripe.com/rate-limits#object-lock-timeouts
 
 export interface FakeEvent {
@@ -245,7 +252,8 @@ class Fake {
     const answer = faultyAnswer(fault) ?? (await this.#answer(request, url.pathname, params));
     if (fault === 'lost-answer') return void response.destroy();
     const shown = fault === 'error-after' ? error(500, { type: 'api_error', message: 'something went wrong' }) : answer;
-    response.writeHead(shown.status, { 'content-type': 'application/json', 'request-id': this.#id('req') });
+    const headers = { 'content-type': 'application/json', 'request-id': this.#id('req') };
+    response.writeHead(shown.status, { ...headers, ...(fault === 'led-away' && { location: request.url }) });
     response.end(JSON.stringify(shown.body));
   }
 
@@ -342,6 +350,11 @@ class Fake {
       );
     if (known.customer !== customer)
       return invalid(undefined, 'payment_method', 'The customer does not have a payment method with this ID.');
+    const behaviour: Behaviour = TEST_CARDS[known.card];
+    const mayLeave = params.get('automatic_payment_methods[allow_redirects]') !== 'never';
+    // docs.stripe.com/api/payment_intents/create, return_url
+    if (mayLeave !== params.has('return_url')) return invalid('parameter_missing', 'return_url');
+    if (behaviour.redirects && !mayLeave) return invalid(undefined, 'payment_method', 'It may lead elsewhere.');
     const payment: FakePayment = {
       id: this.#id('pi'),
       amount,
@@ -356,7 +369,6 @@ class Fake {
       charge: undefined,
     };
     this.payments.push(payment);
-    const behaviour: Behaviour = TEST_CARDS[known.card];
     if (behaviour.processing) this.#process(payment);
     else if (behaviour.waits) payment.status = 'requires_action';
     else if (behaviour.code !== undefined) return this.#decline(payment, behaviour);
@@ -533,12 +545,12 @@ class Fake {
   }
 
   /** docs.stripe.com/api/payment_intents/object; expanded as docs.stripe.com/api/expanding_objects says */
-  #showPayment({ charge, ...payment }: FakePayment, params = new URLSearchParams()): Json {
+  #showPayment({ charge, received, ...payment }: FakePayment, params = new URLSearchParams()): Json {
     const expands = [...params.values()].includes('latest_charge.balance_transaction');
     return {
       object: 'payment_intent',
       ...payment,
-      amount_received: payment.status === 'succeeded' ? payment.amount : 0,
+      amount_received: payment.status === 'succeeded' ? (received ?? payment.amount) : 0,
       latest_charge: (charge && (expands ? this.#showCharge(charge, true) : charge.id)) || null,
       livemode: false,
     };
@@ -642,6 +654,10 @@ function faultyAnswer(fault: Fault | undefined): Answer | undefined {
       });
     case 'bad-key':
       return badKey();
+    case 'led-away':
+      return { status: 307, body: {} };
+    case 'misses-something':
+      return invalid('resource_missing', 'payment_method_configuration');
     default:
       return undefined;
   }

@@ -1,6 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { BadMessage, type Debit, type Institution, type KnownDebit, type RefLookUp } from '@perennial/bridge-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStripeInstitution, type StripeSettings } from '../src/index.js';
+import { readStripeSettings } from '../src/settings.js';
 import { type FakeStripe, startFakeStripe, type TestCard } from './fake-stripe.js';
 
 const HOUR_MS = 3_600_000;
@@ -84,6 +88,23 @@ describe('a debit', () => {
       amountCent: 1990,
     });
     expect(fake.payments.at(-1)?.currency).toBe('eur');
+    if (payment !== undefined) payment.received = 1500;
+    expect(await find(known(one, payment?.id))).toMatchObject({ status: 'SUCCESS', amountCent: 1500 });
+    const wallet = debitOf(fake.attach('leads_elsewhere'));
+    expect(await debit(wallet)).toMatchObject({ status: 'DECLINED' });
+    const leading = create({ returnUrl: 'https://shop.example/back' });
+    expect(await leading.debit({ ...wallet, attemptNo: newNo() }, unhurried)).toMatchObject({ status: 'SUCCESS' });
+  });
+
+  it('that was refused is what the payment is now, if the refusal names one', async () => {
+    const one = debitOf(fake.attach('pm_card_visa_chargeDeclined'));
+    expect(await debit(one)).toMatchObject({ status: 'DECLINED' });
+    const [payment] = paymentsOf(one);
+    if (payment !== undefined) fake.settle(payment);
+    expect(await debit(one)).toMatchObject({ status: 'SUCCESS', institutionRef: payment?.id });
+    // What is missing is neither the customer nor the payment method.
+    fake.fail('/v1/payment_intents', 'misses-something');
+    expect(await debit(debitOf(one.institutionNo))).toMatchObject({ status: 'DECLINED', decline: 'RETRYABLE' });
   });
 
   it.each([
@@ -140,6 +161,8 @@ describe('a debit', () => {
     fake.settle(otherPayment, { code: 'debit_not_authorized' });
     expect(await find(known(one, payment.id))).toMatchObject({ status: 'SUCCESS', paidAt: clock.now() });
     expect(await find(known(other))).toMatchObject({ status: 'DECLINED', decline: 'AGREEMENT_INVALID' });
+    otherPayment.last_payment_error = { code: 'of_tomorrow' };
+    expect(await find(known(other))).toMatchObject({ decline: 'RETRYABLE', reason: 'declined (of_tomorrow)' });
   });
 
   it('that waits for the customer is given up, so that it can never be paid', async () => {
@@ -165,7 +188,7 @@ describe('a debit without an answer', () => {
       expect(await find(known(one)), fault).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
       expect(await find(lost(one)), fault).toMatchObject({ status: 'SUCCESS' });
     }
-    for (const fault of ['lost-request', 'rate-limit', 'bad-key', 'busy'] as const) {
+    for (const fault of ['lost-request', 'rate-limit', 'bad-key', 'busy', 'led-away'] as const) {
       const one = debitOf(agreement);
       fake.fail('/v1/payment_intents', fault);
       const sent = await countRequests(() => expect(debit(one)).rejects.toThrow());
@@ -215,9 +238,18 @@ describe('a debit without an answer', () => {
     for (let i = 0; i < 450; i += 1) fake.payments.push({ ...first, id: `pi_x${i}`, metadata: {} });
     const asks = await countRequests(async () => expect(await find(known(one))).toMatchObject({ status: 'SUCCESS' }));
     expect(asks.filter((ask) => ask === 'GET /v1/payment_intents')).toHaveLength(5);
-    for (let i = 0; i < 2000; i += 1) fake.payments.push({ ...first, id: `pi_y${i}`, metadata: {} });
-    await expect(find(known(one))).rejects.toThrow('too many to be certain');
+    // The clock of the service may be ahead of Stripe's.
+    const ahead = { ...one, startedAt: one.startedAt + 9 * 60_000 };
+    expect(await find(lost(ahead))).toMatchObject({ status: 'SUCCESS' });
+    const push = (customer: string) => {
+      for (let i = 0; i < 2000; i += 1) fake.payments.push({ ...first, customer, id: `pi_y${i}`, metadata: {} });
+    };
+    push('cus_busy');
+    expect(await find(known(ahead))).toMatchObject({ status: 'SUCCESS' });
     await expect(find(lost(debitOf(agreement)))).rejects.toThrow('too many to be certain');
+    fake.payments.splice(-2000);
+    push(first.customer);
+    await expect(find(known(one))).rejects.toThrow('too many to be certain');
     fake.payments.splice(fake.payments.indexOf(first) + 1);
   });
 
@@ -254,6 +286,31 @@ describe('a refund', () => {
     expect(await refund(refundOf(newNo(), 'pi_none'))).toMatchObject({ status: 'REFUSED' });
     expect(await findRefund({ refundNo: newNo('R') })).toEqual({ status: 'NOT_FOUND' });
     await expect(refund({ ...part, amountCent: 991 })).rejects.toThrow('same parameters');
+    // A debit and a refund may have the same number.
+    const { outcome: other } = await pay();
+    const same = { ...refundOf(one.attemptNo, other.institutionRef, 1), refundNo: one.attemptNo };
+    expect(await refund(same)).toMatchObject({ status: 'SUCCESS', amountCent: 1 });
+  });
+
+  it('is found among the latest 500 of the account, and by its debit wherever it is', async () => {
+    const { one, outcome } = await pay();
+    const old = refundOf(one.attemptNo, outcome.institutionRef, 1);
+    const given = await refund(old);
+    await pay();
+    const [first, payment] = [fake.refunds.at(-1), fake.payments.at(-1)];
+    if (first === undefined || payment === undefined) throw new Error('not there');
+    const push = (times: number) => {
+      for (let i = 0; i < times; i += 1)
+        fake.refunds.push({ ...first, id: `re_x${times}_${i}`, payment, metadata: {} });
+    };
+    // It counts from when it was booked.
+    Object.assign(first, { created: first.created - 60 });
+    push(499);
+    expect(await findRefund({ refundNo: old.refundNo })).toEqual(given);
+    push(1);
+    expect(await findRefund({ refundNo: old.refundNo })).toEqual({ status: 'NOT_FOUND' });
+    expect(await findRefund(old)).toEqual(given);
+    fake.refunds.splice(-500);
   });
 
   it('without an answer is found by its debit', async () => {
@@ -321,11 +378,14 @@ it('a statement has the day of Asia/Shanghai, ours alone, in pages', async () =>
   const refundNo = newNo('R');
   const failedNo = newNo('R');
   const other = { attemptNo: one.attemptNo, debitRef: outcome.institutionRef, amountCent: 100 };
+  const foreign = debitOf(fake.attach('pm_card_visa'));
+  const otherBridge = create({ realm: 'other' });
+  const theirs = await otherBridge.debit(foreign, unhurried);
+  const debitRef = theirs.status === 'SUCCESS' ? theirs.institutionRef : '';
+  await otherBridge.refund({ ...other, debitRef, refundNo: newNo('R') }, unhurried);
   await institution.refund({ ...other, refundNo }, unhurried);
   await institution.refund({ ...other, refundNo: failedNo }, unhurried);
-  const foreign = debitOf(fake.attach('pm_card_visa'));
-  await create({ realm: 'other' }).debit(foreign, unhurried);
-  fake.bookElsewhere(1100);
+  fake.bookElsewhere(2100);
   const paid = [];
   for (let i = 0; i < 25; i += 1) paid.push((await pay()).one.attemptNo);
   const failed = fake.refunds.at(-1);
@@ -446,8 +506,33 @@ it('what cannot be served is refused at the start', () => {
     );
   }
   expect(() => createStripeInstitution({ ...settings, currency: 'yuan' })).toThrow('three letters');
+  expect(() => createStripeInstitution({ ...settings, currency: 'zzz' })).toThrow(/^STRIPE_CURRENCY: .* zzz$/);
   expect(() => createStripeInstitution({ ...settings, apiBase: 'http://stripe.example' })).toThrow('without TLS');
   expect(() => createStripeInstitution({ ...settings, apiBase: 'https://stripe.example/v1' })).toThrow('no path');
   expect(() => createStripeInstitution({ ...settings, realm: 'a b' })).toThrow('realm');
   expect(createStripeInstitution({ ...settings, currency: 'usd' }).repeatableForMs).toBeLessThan(24 * HOUR_MS);
+});
+
+it('settings that are missing or wrong are named, and secrets are not quoted', async () => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'stripe-'));
+  const [key, secret] = [path.join(folder, 'key'), path.join(folder, 'secret')];
+  await writeFile(key, 'sk_test_fake\n');
+  await writeFile(secret, 'whsec_fake\n');
+  const good = {
+    STRIPE_SECRET_KEY_FILE: key,
+    STRIPE_WEBHOOK_SECRET_FILE: secret,
+    STRIPE_RETURN_URL: 'https://a.example',
+  };
+  const read = { secretKey: 'sk_test_fake', webhookSecret: 'whsec_fake', returnUrl: 'https://a.example' };
+  expect(await readStripeSettings(good)).toMatchObject(read);
+  const wrong: readonly [Record<string, string>, RegExp][] = [
+    [{ STRIPE_SECRET_KEY_FILE: '' }, /^STRIPE_SECRET_KEY_FILE is not set$/],
+    [{ STRIPE_SECRET_KEY_FILE: folder }, /^STRIPE_SECRET_KEY_FILE: \S+ cannot be read$/],
+    [{ STRIPE_SECRET_KEY_FILE: secret }, /^STRIPE_SECRET_KEY_FILE: (?!.*whsec_fake)/],
+    [{ STRIPE_WEBHOOK_SECRET_FILE: key }, /^STRIPE_WEBHOOK_SECRET_FILE: (?!.*sk_test_fake)/],
+    [{ STRIPE_RETURN_URL: 'http://a.example' }, /^STRIPE_RETURN_URL must be an https address$/],
+    [{ STRIPE_RETURN_URL: 'a.example' }, /^STRIPE_RETURN_URL /],
+  ];
+  for (const [more, message] of wrong) await expect(readStripeSettings({ ...good, ...more })).rejects.toThrow(message);
+  await rm(folder, { recursive: true });
 });

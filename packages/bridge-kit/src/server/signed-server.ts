@@ -40,8 +40,11 @@ export interface SignedServerOptions<Operation extends string> {
 
 /** A slow request ends when it is looked at, which Node does every 30 s unless told. */
 const LIMITS = { requestTimeout: 30_000, connectionsCheckingInterval: 5_000, keepAliveTimeout: 75_000 };
-/** Far more than a service opens: who opens more is somebody else. */
-const MAX_CONNECTIONS = 1024;
+/**
+ * Whoever holds all of them open shuts the service out, so there are many: an idle one costs some kilobytes and ends after 30 s. It is
+ * still below the usual limits of open files, beyond which the database could not be reached either.
+ */
+const MAX_CONNECTIONS = 10_000;
 
 /**
  * The signed side of a bridge. Operations are answered in front of the framework, which would take twice as long; whatever else the

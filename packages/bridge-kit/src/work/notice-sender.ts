@@ -30,6 +30,8 @@ const IN_HAND_MS = 10_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
 const LONGEST_RETRY_AFTER_S = 3_600;
+/** Where a service takes notices: docs/bridge.md. */
+const PATH = /\/gateway\/v1\/notices\/[^/?#]+$/;
 /** Of 400 and 413, in case it was cut off on the way. */
 const MOST_REFUSALS = 8;
 
@@ -99,10 +101,9 @@ function readRetryAfter(header: string | string[] | undefined): number {
 
 function requireNoticeUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || `${url.search}${url.hash}` !== '') {
-    throw new BadSetting(
-      'NOTICE_URL: the address of notices must start with http:// or https:// and have no query or fragment',
-    );
-  }
-  return url;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && PATH.test(`${url.pathname}${url.search}${url.hash}`))
+    return url;
+  throw new BadSetting(
+    'NOTICE_URL: the address of notices must be {serviceUrl}/gateway/v1/notices/{paymentChannelCode}, by http or https',
+  );
 }

@@ -141,7 +141,8 @@ export class FakeInstitution implements Institution {
   async #begin(kind: string, number: string): Promise<void> {
     this.calls.push(`${kind} ${number}`.trim());
     const mishap = this.mishaps.get(kind);
-    if (mishap === 'fails-before') throw new Error('card 6222020000001234567: connection refused');
+    const whose = kind.startsWith('bind') ? ' of Zhang San' : '';
+    if (mishap === 'fails-before') throw new Error(`card 6222020000001234567${whose}: connection refused`);
     if (typeof mishap === 'object') await mishap.until;
   }
 

@@ -130,6 +130,10 @@ export class BadBridge {
   readonly sins = new Set<Sin>();
   /** No sin: every debit and every refund is PENDING first, and a question tells what became of it. */
   answersLater = false;
+  /** No sin: how many questions find a debit pending still. */
+  pendingFor = 1;
+  /** No sin: it gives nothing back. */
+  refundsNothing = false;
   /** What it says of its reasons. */
   reason = 'no';
   url = '';
@@ -378,8 +382,7 @@ export class BadBridge {
     }
     const times = (this.#asked.get(attemptNo) ?? 0) + 1;
     this.#asked.set(attemptNo, times);
-    // The first question finds it pending still.
-    if (debit.answer['status'] === 'PENDING' && times > 1) {
+    if (debit.answer['status'] === 'PENDING' && times > this.pendingFor) {
       debit.answer = this.#succeed(attemptNo, debit.amountCent);
       void this.#notify(debit);
     }
@@ -430,6 +433,7 @@ export class BadBridge {
 
   #isRefundable(attemptNo: string, amountCent: number): boolean {
     const debit = this.#debits.get(attemptNo);
+    if (this.refundsNothing) return false;
     if (debit === undefined) return this.#does('refunds what it has not debited');
     if (debit.answer['status'] !== 'SUCCESS') return false;
     const refunded = [...this.#refunds.values()]

@@ -50,6 +50,10 @@ describe('perennial check-bridge', () => {
     expect(stdout).toMatch(
       /\nNot given back, look at the institution:\n {2}DEBIT .*\n {2}RUN-7-D\d+ +GOOD +it was debited more than once\n/,
     );
+    bridge.pendingFor = Number.POSITIVE_INFINITY;
+    const waiting = await perennial([...given.slice(0, 2), '--pending', 'SLOW', '--wait', '0'], settings);
+    expect(waiting).toMatchObject({ code: 1, stdout: expect.stringMatching(/\n {2}CB\w+ +SLOW +PENDING\n/) });
+    expect(waiting.stdout).toMatch(/\nFAIL {2}--pending was given and was of no use: the debit is still pending/);
     expect(await perennial([...given.slice(0, 2), '--strict'], settings)).toMatchObject({ code: 1 });
     expect(await perennial(given.slice(0, 2), settings)).toMatchObject({ code: 0 });
   });
@@ -61,12 +65,19 @@ describe('perennial check-bridge', () => {
     expect(ran.code).toBe(1);
     expect(ran.stdout).toContain('seen: /debit-query was answered with HTTP 401 "the signature does not match"');
     expect(ran.stdout).toMatch(/\n0 of \d+ rules hold; broken: 1; could not be tried: \d+\n$/);
+    expect(ran.stdout).not.toContain('was of no use');
   });
 
   it('says so where a page or nothing at all is in the place of a bridge', async () => {
-    const page = { status: 200, type: 'text/html', body: '<!doctype html><title>Sign in</title>' };
+    const page = { status: 200, type: 'text/plain', body: '\n<!doctype html><title>Sign in</title>' };
+    const pages: Readonly<Record<string, typeof page>> = {
+      page,
+      text: { ...page, type: 'text/html', body: 'Sign in' },
+      none: { ...page, status: 404 },
+      down: { ...page, status: 503 },
+    };
     const server = http.createServer((request, response) => {
-      const { status, type, body } = request.url?.startsWith('/none/') ? { ...page, status: 404 } : page;
+      const { status, type, body } = pages[request.url?.split('/')[1] ?? ''] ?? page;
       request.resume();
       response.writeHead(status, { 'content-type': type }).end(body);
     });
@@ -75,12 +86,20 @@ describe('perennial check-bridge', () => {
     onTestFinished(() => void server.close());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const given = ['--agreement', 'GOOD'];
-    const ran = await perennial(['check-bridge', url, ...given], { BRIDGE_KEY: KEY_TEXT });
-    expect(ran.code).toBe(1);
-    expect(ran.stdout.match(/(?<=FAIL {2})\S+/g)).toEqual(['content-type:', 'answer-json:']);
-    expect(ran.stdout.match(/this is HTML, perhaps a proxy’s or a sign-in page/g)).toHaveLength(2);
-    expect(ran.stdout).toMatch(/\nNothing was debited\. The numbers begin with CB/);
-    const none = await perennial(['check-bridge', `${url}/none`, ...given], { BRIDGE_KEY: KEY_TEXT });
+    const check = (name: string, ...args: string[]) =>
+      perennial(['check-bridge', `${url}/${name}`, ...args], { BRIDGE_KEY: KEY_TEXT });
+    for (const name of ['page', 'text']) {
+      const ran = await check(name, ...given);
+      expect(ran.code).toBe(1);
+      expect(ran.stdout.match(/(?<=FAIL {2})\S+/g)).toEqual(['content-type:', 'answer-json:']);
+      expect(ran.stdout.match(/this is HTML, perhaps a proxy’s or a sign-in page/g)).toHaveLength(2);
+      expect(ran.stdout).toMatch(/\nNothing was debited\. The numbers begin with CB/);
+    }
+    // A bridge may be behind it: it is tried.
+    const down = await check('down');
+    expect(down.stdout).toMatch(/seen: \/debit-query was answered with HTTP 503; this is HTML/);
+    expect(down.stdout).toMatch(/FAIL {2}signature-missing: .*\n {8}seen: \/\S+ without a signature: HTTP 503/);
+    const none = await check('none', ...given);
     expect(none.code).toBe(1);
     expect(none.stdout.match(/FAIL {2}.*\n.*/g)).toEqual([
       expect.stringMatching(/^FAIL {2}status-200: .*\n {8}seen: there is no bridge at this path: each of the eight /),
@@ -119,19 +138,25 @@ describe('perennial check-bridge', () => {
   });
 
   it('shows nothing of the key that the bridge itself tells', async () => {
-    const key = Buffer.from('b3'.padEnd(64, '9a1f7c'), 'hex');
-    const forms = [key.toString('base64'), key.toString('hex'), key.toString('hex').toUpperCase()];
+    const key = Buffer.from('b3'.padEnd(64, 'fbff7c'), 'hex');
+    const forms = [
+      ...(['base64', 'base64url', 'hex'] as const).map((form) => key.toString(form)),
+      key.toString('hex').toUpperCase(),
+    ];
     const bridge = new BadBridge(key);
     await bridge.start();
     onTestFinished(() => bridge.stop());
-    const tell = async (form: string) => {
+    const tell = async (form: string, agreement = 'POOR') => {
       bridge.reason = `not under ${form}.`;
-      const given = ['check-bridge', bridge.url, '--agreement', 'POOR', '--json'];
+      const given = ['check-bridge', bridge.url, '--agreement', agreement, '--json'];
       const { stdout } = await perennial(given, { BRIDGE_KEY: key.toString('base64') });
       expect(stdout).toContain('not under …');
-      for (const one of forms) expect(stdout).not.toContain(one.slice(0, 16));
+      const parts = forms.flatMap((one) => [one.slice(0, 16), one.slice(-8)]);
+      for (const part of parts) expect(stdout).not.toContain(part);
     };
     await tell(forms.join(' '));
+    bridge.refundsNothing = true;
+    await tell(forms.join(' '), 'GOOD');
     bridge.sins.add('refuses every key');
     for (const form of forms.flatMap((one) => [one, one.slice(0, 16)])) await tell(form);
   });

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import http from 'node:http';
@@ -27,6 +28,7 @@ it('every rule holds of the example bridge', async () => {
   const bank = await startBank({ token: 'secret', waitMs: 300 });
   onTestFinished(() => bank.stop());
   const [port, noticePort] = [await freePort(), await freePort()];
+  const noticeUrl = `http://127.0.0.1:${noticePort}/gateway/v1/notices/BANK`;
   const keyFile = path.join(folder, 'key');
   const cardFile = path.join(folder, 'card.json');
   await writeFile(keyFile, KEY.toString('base64'));
@@ -37,7 +39,7 @@ it('every rule holds of the example bridge', async () => {
       env: {
         PATH: process.env['PATH'],
         ...{ BANK_URL: bank.url, BANK_TOKEN: 'secret', BRIDGE_KEY_FILE: keyFile, DATABASE_URL: database.url },
-        ...{ PORT: String(port), MONITORING_PORT: '0', NOTICE_URL: `http://127.0.0.1:${noticePort}/notices/BANK` },
+        ...{ PORT: String(port), MONITORING_PORT: '0', NOTICE_URL: noticeUrl },
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -69,4 +71,10 @@ it('every rule holds of the example bridge', async () => {
   );
   expect(checked.rules.filter(({ verdict }) => verdict !== 'holds')).toEqual([]);
   expect(checked).toMatchObject({ code: 0, left: [] });
+
+  const statusOfNoJson = async (url: string, headers: Record<string, string>) =>
+    (await fetch(url, { method: 'POST', headers, body: 'no JSON' })).status;
+  expect(await statusOfNoJson(`${bank.url}/payments`, { authorization: 'Bearer secret' })).toBe(400);
+  const signature = createHmac('sha256', 'secret').update('no JSON').digest('hex');
+  expect(await statusOfNoJson(`http://127.0.0.1:${port}/webhooks`, { 'bank-signature': signature })).toBe(400);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import {
   ALIPAY_PUBLIC_KEY,
   APP_ID,
@@ -6,8 +6,7 @@ import {
   type Behaviour,
   FakeAlipay,
 } from '../../../bridge-alipay/test/fake-alipay.js';
-import { runThroughCrashes, type Side, tomorrow } from '../support/bridge-crash-run.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { itAgreesThroughCrashes, type Side, tomorrow } from '../support/bridge-crash-run.js';
 import { soakSize } from '../support/soak.js';
 
 const ORDERS = soakSize('ALIPAY', 32, 320);
@@ -22,23 +21,14 @@ const FATES: readonly Behaviour[] = [
   { decline: 'ACQ.CYCLE_PAY_SINGLE_FEE_EXCEED' },
 ];
 
-let fresh: FreshDatabase;
 let fake: FakeAlipay;
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
   fake = await new FakeAlipay({ callersNow: tomorrow.now }).start();
 });
-afterAll(async () => {
-  await fake.stop();
-  await fresh.close();
-});
+afterAll(() => fake.stop());
 
-it(
-  `${ORDERS} orders paid by Alipay while bridge and service are killed at every named point: both sides agree to the cent`,
-  () => runThroughCrashes(alipay(), fresh),
-  300_000,
-);
+itAgreesThroughCrashes(alipay());
 
 /** Every second one is paid as it should be. */
 const fateOf = (n: number) => (n % 2 === 0 ? FATES[(n / 2) % FATES.length] : undefined);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import {
   type FakeEvent,
   type FakePayment,
@@ -7,8 +7,7 @@ import {
   startFakeStripe,
   type TestCard,
 } from '../../../bridge-stripe/test/fake-stripe.js';
-import { type Booked, runThroughCrashes, type Side } from '../support/bridge-crash-run.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { type Booked, itAgreesThroughCrashes, type Side } from '../support/bridge-crash-run.js';
 import { until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 
@@ -33,23 +32,14 @@ const FATES: readonly Fate[] = [
 ];
 const FAULTS: readonly Fault[] = ['lost-answer', 'lost-request', 'error-after', 'rate-limit'];
 
-let fresh: FreshDatabase;
 let fake: FakeStripe;
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
   fake = await startFakeStripe();
 });
-afterAll(async () => {
-  await fake.stop();
-  await fresh.close();
-});
+afterAll(() => fake.stop());
 
-it(
-  `${ORDERS} orders paid by Stripe while bridge and service are killed at every named point: both sides agree to the cent`,
-  () => runThroughCrashes(stripe(), fresh),
-  300_000,
-);
+itAgreesThroughCrashes(stripe());
 
 function stripe(): Side {
   const failing = new Set<string>();

@@ -258,7 +258,7 @@ describe('imports', () => {
       /Date\.now\(|new Date\(\)/,
       ['bridge-kit: clock.ts', 'console: clock.ts', 'sdk: clock.ts', 'service: platform/clock.ts'],
     ],
-    ['process.env', /process\.env/, ['bridge-kit: run-bridge.ts', 'sdk: cli/main.ts', 'service: platform/settings.ts']],
+    ['process.env', /process\.env/, ['bridge-kit: settings.ts', 'sdk: cli/main.ts', 'service: platform/settings.ts']],
     // What a child logger is bound to passes by the redaction.
     ['a child logger', /\blog\.child\(/, []],
     // Only what was made visible reaches a terminal: by the one way of printing, in lines that the two makers of lines made.

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CRASH_POINTS } from '@perennial/bridge-kit';
-import { expect } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
 import { runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../institution/support.js';
 import { operatorOn, PRODUCT } from '../operator/support.js';
 import { bridgedChannel } from './bridged-channel.js';
 import { type ChannelClient, type ChannelCredentials, channelClient, type Reply } from './channel-client.js';
-import type { FreshDatabase } from './database.js';
+import { type FreshDatabase, freshDatabase } from './database.js';
 import { sharedAgreement, sharedRequest } from './demo.js';
 import { freePort } from './free-port.js';
 import { type KeptAlive, keptAlive } from './kept-alive.js';
@@ -67,8 +67,16 @@ interface World {
   readonly node: KeptAlive;
 }
 
-/** Orders and refunds, while the bridge and the service are killed at every named point. Both ledgers must agree to the cent. */
-export async function runThroughCrashes(side: Side, fresh: FreshDatabase): Promise<void> {
+/** Orders and refunds, while the bridge and the service are killed at every named point. */
+export function itAgreesThroughCrashes(side: Side): void {
+  it(`${side.orders} orders paid over ${side.bridge} while it and the service are killed at every named point: both sides agree to the cent`, async () => {
+    const fresh = await freshDatabase();
+    onTestFinished(() => fresh.close());
+    await runThroughCrashes(side, fresh);
+  }, 300_000);
+}
+
+async function runThroughCrashes(side: Side, fresh: FreshDatabase): Promise<void> {
   const days = new Set([today()]);
   const world = await startWorld(side, fresh);
   const { bridge, node, operator } = world;

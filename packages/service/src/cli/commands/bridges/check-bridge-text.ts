@@ -44,7 +44,7 @@ function leftText({ left, debited, prefix }: Pick<Checked, 'left' | 'debited' | 
 
 function uselessText(useless: Checked['useless']): SafeText[] {
   if (useless.length === 0) return [];
-  return [safeLines(useless.map(({ option, why }) => `FAIL  ${option} was given and was of no use: ${why}`))];
+  return [joinLines(useless.map(({ option, why }) => safeText`FAIL  ${option} was given and was of no use: ${why}`))];
 }
 
 function sumUp(rules: readonly Verdict[]): string {
