@@ -23,6 +23,8 @@ export type Behaviour =
   | 'wait'
   /** 10003, and paid right after, with a notice. */
   | 'pay-later'
+  /** 10003, and paid right after somebody has asked about it, with a notice. */
+  | 'pay-when-asked'
   /** 20000: paid; or not, when it first comes. */
   | 'unknown-paid'
   | 'unknown-unpaid'
@@ -299,7 +301,7 @@ export class FakeAlipay {
       refunds: new Map(),
     };
     this.trades.set(outTradeNo, trade);
-    if (behaviour === 'wait' || behaviour === 'pay-later') {
+    if (behaviour === 'wait' || behaviour === 'pay-later' || behaviour === 'pay-when-asked') {
       if (behaviour === 'pay-later') setImmediate(() => this.#payAndTell(trade));
       return { code: '10003', msg: ' order success pay inprocess', out_trade_no: outTradeNo, trade_no: tradeNo };
     }
@@ -332,6 +334,8 @@ export class FakeAlipay {
   #tradeQuery({ out_trade_no: outTradeNo }: Content): Answer {
     const trade = this.trades.get(String(outTradeNo));
     if (!trade) return failed('ACQ.TRADE_NOT_EXIST');
+    if (trade.paidAt === undefined && this.#behaviours.get(trade.agreementNo) === 'pay-when-asked')
+      setImmediate(() => this.#payAndTell(trade));
     return done({
       out_trade_no: outTradeNo,
       trade_no: trade.tradeNo,
