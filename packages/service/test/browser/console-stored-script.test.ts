@@ -33,9 +33,9 @@ beforeAll(async () => {
   [on, browser] = await Promise.all([operatorStage(settings), launch()]);
   at = consoleBrowser(browser, on.service);
   shop = await provideShop();
+  const receiver = await registerReceiver(on.service, shop, { answer: { status: 500, body: SCRIPT } });
   orderNo = await placeOrder();
   const sender = createSendingNode(on.service);
-  const receiver = await registerReceiver(on.service, shop, { answer: { status: 500, body: SCRIPT } });
   await sender.turn();
   await sender.stop();
   await receiver.close();

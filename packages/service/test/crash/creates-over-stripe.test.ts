@@ -11,7 +11,7 @@ import { type Booked, itAgreesThroughCrashes, type Side } from '../support/bridg
 import { until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 
-const ORDERS = soakSize('STRIPE', 32, 320);
+const ORDERS = soakSize('STRIPE', 24, 320);
 
 interface Fate {
   readonly card: TestCard;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
@@ -11,6 +12,9 @@ let channel: ChannelClient;
 beforeAll(async () => {
   on = await stage();
   channel = await anotherChannel(on.service);
+  for (const { credentials } of [channel, on.channel]) {
+    await setCallback(on.service.operator, { appId: credentials.appId, url: 'https://shop.example/events' });
+  }
 });
 afterAll(() => on.close());
 

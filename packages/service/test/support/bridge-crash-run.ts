@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CRASH_POINTS } from '@perennial/bridge-kit';
+import { CRASH_POINTS, type CrashPoint } from '@perennial/bridge-kit';
 import { expect, it, onTestFinished } from 'vitest';
 import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
 import { runReconciliation } from '../../src/operator/books/reconciliation.js';
@@ -25,9 +25,13 @@ const CONNECTIONS = 8;
 const REFUNDS = 12;
 const DAY_MS = 24 * 3_600_000;
 const SERVICE_POINTS = ['before-call', 'after-call', 'after-commit'] as const;
-/** Where the bridge is killed, once each: a notice is of a debit alone. */
-const DEBIT_KILLS = CRASH_POINTS.map((point) => (point === 'notice-sent' ? `notice ${point}` : `debit ${point}`));
+/** A notice is of a debit alone. */
+const debitKill = (point: CrashPoint) => (point === 'notice-sent' ? `notice ${point}` : `debit ${point}`);
 const REFUND_KILLS = ['refund institution-called'];
+type ServicePoint = (typeof SERVICE_POINTS)[number];
+const EVERYWHERE: Required<Side>['kills'] = { bridge: CRASH_POINTS, service: SERVICE_POINTS };
+const debitKills = ({ kills = EVERYWHERE }: Side) => kills.bridge.map(debitKill);
+const servicePoints = ({ kills = EVERYWHERE }: Side) => kills.service;
 const DYING = fileURLToPath(new URL('../../../bridge-kit/test/support/dying/preload.mjs', import.meta.url));
 
 /** The day after, when every institution has a statement of today. */
@@ -39,6 +43,8 @@ export interface Side {
   /** The bridge's package. */
   readonly bridge: string;
   readonly orders: number;
+  /** Where bridge and service are killed amid debits, once each: at every named point, unless these are fewer. */
+  readonly kills?: { readonly bridge: readonly CrashPoint[]; readonly service: readonly ServicePoint[] };
   /** What the bridge's main file is told beside what every bridge is. */
   settings(write: (name: string, text: string) => Promise<string>, webhookUrl: string): Promise<Record<string, string>>;
   /** The number of the agreement of an order that is about to be made. */
@@ -84,11 +90,11 @@ async function runThroughCrashes(side: Side, fresh: FreshDatabase): Promise<void
 
   await Promise.race([createOrders(world), failed]);
   await settled(world, 'debit_attempts');
-  await killedAt(world, DEBIT_KILLS);
-  expect(node.kills()).toBeGreaterThanOrEqual(SERVICE_POINTS.length);
+  await killedAt(world, debitKills(side));
+  expect(node.kills()).toBeGreaterThanOrEqual(servicePoints(side).length);
   await refundSome(world);
   await settled(world, 'refunds');
-  await killedAt(world, [...DEBIT_KILLS, ...REFUND_KILLS]);
+  await killedAt(world, [...debitKills(side), ...REFUND_KILLS]);
   await side.sayAgain?.();
   await noticesTaken(world);
 
@@ -131,11 +137,12 @@ const clientOf = (port: number, channel: ChannelCredentials) => channelClient(`h
 
 /** The bridge as an operator starts it, but for its end at the named points. */
 async function startBridge(
-  { bridge, paymentChannelCode, settings }: Side,
+  side: Side,
   env: { readonly DATABASE_URL: string; readonly PORT: string },
   key: string,
   servicePort: number,
 ): Promise<KeptAlive> {
+  const { bridge, paymentChannelCode, settings } = side;
   const folder = await temporaryFolder();
   const write = async (name: string, text: string): Promise<string> => {
     const file = path.join(folder, name);
@@ -146,7 +153,7 @@ async function startBridge(
     {
       ...env,
       NODE_OPTIONS: `--import=${DYING}`,
-      KILLS: [...DEBIT_KILLS, ...REFUND_KILLS].join(),
+      KILLS: [...debitKills(side), ...REFUND_KILLS].join(),
       BRIDGE_KEY_FILE: await write('bridge.key', key),
       MONITORING_PORT: '0',
       NOTICE_URL: `http://127.0.0.1:${servicePort}/gateway/v1/notices/${paymentChannelCode}`,
@@ -161,7 +168,7 @@ async function createOrders({ side, client }: World): Promise<void> {
   const queue = Array.from({ length: side.orders }, (_, n) => n);
   const create = (n: number): Promise<Reply> => {
     const user = `user-${n}`;
-    const point = n % 8 === 5 ? SERVICE_POINTS[Math.floor(n / 8)] : undefined;
+    const point = n % 8 === 5 ? servicePoints(side)[Math.floor(n / 8)] : undefined;
     const { paymentChannelCode } = side;
     const sharedAgreementNo = side.agree(n);
     const body = {
