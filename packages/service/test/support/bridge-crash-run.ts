@@ -73,9 +73,9 @@ interface World {
   readonly node: KeptAlive;
 }
 
-/** Orders and refunds, while the bridge and the service are killed at every named point. */
+/** Orders and refunds, while the bridge and the service are killed at named points. */
 export function itAgreesThroughCrashes(side: Side): void {
-  it(`${side.orders} orders paid over ${side.bridge} while it and the service are killed at every named point: both sides agree to the cent`, async () => {
+  it(`${side.orders} orders paid over ${side.bridge} while it and the service are killed at named points: both sides agree to the cent`, async () => {
     const fresh = await freshDatabase();
     onTestFinished(() => fresh.close());
     await runThroughCrashes(side, fresh);

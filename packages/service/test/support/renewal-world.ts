@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import net from 'node:net';
 import type { Channel } from '../../src/catalog/channels/channel.js';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type { Operator } from '../../src/operator/operator.js';
@@ -13,6 +12,7 @@ import { insertAgreement, takeAgreementId } from '../../src/subscriptions/store/
 import { formatAgreementNo, sealCard, sealInstitutionNo } from '../../src/subscriptions/store/agreements/card.js';
 import { spawnInstitution, temporaryFolder } from '../institution/support.js';
 import type { FreshDatabase } from './database.js';
+import { freePort } from './free-port.js';
 import { type KeptAlive, keptAlive } from './kept-alive.js';
 
 /** An installation with a channel, products by the day, and nodes that are processes of their own. */
@@ -119,12 +119,4 @@ async function bridgeOf(operator: Operator, channel: Channel, noticePort: number
       return agreementId;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
