@@ -1,5 +1,6 @@
 // npm run prove -- languages: the clients in other languages, and the collections by Newman and Bruno themselves, which are fetched
-// from npm into a temporary folder. `npm test` has the clients too, and the collection's scripts in a stand-in of Postman.
+// from npm into a temporary folder. `npm test` has the clients too, each with fewer runs, and the collection's scripts in a stand-in
+// of Postman.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { runTests } from '../../../scripts/vitest.mjs';
 const TOOLS = ['newman@6.2.2', '@usebruno/cli@4.1.0'];
 const collection = path.join(root, 'examples', 'collection');
 
-const tests = runTests(['--project', 'service', 'test/kit/languages', 'test/kit/collection']);
+const tests = runTests(['--project', 'service', 'test/kit/languages', 'test/kit/collection'], { LONG_RUNS: 'on' });
 const folder = mkdtempSync(path.join(os.tmpdir(), 'perennial-collections-'));
 let failures = tests === 0 ? 0 : 1;
 try {

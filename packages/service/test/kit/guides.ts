@@ -53,8 +53,10 @@ export async function openShop(folder: string, language: Language, channel: obje
   const [, order = '', runOrder = ''] = await blocksOf('start', language);
   const ways = (await blocksOf('three-ways', language)).map((part) => part.replaceAll('own-100', `${language}-100`));
   const whole = WHOLE[language](ways);
+  // The first page's command compiles all that is in the folder: the same once more makes nothing new.
+  const [compile = ''] = /javac [^&]*&& /.exec(runOrder) ?? [];
   const [receiver = '', runReceiver = ''] = (await blocksOf('webhooks', language)).map((one) =>
-    one.replaceAll('3000', String(port)),
+    one.replaceAll('3000', String(port)).replace(compile, ''),
   );
   await put(nameOf(order), order);
   await put(whole.name, whole.text);

@@ -9,6 +9,7 @@ import type { ChannelClient } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
 import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
+import { isLongRun } from '../support/soak.js';
 import { type BadLine, badLine, type Fault, type Seen } from './bad-line.js';
 import { type Client, clients, type Outcome } from './clients.js';
 import { LANGUAGES, openShop } from './guides.js';
@@ -55,19 +56,9 @@ describe.each(NAMES)('examples/%s', (name) => {
   };
 
   it('knows every vector, and none that is not one', async () => {
-    expect(await client().vectors()).toEqual({
-      code: 0,
-      stdout: [
-        'request-signature    10 cases',
-        'webhook-signature    6 cases',
-        'encrypted-fields     35 cases',
-        'encrypted-fields-v2  30 cases',
-        'redeem-link          6 cases\n',
-      ].join('\n'),
-      stderr: '',
-    });
-    const { code, stderr } = await client().vectors(await wrongVectors());
-    const wrong = 'wrong: a token request; plain text must be refused; a host with a port\n';
+    const { code, stdout, stderr } = await client().vectors(await wrongVectors());
+    expect(stdout).toBe(casesOf(11, 6, 36, 30, 7));
+    const wrong = 'wrong: another signature; a good value must be refused; another link\n';
     expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^vectors(\\.sh)?: ${wrong}$`))]);
   });
 
@@ -107,25 +98,34 @@ describe.each(NAMES)('examples/%s', (name) => {
   });
 
   it('says why it was refused, and what is probably wrong', async () => {
-    const appSecret = randomBytes(32).toString('base64');
-    const refused = await client().sell(await channelFile(`${name}-refused.json`, { appSecret }));
-    expect([refused.code, refused.stderr]).toEqual([
-      1,
-      expect.stringMatching(/^sell(\.sh)?: auth\/token was refused: 401002 .*\(request [\w-]{32,36}\)/),
-    ]);
     const line = await badLine(service.baseUrl, { 'auth/token': diagnosed });
     const explained = await client().sell(await channelFile(`${name}-explained.json`, { baseUrl: line.url }));
     line.close();
     const requestId = line.seen[0]?.headers['x-svc-request-id'];
-    expect(explained.stderr).toContain(
-      `refused: 401002 signature does not match (request ${requestId}); Decode it first; Then hash the body\n`,
-    );
-    const missing = await client().sell(path.join(folder, 'nowhere.json'));
-    expect([missing.code, missing.stderr]).toEqual([
+    const said = `auth/token was refused: 401002 signature does not match (request ${requestId})`;
+    expect(explained.stderr).toMatch(/^sell(\.sh)?: /);
+    expect([explained.code, explained.stderr.replace(/^\S+ /, '')]).toEqual([
       1,
-      expect.stringMatching(/^sell(\.sh)?: .*nowhere\.json cannot be read: it is written by npm start.*\n$/),
+      `${said}; Decode it first; Then hash the body\n`,
     ]);
   });
+
+  // Three more runs of each client, for what the tests above have in part.
+  if (isLongRun)
+    it('has nothing against the vectors themselves, and says what was refused by the service, and what it cannot read', async () => {
+      expect(await client().vectors()).toEqual({ code: 0, stdout: casesOf(10, 6, 35, 30, 6), stderr: '' });
+      const appSecret = randomBytes(32).toString('base64');
+      const refused = await client().sell(await channelFile(`${name}-refused.json`, { appSecret }));
+      expect([refused.code, refused.stderr]).toEqual([
+        1,
+        expect.stringMatching(/^sell(\.sh)?: auth\/token was refused: 401002 .*\(request [\w-]{32,36}\)/),
+      ]);
+      const missing = await client().sell(path.join(folder, 'nowhere.json'));
+      expect([missing.code, missing.stderr]).toEqual([
+        1,
+        expect.stringMatching(/^sell(\.sh)?: .*nowhere\.json cannot be read: it is written by npm start.*\n$/),
+      ]);
+    });
 
   it('takes an event once, and refuses what the service has not just signed', async () => {
     const file = await channelFile(`${name}-receiver.json`, {});
@@ -142,7 +142,7 @@ describe.each(NAMES)('examples/%s', (name) => {
         { tamper: (body: string) => body.replace('SUCCESS', 'REFUND_FULL') },
         { tamper: (body: string) => JSON.stringify(JSON.parse(body)) },
         { sentAgo: 301_000 },
-        { sentAgo: -301_000 },
+        { sentAgo: -330_000 },
         { secret: randomBytes(32) },
         { headers: { 'X-SVC-Event-Id': '4712' } },
         { headers: { 'X-SVC-Signature': '' } },
@@ -205,7 +205,7 @@ describe.each(LANGUAGES)('the guides in %s', (language) => {
         { eventId: '4712', tamper: (body: string) => body.replace('SUCCESS', 'REFUND_FULL') },
         { eventId: '4712', tamper: (body: string) => JSON.stringify(JSON.parse(body)) },
         { eventId: '4712', sentAgo: 301_000 },
-        { eventId: '4712', sentAgo: -301_000 },
+        { eventId: '4712', sentAgo: -330_000 },
         { eventId: '4712', secret: randomBytes(32) },
         { eventId: '4712', headers: { 'X-SVC-Signature': '' } },
       ])
@@ -273,23 +273,29 @@ async function channelFile(name: string, more: Record<string, string>): Promise<
   return file;
 }
 
-/** A few of the vectors, where one signature and one link are others, and a value that must be refused is a good one. */
+const VECTOR_FILES = [
+  'request-signature',
+  'webhook-signature',
+  'encrypted-fields',
+  'encrypted-fields-v2',
+  'redeem-link',
+] as const;
+
+/** What is printed of so many cases in each of the files. */
+const casesOf = (...counts: readonly number[]): string =>
+  VECTOR_FILES.map((name, at) => `${name.padEnd(20)} ${counts[at]} cases\n`).join('');
+
+/** The vectors, and three more behind them: a signature and a link that are another's, and a value to refuse that is a good one. */
 async function wrongVectors(): Promise<string> {
   const copy = path.join(folder, 'wrong-vectors');
   await mkdir(copy, { recursive: true });
-  for (const name of [
-    'request-signature',
-    'webhook-signature',
-    'encrypted-fields',
-    'encrypted-fields-v2',
-    'redeem-link',
-  ]) {
-    const { cases, good, bad, ...secrets } = JSON.parse(await readFile(path.join(VECTORS, `${name}.json`), 'utf8'));
-    const few = { ...secrets, cases: cases?.slice(0, 2), good: good?.slice(0, 2), bad: bad?.slice(0, 2) };
-    if (name === 'request-signature') few.cases[0].signature = few.cases[1].signature;
-    if (name === 'encrypted-fields') few.bad[1].value = few.good[0].value;
-    if (name === 'redeem-link') few.cases[1].url = few.cases[0].url;
-    await writeFile(path.join(copy, `${name}.json`), JSON.stringify(few, undefined, 2));
+  for (const name of VECTOR_FILES) {
+    const of = JSON.parse(await readFile(path.join(VECTORS, `${name}.json`), 'utf8'));
+    if (name === 'request-signature')
+      of.cases.push({ ...of.cases[0], name: 'another signature', signature: of.cases[1].signature });
+    if (name === 'encrypted-fields') of.bad.push({ ...of.bad[1], name: 'a good value', value: of.good[0].value });
+    if (name === 'redeem-link') of.cases.push({ ...of.cases[1], name: 'another link', url: of.cases[0].url });
+    await writeFile(path.join(copy, `${name}.json`), JSON.stringify(of, undefined, 2));
   }
   return copy;
 }
