@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { authorizeProduct } from '../../src/operator/provisioning/products.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
@@ -18,17 +18,27 @@ interface World extends Stage {
   readonly log: CapturedLog;
   /** Of the user who has the orders. */
   readonly user: string;
-  /** Links that were made so far: one for each order whose text was begun. */
+  /** Links that were made since the test has the world: one for each order whose text was begun. */
   links(): number;
   failAtLink(number: number): void;
 }
 
-const worlds: World[] = [];
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.close();
+/** One for all tests with the same limits, by these: each of them leaves it with nobody in it. */
+const worlds = new Map<string, World>();
+afterAll(async () => {
+  for (const world of worlds.values()) await world.close();
 });
 
 async function world(httpLimits: ServiceDeps['httpLimits'] = {}): Promise<World> {
+  const key = JSON.stringify(httpLimits);
+  const found = worlds.get(key) ?? (await newWorld(httpLimits));
+  worlds.set(key, found);
+  found.institution.reset();
+  found.failAtLink(Number.POSITIVE_INFINITY);
+  return found;
+}
+
+async function newWorld(httpLimits: ServiceDeps['httpLimits']): Promise<World> {
   const log = capturedLog();
   let links = 0;
   let failAt = Number.POSITIVE_INFINITY;
@@ -45,18 +55,16 @@ async function world(httpLimits: ServiceDeps['httpLimits'] = {}): Promise<World>
     collectRequest(on.channel, { channelUserId: user, productCode: 'DAYS_9999' }),
   );
   await copyOrder(on.service.fresh.database, made.data.orderNo, ORDERS - 1);
-  links = 0;
-  const one: World = {
+  return {
     ...on,
     log,
     user,
     links: () => links,
     failAtLink(number) {
-      failAt = links + number;
+      links = 0;
+      failAt = number;
     },
   };
-  worlds.push(one);
-  return one;
 }
 
 const list = (on: World, requestId: string, version?: 'HTTP/1.0') =>
@@ -173,17 +181,18 @@ describe('500001 in the middle of an answer', () => {
     '%s: the connection is reset, and the log has the request id',
     async (version) => {
       const on = await world();
+      const requestId = `fault-${version}`.replace('/', '-');
       on.failAtLink(12);
       const caller = await slowCall(
         on.service.baseUrl,
         on.channel,
         'orders/list',
         { channelUserId: on.user },
-        { requestId: 'fault-1', version },
+        { requestId, version },
       );
       await expect(caller.readAll()).rejects.toThrow(/ECONNRESET/);
-      expect(await lineOf(on, 'fault-1')).toMatchObject({ status: 200, code: '500001', cut: 'fault' });
-      const fault = on.log.lines().find((line) => line.level === 'error' && line.requestId === 'fault-1');
+      expect(await lineOf(on, requestId)).toMatchObject({ status: 200, code: '500001', cut: 'fault' });
+      const fault = on.log.lines().find((line) => line.level === 'error' && line.requestId === requestId);
       expect(fault).toMatchObject({ msg: 'fault in the middle of an answer', path: '/openapi/v1/orders/list' });
       expect(await open(on)).toBe(0);
     },
@@ -324,21 +333,21 @@ describe('the places for long answers', () => {
 
 describe('a node that stops', () => {
   it('lets a long answer that is read go out whole, and ends its connection', async () => {
-    const on = await world({ drainTime: 60_000 });
+    const on = await newWorld({ drainTime: 60_000 });
     const caller = await list(on, 'stop-1');
     await caller.readSome();
     const ended = new Promise((resolve) => caller.socket.once('close', resolve));
-    const stopped = worlds.pop()?.close();
+    const stopped = on.close();
     expect((await caller.readAll()).match(/"paymentRecords":/g)).toHaveLength(ORDERS);
     await stopped;
     await ended;
   });
 
   it('cuts off one that is not read, after a while', async () => {
-    const on = await world({ drainTime: 100 });
+    const on = await newWorld({ drainTime: 100 });
     const caller = await list(on, 'stop-2');
     await caller.readSome();
-    await worlds.pop()?.close();
+    await on.close();
     expect(await lineOf(on, 'stop-2')).toMatchObject({ cut: 'stopping' });
     caller.hangUp();
   });
