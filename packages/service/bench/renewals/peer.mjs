@@ -27,6 +27,9 @@ const QUEUE = 'renew';
 const SILENT = new Logger(() => () => undefined);
 
 let renewal;
+/** Adding twenty thousand jobs takes longer than a statement of the service may. */
+const ADDING_LIMIT_MS = 120_000;
+
 let database;
 let peer;
 
@@ -91,11 +94,13 @@ const PEERS = {
   'graphile-worker': (connectionString) => ({
     async prepare() {
       await runMigrations({ connectionString, logger: SILENT });
-      await database.query(
-        `select graphile_worker.add_job($1, json_build_object('orderNo', order_no)) from orders
-         where next_due_at <= now() order by next_due_at, order_no`,
-        [QUEUE],
-      );
+      const addAll = (tx) =>
+        tx.query(
+          `select graphile_worker.add_job($1, json_build_object('orderNo', order_no)) from orders
+           where next_due_at <= now() order by next_due_at, order_no`,
+          [QUEUE],
+        );
+      await database.transaction(addAll, { statementMs: ADDING_LIMIT_MS });
       await database.query('vacuum analyze graphile_worker._private_jobs');
     },
     async run(count) {
