@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listOpenPaymentChannels } from '../../src/catalog/payment-channels/pace-sql.js';
-import { type Stage, stage } from '../orders/support.js';
+import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
+import { gate } from '../agreements/support.js';
+import { paid, type Stage, stage } from '../orders/support.js';
+import { until } from '../support/processes.js';
 import { copies, created, type EngineNode, engineNode } from './support.js';
 
 /** Debits per second and hours of the day, for all nodes together, by the database's clock. */
@@ -17,6 +20,29 @@ afterAll(async () => {
 });
 
 const sql = <Row>(text: string, values: readonly unknown[] = []) => on.service.fresh.database.query<Row>(text, values);
+
+it('an institution that takes its time: nothing is started ahead of its place, where it could become too late to be sent', async () => {
+  await copies(on.service.fresh.database, await created(on), 200);
+  on.institution.reset();
+  let moment = Date.now();
+  const [first, second] = [gate(), gate()];
+  const slow = engineNode(on, { clock: { now: () => moment }, debitDeadlineMs: 60_000 });
+  on.institution.onDebit = async (request) => {
+    await (on.institution.debits.length > 64 ? second : first).stand();
+    return paid(request);
+  };
+  const done = renewDueOrders(slow.deps, { code: 'MOCKPAY', debitsPerSecond: null });
+  const there = (count: number) => until('debits there', async () => on.institution.debits.length === count);
+  await there(64);
+  moment += 1_500;
+  first.open();
+  await there(128);
+  const open = () => sql(`select from debit_attempts where status = 'STARTED'`);
+  await until('only those that are there', async () => (await open()).length === 64);
+  second.open();
+  await done;
+  await slow.close();
+});
 
 describe('debits per second', () => {
   const PER_SECOND = 20;

@@ -59,7 +59,7 @@ const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS -
 export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<number> {
   const { gateways, clock } = deps;
   const channelOf = createRunCache((channelId: number) => deps.channels.getById(channelId));
-  const underWay = createUnderWay();
+  const underWay = createUnderWay(clock);
   const debitDeps: DebitDeps = { ...deps, channelOf, underWay };
   let started = 0;
   for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !deps.stopping?.(); ) {
@@ -88,7 +88,7 @@ interface UnderWay {
   untilNone(): Promise<void>;
 }
 
-function createUnderWay(): UnderWay {
+function createUnderWay(clock: Clock): UnderWay {
   let atInstitution = 0;
   let unsettled = 0;
   let answersSoon = false;
@@ -115,11 +115,11 @@ function createUnderWay(): UnderWay {
     async call(make) {
       if (atInstitution < MAX_IN_FLIGHT) atInstitution += 1;
       else await new Promise<void>((resolve) => ahead.push(resolve));
-      const began = performance.now();
+      const began = clock.now();
       try {
         return await make();
       } finally {
-        answersSoon = performance.now() - began < SOON_MS;
+        answersSoon = clock.now() - began < SOON_MS;
         const next = ahead.shift();
         if (next) next();
         else atInstitution -= 1;
