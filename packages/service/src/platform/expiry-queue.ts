@@ -1,16 +1,20 @@
+import { LinkedList, type Place } from './linked-list.js';
+
 /** Items that all expire after the same time, unless they are deleted before. */
 export interface ExpiryQueue<Item> {
   /** Its time begins now. */
-  add(item: Item): void;
-  delete(item: Item): void;
+  add(item: Item): Expiring<Item>;
+  delete(expiring: Expiring<Item>): void;
 }
+
+export type Expiring<Item> = Place<{ readonly item: Item; readonly at: number }>;
 
 /**
  * One timer for all items, since nearly every item is deleted long before its time. Items expire in the order in which they
  * were added, so the first one says when to look again. The timer keeps no process alive.
  */
 export function createExpiryQueue<Item>(lifetimeMs: number, onExpired: (item: Item) => void): ExpiryQueue<Item> {
-  const expiresAt = new Map<Item, number>();
+  const waiting = new LinkedList<{ readonly item: Item; readonly at: number }>();
   let isTimerSet = false;
 
   function setTimer(waitMs: number): void {
@@ -20,23 +24,29 @@ export function createExpiryQueue<Item>(lifetimeMs: number, onExpired: (item: It
 
   /** `isTimerSet` stays true until the end, so that an item that is added meanwhile starts no second timer. */
   function expireItems(): void {
-    for (const [item, at] of expiresAt) {
-      const remainingMs = at - performance.now();
+    for (let next = waiting.first; next; next = waiting.first) {
+      const remainingMs = next.at - performance.now();
       if (remainingMs > 0) {
         setTimer(Math.ceil(remainingMs));
         return;
       }
-      expiresAt.delete(item);
-      onExpired(item);
+      waiting.removeFirst();
+      try {
+        onExpired(next.item);
+      } catch (error) {
+        setTimer(0);
+        throw error;
+      }
     }
     isTimerSet = false;
   }
 
   return {
     add(item) {
-      expiresAt.set(item, performance.now() + lifetimeMs);
+      const expiring = waiting.append({ item, at: performance.now() + lifetimeMs });
       if (!isTimerSet) setTimer(lifetimeMs);
+      return expiring;
     },
-    delete: (item) => void expiresAt.delete(item),
+    delete: (expiring) => waiting.remove(expiring),
   };
 }

@@ -192,6 +192,41 @@ describe('the deadline', () => {
     expect(outcomes).toEqual([unknown, unknown, unknown]);
   });
 
+  it('ends a call that waits for a free connection for good: it is not sent later', async () => {
+    const seen: unknown[] = [];
+    const held = new EventEmitter();
+    const url = await bridge((request, response) => {
+      seen.push(request.url);
+      const answer = () => signed(request, response, SUCCESS);
+      if (seen.length > 1) answer();
+      else held.once('go on', answer);
+    });
+    const gateway = gatewayTo(url, { deadlineMs: { debit: 50, other: 60_000 }, connections: 1 });
+    const first = gateway.queryDebit(debitOf('1'));
+    expect(await gateway.debit(debitOf('1'))).toEqual(unknown);
+    held.emit('go on');
+    await first;
+    expect(await gateway.queryDebit(debitOf('1'))).toMatchObject({ kind: 'success' });
+    expect(seen).toEqual(['/debit-query', '/debit-query']);
+  });
+
+  it('of a call that is over is nobody’s: the next one on its connection has its own', async () => {
+    const held = new EventEmitter();
+    const url = await bridge((request, response, body) => {
+      const { attemptNo } = JSON.parse(body.toString());
+      const answer = () => signed(request, response, { ...SUCCESS, attemptNo });
+      if (request.url === '/debit-query') held.once('go on', answer);
+      else if (attemptNo === '1') answer();
+    });
+    const gateway = gatewayTo(url, { deadlineMs: { debit: 50, other: 60_000 }, connections: 2 });
+    expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
+    const next = gateway.queryDebit(debitOf('1'));
+    // Its time is over after that of the first.
+    expect(await gateway.debit(debitOf('2'))).toEqual(unknown);
+    held.emit('go on');
+    expect(await next).toMatchObject({ kind: 'success' });
+  });
+
   it('of a debit is its own', async () => {
     const gateway = gatewayTo(
       await bridge((request, response) => {

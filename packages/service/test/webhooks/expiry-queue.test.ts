@@ -10,11 +10,24 @@ it('each item expires after its time, in the order in which they were added, unl
   const since = performance.now();
   queue.add('first');
   vi.advanceTimersByTime(400);
-  queue.add('deleted');
+  const deleted = queue.add('deleted');
   queue.add('second');
-  queue.delete('deleted');
+  queue.delete(deleted);
   vi.advanceTimersByTime(10_000);
   expect(expired).toEqual([`first at ${since + 1_000}`, `second at ${since + 1_400}`]);
+});
+
+it('an item that fails does not keep the others from expiring', () => {
+  const expired: string[] = [];
+  const queue = createExpiryQueue<string>(1_000, (item) => {
+    expired.push(item);
+    if (item === 'bad') throw new Error('it failed');
+  });
+  for (const item of ['bad', 'good']) queue.add(item);
+  expect(() => vi.advanceTimersByTime(1_000)).toThrow('it failed');
+  queue.add('later');
+  vi.advanceTimersByTime(1_001);
+  expect(expired).toEqual(['bad', 'good', 'later']);
 });
 
 it('an item that is added when another expires starts no second timer, and delays no other item', () => {

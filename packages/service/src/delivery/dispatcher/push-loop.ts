@@ -12,7 +12,7 @@ import type { HeldShards } from './held-shards.js';
 import type { Lane } from './lane.js';
 import type { LaneLoader } from './lane-loader.js';
 import type { OutcomeWriter } from './outcome-writer.js';
-import { PushSlots } from './push-slots.js';
+import { type PushSlot, PushSlots } from './push-slots.js';
 import { leadsTo, type Shard } from './shard.js';
 
 export interface PushLoopDeps {
@@ -25,6 +25,14 @@ export interface PushLoopDeps {
   readonly log: Logger;
   readonly counts?: BusinessCounts | undefined;
   readonly dueBy?: Clock | undefined;
+}
+
+/** A push that has begun. */
+interface Push {
+  readonly shard: Shard;
+  readonly lane: Lane;
+  readonly message: Message;
+  readonly slot: PushSlot;
 }
 
 const COUNTED: Readonly<Record<DeliveryOutcome, CountedPush>> = {
@@ -116,25 +124,26 @@ export class PushLoop {
 
   private beginPush(shard: Shard, lane: Lane, message: Message): void {
     const { receivers } = this.deps;
-    this.slots.take();
+    const push: Push = { shard, lane, message, slot: this.slots.take() };
     shard.unfinishedPushes += 1;
     const receiver = receivers.getCached(lane.channelId);
-    if (receiver) this.send(shard, lane, message, receiver);
+    if (receiver) this.send(push, receiver);
     else {
       receivers.get(lane.channelId).then(
-        (found) => this.send(shard, lane, message, found),
-        (err: unknown) => this.cancelPush(shard, lane, message, err),
+        (found) => this.send(push, found),
+        (err: unknown) => this.cancelPush(push, err),
       );
     }
   }
 
-  private send(shard: Shard, lane: Lane, message: Message, receiver: Receiver): void {
+  private send(push: Push, receiver: Receiver): void {
+    const { shard, lane, message, slot } = push;
     const { shards, pushClient, clock } = this.deps;
     const beganAt = performance.now();
     const mayStillSend = shards.maySend() && shards.isHeld(shard);
     // It waited too long, or the channel has changed since it was loaded: it must not be sent as it is.
     if (!mayStillSend || receiver.version !== message.version || !leadsTo(receiver, lane)) {
-      queueMicrotask(() => this.cancelPush(shard, lane, message));
+      queueMicrotask(() => this.cancelPush(push));
       return;
     }
     let sent: Promise<PushResult>;
@@ -144,37 +153,39 @@ export class PushLoop {
         ? pushWithTrace(this.tracing, pushClient, message, lane.url, sign)
         : pushClient.push(lane.url, sign);
     } catch (err) {
-      queueMicrotask(() => this.cancelPush(shard, lane, message, err));
+      queueMicrotask(() => this.cancelPush(push, err));
       return;
     }
-    this.slots.watch(message);
-    void sent.then((result) => this.finishPush(shard, lane, message, result, beganAt));
+    this.slots.watch(slot);
+    void sent.then((result) => this.finishPush(push, result, beganAt));
   }
 
-  private finishPush(shard: Shard, lane: Lane, message: Message, result: PushResult, beganAt: number): void {
+  private finishPush(push: Push, result: PushResult, beganAt: number): void {
+    const { shard, message } = push;
     const { counts, outcomes, dueBy } = this.deps;
     const { outcome, httpStatus, answer } = result;
     const endedAt = performance.now();
     const latencyMs = Math.round(endedAt - beganAt);
     counts?.countPush(COUNTED[outcome]);
-    this.release(shard, lane, message);
+    this.release(push);
     outcomes.add({ shard, due: message.due, outcome, httpStatus, answer, latencyMs, endedAt, at: dueBy?.now() });
     this.run();
   }
 
   /** It was not sent: its lane reads it again. */
-  private cancelPush(shard: Shard, lane: Lane, message: Message, err?: unknown): void {
+  private cancelPush(push: Push, err?: unknown): void {
+    const { shard, lane, message } = push;
     if (err) {
       const { eventId } = message;
       this.deps.log.warn({ err, eventId, cause: 'beginning pushes' }, 'a push could not be begun and will be');
     }
-    this.release(shard, lane, message);
+    this.release(push);
     shard.rereadLane(lane, [message.due]);
     this.run();
   }
 
-  private release(shard: Shard, lane: Lane, message: Message): void {
-    this.slots.release(message);
+  private release({ shard, lane, message, slot }: Push): void {
+    this.slots.release(slot);
     shard.unfinishedPushes -= 1;
     lane.pushFinished(message);
     this.addLane(lane);

@@ -1,5 +1,4 @@
-import { createExpiryQueue } from '../../platform/expiry-queue.js';
-import type { Message } from '../receivers/message.js';
+import { createExpiryQueue, type Expiring } from '../../platform/expiry-queue.js';
 
 /** Pushes under way from this node, over all addresses; those that have taken longer than SLOW_MS are not counted. */
 const MAX_UNDER_WAY = 256;
@@ -7,40 +6,48 @@ const SLOW_MS = 1_000;
 /** All pushes under way, the slow ones too: each has a connection. */
 const MAX_CONNECTIONS = 2_048;
 
+/** The place of one push. */
+export interface PushSlot {
+  isSlow: boolean;
+  expiring: Expiring<PushSlot> | undefined;
+}
+
 /** How many pushes this node has under way. Slow receivers do not take the places of quick ones. */
 export class PushSlots {
   private taken = 0;
-  private readonly slow = new Set<Message>();
+  private slow = 0;
   private readonly quick;
 
   /** `onFreed` is called when a slow push stops being counted. */
   constructor(onFreed: () => void) {
-    this.quick = createExpiryQueue<Message>(SLOW_MS, (message) => {
-      this.slow.add(message);
+    this.quick = createExpiryQueue<PushSlot>(SLOW_MS, (slot) => {
+      slot.isSlow = true;
+      this.slow += 1;
       onFreed();
     });
   }
 
   isFree(): boolean {
-    return this.taken - this.slow.size < MAX_UNDER_WAY && this.taken < MAX_CONNECTIONS;
+    return this.taken - this.slow < MAX_UNDER_WAY && this.taken < MAX_CONNECTIONS;
   }
 
   areAllFree(): boolean {
     return this.taken === 0;
   }
 
-  take(): void {
+  take(): PushSlot {
     this.taken += 1;
+    return { isSlow: false, expiring: undefined };
   }
 
   /** The push was sent: from now on it may become slow. */
-  watch(message: Message): void {
-    this.quick.add(message);
+  watch(slot: PushSlot): void {
+    slot.expiring = this.quick.add(slot);
   }
 
-  release(message: Message): void {
+  release({ isSlow, expiring }: PushSlot): void {
     this.taken -= 1;
-    this.quick.delete(message);
-    this.slow.delete(message);
+    if (isSlow) this.slow -= 1;
+    else if (expiring) this.quick.delete(expiring);
   }
 }

@@ -1,10 +1,10 @@
-import tls from 'node:tls';
 import { createExpiryQueue } from '../../platform/expiry-queue.js';
 import type { PartialAnswer, WantedAnswer } from '../../platform/http-client/answer.js';
 import { ClosedWithoutAnswer, type Connection, openConnection } from '../../platform/http-client/connection.js';
 import { Deadline, DeadlinePassed } from '../../platform/http-client/deadline.js';
 import { createIdleConnections } from '../../platform/http-client/idle-connections.js';
 import { createEndpoint, createRequest, type Endpoint, type Request } from '../../platform/http-client/request.js';
+import { trustedCertificates } from '../../platform/http-client/trusted-certificates.js';
 import type { SignedPush } from '../receivers/message.js';
 import { MAX_ANSWER_BYTES, PUSH_DEADLINE_MS } from '../schedule.js';
 import {
@@ -100,11 +100,11 @@ export function createPushClient(options: PushClientOptions): PushClient {
       const signed = sign();
       return new Promise((resolve) => {
         const deadline = new Deadline(performance.now() + deadlineMs);
+        const expiring = deadlines.add(deadline);
         const onEnd = (result: PushResult) => {
-          deadlines.delete(deadline);
+          deadlines.delete(expiring);
           resolve(result);
         };
-        deadlines.add(deadline);
         try {
           const endpoint = endpointAt(url);
           send(endpoint, createRequest(endpoint, signed), sign, deadline, onEnd);
@@ -120,14 +120,14 @@ export function createPushClient(options: PushClientOptions): PushClient {
 /** Returns a function that connects to one of the addresses of a URL that were judged to be permitted. */
 function createConnector(options: PushClientOptions) {
   const { resolveName = createDnsResolver(), ca } = options;
-  const context = tls.createSecureContext(ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] });
 
   return async (url: URL, deadline: Deadline): Promise<Connection> => {
     const addresses = await deadline.runStep<readonly string[]>((resolve, reject) => {
       findPermittedAddresses(url, options, resolveName).then(resolve, reject);
       return () => undefined;
     });
-    const security = url.protocol === 'https:' ? { context, host: hostNameOf(url) } : undefined;
+    const security =
+      url.protocol === 'https:' ? { context: trustedCertificates(ca), host: hostNameOf(url) } : undefined;
     const port = Number(url.port || (security ? 443 : 80));
     let firstError: unknown;
     for (const [index, address] of addresses.entries()) {

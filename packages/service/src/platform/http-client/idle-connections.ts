@@ -1,4 +1,4 @@
-import { createExpiryQueue } from '../expiry-queue.js';
+import { createExpiryQueue, type Expiring } from '../expiry-queue.js';
 import type { Connection } from './connection.js';
 
 /** Short, so that a name that moves to another address is followed, and few other ends have closed it by then. */
@@ -20,6 +20,7 @@ interface IdleConnection {
   readonly origin: string;
   readonly connection: Connection;
   readonly usableUntil: number;
+  expiring: Expiring<IdleConnection> | undefined;
 }
 
 export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS): IdleConnections {
@@ -28,9 +29,13 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS): IdleConnection
   let count = 0;
   let isClosed = false;
 
+  function stopExpiring({ expiring }: IdleConnection): void {
+    if (expiring) expiry.delete(expiring);
+  }
+
   function drop(idle: IdleConnection): void {
     idle.connection.close();
-    expiry.delete(idle);
+    stopExpiring(idle);
     const all = byOrigin.get(idle.origin) ?? [];
     const index = all.indexOf(idle);
     if (index < 0) return;
@@ -44,7 +49,7 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS): IdleConnection
       // The one that was used last is the least likely to be closed by now, and connections that are too many expire.
       const all = byOrigin.get(origin);
       for (let idle = all?.pop(); idle; idle = all?.pop()) {
-        expiry.delete(idle);
+        stopExpiring(idle);
         count -= 1;
         const { connection } = idle;
         const now = performance.now();
@@ -60,9 +65,9 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS): IdleConnection
         return;
       }
       const usableUntil = usableMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + usableMs;
-      const idle = { origin, connection, usableUntil };
+      const idle: IdleConnection = { origin, connection, usableUntil, expiring: undefined };
       connection.watchWhileIdle(() => drop(idle));
-      expiry.add(idle);
+      idle.expiring = expiry.add(idle);
       const all = byOrigin.get(origin);
       if (all) all.push(idle);
       else byOrigin.set(origin, [idle]);

@@ -1,10 +1,11 @@
-import tls from 'node:tls';
 import { createExpiryQueue, type ExpiryQueue } from '../expiry-queue.js';
+import { LinkedList, type Place } from '../linked-list.js';
 import type { Answer, WantedAnswer } from './answer.js';
 import { type Connection, openConnection, type Target } from './connection.js';
 import { Deadline, DeadlinePassed } from './deadline.js';
 import { createIdleConnections, USUAL_IDLE_MS } from './idle-connections.js';
 import type { Request } from './request.js';
+import { trustedCertificates } from './trusted-certificates.js';
 
 /** Requests to one address that an operator has named. */
 export interface PostClient {
@@ -26,6 +27,8 @@ const LONGEST_IDLE_MS = 60_000;
 const CLOSE_MARGIN_MS = 1_000;
 
 interface Call {
+  /** In the line of those that wait, or among those under way. */
+  place: Place<Call> | undefined;
   readonly request: Request;
   readonly wanted: WantedAnswer;
   readonly deadline: Deadline;
@@ -43,8 +46,8 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
   const { origin } = url;
   const target = createTarget(url, ca);
   const idle = createIdleConnections(LONGEST_IDLE_MS);
-  const waiting = new Set<Call>();
-  const underWay = new Set<Call>();
+  const waiting = new LinkedList<Call>();
+  const underWay = new LinkedList<Call>();
   const deadlines = new Map<number, ExpiryQueue<Deadline>>();
   let isClosed = false;
 
@@ -57,7 +60,7 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
   }
 
   function start(call: Call): void {
-    underWay.add(call);
+    call.place = underWay.append(call);
     const kept = idle.take(origin);
     if (kept) {
       kept.holdProcess(true);
@@ -91,12 +94,10 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
   }
 
   function end(call: Call, answer: Answer | undefined, error?: unknown): void {
-    underWay.delete(call);
+    leave(underWay, call);
     call.onEnd(answer, error);
-    const [next] = waiting;
-    if (!next || underWay.size >= maxConnections) return;
-    waiting.delete(next);
-    start(next);
+    const next = waiting.removeFirst();
+    if (next) start(next);
   }
 
   function startOrWait(call: Call): void {
@@ -104,9 +105,9 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
       start(call);
       return;
     }
-    waiting.add(call);
+    call.place = waiting.append(call);
     call.deadline.cancelStep = (why) => {
-      waiting.delete(call);
+      leave(waiting, call);
       call.onEnd(undefined, why);
     };
   }
@@ -117,25 +118,28 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
         if (isClosed) throw new ClientClosed();
         const deadline = new Deadline(performance.now() + deadlineMs);
         const queue = deadlinesAfter(deadlineMs);
-        queue.add(deadline);
+        const expiring = queue.add(deadline);
         const onEnd = (answer: Answer | undefined, error?: unknown) => {
-          queue.delete(deadline);
+          queue.delete(expiring);
           if (answer) resolve(answer);
           else reject(error);
         };
-        startOrWait({ request, wanted, deadline, onEnd });
+        startOrWait({ place: undefined, request, wanted, deadline, onEnd });
       }),
     close() {
       isClosed = true;
-      for (const { deadline } of [...waiting, ...underWay]) deadline.cancelStep(new ClientClosed());
+      for (const { deadline } of [...waiting.toArray(), ...underWay.toArray()]) deadline.cancelStep(new ClientClosed());
       idle.close();
     },
   };
 }
 
+function leave(list: LinkedList<Call>, { place }: Call): void {
+  if (place) list.remove(place);
+}
+
 function createTarget({ hostname, port, protocol }: URL, ca: string | undefined): Target {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (protocol !== 'https:') return { address: host, port: Number(port || 80) };
-  const context = tls.createSecureContext(ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] });
-  return { address: host, port: Number(port || 443), security: { context, host } };
+  return { address: host, port: Number(port || 443), security: { context: trustedCertificates(ca), host } };
 }

@@ -62,6 +62,12 @@ const RUN_WITHOUT_KEY: IdempotentRun = {
   finish: async (_tx, answer) => answer,
 };
 
+/** What the map of running requests has of one. Emptied in the end, since a Map keeps what it had for a while (`LinkedList`). */
+interface Running {
+  run: Promise<Answer | undefined>;
+}
+const OVER = Promise.resolve(undefined);
+
 const POLL_MS = 100;
 
 /**
@@ -72,7 +78,7 @@ const LOCK_WAITS = 2;
 
 export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: IdempotencyOptions = {}) {
   /** The requests of this node: a second one with the same key waits for the first without holding a connection. */
-  const running = new Map<string, Promise<unknown>>();
+  const running = new Map<string, Running>();
 
   return async function runOnce(
     request: IdempotentRequest,
@@ -89,7 +95,7 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
       for (let row = request.known; ; row = await findIdempotencyRow(database, id.channelId, key)) {
         const twin = running.get(name);
         if (twin) {
-          await caller.waitOutside(() => allowance.wait(twin));
+          await caller.waitOutside(() => allowance.wait(twin.run));
           continue;
         }
         if (row) {
@@ -101,10 +107,13 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
             continue;
           }
         }
-        const run = attempt(request, id, row, work, orInProgress);
-        running.set(name, run);
+        const own: Running = { run: attempt(request, id, row, work, orInProgress) };
+        running.set(name, own);
         // `undefined`: another node's request had the key after all; what it answered is read in the next turn.
-        const answer = await run.finally(() => running.delete(name));
+        const answer = await own.run.finally(() => {
+          running.delete(name);
+          own.run = OVER;
+        });
         if (answer) return answer;
       }
     } finally {
