@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ObjectSchema } from '@perennial/wire';
 import { Rejection } from '@perennial/wire';
-import { Ajv, type ValidateFunction } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { describeOperations } from '../../console/openapi.js';
@@ -29,7 +29,7 @@ import { VERSION } from '../../platform/version.js';
 import { addressGroup } from '../answers/minute-limit.js';
 import { NodeDraining, NodeReadsOnly } from '../answers/respond.js';
 import { readJsonObject } from '../requests/json-body.js';
-import { describeInvalid } from '../requests/validate.js';
+import { compileSchema, describeInvalid } from '../requests/validate.js';
 import { sendConsoleFile, sendConsolePage } from './console-files.js';
 import { clearCookie, readCookie, setCookie } from './cookie.js';
 import { Problem, sendProblem, toProblem } from './problem.js';
@@ -271,8 +271,6 @@ function requireOpen(session: SessionRow | null): SessionRow {
   return session;
 }
 
-const ajv = new Ajv({ allowUnionTypes: true });
-
 /** Reads a JSON body by its schema. */
 function createReader(of: ObjectSchema): (request: FastifyRequest) => Record<string, unknown> {
   let validate: ValidateFunction | undefined;
@@ -283,7 +281,7 @@ function createReader(of: ObjectSchema): (request: FastifyRequest) => Record<str
     }
     const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
     const value = readJsonObject(bytes, headers['content-encoding']);
-    validate ??= ajv.compile(refuseOtherFields(of) as ObjectSchema);
+    validate ??= compileSchema(refuseOtherFields(of) as ObjectSchema);
     if (!validate(value)) throw new Rejection('PARAM_INVALID', describeInvalid(validate.errors?.[0]));
     return value;
   };
@@ -312,7 +310,7 @@ function createQueryReader(of: ObjectSchema | undefined): (request: FastifyReque
       if (value !== '') query[name] = value;
     }
     if (!of) return query;
-    validate ??= ajv.compile(of);
+    validate ??= compileSchema(of);
     if (!validate(query)) throw new Rejection('PARAM_INVALID', describeInvalid(validate.errors?.[0]));
     return query;
   };
