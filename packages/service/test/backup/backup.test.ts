@@ -3,8 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeBackup } from '../../src/platform/copies/backup.js';
 import { openDatabase } from '../../src/platform/db/database.js';
+import { shanghaiText } from '../../src/platform/db/time-sql.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennial, perennialProcess } from '../cli/perennial.js';
 import { dump } from '../operator/support.js';
@@ -12,7 +15,7 @@ import { type ChannelClient, channelClient } from '../support/channel-client.js'
 import { preparedDataDir } from '../support/data-dir.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
-import { MAIN, type Running, serviceUrl, start } from '../support/processes.js';
+import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
 
 /** A service on its embedded database, copied while it is busy, and put back into a folder that was not there. */
 let folder: string;
@@ -278,6 +281,24 @@ describe('restore-check', () => {
     const before = await next();
     expect((await perennial(['numbers', 'skip'], env)).code).toBe(0);
     expect(await next()).toBe(before + 10_001_000);
+  });
+
+  it('a backup is of the moment that it has, also when it has waited for a table', async () => {
+    const key = Buffer.from(env['MASTER_KEY'] ?? '', 'base64');
+    const second = async () =>
+      (await fresh.database.query<{ at: string }>(`select ${shanghaiText('now()')} as at`))[0]?.at ?? '';
+    const waits = () =>
+      fresh.database.query(`select from pg_locks where not granted and relation = 'orders'::regclass`);
+    let begun = '';
+    let made: ReturnType<typeof writeBackup> | undefined;
+    await fresh.database.transaction(async (tx) => {
+      await tx.query('lock table orders in access exclusive mode');
+      made = writeBackup(fresh.database, openVault([key]), async () => undefined);
+      await until('it waits', async () => (await waits()).length === 1);
+      begun = await second();
+      await until('the next second', async () => (await second()) > begun);
+    });
+    expect(((await made)?.takenAt ?? '') > begun).toBe(true);
   });
 
   it('tells what would be done, and what stands in the way', async () => {

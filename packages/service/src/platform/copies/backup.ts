@@ -73,7 +73,8 @@ export async function writeBackup(
     await removeTimeouts(tx);
     // Before the first read, so that no table that is read can be dropped.
     await tx.query(`lock table ${tables.map(({ name }) => quoteIdentifier(name)).join()} in access share mode`);
-    const [moment] = await tx.query<{ takenAt: string }>(`select ${shanghaiText('now()')} as "takenAt"`);
+    // Not now(), when the transaction began: it may have waited for the lock since, and has what was written meanwhile.
+    const [moment] = await tx.query<{ takenAt: string }>(`select ${shanghaiText('clock_timestamp()')} as "takenAt"`);
     const installation = await findInstallation(tx);
     if (!moment || !installation) throw new Error('a database that was opened has an installation');
     const { takenAt } = moment;
