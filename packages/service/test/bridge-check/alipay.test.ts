@@ -1,17 +1,24 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { createAlipayInstitution } from '@perennial/bridge-alipay';
 import { startBridge } from '@perennial/bridge-kit';
 import { pino } from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { ALIPAY_PUBLIC_KEY, APP_ID, APP_PRIVATE_KEY, FakeAlipay } from '../../../bridge-alipay/test/fake-alipay.js';
 import { ROOT } from '../docs/pages.js';
 import { KEY, temporaryFolder } from '../institution/support.js';
 import { freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { checkBridge } from './support.js';
+
+// The SDK's HTTP client replaces this for every socket of the process, which other tests share: then one error must not end two.
+const { destroy } = Socket.prototype;
+const { createAlipayInstitution } = await import('@perennial/bridge-alipay');
+afterAll(() => {
+  Socket.prototype.destroy = destroy;
+});
 
 const run = promisify(execFile);
 const ONE_CENT = path.join(ROOT, 'examples/bridge/one-cent.mjs');

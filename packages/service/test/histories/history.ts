@@ -116,10 +116,14 @@ export class History {
     const declined = this.#declined();
     for (const { name } of declined) this.gone.add(name);
     const answered = new Set(this.world.heard.map(({ number }) => number));
+    // Of all of them before the first is known to have come further: a decline that has counted by then ends others too.
+    const possibleOf = new Map(
+      this.orders.map((tracked) => [tracked, expected.get(tracked) ?? this.follow(tracked, tracked.model).all]),
+    );
     for (const tracked of this.orders) {
       const order = stored.get(tracked.orderNo);
       if (!order) throw new Error(`order ${tracked.orderNo} is lost`);
-      const possible = expected.get(tracked) ?? this.follow(tracked, tracked.model).all;
+      const possible = possibleOf.get(tracked) ?? [];
       const actual = shownStored(order);
       const model = possible.find((one) => isDeepStrictEqual(shownModel(one), actual));
       if (!model) throw new Error(`order ${tracked.orderNo} is none of what it may be${differences(possible, actual)}`);
