@@ -141,7 +141,7 @@ function authenticationCost(results) {
   return { row, node, ...alone, rest: node - alone.signature - alone.token, postgres: measured.postgresCpu };
 }
 
-/** The rate and the CPU of all processes, each beside that of what was measured in turn with it. */
+/** The rate, and the CPU of node and PostgreSQL (beside pgbench also the load's), each beside that of what was measured in turn. */
 function ratiosOf({ results }) {
   const cpuOf = ({ cpu = 0, postgresCpu = 0, loadCpu = 0 }, beside) =>
     beside === 'pgbench' ? cpu + postgresCpu + loadCpu : cpu + postgresCpu;
