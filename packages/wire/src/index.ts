@@ -10,6 +10,7 @@ export * from './headers.js';
 export * from './limits.js';
 export * from './redeem-link.js';
 export * from './rejection.js';
+export * from './remember-recent.js';
 export * from './schemas/agreements.js';
 export * from './schemas/auth.js';
 export {

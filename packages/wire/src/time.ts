@@ -1,3 +1,5 @@
+import { rememberRecent } from './remember-recent.js';
+
 const DAY_MS = 86_400_000;
 /** The interface's zone is a fixed offset; historic daylight saving of Asia/Shanghai plays no part. */
 const ZONE_MS = 8 * 3_600_000;
@@ -12,20 +14,17 @@ const TWO_DIGITS = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '
 const WIRE_FORM = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$/;
 const ISO_FORM = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:(Z)|([+-])(\d\d):(\d\d))?$/;
 
-let last = { second: Number.NaN, text: '' };
-
 /** Milliseconds since 1970 to `yyyy-MM-dd HH:mm:ss` in UTC+8; parts of a second are dropped. */
 export function formatTime(epochMs: number): string {
-  // Thousands of answers are written within one second.
-  const second = Math.floor(epochMs / 1000);
-  if (second !== last.second) last = { second, text: timeText(epochMs) };
-  return last.text;
+  return formatSecond(Math.floor(epochMs / 1000));
 }
 
-function timeText(epochMs: number): string {
-  const local = epochMs + ZONE_MS;
+const formatSecond = rememberRecent(secondText);
+
+function secondText(epochSecond: number): string {
+  const local = epochSecond * 1000 + ZONE_MS;
   if (!(local >= MIN_LOCAL_MS && local <= MAX_LOCAL_MS)) {
-    throw new RangeError(`no four-digit year for time ${epochMs}`);
+    throw new RangeError(`no four-digit year for second ${epochSecond}`);
   }
   const days = Math.floor(local / DAY_MS);
   const second = Math.floor((local - days * DAY_MS) / 1000);

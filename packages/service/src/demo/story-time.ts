@@ -9,6 +9,7 @@ import {
   type Transactional,
   wrapQuery,
 } from '../platform/db/database.js';
+import { isoTime } from '../platform/db/time-sql.js';
 
 /**
  * The time of a story that is told in one transaction. The steps of the service take their time from the clock, and their
@@ -69,7 +70,7 @@ export async function inStoryTime<T>(
       let time = start;
       const moveTo = async (at: number) => {
         time = at;
-        await tx.query(SET_MOMENT, [new Date(at).toISOString()]);
+        await tx.query(SET_MOMENT, [isoTime(at)]);
       };
       await moveTo(start);
       const formerPath = await beginStory(tx);

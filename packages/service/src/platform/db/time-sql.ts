@@ -1,3 +1,5 @@
+import { rememberRecent } from '@perennial/wire';
+
 /**
  * A time as Unix milliseconds, cut to them as its text is cut to seconds. As double precision: extract would calculate in
  * numeric. Half a microsecond, the least that a time differs by, makes up for what is lost on the way.
@@ -30,3 +32,8 @@ export const addByCalendar = (moment: string, interval: string) =>
 
 /** A time as the interface writes it. Cutting its text is the cheapest way; every session has the DateStyle for it. */
 export const shanghaiText = (expression: string) => `left(${inShanghaiZone(`(${expression})`)}::text, 19)`;
+
+/** A time in Unix milliseconds as a text that PostgreSQL reads. */
+export const isoTime = rememberRecent((at) => new Date(at).toISOString());
+
+export const isoTimeOrNull = (at: number | null) => (at === null ? null : isoTime(at));

@@ -1,5 +1,6 @@
 import type { CatalogProduct } from '../../../catalog/products/catalog.js';
 import type { Answer, DescribedAnswer } from '../../../platform/answers/answer.js';
+import { isoTime, isoTimeOrNull } from '../../../platform/db/time-sql.js';
 import type { IdempotentRow } from '../../../platform/idempotency/run-once.js';
 import { benefitExpiresAt } from '../../domain/benefits/benefit-expiry.js';
 import { dueAfterFirstPeriod } from '../../domain/orders/calendar.js';
@@ -48,7 +49,7 @@ export function newCollectedOrder(
     ...(billed.emitsEvent ? [paymentChangedEvent(order, payment)] : []),
     ...(active.emitsEvent ? [orderChangedEvent(order)] : []),
   ];
-  return { order, payment, events, benefitsExpireAt: toIso(benefitExpiresAt(createdAt)) };
+  return { order, payment, events, benefitsExpireAt: isoTime(benefitExpiresAt(createdAt)) };
 }
 
 /** Mode A: stored before the institution is called. */
@@ -130,9 +131,9 @@ export function toNewOrderRow(order: Order, payment: Payment, events: readonly N
     period: order.period,
     total_cycles: order.totalCycles,
     amount_cent: order.amountCent,
-    created_at: toIso(order.createdAt),
-    success_at: toIsoOrNull(order.successAt),
-    next_due_at: toIsoOrNull(order.nextDueAt),
+    created_at: isoTime(order.createdAt),
+    success_at: isoTimeOrNull(order.successAt),
+    next_due_at: isoTimeOrNull(order.nextDueAt),
     paid_cycles: order.paidCycles,
     paid_amount_cent: order.paidAmountCent,
     latest_payment_status: payment.status,
@@ -141,7 +142,7 @@ export function toNewOrderRow(order: Order, payment: Payment, events: readonly N
     channel_agreement_ref: null,
     notice_days: null,
     payment_status: payment.status,
-    paid_at: toIsoOrNull(payment.paidAt),
+    paid_at: isoTimeOrNull(payment.paidAt),
     payment_channel_code: null,
     ask_after_seconds: null,
     agreement: null,
@@ -188,6 +189,3 @@ function requireDescribed(answer: Answer): DescribedAnswer {
   if (!('description' in answer)) throw new Error('the answer to a creation is not described');
   return answer;
 }
-
-const toIso = (at: number) => new Date(at).toISOString();
-const toIsoOrNull = (at: number | null) => (at === null ? null : toIso(at));

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { shanghaiText } from '../../../platform/db/time-sql.js';
+import { isoTime, shanghaiText } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { requireOrderTransition } from '../../domain/orders/order-states.js';
@@ -122,7 +122,7 @@ export async function billLane(db: Queryable, lane: number, after: DueCursor, li
 
 /** Bills one order at a time of its own, for the sandbox's time travel. False when it was not due then. */
 export async function billOrder(db: Queryable, orderNo: number, at: number): Promise<boolean> {
-  const [row] = await db.query(BILL_ORDER, [orderNo, new Date(at).toISOString()]);
+  const [row] = await db.query(BILL_ORDER, [orderNo, isoTime(at)]);
   return row?.orders === 1;
 }
 

@@ -1,3 +1,4 @@
+import { isoTime } from '../../../platform/db/time-sql.js';
 /**
  * Which due orders a statement takes: all that are due by the database's clock, or one order at a given time, for the sandbox's
  * time travel. The text of the statement differs, its three parameters do not.
@@ -36,7 +37,7 @@ export const DUE_PARAMETERS = ['bigint', 'timestamp with time zone', 'bigint'] a
 export function dueParameters(due: DueOrders, limit: number): [number, string, number] {
   return due.kind === 'everything'
     ? [limit, due.after.dueAt, due.after.orderNo]
-    : [limit, new Date(due.at).toISOString(), due.orderNo];
+    : [limit, isoTime(due.at), due.orderNo];
 }
 
 /** SQL of the present time in whole seconds, as times are shown; or the time that was given for the one order. */

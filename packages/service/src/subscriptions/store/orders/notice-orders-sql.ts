@@ -1,4 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { isoTime } from '../../../platform/db/time-sql.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { upcomingPayloadSql } from '../events/event-payload-sql.js';
 import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
@@ -79,7 +80,7 @@ select count(*)::integer as orders from noticed`,
 
 /** Of one order, for the sandbox's time travel, if its own clock comes by there until a time. The caller holds its lock. */
 export async function noticeOrder(tx: Queryable, orderNo: number, until: number): Promise<boolean> {
-  const [row] = await tx.query(NOTICE_ORDER, [orderNo, new Date(until).toISOString()]);
+  const [row] = await tx.query(NOTICE_ORDER, [orderNo, isoTime(until)]);
   return row?.orders === 1;
 }
 

@@ -1,5 +1,5 @@
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
-import { epochMs } from '../../../platform/db/time-sql.js';
+import { epochMs, isoTime } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import type { NewEvent } from '../events/outbox.js';
 import { PAYMENT_COLUMNS, PAYMENT_FIELDS } from '../payments/payments-sql.js';
@@ -83,7 +83,7 @@ export async function storeUnsubscribedOrders(
         })),
       ),
     ),
-    new Date(now).toISOString(),
+    isoTime(now),
     by.source,
     by.reason,
   ]);

@@ -1,4 +1,5 @@
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
+import { isoTime, isoTimeOrNull } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import type { AttemptReference } from '../../domain/orders/order-numbers.js';
@@ -154,7 +155,7 @@ export async function storeSettledDebits(tx: Queryable, rows: readonly SettledDe
   await tx.query(STORE_SETTLED_DEBITS, [
     JSON.stringify(rows.map(toSettledColumns)),
     JSON.stringify(toEventColumns(rows)),
-    toIsoOrNull(now),
+    isoTime(now),
   ]);
 }
 
@@ -169,16 +170,14 @@ export function toSettledColumns({ attempt, order, payment, ...row }: SettledDeb
     attempt_status: row.attemptStatus,
     reason: row.reason,
     institution_ref: row.institutionRef,
-    paid_at: toIsoOrNull(payment.paidAt),
+    paid_at: isoTimeOrNull(payment.paidAt),
     payment_status: payment.status,
     status: order.status,
-    success_at: toIsoOrNull(order.successAt),
-    next_due_at: toIsoOrNull(order.nextDueAt),
+    success_at: isoTimeOrNull(order.successAt),
+    next_due_at: isoTimeOrNull(order.nextDueAt),
     paid_cycles: order.paidCycles,
     paid_amount_cent: order.paidAmountCent,
     latest_payment_status: order.latestPaymentStatus,
     issues_benefits: row.issuesBenefits,
   };
 }
-
-const toIsoOrNull = (at: number | null) => (at === null ? null : new Date(at).toISOString());

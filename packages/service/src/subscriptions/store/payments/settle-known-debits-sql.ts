@@ -1,4 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { isoTime } from '../../../platform/db/time-sql.js';
 import { leaseUntil } from '../../../platform/idempotency/idempotency-sql.js';
 import type { Order } from '../../domain/orders/order.js';
 import { agreementStatusIs } from '../statuses-sql.js';
@@ -111,7 +112,7 @@ function toGivenColumns(row: KnownDebitRow) {
     // Given and not in the text, so that it is no reason to read all open attempts by their index.
     before_attempt_status: 'STARTED',
     agreement_in_force: row.agreementInForce,
-    settled_at: new Date(row.now).toISOString(),
+    settled_at: isoTime(row.now),
     releases_number: row.releasesNumber,
     key: answer?.key ?? null,
     owner: answer?.owner ?? null,

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+
+describe('key_of', () => {
+  let fresh: FreshDatabase;
+  beforeAll(async () => {
+    fresh = await freshDatabase();
+  });
+  afterAll(() => fresh.close());
+
+  it.each([
+    '',
+    'order-1',
+    '\\',
+    '\\\\',
+    '\\x41',
+    '\\101',
+    'a\\',
+    'quote \' and "',
+    '订单 №1 🙂',
+    '\\订',
+    '\n\t\u0001',
+    'x'.repeat(1024),
+  ])('is the SHA-256 of the bytes of %j, whatever a session makes of backslashes', async (text) => {
+    const sha256 = createHash('sha256').update(text).digest();
+    for (const setting of ['on', 'off']) {
+      const [row] = await fresh.database.transaction(async (tx) => {
+        await tx.query(`set local standard_conforming_strings = ${setting}`);
+        return tx.query<{ key: Buffer }>('select key_of($1::text) as key', [text]);
+      });
+      expect(row?.key).toEqual(sha256);
+    }
+  });
+
+  it('is part of the statement that asks for it, and no call', async () => {
+    const plan = await fresh.database.query<{ 'QUERY PLAN': string }>(
+      `explain (verbose) select from external_orders e, unnest(array['a', 'b']) asked
+       where key_of(e.external_order_no) = key_of(asked)`,
+    );
+    const text = plan.map((line) => line['QUERY PLAN']).join('\n');
+    expect(text).toContain('sha256');
+    expect(text).not.toContain('key_of');
+  });
+});
