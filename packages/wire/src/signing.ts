@@ -1,4 +1,4 @@
-import { equalBytes, fromBase64, hmacSha256, toBase64, toBase64Url } from '#platform';
+import { equalBytes, fromBase64, hmacSha256, hmacSha256Base64, toBase64Url } from '#platform';
 
 /** sha256 of nothing: what stands for the body of a request without one. */
 export const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -25,7 +25,7 @@ export function requestSignText(parts: RequestSignParts): string {
 }
 
 export function signRequest(parts: RequestSignParts, appSecret: Uint8Array): string {
-  return toBase64(hmacSha256(appSecret, requestSignText(parts)));
+  return hmacSha256Base64(appSecret, requestSignText(parts));
 }
 
 export interface WebhookSignParts {
@@ -43,7 +43,7 @@ export function webhookSignText(parts: WebhookSignParts): string {
 }
 
 export function signWebhook(parts: WebhookSignParts, callbackSecret: Uint8Array): string {
-  return toBase64(hmacSha256(callbackSecret, webhookSignText(parts)));
+  return hmacSha256Base64(callbackSecret, webhookSignText(parts));
 }
 
 export interface RedeemSignParts {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hex, platforms } from './platforms.js';
@@ -16,6 +17,26 @@ describe.each(platforms)('platform %s', (_name, platform) => {
     expect(platform.hmacSha256(bytesOf('Jefe'), 'what do ya want for nothing?')).toEqual(
       hex('5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'),
     );
+  });
+
+  it.each([1, 31, 32, 63, 64, 65, 200])(
+    'computes the HMAC under a key of %i bytes, one text after another',
+    (length) => {
+      const key = new Uint8Array(length).fill(length);
+      for (const text of ['', 'POST\n/events\n\nabc\n1767225600000\nnonce\n4711', '路径 ü', 'x'.repeat(5_000)]) {
+        const mac = createHmac('sha256', key).update(text).digest();
+        expect(platform.hmacSha256(key, text)).toEqual(new Uint8Array(mac));
+        expect(platform.hmacSha256Base64(key, text)).toBe(mac.toString('base64'));
+      }
+    },
+  );
+
+  it('what was computed stays as it is when another text is', () => {
+    const key = new Uint8Array(32);
+    const first = platform.hmacSha256(key, 'one');
+    const copy = first.slice();
+    platform.hmacSha256(key, 'another');
+    expect(first).toEqual(copy);
   });
 
   it('encrypts and decrypts the AES-256-CBC block of SP 800-38A', () => {

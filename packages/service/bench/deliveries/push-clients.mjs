@@ -6,7 +6,6 @@ import net from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { Pool, request } from 'undici';
 import { signPush } from '../../dist/delivery/receivers/message.js';
-import { createSigner } from '../../dist/delivery/receivers/push-signer.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { isAccepted } from '../../dist/delivery/transport/push-result.js';
 import { processes } from '../processes.mjs';
@@ -42,7 +41,7 @@ const SIGNED = Array.from({ length: 1_000 }, (_, index) => {
     head: `{"eventId":"${eventId}","eventType":"payment.status.changed","occurredAt":"2026-01-01 00:00:00","retryNo":`,
     tail: `,"data":${JSON.stringify(data)}}`,
   };
-  const receiver = { appId: 'app_0123456789abcdef', sign: createSigner(SECRET) };
+  const receiver = { appId: 'app_0123456789abcdef', callbackSecret: SECRET };
   const signed = signPush(receiver, '/events', message, 1_767_225_600_000);
   const lines = signed.headers.trimEnd().split('\r\n');
   const pairs = ['User-Agent', 'Perennial', ...lines.flatMap((line) => line.split(': '))];

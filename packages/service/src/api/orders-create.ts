@@ -8,7 +8,7 @@ import { MAX_NUMBER_TRIES, type NumberSupply } from '../platform/db/sharing/numb
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
 import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/agreement-for-order.js';
 import type { DeductedOrderCreator } from '../subscriptions/steps/orders/create-deducted-order.js';
-import { newCollectedOrder, toIdempotencyInsert, toNewOrderRow } from '../subscriptions/steps/orders/new-order.js';
+import { newCollectedOrder, toIdempotencyInsert, toOrderInsert } from '../subscriptions/steps/orders/new-order.js';
 import type { StoreOrder } from '../subscriptions/steps/orders/order-store.js';
 import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
 import { hasExternalOrder } from '../subscriptions/store/orders/orders-sql.js';
@@ -88,13 +88,15 @@ async function createCollectedOrder(
   const { order, payment } = created;
   const done = answer(createOrderDescription(order, [payment], deps.links.termsFor({ order, redeemable: true })));
   const row = {
-    ...toNewOrderRow(order, payment, created.events),
-    mobile_hash: user.mobileHash.toString('hex'),
-    mobile: user.mobile,
-    channel_agreement_ref: request.channelAgreementRef ?? null,
-    notice_days: channel.upcomingNoticeDays ?? null,
+    order: toOrderInsert(order, payment, {
+      mobile: { hash: user.mobileHash.toString('hex'), sealed: user.mobile },
+      channelAgreementRef: request.channelAgreementRef,
+      noticeDays: channel.upcomingNoticeDays,
+      benefitsExpireAt: created.benefitsExpireAt,
+      debit: undefined,
+    }),
     benefits: product.benefits,
-    benefits_expire_at: created.benefitsExpireAt,
+    events: created.events,
     idempotency: toIdempotencyInsert(once.row, { state: 'DESCRIBED', answer: done }),
   };
   try {

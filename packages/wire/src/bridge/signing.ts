@@ -1,4 +1,4 @@
-import { hmacSha256, randomBytes, sha256Hex, toBase64, toHex } from '#platform';
+import { hmacSha256, hmacSha256Base64, randomBytes, sha256Hex, toHex } from '#platform';
 import { HEADER_FORMS } from '../headers.js';
 import { TIMESTAMP_SKEW_MS } from '../limits.js';
 import { signRequest, verifySignature } from '../signing.js';
@@ -78,7 +78,7 @@ export function responseSignText(path: string, nonce: string, body: Uint8Array):
 }
 
 export function signResponse(path: string, nonce: string, body: Uint8Array, key: Uint8Array): string {
-  return toBase64(hmacSha256(key, responseSignText(path, nonce, body)));
+  return hmacSha256Base64(key, responseSignText(path, nonce, body));
 }
 
 export function isSignedResponse(

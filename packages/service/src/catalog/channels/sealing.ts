@@ -1,4 +1,5 @@
-import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
+import { createSecretKey, hkdfSync } from 'node:crypto';
+import { hmacSha256 } from '@perennial/wire';
 import { seal, unseal } from '../../platform/secrets/vault.js';
 
 /** How personal data of a channel's users is stored: sealed under the channel's data key, and found by a keyed hash. */
@@ -13,10 +14,10 @@ export type HashPurpose = 'mobile' | 'card' | 'certificate' | 'pool code';
 
 export function createSealing(dataKey: Uint8Array): Sealing {
   const key = createSecretKey(dataKey);
-  const lookUpKey = createSecretKey(new Uint8Array(hkdfSync('sha256', dataKey, 'perennial', 'look-up', 32)));
+  const lookUpKey = new Uint8Array(hkdfSync('sha256', dataKey, 'perennial', 'look-up', 32));
   return {
     seal: (text, place) => seal(key, Buffer.from(text), place),
     unseal: (sealed, place) => Buffer.from(unseal(key, sealed, place)).toString(),
-    hash: (text, purpose) => createHmac('sha256', lookUpKey).update(`${purpose}\n${text}`).digest(),
+    hash: (text, purpose) => Buffer.from(hmacSha256(lookUpKey, `${purpose}\n${text}`)),
   };
 }

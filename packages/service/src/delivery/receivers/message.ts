@@ -1,10 +1,12 @@
-import { hash, randomFillSync } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   encryptField,
   formatTime,
+  randomBytes,
   type StoredUpcomingPayload,
+  signWebhook,
+  toHex,
   type UpcomingPayload,
-  webhookSignText,
 } from '@perennial/wire';
 import { periodDueAt } from '../../subscriptions/domain/orders/calendar.js';
 import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
@@ -101,6 +103,8 @@ export function createTestMessage(eventType: string, eventId: string, now: numbe
   };
 }
 
+const NONCE_BYTES = 16;
+
 export interface SignedPush {
   /** One line for each, as they are sent. */
   readonly headers: string;
@@ -109,32 +113,18 @@ export interface SignedPush {
 
 /** Called when the push is sent, so that the secret of that moment is used. */
 export function signPush(
-  keys: Pick<PushKeys, 'appId' | 'sign'>,
+  keys: Pick<PushKeys, 'appId' | 'callbackSecret'>,
   path: string,
   { due, eventId, head, tail }: PushedText,
   now: number,
 ): SignedPush {
   const body = `${head}${due.retryNo}${tail}`;
   const timestamp = String(now);
-  const nonce = nextNonce();
+  const nonce = toHex(randomBytes(NONCE_BYTES));
   const bodySha256 = hash('sha256', body);
-  const signature = keys.sign(webhookSignText({ path, bodySha256, timestamp, nonce, eventId }));
+  const signature = signWebhook({ path, bodySha256, timestamp, nonce, eventId }, keys.callbackSecret);
   return {
     headers: `Content-Type: application/json\r\nX-SVC-App-Id: ${keys.appId}\r\nX-SVC-Timestamp: ${timestamp}\r\nX-SVC-Nonce: ${nonce}\r\nX-SVC-Event-Id: ${eventId}\r\nX-SVC-Signature: ${signature}\r\n`,
     body,
   };
-}
-
-const NONCE_BYTES = 16;
-/** Random bytes for many nonces at once: a call for each took a quarter of the time that signing takes. */
-const randomBytes = Buffer.alloc(NONCE_BYTES * 256);
-let usedBytes = randomBytes.length;
-
-function nextNonce(): string {
-  if (usedBytes === randomBytes.length) {
-    randomFillSync(randomBytes);
-    usedBytes = 0;
-  }
-  usedBytes += NONCE_BYTES;
-  return randomBytes.toString('hex', usedBytes - NONCE_BYTES, usedBytes);
 }

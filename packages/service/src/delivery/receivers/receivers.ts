@@ -5,16 +5,13 @@ import type { Queryable } from '../../platform/db/database.js';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import { type StoredUser, unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
 import { type Callbacks, findCallbacks, findVersions } from '../queue/receivers-sql.js';
-import { createSigner } from './push-signer.js';
 
 /** What the events of a channel are signed and encrypted with. Valid for one version of the channel. */
 export interface PushKeys {
   readonly appId: string;
   readonly version: number;
-  /** Signs links of this moment. */
+  /** Signs pushes, and links of this moment. */
   readonly callbackSecret: Uint8Array;
-  /** Returns the signature of a text under the callback secret. */
-  sign(text: string): string;
   readonly aesKey: Uint8Array;
   readonly encryption: EncryptionVersion;
   /** Returns the user's login mobile, which is stored encrypted. */
@@ -26,7 +23,6 @@ export function createPushKeys(channel: Channel): PushKeys {
     appId: channel.appId,
     version: channel.version,
     callbackSecret: channel.callbackSecret,
-    sign: createSigner(channel.callbackSecret),
     aesKey: channel.aesKey,
     encryption: channel.answerEncryption,
     decryptMobile: (user) => unsealUserMobile(channel, user),

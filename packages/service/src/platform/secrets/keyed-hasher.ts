@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { hmacSha256 } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../db/database.js';
 import { createKey, type Vault } from './vault.js';
 
@@ -36,17 +36,15 @@ export async function readOrCreateInstallationKey(
 }
 
 export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpose): KeyedHasher {
-  let key: Promise<KeyObject> | undefined;
+  let key: Promise<Uint8Array> | undefined;
   return {
     async hash(text) {
-      key ??= readOrCreateInstallationKey(db, vault, purpose).then((bytes) => createSecretKey(bytes));
+      key ??= readOrCreateInstallationKey(db, vault, purpose);
       // After a failure the next call tries again.
       key.catch(() => {
         key = undefined;
       });
-      return createHmac('sha256', await key)
-        .update(text)
-        .digest();
+      return Buffer.from(hmacSha256(await key, text));
     },
   };
 }

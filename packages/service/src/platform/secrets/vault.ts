@@ -1,4 +1,5 @@
-import { type CipherKey, createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { type CipherKey, createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
+import { randomBytes } from '@perennial/wire';
 import { PlainError } from '../plain-error.js';
 
 /**

@@ -13,7 +13,7 @@ import type { BusinessCounts } from '../../../platform/metrics/counts.js';
 import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { createOrderDescription, type OrderDescription } from '../../domain/orders/order-description.js';
-import { askSecondsNamedBy, FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
+import { askSecondsNamedBy } from '../../domain/payments/debit-policy.js';
 import { findInstitutionNo } from '../../store/agreements/find-institution-no-sql.js';
 import { NumberOfAnotherChannel } from '../../store/agreements/shared-agreement.js';
 import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
@@ -29,7 +29,7 @@ import { alertNumberOfAnotherChannel } from '../agreements/alert-number-of-anoth
 import { askDebit, createDebitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
 import { settleDebit } from '../payments/settle-debits.js';
 import { planKnownSettlement, type SettleKnown } from '../payments/settle-known-debits.js';
-import { newDeductedOrder, toIdempotencyInsert, toNewOrderRow, toOwedAnswer } from './new-order.js';
+import { newDeductedOrder, toIdempotencyInsert, toOrderInsert, toOwedAnswer } from './new-order.js';
 import type { StoreOrder } from './order-store.js';
 
 type Context = ActionContext<OrderDescription>;
@@ -80,19 +80,19 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
   /** The usual end of a creation: everything is as this node has stored it. Undefined when it is not, and nothing was written. */
   async function settleAsKnown(
     { caller, once, answer }: Context,
-    { product, ...known }: StoredOrder,
+    stored: StoredOrder,
     outcome: DebitOutcome,
   ): Promise<Answer | undefined> {
     if (outcome.kind !== 'success' && outcome.kind !== 'declined') return undefined;
-    const agreementId = known.agreement.agreementId;
-    const settlement = planKnownSettlement({ ...known, agreementId }, outcome, clock.now());
+    const { order: before, payment: open, agreement, product } = stored;
+    const settlement = planKnownSettlement(before, open, agreement.agreementId, outcome, clock.now());
     if (!settlement) return undefined;
-    const { order, payment } = settlement;
-    const redeemable = settlement.issuesBenefits && product.benefits.length > 0;
+    const { order, payment, issuesBenefits } = settlement.settled;
+    const redeemable = issuesBenefits && product.benefits.length > 0;
     const done = answer(createOrderDescription(order, [payment], links.termsFor({ order, redeemable })));
     if (!(await deps.settleKnown(settlement, toOwedAnswer(once.row, done), caller))) return undefined;
     once.row?.finished();
-    deps.counts?.countDebit(known.agreement.paymentChannelCode, outcome.kind);
+    deps.counts?.countDebit(agreement.paymentChannelCode, outcome.kind);
     return done;
   }
 
@@ -135,10 +135,19 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
     };
     const { order, payment, events } = newDeductedOrder(identity, product, agreement, clock.now());
     const row = {
-      ...toNewOrderRow(order, payment, events),
-      ...agreementColumns(agreement),
-      notice_days: channel.upcomingNoticeDays ?? null,
-      ask_after_seconds: FIRST_ASK_SECONDS,
+      order: toOrderInsert(order, payment, {
+        mobile: agreement.mobile,
+        channelAgreementRef: undefined,
+        noticeDays: channel.upcomingNoticeDays,
+        benefitsExpireAt: undefined,
+        debit: {
+          paymentChannelCode: agreement.paymentChannelCode,
+          agreement: agreement.insert,
+          exclusiveNumber: agreement.exclusiveNumber?.institutionHash,
+        },
+      }),
+      benefits: [],
+      events,
       idempotency: toIdempotencyInsert(once.row, { state: 'RUNNING', subject: String(orderNo) }),
     };
     const gateway = gateways.of(agreement.paymentChannelCode);
@@ -208,14 +217,4 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
 
 function isNotBound(error: unknown): boolean {
   return error instanceof Rejection && error.result.name === 'AGREEMENT_NOT_BOUND';
-}
-
-function agreementColumns(agreement: AgreementForOrder) {
-  return {
-    mobile_hash: agreement.mobile?.hash ?? null,
-    mobile: agreement.mobile?.sealed ?? null,
-    payment_channel_code: agreement.paymentChannelCode,
-    agreement: agreement.insert,
-    exclusive_number: agreement.exclusiveNumber?.institutionHash.toString('hex') ?? null,
-  };
 }

@@ -40,7 +40,7 @@ export function createOrderStore(database: Database): StoreOrder {
   const store = createBatcher<NewOrderRow, StoreVerdict>({
     maxBatch: 32,
     slots: 3,
-    channelOf: (row) => row.channel_id,
+    channelOf: ({ order }) => order.channel_id,
     run: (rows) => storeBatch(database, rows),
   });
   return async (row, caller) => {
@@ -64,9 +64,10 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
   const outOfTime = new Map<number, number>();
   const storeOneByOne = async (some: readonly NewOrderRow[]) => {
     for (const row of some) {
-      const before = outOfTime.get(row.channel_id) ?? 0;
+      const { channel_id: channelId } = row.order;
+      const before = outOfTime.get(channelId) ?? 0;
       const verdict = before < MAX_OUT_OF_TIME ? await storeAlone(database, row) : new HeldUp('others took too long');
-      if (isTimeout(verdict)) outOfTime.set(row.channel_id, before + 1);
+      if (isTimeout(verdict)) outOfTime.set(channelId, before + 1);
       keep([row], [verdict]);
     }
   };
@@ -103,7 +104,8 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<StoreVe
         return error instanceof Error ? error : new Error(String(error));
       if (violatedConstraint(error) !== 'idempotency_pkey') continue;
       const expired =
-        row.idempotency && (await deleteExpiredKey(database, row.channel_id, row.idempotency.key, IDEMPOTENCY_DAYS));
+        row.idempotency &&
+        (await deleteExpiredKey(database, row.order.channel_id, row.idempotency.key, IDEMPOTENCY_DAYS));
       if (!expired) return 'KEY_TAKEN';
     }
   }
@@ -127,18 +129,19 @@ function separateTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; re
   const first: NewOrderRow[] = [];
   const rest: NewOrderRow[] = [];
   for (const row of rows) {
+    const { order, idempotency } = row;
     const uniqueValues = [
-      `number ${row.external_order_no}`,
-      `user ${row.channel_id} ${row.channel_user_id}`,
-      ...(row.mobile_hash === null ? [] : [`mobile ${row.channel_id} ${row.mobile_hash}`]),
-      ...(row.idempotency === null ? [] : [`key ${row.channel_id} ${row.idempotency.key}`]),
+      `number ${order.external_order_no}`,
+      `user ${order.channel_id} ${order.channel_user_id}`,
+      ...(order.mobile_hash === null ? [] : [`mobile ${order.channel_id} ${order.mobile_hash}`]),
+      ...(idempotency === null ? [] : [`key ${order.channel_id} ${idempotency.key}`]),
     ];
-    const number = `${row.payment_channel_code} ${row.exclusive_number}`;
-    const isForeign = row.exclusive_number !== null && (numbers.get(number) ?? row.channel_id) !== row.channel_id;
+    const number = `${order.payment_channel_code} ${order.exclusive_number}`;
+    const isForeign = order.exclusive_number !== null && (numbers.get(number) ?? order.channel_id) !== order.channel_id;
     if (isForeign || uniqueValues.some((value) => taken.has(value))) rest.push(row);
     else {
       for (const value of uniqueValues) taken.add(value);
-      if (row.exclusive_number !== null) numbers.set(number, row.channel_id);
+      if (order.exclusive_number !== null) numbers.set(number, order.channel_id);
       first.push(row);
     }
   }

@@ -4,27 +4,21 @@ import type { Caller } from '../../../platform/db/sharing/caller.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import {
   type KnownDebitRow,
+  type KnownSettlement,
   type OwedAnswer,
   settleKnownDebits,
 } from '../../store/payments/settle-known-debits-sql.js';
 import { type AppliedOutcome, applyOutcome, type FinalOutcome } from './apply-outcome.js';
 import { endsAgreement, toSettledRow } from './settle-debits.js';
 
-/** The first debit of an order, as the node that has stored it knows both. */
-export interface KnownFirstDebit {
-  readonly order: Order;
-  readonly payment: Payment;
-  readonly agreementId: number;
-}
-
-export type KnownSettlement = Omit<KnownDebitRow, 'answer'>;
-
 /**
- * What the outcome of a first debit comes to, if nothing has changed since the order was stored. Undefined when more than the
+ * What the outcome of a first debit comes to, if nothing has changed since this node has stored the order. Undefined when more than the
  * order depends on it: an agreement that has ended, with all that runs on it.
  */
 export function planKnownSettlement(
-  { order: before, payment, agreementId }: KnownFirstDebit,
+  before: Order,
+  payment: Payment,
+  agreementId: number,
   outcome: FinalOutcome,
   now: number,
 ): KnownSettlement | undefined {
@@ -42,7 +36,7 @@ export function planKnownSettlement(
   } as const;
   const after: AppliedOutcome = applyOutcome(before, attempt, outcome, now);
   return {
-    ...toSettledRow(attempt, outcome, after),
+    settled: toSettledRow(attempt, outcome, after),
     before,
     now,
     agreementInForce: agreementId,
@@ -61,11 +55,11 @@ export function createKnownDebitSettler(database: Database): SettleKnown {
   const settle = createBatcher<KnownDebitRow, boolean>({
     maxBatch: 32,
     slots: 3,
-    channelOf: ({ order }) => order.channelId,
+    channelOf: ({ settlement }) => settlement.before.channelId,
     async run(rows) {
       try {
         const settled = await settleKnownDebits(database, rows);
-        return rows.map(({ order }) => settled.has(order.orderNo));
+        return rows.map(({ settlement }) => settled.has(settlement.before.orderNo));
       } catch (error) {
         // An error of one must not fail the others; a database that cannot be reached fails all of them.
         if (isDatabaseAway(error)) throw error;
@@ -73,5 +67,5 @@ export function createKnownDebitSettler(database: Database): SettleKnown {
       }
     },
   });
-  return (settlement, answer, caller) => settle({ ...settlement, answer }, caller);
+  return (settlement, answer, caller) => settle({ settlement, answer }, caller);
 }

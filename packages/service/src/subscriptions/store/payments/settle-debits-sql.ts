@@ -160,9 +160,19 @@ export async function storeSettledDebits(tx: Queryable, rows: readonly SettledDe
 }
 
 export const toEventColumns = (rows: readonly SettledDebitRow[]) =>
-  rows.flatMap(({ order, events }) => events.map((event, turn) => ({ order_no: order.orderNo, turn, ...event })));
+  rows.flatMap(({ order, events }) =>
+    events.map(({ eventType, cycleNo, cycleTo, data }, turn) => ({
+      order_no: order.orderNo,
+      turn,
+      eventType,
+      cycleNo,
+      cycleTo,
+      data,
+    })),
+  );
 
-export function toSettledColumns({ attempt, order, payment, ...row }: SettledDebitRow) {
+export function toSettledColumns(row: SettledDebitRow) {
+  const { attempt, order, payment } = row;
   return {
     order_no: order.orderNo,
     cycle_no: attempt.cycleNo,

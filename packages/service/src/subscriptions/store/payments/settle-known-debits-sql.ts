@@ -13,7 +13,8 @@ import {
 } from './settle-debits-sql.js';
 
 /** The settlement of a debit whose order is known as it was before, and what has to be so for it to hold. */
-export interface KnownDebitRow extends SettledDebitRow {
+export interface KnownSettlement {
+  readonly settled: SettledDebitRow;
   readonly before: Order;
   /** Milliseconds. */
   readonly now: number;
@@ -21,6 +22,10 @@ export interface KnownDebitRow extends SettledDebitRow {
   readonly agreementInForce: number | null;
   /** Of a shared agreement whose order was never paid for: other channels may have its number. */
   readonly releasesNumber: boolean;
+}
+
+export interface KnownDebitRow {
+  readonly settlement: KnownSettlement;
   /** The answer that is owed under an Idempotency-Key. Null: there is no key. */
   readonly answer: OwedAnswer | null;
 }
@@ -95,25 +100,25 @@ select order_no as "orderNo" from moved`,
 /** The orders of those that were settled. Of the others nothing was written. Each order comes at most once. */
 export async function settleKnownDebits(db: Queryable, rows: readonly KnownDebitRow[]): Promise<ReadonlySet<number>> {
   const settled = await db.query(SETTLE_KNOWN_DEBITS, [
-    JSON.stringify(rows.toSorted((a, b) => a.order.orderNo - b.order.orderNo).map(toGivenColumns)),
-    JSON.stringify(toEventColumns(rows)),
+    JSON.stringify(rows.map(toGivenColumns).sort((a, b) => a.order_no - b.order_no)),
+    JSON.stringify(toEventColumns(rows.map(({ settlement }) => settlement.settled))),
   ]);
   return new Set(settled.map(({ orderNo }) => orderNo));
 }
 
-function toGivenColumns(row: KnownDebitRow) {
-  const { before, order, answer } = row;
+function toGivenColumns({ settlement, answer }: KnownDebitRow) {
+  const { settled, before } = settlement;
   return {
-    ...toSettledColumns(row),
-    channel_id: order.channelId,
+    ...toSettledColumns(settled),
+    channel_id: before.channelId,
     before_status: before.status,
     before_payment_status: before.latestPaymentStatus,
     before_paid_cycles: before.paidCycles,
     // Given and not in the text, so that it is no reason to read all open attempts by their index.
     before_attempt_status: 'STARTED',
-    agreement_in_force: row.agreementInForce,
-    settled_at: isoTime(row.now),
-    releases_number: row.releasesNumber,
+    agreement_in_force: settlement.agreementInForce,
+    settled_at: isoTime(settlement.now),
+    releases_number: settlement.releasesNumber,
     key: answer?.key ?? null,
     owner: answer?.owner ?? null,
     code: answer?.code ?? null,
