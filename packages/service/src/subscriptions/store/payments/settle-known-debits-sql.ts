@@ -52,10 +52,11 @@ const SETTLE_KNOWN_DEBITS = statement({
   name: 'settle-known-debits',
   text: `
 with given as materialized (
-  select * from json_to_recordset($1::json) as s(${SETTLED_COLUMNS},
-    channel_id bigint, before_status text, before_payment_status text, before_paid_cycles integer,
-    before_attempt_status text, agreement_in_force bigint, settled_at timestamptz, releases_number boolean,
-    key text, owner uuid, code text, message text, data json)
+  select * from rows from (
+    json_to_recordset($1::json) as (${SETTLED_COLUMNS}),
+    json_to_recordset($3::json) as (channel_id bigint, before_status text, before_payment_status text,
+      before_paid_cycles integer, before_attempt_status text, agreement_in_force bigint, settled_at timestamptz,
+      releases_number boolean, key text, owner uuid, code text, message text, data json)) as s
 ), held as materialized (
   select g.order_no, g.agreement_in_force
   from given g
@@ -93,23 +94,25 @@ with given as materialized (
   ${INSERT_SETTLED_EVENTS}
 )
 select order_no as "orderNo" from moved`,
-  parameters: ['json', 'json'],
+  parameters: ['json', 'json', 'json'],
   columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
 });
 
 /** The orders of those that were settled. Of the others nothing was written. Each order comes at most once. */
 export async function settleKnownDebits(db: Queryable, rows: readonly KnownDebitRow[]): Promise<ReadonlySet<number>> {
+  const inOrder = rows.toSorted((a, b) => a.settlement.before.orderNo - b.settlement.before.orderNo);
+  const settledRows = inOrder.map(({ settlement }) => settlement.settled);
   const settled = await db.query(SETTLE_KNOWN_DEBITS, [
-    JSON.stringify(rows.map(toGivenColumns).sort((a, b) => a.order_no - b.order_no)),
-    JSON.stringify(toEventColumns(rows.map(({ settlement }) => settlement.settled))),
+    JSON.stringify(settledRows.map(toSettledColumns)),
+    JSON.stringify(toEventColumns(settledRows)),
+    JSON.stringify(inOrder.map(toKnownColumns)),
   ]);
   return new Set(settled.map(({ orderNo }) => orderNo));
 }
 
-function toGivenColumns({ settlement, answer }: KnownDebitRow) {
-  const { settled, before } = settlement;
+function toKnownColumns({ settlement, answer }: KnownDebitRow) {
+  const { before } = settlement;
   return {
-    ...toSettledColumns(settled),
     channel_id: before.channelId,
     before_status: before.status,
     before_payment_status: before.latestPaymentStatus,
