@@ -135,7 +135,11 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
     const once: IdempotentRun = {
       interrupted: interrupted?.subject ?? undefined,
       row: {
-        ...id,
+        channelId: id.channelId,
+        key: id.key,
+        path: id.path,
+        bodySha256: id.bodySha256,
+        owner: id.owner,
         leaseSeconds,
         begun: () => {
           begun = true;
