@@ -5,15 +5,15 @@ create or replace function key_of(name text) returns bytea
   language sql immutable parallel safe strict
   as $$ select sha256(replace(name, E'\\', E'\\\\')::bytea) $$;
 
--- A session that is open makes its plans anew, but remembers the expression of an index as it was, and would not find the one in the
--- other. It reads it again when something is set about the index; what is set here is what it is.
+-- A session that is open plans its statements anew, with the new form, but remembers the old one of each index, and so would use none of
+-- them. It reads an index's form again when an option of the index is set: here one that none of them has, to what it is.
 do $$
 declare
   made_with_key regclass;
 begin
   for made_with_key in
-    select i.indexrelid from pg_index i join pg_class c on c.oid = i.indexrelid
-    where c.relnamespace = current_schema()::regnamespace and pg_get_indexdef(i.indexrelid) like '%key_of(%'
+    select i.indexrelid from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = current_schema() and pg_get_indexdef(i.indexrelid) like '%key_of(%'
     order by i.indexrelid
   loop
     execute format('alter index %s reset (fillfactor)', made_with_key);

@@ -39,6 +39,16 @@ describe.each(platforms)('platform %s', (_name, platform) => {
     expect(first).toEqual(copy);
   });
 
+  it('leaves neither a key nor a text in the memory that Buffers share', () => {
+    const key = new Uint8Array(32).fill(0xa5);
+    const text = 'a text that nobody else may come upon';
+    const shared = Buffer.from(Buffer.allocUnsafe(1).buffer);
+    platform.hmacSha256(key, text);
+    expect(shared.indexOf(Buffer.alloc(32, 0xa5 ^ 0x36))).toBe(-1);
+    expect(shared.indexOf(Buffer.alloc(32, 0xa5 ^ 0x5c))).toBe(-1);
+    expect(shared.indexOf(text)).toBe(-1);
+  });
+
   it('encrypts and decrypts the AES-256-CBC block of SP 800-38A', () => {
     const key = hex('603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4');
     const iv = hex('000102030405060708090a0b0c0d0e0f');

@@ -44,6 +44,8 @@ export interface OwedAnswer {
  * attempt, the agreement in force, the idempotency row still with the same owner. Rows that are held by another transaction
  * are passed over like rows that have changed, so nobody waits here for somebody else's lock.
  *
+ * What is written and what has to be so are two lists, of which the n-th rows belong together: one object of both was slow to make.
+ *
  * The locks come in the order of docs/decisions/0010: orders, then agreements. They are granted after the statement's snapshot
  * was taken; what a subquery with `for update` compares and returns is the row as it is when its lock is granted. Such a
  * subquery is also looked up by its key for each row: a join would be planned while the tables are small.
