@@ -16,7 +16,8 @@ const TAKEN_OVER_MS = 25_000;
 let bridge: ChildProcess | undefined;
 afterEach(async () => {
   if (bridge === undefined || bridge.exitCode !== null || bridge.signalCode !== null) return;
-  bridge.kill('SIGTERM');
+  // As it was ended all along: how it stops in good order is for other tests to see.
+  bridge.kill('SIGKILL');
   await once(bridge, 'exit');
 });
 
