@@ -27,6 +27,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'app-id-malformed': 'appId 须为 3 至 64 个字符（a-z、0-9 和 _），而不是 {1}',
   'app-id-not-of-environment': '{1} 环境的 appId {2}，而不是 {3}',
   'approval-decided': '审批 {1} 已是 {2}，由 {3} 处理',
+  'audit-being-verified': '正在校验审计日志，请在结束后重试',
   'banks-missing': '银行须为 {1} 或银行编码列表',
   'banks-not-alone': '{1} 已代表所有银行，请单独填写',
   'bridge-needs-address': '通道接口需要地址',

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
-import type { Operator } from './operator.js';
+import { BusyError, type Operator, refusal } from './operator.js';
 
 export interface VerifiedAudit {
   readonly entries: number;
@@ -36,10 +36,28 @@ const FIND_HEAD = statement({
 
 const AT_ONCE = 5_000;
 
-/** Walks over the whole chain, as of one moment. */
+/** 'audi' in ASCII. The lock ends with the transaction. */
+const VERIFYING_LOCK = 0x61756469;
+const LOCK_VERIFYING = statement({
+  text: 'select pg_try_advisory_xact_lock($1) as taken',
+  parameters: ['bigint'],
+  columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
+});
+
+/**
+ * Verifies the whole chain in one snapshot. Runs once at a time in an installation, because it hashes every entry in PostgreSQL:
+ * several at once take the processor and the connections from the API.
+ */
 export async function verifyAudit({ database }: Operator): Promise<VerifiedAudit> {
   return database.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');
+    const [lock] = await tx.query(LOCK_VERIFYING, [VERIFYING_LOCK]);
+    if (lock?.taken !== true) {
+      throw refusal(
+        'audit-being-verified',
+        BusyError,
+      )`the audit log is being verified already; try again when that has ended`;
+    }
     const [head] = await tx.query(FIND_HEAD);
     let before: { readonly chainNo: number; readonly chain: Buffer } = { chainNo: 0, chain: Buffer.alloc(0) };
     let entries = 0;

@@ -11,6 +11,7 @@ export const REFUSAL_CODES = [
   'app-id-malformed',
   'app-id-not-of-environment',
   'approval-decided',
+  'audit-being-verified',
   'banks-missing',
   'banks-not-alone',
   'bridge-needs-address',

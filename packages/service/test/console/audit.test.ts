@@ -67,6 +67,23 @@ describe('the audit log', () => {
     expect((await ann.get('/audit/verify')).body).toMatchObject({ brokenAt: null });
   });
 
+  it('is verified once at a time, by an admin', async () => {
+    const ann = await consoleClient(service, 'admin', 'ann');
+    const viewer = await consoleClient(service, 'viewer');
+    expect((await viewer.get('/audit/verify')).status).toBe(403);
+    await write('one');
+    const both = await service.fresh.database.transaction(async (tx) => {
+      // Holds the first verification up, so that the second one meets it.
+      await tx.query('lock table audit_log in access exclusive mode');
+      const asked = [ann.get('/audit/verify'), ann.get('/audit/verify')];
+      expect((await Promise.race(asked)).body).toMatchObject({ code: 'audit-being-verified' });
+      return { asked };
+    });
+    const statuses = (await Promise.all(both.asked)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 409]);
+    expect((await ann.get('/audit/verify')).body).toMatchObject({ brokenAt: null });
+  });
+
   it('is read page by page, by actor, action and subject', async () => {
     for (let n = 1; n <= 7; n += 1) await write(`entry ${n}`);
     const viewer = await consoleClient(service, 'viewer');

@@ -16,6 +16,7 @@ import { countText } from '../../parts/money.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
 import { Empty, FormProblem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
+import { useMayDo } from '../../session/session.ts';
 import { useActionText } from './action-words.ts';
 import styles from './audit.module.css';
 import { detailText } from './detail-text.ts';
@@ -25,6 +26,7 @@ import { useTexts } from './texts.ts';
 export default function AuditPage() {
   const t = useTexts();
   const actionText = useActionText();
+  const mayVerify = useMayDo('admin');
   const filters = useFilters(AUDIT_FILTERS);
   const [opened, setOpened] = useState<AuditEntry>();
   const list = usePages<Audit, AuditEntry>('/audit', filters.values, (page) => page.entries);
@@ -52,7 +54,7 @@ export default function AuditPage() {
     { id: 'time', header: t('time'), cell: ({ at }) => <Time value={at} />, align: 'end', inCard: 'aside' },
   ];
   return (
-    <Page title={t('title')} actions={<Verification />}>
+    <Page title={t('title')} actions={mayVerify ? <Verification /> : null}>
       <FilterBar filters={filters}>
         <TextFilter label={t('filterWho')} value={filters.values.actor} onChange={(actor) => filters.set({ actor })} />
         <TextFilter
@@ -110,7 +112,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-/** Walks the chain, which takes a moment: on demand. */
+/** Verifies the chain on demand, because it reads every entry. */
 function Verification() {
   const t = useTexts();
   const verify = useMutation({ mutationFn: () => api.get<AuditVerified>('/audit/verify') });

@@ -92,7 +92,7 @@ export const peopleOperations = [
   operation({
     method: 'GET',
     path: '/audit/verify',
-    role: 'viewer',
+    role: 'admin',
     summary: 'whether an entry of the audit log was changed or removed',
     answer: schema.auditVerified,
     async run({ operator }) {
