@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import os from 'node:os';
 
 export const CAN_MEASURE = process.platform === 'linux';
 
@@ -58,5 +59,19 @@ function statOf(pid) {
     return { pid: Number(pid), parent, own: user + system, ended: endedUser + endedSystem };
   } catch {
     return undefined;
+  }
+}
+
+const CORES = os.availableParallelism();
+
+/** Whether callers can have a core of their own: the last one. Everything else runs on the others. */
+export const CAN_PIN = CAN_MEASURE && CORES > 1 && spawnSync('taskset', ['--version']).status === 0;
+
+/** Pins a process and what it has started to the last core (callers) or to all others. Processes started later inherit it. */
+export function pin(pid, isCaller) {
+  if (!CAN_PIN) return;
+  const cores = isCaller ? String(CORES - 1) : `0-${CORES - 2}`;
+  for (const id of [pid, ...descendantsOf(pid)]) {
+    execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(id)], { stdio: 'ignore' });
   }
 }

@@ -96,6 +96,10 @@ export function processes() {
       return { pid: one.pid, url };
     },
 
+    /** Any other program, for as long as the bench takes. Its process id. */
+    startProgram: (name, program, args) =>
+      keep(name, spawn(program, args, { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'], detached: true })).pid,
+
     startLoad() {
       return this.startHelper('the load', 'load.mjs').ask;
     },

@@ -11,7 +11,6 @@ import { requestOf } from '../signed.mjs';
 const END_OF_HEADERS = '\r\n\r\n';
 const PATIENCE_MS = 10_000;
 const EVERY_MS = 5;
-const CONNECTIONS = 2_000;
 
 let prepared = [];
 
@@ -24,8 +23,8 @@ const commands = {
     return {};
   },
   /** Of each stream, all that became of its requests: when it was sent, how long it took, and the result code. */
-  async run({ port, seconds }) {
-    const idle = await Promise.all(Array.from({ length: CONNECTIONS }, () => connected(port)));
+  async run({ port, seconds, connections }) {
+    const idle = await Promise.all(Array.from({ length: connections }, () => connected(port)));
     const began = performance.now();
     const results = await Promise.all(prepared.map((requests) => stream(port, idle, requests, seconds, began)));
     for (const socket of idle) socket.destroy();
@@ -79,8 +78,15 @@ function stream(port, idle, requests, seconds, began) {
   });
 }
 
+/** The node may have closed a connection that nobody used. */
+function openOne(idle) {
+  for (let socket = idle.pop(); socket !== undefined; socket = idle.pop()) {
+    if (socket.writable) return socket;
+  }
+}
+
 function ask(port, idle, request, done) {
-  const socket = idle.pop() ?? net.connect({ host: '127.0.0.1', port, noDelay: true });
+  const socket = openOne(idle) ?? net.connect({ host: '127.0.0.1', port, noDelay: true });
   let text = '';
   const over = (code) => {
     clearTimeout(timer);

@@ -1,7 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openBeside, provisionChannel, provisionInstitution, tokenOf } from '../channel.mjs';
+import { CAN_PIN, pin } from '../cpu.mjs';
 import { machineFacts } from '../facts.mjs';
 import { rowNamed } from '../rows.mjs';
 
@@ -23,22 +27,24 @@ const CLIENTS = 32;
  * What a node can sustain; then many times that, from callers who do not wait for one another, beside another channel that
  * asks for little; and then half of what it can sustain, to see how soon all is well again.
  */
-export async function bench({ seconds, times, rows }, { running, keep, say }) {
+export async function bench({ rows, ...given }, { running, keep, say }) {
+  const { seconds } = given;
   const facts = await machineFacts();
   const kept = keep(async () => ({ close: () => running.stop() }));
   for (const kind of rows) {
     const about = { row: KINDS[kind].row, seconds };
-    await kept.measure(about, () => measure(KINDS[kind], { seconds, times }, running, say));
+    await kept.measure(about, () => measure(KINDS[kind], given, running, say));
   }
   await kept.close();
-  return { facts, seconds, times, results: kept.results };
+  return { facts, ...given, isPinned: CAN_PIN, results: kept.results };
 }
 
-async function measure({ row, most }, { seconds, times }, running, say) {
+async function measure({ row, most }, { seconds, times, connections, proxy }, running, say) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
   let beside;
   try {
-    const { baseUrl } = await running.startService({ dataDir, logLevel: 'warn' });
+    const { pid, baseUrl } = await running.startService({ dataDir, logLevel: 'warn' });
+    pin(pid, false);
     beside = await openBeside(dataDir);
     const channel = await provisionChannel(beside);
     const bystander = await provisionChannel(beside, 'test_bystander');
@@ -48,9 +54,11 @@ async function measure({ row, most }, { seconds, times }, running, say) {
       );
     }
     for (const one of [channel, bystander]) one.token = await tokenOf(baseUrl, one);
-    const port = Number(new URL(baseUrl).port);
-    const load = running.startLoad();
+    const port =
+      proxy === undefined ? Number(new URL(baseUrl).port) : await startProxy(running, proxy, dataDir, baseUrl);
+    const { ask: load, pid: loadPid } = running.startHelper('the load', 'load.mjs');
     const flood = running.startHelper('the flood', 'overload/flood.mjs');
+    for (const caller of [loadPid, flood.pid]) pin(caller, true);
     const stored = async () => (await beside.database.query('select count(*)::integer as n from orders'))[0].n;
 
     const sustain = async (forSeconds) => {
@@ -74,18 +82,19 @@ async function measure({ row, most }, { seconds, times }, running, say) {
           { row: BYSTANDER, channel: bystander, count: BYSTANDER_RATE * seconds },
         ],
       });
-      return flood.ask('run', { port, seconds });
+      return flood.ask('run', { port, seconds, connections });
     };
     const before = await stored();
     say(`  ${row}: ${offered} a second, ${seconds} s\n`);
     const [flooded, beside10] = await send(offered);
     // What was sent to be answered has been; whatever is stored from now on is stored for nobody.
     const answered = [...flooded, ...beside10].filter(({ code }) => code === '0').length;
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await delay(3_000);
     const unheard = (await stored()) - before - answered;
     // A second flood, and then at once what can be had: how soon is all as it was?
     say(`  ${row}: and after it, ${seconds} s\n`);
-    const after = await recovery({ flood, row, channel, port, seconds, offered, half: Math.round(sustained.rate / 2) });
+    const half = Math.round(sustained.rate / 2);
+    const after = await recovery({ flood, row, channel, port, seconds, connections, offered, half });
     return {
       sustained,
       offered,
@@ -105,12 +114,49 @@ async function measure({ row, most }, { seconds, times }, running, say) {
   }
 }
 
+const EXAMPLE = new URL('../../../../deploy/haproxy/haproxy.cfg', import.meta.url);
+
+/** The example of deploy/, on a free port, in front of one node. Its port. */
+async function startProxy(running, program, dataDir, baseUrl) {
+  const port = await freePort();
+  const config = (await readFile(EXAMPLE, 'utf8'))
+    .replace(/^ {2}log \/dev\/log.*$/m, '')
+    // More files than a shell allows.
+    .replace('maxconn 20000', 'maxconn 8000')
+    .replace(/bind 127\.0\.0\.1:\d+/, `bind 127.0.0.1:${port}`)
+    .replace(/^ {2}acl public.*$/m, '$& /healthz')
+    .replaceAll(/^ {2}server node[2-9].*$/gm, '')
+    .replace(/(server node1) \S+/, `$1 ${new URL(baseUrl).host}`);
+  const file = path.join(dataDir, 'haproxy.cfg');
+  await writeFile(file, config);
+  pin(running.startProgram('the proxy', program, ['-db', '-f', file]), true);
+  await untilAnswers(`http://127.0.0.1:${port}/healthz`);
+  return port;
+}
+
+async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function untilAnswers(url) {
+  for (let tries = 0; ; tries += 1) {
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.ok) return;
+    if (tries === 100) throw new Error('the proxy does not answer');
+    await delay(100);
+  }
+}
+
 /** Milliseconds after the flood until nothing is refused or slow any more. */
-async function recovery({ flood, row, channel, port, seconds, offered, half }) {
+async function recovery({ flood, row, channel, port, seconds, connections, offered, half }) {
   await flood.ask('prepare', { streams: [{ row, channel, count: offered * 2 }] });
-  await flood.ask('run', { port, seconds: 2 });
+  await flood.ask('run', { port, seconds: 2, connections });
   await flood.ask('prepare', { streams: [{ row, channel, count: half * seconds }] });
-  const [results] = await flood.ask('run', { port, seconds });
+  const [results] = await flood.ask('run', { port, seconds, connections });
   const bad = results.filter(({ code, ms }) => code !== '0' || ms > 1_000);
   return bad.length === 0 ? 0 : Math.max(...bad.map(({ at }) => at));
 }

@@ -12,14 +12,15 @@ export function ratiosOf({ results }) {
     ]);
 }
 
-export function report({ facts, seconds, times, results }) {
+export function report({ facts, seconds, times, connections, proxy, isPinned, results }) {
   const head = ['row', 'sustained/s', 'p99 ms', 'offered/s', 'served/s', 'of sustained', 'p50 ms', 'p99 ms'];
   const more = ['refused/s', 'p50 ms', 'p99 ms', 'others', 'bystander', 'unheard', 'normal after ms'];
   const lines = results.map(cellsOf);
   const goals = ['goal', '', '', '', '', '0.90', '', '2000', '', '', '50', '0', 'all', '0', '3000'];
   return `${factsText({ ...facts, postgres: 'embedded', logLevel: 'warn' })}
 ${aligned([[...head, ...more], ...lines, goals])}
-${times} times what ${'`'}sustained${'`'} was, for ${seconds} s, by callers who do not wait for one another and hang up after 10 s.
+${times} times what ${'`'}sustained${'`'} was, for ${seconds} s, by callers who do not wait for one another and hang up after 10 s, with ${connections}
+open connections${proxy ? ', through haproxy' : ''}${isPinned ? `; callers${proxy ? ' and haproxy' : ''} have a core of their own` : ''}.
 served: code 0. refused: 503001. others: any other answer, or none. bystander: another channel's orders that were created
 meanwhile. unheard: orders that were stored though their callers heard no code 0. normal after: how long after another
 flood something was still refused, or took more than a second, at half of what can be sustained.

@@ -26,6 +26,7 @@ import {
 } from './console/console-routes.js';
 import { addDevelopersRoutes, type DevelopersDeps } from './developers/developers-routes.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
+import { createConnectionBound } from './limits/connections.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
@@ -116,6 +117,9 @@ const HTTP_LIMITS = {
   longAnswersWaiting: 256,
   longAnswersWaitingPerChannel: 64,
   longAnswerWait: 5_000,
+  crowdedKeepAliveTimeout: 5_000,
+  connections: 2_000,
+  connectionsInAll: 4_000,
 };
 export type HttpLimits = Readonly<typeof HTTP_LIMITS>;
 
@@ -132,7 +136,10 @@ export function createApp(deps: AppDeps): App {
   const isDraining = () => isDrainingNow;
   const answers = createAnswerSender({ ...limits, clock, log, isDraining });
   const paths = new Set<string>(routes.map(({ endpoint }) => endpoint.path));
-  const earlyRefusal = createEarlyRefusal({ ...deps, paths, isDraining });
+  const bound = createConnectionBound(limits, metrics.countDropped);
+  metrics.watchConnections(bound.counts);
+  const { isSpare } = bound;
+  const earlyRefusal = createEarlyRefusal({ ...deps, paths, isDraining, isSpare, lingerMs: lingerTime });
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -150,6 +157,7 @@ export function createApp(deps: AppDeps): App {
         limitPipelinedRequests(earlyRefusal.wrap(handler)),
       );
       unread.watch(server);
+      bound.watch(server);
       // All headers that fit into maxHeaderSize: Node would silently drop those beyond 2,000.
       server.maxHeadersCount = 0;
       return server;

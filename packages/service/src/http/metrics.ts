@@ -56,6 +56,11 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     registers: [registry],
   });
   for (const why of ['hung-up', 'unread', 'slow', 'fault', 'stopping']) cut.inc({ why }, 0);
+  const dropped = new Counter({
+    name: 'perennial_connections_dropped_total',
+    help: 'Connections that were closed unread, because twice the usual number was open',
+    registers: [registry],
+  });
   const unlogged = new Counter({
     name: 'perennial_request_log_dropped_total',
     help: 'Requests that were answered and not written to the log of requests, by why',
@@ -96,6 +101,18 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
         },
       });
     },
+    watchConnections(counts: () => { readonly open: number; readonly most: number }): void {
+      new Gauge({
+        name: 'perennial_connections',
+        help: 'Connections of callers that are open, and beyond how many a new one has its API requests refused',
+        labelNames: ['state'],
+        registers: [registry],
+        collect() {
+          for (const [state, count] of Object.entries(counts())) this.set({ state }, count);
+        },
+      });
+    },
+    countDropped: () => dropped.inc(),
     countUnlogged: (why: DroppedBecause, count: number) => unlogged.inc({ why }, count),
     observeCut: (why: string) => cut.inc({ why }),
     observeBatch: (size: number) => admissionBatch.observe(size),

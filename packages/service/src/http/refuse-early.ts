@@ -8,6 +8,7 @@ import type { AuthenticationFailures } from './limits/authentication-failures.js
 import type { NodeLoad } from './limits/node-load.js';
 import { createThrottledLines } from './limits/throttled-lines.js';
 import type { ServiceMetrics } from './metrics.js';
+import { writeThenLinger } from './requests/linger.js';
 import { readRequestId } from './requests/signed-headers.js';
 
 export interface RefuseEarlyDeps {
@@ -19,6 +20,9 @@ export interface RefuseEarlyDeps {
   /** The paths of endpoints: other paths cost little. */
   readonly paths: ReadonlySet<string>;
   readonly isDraining: () => boolean;
+  /** Whether the request came on a connection beyond the bound. */
+  readonly isSpare: (request: IncomingMessage, response: ServerResponse) => boolean;
+  readonly lingerMs: number;
 }
 
 const { code, http, message } = CODES.UNAVAILABLE;
@@ -26,9 +30,10 @@ const { code, http, message } = CODES.UNAVAILABLE;
 /**
  * A request that a node cannot serve in time is refused as soon as its headers are there: before the framework, and before
  * anything is looked up, read or computed. With ten times too many requests nine of ten are refused, and the cost of that is
- * missing for the tenth. Node discards the body, and the connection is kept.
+ * missing for the tenth. Node discards the body, and the connection is kept, unless it is one too many.
  */
-export function createEarlyRefusal({ load, failures, clock, metrics, log, paths, isDraining }: RefuseEarlyDeps) {
+export function createEarlyRefusal(deps: RefuseEarlyDeps) {
+  const { load, failures, clock, metrics, log, paths, isDraining, isSpare, lingerMs } = deps;
   const lines = createThrottledLines();
 
   function refuse(request: IncomingMessage, response: ServerResponse, endpoint: string, channel: string): void {
@@ -39,7 +44,8 @@ export function createEarlyRefusal({ load, failures, clock, metrics, log, paths,
       'content-length': Buffer.byteLength(text),
       [HEADERS.retryAfter]: '1',
     });
-    response.end(text);
+    if (response.shouldKeepAlive) response.end(text);
+    else writeThenLinger(request, response, text, lingerMs);
     metrics.observeRequest(endpoint, http, code);
     const where = { channel, ...load.counts() };
     lines.write(
@@ -53,12 +59,16 @@ export function createEarlyRefusal({ load, failures, clock, metrics, log, paths,
     wrap:
       (serve: RequestListener): RequestListener =>
       (request, response) => {
-        if (load.hasRoomForAnybody() || request.method !== 'POST' || isDraining()) return serve(request, response);
+        const isOneTooMany = isSpare(request, response);
+        if ((load.hasRoomForAnybody() && !isOneTooMany) || request.method !== 'POST' || isDraining()) {
+          return serve(request, response);
+        }
         const { url = '' } = request;
         const query = url.indexOf('?');
         const path = query < 0 ? url : url.slice(0, query);
         const channel = failures.knownChannel(request);
-        if (paths.has(path) && !load.mayEnter(channel)) return refuse(request, response, path, channel);
+        if (paths.has(path) && (isOneTooMany || !load.mayEnter(channel)))
+          return refuse(request, response, path, channel);
         return serve(request, response);
       },
     /** Writes the lines of the log that are still held back. */

@@ -121,6 +121,8 @@ describe('the two of them', () => {
       'perennial_long_answers',
       'perennial_admission_batch_size',
       'perennial_requests_inside',
+      'perennial_connections',
+      'perennial_connections_dropped_total',
       'perennial_request_log_dropped_total',
     ]);
   });

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -18,6 +18,17 @@ export function answerThenLinger(reply: FastifyReply, text: string, lingerMs: nu
     await discard(request, lingerMs);
   }
   return reply.header('content-length', Buffer.byteLength(text)).send(Readable.from(answer(), { objectMode: false }));
+}
+
+/** The same without the framework. */
+export function writeThenLinger(
+  request: IncomingMessage,
+  response: ServerResponse,
+  text: string,
+  lingerMs: number,
+): void {
+  response.write(text);
+  void discard(request, lingerMs).then(() => response.end());
 }
 
 async function discard(request: IncomingMessage, lingerMs: number): Promise<void> {
