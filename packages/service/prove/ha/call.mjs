@@ -1,34 +1,43 @@
 import { HEADERS } from '@perennial/wire';
 import { signedRequest } from '../../bench/signed.mjs';
+import { claimOnPage } from './page.mjs';
 
 /** What the interface suggests to callers. */
 export const PATIENCE_MS = 15_000;
 
 /** What a caller sees of one try: a code of the service, or what the network said. */
-export async function call(node, channel, { endpoint, body, key }, patienceMs = PATIENCE_MS) {
-  const request = signedRequest({ endpoint, body: () => body }, channel);
-  // signedRequest makes a key for each request; here a resend has that of the first try, or there is none.
-  const headers = { ...request.headers };
-  if (key === undefined) delete headers[HEADERS.idempotencyKey];
-  else headers[HEADERS.idempotencyKey] = key;
+export async function call(node, channel, request, patienceMs = PATIENCE_MS) {
+  const signal = AbortSignal.timeout(patienceMs);
   try {
-    const response = await fetch(node.baseUrl + request.path, {
-      method: 'POST',
-      headers,
-      body: request.body,
-      signal: AbortSignal.timeout(patienceMs),
-    });
-    const { code, data } = await response.json();
-    return { code, data, wasReplayed: response.headers.get(HEADERS.idempotencyReplayed) === 'true' };
+    return await (request.endpoint === 'redeem/claim'
+      ? claimOnPage(node, request, signal)
+      : callEndpoint(node, channel, request, signal));
   } catch (error) {
     return { code: nameOf(error), data: null, wasReplayed: false };
   }
 }
 
+async function callEndpoint(node, channel, { endpoint, body, key }, signal) {
+  const request = signedRequest({ endpoint, body: () => body }, channel);
+  // signedRequest makes a key for each request; here a resend has that of the first try, or there is none.
+  const headers = { ...request.headers };
+  if (key === undefined) delete headers[HEADERS.idempotencyKey];
+  else headers[HEADERS.idempotencyKey] = key;
+  const response = await fetch(node.baseUrl + request.path, { method: 'POST', headers, body: request.body, signal });
+  const { code, data } = await response.json();
+  return { code, data, wasReplayed: response.headers.get(HEADERS.idempotencyReplayed) === 'true' };
+}
+
 /** Success, or a refusal by the rules of the business: both are kept, and given again to a resend. */
-export const isFinal = ({ code }) => code === '0' || isRefusal(code);
+export const isFinal = ({ code }) => code === '0' || isRefusal(code) || PAGE_REFUSALS.has(code);
 
 export const isRefusal = (code) => code.startsWith('420');
+
+/** What the redemption page says about a benefit that was taken back. */
+const PAGE_REFUSALS = new Set(['revoked', 'no button']);
+
+/** The request itself is wrong, however often it is sent: the load sends none of these. */
+export const isMistake = ({ code }) => /^4[01]0/.test(code);
 
 function nameOf(error) {
   if (error.name === 'TimeoutError') return 'timeout';

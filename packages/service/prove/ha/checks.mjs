@@ -1,16 +1,62 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { lost } from './books/findings.mjs';
 import { booksOf } from './books.mjs';
 import { call, isFinal } from './call.mjs';
 
 const SETTLE_SECONDS = 150;
-/** An attempt that is older than this is not on its way any more: what became of it may be asked now instead of later. */
-const ASK_NOW = `update debit_attempts set ask_at = now()
-  where status = 'STARTED' and ask_at > now() and started_at < now() - interval '30 s'`;
+/** Work that is older than this is not in flight any more: the institution may be asked about it now instead of later. */
+const OLD_SECONDS = 30;
+/** On one server there is little time: asking about a debit that is in flight does no harm, and proves less. */
+const OLD_SECONDS_ALONE = 2;
 const ASK_EVERY = 5;
 const RESENDERS = 12;
 const RESENDS = 20;
 
-const lost = (text) => ({ kind: 'lost', text });
+/** Has the engine ask the institution now, about debits and refunds, and cancel agreements. */
+const ASK_NOW = [
+  ...['debit_attempts', 'refunds'].map(
+    (table) => `update ${table} set ask_at = now()
+      where status = 'STARTED' and ask_at > now() and started_at < now() - $1 * interval '1 second'`,
+  ),
+  `update agreements set cancel_at = now() where cancel_at > now() + $1 * interval '1 second'`,
+];
+
+const LEFT = `select (select count(*) from orders where next_due_at <= now()) as "orders due",
+  (select count(*) from refunds where status = 'STARTED') as "refunds open",
+  (select count(*) from agreements where cancel_at is not null) as "agreements to cancel",
+  (select count(*) from claims where status = 'PENDING') as "claims without a code",
+  (select count(*) from due_events) as "events not sent"`;
+
+const OPEN_DEBITS = `select a.order_no::text || lpad(a.cycle_no::text, 4, '0') || lpad(a.try_no::text, 2, '0') as "attemptNo",
+    o.status = 'UNSUBSCRIBED' as "isEnded"
+  from debit_attempts a join orders o using (order_no) where a.status = 'STARTED'`;
+
+/** Waits until the engine has nothing left to do, and the institution no notice to send. */
+export function settled(stand) {
+  return withDatabase(stand, async (database) => {
+    const oldSeconds = stand.isAlone ? OLD_SECONDS_ALONE : OLD_SECONDS;
+    let left;
+    for (let second = 0; second < SETTLE_SECONDS; second += 1) {
+      stand.interrupted.throwIfAborted();
+      if (second % ASK_EVERY === 0) for (const text of ASK_NOW) await database.query(text, [oldSeconds]);
+      left = await leftOver(database, await stand.institution.ledger());
+      if (left.length === 0) return [];
+      await delay(1_000);
+    }
+    return [lost(`${SETTLE_SECONDS} s later there were ${left.join(', ')}`)];
+  });
+}
+
+async function leftOver(database, { debits, owedNotices }) {
+  const [counts] = await database.query(LEFT);
+  const seen = new Set(debits.map(({ attemptNo }) => attemptNo));
+  // A debit of an ended order that the institution has never seen stays open for some minutes, since it might still arrive.
+  const open = (await database.query(OPEN_DEBITS)).filter(({ attemptNo, isEnded }) => !isEnded || seen.has(attemptNo));
+  const all = { ...counts, 'debits open': open.length, 'notices of the institution not accepted': owedNotices.length };
+  return Object.entries(all)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => `${count} ${what}`);
+}
 
 const withDatabase = async ({ openDatabase }, work) => {
   const { database, close } = await openDatabase();
@@ -20,32 +66,6 @@ const withDatabase = async ({ openDatabase }, work) => {
     await close();
   }
 };
-
-/**
- * Waits until the engine has nothing left to do. A debit of an order that has ended may stay open for some minutes, since the
- * institution might still get it.
- */
-const LEFT = `select (select count(*) from orders where next_due_at <= now()) as due,
-  (select count(*) from debit_attempts a join orders o using (order_no)
-   where a.status = 'STARTED' and o.status <> 'UNSUBSCRIBED') as open,
-  (select count(*) from due_events) as unsent`;
-
-export function settled(stand) {
-  return withDatabase(stand, async (database) => {
-    let left;
-    for (let second = 0; second < SETTLE_SECONDS; second += 1) {
-      stand.interrupted.throwIfAborted();
-      if (second % ASK_EVERY === 0) await database.query(ASK_NOW);
-      [left] = await database.query(LEFT);
-      if (Object.values(left).every((count) => count === 0)) return [];
-      await delay(1_000);
-    }
-    const { due, open, unsent } = left;
-    return [
-      lost(`${SETTLE_SECONDS} s later ${due} orders were due, ${open} debits open and ${unsent} events not sent`),
-    ];
-  });
-}
 
 /** Every acknowledged write once more, with its key, at another node than the one that answered: the answer must be the same. */
 export async function acknowledgedAgain({ nodes, channel, interrupted }, writes) {
@@ -75,7 +95,9 @@ export async function acknowledgedAgain({ nodes, channel, interrupted }, writes)
 }
 
 /** The service's books against what callers, the institution and the receiver know. */
-export async function booksAgree(stand, writes) {
-  const ledger = await stand.ledger();
-  return withDatabase(stand, (database) => booksOf(database, { writes, ledger, received: stand.receiver.events }));
+export async function booksAgree({ institution, receiver, channel, openDatabase }, writes) {
+  const known = { writes, ledger: await institution.ledger(), received: receiver.events, aesKey: channel.aesKey };
+  const forged = receiver.forged();
+  const findings = await withDatabase({ openDatabase }, (database) => booksOf(database, known));
+  return forged === 0 ? findings : [...findings, { kind: 'wrong', text: `${forged} pushes were not signed rightly` }];
 }

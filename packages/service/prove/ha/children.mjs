@@ -17,6 +17,7 @@ export const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8',
  */
 export function createChildren({ folder, logDir, dataDirs }) {
   const running = new Set();
+  const disks = [];
   const keeper = fork(here('keeper.mjs'), {
     env: ENVIRONMENT,
     execArgv: [],
@@ -27,6 +28,7 @@ export function createChildren({ folder, logDir, dataDirs }) {
   const kept = () => ({
     processes: [...running].map(({ identity, role }) => ({ ...identity, role })),
     dataDirs,
+    disks,
     folder,
   });
   const tell = () => keeper.connected && keeper.send(kept());
@@ -83,8 +85,14 @@ export function createChildren({ folder, logDir, dataDirs }) {
       const [answer] = await Promise.race([once(one.child, 'message'), failed]);
       return { ...one, answer };
     },
-    async end() {
-      await endEverything(kept());
+    /** A file system that is unmounted at the end. */
+    keepDisk(disk) {
+      disks.push(disk);
+      tell();
+    },
+    /** `release`: as endEverything takes it. */
+    async end(release) {
+      await endEverything(kept(), release);
       if (keeper.connected) keeper.send({ done: true });
       if (keeper.exitCode === null) await once(keeper, 'exit');
     },

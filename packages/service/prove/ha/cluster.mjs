@@ -5,7 +5,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { ENVIRONMENT } from './children.mjs';
-import { POSTGRES_BIN, PROGRAMS } from './programs.mjs';
+import { fillDisk, mountDisk } from './disks.mjs';
+import { isRoot, POSTGRES_BIN, PROGRAMS } from './programs.mjs';
 import { postgresOf, signal } from './signals.mjs';
 import { filledIn } from './templates.mjs';
 import { freePorts, until } from './waiting.mjs';
@@ -18,6 +19,7 @@ const START_SECONDS = 120;
 const HEAL_SECONDS = 150;
 const ASK_MS = 2_000;
 const RUNNING = new Set(['running', 'streaming']);
+const DATABASE = 'perennial';
 
 /** One file for etcd, three for Patroni and one for haproxy, all of them from deploy/patroni. */
 export const dataDirsIn = (folder) => NAMES.map((name) => path.join(folder, name, 'data'));
@@ -51,25 +53,30 @@ export async function startCluster({ folder, children, identity, interrupted }) 
     return file;
   }
 
-  async function startEtcd() {
-    const home = path.join(folder, 'etcd');
-    await ownFolder(home, identity);
+  const etcdHome = path.join(folder, 'etcd');
+  const etcdConfig = path.join(etcdHome, 'etcd.conf.yml');
+  let etcd;
+  async function configureEtcd() {
+    await ownFolder(etcdHome, identity);
     const text = await filledIn('etcd.conf.yml', {
       ...shared,
       ETCD_NAME: 'etcd1',
-      ETCD_DATA_DIR: path.join(home, 'data'),
+      ETCD_DATA_DIR: path.join(etcdHome, 'data'),
       ETCD_CLIENT_PORT: clientPort,
       ETCD_PEER_PORT: peerPort,
       ETCD_CLUSTER: `etcd1=http://${HOST}:${peerPort}`,
     });
-    const config = await write(path.join(home, 'etcd.conf.yml'), text);
-    await children.start({
+    await write(etcdConfig, text);
+  }
+
+  async function startEtcd() {
+    etcd = await children.start({
       name: 'etcd',
       role: 'server',
       command: PROGRAMS.etcd,
-      args: ['--config-file', config],
+      args: ['--config-file', etcdConfig],
       as: identity,
-      cwd: home,
+      cwd: etcdHome,
       // 3.4 wants to be told so on everything but amd64.
       env: { ETCD_UNSUPPORTED_ARCH: process.arch },
     });
@@ -92,6 +99,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
 
   async function configure(server) {
     await ownFolder(server.home, identity);
+    if (isRoot()) children.keepDisk(await mountDisk(server.home, identity));
     const text = await filledIn('patroni.yml', {
       ...shared,
       NAME: server.name,
@@ -162,8 +170,19 @@ export async function startCluster({ folder, children, identity, interrupted }) 
 
   const cluster = {
     servers,
-    superuserUrl,
-    urlOf: ({ user, password, database }) => `postgres://${user}:${password}@${HOST}:${proxyPort}/${database}`,
+    /** Makes a role and a database for the service, and gives back its URL. */
+    async createDatabase() {
+      const password = randomBytes(18).toString('base64url');
+      const client = new pg.Client({ connectionString: superuserUrl });
+      await client.connect();
+      try {
+        await client.query(`create role ${DATABASE} login password '${password}'`);
+        await client.query(`create database ${DATABASE} owner ${DATABASE}`);
+      } finally {
+        await client.end();
+      }
+      return `postgres://${DATABASE}:${password}@${HOST}:${proxyPort}/${DATABASE}`;
+    },
 
     /** The primary, the standby whose word a commit waits for, and the other one. */
     async roles() {
@@ -185,6 +204,13 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       signal(processes, 'SIGSTOP');
       return () => signal(processes, 'SIGCONT');
     },
+
+    killEtcd() {
+      signal([etcd.identity], 'SIGKILL');
+    },
+
+    /** The disk of a server has no space left, until the function that is given back is called. */
+    fillDisk: ({ home }) => fillDisk(home),
 
     /** As an operator in a hurry would, past Patroni. */
     async restartImmediately({ dataDir, home }) {
@@ -211,8 +237,9 @@ export async function startCluster({ folder, children, identity, interrupted }) 
         { seconds: HEAL_SECONDS, interrupted },
       ),
 
-    /** Starts Patroni where it has been killed, and waits for a primary with two standbys, one of them synchronous. */
+    /** Starts etcd and Patroni where they have ended, and waits for a primary with two standbys, one of them synchronous. */
     async heal(seconds = HEAL_SECONDS) {
+      if (etcd.hasEnded()) await startEtcd();
       for (const server of servers) if (server.patroni.hasEnded()) await startPatroni(server);
       await until(
         'a primary and two standbys',
@@ -227,6 +254,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
     },
   };
 
+  await configureEtcd();
   await startEtcd();
   for (const server of servers) {
     await configure(server);

@@ -1,14 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { unmountDisk } from './disks.mjs';
 import { isThere, postgresOf, signal } from './signals.mjs';
 
 const PATIENCE_MS = 8_000;
 
 /**
  * Ends all that a stand consists of, whatever state a fault has left it in, and removes its folder. Used by the stand
- * itself, and by the keeper when the stand is gone.
+ * itself, and by the keeper when the stand is gone. `release` ends a server that this process has opened itself.
  */
-export async function endEverything({ processes, dataDirs, folder }) {
+export async function endEverything({ processes, dataDirs, disks, folder }, release) {
   const named = (role) => processes.filter((one) => one.role === role);
   const others = processes.filter((one) => one.role !== 'patroni');
   // A stopped process does not hear SIGTERM.
@@ -17,6 +18,10 @@ export async function endEverything({ processes, dataDirs, folder }) {
   signal(named('patroni'), 'SIGKILL');
   await gone(named('patroni'));
   signal(others, 'SIGTERM');
+  if (release !== undefined) {
+    if (!(await gone(others))) signal(others, 'SIGKILL');
+    await release();
+  }
   const servers = dataDirs.flatMap(postgresOf);
   signal(servers, 'SIGCONT');
   // At once, but leaving no shared memory behind, as SIGKILL would.
@@ -24,6 +29,7 @@ export async function endEverything({ processes, dataDirs, folder }) {
   const left = [...others, ...servers];
   if (!(await gone(left))) signal(left, 'SIGKILL');
   await gone(left);
+  for (const disk of disks) await unmountDisk(disk);
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 

@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { FAKETIME } from './programs.mjs';
 import { sleep } from './waiting.mjs';
 
 /**
@@ -16,7 +19,7 @@ export const FAULTS = [
     about: 'kill -9 of the primary, its Patroni and a service node',
     times: 1,
     async play({ cluster, nodes }) {
-      kill(nodes[1]);
+      await nodes[1].end('SIGKILL');
       await killPrimary(cluster);
     },
   },
@@ -25,7 +28,7 @@ export const FAULTS = [
     about: 'kill -9 of a service node',
     times: 1,
     async play({ nodes, interrupted }) {
-      kill(nodes[0]);
+      await nodes[0].end('SIGKILL');
       await sleep(5, interrupted);
     },
   },
@@ -95,19 +98,117 @@ export const FAULTS = [
   {
     name: 'primary-restarted',
     about: 'pg_ctl restart -m immediate of the primary',
-    times: 5,
+    times: 3,
     async play({ cluster }) {
       const { primary } = await cluster.roles();
       await cluster.restartImmediately(primary);
     },
   },
+  {
+    name: 'etcd-killed',
+    about: 'kill -9 of etcd for 40 s',
+    times: 1,
+    async play({ cluster, interrupted }) {
+      cluster.killEtcd();
+      await sleep(40, interrupted);
+    },
+  },
+  {
+    name: 'disk-full',
+    about: 'no space left on the disk of the primary for 30 s',
+    times: 1,
+    needsRoot: true,
+    async play({ cluster, interrupted }) {
+      const { primary } = await cluster.roles();
+      const free = await cluster.fillDisk(primary);
+      try {
+        await sleep(30, interrupted);
+      } finally {
+        await free();
+      }
+    },
+  },
+  {
+    name: 'clock-jumped',
+    about: 'the clock of a service node jumps an hour ahead for 20 s, and then back',
+    times: 1,
+    async before(stand) {
+      await setClock(stand, 0);
+      await restart(stand.nodes[1], clockSettings(stand));
+    },
+    async play(stand) {
+      await setClock(stand, 3_600);
+      await sleep(20, stand.interrupted);
+      await setClock(stand, 0);
+    },
+    after: ({ nodes }) => restart(nodes[1]),
+  },
+  {
+    name: 'institution-killed',
+    about: 'kill -9 of the institution for 25 s',
+    times: 1,
+    async play({ institution, interrupted }) {
+      await institution.end('SIGKILL');
+      await sleep(25, interrupted);
+    },
+  },
+  {
+    name: 'institution-frozen',
+    about: 'SIGSTOP of the institution for 25 s',
+    times: 1,
+    async play({ cluster, institution, interrupted }) {
+      await frozen(cluster, [institution.process()], 25, interrupted);
+    },
+  },
+  {
+    name: 'institution-faulty',
+    about: 'for 25 s the institution drops connections after debits and refunds, fails, and declines for now',
+    times: 1,
+    async play({ institution, interrupted }) {
+      // The last rule that fits counts: each takes its number of requests, and leaves the next to the one before it.
+      for (const rule of INSTITUTION_FAULTS) await institution.set(rule);
+      await sleep(25, interrupted);
+      await institution.clear();
+    },
+  },
 ];
+
+const INSTITUTION_FAULTS = [
+  { fault: 'answer-lost', operation: 'debit', times: 40 },
+  { fault: 'answer-lost', operation: 'refund', times: 10 },
+  { fault: 'error-before', operation: 'debit', times: 20 },
+  { fault: 'error-after', operation: 'refund', times: 10 },
+  { fault: 'error-before', operation: 'debit-query', times: 10 },
+  { fault: 'decline-retryable', operation: 'debit', times: 30 },
+];
+
+/** What is played on one server: a look at all of it in a few seconds. */
+export const SMOKE = {
+  name: 'smoke',
+  title: 'kill -9 of a service node',
+  seconds: { before: 2, after: 1 },
+  play: ({ nodes }) => nodes[0].end('SIGKILL'),
+};
 
 /** A look at everything in a few minutes. */
 export const SHORT = ['primary-killed', 'node-killed', 'primary-restarted'];
 
-function kill(node) {
-  process.kill(node.process().pid, 'SIGKILL');
+const clockFile = ({ folder }) => path.join(folder, 'clock');
+
+/** So many seconds ahead; a process looks at the file once a second. */
+const setClock = (stand, seconds) => writeFile(clockFile(stand), `+${seconds}\n`);
+
+/** The time of day alone: what is measured between two moments stays right. */
+const clockSettings = (stand) => ({
+  LD_PRELOAD: FAKETIME,
+  FAKETIME_TIMESTAMP_FILE: clockFile(stand),
+  FAKETIME_CACHE_DURATION: '1',
+  FAKETIME_DONT_FAKE_MONOTONIC: '1',
+});
+
+async function restart(node, settings) {
+  await node.end('SIGTERM');
+  await node.start(settings);
 }
 
 async function killPrimary(cluster) {

@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { call, isFinal, isRefusal, PATIENCE_MS } from './call.mjs';
+import { call, isFinal, isMistake, isRefusal, PATIENCE_MS } from './call.mjs';
 import { startDue } from './due.mjs';
-import { collectedCreate, deductedCreate, unsubscribe } from './requests.mjs';
+import { claim, collectedCreate, deductedCreate, refund, unsubscribe } from './requests.mjs';
 
-/** Each sends, waits for the answer and then for the rest of its turn: some 35 requests a second together. */
-const CALLERS = 24;
+/** Each caller sends, waits for the answer and then for the rest of its turn. */
 const TURN_MS = 650;
 /** Every other caller waits for so long: it also hears what the service says late. */
 const LONG_PATIENCE_MS = 60_000;
@@ -14,27 +13,37 @@ const RETRY_MS = 1_000;
 /** How long a write may still be sent again once no new ones are made. */
 const DRAIN_MS = 120_000;
 
-/** What callers do, of ten times. */
+/** What callers do, of fifteen times. */
 const MIX = [
-  'collected',
-  'collected',
-  'collected',
-  'collected',
-  'deducted',
-  'deducted',
-  'deducted',
+  ...Array.from({ length: 4 }, () => 'collected'),
+  ...Array.from({ length: 4 }, () => 'deducted'),
   'unsubscribe',
+  'refund',
+  'refund',
+  'claim',
+  'claim',
   'query',
   'query',
 ];
 
+/** So many orders stay, so that there is something to fall due. */
+const KEPT_ORDERS = 20;
+/** A period is refunded in two parts: the first in part, the second in full. */
+const PARTS_CENT = [40, 60];
+
+/** Takes one of them out, at random. */
+const take = (list) => list.splice(randomInt(list.length), 1)[0];
+
 /** Callers, each of one node, who resend what was not answered to the next one; and orders that fall due meanwhile. */
 export async function startLoad(stand) {
-  const { nodes, channel } = stand;
+  const { nodes, channel, callers } = stand;
   const record = { writes: [], findings: [], seen: new Map(), acknowledgedAt: [], tries: 0, longestWaitMs: 0 };
   /** Acknowledged and ACTIVE, and those whose end was acknowledged. */
   const active = [];
   const ended = [];
+  /** What may still be refunded, and what may still be claimed. */
+  const refundable = [];
+  const claimable = [];
   const due = await startDue(stand);
   const begun = performance.now();
   let stopping = false;
@@ -56,13 +65,20 @@ export async function startLoad(stand) {
     for (let turn = caller; !stopping || performance.now() - stoppedAt < DRAIN_MS; turn += 1) {
       stand.interrupted.throwIfAborted();
       const node = nodes[turn % nodes.length];
-      const answer = await attempt(node, request, caller);
+      const answer = await attempt(node, write, caller);
       if (isFinal(answer)) {
         const now = performance.now();
         record.acknowledgedAt.push(now);
         record.longestWaitMs = Math.max(record.longestWaitMs, now - sentAt);
         Object.assign(write, { answer, node });
         return answer;
+      }
+      if (isMistake(answer)) {
+        record.findings.push({
+          kind: 'wrong',
+          text: `${request.kind} ${request.about} was refused with ${answer.code}`,
+        });
+        return undefined;
       }
       await delay(RETRY_MS);
     }
@@ -83,29 +99,46 @@ export async function startLoad(stand) {
     }
   }
 
-  async function once(what, caller) {
-    if (what === 'query' && active.length > 0) return query(caller);
-    if (what === 'unsubscribe' && active.length > 20) {
-      const [orderNo] = active.splice(randomInt(active.length), 1);
-      const answer = await settle(unsubscribe(orderNo), caller);
-      if (answer?.code === '0') ended.push(orderNo);
-      return undefined;
-    }
-    const create = what === 'deducted' ? deductedCreate(channel) : collectedCreate(channel);
-    const answer = await settle(create, caller);
-    if (answer?.data?.orderStatus === 'ACTIVE') active.push(answer.data.orderNo);
-    return undefined;
+  async function create(request, caller) {
+    const answer = await settle(request, caller);
+    if (answer?.data?.orderStatus !== 'ACTIVE') return;
+    const { orderNo, redeemUrl, paymentRecords } = answer.data;
+    active.push(orderNo);
+    claimable.push({ orderNo, redeemUrl });
+    const [{ paymentOrderNo, paymentStatus }] = paymentRecords;
+    if (paymentStatus === 'SUCCESS') refundable.push({ paymentOrderNo, parts: [...PARTS_CENT] });
   }
 
-  const callers = Array.from({ length: CALLERS }, async (_, caller) => {
-    await delay((TURN_MS * caller) / CALLERS);
+  async function refundNext(caller) {
+    const { paymentOrderNo, parts } = take(refundable);
+    const [amountCent, ...rest] = parts;
+    const answer = await settle(refund(paymentOrderNo, amountCent), caller);
+    if (answer?.code === '0' && rest.length > 0) refundable.push({ paymentOrderNo, parts: rest });
+  }
+
+  async function unsubscribeNext(caller) {
+    const orderNo = take(active);
+    const answer = await settle(unsubscribe(orderNo), caller);
+    if (answer?.code === '0') ended.push(orderNo);
+  }
+
+  async function once(what, caller) {
+    if (what === 'query' && active.length > 0) return query(caller);
+    if (what === 'unsubscribe' && active.length > KEPT_ORDERS) return unsubscribeNext(caller);
+    if (what === 'refund' && refundable.length > 0) return refundNext(caller);
+    if (what === 'claim' && claimable.length > 0) return void (await settle(claim(take(claimable)), caller));
+    return create(what === 'deducted' ? deductedCreate(channel) : collectedCreate(channel), caller);
+  }
+
+  const running = Array.from({ length: callers }, async (_, caller) => {
+    await delay((TURN_MS * caller) / callers);
     while (!stopping) {
       const next = delay(TURN_MS);
       await once(MIX[randomInt(MIX.length)], caller);
       await next;
     }
   });
-  const all = Promise.all(callers);
+  const all = Promise.all(running);
   // Waited for in stop; until then a failure is nobody's.
   all.catch(() => undefined);
 

@@ -3,8 +3,7 @@ import { startLoad } from './load.mjs';
 import { sleep } from './waiting.mjs';
 
 /** Undisturbed load before a fault, and after everything is whole again. */
-const BEFORE_SECONDS = 5;
-const AFTER_SECONDS = 5;
+const SECONDS = { before: 5, after: 5 };
 
 /**
  * One fault under load, and then what is left of it. `history` has the writes of all plays, and what was found so far: a row of
@@ -12,17 +11,19 @@ const AFTER_SECONDS = 5;
  */
 export async function play(fault, stand, { history, say }) {
   const { interrupted, receiver } = stand;
+  const seconds = fault.seconds ?? SECONDS;
   const pushedAgainBefore = pushedAgain(receiver);
+  const eventsBefore = receiver.events.size;
   await fault.before?.(stand);
   await stand.heal();
   say(`  ${fault.title}\n`);
   const load = await startLoad(stand);
   let record;
   try {
-    await sleep(BEFORE_SECONDS, interrupted);
+    await sleep(seconds.before, interrupted);
     await fault.play(stand);
     await stand.heal();
-    await sleep(AFTER_SECONDS, interrupted);
+    await sleep(seconds.after, interrupted);
   } finally {
     record = await load.stop();
   }
@@ -46,6 +47,7 @@ export async function play(fault, stand, { history, say }) {
     longestGapMs: record.longestGapMs,
     longestWaitMs: record.longestWaitMs,
     seen: record.seen,
+    events: receiver.events.size - eventsBefore,
     pushedAgain: pushedAgain(receiver) - pushedAgainBefore,
   };
 }

@@ -7,6 +7,9 @@ const run = promisify(execFile);
 export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin';
 export const PROGRAMS = { patroni: '/usr/bin/patroni', etcd: '/usr/bin/etcd', haproxy: '/usr/sbin/haproxy' };
 
+/** Gives a process another time; of the version for programs with threads. */
+export const FAKETIME = `/usr/lib/${{ x64: 'x86_64', arm64: 'aarch64' }[process.arch]}-linux-gnu/faketime/libfaketimeMT.so.1`;
+
 /** A file of each package that is needed, by which it is known to be there. */
 const PACKAGES = {
   patroni: PROGRAMS.patroni,
@@ -14,6 +17,7 @@ const PACKAGES = {
   'python3-etcd': '/usr/lib/python3/dist-packages/etcd/__init__.py',
   haproxy: PROGRAMS.haproxy,
   'postgresql-15': `${POSTGRES_BIN}/postgres`,
+  libfaketime: FAKETIME,
 };
 
 export const isRoot = () => process.getuid?.() === 0;
@@ -82,6 +86,6 @@ export async function versions() {
     found[name] = /\d+\.\d+\.\d+/.exec(stdout + stderr)?.[0] ?? 'unknown';
   }
   const { stdout } = await run(`${POSTGRES_BIN}/postgres`, ['--version']);
-  found.postgresql = /\d+\.\d+/.exec(stdout)?.[0] ?? 'unknown';
+  found.PostgreSQL = /\d+\.\d+/.exec(stdout)?.[0] ?? 'unknown';
   return found;
 }

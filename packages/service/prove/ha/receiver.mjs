@@ -1,38 +1,56 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import http from 'node:http';
+import { readFile } from 'node:fs/promises';
+import https from 'node:https';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { HEADERS, sha256Hex, signWebhook } from '@perennial/wire';
 
+const run = promisify(execFile);
+
+/** In the public range of IPv6, and given to nobody: without receiver-route.mjs a push to it goes nowhere. */
+const ADDRESS = '3000::1';
 const PATH = '/events';
 const ACCEPTED = '{"code":"0"}';
 
-/** The channel's own record of the events: every push that came, and what it said the first time. */
-export async function startReceiver() {
-  /** By eventId. */
+/** The channel's own record of the events: every push as it came, by eventId. */
+export async function startReceiver(folder) {
   const events = new Map();
   let secret;
   let forged = 0;
-  const server = http.createServer(async (request, response) => {
+  const { key, cert, certFile } = await certificateIn(folder);
+  const server = https.createServer({ key, cert }, async (request, response) => {
     const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
+    try {
+      for await (const chunk of request) chunks.push(chunk);
+    } catch {
+      return;
+    }
     const body = Buffer.concat(chunks);
     if (!isSigned(request.headers, body, secret)) {
       forged += 1;
       response.writeHead(401).end();
       return;
     }
-    const { eventId, data } = JSON.parse(body.toString('utf8'));
-    const known = events.get(eventId);
-    if (known === undefined) events.set(eventId, { orderNo: data.orderNo, pushes: 1 });
-    else known.pushes += 1;
+    const text = body.toString('utf8');
+    const { eventId } = JSON.parse(text);
+    if (events.has(eventId)) events.get(eventId).push(text);
+    else events.set(eventId, [text]);
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(ACCEPTED);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${server.address().port}${PATH}`,
+    url: `https://[${ADDRESS}]${PATH}`,
+    /** What a node needs to reach it. */
+    env: {
+      PROVE_RECEIVER_ADDRESS: ADDRESS,
+      PROVE_RECEIVER_PORT: String(server.address().port),
+      NODE_EXTRA_CA_CERTS: certFile,
+    },
     events,
     forged: () => forged,
-    pushes: () => [...events.values()].reduce((sum, event) => sum + event.pushes, 0),
+    pushes: () => [...events.values()].reduce((sum, pushes) => sum + pushes.length, 0),
     use(callbackSecret) {
       secret = Buffer.from(callbackSecret, 'base64');
     },
@@ -41,6 +59,16 @@ export async function startReceiver() {
       server.close();
     },
   };
+}
+
+/** For this stand alone, and for two days. */
+async function certificateIn(folder) {
+  const [keyFile, certFile] = ['receiver-key.pem', 'receiver-cert.pem'].map((file) => path.join(folder, file));
+  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+  const names = ['-subj', '/CN=receiver', '-addext', `subjectAltName=IP:${ADDRESS}`];
+  await run('openssl', ['req', ...kind, ...names, '-keyout', keyFile, '-out', certFile]);
+  const [key, cert] = await Promise.all([keyFile, certFile].map((file) => readFile(file)));
+  return { key, cert, certFile };
 }
 
 function isSigned(headers, body, secret) {

@@ -16,8 +16,27 @@ export const PRODUCT = {
   benefits: [{ benefitCode: 'HA_PASS', name: 'Pass', faceValueCent: 100 }],
 };
 
-/** How the institution treats an agreement: mostly well, sometimes late, with a lost answer, or not at all (docs/bridge.md). */
-const TAILS = ['good', 'good', 'good', 'good', 'good', 'good', 'good', '0004', '0006', '0002'];
+/**
+ * How the institution treats an agreement, by its last characters (docs/bridge.md): mostly well; sometimes it answers late, not at
+ * all or with a refusal, its notices come twice, late or forged, it takes its time with a refund or refuses it, or it ends the
+ * agreement after the first debit.
+ */
+const TAILS = [
+  ...Array.from({ length: 14 }, () => 'good'),
+  '0002',
+  '0004',
+  '0006',
+  '0008',
+  '0010',
+  '0011',
+  '0012',
+  '0018',
+  '0019',
+  '0020',
+  '0020',
+  '0021',
+  '0023',
+];
 
 let made = 0;
 
@@ -45,12 +64,12 @@ export function collectedCreate(channel) {
   return write('create B', 'orders/create', body, body.externalOrderNo);
 }
 
-export function deductedCreate(channel) {
+export function deductedCreate(channel, tail = TAILS[randomInt(TAILS.length)]) {
   const seal = sealFor(channel);
   const order = newOrder(seal);
   const sharedAgreement = {
     paymentChannelCode: BANK,
-    sharedAgreementNo: `${order.externalOrderNo}-${TAILS[randomInt(TAILS.length)]}`,
+    sharedAgreementNo: `${order.externalOrderNo}-${tail}`,
     bankCardNoEncrypted: seal('6222020000001234567'),
     bankMobileEncrypted: seal('13800000001'),
     certificateNoEncrypted: seal('110101199001011234'),
@@ -67,3 +86,18 @@ export function deductedCreate(channel) {
 
 export const unsubscribe = (orderNo) =>
   write('unsubscribe', 'orders/unsubscribe', { orderNo, reason: 'fail-over' }, orderNo);
+
+let refunds = 0;
+
+/** Its reason is its name: by that it is found again. */
+export function refund(paymentOrderNo, amountCent) {
+  refunds += 1;
+  const reason = `refund-${refunds}`;
+  return write('refund', 'sandbox/payments/refund', { paymentOrderNo, amountCent, reason }, reason);
+}
+
+/** The first benefit of the first period, claimed by the user at the link that the channel was given. */
+export function claim({ orderNo, redeemUrl }) {
+  const { pathname, search } = new URL(redeemUrl);
+  return { ...write('claim', 'redeem/claim', undefined, `${orderNo}/1/1`), path: pathname + search, benefit: '1-1' };
+}

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { chmod, cp, mkdir, mkdtemp } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import pg from 'pg';
 import { tokenOf } from '../../bench/channel.mjs';
 import { setCallback } from '../../dist/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../dist/operator/provisioning/channels.js';
@@ -11,78 +10,80 @@ import { createPaymentChannel } from '../../dist/operator/provisioning/payment-c
 import { authorizeProduct, createProduct } from '../../dist/operator/provisioning/products.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
-import { createChildren } from './children.mjs';
+import { createChildren, here } from './children.mjs';
 import { dataDirsIn, startCluster } from './cluster.mjs';
 import { requirePrograms, serverIdentity } from './programs.mjs';
 import { startReceiver } from './receiver.mjs';
 import { BANK, PRODUCT } from './requests.mjs';
+import { serverDataDirIn, startServer } from './server.mjs';
+import { signal } from './signals.mjs';
 import { freePorts, until } from './waiting.mjs';
 
-const NODES = 3;
 const READY_SECONDS = 60;
-const DATABASE = 'perennial';
+/** What users start: npm start and the image. */
+const MAIN = here('../../dist/program/main.js');
 
-/** Cluster, institution, receiver, three nodes and a channel: everything that the faults are played on. */
-export async function openStand({ logs, interrupted, say }) {
-  await requirePrograms(say);
-  const identity = await serverIdentity();
+/**
+ * Servers, institution, receiver, nodes of the service and a channel: everything that the faults are played on. `isAlone` puts one
+ * PostgreSQL, that of `databaseUrl` if it is given, and two nodes in place of the cluster and three.
+ */
+export async function openStand({ logs, callers, isAlone = false, databaseUrl, interrupted, say }) {
+  if (!isAlone) await requirePrograms(say);
+  const identity = isAlone ? {} : await serverIdentity();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-ha-'));
   // The servers have folders of their own in it, which only they can read.
   await chmod(folder, 0o711);
   const logDir = path.join(folder, 'logs');
   await mkdir(logDir, { mode: 0o700 });
-  const children = createChildren({ folder, logDir, dataDirs: dataDirsIn(folder) });
-  const receiver = await startReceiver();
+  const dataDirs = isAlone ? [serverDataDirIn(folder)] : dataDirsIn(folder);
+  const children = createChildren({ folder, logDir, dataDirs });
+  let receiver;
+  let cluster;
 
   async function close() {
-    receiver.close();
+    receiver?.close();
     if (logs !== undefined) await cp(logDir, logs, { recursive: true });
-    await children.end();
+    await children.end(cluster?.close);
   }
 
   try {
-    say('  starting etcd, three servers under Patroni and haproxy\n');
-    const cluster = await startCluster({ folder, children, identity, interrupted });
-    const env = await environment(cluster, folder);
-    const ports = await freePorts(NODES + 1);
-    const [bankPort, ...nodePorts] = ports;
+    receiver = await startReceiver(folder);
+    say(isAlone ? '  starting a server\n' : '  starting etcd, three servers under Patroni and haproxy\n');
+    cluster = await (isAlone ? startServer : startCluster)({ folder, databaseUrl, children, identity, interrupted });
+    const env = { ...environment(await cluster.createDatabase()), ...receiver.env };
+    const [bankPort, ...nodePorts] = await freePorts(isAlone ? 3 : 4);
     const bankUrl = `http://127.0.0.1:${bankPort}`;
     const { channel, bankKey } = await withOperator(env, (operator) => provision(operator, { receiver, bankUrl }));
     receiver.use(channel.callbackSecret);
 
-    say('  starting the institution and three nodes of the service\n');
+    say(`  starting the institution and ${nodePorts.length} nodes of the service\n`);
     const noticeUrl = `http://127.0.0.1:${nodePorts[0]}/gateway/v1/notices/${BANK}`;
     const bankOptions = { dataDir: path.join(folder, 'institution'), port: bankPort, key: bankKey, noticeUrl };
-    await children.startNode({ name: 'institution', file: 'institution.mjs', options: bankOptions });
-    const nodes = nodePorts.map((port, index) => serviceNode({ children, env, port, name: `node-${index + 1}` }));
-    await Promise.all(nodes.map((node) => node.start()));
+    const institution = createInstitution({ children, options: bankOptions, url: bankUrl });
+    const nodes = nodePorts.map((port, index) =>
+      serviceNode({ children, env, folder, port, name: `node-${index + 1}`, interrupted }),
+    );
+    await Promise.all([institution.start(), ...nodes.map((node) => node.start())]);
     const token = await tokenOf(nodes[0].baseUrl, channel);
 
     return {
+      folder,
       cluster,
+      institution,
       nodes,
       receiver,
       channel: { ...channel, token },
+      callers,
+      isAlone,
       interrupted,
       /** A connection to the database, as a command of the operator would have it. */
       openDatabase: async () =>
         openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined, attempts: 3 }),
-      async ledger() {
-        const answer = await fetch(`${bankUrl}/ledger`);
-        return (await answer.json()).debits;
-      },
-      /** Everything is as it was before the fault: all servers, all nodes. */
+      /** Everything is as it was before the fault: all servers, the institution, all nodes. */
       async heal() {
         await cluster.heal();
-        await Promise.all(nodes.filter((node) => node.hasEnded()).map((node) => node.start()));
-        await until(
-          'every node is ready',
-          async () => (await Promise.all(nodes.map((node) => node.isReady()))).every(Boolean),
-          {
-            seconds: READY_SECONDS,
-            interrupted,
-          },
-        );
+        await Promise.all([institution, ...nodes].filter((one) => one.hasEnded()).map((one) => one.start()));
+        await Promise.all(nodes.map((node) => node.untilReady()));
       },
       close,
     };
@@ -92,34 +93,24 @@ export async function openStand({ logs, interrupted, say }) {
   }
 }
 
-/** A database for the service, and what its nodes have in common. */
-async function environment(cluster, folder) {
-  const password = randomBytes(18).toString('base64url');
-  const client = new pg.Client({ connectionString: cluster.superuserUrl });
-  await client.connect();
-  try {
-    await client.query(`create role ${DATABASE} login password '${password}'`);
-    await client.query(`create database ${DATABASE} owner ${DATABASE}`);
-  } finally {
-    await client.end();
-  }
-  return {
-    DATABASE_URL: cluster.urlOf({ user: DATABASE, password, database: DATABASE }),
-    MASTER_KEY: randomBytes(32).toString('base64'),
-    DATA_DIR: path.join(folder, 'service'),
-    HOST: '127.0.0.1',
-    // The same for all: an answer that is given again by another node has the same link.
-    PUBLIC_URL: 'https://pay.example',
-    LOG_LEVEL: 'warn',
-  };
-}
+/** What the nodes have in common. */
+const environment = (databaseUrl) => ({
+  DATABASE_URL: databaseUrl,
+  MASTER_KEY: randomBytes(32).toString('base64'),
+  HOST: '127.0.0.1',
+  // The same for all, as behind a proxy: an answer that is given again by another node has the same link.
+  PUBLIC_URL: 'https://pay.example',
+  REDEEM_URL: 'https://redeem.example',
+  // All users have one address here.
+  REDEEM_OPENS_PER_MINUTE: '1000000',
+  LOG_LEVEL: 'warn',
+});
 
 async function withOperator(env, work) {
   const settings = readSettings(env);
   const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => undefined });
   try {
-    // The receiver is on this machine.
-    return await work({ ...opened, environment: settings.environment, actor: 'prove', localCallbacks: true });
+    return await work({ ...opened, environment: settings.environment, actor: 'prove' });
   } finally {
     await opened.close();
   }
@@ -144,14 +135,61 @@ async function provision(operator, { receiver, bankUrl }) {
   return { channel, bankKey };
 }
 
-function serviceNode({ children, env, port, name }) {
+/** The reference institution, whose ledger lasts over restarts. */
+function createInstitution({ children, options, url }) {
+  let running;
+  const post = async (fields) => {
+    const body = JSON.stringify(fields);
+    const answer = await fetch(`${url}/control`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body,
+    });
+    if (!answer.ok) throw new Error(`the institution answered ${answer.status} ${await answer.text()}`);
+  };
+  return {
+    async start() {
+      running = await children.startNode({ name: 'institution', file: 'institution.mjs', options });
+    },
+    /** Ends it by a signal, and resolves when it is gone. */
+    async end(name) {
+      signal([running.identity], name);
+      await running.ended;
+    },
+    process: () => running.identity,
+    hasEnded: () => running.hasEnded(),
+    /** Sets a fault for the next requests of a kind; `clear` ends all of them. */
+    set: (rule) => post({ action: 'set', ...rule }),
+    clear: () => post({ action: 'clear' }),
+    async ledger() {
+      const answer = await fetch(`${url}/ledger`);
+      return answer.json();
+    },
+  };
+}
+
+/** A node of the service: the program that users run, on a machine of its own as far as it can tell. */
+function serviceNode({ children, env, folder, port, name, interrupted }) {
   let running;
   const baseUrl = `http://127.0.0.1:${port}`;
-  return {
+  const node = {
     name,
     baseUrl,
-    async start() {
-      running = await children.startNode({ name, file: 'node.mjs', env: { ...env, PORT: String(port) } });
+    /** `more`: settings of this start alone. */
+    async start(more = {}) {
+      running = await children.start({
+        name,
+        role: 'node',
+        command: process.execPath,
+        args: ['--import', here('receiver-route.mjs'), MAIN],
+        env: { ...env, PORT: String(port), DATA_DIR: path.join(folder, name), ...more },
+      });
+      await node.untilReady();
+    },
+    /** Ends it by a signal, and resolves when it is gone. */
+    async end(name) {
+      signal([running.identity], name);
+      await running.ended;
     },
     process: () => running.identity,
     hasEnded: () => running.hasEnded(),
@@ -159,5 +197,11 @@ function serviceNode({ children, env, port, name }) {
       const answer = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
       return answer?.status === 200;
     },
+    async untilReady() {
+      const limits = { seconds: READY_SECONDS, interrupted };
+      await until(`${name} is ready`, async () => running.hasEnded() || node.isReady(), limits);
+      if (running.hasEnded()) throw new Error(`${await running.ended}: see its log with --logs`);
+    },
   };
+  return node;
 }

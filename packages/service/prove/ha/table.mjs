@@ -6,39 +6,42 @@ const FAULT_CODE = '500001';
 const count = ({ findings }, kind) => findings.filter((finding) => finding.kind === kind).length;
 const faultsOf = ({ seen }) => seen.get(FAULT_CODE) ?? 0;
 
-/** Nothing lost, nothing doubled, and no fault of the service's own that a caller saw. */
+/** Nothing lost, doubled or wrong, and no fault of the service's own that a caller saw. */
 export const isWell = (rows) =>
   rows.every((row) => row.failure === undefined && row.findings.length === 0 && faultsOf(row) === 0);
 
 /** The whole result as Markdown. */
-export function report({ rows, versions, seconds }) {
+export function report({ rows, isAlone, versions, seconds }) {
+  const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const lines = [
-    '# Fail-over of three nodes on three servers',
+    isAlone ? '# Two nodes on one server' : '# Fail-over of three nodes on three servers',
     '',
-    `PostgreSQL ${versions.postgresql}, Patroni ${versions.patroni}, etcd ${versions.etcd}, haproxy ${versions.haproxy}, Node ${process.versions.node}; ${os.availableParallelism()} cores for all of it; it took ${Math.round(seconds)} s.`,
+    `${[...programs, `Node ${process.versions.node}`].join(', ')}; ${os.availableParallelism()} cores for all of it; it took ${Math.round(seconds)} s.`,
     '',
-    '| fault | requests | acknowledged writes | lost | doubled | longest gap | slowest write | callers saw | events pushed again |',
-    '|---|---|---|---|---|---|---|---|---|',
+    '| fault | requests | acknowledged writes | lost | doubled | wrong | longest gap | slowest write | callers saw | events | pushed again |',
+    '|---|---|---|---|---|---|---|---|---|---|---|',
     ...rows.map(rowText),
     '',
     ...findingLines(rows),
-    isWell(rows) ? 'Nothing was lost, nothing was doubled, and nobody saw 500001.' : `Not well: ${summary(rows)}.`,
+    isWell(rows) ? 'Nothing was lost, doubled or wrong, and nobody saw 500001.' : `Not well: ${summary(rows)}.`,
     '',
   ];
   return lines.join('\n');
 }
 
 function rowText(row) {
-  if (row.failure !== undefined) return `| ${row.title} | could not be played: ${row.failure} | | | | | | | |`;
+  if (row.failure !== undefined) return `| ${row.title} | could not be played: ${row.failure} | | | | | | | | | |`;
   const cells = [
     row.title,
     row.tries,
     row.acknowledged,
     count(row, 'lost'),
     count(row, 'doubled'),
+    count(row, 'wrong'),
     secondsText(row.longestGapMs),
     secondsText(row.longestWaitMs),
     seenText(row.seen),
+    row.events ?? '',
     row.pushedAgain ?? '',
   ];
   return `| ${cells.join(' | ')} |`;
@@ -66,6 +69,7 @@ function summary(rows) {
   const parts = [
     `${sum((row) => count(row, 'lost'))} lost`,
     `${sum((row) => count(row, 'doubled'))} doubled`,
+    `${sum((row) => count(row, 'wrong'))} wrong`,
     `${sum(faultsOf)} x ${FAULT_CODE}`,
   ];
   if (played.length < rows.length) parts.push(`${rows.length - played.length} not played`);

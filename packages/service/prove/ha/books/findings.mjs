@@ -1,0 +1,19 @@
+export const lost = (text) => ({ kind: 'lost', text });
+export const doubled = (text) => ({ kind: 'doubled', text });
+export const wrong = (text) => ({ kind: 'wrong', text });
+
+/** A finding for each field whose value is not the expected one. Fields that are not expected at all count too. */
+export function differences(what, found, expected) {
+  const names = new Set([...Object.keys(expected), ...Object.keys(found)]);
+  return [...names]
+    .filter((name) => found[name] !== expected[name])
+    .map((name) => wrong(`${what}: ${name} is ${show(found[name])}, but must be ${show(expected[name])}`));
+}
+
+const show = (value) => (value === undefined ? 'missing' : JSON.stringify(value));
+
+/** A finding if something that must have happened `expected` times was written down another number of times. */
+export function countFinding(found, expected, text) {
+  if (found === expected) return [];
+  return [(found < expected ? lost : doubled)(`${text}: ${found} instead of ${expected}`)];
+}

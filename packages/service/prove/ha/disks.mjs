@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { chown, statfs, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const DISK_BYTES = 2 * 1024 ** 3;
+const BALLAST = 'ballast';
+
+/**
+ * Gives a folder a file system of its own, in a sparse file beside it, so that it can be filled without filling anything else.
+ * Needs root.
+ */
+export async function mountDisk(folder, { uid, gid }) {
+  const file = `${folder}.ext4`;
+  await writeFile(file, '', { mode: 0o600 });
+  await truncate(file, DISK_BYTES);
+  await run('mkfs.ext4', ['-q', '-F', '-m', '0', file]);
+  await run('mount', ['-o', 'loop', file, folder]);
+  await chown(folder, uid, gid);
+  return folder;
+}
+
+/** Takes all space that is left, and gives back a function that frees it. */
+export async function fillDisk(folder) {
+  const file = path.join(folder, BALLAST);
+  const { bavail, bsize } = await statfs(folder);
+  // The last blocks may go to somebody else meanwhile: less than a block must be left.
+  for (let bytes = bavail * bsize; bytes >= bsize; bytes = Math.floor(bytes / 2)) {
+    await run('fallocate', ['--offset', String(await sizeOf(file)), '--length', String(bytes), file]).catch(
+      () => undefined,
+    );
+  }
+  return () => run('rm', ['-f', file]);
+}
+
+async function sizeOf(file) {
+  const { stdout } = await run('stat', ['-c', '%s', file]).catch(() => ({ stdout: '0' }));
+  return Number(stdout);
+}
+
+export const unmountDisk = (folder) => run('umount', ['--lazy', folder]).catch(() => undefined);

@@ -1,0 +1,46 @@
+/** What a user sees who claims a benefit on the redemption page, without a browser. */
+
+const HEADERS = {
+  'Content-Type': 'application/x-www-form-urlencoded',
+  'Sec-Fetch-Site': 'same-origin',
+  'Accept-Language': 'en',
+};
+
+/**
+ * Opens the page, presses the button of a benefit and reads the code on the page that follows. The form is kept in `request`: a
+ * resend posts it again, also to another node.
+ */
+export async function claimOnPage({ baseUrl }, request, signal) {
+  if (request.form === undefined) {
+    const page = await open(baseUrl, request.path, { signal });
+    if (page.status !== 200) return pageAnswer(page);
+    request.form = formOf(page.text, request.benefit);
+    // Taken back before the page was opened: it has no button.
+    if (request.form === undefined) return { code: 'no button', data: null, wasReplayed: false };
+  }
+  const body = new URLSearchParams(request.form).toString();
+  const answer = await open(baseUrl, '/redeem/claim', { method: 'POST', headers: HEADERS, body, signal });
+  if (answer.status !== 303) return pageAnswer(answer);
+  const done = await open(baseUrl, answer.location, { signal });
+  const [code] = [...done.text.matchAll(/<code>([^<]*)<\/code>/g)].map(([, text]) => text);
+  if (done.status !== 200 || code === undefined) return pageAnswer(done);
+  return { code: '0', data: { code }, wasReplayed: true };
+}
+
+/** 409 is what the page answers about a benefit that cannot be claimed; everything else may be tried again. */
+const pageAnswer = ({ status }) => ({
+  code: status === 409 ? 'revoked' : `page ${status}`,
+  data: null,
+  wasReplayed: true,
+});
+
+async function open(baseUrl, place, options) {
+  const response = await fetch(baseUrl + place.replace(/#.*/, ''), { redirect: 'manual', ...options });
+  return { status: response.status, location: response.headers.get('location'), text: await response.text() };
+}
+
+function formOf(text, benefit) {
+  const hidden = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
+  const [claim] = new RegExp(`(?<=name="claim" value=")${benefit}-[^"]+`).exec(text) ?? [];
+  return claim && { ...Object.fromEntries(hidden.map(([, name, value]) => [name, value])), claim };
+}

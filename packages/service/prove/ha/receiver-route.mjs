@@ -1,0 +1,12 @@
+// Loaded into a node of the service before the program (node --import): connections to the receiver's address lead to this
+// machine. The program itself is the one that users run, with all its checks: it sends events over HTTPS, to an address of the
+// public internet, and verifies the certificate.
+import net from 'node:net';
+
+const { PROVE_RECEIVER_ADDRESS: address, PROVE_RECEIVER_PORT: port } = process.env;
+const connect = net.Socket.prototype.connect;
+
+net.Socket.prototype.connect = function connectByRoute(options, ...rest) {
+  const isReceiver = address !== undefined && options?.host === address;
+  return connect.call(this, isReceiver ? { ...options, host: '127.0.0.1', port: Number(port) } : options, ...rest);
+};
