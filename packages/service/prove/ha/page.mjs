@@ -16,7 +16,7 @@ export async function claimOnPage({ baseUrl }, request, signal) {
     if (page.status !== 200) return pageAnswer(page);
     request.form = formOf(page.text, request.benefit);
     // Taken back before the page was opened: it has no button.
-    if (request.form === undefined) return { code: 'no button', data: null, wasReplayed: false };
+    if (request.form === undefined) return { code: 'no button', data: null, wasReplayed: true };
   }
   const body = new URLSearchParams(request.form).toString();
   const answer = await open(baseUrl, '/redeem/claim', { method: 'POST', headers: HEADERS, body, signal });

@@ -64,7 +64,10 @@ export async function openStand({ logs, callers, isAlone = false, databaseUrl, i
       serviceNode({ children, env, folder, port, name: `node-${index + 1}`, interrupted }),
     );
     await Promise.all([institution.start(), ...nodes.map((node) => node.start())]);
-    const token = await tokenOf(nodes[0].baseUrl, channel);
+    const token = await until('a token', () => tokenOf(nodes[0].baseUrl, channel), {
+      seconds: READY_SECONDS,
+      interrupted,
+    });
 
     return {
       folder,

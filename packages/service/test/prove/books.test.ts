@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Queryable } from '../../src/platform/db/database.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { packageRoot } from '../support/processes.js';
+import { packageRoot, until } from '../support/processes.js';
 
 /**
  * The books of `npm run prove -- ha`, on orders that two nodes of the shipped program have made over HTTP, with the institution and
@@ -37,6 +37,8 @@ interface Known {
 }
 
 const linux = process.platform === 'linux';
+/** Several processes are started. The bound is for what hangs. */
+const LIMIT_MS = 180_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: modules of the proof have no types
 let stand: any;
@@ -51,7 +53,7 @@ let orders: Record<
 
 beforeAll(async () => {
   if (!linux) return;
-  const [{ openStand }, { settled }, { call }, requests, books] = await Promise.all(
+  const [{ openStand }, { settled }, { call, isFinal }, requests, books] = await Promise.all(
     ['stand.mjs', 'checks.mjs', 'call.mjs', 'requests.mjs', 'books.mjs'].map(load),
   );
   booksOf = books.booksOf;
@@ -64,7 +66,11 @@ beforeAll(async () => {
   async function send(request: any): Promise<any> {
     const node = nodes[writes.length % nodes.length];
     const write = { ...request, node };
-    write.answer = await call(node, channel, write);
+    // Under its key, as callers do: a connection may break between two requests.
+    write.answer = await until('an answer', async () => {
+      const answer = await call(node, channel, write);
+      return isFinal(answer) && answer;
+    });
     expect(write.answer).toMatchObject({ code: '0' });
     writes.push(write);
     return write.answer.data;
@@ -98,7 +104,7 @@ beforeAll(async () => {
   ]);
   expect(await settled(stand)).toEqual([]);
   known = { writes, ledger: await stand.institution.ledger(), received: stand.receiver.events, aesKey: channel.aesKey };
-});
+}, LIMIT_MS);
 
 afterAll(async () => {
   await stand?.close();

@@ -13,14 +13,18 @@ beforeEach(async () => {
 afterEach(() => fresh.close());
 
 /** Patroni is on few machines; without it, everything else of the proof runs here. */
-it.runIf(process.platform === 'linux')('npm run prove -- ha --smoke finds nothing lost, doubled or wrong', async () => {
-  const running = start(path.join(packageRoot, 'prove', 'ha.mjs'), {}, ['--smoke', '--database', fresh.url]);
-  expect({ code: await running.exited, stderr: running.stderr(), stdout: running.stdout() }).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('Nothing was lost, doubled or wrong, and nobody saw 500001.'),
-  });
-  const [row = ''] = running.stdout().match(/^\| kill -9 .*$/m) ?? [];
-  const [, requests, acknowledged] = row.split('|').slice(1).map(Number);
-  expect(requests).toBeGreaterThan(10);
-  expect(acknowledged).toBeGreaterThan(10);
-}, LIMIT_MS);
+it.runIf(process.platform === 'linux')(
+  'npm run prove -- ha --smoke finds nothing lost, doubled or wrong',
+  async () => {
+    const running = start(path.join(packageRoot, 'prove', 'ha.mjs'), {}, ['--smoke', '--database', fresh.url]);
+    expect({ code: await running.exited, stderr: running.stderr(), stdout: running.stdout() }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Nothing was lost, doubled or wrong, and nobody saw 500001.'),
+    });
+    const [row = ''] = running.stdout().match(/^\| kill -9 .*$/m) ?? [];
+    const [, requests, acknowledged] = row.split('|').slice(1).map(Number);
+    expect(requests).toBeGreaterThan(10);
+    expect(acknowledged).toBeGreaterThan(10);
+  },
+  LIMIT_MS,
+);
