@@ -90,6 +90,7 @@ describe('debits', () => {
     expect((await ask('debit', debitOf('D1', { institutionNo: 'ODD' }))).fields).toEqual({
       attemptNo: 'D1',
       status: 'PENDING',
+      institutionAnswered: false,
     });
     institution.mishaps.set('debit', 'says-nonsense').set('refund', 'says-nonsense');
     expect((await ask('debit', debitOf('D2'))).fields['status']).toBe('PENDING');
@@ -143,7 +144,11 @@ describe('debits', () => {
     const world = await startWorld();
     const { institution, ask, clock, taker } = world;
     institution.mishaps.set('debit', 'fails-after');
-    expect((await ask('debit', debitOf('D1'))).fields).toEqual({ attemptNo: 'D1', status: 'PENDING' });
+    expect((await ask('debit', debitOf('D1'))).fields).toEqual({
+      attemptNo: 'D1',
+      status: 'PENDING',
+      institutionAnswered: false,
+    });
     institution.mishaps.clear();
     expect((await ask('debit', debitOf('D1'))).fields['status']).toBe('SUCCESS');
     expect(institution.calls).toEqual(['debit D1', 'findDebit D1']);

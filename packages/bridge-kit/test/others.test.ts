@@ -61,7 +61,7 @@ describe('refunds', () => {
     await world.ask('debit', debitOf('D2', { amountCent: 100 }));
     institution.mishaps.set('refund', 'fails-after');
     const lost = { refundNo: 'R5', attemptNo: 'D2', amountCent: 100 };
-    expect(await say('refund', lost)).toEqual({ refundNo: 'R5', status: 'PENDING' });
+    expect(await say('refund', lost)).toEqual({ refundNo: 'R5', status: 'PENDING', institutionAnswered: false });
     institution.mishaps.clear();
     expect(await say('refund', lost)).toMatchObject({ status: 'SUCCESS' });
     await world.query(`truncate ${world.schema}.refunds`);

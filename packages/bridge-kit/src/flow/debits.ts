@@ -15,7 +15,7 @@ import type { Debit, DebitOutcome, DebitResult, Institution, KnownDebit, NotFoun
 import { NumberConflict, Unavailable } from '../server/refusals.js';
 import type { DebitQuestion } from '../server/requests.js';
 import { Shared } from './shared.js';
-import { type Manner, type Pending, type Tools, Undertakings } from './undertakings.js';
+import { type Manner, type Pending, type Tools, toPendingMessage, UNHEARD, Undertakings } from './undertakings.js';
 
 type Word = DebitResult | Pending | NotFound;
 /** A question, or a refund that knows no more than the number. */
@@ -105,7 +105,7 @@ export class Debits {
     mayPay: () => boolean = () => true,
   ): Promise<DebitResult | Pending> {
     const found = await this.#undertakings.ask(entry, signal, 'answered');
-    if (found === undefined) return { status: 'PENDING' };
+    if (found === undefined) return UNHEARD;
     if (found.status !== 'NOT_FOUND') return found;
     if (!mayPay()) {
       await this.#book.debits.leaveOpen(entry.number, 'AS_IT_WAS', undefined);
@@ -231,7 +231,7 @@ function cleanDebitResult(result: DebitResult): DebitResult {
 }
 
 const toMessage = (attemptNo: string, said: Word): DebitMessage =>
-  said.status === 'PENDING' ? { attemptNo, status: 'PENDING' } : { attemptNo, ...said };
+  said.status === 'PENDING' ? { attemptNo, ...toPendingMessage(said) } : { attemptNo, ...said };
 
 function toNotice(attemptNo: string, result: DebitResult): OwedNotice {
   const noticeNo = randomUUID();

@@ -5,7 +5,7 @@ import { NumberConflict, Unavailable } from '../server/refusals.js';
 import type { AskedRefund } from '../server/requests.js';
 import type { Debits } from './debits.js';
 import { Shared } from './shared.js';
-import { type Manner, type Pending, type Tools, Undertakings } from './undertakings.js';
+import { type Manner, type Pending, type Tools, toPendingMessage, UNHEARD, Undertakings } from './undertakings.js';
 
 type Word = RefundResult | Pending | NotFound;
 
@@ -97,7 +97,7 @@ export class Refunds {
     mayPay: () => boolean,
   ): Promise<RefundResult | Pending> {
     const found = await this.#undertakings.ask(entry, signal, 'answered');
-    if (found === undefined) return { status: 'PENDING' };
+    if (found === undefined) return UNHEARD;
     if (found.status !== 'NOT_FOUND') return found;
     if (mayPay()) return this.#undertakings.pay(entry, signal);
     await this.#book.refunds.leaveOpen(entry.number, 'AS_IT_WAS', undefined);
@@ -183,5 +183,6 @@ function toMessage(refundNo: string, said: Word): RefundMessage {
     const { status, amountCent, refundedAt } = said;
     return { refundNo, status, amountCent, refundedAt };
   }
-  return said.status === 'REFUSED' ? { refundNo, ...said } : { refundNo, status: said.status };
+  if (said.status === 'PENDING') return { refundNo, ...toPendingMessage(said) };
+  return { refundNo, ...said };
 }

@@ -26,7 +26,16 @@ export interface Tools {
 export interface Pending {
   readonly status: 'PENDING';
   readonly institutionRef?: string;
+  /** The institution was called just now, and did not answer. */
+  readonly isUnheard?: true;
 }
+
+/** The answer to a call that the institution did not answer. */
+export const UNHEARD: Pending = { status: 'PENDING', isUnheard: true };
+
+/** As the service is told of it: PENDING alone does not say whether the institution answers. */
+export const toPendingMessage = ({ isUnheard }: Pending) =>
+  isUnheard ? ({ status: 'PENDING', institutionAnswered: false } as const) : ({ status: 'PENDING' } as const);
 
 /** What a debit and a refund differ in. */
 export interface Manner<Terms extends object, Result extends object> {
@@ -67,7 +76,7 @@ export class Undertakings<Terms extends object, Result extends { readonly status
     await at('institution-called', number);
     if (said !== undefined) return this.record(number, said, 'answered');
     await numbers.leaveOpen(number, 'OPEN', undefined, clock.now() + FIRST_QUESTION_MS);
-    return { status: 'PENDING' };
+    return UNHEARD;
   }
 
   /** Asks, and never pays. Of an entry that this process has in hand, and keeps if it is not found. Undefined: nobody knows. */
@@ -89,7 +98,7 @@ export class Undertakings<Terms extends object, Result extends { readonly status
   /** Asks for a number that somebody waits for or a worker has taken, and lets it go. */
   async settleByAsking(entry: Entry<Terms, Result>, signal: AbortSignal): Promise<Result | Pending | NotFound> {
     const said = await this.ask(entry, signal, 'told-by-notice');
-    if (said?.status !== 'NOT_FOUND') return (said as Result | Pending | undefined) ?? { status: 'PENDING' };
+    if (said?.status !== 'NOT_FOUND') return (said as Result | Pending | undefined) ?? UNHEARD;
     await this.#manner.numbers.leaveOpen(entry.number, 'AS_IT_WAS', undefined);
     return this.isRepeatable(entry) ? { status: 'NOT_FOUND' } : { status: 'PENDING' };
   }

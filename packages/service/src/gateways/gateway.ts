@@ -76,8 +76,11 @@ export type DebitQuery = Omit<DebitRequest, 'institutionNo'>;
 export type DebitOutcome =
   | { readonly kind: 'success'; readonly paidAt: number; readonly amountCent: number; readonly institutionRef: string }
   | { readonly kind: 'declined'; readonly decline: Decline; readonly reason: string }
-  /** Accepted; the outcome comes by a notice or by asking. `askAt` is when it is known at the latest, in Unix milliseconds. */
-  | { readonly kind: 'pending'; readonly askAt?: number }
+  /**
+   * Accepted; the outcome comes by a notice or by asking. `askAt` is when it is known at the latest, in Unix milliseconds.
+   * `isUnheard`: the bridge has accepted it, and its institution did not answer.
+   */
+  | { readonly kind: 'pending'; readonly askAt?: number; readonly isUnheard?: true }
   | { readonly kind: 'unknown' };
 /** Whether trying again later can help, cannot help, or the agreement itself has ended. */
 export type Decline = 'retryable' | 'final' | 'agreement-invalid';
@@ -93,7 +96,7 @@ export type RefundQuery = Pick<RefundRequest, 'appId' | 'refundNo'>;
 export type RefundOutcome =
   | { readonly kind: 'success'; readonly refundedAt: number; readonly amountCent: number }
   | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'pending' }
+  | { readonly kind: 'pending'; readonly isUnheard?: true }
   | { readonly kind: 'unknown' };
 
 export interface AgreementCancellation extends OnBehalf {

@@ -36,7 +36,8 @@ export type DebitMessage =
       readonly decline: WireDecline;
       readonly reason: string;
     }
-  | { readonly attemptNo: string; readonly status: 'PENDING' | 'NOT_FOUND' };
+  | { readonly attemptNo: string; readonly status: 'PENDING'; readonly institutionAnswered?: false }
+  | { readonly attemptNo: string; readonly status: 'NOT_FOUND' };
 
 export type RefundMessage =
   | {
@@ -46,7 +47,8 @@ export type RefundMessage =
       readonly refundedAt: number;
     }
   | { readonly refundNo: string; readonly status: 'REFUSED'; readonly reason: string }
-  | { readonly refundNo: string; readonly status: 'PENDING' | 'NOT_FOUND' };
+  | { readonly refundNo: string; readonly status: 'PENDING'; readonly institutionAnswered?: false }
+  | { readonly refundNo: string; readonly status: 'NOT_FOUND' };
 
 export interface LineMessage {
   readonly kind: 'DEBIT' | 'REFUND';

@@ -47,6 +47,9 @@ export function readBindOutcome(answer: Fields | undefined): BindOutcome {
   return { kind: 'bound', institutionNo };
 }
 
+const readPending = ({ institutionAnswered }: Fields) =>
+  institutionAnswered === false ? ({ kind: 'pending', isUnheard: true } as const) : ({ kind: 'pending' } as const);
+
 const DECLINE_KINDS: ReadonlyMap<unknown, Decline> = new Map<unknown, Decline>([
   ['RETRYABLE', 'retryable'],
   ['FINAL', 'final'],
@@ -59,7 +62,7 @@ const DECLINE_KINDS: ReadonlyMap<unknown, Decline> = new Map<unknown, Decline>([
  */
 export function readDebitOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome {
   if (answer?.['attemptNo'] !== attemptNo) return UNKNOWN;
-  if (answer['status'] === 'PENDING') return { kind: 'pending' };
+  if (answer['status'] === 'PENDING') return readPending(answer);
   if (answer['status'] === 'DECLINED') {
     const decline = DECLINE_KINDS.get(answer['decline']);
     return decline === undefined ? UNKNOWN : { kind: 'declined', decline, reason: reasonOf(answer['reason']) };
@@ -78,7 +81,7 @@ export function readDebitQueryOutcome(answer: Fields | undefined, attemptNo: str
 
 export function readRefundOutcome(answer: Fields | undefined, refundNo: string): RefundOutcome {
   if (answer?.['refundNo'] !== refundNo) return UNKNOWN;
-  if (answer['status'] === 'PENDING') return { kind: 'pending' };
+  if (answer['status'] === 'PENDING') return readPending(answer);
   if (answer['status'] === 'REFUSED') return { kind: 'refused', reason: reasonOf(answer['reason']) };
   const amountCent = positiveOf(answer['amountCent']);
   const refundedAt = timeOf(answer['refundedAt']);
