@@ -1,5 +1,10 @@
 import path from 'node:path';
 import type { Settings } from './platform/settings.js';
+import type { Listening } from './platform/workers/messages.js';
+
+/** Where the console is, unless an operator has set it: on this machine, since no proxy of deploy/ leads to it. */
+export const localConsoleUrl = ({ consoleUrl }: Settings, { url, console }: Listening): string =>
+  consoleUrl ?? `${console ?? url}/console`;
 
 export interface Ready {
   readonly publicUrl: string;
@@ -10,7 +15,7 @@ export interface Ready {
   readonly demoFile: string | undefined;
 }
 
-/** Operations are shown with the address on this machine: they should not be reachable under PUBLIC_URL. */
+/** Operations and the console are shown with their address on this machine: they should not be reachable under PUBLIC_URL. */
 export function bannerLines(
   settings: Settings,
   { publicUrl, operations, consoleUrl, hasPeople, demoFile }: Ready,

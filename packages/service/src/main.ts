@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import { bannerLines } from './banner.js';
+import { bannerLines, localConsoleUrl } from './banner.js';
 import { answerWhileStarting } from './listen.js';
 import { listPeople } from './operator/people/people.js';
 import { provisionDemo } from './operator/provisioning/demo.js';
@@ -153,7 +153,7 @@ async function tellReady(settings: Settings, opened: OpenedDatabase, log: Logger
   const { environment, workers, readsOnly } = settings;
   const urls = toUrls(settings, listening);
   const lines = bannerLines(settings, {
-    ...urls,
+    publicUrl: urls.publicUrl,
     operations: listening.operations,
     hasPeople: (await listPeople({ ...opened, environment, actor: 'service' })).length > 0,
     demoFile: await provisionDemoIfSandbox(settings, opened, urls.publicUrl),
@@ -161,6 +161,7 @@ async function tellReady(settings: Settings, opened: OpenedDatabase, log: Logger
   for (const line of lines) say(line);
   const many = workers === 1 ? undefined : workers;
   log.info({ environment, baseUrl: urls.publicUrl, engine: readsOnly ? 'off' : 'on', workers: many }, 'serving');
+    consoleUrl: localConsoleUrl(settings, listening),
   if (readsOnly) log.warn('ENGINE is off: reads are served, everything else is refused or left undone');
 }
 

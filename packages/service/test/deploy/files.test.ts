@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { BlockList } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -188,6 +189,22 @@ describe('compose.yaml', () => {
     expect(Number.parseInt(node.stop_grace_period, 10)).toBeGreaterThan(5 + 10);
     expect(node.depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
   });
+
+  it('lets nodes believe its proxy and this machine, and no other container', () => {
+    const { services, networks } = compose;
+    const [{ subnet, gateway, ip_range: range }] = networks.default.ipam.config;
+    const proxy = services.proxy.networks.default.ipv4_address;
+    const { trustedProxies } = readSettings({ TRUSTED_PROXIES: services.node.environment.TRUSTED_PROXIES });
+    expect(trustedProxies).toEqual([proxy, gateway]);
+    const addresses = (cidr: string) => {
+      const [address = '', prefix = ''] = cidr.split('/');
+      const list = new BlockList();
+      list.addSubnet(address, Number(prefix));
+      return list;
+    };
+    expect([addresses(subnet).check(proxy), addresses(range).check(proxy)]).toEqual([true, false]);
+    expect(addresses(subnet).check(gateway)).toBe(true);
+  });
 });
 
 describe('kubernetes', () => {
@@ -217,6 +234,44 @@ describe('kubernetes', () => {
     expect(container.livenessProbe.failureThreshold).toBeGreaterThan(1);
   });
 
+  it('lets the ingress reach the interface, Prometheus the metrics, and nobody else anything', () => {
+    const { podSelector, policyTypes, ingress } = of('NetworkPolicy').spec;
+    expect(podSelector).toEqual(of('Deployment').spec.selector);
+    expect(policyTypes).toEqual(['Ingress']);
+    const from = (namespace: string) => [
+      { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } },
+    ];
+    expect(ingress).toEqual([
+      { ports: [{ port: 'http' }], from: from('ingress-nginx') },
+      { ports: [{ port: 'metrics' }], from: from('monitoring') },
+    ]);
+  });
+
+  it('believes the forwarding header of one cluster’s pods, and of no whole private range', () => {
+    const { trustedProxies } = readSettings({ TRUSTED_PROXIES: of('ConfigMap').data.TRUSTED_PROXIES });
+    for (const range of trustedProxies) expect(Number(range.split('/')[1] ?? 32), range).toBeGreaterThanOrEqual(16);
+  });
+
+  it('is scraped by the name that the rules know, once', () => {
+    const [{ scrape_configs: jobs }] = documents('prometheus/kubernetes.yaml');
+    const { metadata } = of('Deployment').spec.template;
+    const [label, value] = Object.entries(metadata.labels)[0] ?? [];
+    expect(metadata.annotations ?? {}).not.toHaveProperty('prometheus.io/scrape');
+    expect(jobs).toMatchObject([
+      {
+        job_name: 'perennial',
+        kubernetes_sd_configs: [{ role: 'pod', selectors: [{ role: 'pod', label: `${label}=${value}` }] }],
+      },
+    ]);
+    const { name } = container.ports.find(({ containerPort }: { containerPort: number }) => containerPort === 9464);
+    expect(jobs[0].relabel_configs).toContainEqual({
+      source_labels: ['__meta_kubernetes_pod_container_port_name'],
+      regex: name,
+      action: 'keep',
+    });
+    expect(text('prometheus/rules.yaml')).toContain('up{job="perennial"}');
+  });
+
   it('runs the command that migrates from the same image', () => {
     const [job] = documents('kubernetes/migrate.yaml');
     const [migrate] = job.spec.template.spec.containers;
@@ -233,7 +288,7 @@ it('Prometheus scrapes the nodes that haproxy leads to', () => {
 });
 
 describe('proxies', () => {
-  const PUBLIC = ['/gateway/', '/openapi/', '/redeem'];
+  const PUBLIC = ['/developers', '/gateway/', '/openapi/', '/redeem'];
 
   it('let through what callers and users need, and nothing that machines ask', () => {
     for (const name of ['haproxy/haproxy.cfg', 'docker/haproxy.cfg']) {
@@ -277,7 +332,7 @@ it('the programs that read these files accept them, as far as they are on this m
   for (const [program, args] of checks) {
     if (!existsSync(program)) continue;
     const { stdout, stderr } = await run(program, args).catch((error) => error);
-    expect(`${stdout}${stderr}`, args.join(' ')).not.toMatch(/ALERT|emerg|\berror\b|fatal|ignoring|Unknown/i);
+    expect(`${stdout}${stderr}`, args.join(' ')).not.toMatch(/\[ALERT\]|emerg|\berror\b|fatal|ignoring|Unknown/i);
   }
   expect(existsSync(haproxy)).toBe(true);
   await rm(folder, { recursive: true, force: true });

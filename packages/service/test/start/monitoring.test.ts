@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { type Running, SHIPPED_MAIN, serviceUrl, start } from '../support/processes.js';
+import { packageRoot, type Running, SHIPPED_MAIN, serviceUrl, start } from '../support/processes.js';
 
 const TOKEN = 'a-token-of-some-length';
 let fresh: FreshDatabase;
@@ -69,6 +69,17 @@ describe('what machines ask', () => {
     const { running, operationsUrl } = await serve({ METRICS_TOKEN: TOKEN, PUBLIC_URL: 'https://pay.example' });
     expect(operationsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(running.stderr()).not.toContain('https://pay.example/healthz');
+    const named = [...running.stderr().matchAll(/https:\/\/pay\.example(\S+)/g)].map(([, place = '']) => place);
+    expect(named).toEqual(['/openapi/v1/', '/developers']);
+    const proxy = await readFile(path.join(packageRoot, '../../deploy/haproxy/haproxy.cfg'), 'utf8');
+    const passedOn = /acl public path_beg (.+)/.exec(proxy)?.[1]?.split(' ') ?? [];
+    for (const place of named)
+      expect(
+        passedOn.some((start) => place.startsWith(start)),
+        place,
+      ).toBe(true);
+    // On this machine, where operators reach it before they have an address for it.
+    expect(running.stderr()).toContain(`Console       ${operationsUrl}/console`);
     expect(await statuses(operationsUrl)).toEqual({ readyz: 200, healthz: 200, metrics: 401 });
     expect(await statuses(operationsUrl, { authorization: `Bearer ${TOKEN}x` })).toMatchObject({ metrics: 401 });
     expect(await statuses(operationsUrl, { authorization: `Bearer ${TOKEN}` })).toEqual({
