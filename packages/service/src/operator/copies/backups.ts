@@ -4,9 +4,10 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { type BackupHead, type BackupSummary, writeBackup } from '../../platform/copies/backup.js';
+import { storeBackup } from '../../platform/copies/backups-sql.js';
 import { BackupError, loadBackup, readBackupHead } from '../../platform/copies/restore.js';
 import { type SkippedNumbers, skipNumbers } from '../../platform/copies/tables-sql.js';
-import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Database, type Queryable, statement, Unavailable } from '../../platform/db/database.js';
 import { moveLaggingSequencesIn } from '../../platform/db/sequences.js';
 import { computeMasterKeyChecks, findInstallation } from '../../platform/installation/installation.js';
 import { migrate, SchemaTooNew } from '../../platform/schema/migrate.js';
@@ -20,6 +21,8 @@ export interface BackupFile extends BackupSummary {
   readonly bytes: number;
   /** Other known master keys beside that of the database: some keys may be wrapped under them. */
   readonly otherKeyIds: readonly string[];
+  /** Whether the database could store that there is a backup, for its age in /metrics. A standby or a full one cannot. */
+  readonly recorded: boolean;
 }
 
 /**
@@ -38,7 +41,7 @@ export async function writeBackupFile({ database, vault }: Operator, file: strin
       const { size } = await handle.stat();
       await rename(unfinished, file);
       const otherKeyIds = vault.keyIds.filter((id) => id !== summary.masterKeyId);
-      return { ...summary, file, bytes: size, otherKeyIds };
+      return { ...summary, file, bytes: size, otherKeyIds, recorded: await recordIfPossible(database) };
     } finally {
       await handle.close();
     }
@@ -49,6 +52,22 @@ export async function writeBackupFile({ database, vault }: Operator, file: strin
   } finally {
     stopWatching();
   }
+}
+
+async function recordIfPossible(database: Queryable): Promise<boolean> {
+  try {
+    await storeBackup(database, 'COPY');
+    return true;
+  } catch (error) {
+    if (error instanceof Unavailable) return false;
+    throw error;
+  }
+}
+
+/** For a backup that was made by other means: stores that it was made now, for its age in /metrics. */
+export async function recordOtherBackup({ database }: Operator): Promise<{ readonly recorded: true }> {
+  await storeBackup(database, 'OTHER');
+  return { recorded: true };
 }
 
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

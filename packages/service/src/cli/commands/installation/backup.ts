@@ -5,6 +5,7 @@ import {
   checkBackup,
   type NumbersSkipped,
   type Restored,
+  recordOtherBackup,
   restoreBackup,
   skipUsedNumbers,
   writeBackupFile,
@@ -31,6 +32,12 @@ export function addBackupCommands(perennial: Command, commandLine: CommandLine):
       async (operator) => ({ ...(await writeBackupFile(operator, path.resolve(file))), masterKeyIn: keyPlace }),
       backupText,
     );
+  });
+
+  addCommand(perennial, 'backup-record', 'say that a backup was made by other means, for its age in /metrics', [
+    'backup-record',
+  ]).action(async (options: JsonOption) => {
+    await perform(options, recordOtherBackup, () => safeText`Recorded: a backup was made now.`);
   });
 
   addCommand(perennial, 'restore <file>', 'put what a backup holds into an empty database', [
@@ -118,6 +125,9 @@ function backupText(made: BackupFile & { readonly masterKeyIn: string }): SafeTe
       : [
           safeText`Some of what is in it may need ${made.otherKeyIds.join(', ')} too (master-key status): keep all of them.`,
         ]),
+    ...(made.recorded
+      ? []
+      : [safeText`The database could not store that there is a backup: its age in /metrics stays as it was.`]),
   ]);
 }
 
