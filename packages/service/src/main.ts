@@ -6,6 +6,7 @@ import { bannerLines, localConsoleUrl } from './banner.js';
 import { answerWhileStarting } from './listen.js';
 import { listPeople } from './operator/people/people.js';
 import { provisionDemo } from './operator/provisioning/demo.js';
+import { sqlState } from './platform/db/database.js';
 import { type OpenedDatabase, openDatabaseFromSettings } from './platform/installation/open-database.js';
 import { createLog } from './platform/log/log.js';
 import { PlainError } from './platform/plain-error.js';
@@ -142,6 +143,11 @@ const openForService = (settings: Settings, log: Logger, stopping: AbortControll
     onWaiting: (what) => log.warn({ cause: what }, 'waiting, and not serving yet'),
     onIdleError: (err) => log.warn({ err, cause: 'idle connections to the database break' }, 'a connection broke'),
     onUnresponsive: (isSilent) => log.warn(isSilent ? 'the database does not answer' : 'the database answers again'),
+    // Without the error: lines of its cause are counted, and this one is not to be missed.
+    onWriteFailure: (failure) =>
+      failure
+        ? log.error({ sqlState: sqlState(failure) }, 'the database cannot write: this node is not ready until it can')
+        : log.warn('the database can write again'),
     signal: stopping.signal,
     onTakenOver: (error) => {
       say(`perennial: ${error.message}`);
@@ -155,13 +161,13 @@ async function tellReady(settings: Settings, opened: OpenedDatabase, log: Logger
   const lines = bannerLines(settings, {
     publicUrl: urls.publicUrl,
     operations: listening.operations,
+    consoleUrl: localConsoleUrl(settings, listening),
     hasPeople: (await listPeople({ ...opened, environment, actor: 'service' })).length > 0,
     demoFile: await provisionDemoIfSandbox(settings, opened, urls.publicUrl),
   });
   for (const line of lines) say(line);
   const many = workers === 1 ? undefined : workers;
   log.info({ environment, baseUrl: urls.publicUrl, engine: readsOnly ? 'off' : 'on', workers: many }, 'serving');
-    consoleUrl: localConsoleUrl(settings, listening),
   if (readsOnly) log.warn('ENGINE is off: reads are served, everything else is refused or left undone');
 }
 

@@ -8,6 +8,7 @@ import type { AlertSeconds } from './engine/jobs/alerts.js';
 import { createFulfilmentRegistry, type Fulfilments } from './fulfilment/fulfilment-registry.js';
 import { createBridgeGateway } from './gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry, type Gateways } from './gateways/gateway-registry.js';
+import { createInstitutionHealth } from './gateways/institution-health.js';
 import { createNoticeVerifier } from './gateways/notice-verifier.js';
 import { createSandboxGateway } from './gateways/sandbox/sandbox-gateway.js';
 import { createMinuteLimit } from './http/answers/minute-limit.js';
@@ -132,18 +133,24 @@ export function createService(deps: ServiceDeps): Service {
     ...connectionShareLimits(deps.databasePool ?? DEFAULT_DATABASE_POOL, deps.databaseShare),
     ...deps.shareLimits,
   });
-  const metrics = createServiceMetrics(database, shares, deps.hasReadings);
+  const hasEngine = deps.engine !== false && !deps.readsOnly;
+  const metrics = createServiceMetrics(database, shares, {
+    hasEngine,
+    hasReadings: hasEngine && deps.hasReadings !== false,
+  });
   const watch = createClockWatch(deps);
   const tokens = createAccessTokens(vault, clock);
   const channels = createChannelRegistry(database, vault);
   const institutionNumbers = createKeyedHasher(database, vault, 'institution numbers');
   const bankMobiles = createKeyedHasher(database, vault, 'bank mobiles');
-  const gateways =
+  const institutionHealth = createInstitutionHealth();
+  const gateways = institutionHealth.watch(
     deps.gateways ??
-    createGatewayRegistry(database, {
-      sandbox: () => createSandboxGateway(clock),
-      bridge: (url, wrappedKey) => createBridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock, log }),
-    });
+      createGatewayRegistry(database, {
+        sandbox: () => createSandboxGateway(clock),
+        bridge: (url, wrappedKey) => createBridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock, log }),
+      }),
+  );
   const fulfilments = deps.fulfilments ?? createFulfilmentRegistry({ database, vault, clock, log });
   const { counts } = metrics.business;
   const settle = createBatchSettler(database, clock, counts);
@@ -219,20 +226,20 @@ export function createService(deps: ServiceDeps): Service {
     },
   });
   const alertSender = () => ({ environment: deps.environment, service: deps.publicUrl() });
-  const engine =
-    deps.engine === false || deps.readsOnly
-      ? undefined
-      : startEngine({
-          ...deps,
-          channels,
-          links: createRedeemLinks(redeemUrl, clock),
-          gateways,
-          fulfilments,
-          settle,
-          alertSender,
-          clockWatch: watch,
-          metrics: metrics.business,
-        });
+  const engine = hasEngine
+    ? startEngine({
+        ...deps,
+        channels,
+        links: createRedeemLinks(redeemUrl, clock),
+        gateways,
+        institutionHealth,
+        fulfilments,
+        settle,
+        alertSender,
+        clockWatch: watch,
+        metrics: metrics.business,
+      })
+    : undefined;
   return {
     ...app,
     async stop() {

@@ -20,6 +20,7 @@ export const places = {
   differences: (filters: Filters = {}) => `/reconciliation${stringifySearch(filters)}`,
   channel: (appId: string) => `/channels/${encodeURIComponent(appId)}`,
   product: (productCode: string) => `/products/${encodeURIComponent(productCode)}`,
+  paymentChannels: () => '/payment-channels',
   benefits: () => '/benefits',
   audit: (filters: Filters = {}) => `/audit${stringifySearch(filters)}`,
 } as const;

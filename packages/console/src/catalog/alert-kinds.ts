@@ -164,6 +164,25 @@ const KINDS = {
     ['Twenty encrypted fields of the channel within a minute could not be read.', '一分钟内 20 个加密字段无法解密。'],
     ['The channel probably uses a wrong key. Tell it, then acknowledge.', '渠道可能使用了错误的密钥，请告知后确认。'],
   ],
+  'institution-silent': [
+    ['Institution does not answer', '机构无应答'],
+    [
+      'Every call to the institution of a payment channel has failed for minutes. Debits and refunds wait for their result.',
+      '支付通道的机构调用已连续数分钟全部失败，扣款与退款正等待结果。',
+    ],
+    [
+      'Look at the bridge, then ask the institution. Calls are repeated, and the alert ends with the first answer.',
+      '请先检查桥接程序，再联系机构。系统会继续调用，机构恢复应答后告警自动结束。',
+    ],
+  ],
+  'database-full': [
+    ['Database cannot write', '数据库无法写入'],
+    [
+      'Writes fail because the database has no room on its disk. Nodes are not ready, and requests are refused.',
+      '数据库磁盘空间不足，写入失败。节点已停止接收请求，新请求会被拒绝。',
+    ],
+    ['Free space, or add some. The nodes go on by themselves.', '请清理或扩容磁盘，节点会自动恢复。'],
+  ],
 } as const satisfies Readonly<Record<string, readonly [name: Text, meaning: Text, remedy: Text]>>;
 
 type Kind = keyof typeof KINDS;

@@ -135,6 +135,7 @@ function joinTransaction(tx: Transaction): Database {
     transaction: (work) => work(joined),
     connections: { total: 1, idle: 0, waiting: 0 },
     ping: notHere,
+    writeFailure: () => undefined,
     inspect: notHere,
     close: async () => undefined,
   };

@@ -6,6 +6,7 @@ import { createPushClient } from '../delivery/transport/push-client.js';
 import type { Fulfilments } from '../fulfilment/fulfilment-registry.js';
 import { listSuppliedBenefits } from '../fulfilment/fulfilment-settings-sql.js';
 import type { Gateways } from '../gateways/gateway-registry.js';
+import type { InstitutionHealth } from '../gateways/institution-health.js';
 import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
@@ -16,12 +17,13 @@ import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js'
 import { createBusinessReader } from './business-reader.js';
 import { mendFutureTimes } from './housekeeping/future-times-sql.js';
 import { createHousekeeping } from './housekeeping.js';
-import { type AlertingDeps, logAlerts, startAlerting } from './jobs/alerts.js';
+import { type AlertingDeps, logAlerts, startAlerting, USUAL_SECONDS } from './jobs/alerts.js';
 import { billDueOrders } from './jobs/billing.js';
 import { finishApprovedRefunds, workOffBulkRuns } from './jobs/bulk.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
 import { createFiguresJob } from './jobs/figures.js';
+import { watchInstitutions } from './jobs/institutions.js';
 import { alignNoticeDays, noticeDueOrders } from './jobs/notices.js';
 import { watchPoolStock } from './jobs/pool-stock.js';
 import { reconcileDays } from './jobs/reconciliation.js';
@@ -40,6 +42,8 @@ export interface EngineDeps extends AlertingDeps {
   readonly channels: ChannelRegistry;
   readonly links: RedeemLinks;
   readonly gateways: Gateways;
+  /** What came of the calls through them. */
+  readonly institutionHealth: InstitutionHealth;
   readonly fulfilments: Fulfilments;
   readonly settle: SettleInBatch;
   readonly clock: Clock;
@@ -127,6 +131,9 @@ export function startEngine(engine: EngineDeps) {
     runEveryWhileClockIsRight(300, 'reconciliation', () => reconcileDays(deps)),
     runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),
     runEvery(60, 'figures', log, whileClockIsRight(createFiguresJob(deps)), { atOnce: true }),
+    runEvery(engine.alertSeconds?.resolved ?? USUAL_SECONDS.resolved, 'institutions', log, () =>
+      watchInstitutions(database, engine.institutionHealth),
+    ),
     runEvery(5, 'alert lines', log, () => logAlerts(deps)),
     ...(metrics && engine.hasReadings !== false
       ? [

@@ -9,7 +9,12 @@ import { DROPPED_BECAUSE, type DroppedBecause } from './request-log.js';
 const { INTERNAL_ERROR } = CODES;
 
 /** No label holds a channel, an order, or anything else that has many values or identifies a person. */
-export function createServiceMetrics(database: Database, shares: ConnectionShares, hasReadings = true) {
+export function createServiceMetrics(
+  database: Database,
+  shares: ConnectionShares,
+  /** `hasReadings`: whether this process reads what is about the installation. */
+  { hasEngine, hasReadings }: { readonly hasEngine: boolean; readonly hasReadings: boolean },
+) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -49,6 +54,21 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
       for (const [state, count] of Object.entries(database.connections)) this.set({ state }, count);
     },
   });
+  new Gauge({
+    name: 'perennial_database_writable',
+    help: 'Whether the database can write, as far as this node knows: 1, or 0 after a write failed for lack of room',
+    registers: [registry],
+    aggregator: 'min',
+    collect() {
+      this.set(database.writeFailure() ? 0 : 1);
+    },
+  });
+  new Gauge({
+    name: 'perennial_engine_on',
+    help: 'Whether this node does what no request asks for: 1, or 0 with ENGINE=off',
+    registers: [registry],
+    aggregator: 'max',
+  }).set(hasEngine ? 1 : 0);
   const cut = new Counter({
     name: 'perennial_http_answers_cut_total',
     help: 'Answers that did not go out whole, by why',

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { channelClient, type Reply } from '../support/channel-client.js';
 import { MAIN, type Running, serviceUrl, until, watch } from '../support/processes.js';
+import { sampleValue, scrape } from '../support/scrape.js';
 
 /** A service whose data folder is a small filesystem of its own, filled and freed on command. */
 const SCRIPT = `
@@ -29,7 +30,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-it('a full disk: 503001 while it is full, and well again without a restart once there is room', async () => {
+it('a full disk: 503001 and not ready while it is full, well again without a restart once there is room, and an alert', async () => {
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-full-'));
   // An ordinary user may mount inside a user namespace of its own.
   const asOrdinaryUser = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user', '--keep-caps'];
@@ -41,7 +42,8 @@ it('a full disk: 503001 while it is full, and well again without a restart once 
         MAIN,
         DATA_DIR: dataDir,
         PORT: '0',
-        LOG_LEVEL: 'error',
+        LOG_LEVEL: 'warn',
+        LOG_FORMAT: 'json',
       },
       stdio: ['pipe', 'pipe', 'pipe'],
     }),
@@ -60,8 +62,17 @@ it('a full disk: 503001 while it is full, and well again without a restart once 
   expect(refused.status).toBe(503);
   expect(refused.code).toBe('503001');
   expect(refused.text).not.toMatch(/space|disk|extend/i);
+  const isReady = async () => (await fetch(`${baseUrl}/readyz`)).status === 200;
+  const isWritable = async () => sampleValue(await scrape(baseUrl), 'perennial_database_writable');
+  // A hundred times, over several attempts of the node to write: readiness does not come and go while the disk is full.
+  for (let asked = 0; asked < 100; asked += 1) expect(await isReady()).toBe(false);
+  expect(await isWritable()).toBe(0);
+  expect(running.stdout()).toContain('the database cannot write');
 
   await tell('free', /^freed$/m);
+  await until('ready again', isReady);
+  expect(await isWritable()).toBe(1);
+  await until('the alert, in the log of this node', () => running.stdout().includes('"kind":"database-full"'));
   await until('well again', async () => (await client.call('products/list', {})).code === '0');
   expect(running.child.exitCode).toBeNull();
 

@@ -123,7 +123,6 @@ describe('the two of them', () => {
       'perennial_requests_inside',
       'perennial_connections',
       'perennial_connections_dropped_total',
-      'perennial_request_log_dropped_total',
     ]);
   });
 

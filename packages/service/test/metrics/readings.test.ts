@@ -6,7 +6,7 @@ import { createBusinessMetrics } from '../../src/engine/metrics/business-metrics
 import type { ReadingBounds } from '../../src/engine/metrics/readings-sql.js';
 import { pauseEvents } from '../../src/operator/events.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
-import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { raiseAlert, resolveAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
@@ -155,7 +155,7 @@ it('refunds count whoever settled them, each once, by what came of them; those w
   expect(await refunds()).toEqual({ success: 1, refused: 1, unknown: 1 });
 });
 
-it('alerts count by kind until somebody has acknowledged them', async () => {
+it('alerts count by kind until somebody has acknowledged them, or they have ended', async () => {
   const { database } = on.service.fresh;
   await raiseAlert(database, 'pool-empty', 'A', 'nothing left');
   await raiseAlert(database, 'pool-empty', 'B', 'nothing left');
@@ -164,6 +164,8 @@ it('alerts count by kind until somebody has acknowledged them', async () => {
   expect(sampleValue(open, 'perennial_alerts_open', { kind: 'billing-failed' })).toBe(0);
   await sql(`update alerts set acknowledged_at = now(), acknowledged_by = 'ann' where subject = 'A'`);
   expect(sampleValue(await readOnce(), 'perennial_alerts_open', { kind: 'pool-empty' })).toBe(1);
+  await resolveAlert(database, 'pool-empty', 'B', 'there are codes');
+  expect(sampleValue(await readOnce(), 'perennial_alerts_open', { kind: 'pool-empty' })).toBe(0);
 });
 
 it('the clock of the node is compared with that of the database', async () => {

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { VERSION } from '../../src/platform/version.js';
 import { capturedLog } from '../support/captured-log.js';
+import { freshDatabase } from '../support/database.js';
 import { until } from '../support/processes.js';
-import { sampleValue, scrape } from '../support/scrape.js';
+import { type Metric, sampleValue, scrape } from '../support/scrape.js';
 import { testService } from '../support/service.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 import { type SeenNode, seenNode } from './world.js';
@@ -29,6 +30,59 @@ it('a scrape asks the database for nothing: without one it answers, and says how
   expect(sampleValue(metrics, 'perennial_benefit_codes_left', { benefit: 'COUPON' })).toBe(3);
   expect(sampleValue(metrics, 'perennial_build_info', { version: VERSION })).toBe(1);
   expect(sampleValue(metrics, 'perennial_event_loop_lag_seconds')).toBeGreaterThanOrEqual(0);
+});
+
+it('what nobody has read is absent: with the engine off, and before the first reading', async () => {
+  const ofInstallation = [
+    'perennial_webhook_backlog',
+    'perennial_renewals_due',
+    'perennial_debits_unknown',
+    'perennial_refunds_total',
+    'perennial_alerts_open',
+    'perennial_clock_skew_seconds',
+    'perennial_institution_silent_seconds',
+    'perennial_backup_age_seconds',
+  ];
+  const shown = async (metrics: Map<string, Metric>) => ofInstallation.filter((name) => metrics.has(name));
+
+  const off = await testService({ engine: true, readsOnly: true });
+  const without = await scrape(off.baseUrl);
+  expect(await shown(without)).toEqual([]);
+  expect(without.has('perennial_reading_age_seconds')).toBe(false);
+  expect(sampleValue(without, 'perennial_engine_on')).toBe(0);
+  await off.close();
+
+  // The first reading waits for a table that somebody else holds.
+  const fresh = await freshDatabase();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let lock = () => {};
+  const locked = new Promise<void>((resolve) => {
+    lock = resolve;
+  });
+  const holder = fresh.database.transaction(async (tx) => {
+    await tx.query('lock table due_events in access exclusive mode');
+    lock();
+    await held;
+  });
+  await locked;
+  const on = await testService({ engine: true, database: fresh.database, readingSeconds: 0.1 });
+  const before = await scrape(on.baseUrl);
+  expect(await shown(before)).toEqual([]);
+  // A node that never reads is told by this one.
+  expect(before.has('perennial_reading_age_seconds')).toBe(true);
+  expect(sampleValue(before, 'perennial_engine_on')).toBe(1);
+  release();
+  await holder;
+  const after = await until('a reading', async () => {
+    const metrics = await scrape(on.baseUrl);
+    return metrics.has('perennial_webhook_backlog') && metrics;
+  });
+  expect(await shown(after)).toEqual(ofInstallation);
+  await on.close();
+  await fresh.close();
 });
 
 it('the time of a request is what it took, in the histogram and in the log', async () => {

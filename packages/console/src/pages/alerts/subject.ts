@@ -1,7 +1,7 @@
 import { places } from '../../address/places.ts';
 import type { Alert } from '../../api/types.ts';
 
-type What = 'order' | 'events' | 'requests' | 'channel' | 'benefit' | 'differences';
+type What = 'order' | 'events' | 'requests' | 'channel' | 'paymentChannels' | 'benefit' | 'differences';
 
 interface Place {
   readonly what: What;
@@ -21,6 +21,8 @@ export function placeOfSubject({ kind, subject, orderNo }: Alert): Place | undef
     case 'pool-empty':
     case 'pool-low':
       return { what: 'benefit', to: `${places.benefits()}?code=${encodeURIComponent(subject)}` };
+    case 'institution-silent':
+      return { what: 'paymentChannels', to: places.paymentChannels() };
     case 'reconciliation-difference':
     case 'reconciliation-failed': {
       const [, paymentChannelCode, day] = /^(.+) (\d{4}-\d\d-\d\d)$/.exec(subject) ?? [];

@@ -37,6 +37,7 @@ export const useTexts = dictionary({
   events: ['See these events', '查看事件'],
   requests: ['See its refused calls', '查看被拒请求'],
   channel: ['Open the channel', '查看渠道'],
+  paymentChannels: ['See the payment channels', '查看支付通道'],
   benefit: ['Open the benefit', '查看权益'],
   differences: ['See the differences', '查看差异'],
   acknowledge: ['Acknowledge', '确认'],

@@ -4,25 +4,31 @@ import type { AlertSender } from '../../platform/alerts/message.js';
 import { resolveEndedAlerts } from '../../platform/alerts/resolve-sql.js';
 import { sendAlertMessages, writeAlertMessages } from '../../platform/alerts/send-messages.js';
 import type { AlertTransport } from '../../platform/alerts/transport.js';
+import { type Clock, systemClock } from '../../platform/clock.js';
 import type { Database, Queryable } from '../../platform/db/database.js';
 import { runEvery } from '../timer.js';
+import { createFullDatabaseJob } from './full-database.js';
 
 export interface AlertingDeps {
   readonly database: Database;
   readonly log: Logger;
+  readonly clock?: Clock;
   /** Undefined when alerts are only in the list. */
   readonly alertWays?: readonly AlertTransport[];
   readonly alertSender?: () => AlertSender;
   readonly alertSeconds?: AlertSeconds;
 }
 
-/** How often the jobs look for alerts whose cause is gone, and for messages to send. */
+/** How often the jobs look for alerts whose cause is gone or that have one, and for messages to send. */
 export interface AlertSeconds {
   readonly resolved: number;
   readonly messages: number;
 }
 
-const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
+export const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
+
+/** More often than a failure of writes lasts at least. */
+const FULL_DATABASE_SECONDS = 2;
 
 /**
  * Resolves alerts whose cause is gone, and sends messages. Each way of sending has its own job, so that one that hangs delays
@@ -34,11 +40,14 @@ export function startAlerting(deps: AlertingDeps) {
     log,
     alertWays: ways = [],
     alertSender,
+    clock = systemClock,
     alertSeconds: { resolved, messages } = USUAL_SECONDS,
   } = deps;
   const stopping = new AbortController();
   const sender = alertSender ?? (() => ({ environment: '', service: '' }));
+  const reportFullDatabase = createFullDatabaseJob({ database, log, ways, sender, clock, signal: stopping.signal });
   const jobs = [
+    runEvery(FULL_DATABASE_SECONDS, 'full database', log, reportFullDatabase),
     runEvery(resolved, 'resolved alerts', log, () => resolveEndedAlerts(database)),
     ...(ways.length === 0
       ? []

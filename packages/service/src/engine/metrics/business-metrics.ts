@@ -18,7 +18,10 @@ export interface BusinessReading {
   readonly refunds: { readonly success: number; readonly refused: number };
   readonly alertsOpen: Readonly<Record<string, number>>;
   readonly codesLeft: Readonly<Record<string, number>>;
-  readonly paymentChannels: readonly string[];
+  /** For each payment channel, for how long every call to its institution has failed. */
+  readonly silentSeconds: Readonly<Record<string, number>>;
+  /** Of the last backup of each kind. */
+  readonly backupSeconds: Readonly<Record<string, number>>;
 }
 
 export interface BusinessMetrics {
@@ -38,12 +41,13 @@ const LOOP_RESOLUTION_MS = 20;
 const LOOP_WINDOW_MS = 15_000;
 
 /**
- * Metrics about orders, debits, events and claims. A job reads the database: a scrape shows its last reading. Of several workers
- * one reads: `hasReadings` is false for the others, which then show nothing of the installation.
+ * Metrics about orders, debits, events and claims. A job reads the database: a scrape shows its last reading, and nothing of
+ * the installation before the first. `hasReadings` is false for a process that never reads: all workers but one, and a node
+ * without an engine.
  */
 export function createBusinessMetrics(registry: Registry, version: string, hasReadings = true): BusinessMetrics {
   const registers = [registry];
-  const readings = hasReadings ? registry : new Registry();
+  const readings = new Registry();
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [readings] });
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers });
@@ -77,7 +81,7 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
   const waitingClaims = gauge('perennial_claims_waiting', 'Claims that wait for their code');
   const alerts = new Gauge({
     name: 'perennial_alerts_open',
-    help: 'Alerts that nobody has acknowledged, at most 1001 of a kind',
+    help: 'Alerts that are open and not acknowledged, at most 1001 of a kind',
     labelNames: ['kind'],
     registers: [readings],
   });
@@ -85,6 +89,18 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
     name: 'perennial_benefit_codes_left',
     help: 'Codes left in the pool of a benefit, at most 10001',
     labelNames: ['benefit'],
+    registers: [readings],
+  });
+  const silences = new Gauge({
+    name: 'perennial_institution_silent_seconds',
+    help: 'For how long every call to the institution of a payment channel has failed, up to the last call',
+    labelNames: ['payment_channel'],
+    registers: [readings],
+  });
+  const backups = new Gauge({
+    name: 'perennial_backup_age_seconds',
+    help: 'How long ago the last backup of each kind was made, as far as the database knows',
+    labelNames: ['way'],
     registers: [readings],
   });
   const skew = gauge('perennial_clock_skew_seconds', "How far this node's clock is ahead of the database's");
@@ -101,7 +117,7 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
   new Gauge({
     name: 'perennial_reading_age_seconds',
     help: 'How long ago the database was last asked for the gauges of the installation',
-    registers: [readings],
+    registers: hasReadings ? registers : [],
     collect() {
       this.set((performance.now() - readAt) / 1000);
     },
@@ -117,6 +133,15 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
     },
   });
 
+  /** A gauge is 0 from the moment that it is made, which nobody has read. */
+  function publishReadings(): void {
+    if (!hasReadings) return;
+    for (const { name } of readings.getMetricsAsArray()) {
+      const metric = readings.getSingleMetric(name);
+      if (metric) registry.registerMetric(metric);
+    }
+  }
+
   const paymentChannels = createBoundedNames(MAX_NAMES);
   return {
     counts: {
@@ -126,6 +151,7 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
       countGivenUp: (events) => givenUp.inc(events),
     },
     show(reading) {
+      publishReadings();
       backlog.set(reading.webhookBacklog);
       oldestEvent.set(reading.webhookOldestSeconds);
       renewals.set(reading.renewalsDue);
@@ -140,10 +166,14 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
       for (const [kind, open] of Object.entries(reading.alertsOpen)) alerts.set({ kind }, open);
       codes.reset();
       for (const [benefit, left] of Object.entries(reading.codesLeft)) codes.set({ benefit }, left);
-      // There from the start, so that the first debit is an increase.
-      for (const code of reading.paymentChannels) {
+      silences.reset();
+      for (const [code, seconds] of Object.entries(reading.silentSeconds)) {
+        silences.set({ payment_channel: paymentChannels(code) }, seconds);
+        // There from the start, so that the first debit is an increase.
         for (const outcome of DEBIT_OUTCOMES) debits.inc({ payment_channel: paymentChannels(code), outcome }, 0);
       }
+      backups.reset();
+      for (const [way, seconds] of Object.entries(reading.backupSeconds)) backups.set({ way }, seconds);
       readAt = performance.now();
     },
     showClockSkew: (seconds) => skew.set(seconds),

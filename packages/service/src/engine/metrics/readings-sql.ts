@@ -1,8 +1,9 @@
-import { listPaymentChannelCodes } from '../../catalog/payment-channels/list-payment-channels-sql.js';
 import { listOpenPaymentChannels } from '../../catalog/payment-channels/pace-sql.js';
 import { eventTypeSql } from '../../delivery/event-type-sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
+import { readSilences } from '../../gateways/institution-health-sql.js';
 import { ALERT_KINDS } from '../../platform/alerts/alerts-sql.js';
+import { readBackupAges } from '../../platform/copies/backups-sql.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
 import { readDueNotices } from '../../subscriptions/store/orders/notice-orders-sql.js';
@@ -44,7 +45,8 @@ export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Prom
     ...(await readCountsWithoutResult(db, bounds)),
     alertsOpen: await readOpenAlerts(db, bounds),
     codesLeft: await readCodesLeft(db, bounds),
-    paymentChannels: (await listPaymentChannelCodes(db)).map(({ code }) => code),
+    silentSeconds: Object.fromEntries((await readSilences(db)).map(({ code, seconds }) => [code, seconds])),
+    backupSeconds: Object.fromEntries((await readBackupAges(db)).map(({ way, seconds }) => [way, seconds])),
   };
 }
 
@@ -148,7 +150,7 @@ export async function readSettledRefunds(
 
 const READ_OPEN_ALERTS = statement({
   text: `select k.kind, (select count(*)::integer from (
-       select from alerts a where a.kind = k.kind and a.acknowledged_at is null limit $2) o) as open
+       select from alerts a where a.kind = k.kind and a.acknowledged_at is null and a.resolved_at is null limit $2) o) as open
      from unnest($1::text[]) as k(kind)`,
   parameters: ['text[]', 'bigint'],
   columns: columns<{ kind: string; open: number }>({ kind: 'text', open: 'integer' }),

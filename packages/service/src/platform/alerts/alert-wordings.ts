@@ -50,6 +50,10 @@ const SENTENCES = {
   'reconciliation-failed': 'the log says why',
   'reconciliation-failed|resolved': 'the day was compared',
   'undecryptable-fields': '{1} encrypted fields within a minute could not be read',
+  'institution-silent': 'no answer since {1}: {2} calls have failed',
+  'institution-silent|resolved': 'the institution has answered a call',
+  'database-full': 'writes fail with {1}: no room on its disk, or the disk fails',
+  'database-full|resolved': 'every node can write again',
 } as const satisfies Readonly<Partial<Record<AlertKind | `${AlertKind}|${string}`, string>>>;
 
 export type AlertSentence = keyof typeof SENTENCES;

@@ -26,6 +26,8 @@ export const ALERT_KINDS = [
   'reconciliation-difference',
   'reconciliation-failed',
   'undecryptable-fields',
+  'institution-silent',
+  'database-full',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
@@ -61,6 +63,17 @@ const RAISE_ALERT_ONCE = statement({
 /** For a lasting condition: an open alert stays as it is, and is not counted again. */
 export async function raiseAlertOnce(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
   await db.query(RAISE_ALERT_ONCE, [kind, subject, detail]);
+}
+
+const SEE_ALERT = statement({
+  text: 'update alerts set last_seen_at = now() where kind = $1 and subject = $2 and resolved_at is null',
+  parameters: ['text', 'text'],
+});
+
+/** As `raiseAlertOnce`, for a condition that only this process sees: the alert ends when it is not raised again for a while. */
+export async function keepAlertOpen(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
+  await raiseAlertOnce(db, kind, subject, detail);
+  await db.query(SEE_ALERT, [kind, subject]);
 }
 
 const RAISE_ALERT_ON_CHANGE = statement({

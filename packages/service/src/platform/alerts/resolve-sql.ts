@@ -127,6 +127,16 @@ const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
     because: alertText('reconciliation-failed|resolved'),
   },
   'undecryptable-fields': 'only a person can judge',
+  'institution-silent': {
+    when: `not exists (select from institution_health h
+      where h.payment_channel_code = a.subject and h.failing_since is not null)`,
+    because: alertText('institution-silent|resolved'),
+  },
+  'database-full': {
+    // A node that cannot write says so again every few seconds, as soon as that can be stored.
+    when: `a.last_seen_at < now() - interval '2 min'`,
+    because: alertText('database-full|resolved'),
+  },
 };
 
 /** The kinds that end without a person, in the order of the list. */

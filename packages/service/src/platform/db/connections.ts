@@ -37,6 +37,8 @@ export interface ConnectionPoolOptions {
   readonly onIdleError?: ((error: Error) => void) | undefined;
   /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: ((isUnresponsive: boolean) => void) | undefined;
+  /** Called with every statement that failed because the database is unavailable. */
+  readonly onUnavailable: (error: Unavailable) => void;
 }
 
 /** A connection of the pool, with its state. */
@@ -72,7 +74,7 @@ export interface ConnectionPool {
 }
 
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
-  const { pool: max, name, onIdleError, onUnresponsive } = options;
+  const { pool: max, name, onIdleError, onUnresponsive, onUnavailable } = options;
   const { settings: asked, ...address } = readDatabaseUrl(options.url);
   const settings = { ...asked, ...options.settings };
   /** Raised when the open connections may be useless: connections of an earlier generation are not used again. */
@@ -139,6 +141,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   function translateError({ isBroken }: Connection, error: unknown): unknown {
     const unavailable = toUnavailable(error) ?? (isBroken ? connectionLost(error) : undefined);
     if (unavailable instanceof OutdatedConnection || sqlState(unavailable) === READ_ONLY_STATE) generation += 1;
+    if (unavailable) onUnavailable(unavailable);
     return unavailable ?? error;
   }
 

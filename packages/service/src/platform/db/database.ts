@@ -1,8 +1,16 @@
 import { CONNECTION_CHECK_MS, type Connection, createConnectionPool } from './connections.js';
-import { DatabaseUnresponsive, isNumberTaken, NumberTaken, OutdatedConnection } from './failures.js';
+import {
+  DatabaseUnresponsive,
+  isNumberTaken,
+  NumberTaken,
+  OutdatedConnection,
+  sqlState,
+  type Unavailable,
+} from './failures.js';
 import type { Transaction, Transactional, TransactionOptions, UncheckedSql } from './queryable.js';
 import { moveLaggingSequences } from './sequences.js';
 import { type SessionSettings, STATEMENT_POOLER_MESSAGE, STATEMENT_TIMEOUT_MS, UnfitConnection } from './session.js';
+import { createWriteWatch } from './write-watch.js';
 
 export {
   DatabaseReadOnly,
@@ -21,8 +29,10 @@ export { columns, joinColumns, nullableColumns, type RowOf, type Statement, stat
 
 export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
-  /** Throws Unavailable unless the database answers within so long. */
+  /** Throws Unavailable unless the database answers within so long and can write. */
   ping(withinMs: number): Promise<void>;
+  /** What a write failed with for lack of room. Undefined once the database can write again. */
+  writeFailure(): Unavailable | undefined;
   /**
    * What the server is, asked over two connections: throws UnfitConnection unless each keeps its session, and DatabaseReadOnly
    * if it must be able to write and is not.
@@ -54,12 +64,15 @@ export interface DatabaseOptions {
   readonly onIdleError?: (error: Error) => void;
   /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: (isSilent: boolean) => void;
+  /** Called when a write fails for lack of room, and with undefined when the database can write again. */
+  readonly onWriteFailure?: (failure: Unavailable | undefined) => void;
 }
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { statementMs = STATEMENT_TIMEOUT_MS } = options;
   const settings = { statement_timeout: `${statementMs}ms`, ...options.settings };
-  const pool = createConnectionPool({ ...options, settings });
+  const pool = createConnectionPool({ ...options, settings, onUnavailable: (error) => writes.note(error) });
+  const writes = createWriteWatch({ attempt: attemptWrite, onChange: options.onWriteFailure });
 
   /** `mayRepeat`: a statement that was not begun is run once more, over a new connection. */
   async function withConnection<T>(work: (connection: Connection) => Promise<T>, mayRepeat = false): Promise<T> {
@@ -116,6 +129,25 @@ export function openDatabase(options: DatabaseOptions): Database {
     if (row?.isReadOnly) throw pool.leaveReadOnlyServer();
   }
 
+  /**
+   * Takes more room than PostgreSQL adds to a table at a time (64 pages), and gives it back. The table is temporary: no log is
+   * written for its rows, and no other session waits for it.
+   */
+  async function attemptWrite(): Promise<void> {
+    await database
+      .transaction(async (tx) => {
+        await tx.query(`set local temp_tablespaces = ''`);
+        await tx.query('create temporary table write_attempt (filler text)');
+        await tx.query('alter table write_attempt alter column filler set storage external');
+        await tx.query(`insert into write_attempt select repeat('x', ${ATTEMPTED_BYTES})`);
+        throw new RolledBack();
+      })
+      .catch((error: unknown) => {
+        // Where the role may make no temporary table, the statements of the service alone decide.
+        if (!(error instanceof RolledBack) && sqlState(error) !== NO_PRIVILEGE_STATE) throw error;
+      });
+  }
+
   let pinging: Promise<unknown> | undefined;
   const database: Database = {
     query: (statement: UncheckedSql, values?: readonly unknown[]) =>
@@ -131,7 +163,9 @@ export function openDatabase(options: DatabaseOptions): Database {
         timer = setTimeout(() => reject(new DatabaseUnresponsive()), withinMs);
       });
       await Promise.race([pinging, late]).finally(() => clearTimeout(timer));
+      if (writes.failure) throw writes.failure;
     },
+    writeFailure: () => writes.failure,
     inspect: ({ mustWrite = false } = {}) =>
       withConnection((one) =>
         // Opened while the first is held: a pooler that shares sessions would give the second the session of the first.
@@ -157,10 +191,19 @@ export function openDatabase(options: DatabaseOptions): Database {
     get connections() {
       return pool.counts;
     },
-    close: () => pool.close(),
+    close() {
+      writes.stop();
+      return pool.close();
+    },
   };
   return database;
 }
+
+/** Ends a transaction whose changes are not wanted. */
+class RolledBack extends Error {}
+
+const ATTEMPTED_BYTES = 1_048_576;
+const NO_PRIVILEGE_STATE = '42501';
 
 const limitStatement = (ms: number) => `set local statement_timeout = ${ms}`;
 const clientLimit = (ms: number) => (ms === 0 ? 0 : ms + CLIENT_GRACE_MS);

@@ -27,6 +27,8 @@ export interface OpenOptions {
   readonly onIdleError?: (error: Error) => void;
   /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: (isSilent: boolean) => void;
+  /** Called when a write fails for lack of room, and with undefined when the database can write again. */
+  readonly onWriteFailure?: (failure: Unavailable | undefined) => void;
   /** How often an unreachable DATABASE_URL is tried again before giving up; a service never gives up. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
@@ -160,6 +162,7 @@ export async function connectToDatabase(
     ...(options.role === 'tool' ? { statementMs: LONG_STATEMENT_MS } : {}),
     ...(options.onIdleError ? { onIdleError: options.onIdleError } : {}),
     ...(options.onUnresponsive ? { onUnresponsive: options.onUnresponsive } : {}),
+    ...(options.onWriteFailure ? { onWriteFailure: options.onWriteFailure } : {}),
   });
   const close = async () => {
     await database.close();

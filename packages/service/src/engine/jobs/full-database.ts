@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { formatTime } from '@perennial/wire';
+import type { Logger } from 'pino';
+import { alertText } from '../../platform/alerts/alert-wordings.js';
+import { keepAlertOpen } from '../../platform/alerts/alerts-sql.js';
+import { type AlertSender, createAlertMessage } from '../../platform/alerts/message.js';
+import { AlertNotTaken, type AlertTransport } from '../../platform/alerts/transport.js';
+import type { Clock } from '../../platform/clock.js';
+import { type Database, isDatabaseAway, sqlState, type Unavailable } from '../../platform/db/database.js';
+
+export interface FullDatabaseDeps {
+  readonly database: Database;
+  readonly log: Logger;
+  readonly ways: readonly AlertTransport[];
+  readonly sender: () => AlertSender;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** There is one for the installation, whichever node sees it. */
+const SUBJECT = 'database';
+
+/**
+ * Raises the alert that the database cannot write, and keeps it open while this node sees that. A full database may refuse the
+ * alert too: then it is sent from memory, and stored as soon as it can be.
+ */
+export function createFullDatabaseJob({ database, log, ways, sender, clock, signal }: FullDatabaseDeps) {
+  /** The failure that is not over, or not stored yet. */
+  let current: { readonly failure: Unavailable; readonly sent: Set<AlertTransport>; isStored: boolean } | undefined;
+  return async function reportFullDatabase(): Promise<void> {
+    const failure = database.writeFailure();
+    if (!failure && current?.isStored) current = undefined;
+    if (failure) current ??= { failure, sent: new Set(), isStored: false };
+    if (!current) return;
+    const detail = alertText('database-full', sqlState(current.failure) ?? '');
+    try {
+      await keepAlertOpen(database, 'database-full', SUBJECT, detail);
+      current.isStored = true;
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      if (!current.isStored) await sendFromMemory(detail, current.sent);
+    }
+  };
+
+  async function sendFromMemory(detail: string, sent: Set<AlertTransport>): Promise<void> {
+    const now = formatTime(clock.now());
+    const alert = { subject: SUBJECT, detail, seen: 1, firstSeenAt: now, lastSeenAt: now, resolvedBecause: null };
+    const message = createAlertMessage({ kind: 'database-full', what: 'OPEN', count: 1, alerts: [alert] }, sender());
+    for (const way of ways.filter((one) => !sent.has(one))) {
+      try {
+        await way.send(randomUUID(), message, signal);
+        sent.add(way);
+      } catch (error) {
+        if (!(error instanceof AlertNotTaken)) throw error;
+        log.warn({ way: way.way, why: error.message, cause: `alert by ${way.way}` }, 'an alert was not taken');
+      }
+    }
+  }
+}

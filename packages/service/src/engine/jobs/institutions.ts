@@ -1,0 +1,17 @@
+import type { InstitutionHealth } from '../../gateways/institution-health.js';
+import { findSilentInstitutions, storeCallsSeen } from '../../gateways/institution-health-sql.js';
+import { alertText } from '../../platform/alerts/alert-wordings.js';
+import { raiseAlertOnce } from '../../platform/alerts/alerts-sql.js';
+import type { Database } from '../../platform/db/database.js';
+
+/** Stores whether institutions have answered this node, and raises an alert about each that answers no node any more. */
+export async function watchInstitutions(database: Database, health: InstitutionHealth): Promise<number> {
+  const seen = health.take();
+  if (seen.size > 0) await storeCallsSeen(database, seen);
+  const silent = await findSilentInstitutions(database);
+  for (const { paymentChannelCode, since, failures } of silent) {
+    const detail = alertText('institution-silent', since, failures);
+    await raiseAlertOnce(database, 'institution-silent', paymentChannelCode, detail);
+  }
+  return silent.length;
+}

@@ -1,0 +1,77 @@
+import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { shanghaiText } from '../platform/db/time-sql.js';
+import type { CallsSeen } from './institution-health.js';
+
+/** SQL: the latest answer, of those stored and those that this node has seen. */
+const ANSWERED_AT = 'greatest(h.answered_at, excluded.answered_at)';
+/** SQL: whether calls of the row failed after the latest answer. */
+const isFailing = (row: string) => `coalesce(${row}.failed_at > ${ANSWERED_AT}, ${row}.failed_at is not null)`;
+
+/** By rows in the order of their codes, so that two nodes never wait for each other. */
+const STORE_CALLS = statement({
+  text: `insert into institution_health as h (payment_channel_code, answered_at, failing_since, failed_at, failures)
+     select code, now() - answered * interval '1 ms', now() - failing * interval '1 ms', now() - failed * interval '1 ms', failures
+     from unnest($1::text[], $2::double precision[], $3::double precision[], $4::double precision[], $5::integer[])
+       as seen(code, answered, failing, failed, failures)
+     order by code
+     on conflict (payment_channel_code) do update set
+       answered_at = ${ANSWERED_AT},
+       failed_at = greatest(h.failed_at, excluded.failed_at),
+       failing_since = least(case when ${isFailing('h')} then greatest(h.failing_since, ${ANSWERED_AT}) end,
+         case when ${isFailing('excluded')} then greatest(excluded.failing_since, ${ANSWERED_AT}) end),
+       failures = case when ${isFailing('h')} then h.failures else 0 end
+         + case when ${isFailing('excluded')} then excluded.failures else 0 end`,
+  parameters: ['text[]', 'double precision[]', 'double precision[]', 'double precision[]', 'integer[]'],
+});
+
+/** Adds what this node has seen to what all nodes have. */
+export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, CallsSeen>): Promise<void> {
+  const now = performance.now();
+  const age = (at: number | undefined) => (at === undefined ? null : now - at);
+  const calls = [...seen];
+  await db.query(STORE_CALLS, [
+    calls.map(([code]) => code),
+    calls.map(([, { answeredAt }]) => age(answeredAt)),
+    calls.map(([, { failingSince }]) => age(failingSince)),
+    calls.map(([, { failedAt }]) => age(failedAt)),
+    calls.map(([, { failures }]) => failures),
+  ]);
+}
+
+/**
+ * SQL: seconds between the first call that failed since the last answer and the last one. Not until now: without calls nobody
+ * knows whether the institution would answer.
+ */
+const SILENT_SECONDS = `case when h.failures >= 3 then extract(epoch from h.failed_at - h.failing_since) else 0 end`;
+
+export interface SilentInstitution {
+  readonly paymentChannelCode: string;
+  readonly since: string;
+  readonly failures: number;
+}
+
+const FIND_SILENT = statement({
+  text: `select h.payment_channel_code as "paymentChannelCode", ${shanghaiText('h.failing_since')} as since, h.failures
+     from institution_health h
+     where h.failing_since <= now() - interval '2 min' and ${SILENT_SECONDS} >= 60
+     order by h.payment_channel_code`,
+  parameters: [],
+  columns: columns<SilentInstitution>({ paymentChannelCode: 'text', since: 'text', failures: 'integer' }),
+});
+
+/** Institutions that have answered no call for two minutes, over at least a minute of calls and three of them. */
+export async function findSilentInstitutions(db: Queryable): Promise<SilentInstitution[]> {
+  return db.query(FIND_SILENT);
+}
+
+const READ_SILENCES = statement({
+  text: `select p.code, coalesce(${SILENT_SECONDS}, 0)::double precision as seconds
+     from payment_channels p left join institution_health h on h.payment_channel_code = p.code order by p.code`,
+  parameters: [],
+  columns: columns<{ code: string; seconds: number }>({ code: 'text', seconds: 'double precision' }),
+});
+
+/** For each payment channel, for how long every call to its institution has failed; 0 if the last one was answered. */
+export async function readSilences(db: Queryable): Promise<{ code: string; seconds: number }[]> {
+  return db.query(READ_SILENCES);
+}

@@ -1,0 +1,82 @@
+import type { Gateway } from './gateway.js';
+import type { Gateways } from './gateway-registry.js';
+
+/** What came of the calls to one institution since this was last taken. Times by performance.now(). */
+export interface CallsSeen {
+  readonly answeredAt: number | undefined;
+  /** Calls after the last answer: the first, the last, and how many. */
+  readonly failingSince: number | undefined;
+  readonly failedAt: number | undefined;
+  readonly failures: number;
+}
+
+/** Notes for each payment channel whether its institution answers. */
+export interface InstitutionHealth {
+  /** Returns gateways whose calls are noted. */
+  watch(gateways: Gateways): Gateways;
+  /** Returns what was noted since the last call, by the code of the payment channel. */
+  take(): ReadonlyMap<string, CallsSeen>;
+}
+
+interface Outcome {
+  readonly kind: string;
+  readonly isUnheard?: true;
+}
+
+const NOTHING_SEEN: CallsSeen = { answeredAt: undefined, failingSince: undefined, failedAt: undefined, failures: 0 };
+
+/**
+ * An outcome other than `unknown` is an answer, a refusal included. A call that a bridge has answered without having heard
+ * from its institution has failed.
+ */
+export function createInstitutionHealth(): InstitutionHealth {
+  let seen = new Map<string, CallsSeen>();
+
+  function note(code: string, isAnswered: boolean): void {
+    const now = performance.now();
+    const before = seen.get(code) ?? NOTHING_SEEN;
+    const failed = { failingSince: before.failingSince ?? now, failedAt: now, failures: before.failures + 1 };
+    seen.set(code, isAnswered ? { ...NOTHING_SEEN, answeredAt: now } : { ...before, ...failed });
+  }
+
+  function watchGateway(code: string, gateway: Gateway): Gateway {
+    const noted = async <Result extends Outcome>(call: Promise<Result>): Promise<Result> => {
+      const outcome = await call;
+      note(code, outcome.kind !== 'unknown' && !outcome.isUnheard);
+      return outcome;
+    };
+    return {
+      sendBindCode: (request) => noted(gateway.sendBindCode(request)),
+      confirmBind: (request) => noted(gateway.confirmBind(request)),
+      debit: (request) => noted(gateway.debit(request)),
+      queryDebit: (request) => noted(gateway.queryDebit(request)),
+      refund: (request) => noted(gateway.refund(request)),
+      queryRefund: (request) => noted(gateway.queryRefund(request)),
+      cancelAgreement: (request) => noted(gateway.cancelAgreement(request)),
+      verifyNotice: (notice) => gateway.verifyNotice(notice),
+      statement: (day) => gateway.statement(day),
+    };
+  }
+
+  return {
+    watch(gateways) {
+      const watched = new Map<string, { readonly gateway: Gateway; readonly noting: Gateway }>();
+      return {
+        async of(code) {
+          const gateway = await gateways.of(code);
+          const known = watched.get(code);
+          if (known?.gateway === gateway) return known.noting;
+          const noting = watchGateway(code, gateway);
+          watched.set(code, { gateway, noting });
+          return noting;
+        },
+        close: async () => gateways.close?.(),
+      };
+    },
+    take() {
+      const taken = seen;
+      seen = new Map();
+      return taken;
+    },
+  };
+}

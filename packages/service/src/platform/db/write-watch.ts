@@ -1,0 +1,81 @@
+import pg from 'pg';
+import { sqlState, type Unavailable } from './failures.js';
+
+/** Knows whether the database can write, from the statements of this process and, after one has failed, from trying. */
+export interface WriteWatch {
+  /** Called with every statement that failed because the database is unavailable. */
+  note(error: Unavailable): void;
+  /** Undefined while the database can write, as far as this process knows. */
+  readonly failure: Unavailable | undefined;
+  stop(): void;
+}
+
+export interface WriteWatchOptions {
+  /** Tries to write. It takes room that no table has yet, and gives it back. */
+  readonly attempt: () => Promise<void>;
+  /** Called when a write fails for lack of room, and when the database can write again. */
+  readonly onChange?: ((failure: Unavailable | undefined) => void) | undefined;
+}
+
+const ATTEMPT_MS = 1_000;
+/** An attempt may find room that the failing statements do not find, such as in another tablespace. They decide. */
+const QUIET_MS = 5_000;
+
+/** `disk_full` and `io_error`. */
+const NO_ROOM_STATES: readonly (string | undefined)[] = ['53100', '58030'];
+/** Raise these states for shared memory and for temporary files of one query, which say nothing about tables. */
+const OTHER_ROUTINES = /^(dsm_|BufFile)/;
+
+export function isOutOfRoom(error: unknown): error is Unavailable {
+  if (!NO_ROOM_STATES.includes(sqlState(error))) return false;
+  const { cause } = error as Unavailable;
+  return !(cause instanceof pg.DatabaseError && OTHER_ROUTINES.test(cause.routine ?? ''));
+}
+
+/**
+ * A database that answers may be unable to write: rows that fit into pages that are there are stored, all others are refused. A
+ * statement that fails for lack of room begins that state. Only then does the watch write, once a second, so that the state
+ * ends without a request. While everything is well it costs nothing.
+ */
+export function createWriteWatch({ attempt, onChange }: WriteWatchOptions): WriteWatch {
+  let failure: Unavailable | undefined;
+  let failedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  function change(to: Unavailable | undefined): void {
+    failure = to;
+    onChange?.(to);
+  }
+
+  async function look(): Promise<void> {
+    try {
+      await attempt();
+      if (performance.now() - failedAt >= QUIET_MS) change(undefined);
+    } catch {
+      // For lack of room, it was noted. A database that is away says so to whoever asks whether this node is ready.
+    }
+    schedule();
+  }
+
+  function schedule(): void {
+    timer = failure && !isStopped ? setTimeout(() => void look(), ATTEMPT_MS).unref() : undefined;
+  }
+
+  return {
+    get failure() {
+      return failure;
+    },
+    note(error) {
+      if (!isOutOfRoom(error)) return;
+      failedAt = performance.now();
+      if (failure) return;
+      change(error);
+      schedule();
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createInstitutionHealth } from '../../src/gateways/institution-health.js';
+import { findSilentInstitutions, storeCallsSeen } from '../../src/gateways/institution-health-sql.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { consoleClient } from '../console/support.js';
+import { institution as fakeInstitution } from '../orders/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { demoChannel, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { freePort } from '../support/free-port.js';
+import { until } from '../support/processes.js';
+import { sampleValue, scrape } from '../support/scrape.js';
+import { type TestService, testService } from '../support/service.js';
+
+describe('an institution behind a bridge', () => {
+  let service: TestService;
+  let channel: ChannelClient;
+  let institution: ReferenceProgram | undefined;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-silent-'));
+    service = await testService({
+      clock: systemClock,
+      engine: true,
+      readingSeconds: 0.1,
+      alertSeconds: { resolved: 0.1, messages: 0.1 },
+    });
+    service.clock.set(systemClock.now());
+    channel = await demoChannel(service);
+  });
+  afterAll(async () => {
+    await institution?.stop();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('that stops answering is an alert in the console and a metric, and both end with its next answer', async () => {
+    const port = await freePort();
+    const { gatewayKey } = await createPaymentChannel(service.operator, {
+      code: 'BRIDGE',
+      gateway: 'bridge',
+      gatewayUrl: `http://127.0.0.1:${port}`,
+      displayName: 'Bridge',
+      supportedBanks: ['*'],
+    });
+    const { appId } = channel.credentials;
+    await authorizePaymentChannel(service.operator, { appId, code: 'BRIDGE', shareEnabled: true });
+    const viewer = await consoleClient(service, 'viewer');
+    const alerts = async () => (await viewer.get('/alerts?kind=institution-silent')).body.alerts;
+    const silence = async () =>
+      sampleValue(await scrape(service.baseUrl), 'perennial_institution_silent_seconds', { payment_channel: 'BRIDGE' });
+    const failures = async () => {
+      const [row] = await service.fresh.database.query<{ failures: number }>('select failures from institution_health');
+      return row?.failures ?? 0;
+    };
+    await until('a reading', async () => (await silence()) === 0);
+
+    // Nobody listens there.
+    for (let n = 0; n < 3; n += 1) expect(await createAt('BRIDGE')).toBe('INITIALIZING');
+    await until('three failures', async () => (await failures()) >= 3);
+    expect(await alerts()).toEqual([]);
+    await service.fresh.database.query(
+      `update institution_health set failing_since = failing_since - interval '3 min'`,
+    );
+    const [alert] = await until('an alert', async () => ((await alerts()).length > 0 ? alerts() : undefined));
+    expect(alert).toMatchObject({ subject: 'BRIDGE', seen: 1, resolvedAt: null });
+    expect(alert.detail).toMatch(/^no answer since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \d+ calls have failed$/);
+    expect(alert.detailSaid).toMatchObject({ code: 'institution-silent' });
+    await until('a metric', async () => ((await silence()) ?? 0) >= 180);
+
+    institution = await startInstitution({
+      dataDir: folder,
+      port,
+      key: Buffer.from(gatewayKey ?? '', 'base64'),
+      clock: systemClock,
+      noticeUrl: `${service.baseUrl}/gateway/v1/notices/BRIDGE`,
+    });
+    expect(await createAt('BRIDGE')).toBe('ACTIVE');
+    await until('the end of the alert', async () => (await alerts()).length === 0);
+    await until('the end of the silence', async () => (await silence()) === 0);
+  });
+
+  async function createAt(paymentChannelCode: string): Promise<string> {
+    const channelUserId = unique('user');
+    const shared = sharedAgreement(channel, channelUserId, { paymentChannelCode, sharedAgreementNo: unique('shared') });
+    const request = sharedRequest(channel, { channelUserId, sharedAgreement: shared });
+    return (await channel.call('orders/create', request)).data.orderStatus;
+  }
+});
+
+describe('what several nodes have seen', () => {
+  let fresh: FreshDatabase;
+  beforeAll(async () => {
+    fresh = await freshDatabase();
+  });
+  afterAll(() => fresh.close());
+  beforeEach(() => fresh.database.query('truncate institution_health'));
+
+  const MINUTE = 60_000;
+  const ago = (ms: number | undefined) => (ms === undefined ? undefined : performance.now() - ms);
+  /** What a node stores: how long ago it was answered, and from when to when how many calls failed after that. */
+  const store = (calls: { answered?: number; failing?: [from: number, to: number, count: number] }) => {
+    const [from, to, failures = 0] = calls.failing ?? [];
+    const seen = { answeredAt: ago(calls.answered), failingSince: ago(from), failedAt: ago(to), failures };
+    return storeCallsSeen(fresh.database, new Map([['PAY', seen]]));
+  };
+  const silent = async () => (await findSilentInstitutions(fresh.database)).map(({ failures }) => failures);
+
+  it('calls that failed for two minutes without an answer are a silence', async () => {
+    await store({ failing: [2.5 * MINUTE, 2.5 * MINUTE, 1] });
+    expect(await silent()).toEqual([]);
+    await store({ failing: [2 * MINUTE, MINUTE, 4] });
+    expect(await silent()).toEqual([5]);
+  });
+
+  it.each([
+    ['a few seconds', { failing: [30_000, 0, 50] as [number, number, number] }],
+    ['two calls', { failing: [10 * MINUTE, MINUTE, 2] as [number, number, number] }],
+    ['many within seconds, long ago', { failing: [10 * MINUTE, 9.5 * MINUTE, 50] as [number, number, number] }],
+  ])('%s are none', async (_what, calls) => {
+    await store(calls);
+    expect(await silent()).toEqual([]);
+  });
+
+  it('an answer at one node ends the failures of all, and those before it that are stored later count for nothing', async () => {
+    await store({ failing: [10 * MINUTE, MINUTE, 9] });
+    await store({ answered: 30_000 });
+    expect(await silent()).toEqual([]);
+    await store({ failing: [9 * MINUTE, 2 * MINUTE, 9] });
+    expect(await silent()).toEqual([]);
+    expect(await fresh.database.query('select failing_since, failures from institution_health')).toEqual([
+      { failing_since: null, failures: 0 },
+    ]);
+  });
+
+  it('failures count from the answer on, where a node had both', async () => {
+    await store({ answered: 5 * MINUTE, failing: [4 * MINUTE, MINUTE, 3] });
+    expect(await silent()).toEqual([3]);
+    await store({ answered: 2 * MINUTE });
+    expect(await silent()).toEqual([]);
+  });
+});
+
+it('a call that the bridge has answered without its institution has failed; a refusal and a debit that waits are answers', async () => {
+  const health = createInstitutionHealth();
+  const fake = fakeInstitution();
+  const gateway = await health.watch({ of: async () => fake }).of('PAY');
+  const request = { appId: 'a', attemptNo: '1', institutionNo: '1', amountCent: 1, orderNo: '1', cycleNo: 1 };
+  const debit = async (outcome: Awaited<ReturnType<typeof fake.onDebit>>) => {
+    fake.onDebit = async () => outcome;
+    await gateway.debit({ ...request, externalOrderNo: '1', startedAt: 0 });
+    return health.take().get('PAY');
+  };
+  const failed = { answeredAt: undefined, failures: 1 };
+  expect(await debit({ kind: 'unknown' })).toMatchObject(failed);
+  expect(await debit({ kind: 'pending', isUnheard: true })).toMatchObject(failed);
+  const answered = { answeredAt: expect.any(Number), failures: 0, failingSince: undefined };
+  expect(await debit({ kind: 'pending' })).toMatchObject(answered);
+  expect(await debit({ kind: 'declined', decline: 'final', reason: 'no' })).toMatchObject(answered);
+});
