@@ -194,10 +194,10 @@ describe('a restore', () => {
       'select action from audit_log order by audit_id desc limit 1',
     );
     expect(audit?.action).toBe('restore');
-    // Each has its own migrations, and its own restore in the audit log.
+    // Each has its own migrations, and its own restore in the audit log. That there is a backup is stored after it was made.
     for (const { database } of [source, target]) {
       await database.query(`delete from audit_log where action = 'restore'`);
-      await database.query('truncate audit_head');
+      await database.query('truncate audit_head, backups');
       await database.query('drop table schema_migrations');
     }
     expect(await dump(target.database)).toBe(await dump(source.database));

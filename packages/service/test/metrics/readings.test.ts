@@ -12,6 +12,7 @@ import { pauseEvents } from '../../src/operator/events.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { raiseAlert, resolveAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
+import { claimInstallation } from '../../src/platform/installation/installation.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { type Metric, readMetrics, sampleValue } from '../support/scrape.js';
@@ -178,6 +179,7 @@ it('the age of a backup is there once one was made by our command, or reported',
     return Object.fromEntries(samples.map(({ labels, value }) => [labels['way'], value]));
   };
   expect(await ages()).toEqual({});
+  await claimInstallation(on.service.fresh.database, 'sandbox', on.service.vault);
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-backup-age-'));
   await writeBackupFile(on.operator, path.join(folder, 'copy.gz'));
   await rm(folder, { recursive: true });

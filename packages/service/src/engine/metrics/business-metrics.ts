@@ -166,12 +166,16 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
       for (const [kind, open] of Object.entries(reading.alertsOpen)) alerts.set({ kind }, open);
       codes.reset();
       for (const [benefit, left] of Object.entries(reading.codesLeft)) codes.set({ benefit }, left);
-      silences.reset();
+      const silent = new Map<string, number>();
       for (const [code, seconds] of Object.entries(reading.silentSeconds)) {
-        silences.set({ payment_channel: paymentChannels(code) }, seconds);
+        const name = paymentChannels(code);
+        // Of those that share a name, the longest.
+        silent.set(name, Math.max(seconds, silent.get(name) ?? 0));
         // There from the start, so that the first debit is an increase.
-        for (const outcome of DEBIT_OUTCOMES) debits.inc({ payment_channel: paymentChannels(code), outcome }, 0);
+        for (const outcome of DEBIT_OUTCOMES) debits.inc({ payment_channel: name, outcome }, 0);
       }
+      silences.reset();
+      for (const [name, seconds] of silent) silences.set({ payment_channel: name }, seconds);
       backups.reset();
       for (const [way, seconds] of Object.entries(reading.backupSeconds)) backups.set({ way }, seconds);
       readAt = performance.now();
