@@ -34,7 +34,12 @@ async function main(): Promise<void> {
   const stopping = new AbortController();
   stopOnSignals(stopping);
   stopOnBugs(stopping, log, 'this node stops');
-  await (settings.workers === 1 ? serveAlone : serveWithWorkers)(settings, log, stopping);
+  try {
+    await (settings.workers === 1 ? serveAlone : serveWithWorkers)(settings, log, stopping);
+  } catch (err) {
+    if (!isAbort(err)) log.fatal({ err }, 'this node ends');
+    throw err;
+  }
   log.info('stopped');
 }
 
@@ -155,20 +160,36 @@ const openForService = (settings: Settings, log: Logger, stopping: AbortControll
     },
   });
 
+/** The node serves already, so no failure in here may end it. */
 async function tellReady(settings: Settings, opened: OpenedDatabase, log: Logger, listening: Listening): Promise<void> {
   const { environment, workers, readsOnly } = settings;
   const urls = toUrls(settings, listening);
-  const lines = bannerLines(settings, {
-    publicUrl: urls.publicUrl,
-    operations: listening.operations,
-    consoleUrl: localConsoleUrl(settings, listening),
-    hasPeople: (await listPeople({ ...opened, environment, actor: 'service' })).length > 0,
-    demoFile: await provisionDemoIfSandbox(settings, opened, urls.publicUrl),
+  const { operations } = listening;
+  const demoFile = await tryOptional(log, 'the demo channel was not made, which the next start does', () =>
+    provisionDemoIfSandbox(settings, opened, urls.publicUrl),
+  );
+  const people = await tryOptional(log, 'the accounts of the console could not be read', () =>
+    listPeople({ ...opened, environment, actor: 'service' }),
+  );
+  await tryOptional(log, 'the banner could not be printed', () => {
+    const consoleUrl = localConsoleUrl(settings, listening);
+    const hasPeople = people?.length !== 0;
+    const { publicUrl } = urls;
+    for (const line of bannerLines(settings, { publicUrl, operations, consoleUrl, hasPeople, demoFile })) say(line);
   });
-  for (const line of lines) say(line);
   const many = workers === 1 ? undefined : workers;
   log.info({ environment, baseUrl: urls.publicUrl, engine: readsOnly ? 'off' : 'on', workers: many }, 'serving');
   if (readsOnly) log.warn('ENGINE is off: reads are served, everything else is refused or left undone');
+}
+
+/** Returns undefined if `work` fails, and logs that. */
+async function tryOptional<T>(log: Logger, failure: string, work: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (err) {
+    log.warn({ err }, `${failure}; the node serves all the same`);
+    return undefined;
+  }
 }
 
 /** A second signal ends the process at any point. */

@@ -9,6 +9,8 @@ export interface Network {
   /** From the moment on that a node has sent this, and it has arrived, nothing comes back. */
   freezeAfter(text: string): void;
   thaw(): void;
+  /** Breaks the first connection over which a node sends this, before it arrives. Resolves when that has happened. */
+  breakAt(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -18,9 +20,16 @@ export async function network(serverUrl: string): Promise<Network> {
   let isFrozen = false;
   let last: string | undefined;
   let kept: (() => void)[] = [];
+  let fatal: { readonly text: string; readonly sent: () => void } | undefined;
 
   const pass = (from: Socket, to: Socket, isAsking: boolean) => {
     from.on('data', (chunk) => {
+      if (isAsking && fatal !== undefined && chunk.includes(fatal.text)) {
+        fatal.sent();
+        fatal = undefined;
+        from.destroy();
+        return;
+      }
       const send = () => void to.write(chunk);
       if (isFrozen) kept.push(send);
       else send();
@@ -55,6 +64,10 @@ export async function network(serverUrl: string): Promise<Network> {
       for (const send of kept.splice(0)) send();
       kept = [];
     },
+    breakAt: (text) =>
+      new Promise((sent) => {
+        fatal = { text, sent };
+      }),
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

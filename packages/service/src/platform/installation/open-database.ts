@@ -52,7 +52,9 @@ export async function openDatabaseFromSettings(settings: Settings, options: Open
   if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await createDataFolder(settings.dataDir);
   const vault = openVault(await readOrCreateMasterKeys(settings));
   const opened = { ...(await connectToDatabase(settings, options)), vault };
-  return closeUnlessReady(opened, () => retryWhileLocked(options, () => prepareDatabase(opened, settings, options)));
+  return closeUnlessReady(opened, () =>
+    retryWhileUnavailable(options, () => prepareDatabase(opened, settings, options)),
+  );
 }
 
 /**
@@ -118,23 +120,31 @@ async function prepareDatabase(
 
 const LOOK_AGAIN_MS = 1_000;
 
-/** A restore or a migration locks the tables for as long as it takes. A service waits for that; a command fails and says so. */
-async function retryWhileLocked(
+/** A service waits until `work` succeeds, unless waiting cannot help. A command fails and says why. */
+async function retryWhileUnavailable(
   { role, log, onWaiting, signal }: OpenOptions,
   work: () => Promise<void>,
 ): Promise<void> {
-  for (let isSaid = false; ; isSaid = true) {
+  for (let said = ''; ; ) {
     signal?.throwIfAborted();
     try {
       return await work();
     } catch (error) {
-      if (role !== 'service' || !(error instanceof HeldUp)) throw error;
-      const line = `somebody else holds tables of the database (${sqlState(error)})`;
-      if (!isSaid) log(`${line}; waiting for that`);
+      const line = role === 'service' ? describePassing(error) : undefined;
+      if (line === undefined) throw error;
+      if (line !== said) log(`${line}; waiting for that`);
+      said = line;
       onWaiting?.(line);
       await delay(LOOK_AGAIN_MS, undefined, signal ? { signal } : {});
     }
   }
+}
+
+/** Describes an error that passes without a change of the settings. Undefined for any other. */
+function describePassing(error: unknown): string | undefined {
+  // A restore or a migration locks the tables for as long as it takes.
+  if (error instanceof HeldUp) return `somebody else holds tables of the database (${sqlState(error)})`;
+  return error instanceof Unavailable && permanentReason(error) === undefined ? describeUnreachable(error) : undefined;
 }
 
 /** Waits until the database can be reached, and checks nothing else. */
@@ -215,7 +225,7 @@ async function waitUntilReachable(
       const lasting = permanentReason(error);
       if (lasting !== undefined) throw new SettingsError(lasting, { cause: error });
       if (!(error instanceof Unavailable)) throw error;
-      const line = `the database of DATABASE_URL cannot be reached (${describeUnavailable(error)})`;
+      const line = describeUnreachable(error);
       if (attempts !== undefined && attempt >= attempts) throw new SettingsError(line);
       const seconds = Math.min(10, attempt);
       log(`${line}; trying again in ${seconds} s`);
@@ -225,10 +235,11 @@ async function waitUntilReachable(
   }
 }
 
-/** The message of the server or of the system, which holds no secret. */
-function describeUnavailable(error: Unavailable): string {
+/** With the message of the server or of the system, which holds no secret. */
+function describeUnreachable(error: Unavailable): string {
   const { cause } = error;
-  return cause instanceof pg.DatabaseError ? cause.message : error.message.replace(/^database unavailable: /, '');
+  const why = cause instanceof pg.DatabaseError ? cause.message : error.message.replace(/^database unavailable: /, '');
+  return `the database of DATABASE_URL cannot be reached (${why})`;
 }
 
 const CERTIFICATE_CODES =

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { send } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
+import { type Network, network } from '../support/slow-network.js';
+
+/** A connection that breaks at one moment of a start, as near a fail-over. */
+let fresh: FreshDatabase;
+let between: Network;
+let dataDir: string;
+let node: Running | undefined;
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  between = await network(fresh.url);
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-broken-'));
+});
+afterEach(async () => {
+  node?.child.kill('SIGKILL');
+  await node?.exited;
+  node = undefined;
+  await between.close();
+  await fresh.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+function startNode(more: Record<string, string> = {}): Running {
+  node = start(MAIN, {
+    DATABASE_URL: between.url,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ...more,
+  });
+  return node;
+}
+
+interface Line {
+  readonly level: string;
+  readonly msg: string;
+  readonly cause?: string;
+}
+const logLines = (running: Running): Line[] =>
+  running
+    .stdout()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
+describe('a connection that breaks while the node', () => {
+  it.each([
+    ['reads who may use the console', '1', 'from people p'],
+    ['reads who may use the console, with workers', '2', 'from people p'],
+    ['makes the demo channel', '1', 'pg_advisory_xact_lock'],
+  ])('%s leaves it serving, and is logged', async (_moment, WORKERS, statement) => {
+    const broken = between.breakAt(statement);
+    const running = startNode({ WORKERS, DATABASE_POOL: '8' });
+    const url = await serviceUrl(running);
+    await broken;
+    expect((await send(url, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(200);
+    await until('the line that it serves', () => logLines(running).some(({ msg }) => msg === 'serving'));
+    expect(logLines(running)).toContainEqual(
+      expect.objectContaining({ level: 'warn', msg: expect.stringContaining('the node serves all the same') }),
+    );
+    running.child.kill('SIGTERM');
+    expect(await running.exited).toBe(0);
+  });
+
+  it.each([
+    ['looks at the installation', '1', 'from installation'],
+    ['looks at the installation, with workers', '2', 'from installation'],
+    ['looks at its sequences', '1', 'pg_sequence'],
+  ])('%s makes it wait, and then it serves', async (_moment, WORKERS, statement) => {
+    const broken = between.breakAt(statement);
+    const running = startNode({ WORKERS, DATABASE_POOL: '8' });
+    await serviceUrl(running);
+    await broken;
+    expect(logLines(running)).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        msg: 'waiting, and not serving yet',
+        cause: expect.stringMatching(/^the database of DATABASE_URL cannot be reached \(/),
+      }),
+    );
+    running.child.kill('SIGTERM');
+    expect(await running.exited).toBe(0);
+  });
+});
+
+it('an error that ends a node is in the log, not only on stderr', async () => {
+  const taken = net.createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address() as net.AddressInfo;
+  const running = startNode({ PORT: String(port) });
+  expect(await running.exited).toBe(1);
+  taken.close();
+  expect(running.stderr()).toMatch(/^perennial: cannot listen: /m);
+  expect(logLines(running)).toContainEqual(
+    expect.objectContaining({
+      level: 'fatal',
+      msg: 'this node ends',
+      err: expect.objectContaining({ message: expect.stringMatching(/^cannot listen: /) }),
+    }),
+  );
+});
