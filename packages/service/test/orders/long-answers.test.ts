@@ -241,7 +241,7 @@ describe('a resend with the Idempotency-Key', () => {
     const row = await storedUnder(key);
     expect(first.text.length).toBeGreaterThan(500_000);
     expect(row?.data.length).toBeLessThan(1000);
-    expect(row?.data).not.toMatch(/sig=|redeem|https:/);
+    expect(row?.data).not.toMatch(/sig=|redeem/);
     const sig = /sig=([\w-]+)/.exec(first.data.redeemUrl ?? '')?.[1];
     if (sig) expect(row?.data).not.toContain(sig);
   });

@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { perennialProcess, type Ran, perennial as runPerennial } from '../cli/perennial.js';
-import { type ChannelCredentials, channelClient } from '../support/channel-client.js';
+import { type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { collectRequest, sharedRequest } from '../support/demo.js';
 import { MAIN, type Running, serviceUrl, start } from '../support/processes.js';
 
 /** Two real processes on one database, and the command line beside them. */
@@ -66,6 +67,30 @@ it('a nonce used on one node is used on the other, also after that was killed an
 it('a token issued by one node is good on the other', async () => {
   const token = await client(0).getToken();
   expect((await client(1).callBare('products/list', {}, { token })).code).toBe('0');
+});
+
+it('a replay at another node is the first answer byte for byte, though the nodes have different PUBLIC_URLs', async () => {
+  expect(urls[0]).not.toBe(urls[1]);
+  // What is not the request's own: requestId and timestamp are.
+  const answered = ({ text }: Reply) => text.replace(/"requestId":"[^"]*","timestamp":"[^"]*"/, '');
+  const [one, other] = [client(0), client(1)];
+  let orderNo = '';
+  for (const request of [
+    () => ['orders/create', sharedRequest(one)] as const,
+    () => ['orders/create', collectRequest(one)] as const,
+    () => ['sandbox/orders/advance', { orderNo, cycles: 1 }] as const,
+    () => ['orders/unsubscribe', { orderNo }] as const,
+  ]) {
+    const [name, body] = request();
+    const options = { idempotencyKey: randomUUID() };
+    const first = await one.call(name, body, options);
+    expect(first.code, first.text).toBe('0');
+    ({ orderNo } = first.data);
+    const replay = await other.call(name, body, options);
+    expect(replay.headers['idempotency-replayed'], name).toBe('true');
+    expect(answered(replay), name).toBe(answered(first));
+    if (name !== 'orders/unsubscribe') expect(first.data.redeemUrl, name).toContain(`${urls[0]}/redeem?`);
+  }
 });
 
 it('reset credentials: old secret and live tokens end at once on both nodes, the new secret works at once on both', async () => {

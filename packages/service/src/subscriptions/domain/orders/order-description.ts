@@ -8,14 +8,18 @@ import { createOrderHead, type Order, type OrderHead, type Payment, unstartedSta
  */
 export interface OrderDescription {
   readonly head: OrderHead;
-  /** For whom and until when (Unix seconds) the redemption link is valid. Null when the answer has no link. */
+  /** Null when the answer has no redemption link. */
   readonly link: LinkTerms | null;
   readonly periods: readonly PeriodRun[];
 }
 
+/** The parts of a redemption link that its order and its channel do not give. */
 export interface LinkTerms {
   readonly channelUserId: string;
+  /** Until when the link is valid, in Unix seconds. */
   readonly exp: number;
+  /** The address of the redemption page at the node that gave the first answer. Unset in older descriptions. */
+  readonly host?: string;
 }
 
 /**

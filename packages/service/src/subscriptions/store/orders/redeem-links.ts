@@ -12,10 +12,11 @@ export interface RedeemLinks {
   sign(channel: Pick<Channel, 'appId' | 'callbackSecret'>, orderNo: string, terms: LinkTerms): string;
 }
 
-export function createRedeemLinks(host: () => string, clock: Clock): RedeemLinks {
+export function createRedeemLinks(ownHost: () => string, clock: Clock): RedeemLinks {
   const newTerms = (channelUserId: string): LinkTerms => ({
     channelUserId,
     exp: Math.floor(clock.now() / 1000) + REDEEM_LIFETIME_SECONDS,
+    host: ownHost(),
   });
   return {
     newTerms,
@@ -24,7 +25,7 @@ export function createRedeemLinks(host: () => string, clock: Clock): RedeemLinks
       if (!redeemable || order.status === 'UNSUBSCRIBED') return null;
       return newTerms(order.channelUserId);
     },
-    sign: (channel, orderNo, { channelUserId, exp }) =>
-      redeemUrl({ host: host(), orderNo, appId: channel.appId, channelUserId, exp }, channel.callbackSecret),
+    sign: (channel, orderNo, { channelUserId, exp, host = ownHost() }) =>
+      redeemUrl({ host, orderNo, appId: channel.appId, channelUserId, exp }, channel.callbackSecret),
   };
 }
