@@ -41,6 +41,7 @@ export async function openBookDatabase(options: BookDatabaseOptions): Promise<Bo
     application_name: 'bridge',
     connectionTimeoutMillis: 3_000,
     keepAlive: true,
+    onConnect: requireDurableCommits,
   };
   await makeBook(how, schema, institution);
   const pool = new pg.Pool({
@@ -57,6 +58,13 @@ export async function openBookDatabase(options: BookDatabaseOptions): Promise<Bo
     transaction: (work) => runTransaction(pool, work),
     close: () => pool.end(),
   };
+}
+
+/** A number must be on disk before the institution is called. Stricter values of the server stay. */
+async function requireDurableCommits(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')`,
+  );
 }
 
 /** On a connection of its own: an index of a long book takes longer to make than a request may. */

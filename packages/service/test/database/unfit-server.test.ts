@@ -82,6 +82,57 @@ describe('a node', () => {
   });
 });
 
+describe('synchronous_commit', () => {
+  const production = (url: string) =>
+    readSettings({
+      SVC_ENVIRONMENT: 'production',
+      DATABASE_URL: url,
+      DATA_DIR: dataDir,
+      MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      MIGRATE: 'auto',
+    });
+  const setForDatabase = (value: string) =>
+    fresh.database.query(`alter database ${nameOf(fresh.url)} set synchronous_commit = ${value}`);
+  const current = async (database: Database) =>
+    database.query(`select current_setting('synchronous_commit') as is`);
+
+  it.each([
+    ['off', 'on'],
+    ['local', 'on'],
+    ['on', 'on'],
+    ['remote_write', 'remote_write'],
+    ['remote_apply', 'remote_apply'],
+  ])('where the server says %s, each connection has %s', async (said, is) => {
+    await setForDatabase(said);
+    const database = openDatabase({ url: fresh.url, pool: 2, name: 'test' });
+    onTestFinished(() => database.close());
+    // Two at once are two connections.
+    expect(await Promise.all([current(database), current(database)])).toEqual([[{ is }], [{ is }]]);
+  });
+
+  it('off stops the start of a production node, in one line that says what to do', async () => {
+    await setForDatabase('off');
+    const opening = () => openDatabaseFromSettings(production(fresh.url), { role: 'service', log: () => undefined });
+    await expect(opening()).rejects.toThrow(
+      /^DATABASE_URL: synchronous_commit is off for the server, the database or the role, so a crash could lose answered requests: set it to on, remote_write or remote_apply$/,
+    );
+    await setForDatabase('on');
+    await (await opening()).close();
+  });
+
+  it('DATABASE_URL may ask for more than on, and not for less', async () => {
+    const withOption = (value: string) => `${fresh.url}?options=-c%20synchronous_commit%3D${value}`;
+    const opened = await open(withOption('remote_apply'));
+    onTestFinished(() => opened.close());
+    expect(await current(opened.database)).toEqual([{ is: 'remote_apply' }]);
+    for (const value of ['off', 'local', 'false']) {
+      await expect(open(withOption(value))).rejects.toThrow(
+        /^DATABASE_URL: synchronous_commit in options must be on, remote_write or remote_apply$/,
+      );
+    }
+  });
+});
+
 it('a node whose server takes no writes any more is not ready until it does', async () => {
   const service = await testService();
   onTestFinished(() => service.close());

@@ -21,9 +21,8 @@ export async function historyTime(start: number): Promise<HistoryTime> {
   let time = start;
   const databaseTime = await databaseClock(fresh, start);
   // Nobody pulls the plug on this one: that is another test's business.
-  const name = new URL(fresh.url).pathname.slice(1);
-  await fresh.database.query(`alter database ${name} set synchronous_commit = off`);
-  const database = openDatabase({ url: databaseTime.url, pool: 8, name: 'history' });
+  const settings = { synchronous_commit: 'off' };
+  const database = openDatabase({ url: databaseTime.url, pool: 8, name: 'history', settings });
   await migrate(databaseTime.url);
   return {
     clock: { now: () => time },

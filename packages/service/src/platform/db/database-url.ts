@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { SettingsError } from '../settings.js';
-import { isSetByService, type SessionSettings } from './session.js';
+import { DURABLE_COMMITS, isSetByService, type SessionSettings } from './session.js';
 
 export interface DatabaseAddress {
   readonly host: string;
@@ -92,6 +92,9 @@ function readSessionSettings(options: string): SessionSettings {
       refuse('options must be settings such as -c search_path=perennial');
     }
     if (isSetByService(name)) refuse(`options must not have ${name}, which the service sets itself`);
+    if (name.toLowerCase() === 'synchronous_commit' && !DURABLE_COMMITS.includes(value)) {
+      refuse('synchronous_commit in options must be on, remote_write or remote_apply');
+    }
     settings[name] = value;
   }
   return settings;

@@ -9,7 +9,13 @@ import {
 } from './failures.js';
 import type { Transaction, Transactional, TransactionOptions, UncheckedSql } from './queryable.js';
 import { moveLaggingSequences } from './sequences.js';
-import { type SessionSettings, STATEMENT_POOLER_MESSAGE, STATEMENT_TIMEOUT_MS, UnfitConnection } from './session.js';
+import {
+  GIVEN_COMMIT,
+  type SessionSettings,
+  STATEMENT_POOLER_MESSAGE,
+  STATEMENT_TIMEOUT_MS,
+  UnfitConnection,
+} from './session.js';
 import { createWriteWatch } from './write-watch.js';
 
 export {
@@ -50,6 +56,8 @@ export const LONG_STATEMENT_MS = 30_000;
 export interface ServerFacts {
   readonly version: number;
   readonly encoding: string;
+  /** The value before the service sets its own. */
+  readonly synchronousCommit: string;
 }
 
 export interface DatabaseOptions {
@@ -180,7 +188,7 @@ export function openDatabase(options: DatabaseOptions): Database {
             one,
             CONNECTION_CHECK_MS,
             `select current_setting('server_version_num')::integer / 10000 as version,
-               current_setting('server_encoding') as encoding,
+               current_setting('server_encoding') as encoding, ${GIVEN_COMMIT} as "synchronousCommit",
                current_setting('transaction_read_only')::boolean as "isReadOnly"`,
           );
           if (!row) throw new Error('a select of one row has one');

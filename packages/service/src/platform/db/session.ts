@@ -32,6 +32,18 @@ const SETTINGS: SessionSettings = {
   idle_session_timeout: '0',
 };
 
+/** The values of synchronous_commit under which no answered request is lost in a crash of the server. */
+export const DURABLE_COMMITS: readonly string[] = ['on', 'remote_write', 'remote_apply'];
+
+const COMMIT_SETTING = 'synchronous_commit';
+
+/** Keeps the server's value if it is durable, because the server knows its replicas. Otherwise on. */
+const DURABLE_COMMIT = `case when current_setting('${COMMIT_SETTING}') in (${DURABLE_COMMITS.map(pg.escapeLiteral).join(', ')})
+  then current_setting('${COMMIT_SETTING}') else 'on' end`;
+
+/** The value that the server, the database or the role gives to a session. */
+export const GIVEN_COMMIT = `(select reset_val from pg_settings where name = '${COMMIT_SETTING}')`;
+
 export const isSetByService = (name: string): boolean =>
   Object.keys(SETTINGS).some((own) => own.toLowerCase() === name.toLowerCase());
 
@@ -69,20 +81,23 @@ interface SessionReading extends Backend {
  * Unless both reach the same session, and no other client has used it before, the connection is refused.
  */
 export async function prepareSession(client: pg.ClientBase, more: SessionSettings): Promise<Session> {
-  const wanted = Object.entries({ ...SETTINGS, ...more });
+  const literals = Object.entries({ ...SETTINGS, ...more }).map(
+    ([name, value]) => [name, pg.escapeLiteral(value)] as const,
+  );
+  const wanted = new Map([[COMMIT_SETTING, DURABLE_COMMIT], ...literals]);
   const mark = randomBytes(12).toString('hex');
-  const set = ([name, value]: readonly [string, string]) =>
-    `set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)}, false)`;
+  const set = ([name, expression]: readonly [string, string]) =>
+    `set_config(${pg.escapeLiteral(name)}, ${expression}, false)`;
   const before = await querySession(
     client,
-    `select ${BACKEND}, current_setting('${MARK}', true) as former, ${set([MARK, mark])} as mark,
-       array[${wanted.map(set).join(', ')}] as settings`,
+    `select ${BACKEND}, current_setting('${MARK}', true) as former, ${set([MARK, pg.escapeLiteral(mark)])} as mark,
+       array[${[...wanted].map(set).join(', ')}] as settings`,
   );
   const readBack = () =>
     querySession(
       client,
       `select ${BACKEND}, coalesce(current_setting('${MARK}', true), '') as mark,
-         array[${wanted.map(([name]) => `current_setting(${pg.escapeLiteral(name)})`).join(', ')}] as settings`,
+         array[${[...wanted.keys()].map((name) => `current_setting(${pg.escapeLiteral(name)})`).join(', ')}] as settings`,
     );
   const isSame = (after: SessionReading) =>
     after.pid === before.pid &&

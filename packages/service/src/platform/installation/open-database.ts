@@ -179,7 +179,7 @@ export async function connectToDatabase(
     if (embedded !== undefined) await withPlainErrors(embedded.release());
   };
   try {
-    await waitUntilReachable(database, options);
+    await waitUntilReachable(database, settings, options);
     return { database, databaseUrl: url, close };
   } catch (error) {
     await close();
@@ -207,18 +207,25 @@ async function createDataFolder(dataDir: string): Promise<void> {
 
 async function waitUntilReachable(
   database: Database,
+  { environment }: Settings,
   { role, log, onWaiting, attempts, signal }: OpenOptions,
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
       // A command may look at a standby.
-      const { version, encoding } = await database.inspect({ mustWrite: role === 'service' });
+      const { version, encoding, synchronousCommit } = await database.inspect({ mustWrite: role === 'service' });
       if (version < MIN_SERVER_VERSION) {
         throw new SettingsError(`DATABASE_URL is PostgreSQL ${version}; ${MIN_SERVER_VERSION} or newer is needed`);
       }
       if (encoding !== 'UTF8') {
         throw new SettingsError(`DATABASE_URL: the database has the encoding ${encoding}; UTF8 is needed`);
+      }
+      // Connections of the service override it. Other programs of the operator, such as a bridge on the same role, do not.
+      if (synchronousCommit === 'off' && role === 'service' && environment === 'production') {
+        throw new SettingsError(
+          'DATABASE_URL: synchronous_commit is off for the server, the database or the role, so a crash could lose answered requests: set it to on, remote_write or remote_apply',
+        );
       }
       return;
     } catch (error) {
