@@ -27,19 +27,32 @@ export async function listenEverywhere(
   };
 }
 
+/** The listener of a node that does not serve yet. */
+export interface Starting {
+  /** What /readyz says from now on. Undefined: that the node is starting. */
+  awaitDecision(what: string | undefined): void;
+  close(): Promise<void>;
+}
+
 /**
  * Waiting for a database or a migration may take long: meanwhile /healthz is answered on the port where it will be answered
  * later. If the interface has another port, that refuses connections, so that a proxy chooses another node. Nothing listens if
  * the system is to choose the port, since nobody knows it yet.
  */
-export async function answerWhileStarting(settings: Settings, log: Logger): Promise<FastifyInstance | undefined> {
+export async function answerWhileStarting(settings: Settings, log: Logger): Promise<Starting | undefined> {
   const { host, port, metricsHost, metricsPort } = settings;
   const isApart = metricsPort !== undefined;
   const address = isApart ? { host: metricsHost, port: metricsPort } : { host, port };
   if (address.port === 0) return undefined;
-  const app = createStartingApp({ clock: systemClock, log });
+  let decision: string | undefined;
+  const app = createStartingApp({ clock: systemClock, log, awaitedDecision: () => decision });
   await listenAt(app, address, isApart ? MONITORING : INTERFACE);
-  return app;
+  return {
+    awaitDecision(what) {
+      decision = what;
+    },
+    close: () => app.close(),
+  };
 }
 
 /** The names of the settings of an address, for error messages. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { bannerLines, localConsoleUrl } from './banner.js';
-import { answerWhileStarting } from './listen.js';
+import { answerWhileStarting, type Starting } from './listen.js';
 import { listPeople } from './operator/people/people.js';
 import { provisionDemo } from './operator/provisioning/demo.js';
 import { sqlState } from './platform/db/database.js';
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
 /** One process does everything. */
 async function serveAlone(settings: Settings, log: Logger, stopping: AbortController): Promise<void> {
   const starting = await answerWhileStarting(settings, log);
-  const opened = await openForService(settings, log, stopping);
+  const opened = await openForService(settings, log, stopping, starting);
   const localCallbacks = allowsLocalCallbacks(settings);
   const serving = await prepareServing({ settings, opened, log, localCallbacks });
   try {
@@ -68,7 +68,7 @@ async function serveAlone(settings: Settings, log: Logger, stopping: AbortContro
  */
 async function serveWithWorkers(settings: Settings, log: Logger, stopping: AbortController): Promise<void> {
   const starting = await answerWhileStarting(settings, log);
-  const opened = await openForService({ ...settings, databasePool: FEW_CONNECTIONS }, log, stopping);
+  const opened = await openForService({ ...settings, databasePool: FEW_CONNECTIONS }, log, stopping, starting);
   const workers = startWorkers({
     count: settings.workers,
     program: fileURLToPath(import.meta.url),
@@ -141,11 +141,19 @@ const openLog = (settings: Settings, worker?: number): Logger =>
     format: settings.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
   });
 
-const openForService = (settings: Settings, log: Logger, stopping: AbortController): Promise<OpenedDatabase> =>
+const openForService = (
+  settings: Settings,
+  log: Logger,
+  stopping: AbortController,
+  starting?: Starting,
+): Promise<OpenedDatabase> =>
   openDatabaseFromSettings(settings, {
     role: 'service',
     log: (line) => say(`  ${line}`),
-    onWaiting: (what) => log.warn({ cause: what }, 'waiting, and not serving yet'),
+    onWaiting: (what, isDecision) => {
+      log.warn({ cause: what }, 'waiting, and not serving yet');
+      starting?.awaitDecision(isDecision ? what : undefined);
+    },
     onIdleError: (err) => log.warn({ err, cause: 'idle connections to the database break' }, 'a connection broke'),
     onUnresponsive: (isSilent) => log.warn(isSilent ? 'the database does not answer' : 'the database answers again'),
     // Without the error: lines of its cause are counted, and this one is not to be missed.

@@ -7,6 +7,7 @@ import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import type { Siblings } from '../platform/workers/siblings.js';
 import {
+  NodeAwaitsDecision,
   NodeClockWrong,
   NodeDraining,
   NodeShortOfWorkers,
@@ -79,15 +80,22 @@ type PlainAppDeps = Pick<MonitoringDeps, 'clock' | 'log'>;
 const PROBED = new Set(['/healthz', '/readyz', '/metrics']);
 const ENDPOINT_PATHS = new Set<string>(endpoints.map(({ path }) => path));
 
+interface StartingAppDeps extends PlainAppDeps {
+  /** What an operator has to decide before the node can serve. Undefined if the node waits for something else. */
+  readonly awaitedDecision: () => string | undefined;
+}
+
 /**
  * What a node answers before it has its database: that it is alive, and that nothing is served yet. It needs only a
  * clock and a log, and is closed before the node itself listens on the port.
  */
-export function createStartingApp(deps: PlainAppDeps): FastifyInstance {
+export function createStartingApp(deps: StartingAppDeps): FastifyInstance {
   const app = createPlainApp(deps);
   addLivenessRoute(app, deps.clock);
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url !== '/healthz') throw new NodeStarting();
+    if (request.routeOptions.url === '/healthz') return;
+    const decision = request.url === '/readyz' ? deps.awaitedDecision() : undefined;
+    throw decision === undefined ? new NodeStarting() : new NodeAwaitsDecision(decision);
   });
   app.addHook('onResponse', async ({ id: requestId, raw: { url = '' } }, { statusCode: status, resultCode, why }) => {
     const [path = ''] = url.split('?');

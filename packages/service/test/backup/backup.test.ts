@@ -131,7 +131,7 @@ describe('a restore', () => {
 
     const checked = await perennial(['restore-check'], env);
     expect(checked.code, checked.stdout + checked.stderr).toBe(0);
-    expect(checked.stdout).toMatch(/\nOK: the engine may be switched on\n$/);
+    expect(checked.stdout).toMatch(/\nOK: the engine may be switched on, after: perennial installation adopt\n$/);
 
     const second = await perennial(['restore', file], env);
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('say --replace and lose it') });
@@ -160,6 +160,10 @@ describe('a restore', () => {
 
     const on = start(MAIN, env);
     try {
+      await until('a node that waits', () =>
+        on.stderr().includes('until an operator has run perennial installation adopt'),
+      );
+      expect((await perennial(['installation', 'adopt'], env)).code).toBe(0);
       const writer = channelClient(await serviceUrl(on), client.credentials);
       const created = await writer.call('orders/create', sharedRequest(writer));
       expect(created.code).toBe('0');

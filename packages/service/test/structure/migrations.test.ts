@@ -29,6 +29,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000020_first_requests_of_a_day.sql': 'd9417d9df9c3aec3',
   '000021_put_aside_at_once.sql': 'e08f07d9ec8a16c1',
   '000022_inlined_key.sql': '45df32944db2977f',
+  '000023_database_identity.sql': '0918184102935df6',
   '000024_seen_from_outside.sql': '8622a7449d812749',
 };
 

@@ -40,6 +40,7 @@ const useTexts = dictionary({
   'events.replay-given-up': ['Replayed events that were given up', '重新推送已放弃事件'],
   'events.resume': ['Resumed events', '恢复事件推送'],
   'events.test': ['Sent a test event', '发送测试事件'],
+  'installation.adopt': ['Adopted a copied or moved database', '启用复制或迁移的数据库'],
   'master-key.rewrap': ['Changed the master key', '更换主密钥'],
   'numbers.skip': ['Skipped order numbers', '跳过订单号'],
   'order.advance': ['Moved an order in time', '推进订单时间'],

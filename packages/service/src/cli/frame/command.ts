@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { OperatorError, type OperatorWithGateways } from '../../operator/operator.js';
 import { systemClock } from '../../platform/clock.js';
 import { toVisibleJson } from '../../platform/escape-invisible.js';
+import { needsAdoption, UnconfirmedCopy } from '../../platform/installation/database-identity.js';
 import {
   type OpenedDatabase,
   type OpenOptions,
@@ -74,8 +75,8 @@ export interface CommandLine {
     isGood?: (result: T) => boolean,
   ): Promise<void>;
   /**
-   * The same for actions that move money, end something or send something. With ENGINE=off they are refused before anything is
-   * stored: the engine would carry them out later.
+   * The same for actions that move money, end something or send something. With ENGINE=off, and on a copy that was not adopted,
+   * they are refused before anything is stored: the engine would carry them out later.
    */
   performWithEngine: CommandLine['perform'];
   /** The same for a list: with --json it is a document with the field items. */
@@ -138,9 +139,13 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
     operate,
     show,
     perform,
-    performWithEngine: async (options, ...rest) => {
+    performWithEngine: async (options, act, ...rest) => {
       if (settings().readsOnly) throw new OperatorError('ENGINE is off: nothing is moved, ended or sent');
-      await perform(options, ...rest);
+      const actUnlessCopy: typeof act = async (operator) => {
+        if (await needsAdoption(operator.database)) throw new UnconfirmedCopy();
+        return act(operator);
+      };
+      await perform(options, actUnlessCopy, ...rest);
     },
     performList: (options, act, text) =>
       perform(

@@ -65,6 +65,9 @@ export class NodeStarting extends NodeBusy {
   }
 }
 
+/** This node waits for an operator's decision. The message says which, and is shown to whoever asks for readiness. */
+export class NodeAwaitsDecision extends NodeBusy {}
+
 /** This node does not know what time it is: another one will answer. */
 export class NodeClockWrong extends NodeBusy {
   constructor() {
@@ -113,7 +116,8 @@ export function toRefusal(error: unknown): Refusal {
     const isDraining = error instanceof NodeDraining;
     const isTooLong = error instanceof ListTooLong;
     const isReadsOnly = error instanceof NodeReadsOnly;
-    const message = isTooLong || isReadsOnly ? error.message : CODES.UNAVAILABLE.message;
+    const isShown = isTooLong || isReadsOnly || error instanceof NodeAwaitsDecision;
+    const message = isShown ? error.message : CODES.UNAVAILABLE.message;
     const headers = { [HEADERS.retryAfter]: isReadsOnly ? '60' : '1', ...(isDraining ? { connection: 'close' } : {}) };
     return {
       ...createRefusal(CODES.UNAVAILABLE, message, headers),

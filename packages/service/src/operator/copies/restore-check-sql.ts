@@ -58,7 +58,7 @@ export async function findWaitingWork(db: Queryable): Promise<WaitingWork[]> {
 
 const FIND_LAST_WRITE = statement({
   text: `select ${shanghaiText('max(at)')} as at, floor(extract(epoch from now() - max(at)))::bigint as "secondsAgo" from (
-       select max(at) as at from audit_log where action not in ('restore', 'numbers.skip')
+       select max(at) as at from audit_log where action not in ('restore', 'numbers.skip', 'installation.adopt')
        union all select max(created_at) from orders
        union all select greatest(max(started_at), max(settled_at)) from debit_attempts
        union all select greatest(max(started_at), max(settled_at)) from refunds

@@ -1,5 +1,6 @@
 import { removeTimeouts } from '../../platform/copies/backup.js';
 import { findLaggingSequences, type LaggingSequence } from '../../platform/copies/tables-sql.js';
+import { needsAdoption } from '../../platform/installation/database-identity.js';
 import { findInstallation } from '../../platform/installation/installation.js';
 import { inTransaction, type Operator } from '../operator.js';
 import { type MasterKeyStatus, readMasterKeyStatus } from './master-key.js';
@@ -11,6 +12,8 @@ export interface RestoreCheck {
   readonly waiting: readonly WaitingWork[];
   readonly lagging: readonly LaggingSequence[];
   readonly masterKey: Pick<MasterKeyStatus, 'currentKeyId' | 'allOpen'>;
+  /** Whether nodes wait until an operator has adopted the database. */
+  readonly needsAdoption: boolean;
   /** Why the engine must not be switched on, in words for people. */
   readonly problems: readonly string[];
 }
@@ -25,6 +28,7 @@ function describeEmptyDatabase({ vault }: Operator): RestoreCheck {
     waiting: [],
     lagging: [],
     masterKey: { currentKeyId: vault.keyIds[0], allOpen: true },
+    needsAdoption: false,
     problems: [EMPTY_DATABASE],
   };
 }
@@ -44,6 +48,7 @@ export async function checkRestoredDatabase(operator: Operator): Promise<Restore
       waiting: await findWaitingWork(tx),
       lagging,
       masterKey: { currentKeyId, allOpen },
+      needsAdoption: await needsAdoption(tx),
       problems: [
         ...(lastWriteAt === null ? [EMPTY_DATABASE] : []),
         ...lagging.map(({ name }) => `the sequence ${name} would give numbers again that are taken`),

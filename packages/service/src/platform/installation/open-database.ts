@@ -9,6 +9,7 @@ import { PlainError } from '../plain-error.js';
 import { describeMasterKeyPlace, readExistingMasterKeys, readOrCreateMasterKeys } from '../secrets/master-key.js';
 import { openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
+import { claimDatabase, UnconfirmedCopy } from './database-identity.js';
 import { checkInstallation, checkWrappedKeys, claimInstallation, findInstallation } from './installation.js';
 import { prepareSchema } from './prepare-schema.js';
 
@@ -22,8 +23,11 @@ export interface OpenOptions {
   /** An embedded folder without a database is refused. Undefined: a database is made there. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
-  /** Called each time that a start finds it has to go on waiting, with what it waits for. */
-  readonly onWaiting?: (what: string) => void;
+  /**
+   * Called each time that a start finds it has to go on waiting, with what it waits for, and whether that is an operator's
+   * decision.
+   */
+  readonly onWaiting?: (what: string, isDecision: boolean) => void;
   readonly onIdleError?: (error: Error) => void;
   /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: (isSilent: boolean) => void;
@@ -112,8 +116,12 @@ async function prepareDatabase(
   await claimInstallation(database, environment, vault);
   // Commands do not repair: a command that looks at a copy only reports.
   if (options.role !== 'service') return;
-  const warning = await checkWrappedKeys(database, vault);
-  if (warning !== undefined) options.log(`Warning: ${warning}`);
+  // A node that only reads may look at a copy.
+  const warnings = [
+    settings.readsOnly ? undefined : await claimDatabase(database),
+    await checkWrappedKeys(database, vault),
+  ];
+  for (const warning of warnings) if (warning !== undefined) options.log(`Warning: ${warning}`);
   for (const sequence of await moveLaggingSequences(database))
     options.log(`sequence ${sequence} was behind its numbers`);
 }
@@ -134,7 +142,7 @@ async function retryWhileUnavailable(
       if (line === undefined) throw error;
       if (line !== said) log(`${line}; waiting for that`);
       said = line;
-      onWaiting?.(line);
+      onWaiting?.(line, error instanceof UnconfirmedCopy);
       await delay(LOOK_AGAIN_MS, undefined, signal ? { signal } : {});
     }
   }
@@ -142,6 +150,7 @@ async function retryWhileUnavailable(
 
 /** Describes an error that passes without a change of the settings. Undefined for any other. */
 function describePassing(error: unknown): string | undefined {
+  if (error instanceof UnconfirmedCopy) return error.message;
   // A restore or a migration locks the tables for as long as it takes.
   if (error instanceof HeldUp) return `somebody else holds tables of the database (${sqlState(error)})`;
   return error instanceof Unavailable && permanentReason(error) === undefined ? describeUnreachable(error) : undefined;
@@ -236,7 +245,7 @@ async function waitUntilReachable(
       if (attempts !== undefined && attempt >= attempts) throw new SettingsError(line);
       const seconds = Math.min(10, attempt);
       log(`${line}; trying again in ${seconds} s`);
-      onWaiting?.(line);
+      onWaiting?.(line, false);
       await delay(seconds * 1000, undefined, signal ? { signal } : {});
     }
   }

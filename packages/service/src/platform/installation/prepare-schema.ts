@@ -7,7 +7,7 @@ import type { Settings } from '../settings.js';
 export interface PrepareSchemaOptions {
   readonly role: 'service' | 'tool';
   readonly log: (line: string) => void;
-  readonly onWaiting?: (what: string) => void;
+  readonly onWaiting?: (what: string, isDecision: boolean) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export async function prepareSchema(
     if (!isService) throw new MigrationError(line);
     if (line !== said) log(`${line}; waiting for that`);
     said = line;
-    onWaiting?.(line);
+    onWaiting?.(line, false);
     await delay(LOOK_AGAIN_MS, undefined, signal ? { signal } : {});
   }
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
+import { type Adopted, adoptInstallation } from '../../../operator/copies/adoption.js';
 import {
   type BackupFile,
   checkBackup,
@@ -60,10 +61,26 @@ export function addBackupCommands(perennial: Command, commandLine: CommandLine):
       await perform(options, skipUsedNumbers, leftOutText);
     },
   );
+
+  const installation = perennial.command('installation').description('the database that the service runs on');
+  addCommand(
+    installation,
+    'adopt',
+    'let nodes work on a database that was restored elsewhere or moved, once the original is out of use',
+    ['adopt'],
+  ).action(async (options: JsonOption) => {
+    await perform(options, adoptInstallation, adoptedText);
+  });
 }
 
 interface RestoreOptions extends JsonOption {
   readonly replace?: boolean;
+}
+
+function adoptedText({ adopted }: Adopted): string {
+  return adopted
+    ? 'This database is the installation now: nodes that wait on it begin within seconds. Never adopt a copy while the original is in use.'
+    : 'Nothing to do: this database is the installation already.';
 }
 
 /** The database may not be there yet, so it is not opened like the others. */
@@ -137,6 +154,7 @@ function restoreText({ takenAt, tables, rows, skipped }: Restored): SafeText {
     skippedText(skipped),
     safeLines([
       'Before it goes into service: restore-check says what it would do, and ENGINE=off starts it without doing it.',
+      'If it was restored elsewhere, nodes wait until the original is out of use and you have run: perennial installation adopt',
     ]),
   ]);
 }
@@ -155,7 +173,8 @@ function skippedText(skipped: readonly SkippedNumbers[]): SafeText {
   );
 }
 
-function restoreCheckText({ lastWriteAt, secondsAgo, waiting, lagging, masterKey, problems }: RestoreCheck): SafeText {
+function restoreCheckText(check: RestoreCheck): SafeText {
+  const { lastWriteAt, secondsAgo, waiting, lagging, masterKey, problems } = check;
   const due = waiting.map(({ what, count, oldest, amountCent }) => [
     what,
     `${count}`,
@@ -163,7 +182,8 @@ function restoreCheckText({ lastWriteAt, secondsAgo, waiting, lagging, masterKey
     amountCent === null ? '-' : formatCents(amountCent),
   ]);
   const late = lagging.map(({ name, next, highest }) => [name, next, highest]);
-  const verdict = safeText`${problems.length === 0 ? 'OK: the engine may be switched on' : `NOT OK: ${problems.join('; ')}`}`;
+  const condition = check.needsAdoption ? ', after: perennial installation adopt' : '';
+  const verdict = safeText`${problems.length === 0 ? `OK: the engine may be switched on${condition}` : `NOT OK: ${problems.join('; ')}`}`;
   if (due.length === 0) return verdict;
   return paragraphs([
     record([

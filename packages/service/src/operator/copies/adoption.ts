@@ -1,0 +1,20 @@
+import { type Adoption, adoptDatabase } from '../../platform/installation/database-identity.js';
+import { recordAudit } from '../audit.js';
+import { inTransaction, type Operator } from '../operator.js';
+
+export interface Adopted extends Partial<Adoption> {
+  /** False if the installation runs on this database already. */
+  readonly adopted: boolean;
+}
+
+/** Says that this database is the installation from now on: nodes that wait on it begin. */
+export async function adoptInstallation(operator: Operator): Promise<Adopted> {
+  return inTransaction(operator, async (tx) => {
+    const adoption = await adoptDatabase(tx);
+    if (!adoption) return { adopted: false };
+    const { from, to } = adoption;
+    const detail = { from, to };
+    await recordAudit(tx, { actor: operator.actor, action: 'installation.adopt', subject: 'installation', detail });
+    return { adopted: true, from, to };
+  });
+}

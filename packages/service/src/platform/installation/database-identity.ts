@@ -1,0 +1,92 @@
+import { columns, type Queryable, statement } from '../db/database.js';
+import { PlainError } from '../plain-error.js';
+
+/** The database is another one than the installation remembers, and no operator has said that this is right. */
+export class UnconfirmedCopy extends PlainError {
+  constructor() {
+    super(
+      'this database is a copy, or was moved to another server: nothing is debited, billed or sent until an operator has run perennial installation adopt',
+    );
+  }
+}
+
+const MAY_READ_IDENTITY = statement({
+  text: `select has_function_privilege('pg_catalog.pg_control_system()', 'execute') as allowed, current_user::text as role`,
+  parameters: [],
+  columns: columns<{ allowed: boolean; role: string }>({ allowed: 'boolean', role: 'text' }),
+});
+
+/** Replicas have the identifier of their primary, so it stays the same after a fail-over. */
+const READ_IDENTITY = statement({
+  text: `select s.system_identifier::text || '/' || d.oid as identity
+     from pg_catalog.pg_control_system() s, pg_database d where d.datname = current_database()`,
+  parameters: [],
+  columns: columns<{ identity: string }>({ identity: 'text' }),
+});
+
+interface Identity {
+  /** Null if the role may not read it. */
+  readonly current: string | null;
+  readonly role: string;
+}
+
+async function readIdentity(db: Queryable): Promise<Identity> {
+  // A statement of its own: PostgreSQL checks the privilege also for a function that the statement does not come to.
+  const [may] = await db.query(MAY_READ_IDENTITY);
+  const [row] = may?.allowed ? await db.query(READ_IDENTITY) : [];
+  return { current: row?.identity ?? null, role: may?.role ?? '' };
+}
+
+const FIND_REMEMBERED = statement({
+  text: 'select database_identity as remembered from installation',
+  parameters: [],
+  columns: columns<{ remembered: string | null }>({ remembered: 'text?' }),
+});
+
+async function findRemembered(db: Queryable): Promise<string | null> {
+  const [row] = await db.query(FIND_REMEMBERED);
+  return row?.remembered ?? null;
+}
+
+const REMEMBER_FIRST = statement({
+  text: 'update installation set database_identity = $1 where database_identity is null',
+  parameters: ['text'],
+});
+
+/**
+ * Remembers the database at the first start of a node, and throws UnconfirmedCopy on any other afterwards. Returns a warning if
+ * the role may not read which server this is.
+ */
+export async function claimDatabase(db: Queryable): Promise<string | undefined> {
+  const { current, role } = await readIdentity(db);
+  if (current !== null) await db.query(REMEMBER_FIRST, [current]);
+  const remembered = await findRemembered(db);
+  if (remembered !== null && remembered !== current) throw new UnconfirmedCopy();
+  if (current !== null) return undefined;
+  return `copies of this database cannot be recognized: grant execute on function pg_control_system() to ${role}`;
+}
+
+/** Whether nodes wait on this database until it is adopted. Changes nothing. */
+export async function needsAdoption(db: Queryable): Promise<boolean> {
+  const remembered = await findRemembered(db);
+  return remembered !== null && remembered !== (await readIdentity(db)).current;
+}
+
+const REMEMBER = statement({
+  text: 'update installation set database_identity = $1',
+  parameters: ['text'],
+});
+
+export interface Adoption {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** Makes the installation remember this database from now on. Undefined if it does so already. */
+export async function adoptDatabase(tx: Queryable): Promise<Adoption | undefined> {
+  const from = await findRemembered(tx);
+  const { current: to } = await readIdentity(tx);
+  if (from === to) return undefined;
+  await tx.query(REMEMBER, [to]);
+  return { from, to };
+}
