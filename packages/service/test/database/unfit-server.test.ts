@@ -93,8 +93,7 @@ describe('synchronous_commit', () => {
     });
   const setForDatabase = (value: string) =>
     fresh.database.query(`alter database ${nameOf(fresh.url)} set synchronous_commit = ${value}`);
-  const current = async (database: Database) =>
-    database.query(`select current_setting('synchronous_commit') as is`);
+  const current = async (database: Database) => database.query(`select current_setting('synchronous_commit') as is`);
 
   it.each([
     ['off', 'on'],
