@@ -13,6 +13,7 @@ import {
 import { acknowledgeAlert, commentOnAlert, setAlertOwner } from '../operator/alerts.js';
 import { recordAudit } from '../operator/audit.js';
 import { prepareRun, startRun } from '../operator/bulk/bulk-runs.js';
+import { followItems } from '../operator/bulk/follow-items.js';
 import { workOffRuns } from '../operator/bulk/work-off.js';
 import { pauseEvents } from '../operator/events.js';
 import { type Changed, OperatorError, type OperatorWithGateways } from '../operator/operator.js';
@@ -280,6 +281,7 @@ function planBulkWork(stage: Stage, desk: OrderDesk, made: Provisioned, orders: 
     }
   });
   agenda.at(end - 15 * MINUTE_MS, async () => {
+    if (!(await hasOtherRuns(story.database))) await followItems(operator);
     const waiting = await findWaiting();
     if (waiting.length > 0) await prepare('ann', waiting, '银行系统维护已结束');
   });

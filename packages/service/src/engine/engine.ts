@@ -19,7 +19,7 @@ import { mendFutureTimes } from './housekeeping/future-times-sql.js';
 import { createHousekeeping } from './housekeeping.js';
 import { type AlertingDeps, logAlerts, startAlerting, USUAL_SECONDS } from './jobs/alerts.js';
 import { billDueOrders } from './jobs/billing.js';
-import { finishApprovedRefunds, workOffBulkRuns } from './jobs/bulk.js';
+import { finishApprovedRefunds, followBulkItems, workOffBulkRuns } from './jobs/bulk.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
 import { createFiguresJob } from './jobs/figures.js';
@@ -127,6 +127,7 @@ export function startEngine(engine: EngineDeps) {
     runEvery(30, 'pool stock', log, () => watchPoolStock(database), { atOnce: true }),
     runEveryWhileClockIsRight(5, 'agreement cancellations', () => cancellations.startRuns()),
     runEveryWhileClockIsRight(1, 'bulk runs', () => workOffBulkRuns(deps)),
+    runEveryWhileClockIsRight(5, 'results of bulk runs', () => followBulkItems(deps)),
     runEveryWhileClockIsRight(5, 'approved refunds', () => finishApprovedRefunds(deps)),
     runEveryWhileClockIsRight(300, 'reconciliation', () => reconcileDays(deps)),
     runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),

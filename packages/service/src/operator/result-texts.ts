@@ -7,6 +7,13 @@ const SENTENCES = {
   'due-already': 'it was due already',
   'order-is': 'the order is {1}',
   'order-was': 'the order was {1} already',
+  'debit-succeeded': 'the debit succeeded',
+  'debit-failed': 'the debit failed: {1}',
+  'events-queued': 'events queued to be sent again: {1}',
+  'event-accepted': 'the channel has accepted it',
+  'event-given-up': 'the channel has not accepted it, and it is not sent any more',
+  'event-no-callback': 'the channel has no callback address',
+  // Stored by earlier releases.
   'sent-again': 'sent again',
   'events-sent-again': '{1} events sent again',
   'refund-is': 'refund {1} is {2}',

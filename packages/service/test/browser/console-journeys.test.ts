@@ -210,17 +210,55 @@ describe('failed payments', () => {
     await start.click();
     await page.getByText('It goes on by itself').waitFor();
     expect(await on.workOff()).toBe(2);
-    await page.getByText('Everything was done.').waitFor();
+    await page.getByText('2 items were sent and have no final result yet.').waitFor();
+    await page.getByText('2 pending').waitFor();
+    await on.renew();
+    expect(await on.follow()).toBe(2);
+    await page.getByText('All items were done.').waitFor();
     await page.reload();
     await page.getByText('2 done').waitFor();
     for (const orderNo of chosen) {
       const row = rowsOf(page).filter({ hasText: `${orderNo}-2` });
       await row.getByText('Done').first().waitFor();
-      await row.getByText('due now').waitFor();
+      await row.getByText('the debit succeeded').waitFor();
     }
     expect(await rowsOf(page).count()).toBe(2);
-    await on.renew();
     for (const orderNo of chosen) expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'SUCCESS' });
+  });
+});
+
+describe('a bulk refund', () => {
+  it('is not done while the institution is down: the page follows each refund to its end', async () => {
+    const orders = [await on.paidOrder(), await on.paidOrder()];
+    const { body: prepared } = await on.ann.post('/bulk', {
+      ...{ kind: 'REFUND', items: orders.map((orderNo) => `${orderNo}-1`), reason: 'outage', key: unique('key') },
+    });
+    const { approvalId } = (await on.ann.post(`/bulk/${prepared.runId}/start`, { confirmation: 'REFUND 2' })).body;
+    await on.bob.post(`/approvals/${approvalId}/approve`);
+    on.bank.onRefund = async () => ({ kind: 'unknown' });
+    await on.workOff();
+    const page = await at.person('finance', 'ann');
+    await page.goto(`/console/bulk/${prepared.runId}`);
+    await page.getByText('2 items were sent and have no final result yet.').waitFor();
+    await page.getByText('2 pending', { exact: true }).waitFor();
+    await page.getByText('0 done', { exact: true }).waitFor();
+    expect(await button(page, 'Cancel the run').count()).toBe(0);
+    expect(await rowsOf(page).getByText('Pending').count()).toBe(2);
+    // It is back, and says no to one of them.
+    on.bank.onQuery = async ({ refundNo }) =>
+      refundNo.includes(orders[0] ?? '')
+        ? { kind: 'refused', reason: 'account closed' }
+        : { kind: 'success', amountCent: 1990, refundedAt: on.service.clock.now() };
+    await on.askAll();
+    await on.follow();
+    // Nobody reloads the page.
+    await page.getByText('1 item was refused or failed. The list says why.').waitFor();
+    await page.getByText('1 done', { exact: true }).waitFor();
+    await rowsOf(page)
+      .filter({ hasText: `${orders[0]}-1` })
+      .getByText('account closed')
+      .waitFor();
+    expect(await page.getByText(/^\d+ pending$/).count()).toBe(0);
   });
 });
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dump } from '../operator/support.js';
 import { copyOrder, eventsOf } from '../orders/support.js';
+import { declined } from '../renewals/support.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
-import { whileAddressed } from '../webhooks/outcomes.js';
+import { recordOutcome, whileAddressed } from '../webhooks/outcomes.js';
 import { type OperatorStage, operatorStage, refusal } from './operators.js';
 import type { ConsoleClient } from './support.js';
 
@@ -208,7 +209,7 @@ describe('a run', () => {
     expect(results).toEqual(
       expect.arrayContaining([
         [`${first}-2`, 'FAILED', `period 2 of order ${first} is SUCCESS: only FAIL_RETRY can be tried again`],
-        [`${second}-2`, 'DONE', 'due now'],
+        [`${second}-2`, 'PENDING', 'due now'],
       ]),
     );
     // For pages in other languages.
@@ -219,10 +220,42 @@ describe('a run', () => {
         { code: 'due-now', values: [] },
       ]),
     );
-    expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 1, failed: 1 });
+    expect(await run(body.runId)).toMatchObject({ status: 'PENDING', done: 0, pending: 1, failed: 1 });
     await on.renew();
     expect(await on.queryPeriod(second, 2)).toMatchObject({ paymentStatus: 'SUCCESS' });
     expect(await on.queryPeriod(paid, 2)).toMatchObject({ paymentStatus: 'WAIT' });
+    await on.follow();
+    expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 1, pending: 0, failed: 1 });
+    expect(await items(body.runId, '?status=DONE')).toEqual([[`${second}-2`, 'DONE', 'the debit succeeded']]);
+  });
+
+  it('that retries is open until each debit has its result', async () => {
+    const [declinedAgain = '', unknown = '', ended = ''] = await many(3);
+    for (const orderNo of [declinedAgain, unknown, ended]) await on.renewNow(orderNo, 'retryable');
+    const { body } = await prepare(on.support, 'RETRY', {
+      items: [declinedAgain, unknown, ended].map((orderNo) => `${orderNo}-2`),
+    });
+    await start(on.support, body);
+    await on.workOff();
+    await on.follow();
+    expect(await run(body.runId)).toMatchObject({ status: 'PENDING', done: 0, pending: 3, failed: 0 });
+    // Before the debit the order is ended: there will be none.
+    await on.channel.call('orders/unsubscribe', { orderNo: ended });
+    const usual = on.institution.onDebit;
+    on.institution.onDebit = async ({ attemptNo }) =>
+      attemptNo.startsWith(unknown) ? { kind: 'unknown' } : declined('retryable');
+    await on.renew();
+    on.institution.onDebit = usual;
+    await on.follow();
+    expect(await items(body.runId)).toEqual([
+      [`${declinedAgain}-2`, 'FAILED', 'the debit failed: because retryable'],
+      [`${unknown}-2`, 'PENDING', 'due now'],
+      [`${ended}-2`, 'FAILED', `period 2 of order ${ended} is CANCELED: only FAIL_RETRY can be tried again`],
+    ]);
+    expect(await run(body.runId)).toMatchObject({ status: 'PENDING', done: 0, pending: 1, failed: 2 });
+    await on.askPending();
+    await on.follow();
+    expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 1, pending: 0, failed: 2 });
   });
 
   it('unsubscribes what matches the list of orders: only those that are active', async () => {
@@ -261,10 +294,10 @@ describe('a run', () => {
     expect(body).toMatchObject({ items: told.length, amountCent: 0 });
     await start(on.support, body);
     expect(await on.workOff()).toBe(told.length);
-    expect((await items(body.runId)).map(([, status, result]) => [status, result])).toContainEqual([
-      'DONE',
-      '11 events sent again',
-    ]);
+    const queued = (count: number) => ['PENDING', `events queued to be sent again: ${count}`];
+    expect((await items(body.runId)).map(([, ...came]) => came)).toEqual(
+      expect.arrayContaining([queued(1), queued(11)]),
+    );
     expect(await due()).toBe(told.length);
     const [row] = await on.sql<{ no: string }>('select min(event_no)::text as no from events where order_no = $1', [
       orderNo,
@@ -272,7 +305,39 @@ describe('a run', () => {
     const named = await prepare(on.support, 'REPLAY', { items: [row?.no] });
     await start(on.support, named.body);
     await on.workOff();
-    expect(await items(named.body.runId)).toEqual([[row?.no, 'DONE', 'sent again']]);
+    expect(await items(named.body.runId)).toEqual([[row?.no, ...queued(1)]]);
+  });
+
+  it('that replays is open until each event was accepted or is not sent any more', async () => {
+    const { database } = on.service.fresh;
+    const orderNo = await whileAddressed(database, on.channel, () => on.paidOrder());
+    await whileAddressed(database, on.channel, () => on.channel.call('orders/unsubscribe', { orderNo }));
+    const due = await on.sql<{ no: string; cycleNo: number; id: string }>(
+      `select event_no::text as no, cycle_no as "cycleNo", event_no || case when cycle_no = 0 then '' else '-' || cycle_no end as id
+       from due_events where order_no = $1 order by event_no`,
+      [orderNo],
+    );
+    const [first, second, third, range] = due;
+    const { body } = await prepare(on.support, 'REPLAY', {
+      items: [first?.no, second?.no, third?.no, `${range?.no}-5`],
+    });
+    await start(on.support, body);
+    await on.workOff();
+    await recordOutcome(database, [first?.id ?? ''], 'ACCEPTED');
+    await recordOutcome(database, [second?.id ?? ''], 'GIVE_UP');
+    await recordOutcome(database, [third?.id ?? ''], 'REFUSED');
+    await on.follow();
+    expect(await run(body.runId)).toMatchObject({ status: 'PENDING', done: 1, pending: 2, failed: 1 });
+    await recordOutcome(database, [third?.id ?? ''], 'NO_CALLBACK');
+    await recordOutcome(database, [range?.id ?? ''], 'ACCEPTED');
+    await on.follow();
+    expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 2, pending: 0, failed: 2 });
+    expect((await items(body.runId)).map(([, ...came]) => came)).toEqual([
+      ['DONE', 'the channel has accepted it'],
+      ['FAILED', 'the channel has not accepted it, and it is not sent any more'],
+      ['FAILED', 'the channel has no callback address'],
+      ['DONE', 'the channel has accepted it'],
+    ]);
   });
 
   it('goes on where a node has stopped, and none is done twice', async () => {
@@ -357,7 +422,16 @@ describe('a run', () => {
 });
 
 describe('the engine of a node', () => {
-  it('does what was started, and finishes what was approved and left', async () => {
+  it('does what was started, follows what is pending, and finishes what was approved and left', async () => {
+    // The institution was down when this one was sent, and answers from now on.
+    const undecided = await prepare(on.ann, 'REFUND', { items: (await many(1)).map((one) => `${one}-1`) });
+    const { approvalId } = (await start(on.ann, undecided.body)).body;
+    await on.bob.post(`/approvals/${approvalId}/approve`);
+    on.bank.onRefund = async () => ({ kind: 'unknown' });
+    await on.workOff();
+    expect(await run(undecided.body.runId)).toMatchObject({ pending: 1 });
+    on.bank.onRefund = async (request) => on.bank.book(request);
+    await on.sql('update refunds set ask_at = now() where ask_at is not null');
     const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: await many(2) });
     await start(on.support, body);
     const orderNo = await on.paidOrder();
@@ -369,11 +443,13 @@ describe('the engine of a node', () => {
     const node = await anotherNode(on.service, { engine: true, gateways: on.operator.gateways });
     try {
       await until('the run is done', async () => (await run(body.runId)).status === 'DONE');
-      await until('the refund is made', async () => on.bank.booked.size > 0);
+      await until('the refund is made', async () => on.bank.booked.size > 1);
+      await until('the run of refunds is done', async () => (await run(undecided.body.runId)).status === 'DONE');
     } finally {
       await node.close();
     }
     expect(await run(body.runId)).toMatchObject({ done: 2, failed: 0 });
+    expect(await run(undecided.body.runId)).toMatchObject({ done: 1, pending: 0, failed: 0 });
     expect((await on.query(orderNo))['totalRefundAmountCent']).toBe(1990);
   }, 60_000);
 });
@@ -459,25 +535,95 @@ describe('a run that refunds', () => {
     expect(booked()).toEqual([]);
   });
 
-  it('writes down a refusal, a refund that is on its way, and a fault, and goes on', async () => {
-    const [refused = '', pending = '', broken = '', good = ''] = await many(4);
-    const { runId, approvalId } = await waiting([refused, pending, broken, good]);
+  /** A run whose first refund was refused, whose second and third have no result, whose fourth is a fault and whose fifth is made. */
+  async function halfDecided() {
+    const [refused = '', first = '', second = '', broken = '', good = ''] = await many(5);
+    const { runId, approvalId } = await waiting([refused, first, second, broken, good]);
     await on.sql('delete from debit_attempts where order_no = $1', [broken]);
     on.bank.onRefund = async (request) => {
       if (request.refundNo.includes(refused)) return { kind: 'refused', reason: 'account closed' };
-      return request.refundNo.includes(pending) ? { kind: 'pending' } : on.bank.book(request);
+      const isPending = [first, second].some((orderNo) => request.refundNo.includes(orderNo));
+      return isPending ? { kind: 'pending' } : on.bank.book(request);
     };
+    on.bank.onQuery = async () => ({ kind: 'pending' });
     await approve(on.bob, approvalId);
     const faults: number[] = [];
     await on.workOff({ onFault: (_, itemNo) => faults.push(itemNo) });
+    expect(faults).toEqual([4]);
+    return { runId, first, second };
+  }
+  /** The institution has decided: it refuses one and has made the other. */
+  async function decide({ first }: { readonly first: string }) {
+    on.bank.onQuery = async ({ refundNo }) =>
+      refundNo.includes(first)
+        ? { kind: 'refused', reason: 'too late' }
+        : { kind: 'success', amountCent: 1990, refundedAt: on.service.clock.now() };
+    await on.askAll();
+  }
+
+  it('is open until the institution has decided each refund, and then says what became of it', async () => {
+    const one = await halfDecided();
+    const { runId } = one;
+    const open = { status: 'PENDING', done: 1, pending: 2, failed: 2, skipped: 0, finishedAt: null };
+    expect(await run(runId)).toMatchObject(open);
     expect((await items(runId)).map(([, status, result]) => [status, result])).toEqual([
       ['FAILED', expect.stringMatching(/refused refund R\d+: account closed/)],
-      ['DONE', expect.stringMatching(/^refund R\d+ is STARTED$/)],
+      ['PENDING', expect.stringMatching(/^refund R\d+ is STARTED$/)],
+      ['PENDING', expect.stringMatching(/^refund R\d+ is STARTED$/)],
       ['FAILED', 'a fault: look at the order, and at the log'],
       ['DONE', expect.stringMatching(/^refund R\d+ is SUCCESS$/)],
     ]);
-    expect(faults).toEqual([3]);
-    expect(await run(runId)).toMatchObject({ status: 'DONE', done: 2, failed: 2 });
+    await on.askAll();
+    expect(await on.follow()).toBe(0);
+    expect(await run(runId)).toMatchObject(open);
+    expect(await items(runId, '?status=PENDING')).toHaveLength(2);
+    // Nothing is left to cancel: what was sent cannot be called back.
+    expect(refusal(await on.ann.post(`/bulk/${runId}/cancel`))).toEqual([409, `run ${runId} is PENDING`]);
+
+    await decide(one);
+    expect(await on.follow()).toBe(2);
+    expect(await run(runId)).toMatchObject({
+      ...{ status: 'DONE', done: 2, pending: 0, failed: 3, skipped: 0, finishedAt: expect.any(String) },
+    });
+    const { items: listed } = (await on.viewer.get(`/bulk/${runId}/items`)).body;
+    expect(listed[1]).toMatchObject({
+      status: 'FAILED',
+      result: `the institution refused refund R${one.first}000101: too late`,
+      said: { code: 'refund-refused', values: [`R${one.first}000101`, 'too late'] },
+      finishedAt: expect.any(String),
+    });
+    expect(listed[2]).toMatchObject({ status: 'DONE', result: `refund R${one.second}000101 is SUCCESS` });
+    expect(await on.follow()).toBe(0);
+  });
+
+  it('that is canceled while refunds have no result still says what becomes of them', async () => {
+    const [first = '', second = '', left = ''] = await many(3);
+    const { runId, approvalId } = await waiting([first, second, left]);
+    on.bank.onRefund = async () => ({ kind: 'pending' });
+    await approve(on.bob, approvalId);
+    await on.workOff({ stopping: after(2) });
+    expect((await on.ann.post(`/bulk/${runId}/cancel`)).body).toMatchObject({
+      ...{ status: 'CANCELED', done: 0, pending: 2, failed: 0, skipped: 1 },
+    });
+    await decide({ first });
+    await on.follow();
+    expect(await run(runId)).toMatchObject({ status: 'CANCELED', done: 1, pending: 0, failed: 1, skipped: 1 });
+  });
+
+  it('that an older node has called done while refunds had no result is open again', async () => {
+    const one = await halfDecided();
+    const { runId } = one;
+    // As the release before stores it.
+    await on.sql(
+      `update bulk_items set status = 'DONE', finished_at = now() where run_id = $1 and status = 'PENDING'`,
+      [runId],
+    );
+    await on.sql(`update bulk_runs set status = 'DONE', done = 3, finished_at = now() where run_id = $1`, [runId]);
+    await on.follow();
+    expect(await run(runId)).toMatchObject({ status: 'PENDING', done: 1, pending: 2, failed: 2, finishedAt: null });
+    await decide(one);
+    await on.follow();
+    expect(await run(runId)).toMatchObject({ status: 'DONE', done: 2, pending: 0, failed: 3 });
   });
 
   it('that is canceled while a refund is under way says what came of that one', async () => {

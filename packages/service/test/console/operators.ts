@@ -1,4 +1,5 @@
 import { finishApprovals } from '../../src/operator/approvals/carry-out.js';
+import { followItems } from '../../src/operator/bulk/follow-items.js';
 import { type WorkOffOptions, workOffRuns } from '../../src/operator/bulk/work-off.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
@@ -18,6 +19,7 @@ export interface OperatorStage extends RefundStage {
   renewNow(orderNo: string, decline?: 'retryable' | 'final'): Promise<void>;
   /** One turn of the engine's jobs. */
   workOff(options?: WorkOffOptions): Promise<number>;
+  follow(): Promise<number>;
   finishApproved(): Promise<number>;
 }
 
@@ -49,6 +51,7 @@ export async function operatorStage(more: Partial<ServiceDeps> = {}): Promise<Op
       institution.onDebit = usual;
     },
     workOff: (options) => workOffRuns(operator, options),
+    follow: () => followItems(operator),
     finishApproved: () =>
       finishApprovals(
         operator,

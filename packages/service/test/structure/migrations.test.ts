@@ -31,6 +31,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000022_inlined_key.sql': '45df32944db2977f',
   '000023_database_identity.sql': '0918184102935df6',
   '000024_seen_from_outside.sql': '8622a7449d812749',
+  '000025_pending_items.sql': '6f384d455e8cdfbc',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000099_sample.sql', text));

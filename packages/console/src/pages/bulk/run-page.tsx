@@ -34,12 +34,17 @@ const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
   REFUND: 'finance',
 };
 
-/** While something may change by itself, in milliseconds. */
+/** How often to read a run again, in milliseconds, while it may change. */
 const LOOK_AGAIN: Readonly<Partial<Record<BulkRun['status'], number>>> = {
   RUNNING: 1500,
   WAITING: 5000,
   PREPARED: 15_000,
 };
+/** The same while items wait for their final result. A run that was canceled can have such items too. */
+const LOOK_AGAIN_PENDING = 5000;
+
+const lookAgainAfter = (run: BulkRun | undefined): number | false =>
+  (run && (LOOK_AGAIN[run.status] ?? (run.pending > 0 ? LOOK_AGAIN_PENDING : undefined))) ?? false;
 
 /** A run from its dry run to its last result. All of it is read from the service, so a reload changes nothing. */
 export default function RunPage() {
@@ -49,7 +54,7 @@ export default function RunPage() {
   const found = useQuery({
     queryKey: ['/bulk', runId],
     queryFn: ({ signal }) => api.get<BulkRun>(`/bulk/${part(runId)}`, {}, signal),
-    refetchInterval: ({ state }) => (state.data && LOOK_AGAIN[state.data.status]) ?? false,
+    refetchInterval: ({ state }) => lookAgainAfter(state.data),
   });
   const above = <Link to="/bulk">{t('title')}</Link>;
   const run = found.data;
@@ -79,6 +84,10 @@ function State({ run }: { readonly run: BulkRun }) {
   const mayAct = useMayDo(ROLE_FOR[run.kind]);
   const { name } = useSession();
   const cancel = mayAct ? <CancelButton run={run} /> : null;
+  const doneHint = ({ failed, skipped }: BulkRun) => {
+    if (failed > 0) return t('doneSome', { count: countText(failed) });
+    return skipped > 0 ? t('doneSkipped', { count: countText(skipped) }) : t('doneAll');
+  };
   switch (run.status) {
     case 'PREPARED':
       return (
@@ -101,18 +110,24 @@ function State({ run }: { readonly run: BulkRun }) {
           <Progress run={run} />
         </Panel>
       );
+    case 'PENDING':
+      return (
+        <Panel title={t('pending')} hint={t('pendingHint', { count: countText(run.pending) })}>
+          <Progress run={run} />
+        </Panel>
+      );
     case 'DONE':
       return (
-        <Panel
-          title={t('done')}
-          hint={run.failed === 0 ? t('doneAll') : t('doneSome', { count: countText(run.failed) })}
-        >
+        <Panel title={t('done')} hint={doneHint(run)}>
           <Progress run={run} />
         </Panel>
       );
     case 'CANCELED':
       return (
-        <Panel title={t('canceled')} hint={t('canceledHint')}>
+        <Panel
+          title={t('canceled')}
+          hint={run.pending > 0 ? t('canceledPending', { count: countText(run.pending) }) : t('canceledHint')}
+        >
           <Progress run={run} />
         </Panel>
       );
@@ -143,15 +158,19 @@ function Panel({ title, hint, aside, children }: PanelProps) {
   );
 }
 
+const countWaiting = ({ items, done, pending, failed, skipped }: BulkRun): number =>
+  items - done - pending - failed - skipped;
+
 function Progress({ run }: { readonly run: BulkRun }) {
   const t = useTexts();
-  const { items, done, failed, skipped } = run;
-  const left = items - done - failed - skipped;
+  const { done, pending, failed, skipped } = run;
+  const left = countWaiting(run);
   return (
     <>
       <RunProgress run={run} />
       <div className={`figures ${styles.counts}`}>
         <span data-tone="positive">{t('itemDone', { count: countText(done) })}</span>
+        {pending > 0 ? <span data-tone="waiting">{t('itemPending', { count: countText(pending) })}</span> : null}
         <span data-tone={failed > 0 ? 'negative' : undefined}>{t('itemFailed', { count: countText(failed) })}</span>
         <span className="quiet">{t('itemSkipped', { count: countText(skipped) })}</span>
         {left > 0 ? <span className="quiet">{t('itemWaiting', { count: countText(left) })}</span> : null}
@@ -268,21 +287,23 @@ function Items({ run }: { readonly run: BulkRun }) {
   const saidText = useSaidText();
   const filters = useFilters(RUN_FILTERS);
   const choices = useStatusChoices('item');
-  const { runId, status } = run;
+  const { runId, status, pending } = run;
+  const isChanging = status === 'RUNNING' || pending > 0;
   const path = `/bulk/${part(runId)}/items`;
   const list = usePages<BulkItems, BulkItem>(
     path,
     filters.values,
     ({ items }) => items,
-    status === 'RUNNING' ? { refetchInterval: 2500 } : {},
+    isChanging ? { refetchInterval: status === 'RUNNING' ? 2500 : LOOK_AGAIN_PENDING } : {},
   );
   const queries = useQueryClient();
   // What was done since the list was last looked at, when nobody looks at it any more.
   useEffect(() => {
-    if (status !== 'RUNNING') void queries.invalidateQueries({ queryKey: [path] });
-  }, [queries, path, status]);
+    if (!isChanging) void queries.invalidateQueries({ queryKey: [path] });
+  }, [queries, path, isChanging]);
   const counts: Readonly<Record<string, number>> = {
-    WAITING: run.items - run.done - run.failed - run.skipped,
+    WAITING: countWaiting(run),
+    PENDING: pending,
     DONE: run.done,
     FAILED: run.failed,
     SKIPPED: run.skipped,
@@ -324,7 +345,6 @@ function Items({ run }: { readonly run: BulkRun }) {
   return (
     <Section
       title={run.status === 'PREPARED' || run.status === 'WAITING' ? t('itemsMeant') : t('items')}
-      hint={run.kind === 'RETRY' && run.done > 0 ? t('retryHint') : undefined}
       actions={
         <Toggles
           label={t('status')}

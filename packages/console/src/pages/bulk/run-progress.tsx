@@ -3,10 +3,10 @@ import { countText } from '../../parts/money.tsx';
 import styles from './bulk.module.css';
 import { useTexts } from './texts.ts';
 
-/** How far a run has come: what was done, what failed, what was skipped, and the rest. */
+/** How many items of a run are done, pending, failed, skipped, and left. */
 export function RunProgress({ run }: { readonly run: BulkRun }) {
   const t = useTexts();
-  const { items, done, failed, skipped } = run;
+  const { items, done, pending, failed, skipped } = run;
   const over = done + failed + skipped;
   const width = (count: number) => ({ width: `${items === 0 ? 0 : (count / items) * 100}%` });
   return (
@@ -20,6 +20,7 @@ export function RunProgress({ run }: { readonly run: BulkRun }) {
       aria-valuetext={t('of', { done: countText(over), total: countText(items) })}
     >
       <span data-tone="positive" style={width(done)} />
+      <span data-tone="waiting" style={width(pending)} />
       <span data-tone="negative" style={width(failed)} />
       <span data-tone="neutral" style={width(skipped)} />
     </span>

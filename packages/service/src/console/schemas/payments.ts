@@ -61,7 +61,10 @@ export const failedSummary = Type.Object({
 });
 
 export const BULK_KINDS = ['RETRY', 'REFUND', 'UNSUBSCRIBE', 'REPLAY'] as const;
-export const BULK_STATUSES = ['PREPARED', 'WAITING', 'RUNNING', 'DONE', 'CANCELED', 'DECLINED'] as const;
+/** PENDING: every item was handled, and some have no final result yet. */
+export const BULK_STATUSES = ['PREPARED', 'WAITING', 'RUNNING', 'PENDING', 'DONE', 'CANCELED', 'DECLINED'] as const;
+/** PENDING: sent, without a final result yet. */
+const ITEM_STATUSES = ['WAITING', 'PENDING', 'DONE', 'FAILED', 'SKIPPED'] as const;
 
 /** A dry run: it finds out what is meant, and changes nothing but that it can be started. */
 export const bulkRequest = Type.Object({
@@ -91,6 +94,7 @@ export const bulkRun = Type.Object({
   needsApproval: Type.Boolean(),
   approvalId: textOrNull,
   done: count,
+  pending: count,
   failed: count,
   skipped: count,
   requestedBy: Type.String(),
@@ -102,7 +106,7 @@ export const bulkRuns = Type.Object({ runs: Type.Array(bulkRun), nextCursor });
 export const bulkQuery = Type.Object(paging);
 export const bulkStart = Type.Object({ confirmation: text(64) });
 export const bulkItemsQuery = Type.Object({
-  status: Type.Optional(oneOf('WAITING', 'DONE', 'FAILED', 'SKIPPED')),
+  status: Type.Optional(oneOf(...ITEM_STATUSES)),
   ...paging,
 });
 export const bulkItems = Type.Object({
@@ -112,7 +116,7 @@ export const bulkItems = Type.Object({
       subject: Type.String(),
       orderNo: textOrNull,
       amountCent: cents,
-      status: oneOf('WAITING', 'DONE', 'FAILED', 'SKIPPED'),
+      status: oneOf(...ITEM_STATUSES),
       /** What came of it, in words. */
       result: textOrNull,
       said,

@@ -39,7 +39,7 @@ export interface ReplayedEvents {
 }
 
 const LOCK_RETRIES = statement({
-  text: `select from events e join due_events d on ${isOf('d', keyOfEvent('e'))}
+  text: `select from events e join due_events d on ${isDueRowOf('d', keyOfEvent('e'))}
      where e.channel_id = $1 and e.event_no = any($2::bigint[]) and d.step > 0
      order by d.next_at, d.event_no, d.cycle_no for update of d`,
   parameters: ['bigint', 'bigint[]'],
@@ -83,7 +83,7 @@ const FOUND: EventKeySql = {
 };
 
 /** Whether a due row is the event's. */
-function isOf(d: string, { channelId, isPayment: kind, recordedAt, eventNo }: EventKeySql): string {
+export function isDueRowOf(d: string, { channelId, isPayment: kind, recordedAt, eventNo }: EventKeySql): string {
   return `${d}.channel_id = ${channelId} and ${d}.is_payment = ${kind} and ${d}.recorded_at = ${recordedAt}
     and ${d}.event_no = ${eventNo}`;
 }
@@ -104,7 +104,7 @@ const REPLAY_EVENTS = statement({
        group by e.event_no, e.order_no, e.event_type, e.recorded_at
      ), waiting as materialized (
        select f.event_no, f.wanted, d.next_at, d.cycle_no, ${span('d')} as span
-       from found f join due_events d on ${isOf('d', FOUND)}
+       from found f join due_events d on ${isDueRowOf('d', FOUND)}
      ), forward as (
        update due_events d set next_at = case when ${isLater('d')} then statement_timestamp() else d.next_at end, step = 0,
          retry_no = least(d.retry_no, ${HIGHEST_RETRY_NO})

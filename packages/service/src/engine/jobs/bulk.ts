@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Gateways } from '../../gateways/gateway-registry.js';
 import { finishApprovals } from '../../operator/approvals/carry-out.js';
+import { followItems } from '../../operator/bulk/follow-items.js';
 import { workOffRuns } from '../../operator/bulk/work-off.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
@@ -25,6 +26,11 @@ export async function workOffBulkRuns(deps: OperatorsWorkDeps): Promise<number> 
     onFault: (run, itemNo, err) =>
       log.warn({ err, runId: run.runId, itemNo }, 'an item of a bulk run failed by a fault'),
   });
+}
+
+/** Gives items of bulk runs their final result: what became of a refund, of a debit, of a push. */
+export async function followBulkItems({ database }: OperatorsWorkDeps): Promise<number> {
+  return followItems({ database });
 }
 
 /** Makes refunds that a second person has approved, where whoever approved them was interrupted before. */

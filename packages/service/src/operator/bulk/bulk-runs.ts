@@ -117,7 +117,8 @@ export async function startRun(
     if (run.requestedBy !== actor) {
       throw refusal('run-not-yours')`run ${runId} was prepared by ${run.requestedBy}, and is started by nobody else`;
     }
-    if (['WAITING', 'RUNNING', 'DONE'].includes(run.status)) return { ...describeRun(run, role), changed: false };
+    if (['WAITING', 'RUNNING', 'PENDING', 'DONE'].includes(run.status))
+      return { ...describeRun(run, role), changed: false };
     if (run.status !== 'PREPARED') throw refusal('run-in-status')`run ${runId} is ${run.status}`;
     if (operator.clock.now() - (parseTime(run.requestedAt) ?? 0) > MAX_AGE_MS) {
       throw refusal(
@@ -140,7 +141,7 @@ export async function startRun(
   });
 }
 
-/** What was done stays done; the rest is left. */
+/** Leaves what was done as it is, and does not begin the rest. What was sent keeps its result to come. */
 export async function cancelRun(
   operator: Operator,
   { runId }: { readonly runId: string },
@@ -151,7 +152,7 @@ export async function cancelRun(
     const run = await requireLockedRun(tx, runId);
     requireRoleForRun(role, ROLE_FOR[run.kind], run.kind);
     if (run.status === 'CANCELED') return { ...describeRun(run, role), changed: false };
-    if (run.status === 'DONE' || run.status === 'DECLINED')
+    if (['PENDING', 'DONE', 'DECLINED'].includes(run.status))
       throw refusal('run-in-status')`run ${runId} is ${run.status}`;
     const canceled = await storeCanceledRun(tx, run.runId, actor);
     const detail = { kind: run.kind, from: run.status, to: canceled.status, done: canceled.done };

@@ -6,8 +6,10 @@ import { resultText } from '../result-texts.js';
 
 export const BULK_KINDS = ['RETRY', 'REFUND', 'UNSUBSCRIBE', 'REPLAY'] as const;
 export type BulkKind = (typeof BULK_KINDS)[number];
-export type BulkStatus = 'PREPARED' | 'WAITING' | 'RUNNING' | 'DONE' | 'CANCELED' | 'DECLINED';
-export type BulkItemStatus = 'WAITING' | 'DONE' | 'FAILED' | 'SKIPPED';
+/** PENDING: every item was handled, and some have no final result yet. */
+export type BulkStatus = 'PREPARED' | 'WAITING' | 'RUNNING' | 'PENDING' | 'DONE' | 'CANCELED' | 'DECLINED';
+/** PENDING: sent, without a final result yet. */
+export type BulkItemStatus = 'WAITING' | 'PENDING' | 'DONE' | 'FAILED' | 'SKIPPED';
 
 /** The same done to many. */
 export interface BulkRun {
@@ -20,6 +22,7 @@ export interface BulkRun {
   readonly items: number;
   readonly amountCent: number;
   readonly done: number;
+  readonly pending: number;
   readonly failed: number;
   readonly skipped: number;
   readonly requestedBy: string;
@@ -34,6 +37,7 @@ export interface BulkRun {
 const APPROVAL = `from approvals a where a.kind = 'BULK' and a.subject = r.run_id::text`;
 const RUN_FIELDS = `r.run_id as "runId", r.kind, r.status, r.request_key as key, r.filter, r.reason, r.items,
   r.amount_cent as "amountCent", r.done, r.failed, r.skipped, r.requested_by as "requestedBy",
+  (select count(*)::integer from bulk_items p where p.run_id = r.run_id and p.status = 'PENDING') as pending,
   ${shanghaiText('r.requested_at')} as "requestedAt", ${shanghaiText('r.started_at')} as "startedAt",
   ${shanghaiText('r.finished_at')} as "finishedAt", (select a.approval_id::text ${APPROVAL}) as "approvalId",
   (select a.decided_by ${APPROVAL} and a.status = 'APPROVED') as "approvedBy"`;
@@ -48,6 +52,7 @@ const RUN_COLUMNS = columns<BulkRun>({
   items: 'integer',
   amountCent: 'bigint',
   done: 'integer',
+  pending: 'integer',
   failed: 'integer',
   skipped: 'integer',
   requestedBy: 'text',
@@ -188,7 +193,7 @@ const END_APPROVAL_OF_RUN = statement({
   parameters: ['bigint', 'text'],
 });
 
-/** The caller holds the run's lock. What was begun is finished all the same. */
+/** The caller holds the run's lock. Items that were sent stay pending until their result is known. */
 export async function storeCanceledRun(tx: Queryable, runId: number, canceledBy: string): Promise<BulkRun> {
   await tx.query(CANCEL_RUN, [runId]);
   await tx.query(END_APPROVAL_OF_RUN, [runId, canceledBy]);
@@ -290,10 +295,14 @@ export async function lockNextItem(tx: Queryable, runId: number): Promise<BulkIt
 }
 
 const FINISH_RUN = statement({
-  text: `update bulk_runs set status = 'DONE', finished_at = now(), lease_until = null where run_id = $1 and status = 'RUNNING'`,
+  text: `update bulk_runs r set status = case when n.pending then 'PENDING' else 'DONE' end,
+       finished_at = case when n.pending then null else now() end, lease_until = null
+     from (select exists (select from bulk_items i where i.run_id = $1 and i.status = 'PENDING') as pending) n
+     where r.run_id = $1 and r.status = 'RUNNING'`,
   parameters: ['bigint'],
 });
 
+/** No item waits any more. The run is done, or pending if items are. */
 export async function finishRun(tx: Queryable, runId: number): Promise<void> {
   await tx.query(FINISH_RUN, [runId]);
 }
@@ -302,6 +311,8 @@ export interface ItemResult {
   readonly status: Exclude<BulkItemStatus, 'WAITING'>;
   readonly result: string;
   readonly refusal?: Refusal | undefined;
+  /** Of a pending retry: the number of the attempt whose result it waits for. */
+  readonly awaitedTry?: number | undefined;
 }
 
 const STORE_ITEM_RESULT = statement({
@@ -310,24 +321,28 @@ const STORE_ITEM_RESULT = statement({
      ), former as materialized (
        select i.item_no, i.status from bulk_items i join run using (run_id) where i.item_no = $2 for update of i
      ), stored as (
-       update bulk_items i set status = $3, result = $4, refusal = $5, finished_at = now()
-       from former f where i.run_id = $1 and i.item_no = f.item_no and f.status in ('WAITING', 'SKIPPED')
+       update bulk_items i set status = $3, result = $4, refusal = $5, awaited_try = $6,
+         finished_at = case when $3 <> 'PENDING' then now() end
+       from former f where i.run_id = $1 and i.item_no = f.item_no and f.status in ('WAITING', 'PENDING', 'SKIPPED')
        returning case when f.status = 'SKIPPED' then 1 else 0 end as was_skipped)
      update bulk_runs r set done = r.done + case when $3 = 'DONE' then 1 else 0 end,
        failed = r.failed + case when $3 = 'FAILED' then 1 else 0 end,
        skipped = r.skipped + case when $3 = 'SKIPPED' then 1 else 0 end - s.was_skipped
      from stored s where r.run_id = $1`,
-  parameters: ['bigint', 'integer', 'text', 'text', 'jsonb'],
+  parameters: ['bigint', 'integer', 'text', 'text', 'jsonb', 'integer'],
 });
 
-/** What came of an item. One that was skipped, since its run was canceled while it was under way, has come to this after all. */
+/**
+ * Stores what came of an item, unless it is final. An item that was skipped because its run was canceled while the item was in
+ * flight gets its result too.
+ */
 export async function storeItemResult(
   tx: Queryable,
   runId: number,
   itemNo: number,
-  { status, result, refusal }: ItemResult,
+  { status, result, refusal, awaitedTry }: ItemResult,
 ): Promise<void> {
-  await tx.query(STORE_ITEM_RESULT, [runId, itemNo, status, result, toJson(refusal)]);
+  await tx.query(STORE_ITEM_RESULT, [runId, itemNo, status, result, toJson(refusal), awaitedTry ?? null]);
 }
 
 const toJson = (refusal: Refusal | undefined): string | null => (refusal ? JSON.stringify(refusal) : null);

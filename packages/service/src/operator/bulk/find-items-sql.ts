@@ -61,3 +61,15 @@ const FIND_EVENTS = statement({
 export async function findEventsByNumber(db: Queryable, eventNos: readonly number[]): Promise<FoundEvent[]> {
   return db.query(FIND_EVENTS, [eventNos]);
 }
+
+const FIND_NEXT_TRY = statement({
+  text: `select coalesce(max(try_no), 0) + 1 as "tryNo" from debit_attempts where order_no = $1 and cycle_no = $2`,
+  parameters: ['bigint', 'integer'],
+  columns: columns<{ tryNo: number }>({ tryNo: 'integer' }),
+});
+
+/** The number that the next attempt of a period gets. */
+export async function findNextTry(db: Queryable, { orderNo, cycleNo }: PaymentReference): Promise<number> {
+  const [row] = await db.query(FIND_NEXT_TRY, [orderNo, cycleNo]);
+  return row?.tryNo ?? 1;
+}

@@ -118,7 +118,7 @@ async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promis
 }
 
 /** What a step would refuse, in its words. */
-function refusalOf(check: () => void): OperatorError | null {
+export function refusalOf(check: () => void): OperatorError | null {
   try {
     check();
     return null;

@@ -19,7 +19,7 @@ import {
   renewLease,
   storeItemResult,
 } from './bulk-sql.js';
-import { findEventsByNumber } from './find-items-sql.js';
+import { findEventsByNumber, findNextTry } from './find-items-sql.js';
 
 export interface WorkOffOptions {
   readonly stopping?: () => boolean;
@@ -107,6 +107,7 @@ async function takeNextItem(tx: Queryable, runId: number, leaseSeconds: number):
 }
 
 const DONE = (result: string): ItemResult => ({ status: 'DONE', result });
+const PENDING = (result: string): ItemResult => ({ status: 'PENDING', result });
 const SKIPPED = (result: string): ItemResult => ({ status: 'SKIPPED', result });
 
 async function doItem(
@@ -116,9 +117,10 @@ async function doItem(
 ): Promise<ItemResult> {
   switch (run.kind) {
     case 'RETRY': {
-      const { orderNo, cycleNo } = requirePeriod(item);
-      const { changed } = await retryPeriod(joined, { orderNo: String(orderNo), cycleNo });
-      return changed ? DONE(resultText('due-now')) : SKIPPED(resultText('due-already'));
+      const period = requirePeriod(item);
+      const { changed } = await retryPeriod(joined, { orderNo: String(period.orderNo), cycleNo: period.cycleNo });
+      if (!changed) return SKIPPED(resultText('due-already'));
+      return { ...PENDING(resultText('due-now')), awaitedTry: await findNextTry(joined.database, period) };
     }
     case 'UNSUBSCRIBE': {
       const { orderStatus, changed } = await unsubscribeOrder(joined, { orderNo: item.subject, reason: run.reason });
@@ -126,7 +128,7 @@ async function doItem(
     }
     case 'REPLAY': {
       const { replayed } = await replayEvent(joined, item.subject);
-      return DONE(replayed === 1 ? resultText('sent-again') : resultText('events-sent-again', replayed));
+      return PENDING(resultText('events-queued', replayed));
     }
     case 'REFUND':
       throw new Error('a refund is not made in a transaction');
@@ -150,7 +152,8 @@ async function refundItem(operator: OperatorWithGateways, run: BulkRun, item: Bu
     note: run.reason,
     ...(run.approvalId === null ? {} : { approval: { approvalId: run.approvalId, requestedBy: run.requestedBy } }),
   });
-  return DONE(resultText('refund-is', refundNo, status));
+  const result = resultText('refund-is', refundNo, status);
+  return status === 'STARTED' ? PENDING(result) : DONE(result);
 }
 
 function requirePeriod({ subject }: BulkItem) {

@@ -8,7 +8,7 @@ import {
   type Payment,
 } from '../../subscriptions/domain/orders/order.js';
 import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
-import { formatRefundNo, MAX_REFUNDS } from '../../subscriptions/domain/orders/refund-numbers.js';
+import { formatRefundNo, MAX_REFUNDS, type RefundReference } from '../../subscriptions/domain/orders/refund-numbers.js';
 import {
   isRefundable,
   nextRefundSeq,
@@ -244,13 +244,16 @@ export function requireRefund(input: RefundInput): RefundInput {
   };
 }
 
+/** The institution has refused a refund. */
+export function createRefundRefused(refund: RefundReference & Pick<Refund, 'reason'>): OperatorError {
+  return refusal(
+    'refund-refused',
+  )`the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`;
+}
+
 /** Throws when the institution has refused the refund. */
 function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>): Changed<RefundedPeriod> {
-  if (refund.status === 'FAIL') {
-    throw refusal(
-      'refund-refused',
-    )`the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`;
-  }
+  if (refund.status === 'FAIL') throw createRefundRefused(refund);
   const { status: paymentStatus, amountCent, refundAmountCent } = payment;
   return { ...describeRefund(refund), payment: { paymentStatus, amountCent, refundAmountCent, benefits }, changed };
 }

@@ -1,0 +1,143 @@
+import type { PaymentStatus } from '@perennial/wire';
+import { keyOfEvent } from '../../delivery/history/attempts-sql.js';
+import { isDueRowOf } from '../../delivery/queue/replay-sql.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
+import type { RefundReference } from '../../subscriptions/domain/orders/refund-numbers.js';
+import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
+import { resultText } from '../result-texts.js';
+
+/** An item of a run. */
+export interface ItemReference {
+  readonly runId: number;
+  readonly itemNo: number;
+}
+
+const ITEM = `i.run_id as "runId", i.item_no as "itemNo"`;
+const ITEM_COLUMNS = { runId: 'bigint', itemNo: 'integer' } as const;
+
+/** The index `bulk_items_undecided` has the same words. */
+const REOPEN_ITEMS = statement({
+  text: `with reopened as (
+       update bulk_items set status = 'PENDING', finished_at = null
+       where status = 'DONE' and result like '${resultText('refund-is', '%', 'STARTED')}' returning run_id)
+     update bulk_runs r set done = r.done - n.items
+     from (select run_id, count(*)::integer as items from reopened group by run_id) n where r.run_id = n.run_id`,
+  parameters: [],
+});
+
+/** Makes the refunds pending that a node of the release before has called done while their result was not known. */
+export async function reopenItems(tx: Queryable): Promise<void> {
+  await tx.query(REOPEN_ITEMS);
+}
+
+const REOPEN_RUNS = statement({
+  text: `update bulk_runs set status = 'PENDING', finished_at = null
+     where status = 'DONE' and run_id in (select i.run_id from bulk_items i where i.status = 'PENDING')`,
+  parameters: [],
+});
+const FINISH_PENDING_RUNS = statement({
+  text: `update bulk_runs r set status = 'DONE', finished_at = now() where r.status = 'PENDING'
+     and not exists (select from bulk_items i where i.run_id = r.run_id and i.status = 'PENDING')`,
+  parameters: [],
+});
+
+/**
+ * Makes the status of runs agree with their items. Not done where an item is stored, because two nodes that store the last two
+ * items of a run at the same time each see the other's as pending.
+ */
+export async function alignRuns(tx: Queryable): Promise<void> {
+  await tx.query(REOPEN_RUNS);
+  await tx.query(FINISH_PENDING_RUNS);
+}
+
+export interface DecidedRefund extends ItemReference, RefundReference {
+  readonly status: 'SUCCESS' | 'FAIL';
+  readonly reason: string | null;
+}
+
+/** The key is the one that the refund was begun with (`refundItem` in work-off.ts). */
+const FIND_DECIDED_REFUNDS = statement({
+  text: `select ${ITEM}, f.order_no as "orderNo", f.cycle_no as "cycleNo", f.refund_seq as "refundSeq", f.status, f.reason
+     from bulk_items i join bulk_runs r on r.run_id = i.run_id and r.kind = 'REFUND'
+       join refunds f on f.order_no = i.order_no and f.request_key = 'run-' || i.run_id || '-' || i.item_no
+     where i.status = 'PENDING' and f.status <> 'STARTED' limit $1`,
+  parameters: ['bigint'],
+  columns: columns<DecidedRefund>({
+    ...ITEM_COLUMNS,
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    refundSeq: 'integer',
+    status: 'text',
+    reason: 'text?',
+  }),
+});
+
+/** Pending refunds that the institution has decided. */
+export async function findDecidedRefunds(db: Queryable, limit: number): Promise<DecidedRefund[]> {
+  return db.query(FIND_DECIDED_REFUNDS, [limit]);
+}
+
+export interface SettledRetry extends ItemReference, PaymentReference {
+  readonly paymentStatus: PaymentStatus;
+  /** Null if there will be no attempt. */
+  readonly attempt: 'SUCCESS' | 'FAIL' | null;
+  readonly reason: string | null;
+}
+
+const FIND_SETTLED_RETRIES = statement({
+  text: `select ${ITEM}, p.order_no as "orderNo", p.cycle_no as "cycleNo", p.status as "paymentStatus", a.status as attempt, a.reason
+     from bulk_items i
+       join payments p on p.order_no = i.order_no
+         and p.cycle_no = case when i.awaited_try is not null then split_part(i.subject, '-', 2)::integer end
+       left join debit_attempts a on a.order_no = p.order_no and a.cycle_no = p.cycle_no and a.try_no = i.awaited_try
+     where i.status = 'PENDING' and i.awaited_try is not null
+       and case when a.status is null then not ${paymentStatusIs('p.status', 'FAIL_RETRY', 'PROCESSING')}
+         else a.status <> 'STARTED' end
+     limit $1`,
+  parameters: ['bigint'],
+  columns: columns<SettledRetry>({
+    ...ITEM_COLUMNS,
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    paymentStatus: 'text',
+    attempt: 'text?',
+    reason: 'text?',
+  }),
+});
+
+/** Pending retries whose attempt has its result, and those whose period can have no attempt any more. */
+export async function findSettledRetries(db: Queryable, limit: number): Promise<SettledRetry[]> {
+  return db.query(FIND_SETTLED_RETRIES, [limit]);
+}
+
+export interface FinishedReplay extends ItemReference {
+  readonly subject: string;
+  readonly isGone: boolean;
+  /** Why it is not sent any more. Null if the channel has accepted it. */
+  readonly reason: 'GIVE_UP' | 'NO_CALLBACK' | null;
+}
+
+/** Whether a row with a range of periods is about the item: all periods, or the one that its name has. */
+const isMeant = (row: string) =>
+  `(n.cycle_no is null or n.cycle_no between ${row}.cycle_no and coalesce(${row}.cycle_to, ${row}.cycle_no))`;
+
+const FIND_FINISHED_REPLAYS = statement({
+  text: `select ${ITEM}, i.subject, e.event_no is null as "isGone",
+       (select min(u.reason) from undelivered_events u
+        where u.channel_id = e.channel_id and u.event_no = e.event_no and ${isMeant('u')}) as reason
+     from bulk_items i join bulk_runs r on r.run_id = i.run_id and r.kind = 'REPLAY',
+       lateral (select case when r.kind = 'REPLAY' then split_part(i.subject, '-', 1)::bigint end as event_no,
+         case when r.kind = 'REPLAY' then nullif(split_part(i.subject, '-', 2), '')::integer end as cycle_no) n
+       left join events e on e.event_no = n.event_no
+     where i.status = 'PENDING' and not exists (
+       select from due_events d where ${isDueRowOf('d', keyOfEvent('e'))} and ${isMeant('d')})
+     limit $1`,
+  parameters: ['bigint'],
+  columns: columns<FinishedReplay>({ ...ITEM_COLUMNS, subject: 'text', isGone: 'boolean', reason: 'text?' }),
+});
+
+/** Pending replays of events that are not due any more. */
+export async function findFinishedReplays(db: Queryable, limit: number): Promise<FinishedReplay[]> {
+  return db.query(FIND_FINISHED_REPLAYS, [limit]);
+}
