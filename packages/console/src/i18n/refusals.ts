@@ -58,7 +58,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'month-closed': '{1} 已由 {2} 于 {3} 关账',
   'month-malformed': '月份应形如 2026-01，而不是 {1}',
   'month-not-begun': '{1} 尚未开始（北京时间）',
-  'month-not-next': '须按月依次关账，下一个月份是 {1}',
+  'month-not-next': '须按月份顺序关账，下一个应关账的月份是 {1}',
   'month-not-over': '{1} 尚未结束（北京时间）',
   'month-not-typed': '要关账 {1}，请输入 {2}',
   'name-length': '{1}须为 1 至 200 个字符，现为 {2} 个',

@@ -6,16 +6,22 @@ import { addSums, addToSums, areZero, type Sums, subtractSums, ZERO_SUMS } from 
 export type LaterChanges = ReadonlyMap<string, Readonly<Record<string, Sums>>>;
 
 /**
- * What has changed in closed months and stands in no other month yet: what their lines come to now, less what they came to
+ * What has changed in these closed months and stands in no other month yet: what their lines come to now, less what they came to
  * when they were closed, less what months that were closed since have taken over. Nothing is looked for by when it was
- * written, so nothing can be missed that was written while a month was being closed.
+ * written, so nothing can be missed that was written while a month was being closed. `closed` may have other months too.
  */
-export function findLaterChanges(now: readonly SummedMonth[], closed: readonly ClosedChannelMonth[]): LaterChanges {
+export function findLaterChanges(
+  now: readonly SummedMonth[],
+  closed: readonly ClosedChannelMonth[],
+  months: readonly string[],
+): LaterChanges {
+  const asked = new Set(months);
   const open = new Map<string, Map<string, Sums>>();
   const change = (channelId: string, month: string, by: (sums: Sums) => Sums) => {
-    const months = open.get(channelId) ?? new Map<string, Sums>();
-    open.set(channelId, months);
-    months.set(month, by(months.get(month) ?? ZERO_SUMS));
+    if (!asked.has(month)) return;
+    const sums = open.get(channelId) ?? new Map<string, Sums>();
+    open.set(channelId, sums);
+    sums.set(month, by(sums.get(month) ?? ZERO_SUMS));
   };
   for (const { channelId, month, kind, cents, count } of now) {
     change(channelId, month, (sums) => addToSums(sums, kind, cents, count));

@@ -20,6 +20,7 @@ beforeAll(async () => {
   await service.channel('test_one');
   const [channel] = await database.query<{ id: string }>('select channel_id::text as id from channels');
   const channelId = channel?.id ?? '';
+  await database.query(`update channels set created_at = timestamptz '2026-02-05 00:00:00+08'`);
   await putOrder(database, { orderNo: 1001, channelId });
   const paidAt = parseTime('2026-03-10 10:00:00') ?? Number.NaN;
   await putPayment(database, { orderNo: 1001, cycleNo: 1, channelId, amountCent: 1000, status: 'SUCCESS', paidAt });
@@ -44,7 +45,18 @@ describe('settlement', () => {
   it('closes a month that is over once its name is typed, for good, and the next one is open', async () => {
     const page = await at.person('finance', 'fay');
     await page.goto('/console/settlement?month=2026-03');
-    await page.getByText('The month is over and not closed').waitFor();
+    await page.getByText('A refund counts in the month in which it is made.').waitFor();
+    // February is open: it comes first, and is offered.
+    await page.getByText('Months are closed in order. The next one is Feb 2026.').waitFor();
+    expect(await page.getByRole('button', { name: 'Close the month' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Show Feb 2026' }).click();
+    await page.getByRole('button', { name: 'Close the month' }).click();
+    const first = page.getByRole('dialog', { name: 'Close Feb 2026?' });
+    await first.getByText('A refund that is made later counts in the month in which it is made.').waitFor();
+    await first.getByLabel('Type 2026-02 to confirm').fill('2026-02');
+    await first.getByRole('button', { name: 'Close the month' }).click();
+    await page.getByText('Feb 2026 is closed').waitFor();
+    await page.getByRole('button', { name: 'Show Mar 2026' }).click();
     await page.getByRole('button', { name: 'Close the month' }).click();
     const dialog = page.getByRole('dialog', { name: 'Close Mar 2026?' });
     const close = dialog.getByRole('button', { name: 'Close the month' });
@@ -61,8 +73,8 @@ describe('settlement', () => {
       `select actor, detail ->> 'note' as note from audit_log where action = 'settlement.close' and subject = '2026-03'`,
     );
     expect(entries).toEqual([{ actor: 'fay', note: 'ticket 4711' }]);
-    const stored = await service.fresh.database.query('select distinct month from closed_months');
-    expect(stored).toEqual([{ month: '2026-03' }]);
+    const stored = await service.fresh.database.query('select distinct month from closed_months order by month');
+    expect(stored).toEqual([{ month: '2026-02' }, { month: '2026-03' }]);
 
     // The menu is on every page: no other has to be loaded for it.
     await menu(page).getByRole('link', { name: 'Alerts 1 open' }).waitFor();

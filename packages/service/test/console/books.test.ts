@@ -36,6 +36,7 @@ beforeEach(async () => {
   await service.fresh.database.query(
     'truncate orders, payments, refunds, debit_attempts, closed_months, reconciliations, reconciliation_differences',
   );
+  await service.fresh.database.query(`update channels set created_at = timestamptz '2026-01-05 00:00:00+08'`);
 });
 
 describe('reconciliation', () => {
@@ -279,13 +280,36 @@ describe('settlement', () => {
     expect(await refusal('2026-02', '2026-01')).toEqual([409, 'to close 2026-02, type 2026-02']);
     expect(await refusal('2026-04')).toEqual([409, '2026-04 is not over yet in Asia/Shanghai']);
     expect(await refusal('2026-13')).toEqual([400, expect.stringContaining('must be one such as 2026-01')]);
-    expect((await close('2026-02')).status).toBe(200);
-    expect(await refusal('2026-02')).toEqual([409, expect.stringContaining('2026-02 was closed already, by')]);
-    const order = 'months are closed one after another, and the next one is 2026-03';
-    expect(await refusal('2026-01')).toEqual([409, order]);
+    const nextIs = (next: string) => [409, `months are closed in order, and the next one is ${next}`];
+    expect(await refusal('2026-02')).toEqual(nextIs('2026-01'));
+    expect((await close('2026-01')).status).toBe(200);
+    expect(await refusal('2026-01')).toEqual([409, expect.stringContaining('2026-01 was closed already, by')]);
     service.clock.set(at('2026-06-01 00:00:00'));
-    expect(await refusal('2026-05')).toEqual([409, order]);
-    expect((await close('2026-03')).status).toBe(200);
+    expect(await refusal('2026-05')).toEqual(nextIs('2026-02'));
+    // Nothing happened before the first channel: closing such a month would ask for all months since.
+    expect(await refusal('2025-12')).toEqual(nextIs('2026-02'));
+    expect((await close('2026-02')).status).toBe(200);
+  });
+
+  it('closes earlier months that are open although a later one is closed, and counts each cent once', async () => {
+    await put(7, '2026-03-10 10:00:00', { amountCent: 40 });
+    for (const of of ['2026-01', '2026-02', '2026-03']) await close(of);
+    // As the release before left it: March was closed first, and the months before it stayed open.
+    await service.fresh.database.query(`delete from closed_months where month < '2026-03'`);
+    expect((await close('2026-04')).body.code).toBe('month-not-over');
+    expect((await close('2026-02')).body.detail).toBe('months are closed in order, and the next one is 2026-01');
+    expect((await close('2026-01')).status).toBe(200);
+    // Of March, of January, and of February, which is open.
+    await put(8, '2026-03-15 10:00:00', { amountCent: 3 });
+    await put(9, '2026-01-15 10:00:00', { amountCent: 10 });
+    await put(10, '2026-02-15 10:00:00', { amountCent: 200 });
+    expect(await channelOf('2026-02')).toMatchObject({ collectedCent: 1200, laterCent: 10 });
+    expect(await channelOf('2026-04')).toMatchObject({ collectedCent: 0, laterCent: 3 });
+    expect((await close('2026-02')).status).toBe(200);
+    await put(11, '2026-01-16 10:00:00', { amountCent: 5000 });
+    expect(await channelOf('2026-02')).toMatchObject({ collectedCent: 1200, laterCent: 10 });
+    expect(await channelOf('2026-03')).toMatchObject({ collectedCent: 40, laterCent: 0 });
+    expect(await channelOf('2026-04')).toMatchObject({ collectedCent: 0, laterCent: 5003 });
   });
 
   it('shows no month that there is not, and in production none that has not begun', async () => {

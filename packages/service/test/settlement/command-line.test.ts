@@ -112,7 +112,10 @@ describe('perennial settlement', () => {
     const closed = await shown('close', '2026-01', '--note', 'agreed');
     expect(closed).toMatch(/^2026-01, closed by cli:\S+ at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n/);
     expect(await shown('month', '2026-01')).toBe(closed);
-    expect(await shown('months')).toMatch(/^2026-01 +CLOSED +cli:/m);
+    const months = await shown('months');
+    expect(months).toMatch(/^2026-01 +CLOSED +cli:/m);
+    expect(months).toMatch(/^2026-02 +OPEN, next to close$/m);
+    expect(months).toMatch(/^2026-03 +OPEN$/m);
     const file = path.join(folder, 'closed.json');
     expect(await text('--output', file)).toMatch(/^test_demo, 2026-01, closed by cli:/);
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ status: 'CLOSED', totals: TOTALS });
@@ -133,7 +136,7 @@ describe('perennial settlement', () => {
   it('says in one line what cannot be closed', async () => {
     for (const [month, message] of [
       ['2026-01', '2026-01 was closed already, by cli:'],
-      ['2026-03', 'months are closed one after another, and the next one is 2026-02'],
+      ['2026-03', 'months are closed in order, and the next one is 2026-02'],
       ['9999-01', '9999-01 is not over yet in Asia/Shanghai'],
       ['May', 'the month must be one such as 2026-01, not "May"'],
     ] as const) {

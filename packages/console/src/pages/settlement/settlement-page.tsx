@@ -71,6 +71,8 @@ function OneMonth({ month, months, onChoose }: OneMonthProps) {
   });
   const save = useMutation({ mutationFn: () => download(`${path}/csv`, {}), onError: notifyProblem });
   const shown = found.data;
+  // The latest is first. The month that runs is not over.
+  const next = months.slice(1).findLast(({ status }) => status === 'OPEN')?.month;
   const known = months.some((one) => one.month === month) ? months : [{ month }, ...months];
   return (
     <Page
@@ -93,7 +95,7 @@ function OneMonth({ month, months, onChoose }: OneMonthProps) {
           >
             {t('csv')}
           </Button>
-          {mayClose && shown?.status === 'OPEN' && shown.monthIsOver ? (
+          {mayClose && month === next ? (
             <Button leftSection={<LockIcon size={16} />} onClick={() => setClosing(true)}>
               {t('close')}
             </Button>
@@ -105,6 +107,14 @@ function OneMonth({ month, months, onChoose }: OneMonthProps) {
         {(settled) => (
           <>
             <Hints settled={settled} />
+            {mayClose && next !== undefined && next !== month ? (
+              <p className={styles.next}>
+                {t('nextHint', { month: nameOf(next) })}{' '}
+                <Button variant="default" size="compact-sm" onClick={() => onChoose(next)}>
+                  {t('showNext', { month: nameOf(next) })}
+                </Button>
+              </p>
+            ) : null}
             {settled.channels.length === 0 ? (
               <Empty title={t('empty')} />
             ) : (
@@ -131,7 +141,11 @@ function Hints({ settled }: { readonly settled: SettlementMonth }) {
       ) : (
         <p>{t(monthIsOver ? 'openHint' : 'notOver')}</p>
       )}
-      {unsettled > 0 ? <p data-tone="waiting">{t('unsettledHint', { count: countText(unsettled) })}</p> : null}
+      {unsettled > 0 ? (
+        <p data-tone="waiting">
+          {t(status === 'CLOSED' ? 'unsettledThenHint' : 'unsettledHint', { count: countText(unsettled) })}
+        </p>
+      ) : null}
     </div>
   );
 }

@@ -113,7 +113,7 @@ export const booksOperations: readonly Operation[] = [
     path: '/settlement/{month}/close',
     role: 'finance',
     needsProof: true,
-    summary: 'Freeze a month’s figures; what changes later stands in the next one',
+    summary: 'Freeze a month’s figures; the earliest open month first',
     body: schemas.closeMonthRequest,
     answer: schemas.settlementMonth,
     async run({ operator }, { path: { month = '' }, body: { confirmation, note } }) {

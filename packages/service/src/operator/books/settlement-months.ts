@@ -143,17 +143,27 @@ function sumByChannel(lines: readonly SummedLines[]): Map<string, ProductSums[]>
   return channels;
 }
 
-/** Changes in closed months stand in the first month that is open after them, and in no other. */
+/** Changes in a closed month count in the first month after it that is open: those of the closed months right before `month`. */
 async function findLaterFor(
   db: Queryable,
   month: string,
   closedMonths: readonly ClosedMonth[],
   channelId?: string,
 ): Promise<LaterChanges> {
-  const [first, last] = [closedMonths[0], closedMonths.at(-1)];
-  if (!first || !last || month !== monthAfter(last.month)) return new Map();
-  const bounds = { from: requireMonth(first.month).from, to: requireMonth(last.month).to };
-  return findLaterChanges(await sumMonths(db, bounds, channelId), await listClosedFigures(db, channelId));
+  const months = findMonthsBefore(month, closedMonths);
+  const first = months[0];
+  if (first === undefined) return new Map();
+  const bounds = { from: requireMonth(first).from, to: requireMonth(month).from };
+  return findLaterChanges(await sumMonths(db, bounds, channelId), await listClosedFigures(db, channelId), months);
+}
+
+/** The closed months that end where `month` begins, without a gap, in the order of time. */
+function findMonthsBefore(month: string, closedMonths: readonly ClosedMonth[]): string[] {
+  const before: string[] = [];
+  for (const one of closedMonths.toReversed()) {
+    if (one.month < month && monthAfter(one.month) === (before[0] ?? month)) before.unshift(one.month);
+  }
+  return before;
 }
 
 /** For the report of one channel. */
@@ -173,10 +183,14 @@ export interface MonthInList extends Pick<SettlementMonth, 'month' | 'status' | 
 
 /** The latest first, from the month in which the first channel was made to the present one. */
 export async function listSettlementMonths({ database, clock }: OperatorWithClock): Promise<MonthInList[]> {
-  const closedMonths = await listClosedMonths(database);
+  return listMonths(database, clock.now());
+}
+
+async function listMonths(db: Queryable, now: number): Promise<MonthInList[]> {
+  const closedMonths = await listClosedMonths(db);
   const closed = new Map(closedMonths.map((one) => [one.month, one]));
-  const present = monthAt(clock.now());
-  const [first = present] = [await findFirstMonth(database), closedMonths[0]?.month, present]
+  const present = monthAt(now);
+  const [first = present] = [await findFirstMonth(db), closedMonths[0]?.month, present]
     .filter((month) => month !== undefined)
     .toSorted();
   const months: MonthInList[] = [];
@@ -194,8 +208,8 @@ export interface CloseMonthInput {
 }
 
 /**
- * Freezes the figures of a month that is over. Months are closed in their order and without a gap; the first may be any. What
- * still changes in it stands in the first open month after it.
+ * Freezes the figures of a month that is over. Months are closed in order, the earliest open one first. Debits and refunds of the
+ * month that are reported later count in the first open month after it.
  */
 export async function closeSettlementMonth(
   operator: OperatorWithClock,
@@ -208,9 +222,9 @@ export async function closeSettlementMonth(
   return inTransaction(operator, async (tx) => {
     await tx.setStatementLimit(MAX_READ_MS);
     await lockClosing(tx);
-    const months = await listClosedMonths(tx);
-    requireNextMonth(month, months);
-    const figures = await readOpenMonth(tx, { month, bounds }, months);
+    const closedMonths = await listClosedMonths(tx);
+    const figures = await readOpenMonth(tx, { month, bounds }, closedMonths);
+    requireNextMonth(month, closedMonths, await listMonths(tx, now), figures.size > 0);
     await storeClosedMonth(tx, month, figures, { by: operator.actor, note });
     const closed = await readMonth(tx, { month, bounds, now });
     const { totals, laterCent, unsettled } = closed;
@@ -220,11 +234,17 @@ export async function closeSettlementMonth(
   });
 }
 
-function requireNextMonth(month: string, closed: readonly ClosedMonth[]): void {
+/** Lets a month before the first one of the list be closed only if it has figures: otherwise all months since then would follow. */
+function requireNextMonth(
+  month: string,
+  closed: readonly ClosedMonth[],
+  months: readonly MonthInList[],
+  hasFigures: boolean,
+): void {
   const same = closed.find((one) => one.month === month);
   if (same) throw refusal('month-closed')`${month} was closed already, by ${same.closedBy} at ${same.closedAt}`;
-  const last = closed.at(-1);
-  if (last && month !== monthAfter(last.month)) {
-    throw refusal('month-not-next')`months are closed one after another, and the next one is ${monthAfter(last.month)}`;
-  }
+  const next = months.findLast(({ status }) => status === 'OPEN')?.month ?? month;
+  const first = months.at(-1)?.month ?? month;
+  if (month === next || (month < first && hasFigures)) return;
+  throw refusal('month-not-next')`months are closed in order, and the next one is ${next}`;
 }

@@ -58,7 +58,7 @@ export function addSettlementCommands(program: Command, { operate, perform, perf
     );
   });
 
-  addCommand(settlement, 'close <month>', 'freeze a month’s figures; what changes later stands in the next one', [
+  addCommand(settlement, 'close <month>', 'freeze a month’s figures; the earliest open month first', [
     'close 2026-01',
     'close 2026-01 --note "agreed with the partners, ticket 4711"',
   ])
@@ -76,9 +76,16 @@ export function addSettlementCommands(program: Command, { operate, perform, perf
 const loadMonths = () => import('../../../operator/books/settlement-months.js');
 
 function monthTable(months: readonly MonthInList[]): SafeText {
+  // The latest is first. The month that runs is not over.
+  const next = months.slice(1).findLast(({ status }) => status === 'OPEN');
   return table(
     ['MONTH', 'STATUS', 'CLOSED BY', 'CLOSED AT'],
-    months.map(({ month, status, closedBy, closedAt }) => [month, status, closedBy ?? '', closedAt ?? '']),
+    months.map((one) => [
+      one.month,
+      one === next ? 'OPEN, next to close' : one.status,
+      one.closedBy ?? '',
+      one.closedAt ?? '',
+    ]),
   );
 }
 
@@ -112,8 +119,12 @@ function stateText({
 function unsettledText(open: number, status: 'OPEN' | 'CLOSED'): SafeText[] {
   if (open === 0) return [];
   if (status === 'CLOSED')
-    return [safeText`${open} debits or refunds had no result then: the next month has what they became.`];
-  return [safeText`${open} debits or refunds have no result yet: the month may still change.`];
+    return [
+      safeText`${open} debits or refunds had no result when the month was closed: those that succeed count in a later month.`,
+    ];
+  return [
+    safeText`${open} debits or refunds that began before the end of the month have no result yet: the month may still change.`,
+  ];
 }
 
 interface ReportOptions extends JsonOption {
