@@ -56,7 +56,7 @@ const STATUSES = {
   },
   item: {
     WAITING: ['neutral', 'Waiting', '等待'],
-    PENDING: ['waiting', 'Pending', '待定'],
+    PENDING: ['waiting', 'Pending', '处理中'],
     DONE: ['positive', 'Done', '成功'],
     FAILED: ['negative', 'Failed', '失败'],
     SKIPPED: ['neutral', 'Skipped', '跳过'],

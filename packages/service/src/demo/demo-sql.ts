@@ -174,11 +174,11 @@ export async function silenceAlerts(tx: Queryable): Promise<void> {
 }
 
 const HAS_OTHER_RUNS = statement({
-  text: `select from bulk_runs where status in ('RUNNING', 'PENDING') and not (${IS_OWN}) limit 1`,
+  text: `select from bulk_runs where status = 'RUNNING' and not (${IS_OWN}) limit 1`,
   parameters: [],
 });
 
-/** Whether somebody else's run is being worked off or followed: both take the runs of everybody. */
+/** Whether somebody else's run is being worked off: whoever works off runs takes any. */
 export async function hasOtherRuns(tx: Queryable): Promise<boolean> {
   return (await tx.query(HAS_OTHER_RUNS)).length > 0;
 }

@@ -13,7 +13,6 @@ import {
 import { acknowledgeAlert, commentOnAlert, setAlertOwner } from '../operator/alerts.js';
 import { recordAudit } from '../operator/audit.js';
 import { prepareRun, startRun } from '../operator/bulk/bulk-runs.js';
-import { followItems } from '../operator/bulk/follow-items.js';
 import { workOffRuns } from '../operator/bulk/work-off.js';
 import { pauseEvents } from '../operator/events.js';
 import { type Changed, OperatorError, type OperatorWithGateways } from '../operator/operator.js';
@@ -261,7 +260,7 @@ async function lookAfter(operator: OperatorWithGateways, alert: StoryAlert, text
   await commentOnAlert(operator, { ...alert, text });
 }
 
-/** Many are done at once: one run is over, and one was prepared and not started. */
+/** Many are done at once: one run was started, whose results the engine follows, and one was prepared and not started. */
 function planBulkWork(stage: Stage, desk: OrderDesk, made: Provisioned, orders: readonly PlacedOrder[]): void {
   const { agenda, story, operator, end, telling, by } = stage;
   const findWaiting = () => findWaitingPeriods(story.database, made.channelIds);
@@ -281,7 +280,6 @@ function planBulkWork(stage: Stage, desk: OrderDesk, made: Provisioned, orders: 
     }
   });
   agenda.at(end - 15 * MINUTE_MS, async () => {
-    if (!(await hasOtherRuns(story.database))) await followItems(operator);
     const waiting = await findWaiting();
     if (waiting.length > 0) await prepare('ann', waiting, '银行系统维护已结束');
   });

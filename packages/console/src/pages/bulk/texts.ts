@@ -73,7 +73,7 @@ export const useTexts = dictionary({
   declinedHint: ['A second person has declined it. Nothing was done.', '第二人已拒绝，未执行任何操作。'],
   of: ['{done} of {total}', '{done} / {total}'],
   itemDone: ['{count} done', '{count} 成功'],
-  itemPending: ['{count} pending', '{count} 待定'],
+  itemPending: ['{count} pending', '{count} 处理中'],
   itemFailed: ['{count} refused or failed', '{count} 被拒绝或失败'],
   itemSkipped: ['{count} skipped', '{count} 跳过'],
   itemWaiting: ['{count} waiting', '{count} 等待'],
