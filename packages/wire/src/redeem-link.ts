@@ -30,6 +30,6 @@ export function verifyRedeemLink(parts: RedeemSignParts, sig: string, callbackSe
 }
 
 /** Links travel through chats and mails, which cut them at a bracket or a quote: those are encoded as well. */
-function encodeQuery(value: string): string {
+export function encodeQuery(value: string): string {
   return encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,4 +1,4 @@
-import { MAX_STRING_LENGTH } from '@perennial/wire';
+import { encodeQuery, MAX_STRING_LENGTH } from '@perennial/wire';
 import { parseOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 
 /** The values of a redemption link, with its signature. */
@@ -84,5 +84,5 @@ export function toLinkQuery(link: SignedLink, more: Readonly<Record<string, stri
 
 const toQuery = (fields: Readonly<Record<string, string>>): string =>
   Object.entries(fields)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .map(([name, value]) => `${name}=${encodeQuery(value)}`)
     .join('&');

@@ -1,4 +1,4 @@
-import { redeemUrl } from '@perennial/wire';
+import { signRedeemLink } from '@perennial/wire';
 import type { Channel } from '../catalog/channels/channel.js';
 import { unsealClaimCode } from '../subscriptions/domain/benefits/claim-code.js';
 import { formatClaimNo } from '../subscriptions/domain/benefits/claim-numbers.js';
@@ -165,9 +165,9 @@ function toPageBenefit({ channel, link, read }: Visit, row: ShownBenefit, now: n
 
 /** A link that lasts longer than those of the channel. */
 export interface LinkToKeep {
-  /** Undefined when the present link lasts as long. */
-  readonly address: string | undefined;
-  readonly until: number;
+  /** The present link, if that lasts as long. */
+  readonly link: SignedLink;
+  readonly isPresent: boolean;
   /** Whether the channel gets no other any more. */
   readonly isLast: boolean;
 }
@@ -180,13 +180,12 @@ export function findLinkToKeep(
   { channel, link }: { readonly channel: Channel; readonly link: SignedLink },
   order: Order,
   { lastExpiresAt, isCodePending = false }: Pick<PageView, 'lastExpiresAt'> & Partial<Pick<PageView, 'isCodePending'>>,
-  root: string,
 ): LinkToKeep | undefined {
   const isLast = order.status === 'UNSUBSCRIBED';
   if (lastExpiresAt === null || !(isLast || order.status === 'COMPLETED' || isCodePending)) return undefined;
   const exp = Math.floor(lastExpiresAt / 1000);
-  if (exp <= link.exp) return { address: undefined, until: link.exp * 1000, isLast };
-  const { appId, channelUserId } = link;
-  const parts = { host: root, orderNo: String(link.orderNo), appId, channelUserId, exp };
-  return { address: redeemUrl(parts, channel.callbackSecret), until: exp * 1000, isLast };
+  if (exp <= link.exp) return { link, isPresent: true, isLast };
+  const longer = { ...link, exp };
+  const sig = signRedeemLink({ ...longer, orderNo: String(link.orderNo) }, channel.callbackSecret);
+  return { link: { ...longer, sig }, isPresent: false, isLast };
 }

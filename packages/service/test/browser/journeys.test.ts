@@ -181,7 +181,8 @@ describe('claiming', () => {
     await page.getByRole('button', { name: 'End subscription now' }).tap();
     await page.getByRole('heading', { name: 'Your subscription has ended' }).waitFor();
     expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
-    await press(page, page.getByRole('link', { name: 'Open the link to keep' }));
+    await page.getByText('This is the link to keep.').waitFor();
+    await press(page, page.getByRole('link', { name: 'Claim what is yours' }));
     await page.getByText('This is the link to keep.').waitFor();
     expect(await codes(page)).toHaveLength(1);
   });

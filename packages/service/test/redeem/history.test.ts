@@ -116,7 +116,9 @@ describe('mode B', () => {
       await change(data.orderNo);
       for (const path of paths) {
         for (const lang of ['en', 'zh']) {
-          const text = await read(`${pathname}${path}${search}`, lang);
+          const address = `${pathname}${path}${search}`;
+          const { headers } = await open(address, lang);
+          const text = await read(headers.location ?? address, lang);
           expect(OURS.exec(text)?.[0], `${state} ${path} ${lang}`).toBeUndefined();
           looked.push(text);
         }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import { sharedRequest } from '../support/demo.js';
-import { claim, claimsOf, linkIn, type Ordered, type Stage, stage, textOf } from './support.js';
+import { mobileOf, sharedRequest } from '../support/demo.js';
+import { at, claim, claimsOf, formOf, linkIn, type Ordered, post, type Stage, stage, textOf } from './support.js';
 
 /** What the page says of an order that does not simply go on. */
 
@@ -112,17 +112,35 @@ describe('up to when the page can be opened', () => {
     expect([later.status, [...claimsOf(later).keys()]]).toEqual([200, ['VIP pass 2', 'Coupon 2']]);
   });
 
-  it('a link to keep is offered for codes, too, so that one date holds before and after the end', async () => {
+  it('of an order that the user ends: the address that follows is the link to keep, and each deadline is its own', async () => {
     const order = await on.order();
     let page = await on.get(order.path);
     for (const what of claimsOf(page).keys()) ({ page } = await claim(on, page, what));
     expect(page.text).not.toContain('to keep');
-    const asked = textOf(await on.get(order.path.replace('/redeem', '/redeem/unsubscribe')));
-    expect(asked).toContain('Please note them before 1 May 2026, 12:00, while this page can be opened.');
-    await on.channel.call('orders/unsubscribe', { orderNo: order.orderNo });
-    const ended = await on.get(order.path.replace('/redeem', '/redeem/ended'));
-    expect(textOf(ended)).toContain('Your codes can be seen until 1 May 2026, 12:00');
-    const codes = await on.get(linkIn(ended, 'See your codes'));
+    const question = await on.get(at(order.path, 'unsubscribe'));
+    const asked = textOf(question);
+    expect(asked).toContain('Codes that you have claimed stay yours.');
+    expect(asked).not.toContain('while this page can be opened');
+    expect(asked).toContain(
+      'You then get a link that works until 1 May 2026, 12:00. Please keep it: your present one works until 7 Feb 2026, 12:00.',
+    );
+    const answered = { ...formOf(question), digits: mobileOf(order.channelUserId).slice(-4) };
+    const ended = await post(on.service.baseUrl, '/redeem/unsubscribe', answered);
+    const kept = ended.headers.location ?? '';
+    expect([ended.status, kept]).toEqual([303, expect.stringMatching(/^\/redeem\/ended\?/)]);
+    // A second press of the button, and the address from before, lead there too.
+    const again = await post(on.service.baseUrl, '/redeem/unsubscribe', answered);
+    const former = await on.get(at(order.path, 'ended'));
+    expect([again.headers.location, former.status, former.headers.location]).toEqual([kept, 303, kept]);
+
+    const start = on.service.clock.now();
+    on.service.clock.advance(60 * 86_400_000);
+    const [confirmed, late] = [await on.get(kept), await on.get(order.path)];
+    on.service.clock.set(start);
+    expect([confirmed.status, late.status]).toEqual([200, 410]);
+    expect(textOf(confirmed)).toContain('Your codes can be seen until 1 May 2026, 12:00');
+    expect(textOf(confirmed)).toContain('This is the link to keep. It works until 1 May 2026, 12:00');
+    const codes = await on.get(linkIn(confirmed, 'See your codes'));
     expect(textOf(codes)).toContain('It works until 1 May 2026, 12:00');
   });
 

@@ -27,6 +27,7 @@ import {
   listClaimableOfPeriod,
   listPageBenefits,
   type ReadPage,
+  type RedeemEnding,
   type RedeemOrder,
   readRedeemEnding,
   readRedeemList,
@@ -34,6 +35,7 @@ import {
   readRedeemPages,
   readRedeemPayments,
 } from '../../redeem/page-sql.js';
+import { findLinkToKeep } from '../../redeem/page-view.js';
 import { sellerOf } from '../../redeem/seller.js';
 import { chooseTexts } from '../../redeem/texts/language.js';
 import type { Texts } from '../../redeem/texts/texts.js';
@@ -224,13 +226,18 @@ export function addRedeemRoutes(
   const endingFor = (db: Queryable, channelId: number, orderNo: number) =>
     readRedeemEnding(db, channelId, orderNo, clock.now());
 
-  /** A try that comes second finds the order ended, and goes where the first one went. */
+  /** The link of the page that confirms the end: the one to keep, so that the deadlines on the page are those of its address. */
+  const linkAfterEnd = (visited: Visit<RedeemEnding>): SignedLink =>
+    findLinkToKeep(visited, visited.read.order, visited.read)?.link ?? visited.link;
+
+  /** Whoever has ended it goes to the confirmation, also by a second press, which finds the order ended. */
   async function sendUnsubscribePage(reply: FastifyReply, link: SignedLink | undefined, tried?: UnsubscribeTry) {
-    const visited = await visitLink(link, 'open', endingFor);
+    const hasEnded = tried?.kind === 'ended';
+    const visited = await visitLink(link, hasEnded ? 'counted' : 'open', endingFor);
     if (visited?.kind !== 'open') return refuse(reply, visited);
     const frame = frameOf(reply.request);
-    if (tried?.kind === 'not-active' && visited.read.order.status === 'UNSUBSCRIBED') {
-      return redirect(reply, pageAddress(frame, visited.link, '/ended'));
+    if ((hasEnded || tried?.kind === 'not-active') && visited.read.order.status === 'UNSUBSCRIBED') {
+      return redirect(reply, pageAddress(frame, linkAfterEnd(visited), '/ended'));
     }
     const page = renderUnsubscribePage(frame, visited, tried ?? (await findLock(visited)));
     const status = tried === undefined || tried.kind === 'ended' ? 200 : TRIED_STATUS[tried.kind];
@@ -244,10 +251,12 @@ export function addRedeemRoutes(
       reply,
       asked(reply.request).link,
       (_lang, ...whose) => endingFor(...whose),
-      (frame, visited) =>
-        visited.read.order.status === 'UNSUBSCRIBED'
-          ? renderEndedPage(frame, visited)
-          : redirect(reply, pageAddress(frame, visited.link)),
+      (frame, visited) => {
+        if (visited.read.order.status !== 'UNSUBSCRIBED') return redirect(reply, pageAddress(frame, visited.link));
+        const link = linkAfterEnd(visited);
+        if (link !== visited.link) return redirect(reply, pageAddress(frame, link, '/ended'));
+        return renderEndedPage(frame, visited);
+      },
     );
 
   /** A post from another site is refused before its body is read. */
@@ -410,7 +419,6 @@ export function addRedeemRoutes(
           digits === undefined
             ? { kind: 'not-digits' }
             : await deps.unsubscribe(shares.databaseFor(channel.channelId), channel, link.orderNo, digits);
-        if (tried.kind === 'ended') return redirect(reply, pageAddress(frameOf(request), link, '/ended'));
         return sendUnsubscribePage(reply, link, tried);
       }),
     );

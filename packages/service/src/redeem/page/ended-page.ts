@@ -10,17 +10,17 @@ import { type Frame, renderDocument } from './layout.js';
 import { renderLinkToKeep } from './link-to-keep.js';
 import { renderSmallPrint } from './subscription-panel.js';
 
-/** That it is over, since when, what is left, and which number to quote. */
+/** Says that it is over, since when, what is left, and which number to quote. It is opened by the link to keep. */
 export function renderEndedPage(frame: Frame, visit: Visit<RedeemEnding>): string {
   const { texts } = frame;
   const { link, read, channel } = visit;
   const { order, toClaim, lastDeadline } = read;
   const seller = sellerOf(channel);
   const product = toShownText(read.productName);
-  const keep = findLinkToKeep(visit, order, read, frame.root);
+  const keep = findLinkToKeep(visit, order, read);
   const left =
     lastDeadline === null
-      ? texts.endedNothingLeft(texts.dateTime(keep?.until ?? link.exp * 1000))
+      ? texts.endedNothingLeft(texts.dateTime(link.exp * 1000))
       : texts.endedLeft(toClaim, texts.dateTime(lastDeadline));
   const main = html`<main class="page page-narrow"><section class="panel message">
 ${renderIllustration('ended')}
@@ -28,7 +28,7 @@ ${renderIllustration('ended')}
 <p>${texts.endedText(isolated(product), texts.date(order.unsubscribedAt ?? order.createdAt))}${texts.gap}${texts.mode[order.settlementMode].endedNoMore(seller.nameHtml)}</p>
 <p>${left}</p>
 <p class="quote"><span class="meta">${texts.endedQuote}</span> <strong class="number">${String(order.orderNo)}</strong></p>
-<p class="actions"><a class="button" href="${keep?.address ?? pageAddress(frame, link)}">${texts.endedToBenefits(toClaim)}</a></p>
+<p class="actions"><a class="button" href="${pageAddress(frame, link)}">${texts.endedToBenefits(toClaim)}</a></p>
 </section>
 ${keep && renderLinkToKeep(frame, keep)}</main>`;
   const smallPrint = renderSmallPrint(frame, order);

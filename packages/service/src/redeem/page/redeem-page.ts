@@ -37,7 +37,7 @@ export function renderRedeemPage(frame: Frame, visit: Visit<RedeemPage>, options
   const seller = sellerOf(channel);
   const view = createPageView(visit, now, done);
   const title = `${view.productName} · ${frame.texts.yourBenefits} · ${seller.name}`;
-  const keep = findLinkToKeep(visit, view.order, view, frame.root);
+  const keep = findLinkToKeep(visit, view.order, view);
   const hero = renderHero(frame, view);
   const told = html`${renderNotice(notice)}${renderPaymentNotice(frame.texts, view)}`;
   const toClaim = html`${renderClaimableSection(frame, visit, seller, view, now)}${keep && renderLinkToKeep(frame, keep)}`;

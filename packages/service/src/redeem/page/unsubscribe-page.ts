@@ -98,9 +98,12 @@ function meaningOf({ texts }: Frame, exp: number, read: RedeemEnding, seller: Se
   const { order, toClaim, lastDeadline, codes, lastExpiresAt } = read;
   const next = nextPayAt(order);
   const planned = next === null ? undefined : { amount: formatYuan(order.amountCent), date: texts.date(next) };
+  const present = exp * 1000;
+  const isShort = lastExpiresAt !== null && lastExpiresAt > present;
   return [
     ...(lastDeadline === null ? [] : [texts.endKeepsUnclaimed(toClaim, texts.dateTime(lastDeadline))]),
-    ...(codes === 0 ? [] : [texts.endKeepsCodes(texts.dateTime(Math.max(exp * 1000, lastExpiresAt ?? 0)))]),
+    ...(codes === 0 ? [] : [texts.endKeepsCodes(isShort ? undefined : texts.dateTime(present))]),
+    ...(isShort ? [texts.endLink(texts.dateTime(lastExpiresAt), texts.dateTime(present))] : []),
     texts.mode[order.settlementMode].endNoMore(planned, seller.nameHtml),
     texts.endForGood,
   ];

@@ -164,7 +164,11 @@ export const en: Texts = {
   endKeepsUnclaimed: (count, until) =>
     html`${times(count, 'The benefit that you have not claimed stays', 'The # benefits that you have not claimed stay')} yours, until ${until}.`,
   endKeepsCodes: (until) =>
-    html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`,
+    until
+      ? html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`
+      : html`Codes that you have claimed stay yours.`,
+  endLink: (until, present) =>
+    html`You then get a link that works until ${until}. Please keep it: your present one works until ${present}.`,
   endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.',
   digits: 'Last four digits of your mobile number',
   digitsHint: (seller) => html`The number that you log in with at ${seller}. It shows us that it is you.`,

@@ -91,7 +91,10 @@ export interface Texts {
   readonly endTitle: (product: Html) => Html;
   readonly endTitlePlain: string;
   readonly endKeepsUnclaimed: (count: number, until: Html) => Html;
-  readonly endKeepsCodes: (until: Html) => Html;
+  /** `until`: the end of the present link, if there will be no longer one. */
+  readonly endKeepsCodes: (until: Html | undefined) => Html;
+  /** The link that the user gets by ending lasts until `until`, the present one until `present`. */
+  readonly endLink: (until: Html, present: Html) => Html;
   readonly endForGood: string | Html;
   readonly digits: string;
   readonly digitsHint: (seller: Html) => Html;

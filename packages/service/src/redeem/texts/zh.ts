@@ -156,7 +156,12 @@ export const zh: Texts = {
   endTitle: (product) => html`确定要退订 ${product} 吗？`,
   endTitlePlain: '确定要退订吗？',
   endKeepsUnclaimed: (count, until) => html`您尚未领取的 ${count}\u00a0项权益<wbr>仍归您所有，可领取至 ${until}。`,
-  endKeepsCodes: (until) => html`已领取的兑换码仍归您所有。本页面可打开至 ${until}，请在此之前记下。`,
+  endKeepsCodes: (until) =>
+    until
+      ? html`已领取的兑换码仍归您所有。本页面可打开至 ${until}，请在此之前记下。`
+      : html`已领取的兑换码仍归您所有。`,
+  endLink: (until, present) =>
+    html`退订后您将获得<wbr>一个长期链接，有效至 ${until}，请妥善保存。当前链接仅有效至 ${present}。`,
   endForGood: html`退订后无法恢复，如需继续使用<wbr>请重新订阅。`,
   digits: '手机号后四位',
   digitsHint: (seller) => html`请输入您在 ${seller} 登录所用手机号<wbr>的后四位，以确认是您本人操作。`,
