@@ -138,6 +138,8 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'setup-link-invalid': '链接无效、已使用或已超过一天，请重新索取',
   'statement-empty': '对账单为空',
   'statement-line': '对账单第 {1} 行：{2}',
+  'statement-number-changed':
+    '对账单第 {1} 行：{2} 列的值为 {3}，已被电子表格软件改写。请重新导出对账单，不要用电子表格软件保存后再上传',
   'statement-repeats': '通道接口重复返回了 {1} 对账单的同一页',
   'statement-unusable': '通道接口未提供 {1} 的可用对账单',
   'supplier-key-length': '供应商密钥须为 {1} 字节',

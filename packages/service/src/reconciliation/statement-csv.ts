@@ -38,6 +38,12 @@ function readLine(at: number, fields: readonly string[]): StatementLine {
     if (value === undefined) throw refuseLine(at, `${name} must be ${form}`);
     return value;
   };
+  for (const [name, text = ''] of [
+    ['number', number],
+    ['institutionRef', institutionRef],
+  ] as const) {
+    if (isSpreadsheetNumber(text)) throw refuseChanged(at, name, text);
+  }
   return {
     kind: requireField(KINDS.get(kind), 'kind', 'DEBIT or REFUND'),
     number: requireField(numberOf(number), 'number', '1 to 64 visible ASCII characters'),
@@ -51,6 +57,20 @@ function readLine(at: number, fields: readonly string[]): StatementLine {
     institutionRef: requireField(numberOf(institutionRef), 'institutionRef', '1 to 64 visible ASCII characters'),
   };
 }
+
+const refuseChanged = (at: number, name: (typeof STATEMENT_COLUMNS)[number], text: string): StatementRefused =>
+  createRefusal(
+    StatementRefused,
+    'statement-number-changed',
+  )`line ${at} of the statement: ${name} is ${text}: a spreadsheet has changed it. Export the statement again, and compare that file without saving it in a spreadsheet`;
+
+/**
+ * Whether a spreadsheet has taken a number for an amount and saved it as 1.00000E+17, or with zeros after the 15th digit, which is as far as it
+ * counts. Every such line would be a false difference. Shorter numbers may end in zeros of their own; an attemptNo has 18 digits or
+ * more and never ends in 00.
+ */
+const isSpreadsheetNumber = (text: string): boolean =>
+  /^\d([.,]\d+)?E[+-]\d+$/i.test(text) || /^[1-9]\d{14}0{3,}$/.test(text);
 
 /** Only digits: what 19.90, 1,990 or 1e3 mean would be a guess. */
 function parseCents(text: string): number | undefined {

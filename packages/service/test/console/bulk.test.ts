@@ -201,6 +201,10 @@ describe('a run', () => {
     await on.renewNow(second, 'retryable');
     const { body } = await prepare(on.support, 'RETRY', { filter: { reason: 'because retryable' } });
     expect(body).toMatchObject({ items: 2, amountCent: 2 * 1990, confirmation: 'RETRY 2' });
+    // All that match without a filter is recorded as such; what was named one by one has none.
+    const all = await prepare(on.support, 'RETRY', { filter: {} });
+    const named = await prepare(on.support, 'RETRY', { items: [`${first}-2`] });
+    expect([all.body.filter, named.body.filter]).toEqual([{ status: 'FAIL_RETRY' }, {}]);
     // One of them is tried by itself before the run begins.
     await on.renewNow(first);
     await start(on.support, body);

@@ -32,6 +32,12 @@ describe('a statement file', () => {
     expect((await read(text)).map(({ bookedAt }) => bookedAt)).toEqual(times.map(() => at('2026-01-30 12:00:00')));
   });
 
+  it('takes numbers that only look as if a spreadsheet had changed them', async () => {
+    const numbers = ['100000001000000101', '12E4', '1E17', '1000', '100000000000000', 'R100000001000000100'];
+    const text = [HEADER, ...numbers.map((number) => GOOD.replace('1001000101', number)), ''].join('\n');
+    expect((await read(text)).map(({ number }) => number)).toEqual(numbers);
+  });
+
   it('with the header alone says that nothing was booked', async () => {
     expect(await read(`${HEADER}\n`)).toEqual([]);
   });
@@ -94,6 +100,21 @@ describe('refused, with the line', () => {
       withLine(GOOD.replace(',1990,', `,${amount},`)),
       'line 3 of the statement: amountCent must be a whole number of cents from 1',
     ]),
+    ...['1.00000E+17', '1E+17', '1.00000001E+17', '"1,00000E+17"', '1.00000e+17'].map((number) => [
+      `a number that a spreadsheet has written as ${number}`,
+      withLine(GOOD.replace('1001000101', number)),
+      `line 3 of the statement: number is ${number.replaceAll('"', '')}: a spreadsheet has changed it. Export the statement again, and compare that file without saving it in a spreadsheet`,
+    ]),
+    [
+      'a number that a spreadsheet has cut to 15 digits',
+      withLine(GOOD.replace('1001000101', '100000001000000000')),
+      'line 3 of the statement: number is 100000001000000000: a spreadsheet has changed it',
+    ],
+    [
+      'a reference that a spreadsheet has changed',
+      withLine(GOOD.replace('RI1', '2.0260130E+27')),
+      'line 3 of the statement: institutionRef is 2.0260130E+27: a spreadsheet has changed it',
+    ],
     ['a status that is not known', withLine(GOOD.replace('SUCCESS', 'OK')), 'line 3 of the statement: status must be'],
     ['a day that is none', withLine(GOOD.replace('01-30', '02-30')), 'line 3 of the statement: bookedAt must be'],
     ['no time', withLine(GOOD.replace(' 12:00:00', '')), 'line 3 of the statement: bookedAt must be'],

@@ -37,8 +37,8 @@ const useTexts = dictionary({
   UNSUBSCRIBED: ['Nothing more is collected: {who} unsubscribed on {time}', '不再收款：{who}于 {time} 退订'],
   COMPLETED: ['All {count} periods are over; nothing follows', '全部 {count} 期已结束，无后续动作'],
   TERMINATED: [
-    'The order has ended: a period failed for good. Nothing follows',
-    '订单已终止：有账期最终失败，无后续动作',
+    'The order was terminated: its first debit failed. Nothing follows',
+    '订单已终止：首期扣款失败，无后续动作',
   ],
   INITIALIZING: ['The first payment is still to succeed', '等待首期支付成功'],
   ACTIVE: ['Nothing is planned', '暂无计划'],

@@ -57,7 +57,7 @@ const useTexts = dictionary({
   agreementReplaced: ['The agreement was replaced by another', '签约已更换'],
   unsubscribed: ['Unsubscribed by {who}', '{who}退订'],
   completed: ['The order was completed', '订单完成'],
-  terminated: ['The order was ended: a period failed for good', '订单终止：有账期最终失败'],
+  terminated: ['The order was terminated: its first debit failed', '订单已终止：首期扣款失败'],
   note: ['Note', '备注'],
   alert: ['Alert: {kind}', '告警：{kind}'],
   'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
@@ -102,7 +102,7 @@ const useOrderEventTexts = dictionary({
   ACTIVE: ['the order is active', '订单已生效'],
   UNSUBSCRIBED: ['the order was unsubscribed', '订单已退订'],
   COMPLETED: ['the order was completed', '订单已完成'],
-  TERMINATED: ['the order was ended: a period failed for good', '订单已终止：有账期最终失败'],
+  TERMINATED: ['the order was terminated: its first debit failed', '订单已终止：首期扣款失败'],
 });
 
 type Action =

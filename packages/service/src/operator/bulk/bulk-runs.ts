@@ -63,7 +63,7 @@ export async function prepareRun(
   requireRoleForRun(role, ROLE_FOR[kind], kind);
   const reason = requireName('the reason', input.reason);
   const key = requireName('the key', input.key);
-  const choice = requireChoice(input);
+  const choice = requireChoice(kind, input);
   const before = await findRunOfKey(database, actor, key);
   if (before) return { ...describeRun(requireSameKind(before, kind), role), changed: false };
   const items = await findBulkItems(operator, kind, choice);
@@ -90,9 +90,10 @@ function requireSameKind(run: BulkRun, kind: BulkKind): BulkRun {
   throw refusal('run-key-used')`the key ${quoted(run.key)} stands for run ${run.runId}, which does ${run.kind}`;
 }
 
-function requireChoice({ items, filter }: PrepareRunInput): BulkChoice {
+/** A filter is recorded with the run and is never empty: a run without one is about items that were named. */
+function requireChoice(kind: BulkKind, { items, filter }: PrepareRunInput): BulkChoice {
   if (items && !filter && items.length > 0) return { items };
-  if (filter && !items) return { filter };
+  if (filter && !items) return { filter: kind === 'RETRY' ? { status: 'FAIL_RETRY', ...filter } : filter };
   throw refusal('run-without-choice')`give either the things that are meant, or a filter`;
 }
 
