@@ -77,7 +77,14 @@ export interface Period {
   readonly amountCent: number;
   readonly refundAmountCent: number;
   readonly attempts: readonly Attempt[];
+  readonly refunds: readonly Refund[];
   readonly benefits: readonly Benefit[];
+}
+
+export interface Refund {
+  /** STARTED: it was sent to the institution and has no result yet. */
+  readonly status: string;
+  readonly amountCent: number;
 }
 
 export interface Attempt {

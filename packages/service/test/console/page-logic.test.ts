@@ -124,6 +124,7 @@ const requests = await importPage<{
   keyFor(unanswered: readonly Unanswered[], asked: Asked, fresh: string): string;
   isAnswer(error: unknown): boolean;
   hasArrived(timeline: readonly object[], key: string): boolean;
+  describeRequest(request: Unanswered & { readonly origin: string }, state: object): string | undefined;
 }>('pages', 'order', 'refund-request.ts');
 const { Problem, Unreachable } = await importPage<{
   Problem: new (status: number, kind: string, title: string) => Error;
@@ -187,6 +188,20 @@ describe('a refund that got no answer', () => {
     ];
     expect(requests.hasArrived(timeline, 'small')).toBe(true);
     expect(requests.hasArrived(timeline, 'large')).toBe(false);
+  });
+
+  it('is said to be unanswered only while no tab has its answer; one of another tab is said to be that', () => {
+    const said = (origin: string, isKept: boolean, hasArrived: boolean) =>
+      requests.describeRequest({ ...small, origin }, { isKept, hasArrived });
+    expect([said('here', false, false), said('here', true, true)]).toEqual(['unanswered', 'arrived']);
+    expect([said('before', true, false), said('before', true, true)]).toEqual(['unanswered', 'arrived']);
+    expect([said('before', false, true), said('elsewhere', true, false), said('elsewhere', false, true)]).toEqual([
+      'elsewhere',
+      'elsewhere',
+      'elsewhere',
+    ]);
+    // Another tab was refused.
+    expect([said('before', false, false), said('elsewhere', false, false)]).toEqual([undefined, undefined]);
   });
 
   it('is no reason to break in a browser that keeps nothing', () => {

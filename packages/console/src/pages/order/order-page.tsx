@@ -18,6 +18,7 @@ import { NotesSection } from './notes.tsx';
 import styles from './order.module.css';
 import { OrderActions } from './order-actions.tsx';
 import { BenefitsSection, PeriodsSection } from './periods.tsx';
+import { sumStarted } from './started-refunds.ts';
 import { useTexts } from './texts.ts';
 import { Timeline } from './timeline.tsx';
 
@@ -107,6 +108,7 @@ function Next({ shown }: { readonly shown: OrderAnswer }) {
 function Sums({ shown }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
   const { order } = shown;
+  const startedCent = sumStarted(order.payments.flatMap(({ refunds }) => refunds));
   const begun = Math.max(0, ...order.payments.map(({ cycleNo }) => cycleNo));
   return (
     <dl className={styles.sums}>
@@ -118,6 +120,9 @@ function Sums({ shown }: { readonly shown: OrderAnswer }) {
         <dt>{t('refunded')}</dt>
         <dd className="figures" data-zero={order.totalRefundAmountCent === 0 || undefined}>
           {moneyText(order.totalRefundAmountCent)}
+          {startedCent > 0 ? (
+            <span className={styles.inProgress}>{t('inProgress', { amount: moneyText(startedCent) })}</span>
+          ) : null}
         </dd>
       </div>
       <div>

@@ -9,6 +9,7 @@ import { Status, Tag, type Tone } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { findFailedTry } from './failed-try.ts';
 import styles from './order.module.css';
+import { sumStarted } from './started-refunds.ts';
 import { useBenefitTexts, useTexts } from './texts.ts';
 import { WaitingRefunds } from './waiting-refunds.tsx';
 
@@ -26,13 +27,15 @@ export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps)
   const [isWhole, setWhole] = useState(false);
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   const periods = shown.order.payments.toReversed();
-  /** Why a debit failed, and what waits to be refunded. */
+  /** Why a debit failed, and what is being refunded or waits to be. */
   const besides = (period: Period) => {
     const reason = findFailedTry(period)?.reason;
     const refunds = shown.waitingRefunds.filter(({ cycleNo }) => cycleNo === period.cycleNo);
-    return reason || refunds.length > 0 ? (
+    const startedCent = sumStarted(period.refunds);
+    return reason || startedCent > 0 || refunds.length > 0 ? (
       <div className={styles.besides}>
         {reason ? <span title={t('why')}>{reason}</span> : null}
+        {startedCent > 0 ? <Tag tone="progress">{t('refundStarted', { amount: moneyText(startedCent) })}</Tag> : null}
         <WaitingRefunds refunds={refunds} />
       </div>
     ) : null;

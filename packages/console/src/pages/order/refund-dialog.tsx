@@ -14,11 +14,13 @@ import styles from './dialogs.module.css';
 import { useOrderChanged } from './dialogs.tsx';
 import { PreviewBox } from './preview-box.tsx';
 import {
+  describeRequest,
   findUnanswered,
   forgetUnanswered,
   hasArrived,
   isAnswer,
   joinUnanswered,
+  type KnownRequest,
   keepUnanswered,
   keyFor,
   type Unanswered,
@@ -37,12 +39,16 @@ const useTexts = dictionary({
   noteHint: ['Why. It stays with the refund and in the audit log.', '退款原因，随退款单与审计日志保存。'],
   willHappen: ['What will happen', '将会发生'],
   unanswered: [
-    'A refund of {amount} was sent before and got no answer. Sent again with this amount it is the same refund: the money goes back once.',
-    '此前提交的 {amount} 退款未收到答复。以相同金额再次提交视为同一笔退款，只退一次。',
+    'A refund of {amount} was sent before and has no answer yet. Sent again with this amount it is the same refund: the money goes back once.',
+    '此前提交的 {amount} 退款尚未收到答复。以相同金额再次提交视为同一笔退款，只退一次。',
   ],
   arrived: [
     'The refund of {amount} that you sent before has arrived; only its answer got lost. Another amount would be another refund.',
     '此前提交的 {amount} 退款已受理，只是答复丢失。提交其他金额将是另一笔退款。',
+  ],
+  elsewhere: [
+    'You have sent a refund of {amount} in another tab. Sent from here with this amount it is the same refund: the money goes back once. To refund as much again, close this dialog and open it anew.',
+    '您已在另一个标签页提交 {amount} 退款。在此以相同金额提交视为同一笔退款，只退一次。如需再退相同金额，请关闭后重新打开。',
   ],
   verb: ['Refund {amount}', '退款 {amount}'],
   verbAsk: ['Ask a second person', '提交审批'],
@@ -67,7 +73,9 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const maxOf = (chosen: number) => choices.find((one) => one.cycleNo === chosen)?.maxAmountCent ?? 0;
   // What got no answer is offered again, to the cent: anything else would be another refund.
   const offered = (chosen: number) =>
-    yuanText(requests.all.find((one) => one.cycleNo === chosen)?.amountCent ?? maxOf(chosen));
+    yuanText(
+      requests.all.find((one) => one.cycleNo === chosen && one.origin !== 'elsewhere')?.amountCent ?? maxOf(chosen),
+    );
   const [cycleNo, setCycleNo] = useState(first);
   const [text, setText] = useState(() => offered(first));
   const [note, setNote] = useState('');
@@ -156,11 +164,17 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
       {amountCent === undefined ? null : (
         <PreviewBox title={t('willHappen')} preview={preview.data} error={preview.error} />
       )}
-      {unanswered.map((one) => (
-        <p key={one.key} className={styles.notice} role="status">
-          {t(hasArrived(shown.timeline, one.key) ? 'arrived' : 'unanswered', { amount: moneyText(one.amountCent) })}
-        </p>
-      ))}
+      {unanswered.map((one) => {
+        const said = describeRequest(one, {
+          isKept: requests.isKept(one),
+          hasArrived: hasArrived(shown.timeline, one.key),
+        });
+        return said ? (
+          <p key={one.key} className={styles.notice} role="status">
+            {t(said, { amount: moneyText(one.amountCent) })}
+          </p>
+        ) : null;
+      })}
     </ConfirmDialog>
   );
 }
@@ -169,23 +183,36 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
 function useUnanswered(orderNo: string) {
   const { name: person } = useSession();
   const [owner] = useState({ person, orderNo });
-  const [all, setAll] = useState<readonly Unanswered[]>(() => findUnanswered(owner));
+  const [kept, setKept] = useState<readonly Unanswered[]>(() => findUnanswered(owner));
+  const [all, setAll] = useState<readonly KnownRequest[]>(() => kept.map((one) => ({ ...one, origin: 'before' })));
   useEffect(() => {
-    // What another tab has had answered since stays: the same amount, sent from here, is still that refund.
-    const join = () => setAll((known) => joinUnanswered(known, findUnanswered(owner)));
+    // A request that another tab has had answered stays known: the same amount, sent from here, is still that refund.
+    const join = () => {
+      const found = findUnanswered(owner);
+      setKept(found);
+      setAll((known) =>
+        joinUnanswered(
+          known,
+          found.map((one) => ({ ...one, origin: 'elsewhere' })),
+        ),
+      );
+    };
+    // Heard only of what other tabs keep and forget.
     window.addEventListener('storage', join);
     return () => window.removeEventListener('storage', join);
   }, [owner]);
   return {
     all,
+    isKept: (request: Unanswered) => kept.some(({ key }) => key === request.key),
     /** The request with its key, kept before it is sent. */
     begin(asked: Omit<Unanswered, 'key'>): Unanswered {
-      const known = joinUnanswered(all, findUnanswered(owner));
+      const known = joinUnanswered<Unanswered>(all, findUnanswered(owner));
       const request = { ...asked, key: keyFor(known, asked, newRequestKey()) };
       keepUnanswered(owner, request);
       return request;
     },
-    leaveOpen: (request: Unanswered) => setAll((known) => joinUnanswered(known, [request])),
+    leaveOpen: (request: Unanswered) =>
+      setAll((known) => [...known.filter(({ key }) => key !== request.key), { ...request, origin: 'here' }]),
     forget(request: Unanswered): void {
       forgetUnanswered(owner, request);
       setAll((known) => known.filter(({ key }) => key !== request.key));

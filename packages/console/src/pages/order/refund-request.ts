@@ -52,11 +52,28 @@ export function forgetUnanswered(owner: Owner, request: Unanswered): void {
   }
 }
 
+/** A request that a dialog knows of: it has sent it itself, has found it when it was opened, or hears of it from another tab. */
+export interface KnownRequest extends Unanswered {
+  readonly origin: 'here' | 'before' | 'elsewhere';
+}
+
+/**
+ * What to say of a request. `isKept`: it is still kept, so no tab has its answer. Undefined when another tab was answered and the order does not
+ * know of the request: it was refused there.
+ */
+export function describeRequest(
+  { origin }: KnownRequest,
+  { isKept, hasArrived: isThere }: { readonly isKept: boolean; readonly hasArrived: boolean },
+): 'arrived' | 'unanswered' | 'elsewhere' | undefined {
+  if (origin === 'here' || (origin === 'before' && isKept)) return isThere ? 'arrived' : 'unanswered';
+  return isThere || isKept ? 'elsewhere' : undefined;
+}
+
 /** Those of both, each once. */
-export const joinUnanswered = (some: readonly Unanswered[], more: readonly Unanswered[]): readonly Unanswered[] => [
-  ...some,
-  ...more.filter(({ key }) => some.every((one) => one.key !== key)),
-];
+export const joinUnanswered = <Request extends Unanswered>(
+  some: readonly Request[],
+  more: readonly Request[],
+): readonly Request[] => [...some, ...more.filter(({ key }) => some.every((one) => one.key !== key))];
 
 /** The same amount again is the same refund; another amount is another one. */
 export const keyFor = (unanswered: readonly Unanswered[], asked: Omit<Unanswered, 'key'>, fresh: string): string =>

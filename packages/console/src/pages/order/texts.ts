@@ -20,6 +20,7 @@ export const useTexts = dictionary({
   planTimes: ['{total} times', '共 {total} 期'],
   paid: ['Paid', '已收'],
   refunded: ['Refunded', '已退'],
+  inProgress: ['{amount} in progress', '{amount} 处理中'],
   perPeriod: ['Per period', '每期'],
   period: ['Period', '期数'],
   periodOf: ['{cycleNo} of {total}', '{cycleNo} / {total}'],
@@ -67,6 +68,7 @@ export const useTexts = dictionary({
   noNotes: ['Nobody has written a note.', '暂无备注。'],
 
   refund: ['Refund…', '退款…'],
+  refundStarted: ['{amount} is being refunded', '{amount} 退款处理中'],
   refundWaits: ['{amount} waits for approval', '{amount} 待审批'],
   refundWaitsInRun: ['{amount} waits in a bulk run', '{amount} 待批量退款'],
   financeRefunds: ['Finance makes refunds', '退款请联系财务'],
