@@ -265,6 +265,7 @@ function createConsoleDeps(
     pushClient: createPushClient({ allowLocalhost: localCallbacks }),
     operator: { database, vault, clock, environment, localCallbacks, gateways },
     consoleUrl: deps.consoleUrl ?? (() => `${deps.publicUrl()}/console`),
+    publicUrl: deps.publicUrl,
     refundApprovalCent: deps.refundApprovalCent ?? 0,
     singleSignOn: deps.singleSignOn,
   };

@@ -8,6 +8,8 @@ import dialog from './dialog.module.css';
 import { useOpenerFocus } from './opener-focus.ts';
 import { saveText } from './save-text.ts';
 import styles from './secrets-dialog.module.css';
+import { Problem } from './states.tsx';
+import { useStay } from './use-stay.ts';
 
 const useTexts = dictionary({
   hint: [
@@ -16,6 +18,10 @@ const useTexts = dictionary({
   ],
   download: ['Download', '下载'],
   stored: ['I have stored them', '我已保存'],
+  held: [
+    'You were kept on this page: the secrets would be gone. Store them, then press Done.',
+    '已阻止离开本页：离开后密钥将无法再次查看。请先保存，再点“完成”。',
+  ],
 });
 
 interface SecretsDialogProps {
@@ -31,6 +37,7 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
   const t = useTexts();
   const common = useCommonTexts();
   const [isStored, setStored] = useState(false);
+  const stay = useStay();
   useOpenerFocus();
   const asText = () => secrets.map(([name, , value]) => `${name}=${value}\n`).join('');
   return (
@@ -56,6 +63,7 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
             </div>
           ))}
         </dl>
+        {stay.isHeld ? <Problem>{t('held')}</Problem> : null}
         <Checkbox label={t('stored')} checked={isStored} onChange={(event) => setStored(event.currentTarget.checked)} />
         <div className={styles.buttons}>
           <Button
@@ -65,7 +73,13 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
           >
             {t('download')}
           </Button>
-          <Button disabled={!isStored} onClick={onClose}>
+          <Button
+            disabled={!isStored}
+            onClick={() => {
+              stay.release();
+              onClose();
+            }}
+          >
             {common('done')}
           </Button>
         </div>

@@ -7,6 +7,8 @@ export interface ConsoleTools {
   readonly pushClient: PushClient;
   /** Where people reach the console. */
   readonly consoleUrl: () => string;
+  /** Where channels reach the interface. */
+  readonly publicUrl: () => string;
   /** Refunds above this need a second person; 0: none does. */
   readonly refundApprovalCent: number;
 }

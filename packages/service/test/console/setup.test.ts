@@ -66,6 +66,7 @@ describe('a channel', () => {
           aesKey: expect.stringMatching(KEY),
           callbackSecret: expect.stringMatching(KEY),
         },
+        baseUrl: 'https://pay.example',
       },
     ]);
     expect(body.channel).not.toHaveProperty('appSecret');

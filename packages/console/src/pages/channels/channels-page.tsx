@@ -95,7 +95,11 @@ export default function ChannelsPage() {
         <SecretsDialog
           title={t('addedSecrets', { name: made.channel.name })}
           fileName={`${made.channel.appId}.env`}
-          secrets={[['PERENNIAL_APP_ID', t('appId'), made.channel.appId] as const, ...secretRows(made.credentials)]}
+          secrets={[
+            ['PERENNIAL_BASE_URL', t('baseUrl'), made.baseUrl],
+            ['PERENNIAL_APP_ID', t('appId'), made.channel.appId],
+            ...secretRows(made.credentials),
+          ]}
           onClose={() => {
             setMade(undefined);
             void navigate(placeAddress(places.channel(made.channel.appId)));

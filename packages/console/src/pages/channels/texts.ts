@@ -7,6 +7,7 @@ export const useTexts = dictionary({
   addVerb: ['Make the channel', '创建渠道'],
   name: ['Name', '名称'],
   nameHint: ['As people here call it.', '内部使用的名称。'],
+  baseUrl: ['Base URL', '接口地址'],
   appId: ['App id', '应用编号'],
   appIdHint: ['Small letters, digits and _. Left empty, one is made up.', '小写字母、数字及 _；留空则自动生成。'],
   status: ['Status', '状态'],

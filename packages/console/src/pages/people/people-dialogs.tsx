@@ -7,7 +7,8 @@ import type { Person, PersonChanged, PersonWithLink, Role } from '../../api/type
 import { useCommonTexts, useRoleTexts } from '../../i18n/common.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FormProblem } from '../../parts/states.tsx';
+import { FormProblem, Problem } from '../../parts/states.tsx';
+import { useStay } from '../../parts/use-stay.ts';
 import styles from './people.module.css';
 import { useTexts } from './texts.ts';
 
@@ -85,7 +86,6 @@ function NewPersonForm({ onClose, onMade }: Omit<NewPersonDialogProps, 'isOpen'>
 /** The link is in the answer and nowhere else: the dialog is the only place that ever shows it. */
 export function LinkDialog({ made, onClose }: { readonly made: PersonWithLink | undefined; onClose(): void }) {
   const t = useTexts();
-  const common = useCommonTexts();
   return (
     <Dialog
       isOpen={made !== undefined}
@@ -93,18 +93,26 @@ export function LinkDialog({ made, onClose }: { readonly made: PersonWithLink | 
       isKept
       title={t('linkTitle', { name: made?.person.name ?? '' })}
     >
-      {made ? (
-        <div className={styles.form}>
-          <p className={styles.hint}>{t('linkHint', { name: made.person.name })}</p>
-          <div className={styles.link}>
-            <Copyable value={made.setupLink} />
-          </div>
-          <div className={styles.buttons}>
-            <Button onClick={onClose}>{common('done')}</Button>
-          </div>
-        </div>
-      ) : null}
+      {made ? <SetupLink made={made} onClose={onClose} /> : null}
     </Dialog>
+  );
+}
+
+function SetupLink({ made, onClose }: { readonly made: PersonWithLink; onClose(): void }) {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const stay = useStay();
+  return (
+    <div className={styles.form}>
+      <p className={styles.hint}>{t('linkHint', { name: made.person.name })}</p>
+      <div className={styles.link}>
+        <Copyable value={made.setupLink} />
+      </div>
+      {stay.isHeld ? <Problem>{t('linkHeld')}</Problem> : null}
+      <div className={styles.buttons}>
+        <Button onClick={onClose}>{common('done')}</Button>
+      </div>
+    </div>
   );
 }
 

@@ -32,6 +32,10 @@ export const useTexts = dictionary({
   financeDoes: ['Refunds, reconciles, closes months', '退款、对账、关账'],
   adminDoes: ['All of this, and channels, products and people', '以上全部，以及渠道、产品与人员管理'],
   linkTitle: ['A link for {name}', '{name} 的设置链接'],
+  linkHeld: [
+    'You were kept on this page: the link would be gone. Copy it, then press Done.',
+    '已阻止离开本页：离开后链接将无法再次查看。请先复制，再点“完成”。',
+  ],
   linkHint: [
     'Send it to {name} on a way you trust. It is shown only now, sets a password once, and holds for a day.',
     '请通过可信方式发送给 {name}。链接仅显示一次，一天内有效，只能设置一次密码。',

@@ -55,9 +55,9 @@ const channelsOperations: readonly Operation[] = [
     summary: 'Make a channel and show its credentials, this one time',
     body: schemas.channelRequest,
     answer: schemas.channelCreated,
-    async run({ operator }, { body }) {
+    async run({ operator, publicUrl }, { body }) {
       const { appSecret, aesKey, callbackSecret, ...channel } = await createChannel(operator, body);
-      return { channel, credentials: { appSecret, aesKey, callbackSecret } };
+      return { channel, credentials: { appSecret, aesKey, callbackSecret }, baseUrl: publicUrl() };
     },
   }),
   operation({

@@ -62,7 +62,12 @@ export const channelRequest = Type.Object({
   rateBurst: Type.Optional(Type.Integer()),
 });
 /** The only time that the credentials are shown. */
-export const channelCreated = Type.Object({ channel, credentials: Type.Object(credentials) });
+export const channelCreated = Type.Object({
+  channel,
+  credentials: Type.Object(credentials),
+  /** Where the channel finds the interface: with the credentials, all that its client needs. */
+  baseUrl: Type.String(),
+});
 
 /** What is given is changed. */
 export const channelChange = Type.Object({
