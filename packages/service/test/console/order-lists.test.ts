@@ -174,6 +174,20 @@ describe('GET /console/api/orders', () => {
     );
   });
 
+  it('by whether a debit or a refund has no final result yet', async () => {
+    expect(await names({ unsettled: 'true' })).toEqual(['initializing']);
+    expect(await names({ unsettled: 'true', appId: other.credentials.appId })).toEqual([]);
+    await on.sql(
+      `insert into refunds (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent, requested_by, started_at, ask_at)
+       select order_no, cycle_no, 1, try_no, channel_id, payment_channel_code, 1, 'ann', now(), now()
+       from debit_attempts where order_no = $1`,
+      [made['paid']],
+    );
+    expect(await names({ unsettled: 'true' })).toEqual(['initializing', 'paid']);
+    expect(await names({ unsettled: 'true', status: 'ACTIVE' })).toEqual(['paid']);
+    expect(await on.ask('/orders/totals', { unsettled: 'true' })).toMatchObject({ count: 2, isAtLeast: false });
+  });
+
   it('by user, of one channel or of any', async () => {
     expect(await names({ channelUserId: 'ann-the-first' })).toEqual(['latest', 'collected']);
     expect(await names({ channelUserId: 'ann-the-first', appId: 'test_demo' })).toEqual(['latest', 'collected']);
@@ -212,7 +226,9 @@ describe('GET /console/api/orders', () => {
     const all = await on.sql<Answer>(
       `select o.order_no::text as "orderNo", o.status, c.app_id as "appId", o.product_code as "productCode",
          o.settlement_mode as mode, o.created_at as "createdAt", o.next_due_at as "dueAt", o.latest_payment_status as latest,
-         o.channel_user_id as "user"
+         o.channel_user_id as "user",
+         exists (select from debit_attempts d where d.order_no = o.order_no and d.ask_at is not null)
+           or exists (select from refunds r where r.order_no = o.order_no and r.ask_at is not null) as open
        from orders o join channels c using (channel_id) order by o.created_at desc, o.order_no desc`,
     );
     const middle = createdAt['initializing'] ?? 0;
@@ -225,6 +241,7 @@ describe('GET /console/api/orders', () => {
       [{ createdTo: formatTime(middle) }, (order) => Number(order['createdAt']) < middle],
       [{ dueTo: day(3) }, ({ dueAt }) => dueAt !== null && Number(dueAt) < BASE + 3 * DAY_MS],
       [{ failed: 'true' }, ({ latest }) => latest === 'FAIL' || latest === 'FAIL_RETRY'],
+      [{ unsettled: 'true' }, ({ open }) => open === true],
       [{ channelUserId: 'ann-the-first' }, ({ user }) => user === 'ann-the-first'],
     ];
     for (let chosen = 0; chosen < 2 ** filters.length; chosen += 1) {

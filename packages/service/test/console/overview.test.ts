@@ -138,6 +138,8 @@ describe('how things stand', () => {
       ordersCountedAt: null,
       activeOrders: 0,
       waitingForRetry: 0,
+      unsettledOrders: 0,
+      oldestUnsettledAt: null,
       renewalsDueToday: 0,
       renewalsDoneToday: 0,
       eventsWaiting: 0,
@@ -170,6 +172,7 @@ describe('how things stand', () => {
        values ('REFUND', $1 || '-1', 'k', 100, 'n', 'ann')`,
       [orderNo],
     );
+    await on.sql(`update debit_attempts set ask_at = now(), started_at = '2026-01-31 12:00:00+08' where order_no = $1`, [orderNo]);
     await on.count();
     const answer = await overview();
     const [oldest] = await on.sql<{ at: string }>(
@@ -177,6 +180,8 @@ describe('how things stand', () => {
     );
     expect(answer.now).toMatchObject({
       activeOrders: 2,
+      unsettledOrders: 1,
+      oldestUnsettledAt: '2026-01-31 12:00:00',
       eventsWaiting: 2,
       eventsGivenUp: 2,
       oldestEventAt: oldest?.at,
@@ -194,6 +199,9 @@ describe('how things stand', () => {
     ]);
     expect(answer.asOf).toBe(formatTime(clock.now()));
     expect(answer.now['ordersCountedAt']).toMatch(/^\d{4}-/);
-    expect((await overview({ appId: other })).now).toMatchObject({ activeOrders: 0, eventsWaiting: 0, openAlerts: 1 });
+    expect((await overview({ appId: other })).now).toMatchObject({
+      ...{ activeOrders: 0, unsettledOrders: 0, oldestUnsettledAt: null },
+      ...{ eventsWaiting: 0, openAlerts: 1 },
+    });
   });
 });

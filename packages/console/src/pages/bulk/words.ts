@@ -39,6 +39,7 @@ export const useFilterNames = dictionary({
   dueFrom: ['Due from', '扣款时间从'],
   dueTo: ['Due to', '扣款时间至'],
   failed: ['Latest payment failed', '最近一期失败'],
+  unsettled: ['No final result yet', '尚无最终结果'],
   channelUserId: ['User', '用户'],
   eventType: ['Event type', '事件类型'],
   orderNo: ['Order', '订单'],

@@ -9,5 +9,6 @@ export const ORDERS_FILTERS = [
   'dueFrom',
   'dueTo',
   'failed',
+  'unsettled',
   'channelUserId',
 ] as const;

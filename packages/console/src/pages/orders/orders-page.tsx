@@ -111,9 +111,17 @@ function OrderFilters({
         <span className={styles.divider} />
         <Toggles
           label={t('failed')}
-          choices={[{ value: 'true', label: t('failedTrue') }]}
-          selected={values.failed ? [values.failed] : []}
-          onChange={(selected) => set({ failed: selected.includes('true') ? 'true' : undefined })}
+          choices={[
+            { value: 'failed', label: t('failedTrue') },
+            { value: 'unsettled', label: t('unsettledTrue') },
+          ]}
+          selected={(['failed', 'unsettled'] as const).filter((name) => values[name] === 'true')}
+          onChange={(selected) =>
+            set({
+              failed: selected.includes('failed') ? 'true' : undefined,
+              unsettled: selected.includes('unsettled') ? 'true' : undefined,
+            })
+          }
         />
       </Toggles>
       <FoldedFilters count={filters.count}>

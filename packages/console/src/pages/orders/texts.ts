@@ -17,6 +17,7 @@ export const useTexts = dictionary({
   created: ['Created', '创建时间'],
   mode: ['Mode', '结算模式'],
   failed: ['Payment', '扣款结果'],
+  unsettledTrue: ['No final result yet', '尚无最终结果'],
   failedTrue: ['Latest payment failed', '最近一期失败'],
   empty: ['There are no orders yet', '暂无订单'],
   emptyHint: ['The first one shows here as soon as a channel creates it.', '渠道创建首个订单后将显示在此。'],

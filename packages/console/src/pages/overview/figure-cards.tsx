@@ -119,6 +119,11 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
         to={places.orders({ createdFrom: from, createdTo: to })}
         value={countText(totals.ordersCreated)}
         change={<Change value={totals.ordersCreated} before={before.ordersCreated} />}
+        aside={
+          <dl className={styles.parts}>
+            <Part name={t('ended')} value={countText(totals.ordersEnded)} />
+          </dl>
+        }
       >
         <Plot>
           <Chart
@@ -128,11 +133,6 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
             onPick={(column) => pick(column, (slot) => places.orders({ createdFrom: slot.from, createdTo: slot.to }))}
           />
         </Plot>
-        <Legend
-          series={[...plots.orders, ENDED]}
-          totals={[totals.ordersCreated, totals.ordersEnded]}
-          names={[t('created'), t('ended')]}
-        />
       </Card>
       <Card
         title={t('renewals')}
@@ -171,9 +171,6 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
     </div>
   );
 }
-
-/** The one figure that is named below a chart without being drawn in it. */
-const ENDED: ChartSeries = { name: '', values: [], color: '--chart-3' };
 
 /** The charts' library comes after the figures, which say the same. */
 function Plot({ children }: { readonly children: ReactNode }) {
@@ -232,14 +229,14 @@ function Part({ name, value, color, more }: PartProps) {
 interface LegendProps {
   readonly series: readonly ChartSeries[];
   readonly totals: readonly number[];
-  readonly names?: readonly string[];
 }
 
-function Legend({ series, totals, names }: LegendProps) {
+/** What each colour of a chart stands for, and what it comes to. */
+function Legend({ series, totals }: LegendProps) {
   return (
     <dl className={styles.legend}>
       {series.map(({ name, color }, place) => (
-        <Part key={color} name={names?.[place] ?? name} value={countText(totals[place] ?? 0)} color={color} />
+        <Part key={color} name={name} value={countText(totals[place] ?? 0)} color={color} />
       ))}
     </dl>
   );

@@ -38,7 +38,7 @@ const dayFromToday = (days: number): string =>
 const OLD_MS = 180_000;
 
 /** How it stands at this moment. */
-export function NowStrip({ now }: Pick<Overview, 'now'>) {
+export function NowStrip({ now, appId }: Pick<Overview, 'now'> & { readonly appId: string | undefined }) {
   const t = useTexts();
   const { ordersCountedAt } = now;
   const isOld = ordersCountedAt !== null && clock() - momentOf(ordersCountedAt).getTime() > OLD_MS;
@@ -49,18 +49,37 @@ export function NowStrip({ now }: Pick<Overview, 'now'>) {
   ) : undefined;
   return (
     <section className={styles.strip} aria-label={t('now')}>
-      <Tile name={t('activeOrders')} value={now.activeOrders} to={places.orders({ status: 'ACTIVE' })} more={counted} />
+      <Tile
+        name={t('activeOrders')}
+        value={now.activeOrders}
+        to={places.orders({ status: 'ACTIVE', appId })}
+        more={counted}
+      />
       <Tile
         name={t('renewalsToday')}
         value={now.renewalsDoneToday}
-        to={places.orders({ dueFrom: dayFromToday(0), dueTo: dayFromToday(1) })}
+        to={places.orders({ appId, dueFrom: dayFromToday(0), dueTo: dayFromToday(1) })}
         more={t('stillDue', { due: countText(now.renewalsDueToday) })}
       />
       <Tile
         name={t('waitingForRetry')}
         value={now.waitingForRetry}
-        to={places.failedPayments({ status: 'FAIL_RETRY' })}
+        to={places.failedPayments({ status: 'FAIL_RETRY', appId })}
         more={counted}
+      />
+      <Tile
+        name={t('unsettled')}
+        value={now.unsettledOrders}
+        to={places.orders({ unsettled: 'true', appId })}
+        more={
+          now.oldestUnsettledAt ? (
+            <>
+              {t('oldest')} <Time value={now.oldestUnsettledAt} as="ago" />
+            </>
+          ) : (
+            t('unsettledHint')
+          )
+        }
       />
       <Tile
         name={t('eventsWaiting')}

@@ -64,7 +64,7 @@ export default function OverviewPage() {
       }
     >
       {found.data ? (
-        <Figures overview={found.data} isRefreshing={found.isPlaceholderData} />
+        <Figures overview={found.data} appId={appId} isRefreshing={found.isPlaceholderData} />
       ) : found.error ? (
         <Broken error={found.error} onRetry={() => void found.refetch()} />
       ) : (
@@ -74,11 +74,18 @@ export default function OverviewPage() {
   );
 }
 
-function Figures({ overview, isRefreshing }: { readonly overview: Overview; readonly isRefreshing: boolean }) {
+interface FiguresProps {
+  readonly overview: Overview;
+  /** The channel that they are of; undefined: all. */
+  readonly appId: string | undefined;
+  readonly isRefreshing: boolean;
+}
+
+function Figures({ overview, appId, isRefreshing }: FiguresProps) {
   return (
     <div className={styles.figures} data-refreshing={isRefreshing || undefined}>
       <Attention overview={overview} />
-      <NowStrip now={overview.now} />
+      <NowStrip now={overview.now} appId={appId} />
       <FigureCards overview={overview} />
       <Channels overview={overview} />
     </div>

@@ -18,6 +18,8 @@ export const useTexts = dictionary({
   renewalsToday: ['Renewed today', '今日已续费'],
   stillDue: ['{due} still due today', '今日还有 {due} 笔待续费'],
   waitingForRetry: ['Waiting for a retry', '待重试'],
+  unsettled: ['No final result yet', '尚无最终结果'],
+  unsettledHint: ['debits and refunds in progress', '扣款或退款处理中'],
   eventsWaiting: ['Events waiting', '待推送事件'],
   oldest: ['oldest', '最早'],
   eventsGivenUp: ['Events given up', '已放弃事件'],

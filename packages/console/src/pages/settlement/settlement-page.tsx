@@ -2,6 +2,7 @@ import { Button, Select, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
+import { places } from '../../address/places.ts';
 import { api, download, part } from '../../api/client.ts';
 import type { SettlementMonth, SettlementMonths } from '../../api/types.ts';
 import { DownloadIcon, LockIcon } from '../../icons/icons.tsx';
@@ -10,6 +11,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { countText } from '../../parts/money.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Page } from '../../parts/page.tsx';
+import { PlaceLink } from '../../parts/place-link.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -143,7 +145,8 @@ function Hints({ settled }: { readonly settled: SettlementMonth }) {
       )}
       {unsettled > 0 ? (
         <p data-tone="waiting">
-          {t(status === 'CLOSED' ? 'unsettledThenHint' : 'unsettledHint', { count: countText(unsettled) })}
+          {t(status === 'CLOSED' ? 'unsettledThenHint' : 'unsettledHint', { count: countText(unsettled) })}{' '}
+          <PlaceLink to={places.orders({ unsettled: 'true' })}>{t('unsettledLink')}</PlaceLink>
         </p>
       ) : null}
     </div>

@@ -39,6 +39,7 @@ export const useTexts = dictionary({
     '须按月份顺序关账，下一个应关账的月份是 {month}。',
   ],
   showNext: ['Show {month}', '查看 {month}'],
+  unsettledLink: ['Show the orders without a final result', '查看尚无最终结果的订单'],
   csv: ['Export CSV', '导出 CSV'],
   close: ['Close the month', '关账'],
   closeTitle: ['Close {month}?', '关账 {month}？'],

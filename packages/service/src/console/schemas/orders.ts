@@ -27,6 +27,8 @@ export const orderFilter = {
   dueTo: Type.Optional(moment),
   /** Those whose latest period failed, for now or for good. */
   failed: Type.Optional(oneOf('true', 'false')),
+  /** Those with a debit or a refund that has no final result yet. */
+  unsettled: Type.Optional(oneOf('true')),
   channelUserId: Type.Optional(text(128)),
 };
 export const ordersQuery = Type.Object({ ...orderFilter, ...paging });

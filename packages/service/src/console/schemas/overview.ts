@@ -41,6 +41,9 @@ export const overview = Type.Object({
     ordersCountedAt: timeOrNull,
     activeOrders: count,
     waitingForRetry: count,
+    /** Orders with a debit or a refund that has no final result yet: those that `/orders?unsettled=true` lists. */
+    unsettledOrders: count,
+    oldestUnsettledAt: timeOrNull,
     renewalsDueToday: count,
     renewalsDoneToday: count,
     eventsWaiting: count,

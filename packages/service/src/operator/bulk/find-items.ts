@@ -210,6 +210,7 @@ const ORDER_NAMES = [
   'dueFrom',
   'dueTo',
   'failed',
+  'unsettled',
   'channelUserId',
 ] as const;
 
@@ -279,7 +280,7 @@ async function findOrdersOfList(
 }
 
 function requireOrderFilter(filter: Readonly<Record<string, string>>): OrderFilterInput {
-  const { settlementMode, failed, ...rest } = requireNames(filter, ORDER_NAMES);
+  const { settlementMode, failed, unsettled, ...rest } = requireNames(filter, ORDER_NAMES);
   if (Object.keys(filter).length === 0) throw refusal('run-of-all-orders')`every order would match: ask for fewer`;
   return {
     ...rest,
@@ -287,5 +288,6 @@ function requireOrderFilter(filter: Readonly<Record<string, string>>): OrderFilt
       ? {}
       : { settlementMode: requireOneOf('the settlement mode', settlementMode, settlementModes) }),
     ...(failed === undefined ? {} : { failed: requireOneOf('failed', failed, ['true', 'false'] as const) }),
+    ...(unsettled === undefined ? {} : { unsettled: requireOneOf('unsettled', unsettled, ['true'] as const) }),
   };
 }

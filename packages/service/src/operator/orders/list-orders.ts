@@ -37,6 +37,7 @@ export interface OrderFilterInput {
   readonly dueFrom?: string;
   readonly dueTo?: string;
   readonly failed?: 'true' | 'false';
+  readonly unsettled?: 'true';
   readonly channelUserId?: string;
 }
 
@@ -225,6 +226,7 @@ async function readFilter(db: Queryable, input: OrderFilterInput): Promise<Order
     dueFrom: parseMoment(input.dueFrom),
     dueTo: parseMoment(input.dueTo),
     failed: input.failed === undefined ? undefined : input.failed === 'true',
+    unsettled: input.unsettled === 'true',
     channelUserId: input.channelUserId,
   };
 }

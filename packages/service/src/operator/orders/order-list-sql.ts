@@ -19,6 +19,8 @@ export interface OrderFilter {
   readonly dueTo?: number | undefined;
   /** Whether the latest period failed, for now or for good. */
   readonly failed?: boolean | undefined;
+  /** Those with a debit or a refund that has no final result yet. */
+  readonly unsettled?: boolean | undefined;
   readonly channelUserId?: string | undefined;
 }
 
@@ -48,6 +50,10 @@ export interface Walk {
 const FAILED_STATUSES: readonly PaymentStatus[] = ['FAIL_RETRY', 'FAIL'];
 const ENDED_STATUSES: readonly OrderStatus[] = ['UNSUBSCRIBED', 'COMPLETED', 'TERMINATED'];
 
+/** Debits and refunds that have no final result yet: both have an index of those that the institution is still to be asked about. */
+export const UNSETTLED_SQL = `select d.order_no, d.channel_id, d.started_at from debit_attempts d where d.ask_at is not null
+  union all select r.order_no, r.channel_id, r.started_at from refunds r where r.ask_at is not null`;
+
 /** Whether the list goes by when the orders are due, the soonest first. Otherwise the newest come first. */
 export const isSortedByDue = ({ dueFrom, dueTo }: OrderFilter): boolean => dueFrom !== undefined || dueTo !== undefined;
 
@@ -70,7 +76,7 @@ function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
     ...(to === undefined ? [] : [`${column} < ${fromEpochMs(value(to))}`]),
   ];
   const equal = (column: string, given: unknown) => (given === undefined ? [] : [`${column} = ${value(given)}`]);
-  const { statuses, failed } = filter;
+  const { statuses, failed, unsettled } = filter;
   return [
     ...(statuses === undefined ? [] : [orderStatusIs('o.status', ...statuses)]),
     ...equal('o.channel_id', filter.channelId),
@@ -82,6 +88,7 @@ function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
     ...(failed === undefined
       ? []
       : [`(${paymentStatusIs('o.latest_payment_status', ...FAILED_STATUSES)}) is ${failed ? 'true' : 'not true'}`]),
+    ...(unsettled ? [`exists (select from (${UNSETTLED_SQL}) u where u.order_no = o.order_no)`] : []),
   ];
 }
 
@@ -144,6 +151,11 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
   }
   if (isSortedByDue(filter)) {
     return dueSql(filter, (where) => pick({ table: 'orders t', at: 't.next_due_at', where }, true));
+  }
+  if (filter.unsettled) {
+    const open = `(select o.created_at, o.order_no, o.channel_id from (select distinct order_no from (${UNSETTLED_SQL}) u) u
+      join orders o using (order_no)) t`;
+    return pick({ table: open, at: 't.created_at', where: ofChannel() });
   }
   if (failed === true) {
     return FAILED_STATUSES.map((status) =>

@@ -1,6 +1,7 @@
 import { FIGURES_JOB } from '../../figures/figures.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
+import { UNSETTLED_SQL } from '../orders/order-list-sql.js';
 
 /** How things stand at this moment. Times as the interface writes them. */
 export interface StandingNow {
@@ -8,6 +9,10 @@ export interface StandingNow {
   readonly ordersCountedAt: string | null;
   readonly activeOrders: number;
   readonly waitingForRetry: number;
+  /** Orders with a debit or a refund that has no final result yet. */
+  readonly unsettledOrders: number;
+  /** When the oldest of those debits and refunds was begun. */
+  readonly oldestUnsettledAt: string | null;
   readonly renewalsDueToday: number;
   readonly renewalsDoneToday: number;
   readonly eventsWaiting: number;
@@ -20,6 +25,7 @@ export interface StandingNow {
 /** Counting stops here: more says no more. */
 const MAX_EVENTS = 100_000;
 const MAX_ALERTS = 10_000;
+const MAX_UNSETTLED = 100_000;
 
 /** `$1`: the channel, or null for all; `$2`: when today began. Channel by channel, as the indexes have it. */
 const READ_NOW = statement({
@@ -27,6 +33,7 @@ const READ_NOW = statement({
     select ${shanghaiText('n.counted_at')} as "ordersCountedAt", n.active::integer as "activeOrders", n.waiting::integer as "waitingForRetry", n.due::integer as "renewalsDueToday",
       (select coalesce(sum(f.renewals_done), 0)::integer from hourly_figures f join asked using (channel_id)
        where f.hour >= ${fromEpochMs('$2')}) as "renewalsDoneToday",
+      u.orders as "unsettledOrders", u.oldest as "oldestUnsettledAt",
       (select count(*)::integer from (
         select from asked a, lateral (select from due_events d where d.channel_id = a.channel_id limit ${MAX_EVENTS}) d
         limit ${MAX_EVENTS}) d) as "eventsWaiting",
@@ -43,7 +50,9 @@ const READ_NOW = statement({
     from (
       select coalesce(sum(o.active), 0) as active, coalesce(sum(o.waiting_for_retry), 0) as waiting,
         coalesce(sum(o.due_today), 0) as due, min(o.counted_at) as counted_at
-      from order_counts o join asked using (channel_id)) n`,
+      from order_counts o join asked using (channel_id)) n, (
+      select count(distinct o.order_no)::integer as orders, ${shanghaiText('min(o.started_at)')} as oldest
+      from (select * from (${UNSETTLED_SQL}) o join asked using (channel_id) limit ${MAX_UNSETTLED}) o) u`,
   parameters: ['bigint', 'double precision'],
   // A queue that was empty when it was last analyzed may have grown to any length since.
   byIndex: true,
@@ -51,6 +60,8 @@ const READ_NOW = statement({
     ordersCountedAt: 'text?',
     activeOrders: 'integer',
     waitingForRetry: 'integer',
+    unsettledOrders: 'integer',
+    oldestUnsettledAt: 'text?',
     renewalsDueToday: 'integer',
     renewalsDoneToday: 'integer',
     eventsWaiting: 'integer',
