@@ -9,31 +9,21 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { watchForSigns } from './api/attention.ts';
 import { reactBy } from './api/client.ts';
+import { watchForLosses } from './api/connection.ts';
 import { queryClient } from './api/query-client.ts';
 import { markDocument } from './i18n/language.ts';
 import { ErrorBoundary } from './parts/states.tsx';
 import { router } from './router.tsx';
-import { askForProof } from './session/proof.ts';
-import { forgetSession, sessionQuery } from './session/session.ts';
+import { proofQuestion, signInQuestion } from './session/questions.ts';
+import { resumeSession } from './session/session.ts';
 import { settingKey } from './settings.ts';
 import { watchForMissingFiles } from './stale-build.ts';
 import { cssVariablesResolver, theme } from './theme/theme.ts';
 
-reactBy({
-  askForProof,
-  renewToken: () =>
-    queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).then(
-      () => true,
-      () => false,
-    ),
-  signedOut: () => {
-    const { href, pathname } = router.state.location;
-    if (pathname === '/sign-in') return;
-    void router.navigate({ to: '/sign-in', search: { to: href } }).then(forgetSession);
-  },
-});
+reactBy({ askForProof: proofQuestion.ask, renewToken: resumeSession, signInAgain: signInQuestion.ask });
 markDocument();
 watchForSigns(window);
+watchForLosses(window);
 watchForMissingFiles();
 
 /** The service puts one into the page for each answer; a style element without it is refused by the page's policy. */

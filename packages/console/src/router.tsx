@@ -1,9 +1,10 @@
 import { createRouter } from '@tanstack/react-router';
 import { parseSearch, stringifySearch } from './address/search-text.ts';
+import { PageMissing } from './api/problem.ts';
 import { queryClient } from './api/query-client.ts';
 import { Broken, Loading, NotFoundPage } from './parts/states.tsx';
 import { routeTree } from './routes/routes.ts';
-import { reloadIfFilesAreMissing } from './stale-build.ts';
+import { reloadIfFilesAreMissing, reloadPage } from './stale-build.ts';
 
 export const router = createRouter({
   routeTree,
@@ -19,7 +20,9 @@ export const router = createRouter({
   defaultPendingMs: 300,
   defaultNotFoundComponent: NotFoundPage,
   defaultOnCatch: reloadIfFilesAreMissing,
-  defaultErrorComponent: ({ error, reset }) => <Broken error={error} onRetry={reset} />,
+  defaultErrorComponent: ({ error, reset }) => (
+    <Broken error={error} onRetry={error instanceof PageMissing ? reloadPage : reset} />
+  ),
 });
 
 declare module '@tanstack/react-router' {

@@ -15,8 +15,11 @@ export function watchForMissingFiles(): void {
 
 /** For whatever could not be shown: if its files were missing, the page begins anew. */
 export function reloadIfFilesAreMissing(): void {
-  if (!lacksFiles || !rememberReload()) return;
-  // Without the service there would be no page at all.
+  if (lacksFiles && rememberReload()) reloadPage();
+}
+
+/** Loads the page anew, if the service answers: otherwise there would be no page at all. */
+export function reloadPage(): void {
   fetch(import.meta.env.BASE_URL, { cache: 'no-store' }).then(
     ({ ok }) => ok && location.reload(),
     () => undefined,

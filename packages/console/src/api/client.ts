@@ -1,4 +1,5 @@
 import { isUnattended } from './attention.ts';
+import { noteConnection } from './connection.ts';
 import { Problem, readProblem, Unreachable } from './problem.ts';
 
 const API = `${import.meta.env.BASE_URL}api`;
@@ -16,8 +17,8 @@ interface Call {
 
 /** What the page does about some of the refusals; set once, when it starts. */
 interface Reactions {
-  /** There is no session, or no longer. */
-  signedOut(): void;
+  /** Asks the person to sign in again, since the session has ended. False: they would rather not. */
+  signInAgain(): Promise<boolean>;
   /** Asks who the person is. False: they would rather not. */
   askForProof(): Promise<boolean>;
   /** Somebody signed in anew in another window, and this one has the former session's token. */
@@ -25,7 +26,7 @@ interface Reactions {
 }
 
 let reactions: Reactions = {
-  signedOut: () => undefined,
+  signInAgain: async () => false,
   askForProof: async () => false,
   renewToken: async () => false,
 };
@@ -51,14 +52,18 @@ async function send(method: string, path: string, call: Call): Promise<Response>
     body: call.body === undefined ? null : JSON.stringify(call.body),
     signal: call.signal ?? null,
   }).catch((error: unknown) => {
-    throw call.signal?.aborted ? error : new Unreachable('The service does not answer');
+    if (call.signal?.aborted) throw error;
+    noteConnection(false);
+    throw new Unreachable('The service does not answer');
   });
+  noteConnection(true);
   if (response.ok) return response;
   const problem = await readProblem(response);
   if (problem.kind === 'proof-needed' && (await reactions.askForProof())) return send(method, path, call);
   if (problem.kind === 'csrf' && !call.hasNewToken && (await reactions.renewToken()))
     return send(method, path, { ...call, hasNewToken: true });
-  if (problem.kind === 'not-signed-in' && !call.isSignIn) reactions.signedOut();
+  if (problem.kind === 'not-signed-in' && !call.isSignIn && (await reactions.signInAgain()))
+    return send(method, path, call);
   throw problem;
 }
 

@@ -23,6 +23,9 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
+/** The files of a page did not come: no network, or the service was built anew. */
+export class PageMissing extends Unreachable {}
+
 export async function readProblem(response: Response): Promise<Problem> {
   const body: Readonly<Record<string, unknown>> = await response.json().catch(() => ({}));
   const text = (name: string) => (typeof body[name] === 'string' ? body[name] : undefined);

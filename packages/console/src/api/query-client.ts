@@ -14,7 +14,10 @@ export const queryClient: QueryClient = new QueryClient({
       // A refusal stays one; an answer that did not come may come.
       retry: (failures, error) => error instanceof Unreachable && failures < 2,
       refetchOnWindowFocus: true,
+      // Otherwise a query waits in silence while the browser is offline, and a change is sent whenever it is back.
+      networkMode: 'always',
+      refetchOnReconnect: 'always',
     },
-    mutations: { retry: false },
+    mutations: { retry: false, networkMode: 'always' },
   },
 });

@@ -9,7 +9,7 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { PasswordField } from '../parts/password-field.tsx';
 import { FormProblem, Problem } from '../parts/states.tsx';
-import { listenForProof, settleProof } from '../session/proof.ts';
+import { proofQuestion } from '../session/questions.ts';
 import { takeSession, useSession } from '../session/session.ts';
 import styles from './proof-dialog.module.css';
 
@@ -36,9 +36,9 @@ const useTexts = dictionary({
 export function ProofDialog() {
   const t = useTexts();
   const [isAsked, setAsked] = useState(false);
-  useEffect(() => listenForProof(setAsked), []);
+  useEffect(() => proofQuestion.listen(setAsked), []);
   return (
-    <Dialog isOpen={isAsked} onClose={() => settleProof(false)} title={t('title')} size="sm" isOnTop>
+    <Dialog isOpen={isAsked} onClose={() => proofQuestion.settle(false)} title={t('title')} size="sm" isOnTop>
       <Question />
     </Dialog>
   );
@@ -54,7 +54,7 @@ function Question() {
     mutationFn: () => api.post<Session>('/session/proof', { [way]: way === 'code' ? given.replace(/\s/g, '') : given }),
     onSuccess: (session) => {
       takeSession(session);
-      settleProof(true);
+      proofQuestion.settle(true);
     },
   });
   if (!hasPassword && !hasTotp) return <p className={styles.why}>{t('none')}</p>;
@@ -107,7 +107,7 @@ function Question() {
           </Button>
         ) : null}
         <span className={styles.space} />
-        <Button variant="default" onClick={() => settleProof(false)}>
+        <Button variant="default" onClick={() => proofQuestion.settle(false)}>
           {common('cancel')}
         </Button>
         <Button type="submit" disabled={given === ''} loading={prove.isPending}>

@@ -1,10 +1,12 @@
-import { ActionIcon, AppShell, Drawer } from '@mantine/core';
+import { ActionIcon, AppShell, Button, Drawer } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { mayDo } from '@perennial/service/roles';
+import { useQueryClient } from '@tanstack/react-query';
 import { Outlet, useLocation, useMatches } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { getConnection, watchConnection } from '../api/connection.ts';
 import { dictionary } from '../i18n/dictionary.ts';
-import { MenuIcon, SearchIcon } from '../icons/icons.tsx';
+import { AlertIcon, MenuIcon, SearchIcon } from '../icons/icons.tsx';
 import { ErrorBoundary, Refused } from '../parts/states.tsx';
 import { createKeyKeeper } from '../search/typed-ahead.ts';
 import { useSession } from '../session/session.ts';
@@ -14,6 +16,7 @@ import { BeijingClock } from './beijing-clock.tsx';
 import { ProofDialog } from './proof-dialog.tsx';
 import styles from './shell.module.css';
 import { Sidebar } from './sidebar.tsx';
+import { SignInAgain } from './sign-in-again.tsx';
 import { LanguageButton, SchemeMenu } from './taste.tsx';
 
 const loadSearchBox = () => import('../search/search-box.tsx');
@@ -27,6 +30,11 @@ const useTexts = dictionary({
   menu: ['Menu', '菜单'],
   openMenu: ['Open the menu', '打开菜单'],
   search: ['Search', '搜索'],
+  lost: [
+    'There is no connection to the service. What is shown may be out of date, and nothing can be saved.',
+    '无法连接到服务。所显示的内容可能不是最新，也无法保存更改。',
+  ],
+  retry: ['Try again', '重试'],
   searchHint: ['Order, payment, refund, user, mobile, card…', '订单、支付、退款、用户、手机号、卡尾号…'],
 });
 
@@ -88,6 +96,7 @@ export function Shell() {
         <Sidebar onOpened={menu.close} />
       </Drawer>
       <AppShell.Main id="main" tabIndex={-1}>
+        <ConnectionLost />
         <Content />
       </AppShell.Main>
       {search.isWanted ? (
@@ -96,7 +105,25 @@ export function Shell() {
         </Suspense>
       ) : null}
       <ProofDialog />
+      <SignInAgain />
     </AppShell>
+  );
+}
+
+/** Says that what is shown may be old, as long as the service does not answer. */
+function ConnectionLost() {
+  const t = useTexts();
+  const isConnected = useSyncExternalStore(watchConnection, getConnection);
+  const queries = useQueryClient();
+  if (isConnected) return null;
+  return (
+    <div className={styles.lost} role="alert">
+      <AlertIcon size={16} />
+      <span>{t('lost')}</span>
+      <Button variant="default" size="compact-sm" onClick={() => void queries.refetchQueries({ type: 'active' })}>
+        {t('retry')}
+      </Button>
+    </div>
   );
 }
 

@@ -38,6 +38,26 @@ export async function signIn(request: SignInRequest): Promise<void> {
   queryClient.setQueryData(sessionQuery.queryKey, keep(session));
 }
 
+/** Begins another session of the person whose session has ended; what is shown and typed stays. */
+export const signInAgain = async (request: SignInRequest): Promise<void> =>
+  takeSession(await api.signIn<Session>('POST', '/session', request));
+
+/**
+ * Takes the session that another window of this browser has begun. Returns false if there is none. The page of somebody else begins
+ * anew: nothing that this person has typed may be sent in another name.
+ */
+export async function resumeSession(): Promise<boolean> {
+  const session = await api.signIn<Session>('GET', '/session').catch(() => undefined);
+  if (!session) return false;
+  const before = queryClient.getQueryData(sessionQuery.queryKey);
+  if (before && before.name !== session.name) {
+    location.reload();
+    return false;
+  }
+  takeSession(session);
+  return true;
+}
+
 /** After what changes one's own session: another proof, a second factor. */
 export const takeSession = (session: Session): void => {
   queryClient.setQueryData(sessionQuery.queryKey, keep(session));

@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import type { Browser, Locator, Page, Response } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createPerson } from '../../src/operator/people/people.js';
 import { totpCode, totpStep } from '../../src/operator/people/totp.js';
 import { createPersonWithPassword, PASSWORD } from '../console/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
-import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';
 import { launch, PHONE } from './support.js';
 
 /** What people do with the console before they come to an order: sign in, look around, search, set it as they like it. */
@@ -66,10 +66,48 @@ describe('signing in', () => {
     await page.getByRole('button', { name: /Your account/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await heading(page, 'Sign in').waitFor();
-    // Another window notices.
+    // Another window notices; whoever is not meant by it leads it to the sign-in.
     await other.getByRole('link', { name: 'Audit log' }).click();
+    await other.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+    await other.getByRole('button', { name: 'Sign in as somebody else' }).click();
     await heading(other, 'Sign in').waitFor();
     expect(other.url()).toContain('to=%2Faudit');
+  });
+
+  it('again where the session has ended: what was typed is still there, and is sent', async () => {
+    await createPersonWithPassword(service, 'sid', 'support');
+    const page = await at.person('support', 'sid');
+    const endSession = () => page.context().clearCookies();
+    await page.goto(`/console/orders/${orderNo}`);
+    await page.getByLabel('Write a note').fill('a long note that took a while');
+    await endSession();
+    await page.getByRole('button', { name: 'Add note' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    // Nobody looks at the page of somebody who is gone.
+    await page.keyboard.press('Escape');
+    const password = dialog.getByLabel('Password', { exact: true });
+    await password.fill('wrong password');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Name and password do not match.').waitFor();
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('sid');
+    await password.fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('listitem').getByText('a long note that took a while').first().waitFor();
+
+    // Signed in in another tab, it goes on here too.
+    await page.getByLabel('Write a note').fill('another one');
+    await endSession();
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await dialog.waitFor();
+    const other = await page.context().newPage();
+    await other.goto('/console/sign-in');
+    await typeSignIn(other, 'sid');
+    await heading(other, 'Overview').waitFor();
+    await other.close();
+    await page.evaluate(`dispatchEvent(new Event('focus'))`);
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('listitem').getByText('another one').first().waitFor();
   });
 
   it('after five wrong tries says how long to wait', async () => {
@@ -292,6 +330,49 @@ describe('around every page', () => {
     await page.reload();
     await heading(page, '审计日志').waitFor();
     expect(await page.locator('html').getAttribute('lang')).toBe('zh-CN');
+  });
+
+  it('without a connection says so, on a page that is shown and on one that is not loaded; with it, goes on', async () => {
+    const { page, complaints } = await at.open({});
+    onTestFinished(() => page.context().close());
+    await signIn(page, service, 'viewer', 'vera');
+    await page.goto('/console/orders');
+    await page.getByRole('link', { name: orderNo }).waitFor();
+    const lost = page.getByRole('alert').filter({ hasText: 'There is no connection to the service' });
+    await page.context().setOffline(true);
+    await lost.waitFor();
+    await page.getByRole('link', { name: orderNo }).waitFor();
+    await page.getByRole('link', { name: 'Approvals' }).click();
+    await page.getByText('The service does not answer').waitFor();
+    await page.context().setOffline(false);
+    await lost.waitFor({ state: 'detached' });
+    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+    await heading(page, 'Approvals').waitFor();
+    await page.getByText('Nothing waits').or(page.getByRole('table')).first().waitFor();
+
+    // What is asked for says that it does not come, rather than that it is on its way.
+    await page.context().setOffline(true);
+    await lost.waitFor();
+    await page.getByRole('link', { name: 'Orders', exact: true }).click();
+    await page.getByLabel('Status').getByRole('button', { name: 'Terminated' }).click();
+    await page.getByText('The service does not answer').waitFor();
+    for (const one of complaints) expect(one).toContain('The files of the page did not come');
+  });
+
+  it('the legend of a chart names what is drawn in it', async () => {
+    const page = await at.person('viewer', 'vera');
+    await page.goto('/console');
+    const card = page.locator('section').filter({ has: page.getByRole('heading', { name: 'New orders' }) });
+    await card.getByRole('columnheader', { name: 'Created' }).waitFor({ state: 'attached' });
+    for (const one of await page
+      .locator('section')
+      .filter({ has: page.locator('table caption') })
+      .all()) {
+      const drawn = await one.getByRole('columnheader').allTextContents();
+      const coloured = one.locator('dt').filter({ has: page.locator('span[style*="--chart"]') });
+      for (const name of await coloured.allTextContents()) expect(drawn).toContain(name);
+    }
+    await card.getByText('Ended').waitFor();
   });
 
   it('on a phone the menu is a drawer that closes when a page is chosen; an address that nobody knows keeps the frame', async () => {

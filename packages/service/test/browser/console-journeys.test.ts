@@ -5,7 +5,8 @@ import type { Role } from '../../src/operator/people/roles.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { type OperatorStage, operatorStage } from '../console/operators.js';
-import { mobileOf, unique } from '../support/demo.js';
+import { declined } from '../renewals/support.js';
+import { mobileOf, sharedRequest, unique } from '../support/demo.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
 import { type ConsoleBrowser, consoleBrowser, moveTo, ON_THIS_MACHINE, signIn } from './console.js';
@@ -144,6 +145,21 @@ describe('an order', () => {
   });
 });
 
+describe('an order whose first debit failed', () => {
+  it('is said to be terminated for that reason', async () => {
+    const usual = on.institution.onDebit;
+    on.institution.onDebit = async () => declined('final');
+    const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
+    on.institution.onDebit = usual;
+    expect(data).toMatchObject({ orderStatus: 'TERMINATED' });
+    const page = await at.person('viewer', 'vera');
+    await page.goto(`/console/orders/${data.orderNo}`);
+    await page.getByText('The order was terminated: its first debit failed. Nothing follows').waitFor();
+    await page.getByText('The order was terminated: its first debit failed', { exact: true }).waitFor();
+    expect(await page.locator('main').innerText()).not.toContain('a period failed for good');
+  });
+});
+
 describe('a user', () => {
   it('is shown in clear for a reason, which stays; orders, agreements and refunds are in one place', async () => {
     const channelUserId = unique('person');
@@ -191,16 +207,23 @@ describe('failed payments', () => {
     const chosen = orders.slice(0, 2);
     const page = await at.person('support', 'sam');
     await page.goto('/console/payments');
+    const dialog = page.getByRole('dialog', { name: 'Retry payments' });
+    await button(page, 'Retry all that match…').click();
+    await dialog.getByLabel('Reason').fill('all of them');
+    await button(dialog, 'Dry run').click();
+    await page.getByText('Everything that matched Status: FAIL_RETRY').waitFor();
+    await page.goBack();
+
     for (const orderNo of chosen) await page.getByRole('checkbox', { name: `Select ${orderNo}-2` }).check();
     await page.getByText('2 selected · ¥39.80').waitFor();
     await button(page, 'Retry now…').click();
-    const dialog = page.getByRole('dialog', { name: 'Retry payments' });
     await dialog.getByText('2 are chosen.').waitFor();
     await dialog.getByLabel('Reason').fill('the bank is back');
     await button(dialog, 'Dry run').click();
 
     await page.getByText('Dry run: nothing has been done yet').waitFor();
     await page.getByText('2 items would be done').waitFor();
+    await page.getByText('One by one').waitFor();
     expect(await on.workOff()).toBe(0);
     const start = button(page, 'Start');
     const words = page.getByLabel('Type RETRY 2 to confirm');
@@ -216,7 +239,7 @@ describe('failed payments', () => {
     expect(await on.follow()).toBe(2);
     await page.getByText('All items were done.').waitFor();
     await page.reload();
-    await page.getByText('2 done').waitFor();
+    await page.getByText('2 done', { exact: true }).waitFor();
     for (const orderNo of chosen) {
       const row = rowsOf(page).filter({ hasText: `${orderNo}-2` });
       await row.getByText('Done').first().waitFor();
@@ -308,6 +331,68 @@ describe('a refund', () => {
     await other.close();
   });
 
+  it('that another tab has sent and had answered is said to be that, and goes out once', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('finance', 'ann');
+    const other = await page.context().newPage();
+    for (const tab of [page, other]) await tab.goto(`/console/orders/${orderNo}`);
+    const dialogOf = async (tab: Page) => {
+      await button(tab, 'Refund…').click();
+      const dialog = tab.getByRole('dialog', { name: 'Refund' });
+      await dialog.getByLabel('Amount in yuan').fill('3.00');
+      await dialog.getByLabel('Note').fill('late delivery');
+      await dialog.getByText('¥3.00 goes back to the user').waitFor();
+      return dialog;
+    };
+    const [first, second] = [await dialogOf(page), await dialogOf(other)];
+    await button(second, 'Refund ¥3.00').click();
+    await second.waitFor({ state: 'detached' });
+    const said = first.getByRole('status').filter({ hasText: '¥3.00' });
+    await said.getByText('You have sent a refund of ¥3.00 in another tab.').waitFor();
+    expect(await said.allInnerTexts()).toHaveLength(1);
+    await button(first, 'Refund ¥3.00').click();
+    await page.getByText('¥3.00 is refunded').waitFor();
+    expect(bookedCents()).toEqual([300]);
+
+    // One that the other tab was refused is not spoken of.
+    const [again, refused] = [await dialogOf(page), await dialogOf(other)];
+    await other.route('**/refund', (route) => route.fulfill({ status: 409, json: { title: 'no', detail: 'not now' } }));
+    await button(refused, 'Refund ¥3.00').click();
+    await refused.getByText('not now').waitFor();
+    await again.getByText('You have sent').waitFor({ state: 'detached' });
+    expect(await again.getByRole('status').filter({ hasText: '¥3.00' }).count()).toBe(0);
+    await other.close();
+  });
+
+  it('that the institution has not answered yet shows at its period and in the sums', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'unknown' });
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 300 });
+    const page = await at.person('viewer', 'vera');
+    await page.goto(`/console/orders/${orderNo}`);
+    const periods = page.getByRole('table', { name: /^Periods/ });
+    await periods.getByText('¥3.00 is being refunded').waitFor();
+    const refunded = page.locator('dl').filter({ hasText: 'Refunded' }).first();
+    await refunded.getByText('¥3.00 in progress').waitFor();
+
+    // And it is one of those that the overview counts, and leads to.
+    const waiting = await on.paidOrder();
+    const usual = on.institution.onDebit;
+    on.institution.onDebit = async () => ({ kind: 'unknown' });
+    await on.renewNow(waiting);
+    on.institution.onDebit = usual;
+    await page.goto('/console');
+    const tile = page.getByRole('link', { name: /^No final result yet/ });
+    await tile.getByText('2', { exact: true }).waitFor();
+    await tile.click();
+    await expect
+      .poll(async () => (await rowsOf(page).getByRole('link').allInnerTexts()).sort())
+      .toEqual([orderNo, waiting].sort());
+    expect(new URL(page.url()).search).toBe('?unsettled=true');
+    await page.getByText('2 orders', { exact: true }).waitFor();
+    await on.askAll();
+  });
+
   it('that did not arrive is offered again in another tab, and goes out once', async () => {
     const orderNo = await on.paidOrder();
     const page = await at.person('finance', 'ann');
@@ -324,7 +409,7 @@ describe('a refund', () => {
     await other.goto(`/console/orders/${orderNo}`);
     const again = other.getByRole('dialog', { name: 'Refund' });
     await button(other, 'Refund…').click();
-    await again.getByText('A refund of ¥3.00 was sent before and got no answer.').waitFor();
+    await again.getByText('A refund of ¥3.00 was sent before and has no answer yet.').waitFor();
     expect(await again.getByLabel('Amount in yuan').inputValue()).toBe('3.00');
     await again.getByLabel('Note').fill('late delivery');
     await button(again, 'Refund ¥3.00').click();
@@ -552,7 +637,9 @@ describe('an admin:', () => {
   const goTo = loadedPage('admin', 'ada');
 
   it('a channel is made, its secrets are shown once; a rolled one overlaps with the former', async () => {
-    const page = await goTo('/channels');
+    const page = await at.person('admin', 'ada');
+    await page.goto('/console/audit');
+    await choosePage(page, 'Channels');
     await page.getByRole('button', { name: 'New channel' }).click();
     const form = page.getByRole('dialog', { name: 'New channel' });
     await form.getByLabel('Name').fill('Night shop');
@@ -561,9 +648,22 @@ describe('an admin:', () => {
     const done = secrets.getByRole('button', { name: 'Done' });
     await done.waitFor();
     const shown = await secrets.getByRole('definition').allTextContents();
-    expect(shown.length).toBe(4);
+    expect(shown.length).toBe(5);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      secrets.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    const names = ['BASE_URL', 'APP_ID', 'APP_SECRET', 'AES_KEY', 'CALLBACK_SECRET'];
+    expect(await readFile(await file.path(), 'utf8')).toBe(
+      names.map((name, place) => `PERENNIAL_${name}=${shown[place]?.trim()}\n`).join(''),
+    );
+    expect(shown[0]?.trim()).toBe('http://127.0.0.1');
     await page.keyboard.press('Escape');
     expect(await done.isDisabled()).toBe(true);
+    // Back would drop them.
+    await page.evaluate('history.back()');
+    await secrets.getByText('You were kept on this page').waitFor();
+    expect(await secrets.getByRole('definition').allTextContents()).toEqual(shown);
     await secrets.getByRole('checkbox', { name: 'I have stored them' }).check();
     await done.click();
     await page.getByRole('heading', { name: 'Night shop' }).waitFor();
@@ -571,7 +671,7 @@ describe('an admin:', () => {
     await page.getByRole('tab', { name: 'Secrets' }).click();
     await page.getByText('Secrets are shown once').waitFor();
     const text = (await page.locator('body').textContent()) ?? '';
-    for (const secret of shown.slice(1)) expect(text).not.toContain(secret.trim());
+    for (const secret of shown.slice(2)) expect(text).not.toContain(secret.trim());
 
     await page.getByRole('button', { name: 'Roll secrets' }).click();
     await page.getByRole('button', { name: 'Make new ones' }).click();
@@ -639,13 +739,18 @@ describe('an admin:', () => {
   });
 
   it('an account is made, and everybody sees who did', async () => {
-    const page = await goTo('/people');
+    const page = await at.person('admin', 'ada');
+    await page.goto('/console/audit');
+    await choosePage(page, 'People');
     await page.getByRole('button', { name: 'New person' }).click();
     const form = page.getByRole('dialog', { name: 'New person' });
     await form.getByLabel('Name').fill('dora');
     await form.getByRole('radio', { name: 'Finance' }).check();
     await form.getByRole('button', { name: 'Make the account' }).click();
     const link = page.getByRole('dialog', { name: 'A link for dora' });
+    await link.getByText(/\/console\/setup#[\w-]{32}/).waitFor();
+    await page.evaluate('history.back()');
+    await link.getByText('You were kept on this page').waitFor();
     await link.getByText(/\/console\/setup#[\w-]{32}/).waitFor();
     await link.getByRole('button', { name: 'Done' }).click();
     await rowsOf(page).filter({ hasText: 'dora' }).getByText('Finance').waitFor();

@@ -1,0 +1,110 @@
+import { Button, Modal } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { addressOf } from '../api/client.ts';
+import { dictionary } from '../i18n/dictionary.ts';
+import { useOpenerFocus } from '../parts/opener-focus.ts';
+import { signInQuestion } from '../session/questions.ts';
+import { forgetSession, resumeSession, signInAgain, signInWaysQuery, useSession } from '../session/session.ts';
+import styles from './sign-in-again.module.css';
+import { SignInForm } from './sign-in-form.tsx';
+
+const useTexts = dictionary({
+  title: ['Your session has ended', '会话已结束'],
+  why: [
+    'Sign in to go on where you were. What you have typed is still there.',
+    '登录后可继续之前的操作，已填写的内容不会丢失。',
+  ],
+  singleSignOn: ['Sign in with {name}, in a new tab', '在新标签页使用 {name} 登录'],
+  singleSignOnPlain: ['Single sign-on, in a new tab', '在新标签页单点登录'],
+  other: ['Sign in as somebody else', '使用其他账户登录'],
+});
+
+/**
+ * Asks the person whose session has ended to sign in again, and sends what was refused. The page stays as it is below: whatever was typed is
+ * not lost. None of it can be seen before that.
+ */
+export function SignInAgain() {
+  const t = useTexts();
+  const [isAsked, setAsked] = useState(false);
+  useEffect(() => signInQuestion.listen(setAsked), []);
+  useOpenerFocus(isAsked);
+  return (
+    <Modal
+      opened={isAsked}
+      onClose={() => undefined}
+      title={t('title')}
+      size="sm"
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      withCloseButton={false}
+      // Above every other dialog.
+      zIndex={500}
+      overlayProps={{ backgroundOpacity: 1, color: 'var(--ground)' }}
+      classNames={{ title: styles.title ?? '' }}
+    >
+      <Question />
+    </Modal>
+  );
+}
+
+function Question() {
+  const t = useTexts();
+  const { name, hasPassword } = useSession();
+  const { data: ways } = useQuery(signInWaysQuery);
+  const navigate = useNavigate();
+  const { href } = useLocation();
+  useResumption();
+  const leave = async () => {
+    await navigate({ to: '/sign-in', search: { to: href } });
+    forgetSession();
+  };
+  const other = (
+    <Button variant="subtle" size="compact-sm" onClick={() => void leave()}>
+      {t('other')}
+    </Button>
+  );
+  return (
+    <div className={styles.question}>
+      <p className={styles.why}>{t('why')}</p>
+      {hasPassword ? (
+        <SignInForm
+          person={name}
+          onSignIn={async (request) => {
+            await signInAgain(request);
+            signInQuestion.settle(true);
+          }}
+        />
+      ) : null}
+      {ways?.oidc ? (
+        <Button
+          component="a"
+          href={addressOf('/single-sign-on', { returnTo: '/' })}
+          target="_blank"
+          variant="default"
+          size="md"
+        >
+          {ways.oidcName ? t('singleSignOn', { name: ways.oidcName }) : t('singleSignOnPlain')}
+        </Button>
+      ) : null}
+      {other}
+    </div>
+  );
+}
+
+/** Whoever has signed in in another tab goes on in this one too, as soon as they look at it. */
+function useResumption(): void {
+  useEffect(() => {
+    const look = async () => {
+      if (document.visibilityState === 'visible' && (await resumeSession())) signInQuestion.settle(true);
+    };
+    const onLook = () => void look();
+    window.addEventListener('focus', onLook);
+    document.addEventListener('visibilitychange', onLook);
+    return () => {
+      window.removeEventListener('focus', onLook);
+      document.removeEventListener('visibilitychange', onLook);
+    };
+  }, []);
+}

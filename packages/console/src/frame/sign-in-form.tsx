@@ -1,0 +1,123 @@
+import { Button, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+import { isProblem } from '../api/problem.ts';
+import type { SignInRequest } from '../api/types.ts';
+import { now } from '../clock.ts';
+import { dictionary } from '../i18n/dictionary.ts';
+import { PasswordField } from '../parts/password-field.tsx';
+import { FormProblem, Problem } from '../parts/states.tsx';
+import { durationText } from '../parts/time-text.ts';
+import styles from './sign-in-form.module.css';
+
+const useTexts = dictionary({
+  title: ['Sign in', '登录'],
+  name: ['Name', '用户名'],
+  password: ['Password', '密码'],
+  code: ['Code of your authenticator', '验证器动态码'],
+  codeHint: ['Six digits, new every 30 seconds', '六位数字，每 30 秒更新'],
+  wrong: ['Name and password do not match.', '用户名或密码不正确。'],
+  wrongCode: ['This code is not right, or was used already.', '动态码不正确或已使用。'],
+  locked: ['Too many tries. You can try again in {time}.', '尝试次数过多，请在 {time} 后重试。'],
+  unlocked: ['You can try again now.', '现在可以重试。'],
+});
+
+interface SignInFormProps {
+  /** Whose session has ended: nobody else is asked for. */
+  readonly person?: string;
+  onSignIn(request: SignInRequest): Promise<void>;
+  readonly children?: ReactNode;
+}
+
+/** Asks for a name and a password, and for a code where one is needed. `children` stand above its button. */
+export function SignInForm({ person, onSignIn, children }: SignInFormProps) {
+  const t = useTexts();
+  const [name, setName] = useState(person ?? '');
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const [needsCode, setNeedsCode] = useState(false);
+  const [lockedUntil, setLockedUntil] = useState(0);
+  const secondsLeft = useSecondsUntil(lockedUntil);
+  const go = useMutation({
+    mutationFn: () =>
+      onSignIn({ name: name.trim(), password, ...(needsCode ? { code: code.replace(/\s/g, '') } : {}) }),
+    onError: (error) => {
+      if (isProblem(error) && error.kind === 'code-needed') setNeedsCode(true);
+      if (isProblem(error, 429)) setLockedUntil(now() + (error.retryAfterSeconds ?? 60) * 1000);
+    },
+  });
+  const { error } = go;
+  const isLocked = secondsLeft > 0;
+  const isExpected = isProblem(error, 401, 429);
+  const isWrong = isProblem(error, 401) && error.kind !== 'code-needed';
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isLocked) go.mutate();
+      }}
+    >
+      <TextInput
+        label={t('name')}
+        size="md"
+        autoComplete="username"
+        autoCapitalize="none"
+        spellCheck={false}
+        autoFocus={person === undefined}
+        readOnly={person !== undefined}
+        required
+        withAsterisk={false}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <PasswordField
+        label={t('password')}
+        size="md"
+        autoComplete="current-password"
+        data-autofocus
+        required
+        withAsterisk={false}
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      {needsCode ? (
+        <TextInput
+          label={t('code')}
+          description={t('codeHint')}
+          size="md"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          autoFocus
+          required
+          withAsterisk={false}
+          value={code}
+          onChange={(event) => setCode(event.currentTarget.value)}
+          classNames={{ input: 'figures' }}
+        />
+      ) : null}
+      {isLocked ? <Problem>{t('locked', { time: durationText(secondsLeft) })}</Problem> : null}
+      {!isLocked && isProblem(error, 429) ? <p className={styles.note}>{t('unlocked')}</p> : null}
+      {isWrong ? <Problem>{needsCode ? t('wrongCode') : t('wrong')}</Problem> : null}
+      {isExpected ? null : <FormProblem error={error} />}
+      {children}
+      <Button type="submit" size="md" loading={go.isPending} disabled={isLocked}>
+        {t('title')}
+      </Button>
+    </form>
+  );
+}
+
+/** Counts down, once a second, to a moment. */
+function useSecondsUntil(moment: number): number {
+  const left = () => Math.max(0, Math.ceil((moment - now()) / 1000));
+  const [seconds, setSeconds] = useState(left);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `left` is made of the moment alone
+  useEffect(() => {
+    setSeconds(left());
+    if (left() === 0) return;
+    const timer = setInterval(() => setSeconds(left()), 1000);
+    return () => clearInterval(timer);
+  }, [moment]);
+  return seconds;
+}
