@@ -68,7 +68,7 @@ function Question() {
   return (
     <div className={styles.question}>
       <p className={styles.why}>{t('why')}</p>
-      {hasPassword ? (
+      {hasPassword || !ways?.oidc ? (
         <SignInForm
           person={name}
           onSignIn={async (request) => {

@@ -180,11 +180,11 @@ describe('GET /console/api/orders', () => {
     await on.sql(
       `insert into refunds (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent, requested_by, started_at, ask_at)
        select order_no, cycle_no, 1, try_no, channel_id, payment_channel_code, 1, 'ann', now(), now()
-       from debit_attempts where order_no = $1`,
-      [made['paid']],
+       from debit_attempts where order_no = $1 and cycle_no = 1`,
+      [made['waiting for retry']],
     );
-    expect(await names({ unsettled: 'true' })).toEqual(['initializing', 'paid']);
-    expect(await names({ unsettled: 'true', status: 'ACTIVE' })).toEqual(['paid']);
+    expect(await names({ unsettled: 'true' })).toEqual(['waiting for retry', 'initializing']);
+    expect(await names({ unsettled: 'true', status: 'ACTIVE' })).toEqual(['waiting for retry']);
     expect(await on.ask('/orders/totals', { unsettled: 'true' })).toMatchObject({ count: 2, isAtLeast: false });
   });
 
