@@ -172,7 +172,10 @@ describe('how things stand', () => {
        values ('REFUND', $1 || '-1', 'k', 100, 'n', 'ann')`,
       [orderNo],
     );
-    await on.sql(`update debit_attempts set ask_at = now(), started_at = '2026-01-31 12:00:00+08' where order_no = $1`, [orderNo]);
+    await on.sql(
+      `update debit_attempts set ask_at = now(), started_at = '2026-01-31 12:00:00+08' where order_no = $1`,
+      [orderNo],
+    );
     await on.count();
     const answer = await overview();
     const [oldest] = await on.sql<{ at: string }>(
