@@ -61,6 +61,7 @@ export function createBank({ url, token }) {
 
   return {
     name: 'example-bank',
+    currency: 'CNY',
     // "A reference is executed once within 30 days", says its manual.
     repeatableForMs: 30 * DAY_MS,
 

@@ -75,6 +75,8 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
 
   return {
     name: 'alipay',
+    // All that Alipay's periodic debits take.
+    currency: 'CNY',
     // An out_trade_no is paid once, an out_request_no refunded once, without an end to it.
     repeatableForMs: Number.MAX_SAFE_INTEGER,
 

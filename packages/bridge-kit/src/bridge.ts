@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { KEY_BYTES, MAX_STATEMENT_BYTES, OPERATIONS, type Operation } from '@perennial/wire/bridge';
+import {
+  DEFAULT_CURRENCY,
+  KEY_BYTES,
+  MAX_STATEMENT_BYTES,
+  OPERATIONS,
+  type Operation,
+  parseCurrency,
+} from '@perennial/wire/bridge';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Book } from './book/book.js';
@@ -73,6 +80,7 @@ const DAY_MS = 86_400_000;
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { institution, key, clock = systemClock, idleMs = 1_000, host = '127.0.0.1' } = options;
   if (key.length !== KEY_BYTES) throw new Error(`the key must have ${KEY_BYTES} bytes`);
+  const currency = parseCurrency(institution.currency ?? DEFAULT_CURRENCY);
   const log = createBridgeLog(options.log);
   const { schema = 'bridge', pool = 10, databaseUrl: url } = options;
   const onLost = (err: Error) => log.warn({ err }, 'a connection to the database was lost');
@@ -93,7 +101,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   let isStopping = false;
   let noticeLoop: Loop | undefined;
   const flows = createFlows(book, institution, tools, () => noticeLoop?.wake());
-  const server = createServer(options, flows, tools);
+  const server = createServer(options, flows, currency, tools);
   const monitoring = createMonitoringServer({ book, clock, metrics, log, isStopping: () => isStopping });
   let sender: NoticeSender | undefined;
 
@@ -114,7 +122,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   try {
     if (options.serviceNoticeUrl !== undefined) {
       const { notices } = book;
-      sender = createNoticeSender({ url: options.serviceNoticeUrl, key, notices, clock, metrics, log, at });
+      sender = createNoticeSender({ url: options.serviceNoticeUrl, key, currency, notices, clock, metrics, log, at });
     }
     const bridge = {
       url: `${await listen(server, host, options.port)}${options.basePath ?? ''}`,
@@ -146,7 +154,7 @@ function createFlows(book: Book, institution: Institution, tools: Tools, owed: (
   return { debits, refunds, agreements: new Agreements(book, institution, tools, owed) };
 }
 
-function createServer(options: BridgeOptions, flows: Flows, tools: Tools): FastifyInstance {
+function createServer(options: BridgeOptions, flows: Flows, currency: string, tools: Tools): FastifyInstance {
   const { institution, key, basePath = '' } = options;
   const { clock, log, metrics } = tools;
   const server = createSignedServer({
@@ -155,7 +163,7 @@ function createServer(options: BridgeOptions, flows: Flows, tools: Tools): Fasti
     operations: OPERATIONS,
     basePath,
     bodyLimit: MAX_STATEMENT_BYTES,
-    handle: counted(createOperations(flows, institution, tools), metrics, log),
+    handle: counted(createOperations(flows, institution, currency, tools), metrics, log),
     onFault: (err, operation, requestId) =>
       log.error({ err, ...(operation && { operation }), ...(requestId && { requestId }) }, 'fault'),
   });

@@ -118,6 +118,8 @@ export interface RefLookUp {
 export interface Institution {
   /** For logs, and for the book, which is one institution's alone: it never changes. */
   readonly name: string;
+  /** Of every amount: three letters, with hundredths. A service with another currency is refused. Unset: CNY. */
+  readonly currency?: string;
   /** For how long the institution pays a number once, however often it is sent. One for both, or one for each. */
   readonly repeatableForMs: number | { readonly debits: number; readonly refunds: number };
   debit(debit: Debit, signal: AbortSignal): Promise<DebitOutcome>;

@@ -21,6 +21,40 @@ const CARD = {
   bankMobile: '13800000009',
 };
 
+describe('the currency', () => {
+  it('is named to whoever asks, and no request in another one reaches the book or the institution', async () => {
+    const institution = Object.assign(new FakeInstitution(), { currency: 'EUR' });
+    const world = await startWorld({ institution });
+    expect(await world.ask('handshake', { currency: 'CNY' })).toEqual({ http: 200, fields: { currency: 'EUR' } });
+    expect(world.log()).toContain('the service has CNY and this bridge EUR');
+    const other = { http: 409, fields: { error: 'the service asks in CNY, but this bridge has EUR' } };
+    for (const currency of ['CNY', undefined]) {
+      expect(await world.ask('debit', debitOf('D1', { currency }))).toEqual(other);
+      expect(await world.ask('refund', { refundNo: 'R1', attemptNo: 'D1', amountCent: 1, currency })).toEqual(other);
+      expect(await world.ask('statement', { day: '2026-01-01', cursor: null, currency })).toEqual(other);
+    }
+    expect(await world.ask('debit', debitOf('D1', { currency: 'euro' }))).toMatchObject({ http: 400 });
+    expect(institution.calls).toEqual([]);
+    expect(await world.query(`select from ${world.schema}.debits`)).toEqual([]);
+
+    const slow = { institutionNo: 'SLOW', currency: 'EUR' };
+    expect((await world.ask('debit', debitOf('D2', slow))).fields).toMatchObject({ status: 'PENDING' });
+    const outcome = { status: 'DECLINED', decline: 'FINAL', reason: 'no' };
+    await world.tell([{ about: 'debit', attemptNo: 'D2', outcome }]);
+    await until('the notice', () => world.taker.taken.length === 1);
+    expect(world.taker.taken[0]).toMatchObject({ attemptNo: 'D2', status: 'DECLINED', currency: 'EUR' });
+  });
+
+  it('is CNY where nobody names one, and one without hundredths is refused at the start', async () => {
+    const world = await startWorld();
+    expect((await world.ask('handshake', {})).fields).toEqual({ currency: 'CNY' });
+    expect((await world.ask('debit', debitOf('D1'))).fields).toMatchObject({ status: 'SUCCESS' });
+    expect((await world.ask('debit', debitOf('D2', { currency: 'CNY' }))).fields).toMatchObject({ status: 'SUCCESS' });
+    const inYen = Object.assign(new FakeInstitution(), { currency: 'JPY' });
+    await expect(world.start({ institution: inYen })).rejects.toThrow('JPY cannot be used');
+  });
+});
+
 describe('refunds', () => {
   it('are given back once for a number, and never more in sum than was debited', async () => {
     const world = await startWorld();
@@ -185,7 +219,7 @@ describe('webhooks and notices', () => {
     expect(taker.statuses).toEqual([500, 401, 503, 200]);
     expect(taker.nonces.size).toBe(4);
     const { noticeNo, ...notice } = taker.taken[0] ?? {};
-    expect(notice).toEqual({ kind: 'DEBIT', attemptNo: 'D1', ...success });
+    expect(notice).toEqual({ kind: 'DEBIT', attemptNo: 'D1', currency: 'CNY', ...success });
 
     // Says less, then the opposite: what is written stays.
     expect(await tell([{ ...told, outcome: { status: 'PENDING' } }])).toBe(200);

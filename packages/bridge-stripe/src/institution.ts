@@ -1,8 +1,7 @@
-import { type Clock, type Institution, systemClock } from '@perennial/bridge-kit';
+import { BadSetting, type Clock, type Institution, parseCurrency, systemClock } from '@perennial/bridge-kit';
 import type { Stripe } from 'stripe';
 import { idOf, parseAgreement } from './agreements.js';
 import { type ClientSettings, createStripeClient } from './client.js';
-import { readCurrency } from './currency.js';
 import { Debits } from './debits.js';
 import { Marks } from './marks.js';
 import { Refunds } from './refunds.js';
@@ -18,7 +17,7 @@ const DEFAULT_REALM = 'perennial';
 export interface StripeSettings extends ClientSettings {
   /** Unset: webhooks are refused, and results found by asking. */
   readonly webhookSecret?: string | undefined;
-  /** Of every debit: one with hundredths. Unset: cny. */
+  /** Of every debit, and of the service: one with hundredths. Unset: cny. */
   readonly currency?: string | undefined;
   /** Tells the payments of this bridge from those of another on the same account, up to 64 letters, digits, `_` and `-`. */
   readonly realm?: string | undefined;
@@ -32,11 +31,12 @@ export function createStripeInstitution(settings: StripeSettings): Institution {
   const { stripe, until } = createStripeClient(settings);
   const marks = new Marks(readRealm(settings.realm ?? DEFAULT_REALM));
   const currency = readCurrency(settings.currency ?? 'cny');
-  const debits = new Debits({ stripe, marks, currency, returnUrl: settings.returnUrl, clock });
+  const debits = new Debits({ stripe, marks, currency: currency.toLowerCase(), returnUrl: settings.returnUrl, clock });
   const refunds = new Refunds({ stripe, marks });
   const webhooks = secret && new Webhooks({ stripe, marks, debits, refunds, secret, now: () => clock.now() });
   return {
     name: 'stripe',
+    currency,
     repeatableForMs: REPEATABLE_FOR_MS,
     debit: (debit) => debits.debit(debit),
     findDebit: (debit, signal) => until(signal, () => debits.find(debit)),
@@ -46,6 +46,14 @@ export function createStripeInstitution(settings: StripeSettings): Institution {
     statement: (day, cursor, signal) => until(signal, () => readStatement(stripe, marks, day, cursor)),
     ...(webhooks ? { readWebhook: (webhook) => webhooks.read(webhook) } : {}),
   };
+}
+
+function readCurrency(text: string): string {
+  try {
+    return parseCurrency(text);
+  } catch (error) {
+    throw new BadSetting(`STRIPE_CURRENCY: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 function readRealm(realm: string): string {

@@ -1,6 +1,13 @@
-import { type Operation, STATEMENT_PAGE_LINES, type StatementMessage } from '@perennial/wire/bridge';
+import {
+  currencyOf,
+  type Fields,
+  type HandshakeMessage,
+  type Operation,
+  STATEMENT_PAGE_LINES,
+  type StatementMessage,
+} from '@perennial/wire/bridge';
 import type { Institution } from '../institution.js';
-import { Unavailable } from '../server/refusals.js';
+import { requireField, requireSameCurrency, Unavailable } from '../server/refusals.js';
 import {
   readBindCode,
   readBindConfirm,
@@ -23,13 +30,16 @@ export interface Flows {
   readonly agreements: Agreements;
 }
 
-/** The eight operations: what is asked for, and who does it. */
+/** The operations: what is asked for, and who does it. */
 export function createOperations(
   { debits, refunds, agreements }: Flows,
   institution: Institution,
+  currency: string,
   tools: Tools,
 ): (request: SignedRequest<Operation>) => Promise<object> {
   return async ({ operation, fields, idempotencyKey }) => {
+    if (operation === 'handshake') return shakeHands(fields, currency, tools);
+    requireSameCurrency(fields, currency);
     switch (operation) {
       case 'debit':
         return debits.debit(readDebit(fields, idempotencyKey));
@@ -49,6 +59,18 @@ export function createOperations(
         return readStatement(readStatementPage(fields), institution, tools);
     }
   };
+}
+
+/** Says the currency of this bridge, whatever the service has: it is the service that has to say so to its operators. */
+function shakeHands(fields: Fields, currency: string, { log }: Tools): HandshakeMessage {
+  const theirs = requireField(currencyOf(fields), 'currency');
+  if (theirs !== currency) {
+    log.error(
+      { operation: 'handshake' },
+      `the service has ${theirs} and this bridge ${currency}: its requests are refused`,
+    );
+  }
+  return { currency };
 }
 
 async function readStatement(

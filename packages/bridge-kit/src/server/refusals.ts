@@ -1,3 +1,5 @@
+import { currencyOf, type Fields } from '@perennial/wire/bridge';
+
 /** What is answered with another HTTP status than 200, and so says nothing about an outcome. Its message is for people. */
 export class Refusal extends Error {
   readonly status: number;
@@ -21,6 +23,12 @@ export class NumberConflict extends Refusal {
   constructor(message: string) {
     super(409, message);
   }
+}
+
+/** Throws unless the message is in this currency. Nothing was done then: an amount would mean something else. */
+export function requireSameCurrency(fields: Fields, currency: string): void {
+  const theirs = requireField(currencyOf(fields), 'currency');
+  if (theirs !== currency) throw new Refusal(409, `the service asks in ${theirs}, but this bridge has ${currency}`);
 }
 
 /** Nothing was done, or nobody knows: the service asks again. */

@@ -10,6 +10,7 @@ import type { BridgeMetrics } from '../metrics.js';
 export interface NoticeSenderOptions {
   readonly url: string;
   readonly key: Uint8Array;
+  readonly currency: string;
   readonly notices: Notices;
   readonly clock: Clock;
   readonly metrics: BridgeMetrics;
@@ -43,12 +44,12 @@ interface Answer {
 
 /** Sends notices until they are taken, each time signed anew. */
 export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
-  const { key, notices, clock, metrics, log, at } = options;
+  const { key, currency, notices, clock, metrics, log, at } = options;
   const { origin, pathname: path } = requireNoticeUrl(options.url);
   const agent = new Agent({ connections: AT_ONCE, pipelining: 1, allowH2: false });
 
   async function post({ noticeNo, message }: NoticeRow): Promise<Answer> {
-    const body = Buffer.from(JSON.stringify(message));
+    const body = Buffer.from(JSON.stringify({ ...message, currency }));
     const headers = signedHeaders({ path, body, now: clock.now(), requestId: noticeNo }, key);
     try {
       const response = await agent.request({

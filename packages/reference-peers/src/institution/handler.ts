@@ -1,4 +1,4 @@
-import { BadMessage, NumberConflict, requireField } from '@perennial/bridge-kit/server';
+import { BadMessage, NumberConflict, requireField, requireSameCurrency } from '@perennial/bridge-kit/server';
 import { randomBytes } from '@perennial/wire';
 import {
   type Fields,
@@ -41,6 +41,7 @@ export interface InstitutionHandlerOptions {
   readonly delays: () => Delays;
   readonly sender: NoticeSender | undefined;
   readonly pageLines: number;
+  readonly currency: string;
 }
 
 type PreparedOperation = PreparedRequest<FaultOccasion, FaultName>;
@@ -68,6 +69,9 @@ export class InstitutionHandler {
   }
 
   prepare(operation: Operation, fields: Fields, idempotencyKey: string | undefined): PreparedOperation {
+    const { currency } = this.#options;
+    if (operation === 'handshake') return this.#prepared('handshake', {}, async () => ({ currency }));
+    requireSameCurrency(fields, currency);
     switch (operation) {
       case 'bind-code':
         return this.#bindCode(fields);

@@ -1,4 +1,4 @@
-import { STATEMENT_PAGE_LINES } from '@perennial/wire/bridge';
+import { DEFAULT_CURRENCY, STATEMENT_PAGE_LINES } from '@perennial/wire/bridge';
 import {
   listen,
   openLockedJournal,
@@ -31,11 +31,13 @@ export interface InstitutionOptions extends ReferenceProgramOptions {
   readonly faults?: readonly FaultRule[];
   readonly delays?: Partial<Delays>;
   readonly statementPageLines?: number;
+  /** Of every amount. Unset: CNY. */
+  readonly currency?: string;
 }
 
 /** A payment institution behind the protocol of docs/bridge.md. It moves no money, and keeps a journal of all that it does. */
 export async function startInstitution(options: InstitutionOptions): Promise<ReferenceProgram> {
-  const { dataDir, key, noticeUrl, clock, log } = options;
+  const { dataDir, key, noticeUrl, clock, log, currency = DEFAULT_CURRENCY } = options;
   requireKeyLength(key);
   let delays = { ...DEFAULT_DELAYS, ...options.delays };
   const timers = createTimers();
@@ -43,13 +45,15 @@ export async function startInstitution(options: InstitutionOptions): Promise<Ref
   const sender =
     noticeUrl === undefined
       ? undefined
-      : createNoticeSender({ url: noticeUrl, key, clock, timers, pauses: currentDelays, log });
+      : createNoticeSender({ url: noticeUrl, key, currency, clock, timers, pauses: currentDelays, log });
 
   const ledger = new Ledger();
   const journal = await openLockedJournal(dataDir, JOURNAL_FILE, (entry) => ledger.apply(entry as JournalEntry));
 
   const pageLines = options.statementPageLines ?? STATEMENT_PAGE_LINES;
-  const handler = new InstitutionHandler({ ledger, journal, clock, timers, delays: currentDelays, sender, pageLines });
+  const handler = new InstitutionHandler({
+    ...{ ledger, journal, clock, timers, delays: currentDelays, sender, pageLines, currency },
+  });
   const faults = createInstitutionFaults(options.faults);
   const server = createInstitutionServer({ key, clock, handler, faults, timers, delays: currentDelays, log });
   if (options.control === true) {

@@ -16,6 +16,7 @@ export interface RetryPauses {
 export interface NoticeSenderOptions {
   readonly url: string;
   readonly key: Uint8Array;
+  readonly currency: string;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly pauses: () => RetryPauses;
@@ -38,7 +39,15 @@ interface Waiting {
   tries: number;
 }
 
-export function createNoticeSender({ url, key, clock, timers, pauses, log }: NoticeSenderOptions): NoticeSender {
+export function createNoticeSender({
+  url,
+  key,
+  currency,
+  clock,
+  timers,
+  pauses,
+  log,
+}: NoticeSenderOptions): NoticeSender {
   const { origin, path } = parseNoticeUrl(url);
   const pool = new Pool(origin, { connections: MAX_SENDING, pipelining: 1, allowH2: false });
   const waiting: Waiting[] = [];
@@ -78,7 +87,7 @@ export function createNoticeSender({ url, key, clock, timers, pauses, log }: Not
   }
 
   async function post(notice: NoticeMessage, withKey: Uint8Array) {
-    const body = Buffer.from(JSON.stringify(notice));
+    const body = Buffer.from(JSON.stringify({ ...notice, currency }));
     const headers = signedHeaders({ path, body, now: clock.now(), requestId: notice.noticeNo }, withKey);
     return { ok: await request(headers, body), again: () => request(headers, body) };
   }

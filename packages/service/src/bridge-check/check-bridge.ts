@@ -9,6 +9,7 @@ import { type Given, isGiven } from './given.js';
 import { RULES, type Rule, type RuleName } from './rules.js';
 import { describeSaid, Teller, unlessUnusable } from './teller.js';
 import { BINDING_TRIALS, CANCELLATION_TRIALS } from './trials/bindings.js';
+import { CURRENCY_TRIAL } from './trials/currency.js';
 import { DEBIT_TRIALS } from './trials/debits.js';
 import { MESSAGE_TRIALS } from './trials/messages.js';
 import { PENDING_TRIALS } from './trials/pending.js';
@@ -33,6 +34,7 @@ export interface Checked {
 export class BridgeUnreachable extends PlainError {}
 
 const GROUPS: readonly (readonly [name: string, trials: readonly Trial[]])[] = [
+  ['currency', [CURRENCY_TRIAL]],
   ['signatures', SIGNATURE_TRIALS],
   ['messages', MESSAGE_TRIALS],
   ['debits', DEBIT_TRIALS],
@@ -48,8 +50,8 @@ export async function checkBridge(given: Given): Promise<Checked> {
   const basePath = pathname.replace(/\/+$/, '');
   const findings = new Findings();
   const book = new Book(given.prefix);
-  const { key, clock, deadlines } = given;
-  const caller = new Caller({ origin, basePath, key, clock, deadlines, findings });
+  const { key, clock, currency, deadlines } = given;
+  const caller = new Caller({ origin, basePath, key, currency, clock, deadlines, findings });
   const teller = new Teller({ given, book, caller, findings });
   const check: Check = { given, findings, caller, teller, book };
   let left: Left[] = [];
@@ -104,9 +106,10 @@ async function requireBridge(check: Check): Promise<void> {
   }
   const status = arrival.kind === 'answer' ? arrival.status : undefined;
   if (status === 404 && (await isNothingThere(check))) {
-    findings.judge('status-200', false, `${NO_BRIDGE}: each of the eight operations is answered with HTTP 404`);
+    findings.judge('status-200', false, `${NO_BRIDGE}: every operation is answered with HTTP 404`);
     throw new BridgeGone(NO_BRIDGE);
   }
+  if (status === 409) await runTrial(check, CURRENCY_TRIAL);
   const isRefused = status === 401;
   await unlessUnusable(Promise.resolve().then(() => caller.read(isRefused ? plain : asking, message, arrival)));
   if (findings.isBroken('signature-taken')) throw new BridgeGone('the bridge takes no request of this key');

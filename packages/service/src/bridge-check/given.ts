@@ -12,6 +12,8 @@ export interface Given {
   /** Begins every number of the run, so that none was used before. */
   readonly prefix: string;
   readonly amountCent: number;
+  /** Of every amount. */
+  readonly currency: string;
   /** One that debits succeed on, at once or after a while. */
   readonly agreement?: string;
   /** Agreements whose debits are declined, by the kind of decline. */

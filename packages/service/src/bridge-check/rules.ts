@@ -123,6 +123,18 @@ export const RULES = [
     advice: 'answer PENDING before the time is over, and find out afterwards',
   },
   {
+    name: 'currency-same',
+    heading: 'Currency',
+    says: 'the bridge has the currency of the service',
+    advice: 'set both to one currency: amounts have no other sign of what they are in',
+  },
+  {
+    name: 'currency-other',
+    heading: 'Currency',
+    says: 'a request in another currency is a 409 and does nothing',
+    advice: 'compare the field currency of every request with your own before you do anything',
+  },
+  {
     name: 'signature-taken',
     heading: 'Signatures',
     says: 'a rightly signed request is taken',
@@ -131,7 +143,7 @@ export const RULES = [
   {
     name: 'signature-missing',
     heading: 'Signatures',
-    says: 'a request without a signature is a 401, for each of the eight operations',
+    says: 'a request without a signature is a 401, for each operation',
     advice: CHECK_FIRST,
   },
   {
@@ -236,7 +248,7 @@ export const RULES = [
     name: 'debit-asked',
     heading: 'Operations',
     says: 'what is debited is what was asked for',
-    advice: 'pass amountCent on as it came: cents, not yuan',
+    advice: 'pass amountCent on as it came: cents, not whole units',
     needs: 'agreement',
   },
   {
@@ -341,7 +353,7 @@ export const RULES = [
     name: 'refund-asked',
     heading: 'Operations',
     says: 'what is refunded is what was asked for',
-    advice: 'pass amountCent on as it came: cents, not yuan',
+    advice: 'pass amountCent on as it came: cents, not whole units',
     needs: 'agreement',
   },
   {

@@ -39,6 +39,7 @@ export const SINS = [
   'takes any size',
   'takes 16 KB',
   'takes any amount',
+  'takes any currency',
   'takes numbers of 32 characters',
   'ignores Idempotency-Key',
   'needs an appId',
@@ -134,6 +135,10 @@ export class BadBridge {
   pendingFor = 1;
   /** No sin: it gives nothing back. */
   refundsNothing = false;
+  /** No sin: it is of a version from before currencies were named. */
+  isOlder = false;
+  /** No sin. */
+  currency = 'CNY';
   /** What it says of its reasons. */
   reason = 'no';
   url = '';
@@ -268,6 +273,9 @@ export class BadBridge {
     const fields = readFields(body);
     if (fields === undefined) throw new Refused(this.#does('fails at what is no JSON') ? 500 : 400);
     if (this.#does('refuses unknown fields') && 'fieldOfTomorrow' in fields) throw new Refused(400);
+    if (path.endsWith('/handshake') && !this.isOlder) return { currency: this.currency };
+    if ((fields['currency'] ?? 'CNY') !== this.currency && !this.isOlder && !this.#does('takes any currency'))
+      throw new Refused(409);
     if (this.#does('needs an appId') && fields['appId'] === undefined && !path.endsWith('/statement')) {
       throw new Refused(400);
     }

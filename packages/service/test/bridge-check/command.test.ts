@@ -102,7 +102,7 @@ describe('perennial check-bridge', () => {
     const none = await check('none', ...given);
     expect(none.code).toBe(1);
     expect(none.stdout.match(/FAIL {2}.*\n.*/g)).toEqual([
-      expect.stringMatching(/^FAIL {2}status-200: .*\n {8}seen: there is no bridge at this path: each of the eight /),
+      expect.stringMatching(/^FAIL {2}status-200: .*\n {8}seen: there is no bridge at this path: every /),
     ]);
   });
 

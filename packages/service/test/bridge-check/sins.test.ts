@@ -45,6 +45,7 @@ const RUNS: readonly Breaks[] = [
     'debits half a body': ['request-cut-off'],
     'takes any size': ['request-too-large'],
     'takes any amount': ['request-amounts'],
+    'takes any currency': ['currency-other'],
     'takes numbers of 32 characters': ['request-longest'],
     'ignores Idempotency-Key': ['idempotency-key'],
     'needs an appId': ['without-app-id'],
@@ -116,7 +117,7 @@ function checkSinful(...sins: readonly Sin[]): Promise<Checked> {
 }
 
 /** Everything that can be given is. */
-async function check(bridge: BadBridge): Promise<Checked> {
+async function check(bridge: BadBridge, ...more: readonly string[]): Promise<Checked> {
   const { sins } = bridge;
   await bridge.start();
   try {
@@ -130,7 +131,7 @@ async function check(bridge: BadBridge): Promise<Checked> {
       ...['--declines', `AGREEMENT_INVALID=${ended}`, '--listen', String(port)],
       ...['--card-file', await cardFile(), '--sms-code', '123456', '--wrong-sms-code', '000000'],
       // Only a notice that never comes is waited for so long.
-      ...['--wait', '3'],
+      ...['--wait', '3', ...more],
       // A process of its own for each would take longer than all the rest.
       ...(sins.size === 0 || sins.has('forgets at a restart') ? ['--restart', restartOf(bridge)] : []),
     );
@@ -160,6 +161,27 @@ it('so does one that answers PENDING first, whatever becomes of it', async () =>
   const { code, left, rules } = await check(bridge);
   expect(rules.filter(({ verdict }) => verdict !== 'holds')).toEqual([]);
   expect({ code, left }).toEqual({ code: 0, left: [] });
+});
+
+it('a bridge with another currency is not tried further, and nothing is debited', async () => {
+  const bridge = new BadBridge(KEY);
+  bridge.currency = 'EUR';
+  const { code, broken, rules, left } = await check(bridge);
+  expect({ code, broken, left }).toEqual({ code: 1, broken: ['currency-same'], left: [] });
+  expect(rules.find(({ rule }) => rule === 'currency-same')?.why).toBe('the bridge has EUR, and --currency is CNY');
+  expect(rules.find(({ rule }) => rule === 'debit-repeated')).toMatchObject({
+    ...{ verdict: 'untried', why: 'the bridge has another currency' },
+  });
+  expect(await check(bridge, '--currency', 'eur')).toMatchObject({ code: 0, broken: [], untried: [] });
+});
+
+it('a bridge from before currencies counts as CNY', async () => {
+  const bridge = new BadBridge(KEY);
+  bridge.isOlder = true;
+  const checked = await check(bridge);
+  expect(checked).toMatchObject({ code: 0, broken: [], untried: ['currency-same', 'currency-other'] });
+  const inEuro = await check(bridge, '--currency', 'EUR');
+  expect(inEuro).toMatchObject({ code: 1, broken: ['currency-same'], left: [] });
 });
 
 it('every sin is tried', () => {

@@ -21,12 +21,13 @@ const unknown = { kind: 'unknown' };
 
 type Answer = (request: http.IncomingMessage, response: http.ServerResponse, body: Buffer) => void;
 
-/** A bridge that answers as the test likes. */
+/** A bridge that answers as the test likes, once hands are shaken. */
 async function bridge(answer: Answer): Promise<string> {
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    answer(request, response, Buffer.concat(chunks));
+    if (request.url?.endsWith('/handshake')) signed(request, response, { currency: 'CNY' });
+    else answer(request, response, Buffer.concat(chunks));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -252,9 +253,15 @@ describe('a request', () => {
     await gateway.refund({ ...BEHALF, refundNo: '43', attemptNo: '42', amountCent: 5 });
     await gateway.queryDebit(debitOf('42'));
     const type = 'application/json;charset=UTF-8';
+    const currency = 'CNY';
     expect(seen).toEqual([
-      { url: '/debit', key: '42', type, body: debitOf('42') },
-      { url: '/refund', key: '43', type, body: { ...BEHALF, refundNo: '43', attemptNo: '42', amountCent: 5 } },
+      { url: '/debit', key: '42', type, body: { ...debitOf('42'), currency } },
+      {
+        url: '/refund',
+        key: '43',
+        type,
+        body: { ...BEHALF, refundNo: '43', attemptNo: '42', amountCent: 5, currency },
+      },
       {
         url: '/debit-query',
         key: undefined,

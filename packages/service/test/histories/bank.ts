@@ -49,6 +49,7 @@ export async function openBank(clock: Clock, fault: (occasion: FaultOccasion) =>
     delays,
     sender: undefined,
     pageLines: 1000,
+    currency: 'CNY',
   });
   const faults = { set: () => undefined, clear: () => undefined, take: fault };
   const server = createInstitutionServer({ key: KEY, clock, handler, faults, timers, delays, log: undefined });

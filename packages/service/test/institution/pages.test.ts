@@ -110,8 +110,9 @@ describe('docs/bridge.openapi.json', () => {
       const name = operation.replace(/(?:^|-)(\w)/g, (_all, letter: string) => letter.toUpperCase());
       valid(`${name}Request`, request);
       valid(`${name}Answer`, answer);
-      // Everything is asked for on behalf of a channel, but for what was booked on a day.
-      expect(request).toMatchObject(operation === 'statement' ? {} : BEHALF);
+      // Everything is asked for on behalf of a channel, but for what was booked on a day and for the handshake.
+      const isForChannel = operation !== 'statement' && operation !== 'handshake';
+      expect(request).toMatchObject({ currency: 'CNY', ...(isForChannel ? BEHALF : {}) });
     }
     for (const { body } of await endpoint.count(3)) valid('Notice', JSON.parse(body.toString()));
   });

@@ -1,3 +1,5 @@
+import { DEFAULT_CURRENCY } from '../currency.js';
+
 /** Readers of single fields of a body: a valid value, or undefined. */
 
 export const MAX_NUMBER_LENGTH = 64;
@@ -40,6 +42,12 @@ const NUMBER_FORM = new RegExp(`^[\\x21-\\x7e]{1,${MAX_NUMBER_LENGTH}}$`);
 /** Cents, or a count from 1. */
 export function positiveOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined;
+}
+
+/** The currency that a message names. CNY for a message without one: versions from before currencies were named leave it out. */
+export function currencyOf(fields: Fields): string | undefined {
+  const { currency = DEFAULT_CURRENCY } = fields as { readonly currency?: unknown };
+  return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? currency : undefined;
 }
 
 /** Unix milliseconds. */

@@ -7,6 +7,7 @@ export const OPERATIONS = [
   'refund-query',
   'agreement-cancel',
   'statement',
+  'handshake',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
@@ -65,7 +66,12 @@ export interface StatementMessage {
   readonly nextCursor: string | null;
 }
 
-/** What goes to the service's notice endpoint. */
+/** What both ends say about themselves before anything else. */
+export interface HandshakeMessage {
+  readonly currency: string;
+}
+
+/** What goes to the service's notice endpoint, with the currency of the bridge beside it. */
 export type NoticeMessage =
   | ({ readonly kind: 'DEBIT'; readonly noticeNo: string } & DebitMessage)
   | {

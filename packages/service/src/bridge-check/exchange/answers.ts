@@ -35,8 +35,8 @@ interface AnswerForm {
   readonly words: Words;
 }
 
-/** The table of operations: the words of each, and the fields of each word. A statement has no word. */
-const ANSWERS: Readonly<Record<Exclude<Operation, 'statement'>, AnswerForm>> = {
+/** The table of operations: the words of each, and the fields of each word. A statement and a handshake have no word. */
+const ANSWERS: Readonly<Record<Exclude<Operation, 'statement' | 'handshake'>, AnswerForm>> = {
   'bind-code': { words: { SENT: { reference: textOrNone }, NOT_SENT: { reason } } },
   'bind-confirm': { words: { BOUND: { institutionNo: text }, WRONG_CODE: { reason }, REFUSED: { reason } } },
   debit: { number: 'attemptNo', words: DEBIT },
@@ -62,7 +62,7 @@ export function show(value: unknown): string {
 
 /** What keeps the service from using an answer, if anything does. */
 export function findFlaw(operation: Operation, fields: Fields, asked: Fields): Flaw | undefined {
-  if (operation === 'statement') return undefined;
+  if (operation === 'statement' || operation === 'handshake') return undefined;
   const form = ANSWERS[operation];
   const repeated = form.number === undefined ? undefined : fields[form.number];
   if (form.number !== undefined && repeated !== asked[form.number]) {

@@ -23,6 +23,7 @@ export interface CallerOptions {
   readonly origin: string;
   readonly basePath: string;
   readonly key: Uint8Array;
+  readonly currency: string;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   readonly findings: Findings;
@@ -53,8 +54,8 @@ export class Caller {
   }
 
   compose(request: Request): Message {
-    const { basePath, key, clock } = this.#options;
-    return compose(request, { basePath, key, now: clock.now() });
+    const { basePath, key, currency, clock } = this.#options;
+    return compose(request, { basePath, key, currency, now: clock.now() });
   }
 
   /** Whatever comes, with nothing judged but that the bridge is still there. */
@@ -99,7 +100,7 @@ export class Caller {
     const fields = this.#requireFields(operation, answer);
     const flaw = findFlaw(operation, fields, Buffer.isBuffer(body) ? {} : body);
     if (flaw !== undefined) this.#require(flaw.rule, false, flaw.seen);
-    if (operation !== 'statement') {
+    if (operation !== 'statement' && operation !== 'handshake') {
       for (const one of ['answer-number', 'answer-status', 'answer-fields'] as const) this.#require(one, true, '');
     }
     this.#judgeTimes(operation, fields);

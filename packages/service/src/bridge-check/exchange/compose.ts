@@ -30,13 +30,15 @@ export interface Request {
 export interface Signing {
   readonly basePath: string;
   readonly key: Uint8Array;
+  /** Named by every body that does not name one itself. */
+  readonly currency: string;
   readonly now: number;
 }
 
 /** A request as it is sent: signed as the page says, but for what is twisted. */
 export function compose({ operation, body, idempotencyKey, twist = {} }: Request, signing: Signing): Message {
   const path = `${signing.basePath}/${operation}`;
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify({ currency: signing.currency, ...body }));
   const signed: Record<string, string | undefined> = {
     [BRIDGE_HEADERS.timestamp]: String(signing.now + (twist.offMs ?? 0)),
     [BRIDGE_HEADERS.nonce]: randomBytes(16).toString('hex'),

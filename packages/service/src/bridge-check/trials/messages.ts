@@ -19,8 +19,8 @@ export function askUnknown({ teller, book, given, findings }: Check): Asking & {
 }
 
 /** With spaces behind its end, which mean nothing in JSON. */
-function fillUp(body: object, bytes: number): Buffer {
-  const text = JSON.stringify(body);
+function fillUp({ given: { currency } }: Check, body: object, bytes: number): Buffer {
+  const text = JSON.stringify({ currency, ...body });
   return Buffer.from(text + ' '.repeat(bytes - Buffer.byteLength(text)));
 }
 
@@ -62,7 +62,7 @@ export const MESSAGE_TRIALS: readonly Trial[] = [
     rules: ['request-largest'],
     run: async (check) => {
       const asking = askUnknown(check);
-      const message = check.caller.compose({ ...asking, body: fillUp(asking.body, MAX_MESSAGE_BYTES) });
+      const message = check.caller.compose({ ...asking, body: fillUp(check, asking.body, MAX_MESSAGE_BYTES) });
       const arrival = await check.caller.send('debit-query', message);
       check.caller.read({ ...asking, blame: 'request-largest' }, message, arrival);
       check.findings.judge('request-largest', true, '');
@@ -70,10 +70,11 @@ export const MESSAGE_TRIALS: readonly Trial[] = [
   },
   {
     rules: ['request-too-large'],
-    run: async ({ caller, teller, findings }) => {
+    run: async (check) => {
+      const { caller, teller, findings } = check;
       const attempt = teller.newAttempt({ never: 'request-too-large' });
       const asking = teller.debitOf(attempt);
-      const message = caller.compose({ ...asking, body: fillUp(asking.body, MAX_MESSAGE_BYTES + 1) });
+      const message = caller.compose({ ...asking, body: fillUp(check, asking.body, MAX_MESSAGE_BYTES + 1) });
       // It may hang up in the midst of it.
       const arrival = await caller.send('debit', message);
       const isTaken = arrival.kind === 'answer' && arrival.status === 200;

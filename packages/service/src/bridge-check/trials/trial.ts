@@ -14,6 +14,8 @@ export interface Check {
   readonly book: Book;
   /** What a trial before has bound. */
   bound?: string;
+  /** The bridge is of a version from before currencies were named. */
+  isWithoutHandshake?: boolean;
 }
 
 /** One thing that is done to the bridge, and the rules that are judged by it. Throws NotTried when it cannot be done. */

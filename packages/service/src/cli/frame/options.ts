@@ -1,3 +1,4 @@
+import { parseCurrency } from '@perennial/wire/currency';
 import { InvalidArgumentError } from 'commander';
 import type { ProductBenefitView } from '../../catalog/products/product-provisioning-sql.js';
 
@@ -63,6 +64,14 @@ export function appendBenefit(value: string, before: readonly ProductBenefitView
     throw new InvalidArgumentError('It must be CODE:FACE_VALUE_CENT or CODE:FACE_VALUE_CENT:NAME.');
   }
   return [...before, { benefitCode, faceValueCent: Number(cents), name: name ?? benefitCode }];
+}
+
+export function parseCurrencyOption(value: string): string {
+  try {
+    return parseCurrency(value);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? `${error.message}.` : '');
+  }
 }
 
 export function parseOnOff(value: string): boolean {

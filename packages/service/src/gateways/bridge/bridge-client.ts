@@ -41,6 +41,8 @@ export interface BridgeCall {
   readonly origin?: Origin | undefined;
   readonly deadlineMs: number;
   readonly maxBytes: number;
+  /** What it means that the bridge does not know the operation. Unset: nothing that can be trusted. */
+  readonly ifMissing?: Fields;
 }
 
 export interface BridgeClient {
@@ -87,6 +89,7 @@ export function createBridgeClient({
     const wanted = { maxBytes: 2 * call.maxBytes, encoding: 'latin1', header: BRIDGE_HEADERS.signature } as const;
     const answer = await client.post(createRequest(endpoint, { headers, body }), wanted, call.deadlineMs);
     if (answer.isCut || answer.body.length > call.maxBytes) throw new UntrustedAnswer('the answer is too large');
+    if (call.ifMissing && UNKNOWN_OPERATION.includes(answer.status)) return call.ifMissing;
     // Redirects are not followed, and any other status than 200 has no outcome.
     if (answer.status !== 200) throw new UntrustedAnswer(`HTTP status ${answer.status}`);
     const bytes = Buffer.from(answer.body, 'latin1');
@@ -130,6 +133,9 @@ export function createBridgeClient({
     close: () => client.close(),
   };
 }
+
+/** How servers refuse a path that they do not have. */
+const UNKNOWN_OPERATION = [400, 404, 405, 501];
 
 class UntrustedAnswer extends Error {}
 

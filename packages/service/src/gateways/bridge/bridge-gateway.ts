@@ -1,5 +1,7 @@
 import {
   checkSignature,
+  currencyOf,
+  DEFAULT_CURRENCY,
   type Fields,
   MAX_MESSAGE_BYTES,
   MAX_STATEMENT_BYTES,
@@ -38,6 +40,10 @@ export interface BridgeOptions {
   readonly url: string;
   /** Shared with the institution, 32 bytes. */
   readonly key: Uint8Array;
+  /** Of every amount. Unset: CNY. */
+  readonly currency?: string | undefined;
+  /** Told the currency of the bridge before the first call, and again before each call while it is another one. */
+  readonly onHandshake?: (currency: string) => Promise<void>;
   readonly clock: Clock;
   readonly deadlineMs?: Partial<Deadlines>;
   /** At most this many calls run at once. Further ones wait, within their deadlines. */
@@ -65,6 +71,8 @@ export class StatementUnavailable extends PlainError {}
 export function createBridgeGateway({
   url,
   key,
+  currency = DEFAULT_CURRENCY,
+  onHandshake,
   clock,
   deadlineMs,
   connections,
@@ -73,16 +81,50 @@ export function createBridgeGateway({
 }: BridgeOptions): BridgeGateway {
   const deadlines = { ...DEADLINES, ...deadlineMs };
   const client = createBridgeClient({ url, key, clock, connections: connections ?? MAX_CONNECTIONS, log, ca });
+  let isSameCurrency = false;
+  let handshake: Promise<void> | undefined;
 
-  const call = (operation: Operation, body: object, { number, origin }: CallFor = {}): Promise<Fields | undefined> =>
-    client.call({
+  /** Finds out whether the bridge has the same currency. A bridge that does not know the operation has CNY. */
+  async function shakeHands(deadlineMs: number): Promise<void> {
+    const body = { currency };
+    const call = { operation: 'handshake', body, deadlineMs, maxBytes: MAX_MESSAGE_BYTES, ifMissing: {} } as const;
+    const answer = await client.call(call);
+    const theirs = answer && currencyOf(answer);
+    if (theirs === undefined) return;
+    isSameCurrency = theirs === currency;
+    if (!isSameCurrency) {
+      const cause = `bridge at ${url}: its amounts are in ${theirs}`;
+      log?.error({ currency, theirs, cause }, 'the bridge has another currency, so nothing is asked of it');
+    }
+    // An alert that cannot be stored is raised by the next handshake; the log has it.
+    await onHandshake?.(theirs).catch(() => undefined);
+  }
+
+  /** Calls the bridge, but not before it has said that its currency is the same. The deadline covers both. */
+  async function call(
+    operation: Operation,
+    body: object,
+    { number, origin }: CallFor = {},
+  ): Promise<Fields | undefined> {
+    let deadlineMs = operation === 'debit' ? deadlines.debit : deadlines.other;
+    if (!isSameCurrency) {
+      const began = performance.now();
+      handshake ??= shakeHands(deadlineMs).finally(() => {
+        handshake = undefined;
+      });
+      await handshake;
+      deadlineMs -= performance.now() - began;
+      if (!isSameCurrency || deadlineMs <= 0) return undefined;
+    }
+    return client.call({
       operation,
-      body,
+      body: { ...body, currency },
       origin,
       ...(number === undefined ? {} : { number }),
-      deadlineMs: operation === 'debit' ? deadlines.debit : deadlines.other,
+      deadlineMs,
       maxBytes: operation === 'statement' ? MAX_STATEMENT_BYTES : MAX_MESSAGE_BYTES,
     });
+  }
 
   return {
     async sendBindCode({ appId, origin, bindOrderNo, bankCode, card }) {
@@ -136,6 +178,9 @@ export function createBridgeGateway({
       const checked = checkSignature({ path, query: '', headers, body, now }, key);
       if (!checked.trusted) throw new NoticeRefused('untrusted', checked.why);
       const fields = readFields(body);
+      if (fields !== undefined && currencyOf(fields) !== currency) {
+        throw new NoticeRefused('unusable', `the notice is not in ${currency}`);
+      }
       const notice = fields === undefined ? undefined : readNotice(fields);
       if (notice === undefined) throw new NoticeRefused('unusable', 'the notice has no result that is known');
       return notice;

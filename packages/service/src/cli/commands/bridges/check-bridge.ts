@@ -2,14 +2,14 @@ import { exec } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { DECLINES, type Fields, fieldsOf, type WireDecline } from '@perennial/wire/bridge';
+import { DECLINES, DEFAULT_CURRENCY, type Fields, fieldsOf, type WireDecline } from '@perennial/wire/bridge';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Given } from '../../../bridge-check/given.js';
 import { systemClock } from '../../../platform/clock.js';
 import { PlainError } from '../../../platform/plain-error.js';
 import type { Env } from '../../../platform/settings.js';
 import { addCommand, CannotCheck, type CommandLine, type JsonOption } from '../../frame/command.js';
-import { parseWholeNumber } from '../../frame/options.js';
+import { parseCurrencyOption, parseWholeNumber } from '../../frame/options.js';
 import { parseKey, readKeyFile } from '../../frame/reference-program.js';
 import { checkedText, isGood } from './check-bridge-text.js';
 
@@ -24,6 +24,7 @@ interface CheckOptions extends JsonOption {
   readonly agreement?: string;
   readonly appId: string;
   readonly amount: number;
+  readonly currency: string;
   readonly prefix?: string;
   readonly declines?: Readonly<Partial<Record<WireDecline, string>>>;
   readonly pending?: string;
@@ -62,6 +63,7 @@ export function addCheckBridgeCommand(perennial: Command, commandLine: CommandLi
     .option('--key-file <file>', 'key shared with the bridge, 32 bytes in base64')
     .option('--agreement <number>', 'agreement that debits succeed on')
     .option('--amount <cents>', 'cents of each debit', parseWholeNumber, 1)
+    .option('--currency <code>', 'currency of every amount', parseCurrencyOption, DEFAULT_CURRENCY)
     .option('--app-id <app-id>', 'channel that is asked for', 'check_bridge')
     .option('--prefix <text>', 'begins every number that is sent (default: made at random)')
     .option(
@@ -146,6 +148,7 @@ async function readGiven(
   return {
     ...(withoutUndefined({ ...texts, bankCode }) as Partial<Given>),
     ...{ url, appId, prefix, progress, key: await readKey(keyFile, env), clock: systemClock, amountCent: amount },
+    currency: options.currency,
     declines: options.declines ?? {},
     ...(restart === undefined ? {} : { restart: () => runRestart(restart) }),
     waitMs: options.wait * 1000,

@@ -1,4 +1,6 @@
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import type { Command } from 'commander';
+import { parseCurrencyOption } from '../../frame/options.js';
 import {
   addReferenceCommand,
   CONTROL_OPTION,
@@ -17,30 +19,33 @@ Examples:
 
 interface InstitutionOptions extends ReferenceOptions {
   readonly noticeUrl?: string;
+  readonly currency: string;
 }
 
 export function addInstitutionCommand(perennial: Command): void {
   const description = 'run the reference payment institution';
   addReferenceCommand(perennial, { name: 'institution', description, port: 8090, keyFile: KEY_FILE })
     .option('--notice-url <url>', 'where notices are sent; without it results are told only to those who ask')
+    .option('--currency <code>', 'currency of every amount', parseCurrencyOption, DEFAULT_CURRENCY)
     .option(...CONTROL_OPTION)
     .addHelpText('after', EXAMPLES)
     .action(run);
 }
 
-async function run({ noticeUrl, ...options }: InstitutionOptions): Promise<void> {
+async function run({ noticeUrl, currency, ...options }: InstitutionOptions): Promise<void> {
   // Loaded here, so that the other commands start without an HTTP server.
   const { FAULTS, startInstitution } = await import('@perennial/reference-peers');
   const faults = FAULTS.map(({ tail, name, does }) => [tail, name, does]);
   const tails = table(['TAIL', 'FAULT', 'WHAT IT DOES'], faults);
   const aTail = safeText`A tail is the last four characters of the bound card, or of a shared agreement number.`;
   const start: typeof startInstitution = (more) =>
-    startInstitution({ ...more, ...(noticeUrl === undefined ? {} : { noticeUrl }) });
+    startInstitution({ ...more, currency, ...(noticeUrl === undefined ? {} : { noticeUrl }) });
   await runReferenceProgram(options, KEY_FILE, start, ({ url, keyPath, folder, control }) => {
     const rows = record([
       ['Bridge', url],
       ['Key', keyPath],
       ['Ledger', folder],
+      ['Currency', currency],
       ['Notices', noticeUrl ?? 'none are sent'],
       ['Control', control],
     ]);

@@ -1,0 +1,34 @@
+import { currencyOf, DEFAULT_CURRENCY } from '@perennial/wire/bridge';
+import { BridgeGone, NotTried } from '../findings.js';
+import { askUnknown } from './messages.js';
+import type { Check, Trial } from './trial.js';
+
+/** Returns the currency that the bridge names. A bridge that does not know the operation counts as CNY. */
+async function findCurrency(check: Check): Promise<string | undefined> {
+  const { caller } = check;
+  const asking = { operation: 'handshake', body: {} } as const;
+  const message = caller.compose(asking);
+  const arrival = await caller.send('handshake', message);
+  check.isWithoutHandshake = arrival.kind === 'answer' && [400, 404, 405, 501].includes(arrival.status);
+  return check.isWithoutHandshake ? DEFAULT_CURRENCY : currencyOf(caller.read(asking, message, arrival).fields);
+}
+
+/** Ends everything if the bridge has another currency: nothing may be debited then. */
+export const CURRENCY_TRIAL: Trial = {
+  rules: ['currency-same', 'currency-other'],
+  run: async (check) => {
+    const { caller, findings, given } = check;
+    const theirs = await findCurrency(check);
+    const seen = `the bridge has ${theirs ?? 'no currency of three letters'}, and --currency is ${given.currency}`;
+    if (theirs !== given.currency) {
+      findings.judge('currency-same', false, seen);
+      throw new BridgeGone('the bridge has another currency');
+    }
+    if (check.isWithoutHandshake) throw new NotTried(`it does not know /handshake, and so counts as ${theirs}`);
+    findings.judge('currency-same', true, seen);
+    const other = given.currency === 'EUR' ? 'USD' : 'EUR';
+    const asking = askUnknown(check);
+    const body = { ...asking.body, currency: other };
+    await caller.expectRefusal({ ...asking, body }, 409, 'currency-other', `a question in ${other}`);
+  },
+};

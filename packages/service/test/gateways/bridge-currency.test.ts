@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { signedHeaders } from '@perennial/wire/bridge';
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/platform/clock.js';
+import {
+  attached,
+  BEHALF,
+  debitOf,
+  gatewayTo,
+  KEY,
+  ledgerOf,
+  noticeEndpoint,
+  understood,
+} from '../institution/support.js';
+
+/** Stands between, and answers /handshake as a bridge from before currencies does. */
+async function olderBridge(target: string, status = 404) {
+  const asked: string[] = [];
+  const server = http.createServer(async (request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url === '/handshake') return response.writeHead(status).end('{"error":"there is nothing here"}');
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { host: _1, connection: _2, 'content-length': _3, ...headers } = request.headers;
+    const body = Buffer.concat(chunks);
+    const answer = await fetch(target + request.url, {
+      method: 'POST',
+      headers: headers as Record<string, string>,
+      body,
+    });
+    response.writeHead(answer.status, { 'x-bridge-signature': answer.headers.get('x-bridge-signature') ?? '' });
+    return response.end(await answer.text());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+const noticeOf = (fields: object) => {
+  const path = '/gateway/v1/notices/REFBANK';
+  const said = { kind: 'AGREEMENT_CANCELED', noticeNo: 'N1', institutionNo: 'X', reason: '', ...fields };
+  const body = Buffer.from(JSON.stringify(said));
+  return { path, headers: signedHeaders({ path, body, now: systemClock.now(), requestId: 'N1' }, KEY), body };
+};
+
+it('a bridge with another currency is asked for nothing, until it has the same', async () => {
+  const { institution, dataDir } = await attached({ currency: 'EUR' });
+  const named: string[] = [];
+  const onHandshake = async (currency: string) => {
+    named.push(currency);
+  };
+  const gateway = gatewayTo(institution.url, { currency: 'CNY', onHandshake });
+  expect(await gateway.debit(debitOf('1'))).toEqual({ kind: 'unknown' });
+  expect(await gateway.queryDebit(debitOf('1'))).toEqual({ kind: 'unknown' });
+  expect(await gateway.refund({ ...BEHALF, refundNo: 'R1', attemptNo: '1', amountCent: 1 })).toEqual({
+    kind: 'unknown',
+  });
+  await expect(gateway.statement('2026-01-01')[Symbol.asyncIterator]().next()).rejects.toThrow('no statement');
+  expect(await ledgerOf(institution)).toMatchObject({ debits: [], refunds: [], arrivals: {} });
+  expect(named).toEqual(['EUR', 'EUR', 'EUR', 'EUR']);
+
+  const { port } = new URL(institution.url);
+  await institution.stop();
+  const right = await attached({ currency: 'CNY', port: Number(port), dataDir });
+  expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
+  expect(await gateway.debit(debitOf('2'))).toMatchObject({ kind: 'success' });
+  expect(named.slice(4)).toEqual(['CNY']);
+  expect((await ledgerOf(right.institution)).debits).toHaveLength(2);
+});
+
+it('a bridge refuses requests in another currency itself, whoever sends them', async () => {
+  const { institution } = await attached({ currency: 'EUR' });
+  for (const [currency, status] of [
+    ['CNY', 409],
+    [undefined, 409],
+    ['eur', 400],
+    ['EUR', 200],
+  ] as const) {
+    const { startedAt, ...debit } = debitOf(`9-${currency}`);
+    const body = Buffer.from(JSON.stringify({ ...debit, startedAt, currency }));
+    const signed = signedHeaders({ path: '/debit', body, now: systemClock.now(), requestId: '1' }, KEY);
+    const headers = { 'content-type': 'application/json', 'idempotency-key': debit.attemptNo, ...signed };
+    const answer = await fetch(`${institution.url}/debit`, { method: 'POST', headers, body });
+    expect([currency, answer.status]).toEqual([currency, status]);
+  }
+  expect((await ledgerOf(institution)).debits.map(({ attemptNo }) => attemptNo)).toEqual(['9-EUR']);
+});
+
+it.each([400, 404, 405, 501])(
+  'a bridge that answers %i to a handshake is from before currencies, and counts as CNY',
+  async (status) => {
+    const { institution } = await attached();
+    const older = await olderBridge(institution.url, status);
+    const gateway = gatewayTo(older.url);
+    expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
+    expect(await gateway.debit(debitOf('2'))).toMatchObject({ kind: 'success' });
+    expect(older.asked).toEqual(['/handshake', '/debit', '/debit']);
+
+    const inEuro = gatewayTo(older.url, { currency: 'EUR' });
+    expect(await inEuro.debit(debitOf('3'))).toEqual({ kind: 'unknown' });
+    expect(older.asked.slice(3)).toEqual(['/handshake']);
+  },
+);
+
+it('a handshake without an answer leaves the outcome unknown, and is tried again', async () => {
+  const { institution } = await attached({ faults: [{ fault: 'answer-lost', operation: 'handshake', times: 1 }] });
+  const gateway = gatewayTo(institution.url);
+  expect(await gateway.debit(debitOf('1'))).toEqual({ kind: 'unknown' });
+  expect((await ledgerOf(institution)).debits).toEqual([]);
+  expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
+});
+
+it('a notice names its currency, and one in another currency is refused', async () => {
+  const endpoint = await noticeEndpoint();
+  const { gateway } = await attached({ currency: 'EUR', noticeUrl: endpoint.url }, { currency: 'EUR' });
+  await gateway.debit(debitOf('1', '0004'));
+  const [received] = await endpoint.count(1);
+  if (received === undefined) throw new Error('no notice came');
+  expect(JSON.parse(received.body.toString())).toMatchObject({ currency: 'EUR', attemptNo: '1' });
+  expect(understood(gateway, received)).toMatchObject({ kind: 'debit' });
+
+  const inYuan = gatewayTo('http://127.0.0.1:1');
+  expect(() => understood(inYuan, received)).toThrow('the notice is not in CNY');
+  expect(understood(inYuan, noticeOf({}))).toMatchObject({ kind: 'agreement-canceled' });
+  expect(() => understood(gateway, noticeOf({}))).toThrow('the notice is not in EUR');
+});
