@@ -18,6 +18,8 @@ export const TEST_CARDS = {
   pm_card_chargeDeclinedExpiredCard: { code: 'expired_card' },
   pm_card_chargeDeclinedIncorrectCvc: { code: 'incorrect_cvc' },
   pm_card_chargeDeclinedProcessingError: { code: 'processing_error' },
+  /** What the bank says once the customer has disputed a payment there: docs.stripe.com/declines/codes */
+  pm_card_revoked: { code: 'card_declined', decline_code: 'revocation_of_authorization' },
   pm_card_radarBlock: { code: 'card_declined', decline_code: 'fraudulent' },
   // Off session: docs.stripe.com/declines/codes, authentication_required
   pm_card_authenticationRequired: { code: 'authentication_required', decline_code: 'authentication_required' },
@@ -83,12 +85,21 @@ export interface FakeRefund {
   balance_transaction: string | null;
 }
 
+/** docs.stripe.com/api/disputes/object: it has metadata of its own, and none of the payment's. */
+interface FakeDispute {
+  readonly id: string;
+  readonly object: 'dispute';
+  readonly charge: string | undefined;
+  readonly payment_intent: string;
+  readonly metadata: Metadata;
+}
+
 interface Booking {
   readonly id: string;
   readonly created: number;
   readonly type: string;
   readonly reporting_category: string;
-  readonly source: FakeCharge | FakeRefund | undefined;
+  readonly source: FakeCharge | FakeRefund | FakeDispute | undefined;
 }
 
 /** Faults of the way, by a part of the request as `POST /v1/refunds`; each happens once. */
@@ -143,6 +154,7 @@ export async function startFakeStripe(options: FakeOptions = {}) {
 class Fake {
   readonly payments: FakePayment[] = [];
   readonly refunds: FakeRefund[] = [];
+  readonly disputed = new Set<FakePayment>();
   readonly events: FakeEvent[] = [];
   /** Called with each event as it happens: to send it on, or to let more happen. */
   listener: (event: FakeEvent) => void = () => undefined;
@@ -217,6 +229,29 @@ class Fake {
       this.#tell('refund.failed', this.#showRefund(refund));
     }
     this.#tell('refund.updated', this.#showRefund(refund));
+  }
+
+  /** The customer disputes it at the bank, and the amount is taken from the balance: docs.stripe.com/disputes/how-disputes-work */
+  dispute(payment: FakePayment): void {
+    this.disputed.add(payment);
+    const id = this.#id('dp');
+    const dispute = {
+      id,
+      object: 'dispute',
+      charge: payment.charge?.id,
+      payment_intent: payment.id,
+      metadata: {},
+    } as const;
+    this.#book('adjustment', 'dispute', dispute);
+    for (const type of ['charge.dispute.created', 'charge.dispute.funds_withdrawn']) {
+      this.#tell(type, { ...dispute, amount: payment.amount, reason: 'fraudulent', status: 'needs_response' });
+    }
+  }
+
+  /** From now on its debits are declined so. */
+  turn(agreement: string, card: TestCard): void {
+    const known = this.#methods.get(agreement.split('/')[1] ?? '');
+    if (known !== undefined) known.card = card;
   }
 
   /** Other business of the account: it has no metadata of ours. */
@@ -429,6 +464,8 @@ class Fake {
     const payment = this.payments.find(({ id }) => id === params.get('payment_intent'));
     if (payment?.charge === undefined) return invalid('resource_missing', 'payment_intent');
     if (payment.status !== 'succeeded') return invalid('payment_intent_unexpected_state');
+    // docs.stripe.com/error-codes#charge-disputed
+    if (this.disputed.has(payment)) return invalid('charge_disputed');
     const amount = Number(params.get('amount'));
     const left = payment.amount - this.#refundedOf(payment);
     if (left === 0) return invalid('charge_already_refunded');
@@ -591,7 +628,7 @@ class Fake {
 
   /** docs.stripe.com/api/balance_transactions/object: amounts in the currency of the account, less the fee elsewhere */
   #showBooking({ source, ...booking }: Booking, withSource = true): Json {
-    const shown = source && ('amount' in source ? this.#showRefund(source) : this.#showCharge(source));
+    const shown = source && this.#showSource(source);
     return {
       object: 'balance_transaction',
       ...booking,
@@ -599,6 +636,11 @@ class Fake {
       currency: 'usd',
       source: (withSource ? shown : source?.id) ?? null,
     };
+  }
+
+  #showSource(source: FakeCharge | FakeRefund | FakeDispute): Json {
+    if ('object' in source) return { ...source };
+    return 'amount' in source ? this.#showRefund(source) : this.#showCharge(source);
   }
 
   #book(type: string, category: string, source: Booking['source']): string {

@@ -47,6 +47,44 @@ async function tried(orderNo: string, time: string): Promise<[status: string, ne
   return [period.paymentStatus, order.nextPayTime];
 }
 
+describe('a renewal that was PENDING and that a question finds declined', () => {
+  /** The institution has no result at 12:00 of 28 February, and a question at 12:30 finds one. */
+  async function declinedLater(decline: 'retryable' | 'final' | 'agreement-invalid') {
+    const orderNo = await created(on);
+    on.institution.reset();
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    expect(await tried(orderNo, '2026-02-28 12:00:00')).toEqual(['PROCESSING', '2026-03-31 12:00:00']);
+    on.institution.onQuery = async () => declined(decline);
+    await at('2026-02-28 12:30:00');
+    expect(await on.askPending()).toBe(1);
+    return orderNo;
+  }
+
+  it('may be tried again: its retry is planned from the answer, and debited under another number', async () => {
+    const orderNo = await declinedLater('retryable');
+    expect(await found(orderNo)).toMatchObject({ orderStatus: 'ACTIVE', nextPayTime: '2026-03-01 12:30:00' });
+    await at('2026-03-01 12:29:59');
+    expect(await node.renewOnce()).toBe(0);
+    on.institution.onDebit = async () => declined('retryable');
+    expect(await tried(orderNo, '2026-03-01 12:30:00')).toEqual(['FAIL_RETRY', '2026-03-04 12:30:00']);
+    expect(sent()).toEqual([attemptNoOf(orderNo, 2, 1), attemptNoOf(orderNo, 2, 2)]);
+    expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL_RETRY', 'FAIL_RETRY']);
+  });
+
+  it('may not: the period has failed, and the next one is debited as planned', async () => {
+    const orderNo = await declinedLater('final');
+    expect(await found(orderNo)).toMatchObject({ orderStatus: 'ACTIVE', nextPayTime: '2026-03-31 12:00:00' });
+    expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL']);
+    await at('2026-03-31 11:59:59');
+    expect(await node.renewOnce()).toBe(0);
+  });
+
+  it('because the agreement has ended: so has the order', async () => {
+    const orderNo = await declinedLater('agreement-invalid');
+    expect(await found(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED', nextPayTime: null });
+  });
+});
+
 describe('a decline that may pass', () => {
   it('by the month: after 1, 3, 5 and 7 days, to the second, then FAIL and the next period as planned', async () => {
     const orderNo = await created(on);
