@@ -52,8 +52,11 @@ export function explain(error) {
   return { words: LATER, requestId, detail: `${endpoint} has no answer after ${attempts} tries: ${error.reason}` };
 }
 
-/** The interface names no currency: all amounts are in yuan. */
-export const price = (cents) => `¥${(cents / 100).toFixed(2)}`;
+/** Of the service's operator; its OpenAPI document has it as x-currency. */
+const currency = process.env.CURRENCY || 'CNY';
+const currencyDisplay = currency === 'CNY' ? 'narrowSymbol' : 'symbol';
+const format = new Intl.NumberFormat('en-GB', { style: 'currency', currency, currencyDisplay, useGrouping: false });
+export const price = (cents) => format.format(cents / 100);
 
 export function cycles({ period, periodType, totalCycles }) {
   const unit = periodType === 'MONTH' ? 'month' : 'day';

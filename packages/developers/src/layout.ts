@@ -3,6 +3,7 @@ import { type Html, html, raw } from './html.js';
 /** Are put in when a page is served. */
 export const ROOT = '__ROOT__';
 export const ENVIRONMENT = '__ENVIRONMENT__';
+export const CURRENCY = '__CURRENCY__';
 
 export interface Page {
   /** Behind /developers, without a slash before it: `guides/webhooks`. Empty for the first page. */

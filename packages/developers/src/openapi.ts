@@ -5,6 +5,7 @@ import { REQUEST_RULES } from './content/request-rules.js';
 import { type Example, PUBLIC_URL, STORY_TIME } from './content/story/cast.js';
 import { DEMONSTRATION, EXAMPLE_HEADERS, pushHeadersFor, signForShow } from './demonstration.js';
 import { showEncrypted } from './encrypted-examples.js';
+import { CURRENCY } from './layout.js';
 import { type Code, type Described, type Direction, ENDPOINTS, EVENTS, textOfField } from './model.js';
 import { type JsonSchema, nameOf, propertiesOf } from './schema.js';
 
@@ -28,9 +29,11 @@ export function describeInterface(version: string): object {
         'Fields whose names end in `Encrypted` hold ciphertext under `aesKey`.',
         `Everything in the examples is made with published secrets that belong to nobody: appSecret \`${DEMONSTRATION.appSecret}\`, aesKey \`${DEMONSTRATION.aesKey}\`, callbackSecret \`${DEMONSTRATION.callbackSecret}\`. A signature in an example is that of the first example body, written without spaces.`,
         'Times are `yyyy-MM-dd HH:mm:ss` in UTC+8, amounts are integers in cents, identifiers are strings.',
+        `All amounts of this installation are in ${CURRENCY}: a cent is a hundredth of it.`,
         'Text must be writable as UTF-8 and have no NUL: half a surrogate pair or U+0000 is refused with 400001. The schemas here leave that out, since languages differ in the patterns for it.',
         `The guides: ${PUBLIC_URL}/developers`,
       ].join('\n\n'),
+      'x-currency': CURRENCY,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     externalDocs: { url: `${PUBLIC_URL}/developers`, description: 'Guides, examples and the diagnosis of signatures' },

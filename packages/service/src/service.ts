@@ -1,3 +1,4 @@
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import type { Logger } from 'pino';
 import { createNoticeAcceptor } from './api/institution-notice.js';
 import { createAccessTokens } from './catalog/channels/access-token.js';
@@ -7,6 +8,7 @@ import { startEngine } from './engine/engine.js';
 import type { AlertSeconds } from './engine/jobs/alerts.js';
 import { createFulfilmentRegistry, type Fulfilments } from './fulfilment/fulfilment-registry.js';
 import { createBridgeGateway } from './gateways/bridge/bridge-gateway.js';
+import { createCurrencyAlert } from './gateways/currency-alert.js';
 import { createGatewayRegistry, type Gateways } from './gateways/gateway-registry.js';
 import { createInstitutionHealth } from './gateways/institution-health.js';
 import { createNoticeVerifier } from './gateways/notice-verifier.js';
@@ -62,6 +64,8 @@ export interface ServiceDeps {
   /** In place of the usual ones, for a test whose clock stands still. */
   readonly clockLimits?: Partial<ClockLimits>;
   readonly environment: Environment;
+  /** Of every amount. Unset: CNY. */
+  readonly currency?: string;
   /** Where channels and users reach the service. */
   readonly publicUrl: () => string;
   /** Where redemption links lead, if that is another host. */
@@ -128,7 +132,7 @@ export interface Service extends App {
 
 /** Puts all parts of a node together. Settings and signals are in main.ts. */
 export function createService(deps: ServiceDeps): Service {
-  const { database, vault, clock, log } = deps;
+  const { database, vault, clock, log, currency = DEFAULT_CURRENCY } = deps;
   const shares = createConnectionShares(database, {
     ...connectionShareLimits(deps.databasePool ?? DEFAULT_DATABASE_POOL, deps.databaseShare),
     ...deps.shareLimits,
@@ -148,7 +152,10 @@ export function createService(deps: ServiceDeps): Service {
     deps.gateways ??
       createGatewayRegistry(database, {
         sandbox: () => createSandboxGateway(clock),
-        bridge: (url, wrappedKey) => createBridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock, log }),
+        bridge: (url, wrappedKey, code) => {
+          const onHandshake = createCurrencyAlert(database, code, currency);
+          return createBridgeGateway({ url, key: vault.unwrapKey(wrappedKey), currency, onHandshake, clock, log });
+        },
       }),
   );
   const fulfilments = deps.fulfilments ?? createFulfilmentRegistry({ database, vault, clock, log });
@@ -206,13 +213,14 @@ export function createService(deps: ServiceDeps): Service {
       clock,
       log,
       redeemUrl,
+      currency,
       limits: createRedeemLimits(deps.redeemOpensPerMinute ?? DEFAULT_REDEEM_OPENS_PER_MINUTE, clock),
       claim: createClaimer({ clock, log, fulfilments, counts }),
       claimTogether: createSharedClaimer({ database, clock, counts }),
       unsubscribe: createUnsubscriber(clock),
     },
-    developers: deps,
-    console: deps.console === 'off' ? undefined : createConsoleDeps(deps, { channels, gateways }),
+    developers: { ...deps, currency },
+    console: deps.console === 'off' ? undefined : createConsoleDeps({ ...deps, currency }, { channels, gateways }),
     isConsoleApart: deps.isConsoleApart === true,
     notices: {
       clock,
@@ -255,7 +263,7 @@ function createConsoleDeps(
   deps: ServiceDeps,
   { channels, gateways }: { readonly channels: ChannelRegistry; readonly gateways: Gateways },
 ): ConsoleDeps {
-  const { database, vault, clock, log, environment, localCallbacks = false } = deps;
+  const { database, vault, clock, log, environment, currency, localCallbacks = false } = deps;
   return {
     database,
     vault,
@@ -263,7 +271,7 @@ function createConsoleDeps(
     log,
     channels,
     pushClient: createPushClient({ allowLocalhost: localCallbacks }),
-    operator: { database, vault, clock, environment, localCallbacks, gateways },
+    operator: { database, vault, clock, environment, ...(currency && { currency }), localCallbacks, gateways },
     consoleUrl: deps.consoleUrl ?? (() => `${deps.publicUrl()}/console`),
     publicUrl: deps.publicUrl,
     refundApprovalCent: deps.refundApprovalCent ?? 0,

@@ -183,6 +183,17 @@ const KINDS = {
     ],
     ['Free space, or add some. The nodes go on by themselves.', '请清理或扩容磁盘，节点会自动恢复。'],
   ],
+  'bridge-currency': [
+    ['Bridge with another currency', '网桥币种不一致'],
+    [
+      'The bridge of the payment channel has another currency than this installation. Nothing is asked of it.',
+      '支付渠道网桥的币种与本系统不一致，系统不向其发送任何请求。',
+    ],
+    [
+      'Set the bridge to the currency of this installation. What waits is then sent.',
+      '请将网桥设为本系统的币种，等待中的请求随后会发送。',
+    ],
+  ],
 } as const satisfies Readonly<Record<string, readonly [name: Text, meaning: Text, remedy: Text]>>;
 
 type Kind = keyof typeof KINDS;

@@ -51,6 +51,8 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'institution-silent|resolved': '机构已恢复应答',
   'database-full': '写入失败（{1}）：磁盘已满或磁盘故障',
   'database-full|resolved': '所有节点均可正常写入',
+  'bridge-currency': '网桥为 {1}，本系统为 {2}',
+  'bridge-currency|resolved': '网桥币种已与本系统一致',
   'due-now': '已设为立即到期',
   'due-already': '此前已到期',
   'order-is': '订单{1}',

@@ -1,17 +1,30 @@
+import { createAmountFormat, DEFAULT_CURRENCY, findCurrencySign } from '@perennial/wire/currency';
 import { getLanguage, localeOf, useLanguage } from '../i18n/language.ts';
 
-const inYuan = (locale: string, options: Intl.NumberFormatOptions = {}) =>
-  new Intl.NumberFormat(locale, { style: 'currency', currency: 'CNY', currencyDisplay: 'narrowSymbol', ...options });
-
-const exact = { en: inYuan('en-GB'), zh: inYuan('zh-CN') };
 const short: Intl.NumberFormatOptions = { notation: 'compact', minimumFractionDigits: 0, maximumFractionDigits: 1 };
-const compact = { en: inYuan('en-GB', short), zh: inYuan('zh-CN', short) };
 
-/** Cents as yuan: ¥1,234.50. */
-export const moneyText = (cents: number): string => exact[getLanguage()].format(cents / 100).replace('-', '−');
+const createFormats = (currency: string) => ({
+  currency,
+  exact: { en: createAmountFormat(currency, 'en-GB'), zh: createAmountFormat(currency, 'zh-CN') },
+  compact: { en: createAmountFormat(currency, 'en-GB', short), zh: createAmountFormat(currency, 'zh-CN', short) },
+  sign: { en: findCurrencySign(currency, 'en-GB'), zh: findCurrencySign(currency, 'zh-CN') },
+});
+let formats = createFormats(DEFAULT_CURRENCY);
+
+/** The session says it, before any amount is shown. */
+export function setCurrency(currency: string): void {
+  if (currency !== formats.currency) formats = createFormats(currency);
+}
+export const getCurrency = (): string => formats.currency;
+
+/** Stands before an amount that is typed. */
+export const currencySign = (): string => formats.sign[getLanguage()];
+
+/** Cents in the currency of the installation: ¥1,234.50. */
+export const moneyText = (cents: number): string => formats.exact[getLanguage()](cents).replace('-', '−');
 
 /** For axes and tiles: ¥1.2M, ¥123万. */
-export const shortMoneyText = (cents: number): string => compact[getLanguage()].format(cents / 100).replace('-', '−');
+export const shortMoneyText = (cents: number): string => formats.compact[getLanguage()](cents).replace('-', '−');
 
 export function Money({ cents }: { readonly cents: number | null | undefined }) {
   useLanguage();

@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, carryToken } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
 import type { Role, Session, SignInRequest, SignInWays } from '../api/types.ts';
+import { setCurrency } from '../parts/money.tsx';
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
@@ -13,6 +14,7 @@ export const sessionQuery = queryOptions({
 
 function keep(session: Session): Session {
   carryToken(session.csrfToken);
+  setCurrency(session.currency);
   return session;
 }
 

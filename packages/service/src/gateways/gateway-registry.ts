@@ -19,7 +19,7 @@ interface GatewayRow {
 
 export interface GatewayFactories {
   readonly sandbox: () => Gateway;
-  readonly bridge: (url: string, wrappedKey: string) => Gateway;
+  readonly bridge: (url: string, wrappedKey: string, paymentChannelCode: string) => Gateway;
 }
 
 const FIND_GATEWAYS = statement({
@@ -56,7 +56,7 @@ export function createGatewayRegistry(db: Queryable, makers: GatewayFactories): 
       if (row.gateway === 'sandbox') return makeOnce('sandbox', makers.sandbox);
       const { gatewayUrl, gatewayKey } = row;
       if (gatewayUrl === null || gatewayKey === null) throw new Error(`payment channel ${code} has no bridge`);
-      return makeOnce(`${gatewayUrl} ${gatewayKey}`, () => makers.bridge(gatewayUrl, gatewayKey));
+      return makeOnce(`${gatewayUrl} ${gatewayKey}`, () => makers.bridge(gatewayUrl, gatewayKey, code));
     },
     async close() {
       await Promise.all([...made.values()].map((gateway) => gateway.close?.()));

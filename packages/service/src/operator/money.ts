@@ -1,4 +1,6 @@
-/** Cents as people read them: 19.90. */
-export function formatCents(cents: number): string {
-  return (cents / 100).toFixed(2);
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
+
+/** Returns an amount with its currency, for people: 19.90 CNY. */
+export function formatAmount(cents: number, currency: string = DEFAULT_CURRENCY): string {
+  return `${(cents / 100).toFixed(2)} ${currency}`;
 }

@@ -11,6 +11,8 @@ export interface Operator {
   readonly database: Transactional;
   readonly vault: Vault;
   readonly environment: Environment;
+  /** Of every amount. Unset: CNY. */
+  readonly currency?: string;
   /** As the audit table names it, for example `cli:ann@host`. */
   readonly actor: string;
   /** A sandbox on its embedded database may call back to this machine. Unset: it may not. */

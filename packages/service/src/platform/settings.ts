@@ -1,12 +1,15 @@
 import { isIP } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { parseCurrency } from '@perennial/wire/currency';
 import { PlainError } from './plain-error.js';
 
 export type Environment = 'sandbox' | 'production';
 
 export interface Settings {
   readonly environment: Environment;
+  /** Of every amount. Unset: the installation's, or CNY for one that is being made. */
+  readonly currency: string | undefined;
   readonly host: string;
   readonly port: number;
   /** Processes that serve the port. 1: this one alone. */
@@ -128,6 +131,7 @@ export function readSettings(env: Env = process.env): Settings {
   }
   return {
     environment,
+    currency: readCurrency(env),
     host,
     port,
     workers,
@@ -248,6 +252,15 @@ function readName(env: Env, variable: string): string | undefined {
 function readList(env: Env, name: string): string[] {
   const value = readText(env, name);
   return value === undefined ? [] : value.split(',').map((part) => part.trim());
+}
+
+function readCurrency(env: Env): string | undefined {
+  const value = readText(env, 'CURRENCY');
+  try {
+    return value === undefined ? undefined : parseCurrency(value);
+  } catch (error) {
+    throw new SettingsError(`CURRENCY: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 function readAddressRanges(env: Env, name: string): string[] {

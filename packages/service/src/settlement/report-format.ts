@@ -13,8 +13,8 @@ export interface ReportText {
   end(summary: SettlementSummary): string;
 }
 
-export function createReportText(format: ReportFormat): ReportText {
-  return format === 'json' ? createJsonReportText() : CSV_REPORT_TEXT;
+export function createReportText(format: ReportFormat, currency: string): ReportText {
+  return format === 'json' ? createJsonReportText() : createCsvReportText(currency);
 }
 
 /** One JSON document. The sums come last because they are made from the lines. */
@@ -45,8 +45,8 @@ const CSV_COLUMNS = [
 ] as const;
 
 /** RFC 4180. Only lines, without sums, so that a column can be summed. */
-const CSV_REPORT_TEXT: ReportText = {
-  begin: csvLine(CSV_COLUMNS),
-  lines: (lines) => lines.map((line) => csvLine(CSV_COLUMNS.map((column) => line[column]))).join(''),
+const createCsvReportText = (currency: string): ReportText => ({
+  begin: csvLine([...CSV_COLUMNS, 'currency']),
+  lines: (lines) => lines.map((line) => csvLine([...CSV_COLUMNS.map((column) => line[column]), currency])).join(''),
   end: () => '',
-};
+});

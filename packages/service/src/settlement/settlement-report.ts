@@ -13,6 +13,8 @@ export interface SettlementSummary {
   readonly appId: string;
   /** Of Asia/Shanghai, yyyy-MM. */
   readonly month: string;
+  /** Of every amount. */
+  readonly currency: string;
   /** False while the month is still running. */
   readonly monthIsOver: boolean;
   /** Begun before the end of the month and still without an outcome: the month may still change. */
@@ -41,6 +43,7 @@ export interface SettlementReport {
   readonly month: string;
   readonly bounds: TimeBounds;
   readonly now: number;
+  readonly currency: string;
   /** Read in the same transaction. */
   findState(tx: Transaction): Promise<MonthState>;
 }
@@ -51,7 +54,7 @@ export interface SettlementReport {
  */
 export async function reportSettlement(
   tx: Transaction,
-  { appId, channelId, month, bounds, now, findState }: SettlementReport,
+  { appId, channelId, month, bounds, now, currency, findState }: SettlementReport,
   take: (lines: readonly SettlementLine[]) => Promise<void>,
 ): Promise<SettlementSummary> {
   await tx.query('set transaction isolation level repeatable read, read only');
@@ -75,6 +78,7 @@ export async function reportSettlement(
   return {
     appId,
     month,
+    currency,
     monthIsOver: now >= bounds.to,
     unsettled,
     status: closed ? 'CLOSED' : 'OPEN',

@@ -299,9 +299,9 @@ describe('a refund', () => {
     const dialog = page.getByRole('dialog', { name: 'Refund' });
     await button(page, 'Refund…').click();
     await dialog.getByLabel('Note').fill('late delivery');
-    await dialog.getByLabel('Amount in yuan').fill('100');
+    await dialog.getByLabel('Amount in CNY').fill('100');
     await dialog.getByText('Give an amount between 0.01 and 19.90.').waitFor();
-    await dialog.getByLabel('Amount in yuan').fill('3.00');
+    await dialog.getByLabel('Amount in CNY').fill('3.00');
     await dialog.getByText('¥3.00 goes back to the user').waitFor();
     await button(dialog, 'Refund ¥3.00').click();
     await dialog.getByText('The service does not answer').waitFor();
@@ -316,7 +316,7 @@ describe('a refund', () => {
     const again = other.getByRole('dialog', { name: `Refund period 1 of order ${orderNo}` });
     await button(other, 'Refund…').click();
     await again.getByText(arrived).waitFor();
-    expect(await again.getByLabel('Amount in yuan').inputValue()).toBe('3.00');
+    expect(await again.getByLabel('Amount in CNY').inputValue()).toBe('3.00');
     await again.getByLabel('Note').fill('late delivery');
     await button(again, 'Refund ¥3.00').click();
     await other.getByText('¥3.00 is refunded').waitFor();
@@ -327,7 +327,7 @@ describe('a refund', () => {
     await button(other, 'Refund…').click();
     await again.getByText('At most ¥16.90').waitFor();
     expect(await again.getByText(arrived).count()).toBe(0);
-    expect(await again.getByLabel('Amount in yuan').inputValue()).toBe('16.90');
+    expect(await again.getByLabel('Amount in CNY').inputValue()).toBe('16.90');
     await other.close();
   });
 
@@ -400,7 +400,7 @@ describe('a refund', () => {
     await page.route('**/refund', (route) => route.abort());
     const dialog = page.getByRole('dialog', { name: 'Refund' });
     await button(page, 'Refund…').click();
-    await dialog.getByLabel('Amount in yuan').fill('3.00');
+    await dialog.getByLabel('Amount in CNY').fill('3.00');
     await dialog.getByLabel('Note').fill('late delivery');
     await button(dialog, 'Refund ¥3.00').click();
     await dialog.getByText('The service does not answer').waitFor();
@@ -410,7 +410,7 @@ describe('a refund', () => {
     const again = other.getByRole('dialog', { name: 'Refund' });
     await button(other, 'Refund…').click();
     await again.getByText('A refund of ¥3.00 was sent before and has no answer yet.').waitFor();
-    expect(await again.getByLabel('Amount in yuan').inputValue()).toBe('3.00');
+    expect(await again.getByLabel('Amount in CNY').inputValue()).toBe('3.00');
     await again.getByLabel('Note').fill('late delivery');
     await button(again, 'Refund ¥3.00').click();
     await other.getByText('¥3.00 is refunded').waitFor();

@@ -82,7 +82,7 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   await on.sql(`update console_sessions set proven_at = proven_at - interval '6 minutes'`);
   await page.getByRole('button', { name: 'Refund…' }).click();
   const refund = page.getByRole('dialog', { name: 'Refund' });
-  await refund.getByLabel('Amount in yuan').fill('4.90');
+  await refund.getByLabel('Amount in CNY').fill('4.90');
   await refund.getByLabel('Note').fill('first week did not work');
   await refund.getByText('What will happen').waitFor();
   await refund.getByRole('button', { name: 'Refund ¥4.90' }).click();

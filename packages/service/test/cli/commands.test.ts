@@ -282,8 +282,8 @@ describe('for people', () => {
   it('tables are aligned', async () => {
     const lines = (await text('product', 'list')).trimEnd().split('\n');
     expect(lines).toEqual([
-      'CODE  NAME  MODES                        CYCLE         AMOUNT  BENEFITS      CHANNELS',
-      'VIP   会员  SVC_DEDUCT, CHANNEL_COLLECT  12 x 3 MONTH  19.90   PASS, COUPON  0',
+      'CODE  NAME  MODES                        CYCLE         AMOUNT     BENEFITS      CHANNELS',
+      'VIP   会员  SVC_DEDUCT, CHANNEL_COLLECT  12 x 3 MONTH  19.90 CNY  PASS, COUPON  0',
     ]);
   });
 

@@ -85,13 +85,13 @@ describe('order', () => {
     const forPeople = await text('order', 'show', orderNo);
     for (const part of [
       /^Order +\d+$/m,
-      /^Cycle +12 x 1 MONTH, 19\.90 each$/m,
-      /^Paid +19\.90$/m,
+      /^Cycle +12 x 1 MONTH, 19\.90 CNY each$/m,
+      /^Paid +19\.90 CNY$/m,
       /^Card +…4567 through MOCKPAY$/m,
       /^Periods\nPERIOD +NUMBER/m,
-      /^1 +\d{16} +SUCCESS .* 19\.90 +0\.00$/m,
+      /^1 +\d{16} +SUCCESS .* 19\.90 CNY +0\.00 CNY$/m,
       /^Attempts\n/m,
-      /^1 +VIP_PASS +.* 15\.00 +ISSUED/m,
+      /^1 +VIP_PASS +.* 15\.00 CNY +ISSUED/m,
       /^Latest events\n/m,
     ]) {
       expect(forPeople).toMatch(part);
@@ -120,16 +120,16 @@ describe('order', () => {
       changed: true,
     });
     expect(await text(...part)).toBe(
-      `refund R${orderNo}000101: 4.90 is refunded\nperiod 1 is REFUND_PART, 4.90 of 19.90 in all\n` +
-        'benefits revoked: COUPON (4.90)\nbenefits that stay: VIP_PASS ISSUED (15.00)\nIt was so already.\n',
+      `refund R${orderNo}000101: 4.90 CNY is refunded\nperiod 1 is REFUND_PART, 4.90 CNY of 19.90 CNY in all\n` +
+        'benefits revoked: COUPON (4.90 CNY)\nbenefits that stay: VIP_PASS ISSUED (15.00 CNY)\nIt was so already.\n',
     );
     expect(await text('order', 'refund', orderNo, '1')).toBe(
-      `refund R${orderNo}000102: 15.00 is refunded\nperiod 1 is REFUND_FULL, 19.90 of 19.90 in all\n` +
-        'benefits revoked: VIP_PASS (15.00), COUPON (4.90)\n',
+      `refund R${orderNo}000102: 15.00 CNY is refunded\nperiod 1 is REFUND_FULL, 19.90 CNY of 19.90 CNY in all\n` +
+        'benefits revoked: VIP_PASS (15.00 CNY), COUPON (4.90 CNY)\n',
     );
     const query = await channel.call('orders/query', { orderNo });
     expect(query.data).toMatchObject({ totalRefundAmountCent: 1990, redeemUrl: null });
-    expect(await text('order', 'show', orderNo)).toMatch(/^1 +R\d{18} +SUCCESS +4\.90 .* k-1 +half$/m);
+    expect(await text('order', 'show', orderNo)).toMatch(/^1 +R\d{18} +SUCCESS +4\.90 CNY .* k-1 +half$/m);
     const { items } = await json('audit', 'list', '--subject', orderNo);
     expect(items).toMatchObject([{ action: 'order.refund' }, { action: 'order.refund' }]);
   });
@@ -146,7 +146,7 @@ describe('order', () => {
     const refused = await refund('--amount-cent', '600', '--key', 'b');
     expect([refused.code, JSON.parse(refused.stderr).error]).toEqual([
       1,
-      expect.stringMatching(/above 10\.00 .*needs a second person.*--without-approval/),
+      expect.stringMatching(/above 10\.00 CNY .*needs a second person.*--without-approval/),
     ]);
     // The same as before is no other one.
     expect((await refund('--amount-cent', '600', '--key', 'a')).code).toBe(0);
@@ -237,7 +237,7 @@ describe('refused with exit code 1 and one line, and nothing written', () => {
       [/whole number/, 'order', 'refund', paid, 'first'],
       [/whole number/, 'order', 'refund', paid, '1', '--amount-cent', '19.90'],
       [/whole number from 1/, 'order', 'refund', paid, '1', '--amount-cent', '0'],
-      [/19\.90 is left to refund/, 'order', 'refund', paid, '1', '--amount-cent', '1991'],
+      [/19\.90 CNY is left to refund/, 'order', 'refund', paid, '1', '--amount-cent', '1991'],
       [/is WAIT: only one that was paid/, 'order', 'refund', paid, '2'],
       [/collected by its channel/, 'order', 'refund', collected, '1'],
       [/there is no order/, 'order', 'refund', 'x', '1'],

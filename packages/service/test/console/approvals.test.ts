@@ -37,7 +37,7 @@ describe('a refund up to the limit', () => {
     expect((await ask(on.ann, orderNo, { amountCent: 1000 })).body).toEqual({ ...first.body, changed: false });
     expect(refusal(await ask(on.ann, orderNo, { amountCent: 5 }))).toEqual([
       409,
-      `the key "k1" stands for refund R${periodNo(orderNo)}01 of 10.00`,
+      `the key "k1" stands for refund R${periodNo(orderNo)}01 of 10.00 CNY`,
     ]);
     expect(booked()).toBe(1000);
   });
@@ -198,12 +198,12 @@ describe('a refund above the limit', () => {
     expect(await waitsOf()).toEqual([{ cycleNo: 1, ...waits }]);
     expect(refusal(await ask(on.bob, orderNo, { amountCent: 491, key: 'k2' }))).toEqual([
       409,
-      `of period 1 of order ${orderNo} 4.90 may still be asked for: 15.00 that ann asked for waits`,
+      `of period 1 of order ${orderNo} 4.90 CNY may still be asked for: 15.00 CNY that ann asked for waits`,
     ]);
     expect((await ask(on.bob, orderNo, { key: 'k2' })).body).toMatchObject({ status: 'SUCCESS', amountCent: 490 });
     expect(await offered()).toEqual([]);
     const alone = { orderNo, cycleNo: 1, amountCent: 1500 };
-    await expect(refundAlone(on.operator, alone, 1000)).rejects.toThrow('15.00 that ann asked for waits');
+    await expect(refundAlone(on.operator, alone, 1000)).rejects.toThrow('15.00 CNY that ann asked for waits');
     expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
     expect(booked()).toBe(1990);
     expect(await waitsOf()).toEqual([]);

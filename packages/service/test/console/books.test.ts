@@ -163,6 +163,7 @@ describe('settlement', () => {
     expect(await month('2026-01')).toEqual({
       month: '2026-01',
       monthIsOver: true,
+      currency: 'CNY',
       status: 'OPEN',
       closedBy: null,
       closedAt: null,
@@ -201,9 +202,9 @@ describe('settlement', () => {
     expect(headers.get('content-type')).toContain('text/csv');
     expect(headers.get('content-disposition')).toContain('settlement-2026-01.csv');
     expect(body.split('\r\n')).toEqual([
-      'month,status,appId,channel,part,productCode,settlementMode,collectedCent,collectedCount,refundedCent,refundedCount,billedCent,billedCount',
-      '2026-01,OPEN,test_one,Test channel,MONTH,MONTHLY,SVC_DEDUCT,1000,1,300,1,0,0',
-      '2026-01,OPEN,test_two,Test channel,MONTH,DAILY,CHANNEL_COLLECT,0,0,0,0,70,1',
+      'month,status,appId,channel,part,productCode,settlementMode,collectedCent,collectedCount,refundedCent,refundedCount,billedCent,billedCount,currency',
+      '2026-01,OPEN,test_one,Test channel,MONTH,MONTHLY,SVC_DEDUCT,1000,1,300,1,0,0,CNY',
+      '2026-01,OPEN,test_two,Test channel,MONTH,DAILY,CHANNEL_COLLECT,0,0,0,0,70,1,CNY',
       '',
     ]);
   });

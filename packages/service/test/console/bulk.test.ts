@@ -502,7 +502,7 @@ describe('a run that refunds', () => {
     const refund = (key: string) => on.bob.post(`/orders/${orderNo}/periods/1/refund`, { note: 'x', key });
     expect(refusal(await refund('b'))).toEqual([
       409,
-      `of period 1 of order ${orderNo} 0.00 may still be asked for: 19.90 that ann asked for waits`,
+      `of period 1 of order ${orderNo} 0.00 CNY may still be asked for: 19.90 CNY that ann asked for waits`,
     ]);
     expect(refusal(await prepare(on.bob, 'REFUND', { items: [`${orderNo}-1`] }))).toEqual([
       409,

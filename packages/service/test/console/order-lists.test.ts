@@ -299,7 +299,7 @@ describe('GET /console/api/orders.csv', () => {
     const [head, ...lines] = text.trimEnd().split('\r\n');
     expect(head).toBe(
       'orderNo,externalOrderNo,appId,channelUserId,productCode,settlementMode,orderStatus,amountCent,cycleNo,totalCycles,' +
-        'totalPaidAmountCent,totalRefundAmountCent,latestPaymentStatus,createTime,nextPayTime',
+        'totalPaidAmountCent,totalRefundAmountCent,latestPaymentStatus,createTime,nextPayTime,currency',
     );
     expect(lines.map((line) => nameOf(line.split(',')[0]))).toEqual(
       NEWEST_FIRST.filter((name) => name !== 'of another channel'),

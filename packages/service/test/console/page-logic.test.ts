@@ -3,10 +3,10 @@ import { importPage } from './page-source.js';
 
 /** What the pages make of what is typed and of what the service answers, without a browser. */
 
-const { parseYuan, yuanText } = await importPage<{
-  parseYuan(text: string): number | undefined;
-  yuanText(cents: number): string;
-}>('pages', 'order', 'yuan.ts');
+const { parseAmount, amountText } = await importPage<{
+  parseAmount(text: string, sign: string): number | undefined;
+  amountText(cents: number): string;
+}>('pages', 'order', 'typed-amount.ts');
 
 describe('an amount that somebody types', () => {
   it.each([
@@ -20,19 +20,27 @@ describe('an amount that somebody types', () => {
     ['1,234,567', 123_456_700],
     ['123456789.99', 12_345_678_999],
   ])('%s is so many cents', (text, cents) => {
-    expect(parseYuan(text)).toBe(cents);
+    expect(parseAmount(text, '¥')).toBe(cents);
   });
 
   it.each([
     ...['1,5', '1,50', '12,34.50', '1,2345', '1234,567', ',5', '1,', '1,234,', '1.5.0', '1.234', '.5', '5.', ''],
     ...['-1', '+1', '1e3', '0x10', '１２', '19.90 yuan', '1 234', '1234567890'],
   ])('%s is none: it is asked again rather than guessed at', (text) => {
-    expect(parseYuan(text)).toBeUndefined();
+    expect(parseAmount(text, '¥')).toBeUndefined();
+  });
+
+  it('may have the sign of the installation’s currency, and no other', () => {
+    expect(parseAmount('US$1,234.50', 'US$')).toBe(123_450);
+    expect(parseAmount('CHF 19.90', 'CHF')).toBe(1990);
+    expect(parseAmount('€19.90', '€')).toBe(1990);
+    expect(parseAmount('¥19.90', '€')).toBeUndefined();
+    expect(parseAmount('￥19.90', '€')).toBeUndefined();
   });
 
   it('is shown as it is typed', () => {
-    expect(yuanText(1990)).toBe('19.90');
-    expect(parseYuan(yuanText(4_321_007))).toBe(4_321_007);
+    expect(amountText(1990)).toBe('19.90');
+    expect(parseAmount(amountText(4_321_007), '¥')).toBe(4_321_007);
   });
 });
 

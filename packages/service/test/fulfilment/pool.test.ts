@@ -65,7 +65,7 @@ describe('a pool', () => {
     const orderNo = String(one.orderNo);
     const shown = async () => {
       const order = await showOrder(on.operator, { orderNo });
-      const row = orderReport(order).text.match(new RegExp(`${code} .*$`, 'm'))?.[0];
+      const row = orderReport(order, String).text.match(new RegExp(`${code} .*$`, 'm'))?.[0];
       return [
         order.payments[0]?.benefits[0]?.codeStatus,
         row?.includes('CLAIMED'),

@@ -92,7 +92,7 @@ describe('a refund', () => {
 
     expect(await part(500)).toMatchObject({ amountCent: 500, ...period('REFUND_PART', 500) });
     expect(await on.query(orderNo)).toMatchObject({ totalRefundAmountCent: 500, totalPaidAmountCent: 1990 });
-    await expect(part(1491)).rejects.toThrow(/14\.90 is left to refund: 5\.00 of 19\.90 is refunded$/);
+    await expect(part(1491)).rejects.toThrow(/14\.90 CNY is left to refund: 5\.00 CNY of 19\.90 CNY is refunded$/);
     expect(await part(490)).toMatchObject(period('REFUND_PART', 990));
     expect(await part()).toMatchObject({ amountCent: 1000, ...period('REFUND_FULL', 1990) });
     await expect(part(1)).rejects.toThrow(/refunded in full/);
@@ -190,7 +190,7 @@ describe('a key', () => {
     const orderNo = await on.paidOrder();
     await on.refund({ orderNo, cycleNo: 1, key: 'all' });
     await expect(on.refund({ orderNo, cycleNo: 1, amountCent: 1, key: 'all' })).rejects.toThrow(
-      /key "all" stands for refund R\d+ of 19\.90/,
+      /key "all" stands for refund R\d+ of 19\.90 CNY/,
     );
     expect(await on.refund({ orderNo, cycleNo: 1, amountCent: 1990, key: 'all' })).toMatchObject({ changed: false });
   });
@@ -208,10 +208,10 @@ describe('a key', () => {
     on.bank.onQuery = async () => ({ kind: 'pending' });
     await on.refund({ orderNo, cycleNo: 1, amountCent: 1500 });
     await expect(on.refund({ orderNo, cycleNo: 1, amountCent: 491 })).rejects.toThrow(
-      /4\.90 is left to refund: 0\.00 of 19\.90 is refunded, 15\.00 is on its way \(R\d+01\)/,
+      /4\.90 CNY is left to refund: 0\.00 CNY of 19\.90 CNY is refunded, 15\.00 CNY is on its way \(R\d+01\)/,
     );
     expect(await on.refund({ orderNo, cycleNo: 1 })).toMatchObject({ amountCent: 490, status: 'STARTED' });
-    await expect(on.refund({ orderNo, cycleNo: 1 })).rejects.toThrow(/ 0\.00 is left/);
+    await expect(on.refund({ orderNo, cycleNo: 1 })).rejects.toThrow(/ 0\.00 CNY is left/);
     expect(await refundsOf(orderNo)).toHaveLength(2);
   });
 });
@@ -251,7 +251,7 @@ describe('refused, with nothing written and nobody asked', () => {
   it('amounts, periods, keys and notes that cannot be', async () => {
     const orderNo = await on.paidOrder();
     const period = { orderNo, cycleNo: 1 };
-    await refused({ ...period, amountCent: 1991 }, /19\.90 is left/);
+    await refused({ ...period, amountCent: 1991 }, /19\.90 CNY is left/);
     for (const amountCent of [0, -1, 1.5, Number.NaN, 2 ** 60])
       await refused({ ...period, amountCent }, /whole number/);
     for (const cycleNo of [0, -1, 1.5, 10_000]) await refused({ orderNo, cycleNo }, /period must be a whole number/);

@@ -64,8 +64,8 @@ describe('perennial settlement report', () => {
     await writeFile(file, 'what was there before');
     const shown = await text('--format', 'csv', '--output', file);
     expect(shown).toMatch(/^test_demo, 2026-01\n/);
-    expect(shown).toMatch(/^TEST_SPU_001 +SVC_DEDUCT +39\.80 \(2\) +9\.90 \(1\) +-$/m);
-    expect(shown).toMatch(/^Total +39\.80 \(2\) +9\.90 \(1\) +19\.90 \(1\)$/m);
+    expect(shown).toMatch(/^TEST_SPU_001 +SVC_DEDUCT +39\.80 CNY \(2\) +9\.90 CNY \(1\) +-$/m);
+    expect(shown).toMatch(/^Total +39\.80 CNY \(2\) +9\.90 CNY \(1\) +19\.90 CNY \(1\)$/m);
     expect(await readFile(file, 'utf8')).toBe(await text('--format', 'csv'));
     expect(JSON.parse(await text('--output', path.join(folder, 'january.json'), '--json'))).toMatchObject({
       totals: TOTALS,
@@ -104,7 +104,7 @@ describe('perennial settlement', () => {
   it('shows all channels of a month', async () => {
     const month = await shown('month', '2026-01');
     expect(month).toMatch(/^2026-01\n/);
-    expect(month).toMatch(/^test_demo +39\.80 \(2\) +9\.90 \(1\) +19\.90 \(1\) +-$/m);
+    expect(month).toMatch(/^test_demo +39\.80 CNY \(2\) +9\.90 CNY \(1\) +19\.90 CNY \(1\) +-$/m);
     expect(JSON.parse(await shown('month', '2026-01', '--json'))).toMatchObject({ status: 'OPEN', totals: TOTALS });
   });
 
@@ -126,11 +126,11 @@ describe('perennial settlement', () => {
       `update payments set amount_cent = amount_cent + 100 where order_no || '0001' = $1`,
       [paymentOrderNos[1]],
     );
-    expect(await shown('month', '2026-02')).toMatch(/^test_demo +- +- +- +1\.00$/m);
+    expect(await shown('month', '2026-02')).toMatch(/^test_demo +- +- +- +1\.00 CNY$/m);
     const file = path.join(folder, 'february.json');
     const run = await settlement('report', '--channel', 'test_demo', '--month', '2026-02', '--output', file);
-    expect(run.stdout).toMatch(/^Of earlier months +1\.00 \(0\) +- +-$/m);
-    expect(await text('--output', file)).toMatch(/^Since +1\.00 \(0\) +- +-$/m);
+    expect(run.stdout).toMatch(/^Of earlier months +1\.00 CNY \(0\) +- +-$/m);
+    expect(await text('--output', file)).toMatch(/^Since +1\.00 CNY \(0\) +- +-$/m);
   });
 
   it('says in one line what cannot be closed', async () => {

@@ -44,10 +44,10 @@ describe('as CSV', () => {
   it('has a header and one line for each line, and nothing else', async () => {
     const [header, first, second] = (await reportAs(operator, 'csv', '2026-01', APP)).split('\r\n');
     expect(header).toBe(
-      'kind,time,paymentOrderNo,refundNo,externalOrderNo,productCode,settlementMode,cycleNo,amountCent',
+      'kind,time,paymentOrderNo,refundNo,externalOrderNo,productCode,settlementMode,cycleNo,amountCent,currency',
     );
-    expect(first).toBe("COLLECTED,2026-01-10 12:00:00,10010001,,'=1+1,MONTHLY,SVC_DEDUCT,1,1990");
-    expect(second).toBe("REFUNDED,2026-01-10 12:00:00,10010001,R1001000101,'=1+1,MONTHLY,SVC_DEDUCT,1,5");
+    expect(first).toBe("COLLECTED,2026-01-10 12:00:00,10010001,,'=1+1,MONTHLY,SVC_DEDUCT,1,1990,CNY");
+    expect(second).toBe("REFUNDED,2026-01-10 12:00:00,10010001,R1001000101,'=1+1,MONTHLY,SVC_DEDUCT,1,5,CNY");
   });
 
   it('of an empty month is the header', async () => {

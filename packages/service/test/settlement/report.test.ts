@@ -47,7 +47,7 @@ describe('a settlement report', () => {
     await put(3, '2026-02-03 10:00:00', { orderNo: 1002, status: 'BILLED', amountCent: 100 });
     const common = { productCode: 'MONTHLY', settlementMode: 'SVC_DEDUCT', externalOrderNo: 'A-1' };
     expect(await month()).toEqual({
-      ...{ appId: APP, month: '2026-02', monthIsOver: true, unsettled: { debits: 0, refunds: 0 } },
+      ...{ appId: APP, month: '2026-02', currency: 'CNY', monthIsOver: true, unsettled: { debits: 0, refunds: 0 } },
       ...{ status: 'OPEN', closedBy: null, closedAt: null, later: ZERO_SUMS, sinceClosed: ZERO_SUMS },
       lines: [
         {

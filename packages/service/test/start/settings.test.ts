@@ -57,6 +57,9 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['PORT', { PORT: '65536' }],
     ['PORT', { PORT: '-1' }],
     ['SVC_ENVIRONMENT', { SVC_ENVIRONMENT: 'staging' }],
+    ['CURRENCY', { CURRENCY: 'yuan' }],
+    ['CURRENCY', { CURRENCY: 'ZZZ' }],
+    ['CURRENCY: JPY cannot be used', { CURRENCY: 'jpy' }],
     ['DATABASE_URL', { DATABASE_URL: 'mysql://x' }],
     ['DATABASE_URL', { DATABASE_URL: 'not an address' }],
     ['DATABASE_POOL', { DATABASE_POOL: '1' }],
@@ -232,6 +235,32 @@ describe('a start that cannot work says why in one line', () => {
     await claimInstallation(fresh.database, 'sandbox', openVault([key]));
     const env = { ...PRODUCTION, DATABASE_URL: fresh.url, MASTER_KEY: key.toString('base64') };
     expect(await openingRefusal({ DATA_DIR: dataDir, ...env })).toMatch(/belongs to the sandbox environment/);
+    await fresh.close();
+  });
+
+  it('the database has another currency, from its first start on', async () => {
+    const fresh = await freshDatabase();
+    const env = { DATA_DIR: dataDir, DATABASE_URL: fresh.url, MASTER_KEY: KEY };
+    const stored = async () =>
+      (await fresh.database.query<{ currency: string }>('select currency from installation'))[0];
+    // As a node of the version before has made it.
+    await claimInstallation(fresh.database, 'sandbox', openVault([Buffer.from(KEY, 'base64')]));
+    expect(await stored()).toEqual({ currency: null });
+    const first = start(MAIN, { ...env, PORT: '0', CURRENCY: 'eur' });
+    await serviceUrl(first);
+    first.child.kill('SIGTERM');
+    expect(await first.exited).toBe(0);
+    expect(await stored()).toEqual({ currency: 'EUR' });
+    expect(await openingRefusal({ ...env, CURRENCY: 'USD' })).toBe(
+      'the amounts of this database are in EUR, but CURRENCY is USD',
+    );
+    const unset = start(MAIN, { ...env, PORT: '0' });
+    const url = await serviceUrl(unset);
+    const openApi = (await (await fetch(`${url}/developers/openapi.json`)).json()) as { info: object };
+    expect(openApi.info).toMatchObject({ 'x-currency': 'EUR', description: expect.stringContaining('are in EUR') });
+    unset.child.kill('SIGTERM');
+    expect(await unset.exited).toBe(0);
+    expect(await stored()).toEqual({ currency: 'EUR' });
     await fresh.close();
   });
 

@@ -32,6 +32,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000023_database_identity.sql': '0918184102935df6',
   '000024_seen_from_outside.sql': '8622a7449d812749',
   '000025_pending_items.sql': '6f384d455e8cdfbc',
+  '000026_currency.sql': '16bed4cb0ab709f9',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000099_sample.sql', text));

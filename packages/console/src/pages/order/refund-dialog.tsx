@@ -7,7 +7,7 @@ import type { OrderAction, OrderAnswer, Preview, RefundAnswer, RefundRequest } f
 import { newRequestKey } from '../../api/request-key.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { moneyText } from '../../parts/money.tsx';
+import { currencySign, getCurrency, moneyText } from '../../parts/money.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { useSession } from '../../session/session.ts';
 import styles from './dialogs.module.css';
@@ -25,13 +25,13 @@ import {
   keyFor,
   type Unanswered,
 } from './refund-request.ts';
-import { parseYuan, yuanText } from './yuan.ts';
+import { amountText, parseAmount } from './typed-amount.ts';
 
 const useTexts = dictionary({
   title: ['Refund period {cycleNo} of order {orderNo}', '订单 {orderNo} 第 {cycleNo} 期退款'],
   period: ['Period', '账期'],
   periodLeft: ['Period {cycleNo} · {amount} left', '第 {cycleNo} 期 · 可退 {amount}'],
-  amount: ['Amount in yuan', '金额（元）'],
+  amount: ['Amount in {currency}', '金额（{currency}）'],
   amountHint: ['At most {amount}, which is all that is left.', '最多 {amount}（全部剩余金额）。'],
   amountWrong: ['Give an amount between 0.01 and {amount}.', '请输入 0.01 至 {amount} 之间的金额。'],
   nothingLeft: ['Nothing of this period is left to refund.', '该期已无可退金额。'],
@@ -73,14 +73,14 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const maxOf = (chosen: number) => choices.find((one) => one.cycleNo === chosen)?.maxAmountCent ?? 0;
   // What got no answer is offered again, to the cent: anything else would be another refund.
   const offered = (chosen: number) =>
-    yuanText(
+    amountText(
       requests.all.find((one) => one.cycleNo === chosen && one.origin !== 'elsewhere')?.amountCent ?? maxOf(chosen),
     );
   const [cycleNo, setCycleNo] = useState(first);
   const [text, setText] = useState(() => offered(first));
   const [note, setNote] = useState('');
   const maxCent = maxOf(cycleNo);
-  const typed = parseYuan(text);
+  const typed = parseAmount(text, currencySign());
   const amountCent = typed !== undefined && typed >= 1 && typed <= maxCent ? typed : undefined;
   const path = `/orders/${part(orderNo)}/periods/${cycleNo}/refund`;
   const preview = usePreview(path, amountCent);
@@ -135,20 +135,20 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
         />
       ) : null}
       <TextInput
-        label={t('amount')}
+        label={t('amount', { currency: getCurrency() })}
         description={maxCent > 0 ? t('amountHint', { amount: moneyText(maxCent) }) : null}
         error={
           amountCent !== undefined
             ? null
             : maxCent > 0
-              ? t('amountWrong', { amount: yuanText(maxCent) })
+              ? t('amountWrong', { amount: amountText(maxCent) })
               : t('nothingLeft')
         }
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
         inputMode="decimal"
         autoComplete="off"
-        leftSection="¥"
+        leftSection={currencySign()}
         classNames={{ input: 'figures' }}
         data-autofocus
       />

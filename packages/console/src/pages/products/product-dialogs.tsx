@@ -4,6 +4,7 @@ import { api, part } from '../../api/client.ts';
 import type { Product, ProductRequest, VersionRequest } from '../../api/types.ts';
 import { CloseIcon, PlusIcon } from '../../icons/icons.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { currencySign } from '../../parts/money.tsx';
 import { useSession } from '../../session/session.ts';
 import { delayText, parseDelays, usePriceText } from './product-texts.ts';
 import styles from './products.module.css';
@@ -12,44 +13,44 @@ import { useTexts } from './texts.ts';
 type Mode = Product['settlementModes'][number];
 const MODES: readonly Mode[] = ['SVC_DEDUCT', 'CHANNEL_COLLECT'];
 
-/** As it is typed: yuan, and a row for each benefit. */
+/** As it is typed: whole units of the currency, and a row for each benefit. */
 interface BenefitRow {
   readonly key: number;
   readonly benefitCode: string;
   readonly name: string;
-  readonly yuan: number | string;
+  readonly price: number | string;
 }
-const toCents = (yuan: number | string): number => Math.round(Number(yuan) * 100);
+const toCents = (price: number | string): number => Math.round(Number(price) * 100);
 const toRows = (benefits: Product['benefits']): BenefitRow[] =>
-  benefits.map(({ faceValueCent, ...benefit }, key) => ({ ...benefit, key, yuan: faceValueCent / 100 }));
+  benefits.map(({ faceValueCent, ...benefit }, key) => ({ ...benefit, key, price: faceValueCent / 100 }));
 const toBenefits = (rows: readonly BenefitRow[]): Product['benefits'] =>
-  rows.map(({ benefitCode, name, yuan }) => ({
+  rows.map(({ benefitCode, name, price }) => ({
     benefitCode: benefitCode.trim(),
     name: name.trim(),
-    faceValueCent: toCents(yuan),
+    faceValueCent: toCents(price),
   }));
 const isWhole = (rows: readonly BenefitRow[]) =>
-  rows.every(({ benefitCode, name, yuan }) => benefitCode.trim() !== '' && name.trim() !== '' && yuan !== '');
+  rows.every(({ benefitCode, name, price }) => benefitCode.trim() !== '' && name.trim() !== '' && price !== '');
 
 /** What both a new product and a later version have. */
 interface Fields {
   readonly productName: string;
-  readonly yuan: number | string;
+  readonly price: number | string;
   readonly totalCycles: number | string;
   readonly benefits: readonly BenefitRow[];
   readonly retries: string;
 }
 
-const isComplete = ({ productName, yuan, totalCycles, benefits, retries }: Fields): boolean =>
+const isComplete = ({ productName, price, totalCycles, benefits, retries }: Fields): boolean =>
   productName.trim() !== '' &&
-  Number(yuan) > 0 &&
+  Number(price) > 0 &&
   Number(totalCycles) > 0 &&
   isWhole(benefits) &&
   parseDelays(retries) !== undefined;
 
-const toRequest = ({ productName, yuan, totalCycles, benefits, retries }: Fields) => ({
+const toRequest = ({ productName, price, totalCycles, benefits, retries }: Fields) => ({
   productName: productName.trim(),
-  amountCent: toCents(yuan),
+  amountCent: toCents(price),
   totalCycles: Number(totalCycles),
   benefits: toBenefits(benefits),
   ...(retries.trim() === '' ? {} : { retryDelays: parseDelays(retries) ?? [] }),
@@ -69,7 +70,7 @@ export function NewProductDialog({ onMade, onClose }: NewProductDialogProps) {
   const [periodType, setPeriodType] = useState<Product['periodType']>('MONTH');
   const [fields, setFields] = useState<Fields>({
     productName: '',
-    yuan: '',
+    price: '',
     totalCycles: 12,
     benefits: [],
     retries: '',
@@ -166,7 +167,7 @@ export function NewVersionDialog({ former, onMade, onClose }: NewVersionDialogPr
   const [replaces, setReplaces] = useState(former.channels.length > 0);
   const [fields, setFields] = useState<Fields>({
     productName: former.productName,
-    yuan: former.amountCent / 100,
+    price: former.amountCent / 100,
     totalCycles: former.totalCycles,
     benefits: toRows(former.benefits),
     retries: former.retryDelays.map(delayText).join(', '),
@@ -236,9 +237,9 @@ function CommonFields({ fields, onChange }: CommonFieldsProps) {
       <div className={styles.pair}>
         <NumberInput
           label={t('amount')}
-          prefix="¥"
-          value={fields.yuan}
-          onChange={(yuan) => onChange({ ...fields, yuan })}
+          prefix={currencySign()}
+          value={fields.price}
+          onChange={(price) => onChange({ ...fields, price })}
           min={0.01}
           decimalScale={2}
           fixedDecimalScale
@@ -302,9 +303,9 @@ function BenefitRows({ rows, onChange }: BenefitRowsProps) {
           <NumberInput
             aria-label={t('faceValue')}
             placeholder={t('faceValue')}
-            prefix="¥"
-            value={row.yuan}
-            onChange={(yuan) => change(row.key, { yuan })}
+            prefix={currencySign()}
+            value={row.price}
+            onChange={(price) => change(row.key, { price })}
             min={0}
             decimalScale={2}
             fixedDecimalScale
@@ -330,7 +331,7 @@ function BenefitRows({ rows, onChange }: BenefitRowsProps) {
           onClick={() =>
             onChange([
               ...rows,
-              { key: Math.max(-1, ...rows.map(({ key }) => key)) + 1, benefitCode: '', name: '', yuan: '' },
+              { key: Math.max(-1, ...rows.map(({ key }) => key)) + 1, benefitCode: '', name: '', price: '' },
             ])
           }
         >

@@ -1,6 +1,7 @@
 import os from 'node:os';
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
+import { formatAmount } from '../../operator/money.js';
 import { OperatorError, type OperatorWithGateways } from '../../operator/operator.js';
 import { systemClock } from '../../platform/clock.js';
 import { toVisibleJson } from '../../platform/escape-invisible.js';
@@ -54,6 +55,9 @@ export class CannotCheck extends PlainError {
   readonly exitCode = 2;
 }
 
+/** Writes an amount with the currency of the installation. */
+export type MoneyText = (cents: number) => string;
+
 /** What every command uses. */
 export interface CommandLine {
   /** For commands that use nothing of the service's settings. */
@@ -71,7 +75,7 @@ export interface CommandLine {
   perform<T>(
     options: JsonOption,
     act: (operator: OperatorWithGateways) => Promise<T>,
-    text: (result: T) => string | SafeText,
+    text: (result: T, money: MoneyText) => string | SafeText,
     isGood?: (result: T) => boolean,
   ): Promise<void>;
   /**
@@ -83,7 +87,7 @@ export interface CommandLine {
   performList<T>(
     options: JsonOption,
     act: (operator: OperatorWithGateways) => Promise<readonly T[]>,
-    text: (items: readonly T[]) => string | SafeText,
+    text: (items: readonly T[], money: MoneyText) => string | SafeText,
   ): Promise<void>;
   /** Prints a result, for commands that open no database. */
   show<T>(
@@ -111,6 +115,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
         clock: systemClock,
         gateways,
         environment: given.environment,
+        currency: opened.currency,
         actor: actorName(),
         localCallbacks: given.databaseUrl === undefined,
       });
@@ -128,7 +133,8 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
   const perform: CommandLine['perform'] = (options, act, text, isGood) =>
     operate(options, async (operator) => {
       // Before closing: a secret that was just made must be printed even if closing fails.
-      show(options, await act(operator), text, isGood);
+      const money: MoneyText = (cents) => formatAmount(cents, operator.currency);
+      show(options, await act(operator), (result) => text(result, money), isGood);
     });
 
   return {
@@ -151,7 +157,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
       perform(
         options,
         async (operator) => ({ items: await act(operator) }),
-        ({ items }) => text(items),
+        ({ items }, money) => text(items, money),
       ),
   };
 }

@@ -5,7 +5,7 @@ import type { OpenedDatabase } from '../../platform/installation/open-database.j
 
 /** The gateways of the payment channels, loaded when one is asked for: most commands need no HTTP client. */
 export function createGatewaysOnDemand(
-  { database, vault }: OpenedDatabase,
+  { database, vault, currency }: OpenedDatabase,
   { clock, readsOnly }: { readonly clock: Clock; readonly readsOnly: boolean },
 ): Gateways & { close(): Promise<void> } {
   let loaded: Promise<Gateways> | undefined;
@@ -14,14 +14,19 @@ export function createGatewaysOnDemand(
       { createGatewayRegistry: gatewayRegistry },
       { createBridgeGateway: bridgeGateway },
       { createSandboxGateway: sandboxGateway },
+      { createCurrencyAlert: currencyAlert },
     ] = await Promise.all([
       import('../../gateways/gateway-registry.js'),
       import('../../gateways/bridge/bridge-gateway.js'),
       import('../../gateways/sandbox/sandbox-gateway.js'),
+      import('../../gateways/currency-alert.js'),
     ]);
     return gatewayRegistry(database, {
       sandbox: () => sandboxGateway(clock),
-      bridge: (url, wrappedKey) => bridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock }),
+      bridge: (url, wrappedKey, code) => {
+        const onHandshake = currencyAlert(database, code, currency);
+        return bridgeGateway({ url, key: vault.unwrapKey(wrappedKey), currency, onHandshake, clock });
+      },
     });
   };
   return {

@@ -141,10 +141,11 @@ const CSV_COLUMNS = [
   'refundedCount',
   'billedCent',
   'billedCount',
+  'currency',
 ];
 
 /** Without totals, so that a column can be summed. `LATER` is what stands here of months that were closed before. */
-async function* monthAsCsv({ month, status, channels }: SettlementMonth): AsyncGenerator<string> {
+async function* monthAsCsv({ month, status, currency, channels }: SettlementMonth): AsyncGenerator<string> {
   yield spreadsheetLine(CSV_COLUMNS);
   for (const { appId, name, products, later } of channels) {
     const rows = [
@@ -168,6 +169,7 @@ async function* monthAsCsv({ month, status, channels }: SettlementMonth): AsyncG
         row.refundedCount,
         row.billedCent,
         row.billedCount,
+        currency,
       ]);
     }
   }

@@ -64,6 +64,7 @@ const sums = {
 export const settlementMonth = Type.Object({
   month: Type.String(),
   monthIsOver: Type.Boolean(),
+  currency: Type.String(),
   /** Figures of a closed month stay as they were when it was closed. */
   status: oneOf('OPEN', 'CLOSED'),
   closedBy: textOrNull,

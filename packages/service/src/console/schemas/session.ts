@@ -16,6 +16,8 @@ export const session = Type.Object({
   role,
   csrfToken: Type.String(),
   environment: oneOf('sandbox', 'production'),
+  /** Of every amount, such as CNY. */
+  currency: Type.String(),
   version: Type.String(),
   hasTotp: Type.Boolean(),
   hasPassword: Type.Boolean(),

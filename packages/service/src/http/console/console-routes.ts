@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ObjectSchema } from '@perennial/wire';
 import { Rejection } from '@perennial/wire';
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import type { ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -143,6 +144,7 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
     role: session.role,
     csrfToken: csrfToken(token),
     environment: deps.operator.environment,
+    currency: deps.operator.currency ?? DEFAULT_CURRENCY,
     version: VERSION,
     hasTotp: session.hasTotp,
     hasPassword: session.hasPassword,

@@ -10,16 +10,19 @@ export interface Installation {
   /** Where channels and users reach the service. */
   readonly publicUrl: () => string;
   readonly environment: Environment;
+  /** Of every amount. */
+  readonly currency: string;
 }
 
-/** The pages, with the address and the environment of this installation in them. */
-export function createDevelopersFiles({ publicUrl, environment }: Installation): StaticFiles {
+/** The pages, with the address, the environment and the currency of this installation in them. */
+export function createDevelopersFiles({ publicUrl, environment, currency }: Installation): StaticFiles {
   return createStaticFiles(FOLDER, (text, type) => {
     const write = type.startsWith('text/html') ? escapeHtml : escapeJson;
     return text
       .replaceAll('__PUBLIC_URL__', () => write(publicUrl()))
       .replaceAll('__ROOT__', () => write(rootOf(publicUrl())))
-      .replaceAll('__ENVIRONMENT__', environment);
+      .replaceAll('__ENVIRONMENT__', environment)
+      .replaceAll('__CURRENCY__', currency);
   });
 }
 

@@ -1,4 +1,5 @@
 import { HEADERS } from '@perennial/wire';
+import { createAmountFormat } from '@perennial/wire/currency';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
@@ -62,6 +63,8 @@ export interface RedeemDeps {
   readonly unsubscribe: Unsubscriber;
   /** Where links lead. */
   readonly redeemUrl: () => string;
+  /** Of every amount. */
+  readonly currency: string;
 }
 
 export interface RedeemRouteContext {
@@ -105,10 +108,14 @@ export function addRedeemRoutes(
     }
     return known;
   }
-  const frameOf = (request: FastifyRequest): Frame => ({
-    texts: chooseTexts(request.headers['accept-language']),
-    root: findPlace().path,
-  });
+  const money = {
+    en: createAmountFormat(deps.currency, 'en-GB'),
+    zh: createAmountFormat(deps.currency, 'zh-CN'),
+  };
+  const frameOf = (request: FastifyRequest): Frame => {
+    const texts = chooseTexts(request.headers['accept-language']);
+    return { texts, money: money[texts.language], root: findPlace().path };
+  };
 
   const sendMessage = (
     reply: FastifyReply,

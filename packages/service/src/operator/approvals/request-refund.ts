@@ -1,6 +1,6 @@
 import { parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { recordAudit } from '../audit.js';
-import { formatCents } from '../money.js';
+import { formatAmount } from '../money.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
 import { requireLockedOrder } from '../orders/orders.js';
 import { formatPeriodSubject } from '../orders/period-subjects.js';
@@ -46,11 +46,17 @@ export async function requestRefund(
   const judged = await inTransaction(operator, async (tx) => {
     const order = await requireLockedOrder(tx, asked.orderNo);
     const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
-    if (findRefundOfKey(period.refunds, asked)) return { begun: await beginRefund(operator, tx, asked) };
+    if (findRefundOfKey(period.refunds, asked, operator.currency))
+      return { begun: await beginRefund(operator, tx, asked) };
     const subject = formatPeriodSubject(order.orderNo, asked.cycleNo);
     const waiting = await findApprovalOfRequest(tx, 'REFUND', subject, asked.key);
-    if (waiting) return { approval: requireSameRequest(waiting, asked), changed: false };
-    const amountCent = requireAskableAmount(period, asked.amountCent, await findWaitingOf(tx, period));
+    if (waiting) return { approval: requireSameRequest(waiting, asked, operator.currency), changed: false };
+    const amountCent = requireAskableAmount(
+      period,
+      asked.amountCent,
+      await findWaitingOf(tx, period),
+      operator.currency,
+    );
     if (!needsSecondPerson(period, amountCent, approvalCent)) {
       return { begun: await beginRefund(operator, tx, { ...asked, amountCent }) };
     }
@@ -85,29 +91,33 @@ export async function refundAlone(
   const { withoutApproval, ...asked } = requireRefund(input);
   const begun = await inTransaction(operator, async (tx) => {
     const period = await requirePeriodToRefund(tx, await requireLockedOrder(tx, asked.orderNo), asked.cycleNo);
-    if (findRefundOfKey(period.refunds, asked)) return beginRefund(operator, tx, asked);
+    if (findRefundOfKey(period.refunds, asked, operator.currency)) return beginRefund(operator, tx, asked);
     const waiting = await findWaitingOf(tx, period);
     if (withoutApproval !== undefined) {
-      const amountCent = requireRefundableAmount(period, asked.amountCent);
+      const amountCent = requireRefundableAmount(period, asked.amountCent, operator.currency);
       const isNeeded = waiting.length > 0 || needsSecondPerson(period, amountCent, approvalCent);
       return beginRefund(operator, tx, { ...asked, ...(isNeeded ? { withoutApproval } : {}) });
     }
-    const amountCent = requireAskableAmount(period, asked.amountCent, waiting);
+    const amountCent = requireAskableAmount(period, asked.amountCent, waiting, operator.currency);
     if (!needsSecondPerson(period, amountCent, approvalCent)) {
       return beginRefund(operator, tx, { ...asked, amountCent });
     }
     throw refusal(
       'refund-needs-approval',
-    )`above ${formatCents(approvalCent)} of one period (CONSOLE_REFUND_APPROVAL_CENT) a refund needs a second person: ask for it in the console, or say --without-approval and why, which the audit log will have`;
+    )`above ${formatAmount(approvalCent, operator.currency)} of one period (CONSOLE_REFUND_APPROVAL_CENT) a refund needs a second person: ask for it in the console, or say --without-approval and why, which the audit log will have`;
   });
   return finishRefund(operator, begun);
 }
 
-function requireSameRequest(approval: Approval, { amountCent, key }: RefundRequestInput): Approval {
+function requireSameRequest(
+  approval: Approval,
+  { amountCent, key }: RefundRequestInput,
+  currency: string | undefined,
+): Approval {
   if (amountCent === undefined || amountCent === approval.amountCent) return approval;
   throw refusal(
     'refund-key-asked',
-  )`the key ${quoted(key)} stands for a refund of ${formatCents(approval.amountCent)} that was asked for before`;
+  )`the key ${quoted(key)} stands for a refund of ${formatAmount(approval.amountCent, currency)} that was asked for before`;
 }
 
 /** One that was approved has its refund, unless whoever approved it was interrupted: then it is made now. */

@@ -1,3 +1,4 @@
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import type { Queryable } from '../../platform/db/database.js';
 import {
   type ClosedChannelMonth,
@@ -39,6 +40,8 @@ export interface ChannelMonth extends Sums {
 export interface SettlementMonth {
   readonly month: string;
   readonly monthIsOver: boolean;
+  /** Of every amount. */
+  readonly currency: string;
   readonly status: 'OPEN' | 'CLOSED';
   readonly closedBy: string | null;
   readonly closedAt: string | null;
@@ -61,7 +64,7 @@ export async function showSettlementMonth(
   return operator.database.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');
     await tx.setStatementLimit(MAX_READ_MS);
-    return readMonth(tx, { month, bounds, now });
+    return readMonth(tx, { month, bounds, now, currency: operator.currency });
   });
 }
 
@@ -69,9 +72,13 @@ interface AskedMonth {
   readonly month: string;
   readonly bounds: TimeBounds;
   readonly now: number;
+  readonly currency: string | undefined;
 }
 
-async function readMonth(db: Queryable, { month, bounds, now }: AskedMonth): Promise<SettlementMonth> {
+async function readMonth(
+  db: Queryable,
+  { month, bounds, now, currency = DEFAULT_CURRENCY }: AskedMonth,
+): Promise<SettlementMonth> {
   const months = await listClosedMonths(db);
   const closed = months.find((one) => one.month === month);
   const figures = closed
@@ -86,6 +93,7 @@ async function readMonth(db: Queryable, { month, bounds, now }: AskedMonth): Pro
   return {
     month,
     monthIsOver: now >= bounds.to,
+    currency,
     status: closed ? 'CLOSED' : 'OPEN',
     closedBy: closed?.closedBy ?? null,
     closedAt: closed?.closedAt ?? null,
@@ -110,7 +118,7 @@ function toChannelFigures(rows: readonly ClosedChannelMonth[]): Map<string, Clos
 /** What closing it now would store. */
 async function readOpenMonth(
   db: Queryable,
-  { month, bounds }: Omit<AskedMonth, 'now'>,
+  { month, bounds }: Pick<AskedMonth, 'month' | 'bounds'>,
   closedMonths: readonly ClosedMonth[],
 ): Promise<Map<string, ClosedFigures>> {
   const products = sumByChannel(await sumSettlementLines(db, bounds));
@@ -226,7 +234,7 @@ export async function closeSettlementMonth(
     const figures = await readOpenMonth(tx, { month, bounds }, closedMonths);
     requireNextMonth(month, closedMonths, await listMonths(tx, now), figures.size > 0);
     await storeClosedMonth(tx, month, figures, { by: operator.actor, note });
-    const closed = await readMonth(tx, { month, bounds, now });
+    const closed = await readMonth(tx, { month, bounds, now, currency: operator.currency });
     const { totals, laterCent, unsettled } = closed;
     const detail = { note, ...totals, laterCent, unsettled };
     await recordAudit(tx, { actor: operator.actor, action: 'settlement.close', subject: month, detail });

@@ -1,3 +1,4 @@
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { createReportText, type ReportFormat } from '../../settlement/report-format.js';
 import { reportSettlement, type SettlementSummary } from '../../settlement/settlement-report.js';
 import { inTransaction, type OperatorWithClock } from '../operator.js';
@@ -24,12 +25,13 @@ export async function writeSettlementReport(
   const now = operator.clock.now();
   const bounds = requireBegunMonth(month, operator);
   const { channelId } = await requireChannelView(operator.database, appId);
-  const text = createReportText(format);
+  const { currency = DEFAULT_CURRENCY } = operator;
+  const text = createReportText(format, currency);
   await write(text.begin);
   const summary = await inTransaction(operator, (tx) =>
     reportSettlement(
       tx,
-      { appId, channelId, month, bounds, now, findState: (db) => findMonthState(db, month, channelId) },
+      { appId, channelId, month, bounds, now, currency, findState: (db) => findMonthState(db, month, channelId) },
       async (lines) => {
         await write(text.lines(lines));
       },

@@ -1,3 +1,4 @@
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { removeTimeouts } from '../../platform/copies/backup.js';
 import { findLaggingSequences, type LaggingSequence } from '../../platform/copies/tables-sql.js';
 import { needsAdoption } from '../../platform/installation/database-identity.js';
@@ -14,6 +15,8 @@ export interface RestoreCheck {
   readonly masterKey: Pick<MasterKeyStatus, 'currentKeyId' | 'allOpen'>;
   /** Whether nodes wait until an operator has adopted the database. */
   readonly needsAdoption: boolean;
+  /** Of every amount. */
+  readonly currency: string;
   /** Why the engine must not be switched on, in words for people. */
   readonly problems: readonly string[];
 }
@@ -21,7 +24,7 @@ export interface RestoreCheck {
 const EMPTY_DATABASE = 'there is nothing in this database';
 
 /** For a database without a schema, or on which no service was started. */
-function describeEmptyDatabase({ vault }: Operator): RestoreCheck {
+function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator): RestoreCheck {
   return {
     lastWriteAt: null,
     secondsAgo: null,
@@ -29,6 +32,7 @@ function describeEmptyDatabase({ vault }: Operator): RestoreCheck {
     lagging: [],
     masterKey: { currentKeyId: vault.keyIds[0], allOpen: true },
     needsAdoption: false,
+    currency,
     problems: [EMPTY_DATABASE],
   };
 }
@@ -49,6 +53,7 @@ export async function checkRestoredDatabase(operator: Operator): Promise<Restore
       lagging,
       masterKey: { currentKeyId, allOpen },
       needsAdoption: await needsAdoption(tx),
+      currency: operator.currency ?? DEFAULT_CURRENCY,
       problems: [
         ...(lastWriteAt === null ? [EMPTY_DATABASE] : []),
         ...lagging.map(({ name }) => `the sequence ${name} would give numbers again that are taken`),

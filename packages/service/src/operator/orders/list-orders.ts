@@ -1,4 +1,5 @@
 import { formatTime, Rejection, type SettlementMode } from '@perennial/wire';
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { orderStatuses } from '@perennial/wire/enums';
 import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
 import { spreadsheetLine } from '../../platform/csv/csv-field.js';
@@ -142,6 +143,9 @@ const CSV_COLUMNS = [
   'nextPayTime',
 ] as const satisfies readonly (keyof OrderLine)[];
 
+/** Each line says what its amounts are in. */
+const CSV_HEADER = [...CSV_COLUMNS, 'currency'];
+
 /**
  * All orders that match as CSV, in pieces. Page by page, so that no transaction is open for as long as it takes; what is
  * asked for is checked before the first piece.
@@ -152,14 +156,15 @@ export async function exportOrders(
   role: Role,
 ): Promise<AsyncIterable<string>> {
   const filter = await readFilter(operator.database, input);
+  const { currency = DEFAULT_CURRENCY } = operator;
   return (async function* pieces() {
-    yield spreadsheetLine(CSV_COLUMNS);
+    yield spreadsheetLine(CSV_HEADER);
     let after: OrderListKey | undefined;
     do {
       const { found, next } = await readPage(operator, filter, after, ORDERS_PER_PIECE, PIECE_MS);
       const lines = found.map((order) => describeOrder(order, role));
       if (lines.length > 0)
-        yield lines.map((line) => spreadsheetLine(CSV_COLUMNS.map((column) => line[column]))).join('');
+        yield lines.map((line) => spreadsheetLine([...CSV_COLUMNS.map((column) => line[column]), currency])).join('');
       after = next;
     } while (after !== undefined);
   })();

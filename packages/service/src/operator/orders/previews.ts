@@ -90,7 +90,7 @@ export interface RefundPreviewInput {
 
 /** `approvalCent`: refunds above it need a second person; 0: none does. */
 export async function previewRefund(
-  { database, clock }: OperatorWithClock,
+  { database, clock, currency }: OperatorWithClock,
   input: RefundPreviewInput,
   approvalCent: number,
 ): Promise<Preview> {
@@ -103,8 +103,8 @@ export async function previewRefund(
       // What is approved is made, whatever else was asked for.
       const amountCent =
         input.approvalId === undefined
-          ? requireAskableAmount(period, asked.amountCent, waiting)
-          : requireRefundableAmount(period, asked.amountCent);
+          ? requireAskableAmount(period, asked.amountCent, waiting, currency)
+          : requireRefundableAmount(period, asked.amountCent, currency);
       const { payment, refunds } = period;
       const reference = { orderNo: order.orderNo, cycleNo: payment.cycleNo, refundSeq: nextRefundSeq(refunds) };
       const after = applyRefund(order, payment, { ...reference, amountCent }, clock.now());

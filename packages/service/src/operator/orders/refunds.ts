@@ -21,7 +21,7 @@ import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.j
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfPeriod, type Refund } from '../../subscriptions/store/payments/refunds-sql.js';
 import { recordAudit } from '../audit.js';
-import { formatCents } from '../money.js';
+import { formatAmount } from '../money.js';
 import {
   type Changed,
   inTransaction,
@@ -135,7 +135,7 @@ async function storeOutcome(
 
 /** What is asked for was checked by requireRefund. */
 export async function beginRefund(
-  { actor, clock }: OperatorWithClock,
+  { actor, clock, currency }: OperatorWithClock,
   tx: Queryable,
   asked: RefundInput,
 ): Promise<BegunRefund> {
@@ -145,9 +145,9 @@ export async function beginRefund(
   const { payment, refunds } = found;
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
   const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
-  const same = findRefundOfKey(refunds, asked);
+  const same = findRefundOfKey(refunds, asked, currency);
   if (same) return { refund: same, payment, benefits, isNew: false };
-  const amountCent = requireRefundableAmount(found, asked.amountCent);
+  const amountCent = requireRefundableAmount(found, asked.amountCent, currency);
   if (nextRefundSeq(refunds) > MAX_REFUNDS)
     throw refusal(
       'refunds-used-up',
@@ -188,18 +188,23 @@ export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo
 export function findRefundOfKey(
   refunds: readonly Refund[],
   { key, amountCent }: Pick<RefundInput, 'key' | 'amountCent'>,
+  currency: string | undefined,
 ): Refund | undefined {
   const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
   if (same && amountCent !== undefined && amountCent !== same.amountCent) {
     throw refusal(
       'refund-key-used',
-    )`the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatCents(same.amountCent)}`;
+    )`the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatAmount(same.amountCent, currency)}`;
   }
   return same;
 }
 
 /** The amount to refund: what is asked for, or all that is left. Throws when that is not to be had. */
-export function requireRefundableAmount(period: PeriodToRefund, askedCent: number | undefined): number {
+export function requireRefundableAmount(
+  period: PeriodToRefund,
+  askedCent: number | undefined,
+  currency: string | undefined,
+): number {
   const { order, payment } = period;
   const { orderNo } = order;
   const { cycleNo, status } = payment;
@@ -213,15 +218,15 @@ export function requireRefundableAmount(period: PeriodToRefund, askedCent: numbe
   const { open: unsettled, openCent, leftCent } = sumRefunds(period);
   const amountCent = askedCent ?? leftCent;
   if (leftCent > 0 && amountCent <= leftCent) return amountCent;
-  const left = formatCents(leftCent);
-  const refunded = formatCents(payment.refundAmountCent);
-  const paid = formatCents(payment.amountCent);
+  const left = formatAmount(leftCent, currency);
+  const refunded = formatAmount(payment.refundAmountCent, currency);
+  const paid = formatAmount(payment.amountCent, currency);
   if (openCent === 0) {
     throw refusal(
       'refund-too-much',
     )`of period ${cycleNo} of order ${orderNo} ${left} is left to refund: ${refunded} of ${paid} is refunded`;
   }
-  const [open, numbers] = [formatCents(openCent), unsettled.map(formatRefundNo).join(', ')];
+  const [open, numbers] = [formatAmount(openCent, currency), unsettled.map(formatRefundNo).join(', ')];
   throw refusal(
     'refund-too-much-besides',
   )`of period ${cycleNo} of order ${orderNo} ${left} is left to refund: ${refunded} of ${paid} is refunded, ${open} is on its way (${numbers})`;

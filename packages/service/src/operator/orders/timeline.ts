@@ -10,7 +10,7 @@ import { isRefundable, sumRefunds } from '../../subscriptions/steps/payments/beg
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
 import { maskMobile, maskUserIds } from '../masking.js';
-import { formatCents } from '../money.js';
+import { formatAmount } from '../money.js';
 import type { OperatorWithClock } from '../operator.js';
 import { mayDo, type Role } from '../people/roles.js';
 import { readAtOneMoment } from './at-one-moment.js';
@@ -112,7 +112,9 @@ export async function showTimeline(
     const around = await findSurroundings(tx, order.orderNo);
     const next = findNextStep(order, around, clock.now());
     const history = await readHistory(tx, order, view);
-    const past = createPast(view, history).toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+    const past = createPast(view, history, operator.currency).toSorted((a, b) =>
+      a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
+    );
     const future = createFuture(next, history.plannedPushes);
     const kept = past.slice(-MAX_ENTRIES);
     const mobile = await findMobileOf(operator, tx, order);
@@ -185,7 +187,7 @@ const createEntry = (fields: EntryFields): TimelineEntry => ({
 });
 
 /** In the order of cause and effect, which is what tells entries of the same second apart. */
-function createPast(view: OrderView, history: History): TimelineEntry[] {
+function createPast(view: OrderView, history: History, currency: string | undefined): TimelineEntry[] {
   return [
     createEntry({
       at: view.createTime,
@@ -196,7 +198,7 @@ function createPast(view: OrderView, history: History): TimelineEntry[] {
     }),
     ...history.agreements.flatMap(describeAgreement),
     ...view.payments.flatMap(describePeriod),
-    ...history.refunds.map(describeRefundEntry),
+    ...history.refunds.map((refund) => describeRefundEntry(refund, currency)),
     ...describeEnd(view, history.events),
     ...history.events.map(describeEvent).toReversed(),
     ...history.pushes.map(describePush).toReversed(),
@@ -273,14 +275,14 @@ function describePeriod({ attempts, refunds: _, benefits, ...period }: PeriodVie
   ];
 }
 
-function describeRefundEntry(refund: RefundView): TimelineEntry {
+function describeRefundEntry(refund: RefundView, currency: string | undefined): TimelineEntry {
   const { refundNo, cycleNo, status, amountCent, requestedBy: actor } = refund;
   return createEntry({
     at: refund.startedAt,
     kind: 'refund',
     cycleNo,
     status,
-    title: `Refund ${refundNo} of ${formatCents(amountCent)}: ${status}`,
+    title: `Refund ${refundNo} of ${formatAmount(amountCent, currency)}: ${status}`,
     detail: refund.reason ?? refund.note,
     actor,
     amountCent,

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/db/database.js';
 import { type PeriodToRefund, sumRefunds } from '../../subscriptions/steps/payments/begin-refund.js';
-import { formatCents } from '../money.js';
+import { formatAmount } from '../money.js';
 import { refusal } from '../operator.js';
 import { formatPeriodSubject } from './period-subjects.js';
 import { requireRefundableAmount } from './refunds.js';
@@ -27,8 +27,9 @@ export function requireAskableAmount(
   period: PeriodToRefund,
   askedCent: number | undefined,
   waiting: readonly WaitingRefund[],
+  currency: string | undefined,
 ): number {
-  const refundableCent = requireRefundableAmount(period, askedCent);
+  const refundableCent = requireRefundableAmount(period, askedCent, currency);
   if (waiting.length === 0) return refundableCent;
   const leftCent = Math.max(0, sumRefunds(period).leftCent - sumWaiting(waiting));
   const amountCent = askedCent ?? leftCent;
@@ -37,5 +38,5 @@ export function requireAskableAmount(
   const { cycleNo } = period.payment;
   throw refusal(
     'refund-waits-already',
-  )`of period ${cycleNo} of order ${period.order.orderNo} ${formatCents(leftCent)} may still be asked for: ${formatCents(sumWaiting(waiting))} that ${names} asked for waits`;
+  )`of period ${cycleNo} of order ${period.order.orderNo} ${formatAmount(leftCent, currency)} may still be asked for: ${formatAmount(sumWaiting(waiting), currency)} that ${names} asked for waits`;
 }

@@ -11,7 +11,7 @@ import {
 import { formatRefundNo, parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { findRefund } from '../../subscriptions/store/payments/refunds-sql.js';
 import { maskUserId } from '../masking.js';
-import { formatCents } from '../money.js';
+import { formatAmount } from '../money.js';
 import type { Operator } from '../operator.js';
 import { mayDo, type Role } from '../people/roles.js';
 import {
@@ -72,6 +72,7 @@ interface Searching {
   /** What the text is in each channel, if it can be a mobile. */
   readonly mobileHashes: readonly MobileHash[];
   readonly role: Role;
+  readonly currency: string | undefined;
 }
 
 type LookUp = (searching: Searching) => Promise<readonly SearchResult[]>;
@@ -86,7 +87,8 @@ export async function search(operator: Operator, input: { readonly q: string }, 
   const results = await operator.database.transaction(
     async (db) => {
       const found: SearchResult[] = [];
-      for (const lookUp of LOOK_UPS) found.push(...(await lookUp({ db, text, mobileHashes, role })));
+      for (const lookUp of LOOK_UPS)
+        found.push(...(await lookUp({ db, text, mobileHashes, role, currency: operator.currency })));
       return found;
     },
     { readOnly: true, statementMs: MAX_STATEMENT_MS },
@@ -123,18 +125,19 @@ const byExternalNo: LookUp = async ({ db, text, role }) => {
   return found.map((order) => describeOrder(order, 'external-number', role));
 };
 
-const byPaymentNo: LookUp = async ({ db, text }) => {
-  const reference = parsePaymentOrderNo(text);
-  return reference ? describePayment(db, reference, 'payment-number') : [];
+const byPaymentNo: LookUp = async (searching) => {
+  const reference = parsePaymentOrderNo(searching.text);
+  return reference ? describePayment(searching, reference, 'payment-number') : [];
 };
 
-const byAttemptNo: LookUp = async ({ db, text }) => {
-  const reference = parseAttemptNo(text);
-  return reference && (await hasAttempt(db, reference)) ? describePayment(db, reference, 'attempt-number') : [];
+const byAttemptNo: LookUp = async (searching) => {
+  const reference = parseAttemptNo(searching.text);
+  if (!reference || !(await hasAttempt(searching.db, reference))) return [];
+  return describePayment(searching, reference, 'attempt-number');
 };
 
 async function describePayment(
-  db: Queryable,
+  { db, currency }: Searching,
   reference: { readonly orderNo: number; readonly cycleNo: number },
   matched: string,
 ): Promise<SearchResult[]> {
@@ -142,17 +145,17 @@ async function describePayment(
   if (!payment) return [];
   const { orderNo, cycleNo, appId, status, amountCent } = payment;
   const id = formatPaymentOrderNo(orderNo, cycleNo);
-  const subtitle = `${orderNo} · ${cycleNo} · ${formatCents(amountCent)}`;
+  const subtitle = `${orderNo} · ${cycleNo} · ${formatAmount(amountCent, currency)}`;
   return [{ ...NOTHING, kind: 'payment', id, title: id, subtitle, status, appId, orderNo: String(orderNo), matched }];
 }
 
-const byRefundNo: LookUp = async ({ db, text }) => {
+const byRefundNo: LookUp = async ({ db, text, currency }) => {
   const reference = parseRefundNo(text.toUpperCase());
   const refund = reference && (await findRefund(db, reference));
   if (!refund) return [];
   const id = formatRefundNo(refund);
   const { orderNo, cycleNo, appId, status, amountCent } = refund;
-  const subtitle = `${orderNo} · ${cycleNo} · ${formatCents(amountCent)}`;
+  const subtitle = `${orderNo} · ${cycleNo} · ${formatAmount(amountCent, currency)}`;
   return [
     {
       ...NOTHING,

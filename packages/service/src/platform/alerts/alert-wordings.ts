@@ -54,6 +54,8 @@ const SENTENCES = {
   'institution-silent|resolved': 'the institution has answered a call',
   'database-full': 'writes fail with {1}: no room on its disk, or the disk fails',
   'database-full|resolved': 'every node can write again',
+  'bridge-currency': 'the bridge has {1}, this installation {2}',
+  'bridge-currency|resolved': 'the bridge has the currency of this installation',
 } as const satisfies Readonly<Partial<Record<AlertKind | `${AlertKind}|${string}`, string>>>;
 
 export type AlertSentence = keyof typeof SENTENCES;

@@ -28,6 +28,7 @@ export const ALERT_KINDS = [
   'undecryptable-fields',
   'institution-silent',
   'database-full',
+  'bridge-currency',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

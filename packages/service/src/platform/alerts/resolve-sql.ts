@@ -137,6 +137,7 @@ const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
     when: `a.last_seen_at < now() - interval '2 min'`,
     because: alertText('database-full|resolved'),
   },
+  'bridge-currency': 'by the step that removes the cause',
 };
 
 /** The kinds that end without a person, in the order of the list. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { columns, type Database, type Queryable, statement } from '../db/database.js';
 import { PlainError } from '../plain-error.js';
 import type { Vault } from '../secrets/vault.js';
@@ -37,6 +38,29 @@ export function checkInstallation(installation: Installation, environment: Envir
       'MASTER_KEY is not the one this database was made with, or was last rewrapped under (master-key rewrap)',
     );
   }
+}
+
+const CLAIM_CURRENCY = statement({
+  text: 'update installation set currency = $1 where currency is null',
+  parameters: ['text'],
+});
+
+/**
+ * Returns the currency of the installation. The first call fixes it: to the currency that is asked for, else CNY. Throws if another
+ * currency is asked for later, because every stored amount would mean something else.
+ */
+export async function claimCurrency(database: Queryable, asked: string | undefined): Promise<string> {
+  const found = await findInstallation(database);
+  if (found?.currency !== null) return checkCurrency(found, asked);
+  await database.query(CLAIM_CURRENCY, [asked ?? DEFAULT_CURRENCY]);
+  return checkCurrency(await findInstallation(database), asked);
+}
+
+/** Returns the currency of the installation, or the one it would get. Throws if another currency is asked for. */
+export function checkCurrency(installation: Installation | undefined, asked: string | undefined): string {
+  const currency = installation?.currency ?? asked ?? DEFAULT_CURRENCY;
+  if (asked === undefined || asked === currency) return currency;
+  throw new InstallationError(`the amounts of this database are in ${currency}, but CURRENCY is ${asked}`);
 }
 
 const CHANGE_MASTER_KEY_CHECK = statement({
@@ -79,6 +103,8 @@ export function computeMasterKeyChecks(vault: Vault): string[] {
 export interface Installation {
   readonly environment: Environment;
   readonly masterKeyCheck: string;
+  /** Of every amount. Null until a start of a version that names currencies. */
+  readonly currency: string | null;
 }
 
 const HAS_INSTALLATION_TABLE = statement({
@@ -87,10 +113,11 @@ const HAS_INSTALLATION_TABLE = statement({
   columns: columns<{ exists: boolean }>({ exists: 'boolean' }),
 });
 
+/** Read before the schema is migrated: a column that is missing yet is null. */
 const FIND_INSTALLATION = statement({
-  text: 'select environment, master_key_check as "masterKeyCheck" from installation',
+  text: `select environment, master_key_check as "masterKeyCheck", to_jsonb(i) ->> 'currency' as currency from installation i`,
   parameters: [],
-  columns: columns<Installation>({ environment: 'text', masterKeyCheck: 'text' }),
+  columns: columns<Installation>({ environment: 'text', masterKeyCheck: 'text', currency: 'text?' }),
 });
 
 /** Undefined for a database that no service was started on. */

@@ -10,7 +10,14 @@ import { describeMasterKeyPlace, readExistingMasterKeys, readOrCreateMasterKeys 
 import { openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
 import { claimDatabase, UnconfirmedCopy } from './database-identity.js';
-import { checkInstallation, checkWrappedKeys, claimInstallation, findInstallation } from './installation.js';
+import {
+  checkCurrency,
+  checkInstallation,
+  checkWrappedKeys,
+  claimCurrency,
+  claimInstallation,
+  findInstallation,
+} from './installation.js';
 import { prepareSchema } from './prepare-schema.js';
 
 export interface OpenOptions {
@@ -40,7 +47,12 @@ export interface OpenOptions {
   readonly onTakenOver?: (error: Error) => void;
 }
 
-export interface OpenedDatabase {
+export interface OpenedDatabase extends OpenConnection {
+  /** Of every amount. */
+  readonly currency: string;
+}
+
+interface OpenConnection {
   readonly database: Database;
   readonly vault: Vault;
   /** With the password. */
@@ -78,17 +90,18 @@ export async function openExistingDatabase(settings: Settings, options: OpenOpti
   return closeUnlessReady(opened, async () => {
     const { database, databaseUrl } = opened;
     const installation = await findInstallation(database);
-    if (!installation) return;
+    const currency = checkCurrency(installation, settings.currency);
+    if (!installation) return currency;
     checkInstallation(installation, settings.environment, vault);
     await prepareSchema(database, databaseUrl, { ...settings, migrate: 'never' }, options);
+    return currency;
   });
 }
 
-/** Closes the database again if `prepare` fails. */
-async function closeUnlessReady(opened: OpenedDatabase, prepare: () => Promise<void>): Promise<OpenedDatabase> {
+/** Closes the database again if `prepare` fails, which else returns the currency of the installation. */
+async function closeUnlessReady(opened: OpenConnection, prepare: () => Promise<string>): Promise<OpenedDatabase> {
   try {
-    await prepare();
-    return opened;
+    return { ...opened, currency: await prepare() };
   } catch (error) {
     await opened.close();
     const lasting = permanentReason(error);
@@ -103,19 +116,21 @@ async function refuseEmptyFolder({ dataDir, databaseUrl }: Settings): Promise<vo
 
 /** May be repeated: what was done before is found done. */
 async function prepareDatabase(
-  { database, databaseUrl, vault }: OpenedDatabase,
+  { database, databaseUrl, vault }: OpenConnection,
   settings: Settings,
   options: OpenOptions,
-): Promise<void> {
+): Promise<string> {
   const { environment } = settings;
   // Before anything is changed: it may be the database of another installation.
   const installation = await findInstallation(database);
   if (installation) checkInstallation(installation, environment, vault);
-  if (options.anySchema) return;
+  const expected = checkCurrency(installation, settings.currency);
+  if (options.anySchema) return expected;
   await prepareSchema(database, databaseUrl, settings, options);
   await claimInstallation(database, environment, vault);
+  const currency = await claimCurrency(database, settings.currency);
   // Commands do not repair: a command that looks at a copy only reports.
-  if (options.role !== 'service') return;
+  if (options.role !== 'service') return currency;
   // A node that only reads may look at a copy.
   const warnings = [
     settings.readsOnly ? undefined : await claimDatabase(database),
@@ -124,6 +139,7 @@ async function prepareDatabase(
   for (const warning of warnings) if (warning !== undefined) options.log(`Warning: ${warning}`);
   for (const sequence of await moveLaggingSequences(database))
     options.log(`sequence ${sequence} was behind its numbers`);
+  return currency;
 }
 
 const LOOK_AGAIN_MS = 1_000;
@@ -131,8 +147,8 @@ const LOOK_AGAIN_MS = 1_000;
 /** A service waits until `work` succeeds, unless waiting cannot help. A command fails and says why. */
 async function retryWhileUnavailable(
   { role, log, onWaiting, signal }: OpenOptions,
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<string>,
+): Promise<string> {
   for (let said = ''; ; ) {
     signal?.throwIfAborted();
     try {
@@ -160,7 +176,7 @@ function describePassing(error: unknown): string | undefined {
 export async function connectToDatabase(
   settings: Settings,
   options: OpenOptions,
-): Promise<Omit<OpenedDatabase, 'vault'>> {
+): Promise<Omit<OpenConnection, 'vault'>> {
   const embedded =
     settings.databaseUrl === undefined
       ? await withPlainErrors(

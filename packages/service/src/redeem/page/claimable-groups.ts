@@ -3,7 +3,6 @@ import { countBytes, type Html, html } from '../html.js';
 import type { SignedLink } from '../link.js';
 import type { BenefitPosition } from '../page-sql.js';
 import type { Claimable, ClaimableGroup } from '../page-view.js';
-import { formatYuan } from '../texts/texts.js';
 import type { Visit } from '../visit.js';
 import { benefitText, type Place, renderLinkInputs } from './addresses.js';
 import { benefitAnchor, nameAnchor, renderBenefitHead, renderDescription } from './benefit-item.js';
@@ -84,7 +83,7 @@ function renderItem(frame: Frame, { channel, link }: Visit, one: Claimable, ownD
   const { texts } = frame;
   const id = `${benefitAnchor(one)}-claim`;
   const token = createFormToken(channel.callbackSecret, link, claimAction(one));
-  const worth = one.faceValueCent === 0 ? undefined : texts.worth(formatYuan(one.faceValueCent));
+  const worth = one.faceValueCent === 0 ? undefined : texts.worth(frame.money(one.faceValueCent));
   return html`<li class="benefit" id="${benefitAnchor(one)}">
 ${renderBenefitHead(frame, one, worth, 'h4')}
 ${renderDescription(one)}${ownDeadline}<button class="button" id="${id}" form="claim" name="claim" value="${one.cycleNo}-${one.position}-${token}" aria-labelledby="${id} ${nameAnchor(one)}">${texts.claim}</button>

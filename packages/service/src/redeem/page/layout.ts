@@ -4,9 +4,10 @@ import type { Seller } from '../seller.js';
 import type { Texts } from '../texts/texts.js';
 import { ICON, SCRIPT, STYLE } from './assets.js';
 
-/** The language of a page, and the path that its addresses begin with, behind a proxy. */
+/** The language of a page, how it writes amounts, and the path that its addresses begin with, behind a proxy. */
 export interface Frame {
   readonly texts: Texts;
+  readonly money: (cents: number) => string;
   readonly root: string;
 }
 

@@ -1,7 +1,6 @@
 import { nextPayAt, type Order } from '../../subscriptions/domain/orders/order.js';
 import { type Html, html } from '../html.js';
 import type { PaymentRow } from '../page-sql.js';
-import { formatYuan } from '../texts/texts.js';
 import type { Frame } from './layout.js';
 
 /** How an outcome looks; its words are the same with every look. */
@@ -27,13 +26,13 @@ export function renderPayment(frame: Frame, order: Order, payment: PaymentRow): 
   const listed = (refunds ?? []).slice(0, MAX_REFUNDS);
   const rest = (refunds ?? []).length - listed.length;
   const lines = [
-    ...listed.map(({ amountCent: back, at }) => texts.refunded(formatYuan(back), texts.date(at))),
+    ...listed.map(({ amountCent: back, at }) => texts.refunded(frame.money(back), texts.date(at))),
     ...(rest > 0 ? [texts.earlierRefunds(rest)] : []),
     ...failureLines(frame, order, payment),
   ];
   return html`<li class="payment">
 <p class="when"><strong>${texts.date(paidAt ?? expectAt)}</strong> <span class="meta">${texts.periodShort(cycleNo)}</span></p>
-<p class="sum"><span class="amount">${formatYuan(amountCent)}</span> <span class="chip ${LOOKS[status]}">${texts.mode[order.settlementMode].outcome[status]}</span></p>
+<p class="sum"><span class="amount">${frame.money(amountCent)}</span> <span class="chip ${LOOKS[status]}">${texts.mode[order.settlementMode].outcome[status]}</span></p>
 ${lines.length > 0 ? html`<p class="meta after">${lines.map((line) => html`<span>${line}</span> `)}</p>\n` : undefined}</li>
 `;
 }

@@ -4,7 +4,6 @@ import { type Html, html, isolated } from '../html.js';
 import type { SignedLink } from '../link.js';
 import type { PageView } from '../page-view.js';
 import { toShownText } from '../shown-text.js';
-import { formatYuan } from '../texts/texts.js';
 import { pageAddress } from './addresses.js';
 import type { Frame } from './layout.js';
 
@@ -14,7 +13,7 @@ export function renderSubscriptionPanel(frame: Frame, link: SignedLink, view: Pa
   const { order } = view;
   const cadence = texts.cadence[order.periodType](order.period);
   const rows: (readonly [string, string | Html])[] = [
-    [texts.amount, texts.everyPeriod(formatYuan(order.amountCent), cadence)],
+    [texts.amount, texts.everyPeriod(frame.money(order.amountCent), cadence)],
     ...(order.unsubscribedAt === null ? [] : [[texts.endedOn, texts.date(order.unsubscribedAt)] as const]),
   ];
   return html`<section class="panel" aria-labelledby="subscription">
@@ -25,7 +24,7 @@ ${order.status === 'ACTIVE' ? renderWayToEnd(frame, link, view) : undefined}</se
 }
 
 /** Of what has ended nothing comes next. */
-function renderNext({ texts }: Frame, { order, nextPayAt }: PageView): Html | undefined {
+function renderNext({ texts, money }: Frame, { order, nextPayAt }: PageView): Html | undefined {
   const mode = texts.mode[order.settlementMode];
   const retry = isWaitingForRetry(order.latestPaymentStatus);
   if (order.status !== 'ACTIVE' && order.status !== 'INITIALIZING') return undefined;
@@ -33,7 +32,7 @@ function renderNext({ texts }: Frame, { order, nextPayAt }: PageView): Html | un
     const says = order.status === 'INITIALIZING' ? texts.status.INITIALIZING : mode.noNext;
     return html`<p class="next"><span class="meta">${mode.next}</span> <strong>${says}</strong></p>`;
   }
-  return html`<p class="next"><span class="meta">${retry ? mode.nextTry : mode.next}</span> <strong>${formatYuan(order.amountCent)}</strong> ${texts.date(nextPayAt)}</p>`;
+  return html`<p class="next"><span class="meta">${retry ? mode.nextTry : mode.next}</span> <strong>${money(order.amountCent)}</strong> ${texts.date(nextPayAt)}</p>`;
 }
 
 function renderWayToEnd(frame: Frame, link: SignedLink, { order, nextPayAt }: PageView): Html {

@@ -4,7 +4,7 @@ import { type Html, html, isolated } from '../html.js';
 import type { RedeemEnding } from '../page-sql.js';
 import { type Seller, sellerOf } from '../seller.js';
 import { toShownText } from '../shown-text.js';
-import { formatYuan, type Texts } from '../texts/texts.js';
+import type { Texts } from '../texts/texts.js';
 import type { UnsubscribeOutcome } from '../unsubscribe.js';
 import type { Visit } from '../visit.js';
 import { pageAddress, renderLinkInputs } from './addresses.js';
@@ -94,10 +94,10 @@ ${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe"
 }
 
 /** What is kept and until when, what will not come any more, and that it is for good. */
-function meaningOf({ texts }: Frame, exp: number, read: RedeemEnding, seller: Seller): (string | Html)[] {
+function meaningOf({ texts, money }: Frame, exp: number, read: RedeemEnding, seller: Seller): (string | Html)[] {
   const { order, toClaim, lastDeadline, codes, lastExpiresAt } = read;
   const next = nextPayAt(order);
-  const planned = next === null ? undefined : { amount: formatYuan(order.amountCent), date: texts.date(next) };
+  const planned = next === null ? undefined : { amount: money(order.amountCent), date: texts.date(next) };
   const present = exp * 1000;
   const isShort = lastExpiresAt !== null && lastExpiresAt > present;
   return [

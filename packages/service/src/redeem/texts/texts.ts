@@ -157,9 +157,3 @@ export interface PageMessage {
   readonly title: string;
   readonly text: string;
 }
-
-/** The interface names no currency: all amounts are in yuan. */
-export function formatYuan(cents: number): string {
-  const yuan = String(Math.floor(cents / 100)).replace(/\B(?=(\d{3})+$)/g, ',');
-  return `¥${yuan}.${String(cents % 100).padStart(2, '0')}`;
-}

@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
-import { formatCents } from '../../../operator/money.js';
 import { OperatorError } from '../../../operator/operator.js';
 import type { DifferenceView } from '../../../reconciliation/differences-sql.js';
 import type { ReconciliationView } from '../../../reconciliation/reconciliation-runs-sql.js';
-import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { addCommand, type CommandLine, type JsonOption, type MoneyText } from '../../frame/command.js';
 import { parseWholeNumber } from '../../frame/options.js';
 import type { SafeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
@@ -147,7 +146,7 @@ function dayTable(days: readonly ReconciliationView[]): SafeText {
   );
 }
 
-function differenceTable(differences: readonly DifferenceView[]): SafeText {
+function differenceTable(differences: readonly DifferenceView[], money: MoneyText): SafeText {
   return table(
     ['NO', 'DAY', 'PAYMENT CHANNEL', 'KIND', 'LINE', 'NUMBER', 'HERE', 'THERE', 'FIRST SEEN', 'CLOSED'],
     differences.map((one) => [
@@ -157,14 +156,14 @@ function differenceTable(differences: readonly DifferenceView[]): SafeText {
       one.kind,
       one.lineKind,
       one.number,
-      sideText(one.hereStatus, one.hereAmountCent),
-      sideText(one.thereStatus, one.thereAmountCent),
+      sideText(one.hereStatus, one.hereAmountCent, money),
+      sideText(one.thereStatus, one.thereAmountCent, money),
       one.firstSeenAt,
       one.closedAt === null ? '' : `${one.closedBy}: ${one.closingNote}`,
     ]),
   );
 }
 
-function sideText(status: string | null, amountCent: number | null): string {
-  return amountCent === null ? 'nothing' : `${status} ${formatCents(amountCent)}`;
+function sideText(status: string | null, amountCent: number | null, money: MoneyText): string {
+  return amountCent === null ? 'nothing' : `${status} ${money(amountCent)}`;
 }

@@ -7,13 +7,12 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { MonthInList, SettlementMonth } from '../../../operator/books/settlement-months.js';
 import type { SettlementReportInput } from '../../../operator/books/settlement-reports.js';
-import { formatCents } from '../../../operator/money.js';
 import { OperatorError, type OperatorWithClock } from '../../../operator/operator.js';
 import { requireOneOf } from '../../../operator/rules.js';
 import { REPORT_FORMATS } from '../../../settlement/report-format.js';
 import type { SettlementSummary } from '../../../settlement/settlement-report.js';
 import { areZero, type Sums } from '../../../settlement/sums.js';
-import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { addCommand, type CommandLine, type JsonOption, type MoneyText } from '../../frame/command.js';
 import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
 import { table } from '../../frame/table.js';
 
@@ -89,18 +88,18 @@ function monthTable(months: readonly MonthInList[]): SafeText {
   );
 }
 
-function settlementMonthText(one: SettlementMonth): SafeText {
+function settlementMonthText(one: SettlementMonth, money: MoneyText): SafeText {
   const rows = one.channels.map((channel) => [
     channel.appId,
-    ...sumCells(channel),
-    channel.laterCent === 0 ? '-' : formatCents(channel.laterCent),
+    ...sumCells(channel, money),
+    channel.laterCent === 0 ? '-' : money(channel.laterCent),
   ]);
-  const later = one.laterCent === 0 ? '-' : formatCents(one.laterCent);
+  const later = one.laterCent === 0 ? '-' : money(one.laterCent);
   return paragraphs([
     safeText`${one.month}${stateText(one)}`,
     table(
       ['CHANNEL', 'COLLECTED', 'REFUNDED', 'BILLED', 'OF EARLIER MONTHS'],
-      [...rows, ['Total', ...sumCells(one.totals), later]],
+      [...rows, ['Total', ...sumCells(one.totals, money), later]],
     ),
     ...unsettledText(one.unsettled, one.status),
   ]);
@@ -190,13 +189,18 @@ async function writeReport(
   }
 }
 
-function summaryText(summary: SettlementSummary): SafeText {
+function summaryText(summary: SettlementSummary, money: MoneyText): SafeText {
   const { appId, month, status, unsettled, products, totals, later, sinceClosed } = summary;
-  const rows = products.map((one) => [one.productCode, one.settlementMode, ...sumCells(one)]);
-  const more = (name: string, sums: Sums) => (areZero(sums) ? [] : [[name, '', ...sumCells(sums)]]);
+  const rows = products.map((one) => [one.productCode, one.settlementMode, ...sumCells(one, money)]);
+  const more = (name: string, sums: Sums) => (areZero(sums) ? [] : [[name, '', ...sumCells(sums, money)]]);
   const sums = table(
     ['PRODUCT', 'MODE', 'COLLECTED', 'REFUNDED', 'BILLED'],
-    [...rows, ['Total', '', ...sumCells(totals)], ...more('Of earlier months', later), ...more('Since', sinceClosed)],
+    [
+      ...rows,
+      ['Total', '', ...sumCells(totals, money)],
+      ...more('Of earlier months', later),
+      ...more('Since', sinceClosed),
+    ],
   );
   return paragraphs([
     safeText`${appId}, ${month}${stateText(summary)}`,
@@ -205,9 +209,8 @@ function summaryText(summary: SettlementSummary): SafeText {
   ]);
 }
 
-function sumCells(sums: Sums): string[] {
-  const cell = (cents: number, count: number) =>
-    count === 0 && cents === 0 ? '-' : `${formatCents(cents)} (${count})`;
+function sumCells(sums: Sums, money: MoneyText): string[] {
+  const cell = (cents: number, count: number) => (count === 0 && cents === 0 ? '-' : `${money(cents)} (${count})`);
   return [
     cell(sums.collectedCent, sums.collectedCount),
     cell(sums.refundedCent, sums.refundedCount),

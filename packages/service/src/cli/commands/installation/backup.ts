@@ -12,7 +12,7 @@ import {
   writeBackupFile,
 } from '../../../operator/copies/backups.js';
 import { checkRestoredDatabase, type RestoreCheck } from '../../../operator/copies/restore-check.js';
-import { formatCents } from '../../../operator/money.js';
+import { formatAmount } from '../../../operator/money.js';
 import type { SkippedNumbers } from '../../../platform/copies/tables-sql.js';
 import { connectToDatabase, openExistingDatabase } from '../../../platform/installation/open-database.js';
 import { describeMasterKeyPlace, readExistingMasterKeys } from '../../../platform/secrets/master-key.js';
@@ -174,12 +174,12 @@ function skippedText(skipped: readonly SkippedNumbers[]): SafeText {
 }
 
 function restoreCheckText(check: RestoreCheck): SafeText {
-  const { lastWriteAt, secondsAgo, waiting, lagging, masterKey, problems } = check;
+  const { lastWriteAt, secondsAgo, waiting, lagging, masterKey, currency, problems } = check;
   const due = waiting.map(({ what, count, oldest, amountCent }) => [
     what,
     `${count}`,
     oldest ?? '-',
-    amountCent === null ? '-' : formatCents(amountCent),
+    amountCent === null ? '-' : formatAmount(amountCent, currency),
   ]);
   const late = lagging.map(({ name, next, highest }) => [name, next, highest]);
   const condition = check.needsAdoption ? ', after: perennial installation adopt' : '';

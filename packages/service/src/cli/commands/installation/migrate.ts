@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { claimInstallation } from '../../../platform/installation/installation.js';
+import { claimCurrency, claimInstallation } from '../../../platform/installation/installation.js';
 import type { OpenedDatabase } from '../../../platform/installation/open-database.js';
 import { PlainError } from '../../../platform/plain-error.js';
 import { type MigrationResult, migrate } from '../../../platform/schema/migrate.js';
@@ -45,6 +45,7 @@ async function run(
     }
     const migrated = await migrate(opened.databaseUrl, { contract, log });
     await claimInstallation(opened.database, settings.environment, opened.vault);
+    await claimCurrency(opened.database, settings.currency);
     const { missingContracts } = await readSchema(opened.database);
     show(options, { ...migrated, waiting: missingContracts.map(({ name }) => name) }, migratedText);
   } finally {

@@ -1,18 +1,18 @@
-import { formatCents } from '../../../operator/money.js';
 import type { OrderView } from '../../../operator/orders/show-order.js';
+import type { MoneyText } from '../../frame/command.js';
 import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
 import { alertTable } from '../notifications/alert.js';
 
 /** An order for people: its fields, then one table for each kind of thing that belongs to it. */
-export function orderReport(order: OrderView): SafeText {
+export function orderReport(order: OrderView, money: MoneyText): SafeText {
   const { payments, events, alerts } = order;
   return paragraphs([
-    orderFields(order),
-    section('Periods', periodTable(order)),
+    orderFields(order, money),
+    section('Periods', periodTable(order, money)),
     ...(payments.some(({ attempts }) => attempts.length > 0) ? [section('Attempts', attemptTable(order))] : []),
-    ...(payments.some(({ refunds }) => refunds.length > 0) ? [section('Refunds', refundTable(order))] : []),
-    ...(payments.some(({ benefits }) => benefits.length > 0) ? [section('Benefits', benefitTable(order))] : []),
+    ...(payments.some(({ refunds }) => refunds.length > 0) ? [section('Refunds', refundTable(order, money))] : []),
+    ...(payments.some(({ benefits }) => benefits.length > 0) ? [section('Benefits', benefitTable(order, money))] : []),
     section('Latest events', eventTable(events)),
     ...(alerts.length === 0 ? [] : [section('Alerts', alertTable(alerts))]),
   ]);
@@ -21,7 +21,7 @@ export function orderReport(order: OrderView): SafeText {
 const section = (title: string, text: SafeText) => safeText`${title}\n${text}`;
 const orEmpty = (text: string | null) => text ?? '';
 
-function orderFields(order: OrderView): SafeText {
+function orderFields(order: OrderView, money: MoneyText): SafeText {
   const { agreement } = order;
   return record([
     ['Order', order.orderNo],
@@ -31,9 +31,9 @@ function orderFields(order: OrderView): SafeText {
     ['Product', order.productCode],
     ['Settlement mode', order.settlementMode],
     ['Status', order.orderStatus],
-    ['Cycle', `${order.totalCycles} x ${order.period} ${order.periodType}, ${formatCents(order.amountCent)} each`],
-    ['Paid', formatCents(order.totalPaidAmountCent)],
-    ['Refunded', formatCents(order.totalRefundAmountCent)],
+    ['Cycle', `${order.totalCycles} x ${order.period} ${order.periodType}, ${money(order.amountCent)} each`],
+    ['Paid', money(order.totalPaidAmountCent)],
+    ['Refunded', money(order.totalRefundAmountCent)],
     ['Created', order.createTime],
     ['Active since', order.orderSuccessTime ?? 'never'],
     ['Next payment', order.nextPayTime ?? 'none'],
@@ -60,7 +60,7 @@ function unsubscribedField({
   return ['Unsubscribed', `${unsubscribeTime} by ${unsubscribeSource}${reason}`];
 }
 
-function periodTable({ payments }: OrderView): SafeText {
+function periodTable({ payments }: OrderView, money: MoneyText): SafeText {
   return table(
     ['PERIOD', 'NUMBER', 'STATUS', 'DUE', 'PAID', 'AMOUNT', 'REFUNDED'],
     payments.map((one) => [
@@ -69,8 +69,8 @@ function periodTable({ payments }: OrderView): SafeText {
       one.paymentStatus,
       one.expectPayTime,
       orEmpty(one.paidAt),
-      formatCents(one.amountCent),
-      formatCents(one.refundAmountCent),
+      money(one.amountCent),
+      money(one.refundAmountCent),
     ]),
   );
 }
@@ -92,7 +92,7 @@ function attemptTable({ payments }: OrderView): SafeText {
   );
 }
 
-function refundTable({ payments }: OrderView): SafeText {
+function refundTable({ payments }: OrderView, money: MoneyText): SafeText {
   return table(
     ['PERIOD', 'REFUND', 'STATUS', 'AMOUNT', 'STARTED', 'REFUNDED', 'BY', 'KEY', 'NOTE OR REASON'],
     payments.flatMap(({ refunds }) =>
@@ -100,7 +100,7 @@ function refundTable({ payments }: OrderView): SafeText {
         `${one.cycleNo}`,
         one.refundNo,
         one.status,
-        formatCents(one.amountCent),
+        money(one.amountCent),
         one.startedAt,
         orEmpty(one.refundedAt),
         one.requestedBy,
@@ -111,7 +111,7 @@ function refundTable({ payments }: OrderView): SafeText {
   );
 }
 
-function benefitTable({ payments }: OrderView): SafeText {
+function benefitTable({ payments }: OrderView, money: MoneyText): SafeText {
   return table(
     ['PERIOD', 'BENEFIT', 'NAME', 'VALUE', 'STATUS', 'EXPIRES', 'CLAIMED'],
     payments.flatMap(({ benefits }) =>
@@ -119,7 +119,7 @@ function benefitTable({ payments }: OrderView): SafeText {
         `${one.cycleNo}`,
         one.benefitCode,
         one.name,
-        formatCents(one.faceValueCent),
+        money(one.faceValueCent),
         one.status,
         one.expiresAt,
         `${orEmpty(one.claimedAt)}${one.codeStatus === 'PENDING' ? ', waits for its code' : ''}`,

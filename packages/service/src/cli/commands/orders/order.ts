@@ -1,8 +1,7 @@
 import { Argument, type Command } from 'commander';
-import { formatCents } from '../../../operator/money.js';
 import { type Changed, OperatorError } from '../../../operator/operator.js';
 import type { RefundedPeriod } from '../../../operator/orders/refunds.js';
-import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { addCommand, type CommandLine, type JsonOption, type MoneyText } from '../../frame/command.js';
 import { parseWholeNumber } from '../../frame/options.js';
 import { type SafeText, safeLines } from '../../frame/safe-text.js';
 import { addOrderAdvanceCommand } from './order-advance.js';
@@ -102,35 +101,31 @@ interface RefundOptions extends JsonOption {
   readonly withoutApproval?: string;
 }
 
-function refundText({
-  refundNo,
-  amountCent,
-  status,
-  cycleNo: period,
-  payment,
-  changed,
-}: Changed<RefundedPeriod>): string | SafeText {
+function refundText(
+  { refundNo, amountCent, status, cycleNo: period, payment, changed }: Changed<RefundedPeriod>,
+  money: MoneyText,
+): string | SafeText {
   if (status === 'STARTED') {
     return safeLines([
-      `refund ${refundNo} of ${formatCents(amountCent)} is on its way: the institution has not said yet, and is asked again`,
+      `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again`,
       'No benefit is revoked before it has.',
     ]);
   }
-  const sums = `${formatCents(payment.refundAmountCent)} of ${formatCents(payment.amountCent)}`;
+  const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;
   return safeLines([
-    `refund ${refundNo}: ${formatCents(amountCent)} is refunded`,
+    `refund ${refundNo}: ${money(amountCent)} is refunded`,
     `period ${period} is ${payment.paymentStatus}, ${sums} in all`,
-    ...benefitLines(payment.benefits),
+    ...benefitLines(payment.benefits, money),
     ...(changed ? [] : ['It was so already.']),
   ]);
 }
 
 /** The benefits that the refunds of a period have revoked, and those that stay. */
-function benefitLines(benefits: RefundedPeriod['payment']['benefits']): string[] {
+function benefitLines(benefits: RefundedPeriod['payment']['benefits'], money: MoneyText): string[] {
   if (benefits.length === 0) return [];
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');
   const stay = benefits.filter(({ status }) => status !== 'REVOKED');
-  const worth = (cents: number) => `(${formatCents(cents)})`;
+  const worth = (cents: number) => `(${money(cents)})`;
   const taken = revoked.map((one) => `${one.benefitCode} ${worth(one.faceValueCent)}`).join(', ');
   const left = stay.map((one) => `${one.benefitCode} ${one.status} ${worth(one.faceValueCent)}`).join(', ');
   return [`benefits revoked: ${taken || 'none'}`, ...(left === '' ? [] : [`benefits that stay: ${left}`])];

@@ -1,7 +1,6 @@
 import type { PeriodType } from '@perennial/wire';
 import type { Command } from 'commander';
 import type { ProductBenefitView, ProductView } from '../../../catalog/products/product-provisioning-sql.js';
-import { formatCents } from '../../../operator/money.js';
 import {
   createProduct,
   createProductVersion,
@@ -9,7 +8,7 @@ import {
   showProduct,
 } from '../../../operator/provisioning/products.js';
 import { DEFAULT_RETRY_DELAYS } from '../../../subscriptions/domain/payments/debit-policy.js';
-import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { addCommand, type CommandLine, type JsonOption, type MoneyText } from '../../frame/command.js';
 import { appendBenefit, appendList, formatDuration, parseDurations, parseWholeNumber } from '../../frame/options.js';
 import type { SafeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
@@ -120,7 +119,7 @@ interface CreateOptions extends JsonOption {
   readonly retry?: readonly number[];
 }
 
-function productTable(products: readonly ProductView[]): SafeText {
+function productTable(products: readonly ProductView[], money: MoneyText): SafeText {
   return table(
     ['CODE', 'NAME', 'MODES', 'CYCLE', 'AMOUNT', 'BENEFITS', 'CHANNELS'],
     products.map((product) => [
@@ -128,16 +127,16 @@ function productTable(products: readonly ProductView[]): SafeText {
       product.productName,
       product.settlementModes.join(', '),
       cycleText(product),
-      formatCents(product.amountCent),
+      money(product.amountCent),
       product.benefits.map(({ benefitCode }) => benefitCode).join(', '),
       `${product.channels.length}`,
     ]),
   );
 }
 
-function productText(product: ProductView): SafeText {
+function productText(product: ProductView, money: MoneyText): SafeText {
   const benefits = product.benefits.map(
-    ({ benefitCode, name, faceValueCent }) => `${benefitCode} ${formatCents(faceValueCent)} (${name})`,
+    ({ benefitCode, name, faceValueCent }) => `${benefitCode} ${money(faceValueCent)} (${name})`,
   );
   return record([
     ['Code', product.productCode],
@@ -145,7 +144,7 @@ function productText(product: ProductView): SafeText {
     ...(product.versionOf === null ? [] : [versionRow(product.version, product.versionOf)]),
     ['Settlement modes', product.settlementModes.join(', ')],
     ['Cycle', cycleText(product)],
-    ['Amount', `${formatCents(product.amountCent)} per period`],
+    ['Amount', `${money(product.amountCent)} per period`],
     ...(benefits.length === 0 ? ['none'] : benefits).map((line): [string, string] => ['Benefit', line]),
     ['Retries after', product.retryDelays.map(formatDuration).join(', ') || 'none'],
     ['Channels', product.channels.join(', ') || 'none'],

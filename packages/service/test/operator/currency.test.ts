@@ -1,0 +1,170 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
+import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
+import { perennial } from '../cli/perennial.js';
+import { type ConsoleClient, consoleClient } from '../console/support.js';
+import { ledgerOf } from '../institution/support.js';
+import { textOf } from '../redeem/support.js';
+import type { ChannelClient, Reply } from '../support/channel-client.js';
+import { demoChannel, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { freePort } from '../support/free-port.js';
+import { type TestService, testService } from '../support/service.js';
+
+/** An installation whose amounts are in euros, as everybody sees it. */
+let service: TestService;
+let channel: ChannelClient;
+let admin: ConsoleClient;
+let folder: string;
+let order: { readonly orderNo: string; readonly redeemUrl: string };
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-currency-'));
+  service = await testService({ currency: 'EUR' });
+  channel = await demoChannel(service);
+  order = (await channel.call('orders/create', sharedRequest(channel))).data;
+  admin = await consoleClient(service, 'admin');
+});
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+async function command(...args: readonly string[]): Promise<string> {
+  const settings = { DATABASE_URL: service.fresh.url, DATA_DIR: folder, CURRENCY: 'EUR' };
+  const ran = await perennial(args, settings);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  return ran.stdout;
+}
+
+describe('an installation in EUR', () => {
+  it('leaves the interface as it is: amounts are integers', async () => {
+    const { text, data } = await channel.call('orders/query', { orderNo: order.orderNo });
+    expect(data.paymentRecords[0].amountCent).toBe(1990);
+    expect(text).not.toMatch(/EUR|currency/i);
+  });
+
+  it('is named by the documents of the interface', async () => {
+    const document = await (await fetch(`${service.baseUrl}/developers/openapi.json`)).json();
+    const description = expect.stringContaining('All amounts of this installation are in EUR');
+    expect(document).toMatchObject({ info: { 'x-currency': 'EUR', description } });
+    const page = await (await fetch(`${service.baseUrl}/developers/reference`)).text();
+    expect(page).toContain('All amounts of this installation are in <code>EUR</code>');
+    expect(page).not.toContain('__CURRENCY__');
+  });
+
+  it.each(['en', 'zh-CN'])('is what users pay in (%s)', async (language) => {
+    const address = order.redeemUrl.replace('https://pay.example', service.baseUrl);
+    const page = await (await fetch(address, { headers: { 'accept-language': language } })).text();
+    const text = textOf({ text: page } as Reply);
+    expect(text).toContain('€19.90');
+    expect(text).toContain('€15.00');
+    expect(text).not.toMatch(/[¥￥]/);
+  });
+
+  it('is what operators see in the console and its files', async () => {
+    expect((await admin.get('/session')).body).toMatchObject({ currency: 'EUR' });
+    const orders: string = (await admin.get('/orders.csv')).body;
+    expect(
+      orders
+        .trimEnd()
+        .split('\r\n')
+        .map((line) => line.split(',').at(-1)),
+    ).toEqual(['currency', 'EUR']);
+    expect((await admin.get('/settlement/2026-01')).body).toMatchObject({ currency: 'EUR' });
+    const month: string = (await admin.get('/settlement/2026-01/csv')).body;
+    expect(
+      month
+        .trimEnd()
+        .split('\r\n')
+        .map((line) => line.split(',').at(-1)),
+    ).toEqual(['currency', 'EUR']);
+    const preview = await admin.get(`/orders/${order.orderNo}/periods/1/refund/preview?amountCent=1991`);
+    expect(preview.body.refusal.detail).toContain('19.90 EUR is left to refund');
+    const found = (await admin.get(`/search?q=${order.orderNo}0001`)).body;
+    expect(found.results[0].subtitle).toContain('19.90 EUR');
+  });
+
+  it('is what the command line shows', async () => {
+    expect(await command('order', 'show', order.orderNo)).toMatch(/^Paid +19\.90 EUR$/m);
+    expect(await command('product', 'list')).toMatch(/TEST_SPU_001 .* 19\.90 EUR /);
+    const month = ['--channel', 'test_demo', '--month', '2026-01'];
+    expect(JSON.parse(await command('settlement', 'report', ...month))).toMatchObject({ currency: 'EUR' });
+    expect(await command('settlement', 'report', ...month, '--format', 'csv')).toMatch(/,1990,EUR\r\n$/);
+    expect(await command('settlement', 'month', '2026-01')).toMatch(/^test_demo +19\.90 EUR \(1\)/m);
+  });
+
+  it('is refused another currency by every command', async () => {
+    const settings = { DATABASE_URL: service.fresh.url, DATA_DIR: folder, CURRENCY: 'CNY' };
+    const { code, stderr } = await perennial(['product', 'list'], settings);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('are in EUR, but CURRENCY is CNY')]);
+  });
+});
+
+describe('a bridge in another currency', () => {
+  it('is asked for nothing and raises an alert; once it is set right, what waited is debited once', async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const named = { code: 'BANK', displayName: 'Bank', supportedBanks: ['*'] };
+    const made = await createPaymentChannel(service.operator, { ...named, gateway: 'bridge', gatewayUrl: url });
+    const key = Buffer.from(made.gatewayKey ?? '', 'base64');
+    const { appId } = channel.credentials;
+    await authorizePaymentChannel(service.operator, { appId, code: 'BANK', shareEnabled: true });
+    const start = (currency: string): Promise<ReferenceProgram> =>
+      startInstitution({
+        port,
+        key,
+        currency,
+        clock: service.clock,
+        control: true,
+        dataDir: path.join(folder, 'bank'),
+      });
+    const create = async () => {
+      const channelUserId = unique('user');
+      const about = { paymentChannelCode: 'BANK', sharedAgreementNo: unique('shared') };
+      const request = { channelUserId, sharedAgreement: sharedAgreement(channel, channelUserId, about) };
+      return (await channel.call('orders/create', sharedRequest(channel, request))).data;
+    };
+    const alert = async () => (await admin.get('/alerts?which=all&kind=bridge-currency')).body.alerts[0];
+
+    const inYuan = await start('CNY');
+    const waiting = await create();
+    expect(waiting.orderStatus).toBe('INITIALIZING');
+    expect(await alert()).toMatchObject({
+      subject: 'BANK',
+      detail: 'the bridge has CNY, this installation EUR',
+      resolvedAt: null,
+    });
+    expect((await ledgerOf(inYuan)).arrivals).toEqual({});
+    await inYuan.stop();
+
+    const inEuro = await start('EUR');
+    expect((await create()).orderStatus).toBe('ACTIVE');
+    expect(await alert()).toMatchObject({ resolvedAt: expect.any(String), seen: 1 });
+    const { database } = service.fresh;
+    await database.query('update debit_attempts set ask_at = now() where ask_at is not null');
+    const gateway = createBridgeGateway({ url, key, currency: 'EUR', clock: service.clock });
+    await askAboutPendingDebits({
+      ...{ database, clock: service.clock, log: pino({ level: 'silent' }), gateways: { of: async () => gateway } },
+      channels: createChannelRegistry(database, service.vault),
+      settle: createBatchSettler(database, service.clock),
+    });
+    const { data } = await channel.call('orders/query', { orderNo: waiting.orderNo });
+    expect(data.orderStatus).toBe('ACTIVE');
+    const { debits } = await ledgerOf(inEuro);
+    expect(debits.map(({ debitedCent, arrivals }) => [debitedCent, arrivals])).toEqual([
+      [1990, 1],
+      [1990, 1],
+    ]);
+    await gateway.close();
+    await inEuro.stop();
+  });
+});
