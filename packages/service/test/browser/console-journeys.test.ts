@@ -339,7 +339,7 @@ describe('a refund', () => {
     const dialogOf = async (tab: Page) => {
       await button(tab, 'Refund…').click();
       const dialog = tab.getByRole('dialog', { name: 'Refund' });
-      await dialog.getByLabel('Amount in yuan').fill('3.00');
+      await dialog.getByLabel('Amount in CNY').fill('3.00');
       await dialog.getByLabel('Note').fill('late delivery');
       await dialog.getByText('¥3.00 goes back to the user').waitFor();
       return dialog;
