@@ -58,6 +58,8 @@ export interface BridgeOptions {
   readonly callMs?: number;
   /** Pause of the workers when there is nothing to do, default 1 s. */
   readonly idleMs?: number;
+  /** How long a stop waits for requests in progress, default 12 s: longer than any request may take. */
+  readonly drainMs?: number;
   /** Called at named points, for tests of crashes. */
   readonly at?: At;
 }
@@ -66,7 +68,7 @@ export interface BridgeOptions {
 export interface Bridge {
   readonly url: string;
   readonly monitoringUrl: string;
-  /** Takes no more, and lets what is under way come to its end. */
+  /** Takes no more, and lets what is under way come to its end. Throws if that takes too long; then the process may be ended. */
   stop(): Promise<void>;
 }
 
@@ -75,10 +77,13 @@ const CALL_MS = 6_500;
 const IN_HAND_MS = 20_000;
 const ASKED_AT_ONCE = 8;
 const KEEP_DAYS = 400;
+const DRAIN_MS = 12_000;
+/** For the rest of a stop. With the requests it is less than the 30 s after which Kubernetes kills. */
+const STOP_MS = 13_000;
 const DAY_MS = 86_400_000;
 
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { institution, key, clock = systemClock, idleMs = 1_000, host = '127.0.0.1' } = options;
+  const { institution, key, clock = systemClock, idleMs = 1_000, drainMs = DRAIN_MS, host = '127.0.0.1' } = options;
   if (key.length !== KEY_BYTES) throw new Error(`the key must have ${KEY_BYTES} bytes`);
   const currency = parseCurrency(institution.currency ?? DEFAULT_CURRENCY);
   const log = createBridgeLog(options.log);
@@ -116,7 +121,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   };
   let stopped: Promise<void> | undefined;
   const stop = () => {
-    stopped ??= close();
+    stopped ??= within(close(), drainMs + STOP_MS);
     return stopped;
   };
   try {
@@ -143,6 +148,15 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   }
 }
 
+/** Nothing is lost by ending what takes longer: the book has it, as after a crash. */
+async function within(work: Promise<void>, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the bridge did not stop within ${limitMs} ms`)), limitMs);
+  });
+  await Promise.race([work, limit]).finally(() => clearTimeout(timer));
+}
+
 function toEach(repeatableForMs: Institution['repeatableForMs']): Tools['repeatableForMs'] {
   if (typeof repeatableForMs === 'number') return { debit: repeatableForMs, refund: repeatableForMs };
   return { debit: repeatableForMs.debits, refund: repeatableForMs.refunds };
@@ -163,6 +177,7 @@ function createServer(options: BridgeOptions, flows: Flows, currency: string, to
     operations: OPERATIONS,
     basePath,
     bodyLimit: MAX_STATEMENT_BYTES,
+    drainMs: options.drainMs ?? DRAIN_MS,
     handle: counted(createOperations(flows, institution, currency, tools), metrics, log),
     onFault: (err, operation, requestId) =>
       log.error({ err, ...(operation && { operation }), ...(requestId && { requestId }) }, 'fault'),

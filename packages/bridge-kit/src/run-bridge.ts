@@ -26,12 +26,14 @@ export async function runBridge(
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   });
+  const started: { bridge?: Bridge } = {};
+  stopOnSignals(started, log);
   try {
     const clock = more.clock ?? systemClock;
     const institution = await createInstitution({ env, clock });
     const bridge = await startBridge({ ...(await readBridgeSettings(env)), ...more, institution, clock, log });
+    started.bridge = bridge;
     log.info({ url: bridge.url, monitoringUrl: bridge.monitoringUrl }, 'ready');
-    stopOnSignals(bridge, log);
   } catch (error) {
     log.error(describeFailure(error), 'the bridge cannot start');
     process.exitCode = 1;
@@ -45,8 +47,11 @@ function describeFailure(error: unknown): object {
   return { why: error instanceof Error ? messageOf(error).replaceAll(/\/\/[^@\s]*@/g, '//…@') : typeof error, ...code };
 }
 
-/** The first signal stops it in good order; one that comes later ends it at once, which loses nothing. */
-function stopOnSignals(bridge: Bridge, log: Logger): void {
+/**
+ * The first signal stops it in good order; one that comes later ends it at once, which loses nothing. Until the bridge has started there
+ * is nothing to be put in order: without a listener a process that is the first of a container would not hear the signal at all.
+ */
+function stopOnSignals(started: { readonly bridge?: Bridge }, log: Logger): void {
   let firstAt: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -55,7 +60,8 @@ function stopOnSignals(bridge: Bridge, log: Logger): void {
       firstAt ??= at;
       if (at - firstAt > SAME_SIGNAL_MS) process.exit(1);
       if (!isFirst) return;
-      bridge.stop().then(
+      if (started.bridge === undefined) process.exit(0);
+      started.bridge.stop().then(
         () => process.exit(0),
         (error: unknown) => {
           log.error(describeFailure(error), 'the bridge did not stop in good order');

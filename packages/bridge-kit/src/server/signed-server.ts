@@ -32,8 +32,8 @@ export interface SignedServerOptions<Operation extends string> {
   readonly handle: (request: SignedRequest<Operation>) => Promise<Reply>;
   /** An error that is no `Refusal`: the caller is told nothing of it. */
   readonly onFault: (error: unknown, operation: Operation | undefined, requestId: string | undefined) => void;
-  /** Whether a stop cuts off requests that are under way. */
-  readonly forceClose?: boolean;
+  /** How long a stop waits for requests in progress, default 0: it cuts them off. */
+  readonly drainMs?: number;
   /** Of bodies of other paths. */
   readonly bodyLimit?: number;
 }
@@ -51,25 +51,27 @@ const MAX_CONNECTIONS = 10_000;
  * program serves is added to what is returned.
  */
 export function createSignedServer<Operation extends string>(options: SignedServerOptions<Operation>): FastifyInstance {
-  const { operations, basePath = '', onFault, forceClose = false, bodyLimit = MAX_MESSAGE_BYTES } = options;
+  const { operations, basePath = '', onFault, drainMs = 0, bodyLimit = MAX_MESSAGE_BYTES } = options;
   const operationsByPath = new Map(operations.map((operation) => [`${basePath}/${operation}`, operation]));
+  const inFlight = new InFlight();
   const app = fastify({
     logger: false,
     bodyLimit,
-    forceCloseConnections: forceClose || 'idle',
+    forceCloseConnections: true,
     serverFactory: (handleOther) =>
       createServer(LIMITS, (request, response) => {
+        inFlight.add(response);
         const operation = request.method === 'POST' ? operationsByPath.get(splitUrl(request).path) : undefined;
         if (operation === undefined) return handleOther(request, response);
-        serveSigned(operation, request, response, options, () => isStopping).catch((error: unknown) =>
-          fail(error, response, operation),
-        );
+        serveSigned(operation, request, response, options).catch((error: unknown) => fail(error, response, operation));
       }),
   });
   app.server.maxConnections = MAX_CONNECTIONS;
-  let isStopping = false;
+  // Connections that are still open after this are closed. Node does not count a connection as idle before its first request has come, and
+  // checks no time-outs after `close`, so such a connection would hold up the stop for ever.
   app.addHook('preClose', async () => {
-    isStopping = true;
+    app.server.close();
+    await inFlight.drain(drainMs);
   });
   // Bodies stay bytes.
   app.removeAllContentTypeParsers();
@@ -89,12 +91,39 @@ export function createSignedServer<Operation extends string>(options: SignedServ
   return app;
 }
 
+/** Requests whose head has come and that are not answered yet. */
+class InFlight {
+  readonly #responses = new Set<ServerResponse>();
+  #onEmpty: (() => void) | undefined;
+
+  add(response: ServerResponse): void {
+    this.#responses.add(response);
+    if (this.#onEmpty) response.shouldKeepAlive = false;
+    response.once('close', () => {
+      this.#responses.delete(response);
+      if (this.#responses.size === 0) this.#onEmpty?.();
+    });
+  }
+
+  /** Waits until all are answered, at most for so long. Each answer ends its connection, so that no request follows it there. */
+  async drain(withinMs: number): Promise<void> {
+    for (const response of this.#responses) response.shouldKeepAlive = false;
+    if (this.#responses.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, withinMs);
+      this.#onEmpty = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
 async function serveSigned<Operation extends string>(
   operation: Operation,
   request: IncomingMessage,
   response: ServerResponse,
   { key, clock, handle, onFault }: SignedServerOptions<Operation>,
-  isStopping: () => boolean,
 ): Promise<void> {
   const { path, query } = splitUrl(request);
   const body = await readBody(request);
@@ -114,8 +143,6 @@ async function serveSigned<Operation extends string>(
     request.socket.destroy();
     return;
   }
-  // A connection that is kept alive would hold up the stop.
-  if (isStopping()) response.shouldKeepAlive = false;
   const signature = signResponse(path, nonce, Buffer.from(reply.text), reply.key ?? key);
   send(response, reply.status, reply.text, { [BRIDGE_HEADERS.signature]: signature });
 }

@@ -39,7 +39,6 @@ export function createFaultyServer<Operation extends string, Occasion, Fault ext
     key,
     clock,
     operations,
-    forceClose: true,
     onFault: (err) => log?.error({ err }, 'fault'),
     async handle({ operation, fields, idempotencyKey }) {
       const prepared = prepare(operation, fields, idempotencyKey);
