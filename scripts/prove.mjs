@@ -1,5 +1,6 @@
 // npm run prove -- NAME [options]: what takes too long for the tests, each a program of packages/service/prove. One in
-// JavaScript runs by being loaded; one in TypeScript exports a function, which is given the options.
+// JavaScript runs by being loaded; one in TypeScript exports a function, which is given the options. With --smoke each does the least
+// that shows that it can run: the tests do that, on code that they have compiled already (test/prove/smoke.test.ts).
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,7 +17,7 @@ if (file === undefined) {
   process.stderr.write(`npm run prove -- NAME [options], where NAME is one of: ${names}\n`);
   process.exitCode = 1;
 } else {
-  await prepare();
+  if (!process.argv.includes('--smoke')) await prepare();
   const place = path.join(folder, file);
   if (file.endsWith('.mjs')) await import(pathToFileURL(place).href);
   else await proveInTypeScript(place);

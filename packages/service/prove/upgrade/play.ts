@@ -13,37 +13,44 @@ import {
 } from '../../test/support/channel-client.js';
 import { collectRequest, encrypted, mobileOf, sharedRequest, unique } from '../../test/support/demo.js';
 import { until } from '../../test/support/processes.js';
-import { receiver } from './receiver.js';
+import type { Receiver } from './receiver.js';
 
 const IN_PROGRESS = '409002';
-/** One for each shard of deliveries, so that nodes of both versions have some of them. */
-const CHANNELS = 16;
 const RENEWED = 'TEST_SPU_DAILY_7';
 
-/** So many orders, events and pushes from long ago, which every migration has to get through. */
-export async function seedRows(database: Database, count = 50_000): Promise<string> {
+/**
+ * Writes orders, events and pushes from long ago, which every migration has to get through. They are copies of an order that the older
+ * version has made, so they have the columns of its schema.
+ */
+export async function seedRows(database: Database, orderNo: string, count: number): Promise<string> {
   await database.transaction(async (tx) => {
     // No node is to send these events.
     await tx.query('set local session_replication_role = replica');
-    await tx.query(
-      `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
-         period_type, period, total_cycles, amount_cent, created_at, cycle_no)
-       select n, 9999, 'seed-' || n, 'user-' || n % 1000, 'P', 'CHANNEL_COLLECT', 'COMPLETED', 'MONTH', 1, n % 2 + 1, 100,
-         now() - n * interval '1 s', 1 from generate_series(1, $1::integer) n`,
-      [count],
-    );
-    await tx.query(
-      `insert into external_orders (external_order_no, channel_id, order_no, user_key)
-       select external_order_no, channel_id, order_no, key_of(channel_user_id) from orders where channel_id = 9999`,
-    );
+    await tx.query('set local statement_timeout = 0');
+    for (const table of ['orders', 'external_orders']) {
+      await tx.query(
+        `insert into ${table}
+         select copy.* from generate_series(1, $2::integer) n
+         join ${table} made on made.order_no = $1
+         cross join lateral jsonb_populate_record(made, jsonb_build_object('order_no', n, 'channel_id', 9999,
+           'external_order_no', 'seed-' || n, 'channel_user_id', 'user-' || n % 1000,
+           'user_key', key_of('user-' || n % 1000), 'status', 'COMPLETED', 'next_due_at', null,
+           'total_cycles', n % 2 + 1, 'single', n % 2 = 0, 'created_at', now() - n * interval '1 s')) as copy`,
+        [orderNo, count],
+      );
+    }
     await tx.query(
       `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
        select 9999, order_no, case when order_no % 2 = 0 then 'payment.status.changed' else 'order.status.changed' end,
          created_at, '{}', created_at from orders where channel_id = 9999`,
     );
     await tx.query(
-      `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms)
-       select 9999, event_no, recorded_at, 0, 'ACCEPTED', 0, 200, 5 from events where channel_id = 9999`,
+      `insert into delivery_attempts
+       select push.* from events e cross join lateral jsonb_populate_record(null::delivery_attempts,
+         jsonb_build_object('channel_id', 9999, 'event_no', event_no, 'at', recorded_at, 'cycle_no', 0, 'outcome', 'ACCEPTED',
+           'retry_no', 0, 'http_status', 200, 'latency_ms', 5, 'recorded_at', recorded_at,
+           'is_payment', event_type = 'payment.status.changed', 'is_notice', false)) as push
+       where e.channel_id = 9999`,
     );
   });
   return `${count} orders, as many events and pushes`;
@@ -54,6 +61,9 @@ export interface PlayOptions {
   /** Base URLs of nodes. */
   readonly older: readonly string[];
   readonly newer: readonly string[];
+  /** Where the channels' events go. */
+  readonly events: Receiver;
+  readonly channels: number;
   readonly say: (line: string) => void;
 }
 
@@ -67,9 +77,8 @@ interface Answered {
 }
 
 /** Orders in all three ways, resends, endings, renewals and events, each begun at one version and gone on with at another. */
-export async function crossVersionPlay({ operator, older, newer, say }: PlayOptions) {
+export async function crossVersionPlay({ operator, older, newer, events, channels: count, say }: PlayOptions) {
   const { database } = operator;
-  const events = await receiver();
   const findings: string[] = [];
   const toResend: Answered[] = [];
   const renewing: string[] = [];
@@ -77,7 +86,7 @@ export async function crossVersionPlay({ operator, older, newer, say }: PlayOpti
   let askedAgain = 0;
 
   const channels = [];
-  for (let n = 0; n < CHANNELS; n += 1) channels.push(await openChannel(operator, events));
+  for (let n = 0; n < count; n += 1) channels.push(await openChannel(operator, events));
   await Promise.all(
     channels.map(async (credentials, n) => {
       const nodes = { older: older[n % older.length] ?? '', newer: newer[n % newer.length] ?? '' };
@@ -131,7 +140,6 @@ export async function crossVersionPlay({ operator, older, newer, say }: PlayOpti
   const missing = expected.filter(({ eventNo }) => !events.received.has(eventNo));
   findings.push(...missing.map(({ eventNo }) => `event ${eventNo} never came`), ...events.forged);
   say(`events delivered by ${owners.length} nodes: ${expected.length}, of which ${events.repeated()} more than once`);
-  events.close();
 
   /** The answer, which must be a success. */
   async function call(
@@ -223,12 +231,12 @@ export async function crossVersionPlay({ operator, older, newer, say }: PlayOpti
   };
 }
 
-async function openChannel(operator: Operator, events: Awaited<ReturnType<typeof receiver>>) {
+async function openChannel(operator: Operator, events: Receiver) {
   const channel = await createChannel(operator, { name: 'Upgrade', ratePerSecond: 100_000 });
   const { appId } = channel;
   for (const productCode of ['TEST_SPU_001', RENEWED]) await authorizeProduct(operator, { appId, productCode });
   await authorizePaymentChannel(operator, { appId, code: 'MOCKPAY', isDefault: true, shareEnabled: true });
   const url = events.add(appId, channel.callbackSecret);
-  await setCallback({ ...operator, localCallbacks: true }, { appId, url });
+  await setCallback(operator, { appId, url });
   return channel;
 }

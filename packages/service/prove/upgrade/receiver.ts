@@ -1,15 +1,22 @@
-import http from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { HEADER_KEYS, sha256Hex, signWebhook, verifySignature } from '@perennial/wire';
+import { newAuthority } from '../../test/webhooks/certificates.js';
+
+/** The public address that receiver-address.mjs leads to this machine. */
+const ADDRESS = '192.0.2.1';
+
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Receives the events of many channels, checks each signature over the raw bytes and accepts all that are genuine. */
-export async function receiver() {
+export async function startReceiver() {
+  const authority = newAuthority();
   const secrets = new Map<string, Buffer>();
   const received = new Set<number>();
   const pushes = new Map<string, number>();
   const forged: string[] = [];
-  const server = http.createServer(async (request, response) => {
+  const server = https.createServer(authority.issue({ for: [ADDRESS] }), async (request, response) => {
     const raw = await buffer(request);
     const { url = '', headers } = request;
     const said = (name: 'timestamp' | 'nonce' | 'eventId' | 'signature') => String(headers[HEADER_KEYS[name]]);
@@ -35,13 +42,15 @@ export async function receiver() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
+    /** The certificate of the authority that a node has to trust. */
+    authority: authority.cert,
     /** By the event's number; a range of voided periods has one for all. */
     received: received as ReadonlySet<number>,
     forged: forged as readonly string[],
     repeated: () => [...pushes.values()].filter((times) => times > 1).length,
     add(appId: string, callbackSecret: string): string {
       secrets.set(`/${appId}`, Buffer.from(callbackSecret, 'base64'));
-      return `http://127.0.0.1:${port}/${appId}`;
+      return `https://${ADDRESS}:${port}/${appId}`;
     },
     close(): void {
       server.closeAllConnections();

@@ -4,7 +4,6 @@ import { type ChannelCredentials, channelClient, type Reply } from '../../test/s
 import { collectRequest } from '../../test/support/demo.js';
 import { until } from '../../test/support/processes.js';
 
-const CALLERS = 6;
 const IN_PROGRESS = '409002';
 
 /** What happened in one phase of the upgrade. */
@@ -20,7 +19,7 @@ interface Phase {
  * Callers who go on through the whole upgrade: an order at one node, the same request again at another, a look at it at a third
  * and the list of its user at a fourth. 409002 is an answer that asks for a resend, and is counted apart.
  */
-export function steadyCalls(credentials: ChannelCredentials, urls: readonly string[]) {
+export function steadyCalls(credentials: ChannelCredentials, urls: readonly string[], callers: number) {
   const clients = new Map(urls.map((url) => [url, channelClient(url, credentials)]));
   const phases: Phase[] = [];
   const failures: string[] = [];
@@ -83,7 +82,7 @@ export function steadyCalls(credentials: ChannelCredentials, urls: readonly stri
     }
   }
 
-  const running = Promise.all(Array.from({ length: CALLERS }, caller));
+  const running = Promise.all(Array.from({ length: callers }, caller));
   return {
     phase(name: string): void {
       phase = enter(name);
