@@ -31,6 +31,27 @@ export function runTests(args, settings = {}) {
   return status ?? 1;
 }
 
+/** Which of these filters name no test file. Runs none. */
+function findUselessFilters(project, filters) {
+  const args = ['list', '--filesOnly', '--json', '--project', project, ...filters];
+  const { stdout, stderr } = spawnSync(process.execPath, [`${root}/node_modules/vitest/vitest.mjs`, ...args], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (!stdout.trimStart().startsWith('[')) throw new Error(`vitest lists no tests: ${stdout}${stderr}`);
+  const files = JSON.parse(stdout).map(({ file }) => file);
+  return filters.filter((filter) => !files.some((file) => file.includes(filter)));
+}
+
+/** Runs tests that a proof consists of, each with much to do; with --smoke only looks whether they are there. */
+export function proveByTests(filters, more = []) {
+  if (!process.argv.includes('--smoke'))
+    return runTests(['--project', 'service', ...more, ...filters], { LONG_RUNS: 'on' });
+  const useless = findUselessFilters('service', filters);
+  for (const filter of useless) process.stderr.write(`there is no test ${filter}\n`);
+  return useless.length;
+}
+
 /** Where the tests' databases live: in memory where there is room, since a disk is most of what they wait for. */
 function temporaryFolder() {
   const inMemory = '/dev/shm';

@@ -1,12 +1,8 @@
 // npm run prove -- crash [FILTER]: the tests that kill nodes, institutions and databases, one file after the other and with so
 // much to do that each fault happens many times. `npm test` has the same files with less to do.
-import { runTests } from '../../../scripts/vitest.mjs';
+import { proveByTests } from '../../../scripts/vitest.mjs';
 
 const FOLDERS = ['test/crash', 'test/institution/crash', 'test/histories'];
-const filters = process.argv.slice(2);
+const filters = process.argv.slice(2).filter((arg) => arg !== '--smoke');
 
-process.exit(
-  runTests(['--project', 'service', '--no-file-parallelism', ...(filters.length > 0 ? filters : FOLDERS)], {
-    LONG_RUNS: 'on',
-  }),
-);
+process.exit(proveByTests(filters.length > 0 ? filters : FOLDERS, ['--no-file-parallelism']));

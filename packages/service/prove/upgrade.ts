@@ -40,11 +40,13 @@ const SMOKE: Size = { seeded: 100, calls: 10, callers: 1, channels: 1, nodes: 1 
  * schema is migrated under the older nodes, newer ones come beside them, and the older ones go. Meanwhile callers go on.
  * With --smoke this version takes both parts and does less.
  */
-export default async function proveUpgrade([given]: readonly string[], { root }: Surroundings): Promise<void> {
+export default async function proveUpgrade(args: readonly string[], { root }: Surroundings): Promise<void> {
   const findings =
-    given === '--smoke'
-      ? await withTemporaryDatabase((databaseUrl) => upgrade({ older: root, newer: root, databaseUrl, size: SMOKE }))
-      : await fromRef(given, root);
+    args[0] === '--smoke'
+      ? await withTemporaryDatabase(args, (databaseUrl) =>
+          upgrade({ older: root, newer: root, databaseUrl, size: SMOKE }),
+        )
+      : await fromRef(args[0], root);
   for (const finding of findings.slice(0, 20)) say(`WRONG: ${finding}`);
   say(findings.length === 0 ? 'nothing failed and nothing was lost' : `${findings.length} findings`);
   if (findings.length > 0) process.exitCode = 1;
@@ -55,7 +57,7 @@ async function fromRef(given: string | undefined, root: string): Promise<string[
   if (ref === undefined) throw new Error('there is no release tag: npm run prove -- upgrade REF');
   say(`building ${ref}`);
   return withCheckout(root, ref, (older) =>
-    withTemporaryDatabase((databaseUrl) => upgrade({ older, newer: root, databaseUrl, size: WHOLE })),
+    withTemporaryDatabase([], (databaseUrl) => upgrade({ older, newer: root, databaseUrl, size: WHOLE })),
   );
 }
 

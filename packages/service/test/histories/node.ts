@@ -14,6 +14,7 @@ import { type Database, type Transaction, Unavailable, wrapQuery } from '../../s
 import type { Vault } from '../../src/platform/secrets/vault.js';
 import { createService } from '../../src/service.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
+import { SLOW_MACHINE } from '../support/service.js';
 
 /** Where a node ends: before or after its nth call to an institution, or its nth commit, a read being one too. */
 export interface Crash {
@@ -31,6 +32,8 @@ export interface DoomedNode {
   readonly database: Database;
   readonly gateways: Gateways;
   readonly dead: boolean;
+  /** What its log says of the last request that it answered with 503001. */
+  whyUnavailable(): string;
   arm(crash: Crash | undefined): void;
   /** One turn of every job. How much there was to do. */
   turn(paymentChannelCodes: readonly string[]): Promise<number>;
@@ -129,7 +132,15 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
     },
   };
 
-  const log = pino({ level: 'silent' });
+  let unavailable = '';
+  const log = pino(
+    { level: 'info' },
+    {
+      write(line) {
+        if (line.includes('"503001"')) unavailable = line;
+      },
+    },
+  );
   const service = createService({
     database,
     gateways,
@@ -141,6 +152,8 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
     engine: false,
     trustedProxies: [],
     authFailuresPerMinute: 1_000_000,
+    // A request that is not begun within 2 s is refused with 503001. A history does not go by the time of this machine.
+    load: SLOW_MACHINE,
   });
   await service.server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.server.server.address() as AddressInfo;
@@ -154,6 +167,7 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
     get dead() {
       return dead;
     },
+    whyUnavailable: () => unavailable,
     arm(crash) {
       armed = crash && { crash, left: crash.nth };
     },

@@ -121,7 +121,11 @@ export async function openWorld(): Promise<World> {
   const owner = required(await createChannelRegistry(database, vault).get(credentials.appId));
   const { issue } = createAccessTokens(vault, clock);
 
-  const answered = (reply: Reply) => (reply.status < 500 ? reply : node.dead ? undefined : reply);
+  const answered = (reply: Reply) => {
+    if (reply.status < 500) return reply;
+    if (!node.dead) throw new Error(`a node that lives answered ${reply.text}: ${node.whyUnavailable()}`);
+    return undefined;
+  };
   return {
     clock,
     database,

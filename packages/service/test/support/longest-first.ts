@@ -18,7 +18,7 @@ const LONGEST = [
   'crash/creates-over-stripe',
   'browser/console-frame',
   'orders/races',
-  'start/rolling',
+  'prove/smoke',
   'kit/shop-browser',
   'browser/journeys',
   'database/silence',
