@@ -27,6 +27,9 @@ export default async function proveRolling(args: readonly string[], { program }:
   say(`restarts               ${figures.restarts}`);
   say(`requests               ${requests} in ${seconds.toFixed(1)} s (${(requests / seconds).toFixed(0)} a second)`);
   say(`failed requests        ${failures.length}`);
+  say(
+    `refused under load     ${figures.refusedUnderLoad} (not begun within 2 s: more was asked than this machine can do)`,
+  );
   say(`orders answered/stored ${figures.ordersAnswered}/${figures.ordersStored}`);
   say(`median, slowest        ${figures.medianMs.toFixed(1)} ms, ${figures.slowestMs.toFixed(0)} ms`);
   say(

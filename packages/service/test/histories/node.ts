@@ -14,6 +14,7 @@ import { type Database, type Transaction, Unavailable, wrapQuery } from '../../s
 import type { Vault } from '../../src/platform/secrets/vault.js';
 import { createService } from '../../src/service.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
+import { until } from '../support/processes.js';
 import { SLOW_MACHINE } from '../support/service.js';
 
 /** Where a node ends: before or after its nth call to an institution, or its nth commit, a read being one too. */
@@ -32,8 +33,8 @@ export interface DoomedNode {
   readonly database: Database;
   readonly gateways: Gateways;
   readonly dead: boolean;
-  /** What its log says of the last request that it answered with 503001. */
-  whyUnavailable(): string;
+  /** What its log says of a request that it answered with 503001. */
+  whyUnavailable(requestId: string): Promise<string>;
   arm(crash: Crash | undefined): void;
   /** One turn of every job. How much there was to do. */
   turn(paymentChannelCodes: readonly string[]): Promise<number>;
@@ -132,15 +133,7 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
     },
   };
 
-  let unavailable = '';
-  const log = pino(
-    { level: 'info' },
-    {
-      write(line) {
-        if (line.includes('"503001"')) unavailable = line;
-      },
-    },
-  );
+  const { log, lines } = capturedRefusals();
   const service = createService({
     database,
     gateways,
@@ -167,7 +160,10 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
     get dead() {
       return dead;
     },
-    whyUnavailable: () => unavailable,
+    whyUnavailable: (requestId) =>
+      until('the line of the request in the log', () => lines.find((line) => line.includes(requestId)), 1_000).catch(
+        String,
+      ),
     arm(crash) {
       armed = crash && { crash, left: crash.nth };
     },
@@ -183,4 +179,11 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
     },
     close: () => service.stop(),
   };
+}
+
+/** The lines of requests that were answered with 503001. They are written after the answer. */
+function capturedRefusals() {
+  const lines: string[] = [];
+  const write = (line: string) => void (line.includes('"503001"') && lines.push(line));
+  return { log: pino({ level: 'info' }, { write }), lines };
 }

@@ -121,10 +121,12 @@ export async function openWorld(): Promise<World> {
   const owner = required(await createChannelRegistry(database, vault).get(credentials.appId));
   const { issue } = createAccessTokens(vault, clock);
 
-  const answered = (reply: Reply) => {
+  const answered = async (reply: Reply) => {
     if (reply.status < 500) return reply;
-    if (!node.dead) throw new Error(`a node that lives answered ${reply.text}: ${node.whyUnavailable()}`);
-    return undefined;
+    if (node.dead) return undefined;
+    throw new Error(
+      `a node that lives answered ${reply.text}: ${await node.whyUnavailable(reply.envelope?.requestId)}`,
+    );
   };
   return {
     clock,

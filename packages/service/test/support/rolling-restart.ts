@@ -3,14 +3,18 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { CODES } from '@perennial/wire';
 import { setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { openDatabase } from '../../src/platform/db/database.js';
+import { NotBegun } from '../../src/platform/db/sharing/caller.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { type ChannelClient, channelClient } from './channel-client.js';
 import { collectRequest } from './demo.js';
 import { freePort } from './free-port.js';
 import { type ServerFigures, startHaproxy } from './haproxy.js';
 import { type Running, SHIPPED_MAIN, serviceUrl, start, until } from './processes.js';
+
+const UNAVAILABLE = CODES.UNAVAILABLE.code;
 
 export interface RollingOptions {
   /** Of an empty database of its own. */
@@ -32,6 +36,8 @@ export interface RollingFigures {
   readonly requests: number;
   /** What went wrong, one line each. */
   readonly failures: readonly string[];
+  /** Requests that a node refused with 503001 since it could not begin them within 2 s: the machine has too much to do. */
+  readonly refusedUnderLoad: number;
   readonly seconds: number;
   readonly medianMs: number;
   readonly slowestMs: number;
@@ -51,6 +57,7 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
   const nodePorts: number[] = [];
   while (nodePorts.length < options.nodes) nodePorts.push(await freePort());
   const [frontPort, statisticsPort] = [await freePort(), await freePort()];
+  const everStarted: Running[] = [];
   const startNode = (port: number): Running => {
     const node = start(SHIPPED_MAIN, {
       DATABASE_URL: databaseUrl,
@@ -60,9 +67,10 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
       TRUSTED_PROXIES: '127.0.0.1',
       DRAIN_SECONDS: String(drainSeconds),
       DATABASE_POOL: '8',
-      LOG_LEVEL: 'warn',
+      LOG_LEVEL: 'info',
     });
     onStarted(node);
+    everStarted.push(node);
     return node;
   };
   // One first: it makes the schema and the demo channel.
@@ -107,9 +115,23 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
       }
     }
     await load.answered(callers * 4);
-    const figures = await load.stop();
+    const { refusals, ...figures } = await load.stop();
+    const failures = [...figures.failures];
+    let refusedUnderLoad = 0;
+    for (const { requestId, text } of refusals) {
+      const why = await whyRefused(everStarted, requestId);
+      if (why === new NotBegun().message) refusedUnderLoad += 1;
+      else failures.push(`${text}: ${why}`);
+    }
     const [stored] = await database.query<{ orders: number }>('select count(*) as orders from orders');
-    return { ...figures, restarts, ordersStored: stored?.orders ?? 0, servers: await haproxy.figures() };
+    return {
+      ...figures,
+      failures,
+      refusedUnderLoad,
+      restarts,
+      ordersStored: stored?.orders ?? 0,
+      servers: await haproxy.figures(),
+    };
   } finally {
     await haproxy.stop();
     for (const node of nodes) node.child.kill('SIGKILL');
@@ -119,20 +141,35 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
   }
 }
 
+/** What the log of its node says. The line is written after the answer. */
+function whyRefused(nodes: readonly Running[], requestId: string): Promise<string> {
+  return until(`the line of ${requestId} in a log`, () => {
+    const line = nodes.flatMap((node) => node.stdout().split('\n')).find((one) => one.includes(requestId));
+    return line && (JSON.parse(line).why ?? 'no reason was logged');
+  }).catch(String);
+}
+
+interface Refusal {
+  readonly requestId: string;
+  readonly text: string;
+}
+
 /** Callers who each send the next request when the last was answered: an order, a look at it, and so on. */
 function steadyLoad(client: ChannelClient, callers: number, pauseMs: number) {
   const since = performance.now();
   const latencies: number[] = [];
   const failures: string[] = [];
+  const refusals: Refusal[] = [];
   let orders = 0;
   let isOver = false;
 
   async function timed(what: string, call: () => ReturnType<ChannelClient['call']>): Promise<string | undefined> {
     const begun = performance.now();
     try {
-      const { code, text, data } = await call();
+      const { code, text, data, envelope } = await call();
       if (code === '0') return data.orderNo;
-      failures.push(`${what}: ${text}`);
+      if (code === UNAVAILABLE) refusals.push({ requestId: envelope.requestId, text: `${what}: ${text}` });
+      else failures.push(`${what}: ${text}`);
     } catch (error) {
       failures.push(`${what}: ${error instanceof Error ? error.message : error}`);
     } finally {
@@ -169,6 +206,7 @@ function steadyLoad(client: ChannelClient, callers: number, pauseMs: number) {
       return {
         requests: sorted.length,
         failures,
+        refusals,
         ordersAnswered: orders,
         seconds: (performance.now() - since) / 1000,
         medianMs: sorted[Math.floor(sorted.length / 2)] ?? 0,

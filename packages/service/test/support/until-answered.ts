@@ -30,6 +30,10 @@ export async function untilAnswered(
   }
 }
 
+/** By its code: an answer that was cut off has the message "aborted". */
 function lostConnection(error: unknown): undefined {
-  if (!(error instanceof Error) || !/ECONN|socket hang up|EPIPE|auth\/token answered/.test(error.message)) throw error;
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  const isLost =
+    /ECONN|EPIPE/.test(String(code)) || (error instanceof Error && /auth\/token answered/.test(error.message));
+  if (!isLost) throw error;
 }
