@@ -3,6 +3,7 @@
 import { proveByTests } from '../../../scripts/vitest.mjs';
 
 const FOLDERS = ['test/crash', 'test/institution/crash', 'test/histories'];
-const filters = process.argv.slice(2).filter((arg) => arg !== '--smoke');
+const filters = process.argv.slice(2);
+const isWhole = filters.length === 0 || filters[0] === '--smoke';
 
-process.exit(proveByTests(filters.length > 0 ? filters : FOLDERS, ['--no-file-parallelism']));
+process.exit(proveByTests(isWhole ? FOLDERS : filters, ['--no-file-parallelism']));

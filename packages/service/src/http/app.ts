@@ -27,6 +27,7 @@ import {
 import { addDevelopersRoutes, type DevelopersDeps } from './developers/developers-routes.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
 import { createConnectionBound } from './limits/connections.js';
+import { createSilentConnections } from './limits/silent-connections.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
@@ -133,6 +134,7 @@ export function createApp(deps: AppDeps): App {
   metrics.watchLongAnswers(places.counts);
   metrics.watchLoad(deps.load.counts);
   const unread = createUnreadCloser(limits.writeTimeout);
+  const silent = createSilentConnections();
   const isDraining = () => isDrainingNow;
   const answers = createAnswerSender({ ...limits, clock, log, isDraining });
   const paths = new Set<string>(routes.map(({ endpoint }) => endpoint.path));
@@ -158,6 +160,7 @@ export function createApp(deps: AppDeps): App {
       );
       unread.watch(server);
       bound.watch(server);
+      silent.watch(server);
       // All headers that fit into maxHeaderSize: Node would silently drop those beyond 2,000.
       server.maxHeadersCount = 0;
       return server;
@@ -312,6 +315,7 @@ export function createApp(deps: AppDeps): App {
   addSellerRoutes(app, deps.redeem, isDraining);
   const consoleContext = { isDraining, readsOnly };
   const consoleServer = deps.console && deps.isConsoleApart ? createConsoleApp(deps, consoleContext) : undefined;
+  if (consoleServer) silent.watch(consoleServer.server);
   if (deps.console && !consoleServer) addConsoleRoutes(app, deps.console, consoleContext);
   const hasConsole = deps.console !== undefined && !consoleServer;
   const findRefused = deps.explainer && createFindRefused(deps.explainer.refused, deps.siblings);
@@ -333,9 +337,12 @@ export function createApp(deps: AppDeps): App {
     async drain() {
       announceStop();
       isDrainingNow = true;
+      silent.close();
       const timer = setTimeout(answers.cutAll, limits.drainTime);
+      const end = setTimeout(() => app.server.closeAllConnections(), 2 * limits.drainTime);
       await app.close();
       clearTimeout(timer);
+      clearTimeout(end);
       unread.stop();
       earlyRefusal.stop();
       await Promise.all([operations?.close(), consoleServer?.close()]);

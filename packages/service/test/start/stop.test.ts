@@ -4,7 +4,7 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
@@ -75,7 +75,7 @@ it('a bug, an error that nobody waits for, is in the log and ends the service in
   expect(lines.at(-1)).toMatchObject({ msg: 'stopped' });
 });
 
-it('drains: running requests are finished and answered, nothing new is begun, kept-alive connections hold nothing up', async () => {
+it('drains: running requests are finished and answered, nothing new is begun, kept-alive and silent connections hold nothing up', async () => {
   const env = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' };
   const opened = await openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
   const { database } = opened;
@@ -93,6 +93,11 @@ it('drains: running requests are finished and answered, nothing new is begun, ke
     await tx.query('select pg_advisory_xact_lock(71)');
     await opening;
   });
+  for (const bytes of ['', 'POST /openapi/v1/test/add HTTP/1.1\r\n']) {
+    const silent = net.connect(port, '127.0.0.1').on('error', () => undefined);
+    onTestFinished(() => void silent.destroy());
+    silent.write(bytes);
+  }
   const ref = randomUUID();
   const running = client.call('test/add', { ref, gate: 71 });
   const socket = net.connect(port, '127.0.0.1');
