@@ -69,7 +69,7 @@ export const CODE_TEXTS: Readonly<Record<CodeName, CodeText>> = {
     advice: 'use one key for one request; never for two',
   },
   IDEMPOTENCY_IN_PROGRESS: {
-    when: 'the first request with that key is still running after a wait of 10 s, or was cut off by a crash less than 30 s ago',
+    when: 'the first request with that key is still running after a wait of 10 s, or was cut off by a crash less than 30 s ago; or another request is advancing the order (`sandbox/orders/advance`)',
     advice: 'resend later with the same key',
   },
   RATE_LIMITED: {

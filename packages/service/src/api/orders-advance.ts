@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { type OrdersAdvanceRequest, parseTime, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
 import { type AdvanceWish, type Journey, planJourney } from '../subscriptions/steps/orders/advance-journey.js';
-import { advancePeriods } from '../subscriptions/steps/orders/advance-periods.js';
+import { advancePeriods, holdOrder } from '../subscriptions/steps/orders/advance-periods.js';
 import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
 import { findOrderStanding } from '../subscriptions/store/orders/order-standing-sql.js';
 import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
@@ -32,18 +33,27 @@ export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<Orders
         if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
         if (isLongAnswer(order.totalCycles)) place.reserve();
         const planned = planJourney(order, await findOrderStanding(tx, order.orderNo), asked);
+        await holdOrder(tx, planned);
         await once.begin(tx, JSON.stringify(planned));
         return planned;
       });
-    const journey: Journey = once.interrupted === undefined ? await begin() : JSON.parse(once.interrupted);
-    await advancePeriods({ ...deps, database, channel: async () => channel }, journey, asked.outcomes);
-    return database.transaction(async (tx) => {
-      const found = await findOrderWithPayments(tx, channel.channelId, { orderNo: journey.orderNo }, clock.now());
-      if (!found) throw new Error(`order ${journey.orderNo} was advanced and is not there`);
-      return once.finish(tx, answer(createOrderDescription(found.order, found.payments, links.termsFor(found))));
-    });
+    const journey = once.interrupted === undefined ? await begin() : readJourney(once.interrupted);
+    const { end } = await advancePeriods(
+      { ...deps, database, channel: async () => channel },
+      journey,
+      asked.outcomes,
+      async (tx) => {
+        const found = await findOrderWithPayments(tx, channel.channelId, { orderNo: journey.orderNo }, clock.now());
+        if (!found) throw new Error(`order ${journey.orderNo} was advanced and is not there`);
+        return once.finish(tx, answer(createOrderDescription(found.order, found.payments, links.termsFor(found))));
+      },
+    );
+    return end;
   };
 }
+
+/** A journey that a node of the version before has begun has no id. */
+const readJourney = (text: string): Journey => ({ id: randomUUID(), ...JSON.parse(text) });
 
 /** The schema makes sure that exactly one of `cycles` and `to` is given, and that `to` is a time. */
 function readAdvanceWish({ cycles, to, outcomes = [] }: OrdersAdvanceRequest): AdvanceWish {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { advanceOrderOfAnyChannel } from '../../src/operator/orders/advance-order.js';
 import { type Database, openDatabase, wrapQuery } from '../../src/platform/db/database.js';
 import { anotherNode } from '../support/second-node.js';
 import { statuses, type TimeMachine, timeMachine } from './support.js';
@@ -139,8 +140,8 @@ describe('several at once, each for itself', () => {
         ),
       );
       await node.close();
-      // Who comes after the last period hears that the order is completed.
-      for (const reply of replies) expect(['0', '420004']).toContain(reply?.code);
+      // The order is completed, or another request has it.
+      for (const reply of replies) expect(['0', '409002', '420004']).toContain(reply?.code);
       const order = await machine.query(orderNo);
       const paid = statuses(order).filter((status) => status !== 'WAIT').length;
       expect(order.totalPaidAmountCent).toBe(paid * 1990);
@@ -153,6 +154,47 @@ describe('several at once, each for itself', () => {
       ]);
       expect(benefits).toHaveLength(2 * paid);
     }
+  });
+
+  it('0: each runs its own period, or is refused with 409002 and runs none', async () => {
+    const node = await anotherNode(machine.service);
+    const clients = [machine.channel, node.client(machine.channel)];
+    for (const orderNo of [await machine.deducted(), await machine.collected()]) {
+      const replies = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => clients[n % 2]?.call('sandbox/orders/advance', { orderNo, cycles: 1 })),
+      );
+      const done = replies.filter((reply) => reply?.code === '0');
+      expect(done.length).toBeGreaterThan(0);
+      const paidCents = done.map((reply) => reply?.data.totalPaidAmountCent).sort((a, b) => a - b);
+      expect(paidCents).toEqual(done.map((_, n) => (n + 2) * 1990));
+      expect((await machine.query(orderNo)).totalPaidAmountCent).toBe((done.length + 1) * 1990);
+      for (const reply of replies.filter((one) => one?.code !== '0')) {
+        expect(reply?.envelope).toMatchObject({
+          code: '409002',
+          message: 'another request is advancing this order: send this one again when that one has ended',
+        });
+      }
+      expect((await machine.advance(orderNo, { cycles: 1 })).code).toBe('0');
+    }
+    await node.close();
+  });
+
+  it('409002 while a request that died has the order; when its lease is over the next one begins', async () => {
+    const orderNo = await machine.deducted();
+    const dying = await dyingNode(2);
+    expect((await dying.client.call('sandbox/orders/advance', { orderNo, cycles: 3 })).code).toBe('500001');
+    await dying.close();
+    expect((await machine.advance(orderNo, { cycles: 1 })).code).toBe('409002');
+    const operator = {
+      ...machine.service.operator,
+      clock: machine.service.clock,
+      gateways: { of: async () => machine.institution },
+    };
+    await expect(advanceOrderOfAnyChannel(operator, { orderNo, cycles: 1 })).rejects.toThrow(`order ${orderNo} stays: another request is advancing this order`);
+    await machine.service.fresh.database.query('update order_journeys set lease_until = now() where order_no = $1', [
+      orderNo,
+    ]);
+    expect((await machine.advance(orderNo, { cycles: 1 })).data.totalPaidAmountCent).toBe(3 * 1990);
   });
 
   it('0: together with the engine, which finds the same periods due', async () => {

@@ -33,6 +33,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000024_seen_from_outside.sql': '8622a7449d812749',
   '000025_pending_items.sql': '6f384d455e8cdfbc',
   '000026_currency.sql': '16bed4cb0ab709f9',
+  '000027_one_journey.sql': '8349341b581b4032',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000099_sample.sql', text));

@@ -9,7 +9,7 @@ import {
   nextStepTime,
   planJourney,
 } from '../../subscriptions/steps/orders/advance-journey.js';
-import { type AdvanceStep, advancePeriods } from '../../subscriptions/steps/orders/advance-periods.js';
+import { type AdvanceStep, advancePeriods, holdOrder } from '../../subscriptions/steps/orders/advance-periods.js';
 import { findOrderStanding } from '../../subscriptions/store/orders/order-standing-sql.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
@@ -52,11 +52,16 @@ export async function advanceOrderOfAnyChannel(
   }
   const asked = requireAdvance(input);
   const { database, vault } = operator;
-  const { order, journey } = await inTransaction(operator, (tx) => beginAdvance(operator, tx, input, asked));
-  const channel = () => createChannelRegistry(database, vault).getById(order.channelId);
-  const steps = await advancePeriods({ ...operator, channel }, journey, asked.outcomes);
-  const after = await findOrderOfAnyChannel(database, { orderNo: order.orderNo });
-  return { ...describeAdvancedOrder(after ?? order, steps), changed: steps.length > 0 };
+  try {
+    const { order, journey } = await inTransaction(operator, (tx) => beginAdvance(operator, tx, input, asked));
+    const channel = () => createChannelRegistry(database, vault).getById(order.channelId);
+    const { steps, end } = await advancePeriods({ ...operator, channel }, journey, asked.outcomes, (tx) =>
+      findOrderOfAnyChannel(tx, { orderNo: order.orderNo }),
+    );
+    return { ...describeAdvancedOrder(end ?? order, steps), changed: steps.length > 0 };
+  } catch (error) {
+    throw error instanceof Rejection ? new OperatorError(`order ${input.orderNo} stays: ${error.message}`) : error;
+  }
 }
 
 async function beginAdvance(
@@ -67,15 +72,12 @@ async function beginAdvance(
 ): Promise<{ order: Order; journey: Journey }> {
   const order = await requireLockedOrder(tx, subject);
   const standing = await findOrderStanding(tx, order.orderNo);
-  try {
-    const journey = planJourney(order, standing, asked);
-    if (nextStepTime(journey, order, standing) !== undefined) {
-      await recordAudit(tx, { actor, action: 'order.advance', subject, detail });
-    }
-    return { order, journey };
-  } catch (error) {
-    throw error instanceof Rejection ? new OperatorError(`order ${subject} stays: ${error.message}`) : error;
+  const journey = planJourney(order, standing, asked);
+  await holdOrder(tx, journey);
+  if (nextStepTime(journey, order, standing) !== undefined) {
+    await recordAudit(tx, { actor, action: 'order.advance', subject, detail });
   }
+  return { order, journey };
 }
 
 const MAX_CYCLES = 9999;

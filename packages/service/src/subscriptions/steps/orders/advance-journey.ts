@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type RehearsedOutcome, Rejection } from '@perennial/wire';
 import type { Order } from '../../domain/orders/order.js';
 import { isWaitingForRetry } from '../../domain/payments/payment-states.js';
@@ -15,6 +16,8 @@ export interface AdvanceWish {
  * exactly as far: to a try of a period, or to a time (Unix milliseconds).
  */
 export interface Journey {
+  /** Has the order while it lasts. A resend that continues the journey has the same. */
+  readonly id: string;
   readonly orderNo: number;
   /** The period that the first outcome is for. */
   readonly from: number;
@@ -48,10 +51,11 @@ export function planJourney(order: Order, standing: OrderStanding, { to, outcome
     throw new Rejection('PARAM_INVALID', 'outcomes cannot be given: the institution of the payment channel decides');
   }
   const { orderNo } = order;
+  const id = randomUUID();
   const from = nextCycleNo(order);
-  if ('time' in to) return { orderNo, from, to };
+  if ('time' in to) return { id, orderNo, from, to };
   const tryNo = to.cycles === 1 ? triesBefore(order, standing) + 1 : 1;
-  return { orderNo, from, to: { cycleNo: from + to.cycles - 1, tryNo } };
+  return { id, orderNo, from, to: { cycleNo: from + to.cycles - 1, tryNo } };
 }
 
 /** The time of the next step. Undefined when the journey is over, or the order cannot be advanced further. */

@@ -1,4 +1,4 @@
-import type { OrderStatus, PaymentStatus, RehearsedOutcome } from '@perennial/wire';
+import { type OrderStatus, type PaymentStatus, type RehearsedOutcome, Rejection } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Decline } from '../../../gateways/gateway.js';
 import type { Gateways } from '../../../gateways/gateway-registry.js';
@@ -10,6 +10,7 @@ import { unsealInstitutionNo } from '../../store/agreements/card.js';
 import { billOrder } from '../../store/orders/bill-orders-sql.js';
 import { expireAndComplete } from '../../store/orders/expire-and-complete-sql.js';
 import { noticeOrder } from '../../store/orders/notice-orders-sql.js';
+import { endJourney, leaseOrderToJourney } from '../../store/orders/order-journeys-sql.js';
 import { findAgreementIdOfOrder, findOrderStanding } from '../../store/orders/order-standing-sql.js';
 import { lockOrderByNumber } from '../../store/orders/orders-sql.js';
 import { type StartedRenewal, startRenewals } from '../../store/orders/start-renewals-sql.js';
@@ -37,21 +38,44 @@ export interface AdvanceStep {
   readonly orderStatus: OrderStatus;
 }
 
+/** Leases the order to the journey for its next step. Throws IDEMPOTENCY_IN_PROGRESS if another journey has the order. */
+export async function holdOrder(tx: Queryable, { orderNo, id }: Journey): Promise<void> {
+  if (await leaseOrderToJourney(tx, orderNo, id)) return;
+  throw new Rejection(
+    'IDEMPOTENCY_IN_PROGRESS',
+    'another request is advancing this order: send this one again when that one has ended',
+  );
+}
+
 /**
  * Time travel: processes an order's periods one after another, each at the time when it is due and by the statements that
  * renew orders otherwise, until the journey is over or a step has no outcome. Each step is a transaction of its own, so that
- * the order is consistent if this is interrupted.
+ * the order is consistent if this is interrupted. `conclude` runs in the last transaction, before another journey can begin.
  */
-export async function advancePeriods(
+export async function advancePeriods<End>(
   deps: AdvanceDeps,
   journey: Journey,
   outcomes: readonly RehearsedOutcome[],
-): Promise<AdvanceStep[]> {
+  conclude: (tx: Queryable) => Promise<End>,
+): Promise<{ readonly steps: readonly AdvanceStep[]; readonly end: End }> {
+  const { orderNo, id } = journey;
   const steps: AdvanceStep[] = [];
-  for (;;) {
-    const taken = await deps.database.transaction((tx) => takeStep(tx, journey, outcomes));
-    if (!taken) return steps;
-    steps.push('renewal' in taken ? await callInstitution(deps, taken) : taken);
+  try {
+    for (;;) {
+      const taken = await deps.database.transaction(async (tx) => {
+        const step = await takeStep(tx, journey, outcomes);
+        if (step) return step;
+        const end = await conclude(tx);
+        await endJourney(tx, orderNo, id);
+        return { end };
+      });
+      if ('end' in taken) return { steps, end: taken.end };
+      steps.push('renewal' in taken ? await callInstitution(deps, taken) : taken);
+    }
+  } catch (error) {
+    // Otherwise the order is free when the lease ends.
+    await deps.database.transaction((tx) => endJourney(tx, orderNo, id)).catch(() => undefined);
+    throw error;
   }
 }
 
@@ -68,6 +92,7 @@ async function takeStep(
 ): Promise<AdvanceStep | InstitutionCall | undefined> {
   const { orderNo } = journey;
   const order = await lockForStep(tx, orderNo, outcomes);
+  await holdOrder(tx, journey);
   const standing = await findOrderStanding(tx, orderNo);
   const at = nextStepTime(journey, order, standing);
   const until = at ?? endTime(journey);
