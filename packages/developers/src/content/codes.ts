@@ -73,7 +73,7 @@ export const CODE_TEXTS: Readonly<Record<CodeName, CodeText>> = {
     advice: 'resend later with the same key',
   },
   RATE_LIMITED: {
-    when: "the channel's rate is used up; the caller failed authentication too often; too many encrypted fields of the channel could not be read, which holds for requests with such fields alone; there is no room for a body of more than 16 KB beside those that are under way; or the channel has 16 answers of more than 65,536 characters under way on this node, and none has ended within 5 s",
+    when: "the channel's rate is used up; the caller failed authentication too often; too many `svc_aes_v1` fields of the channel could not be read, which holds for requests with such fields alone; there is no room for a body of more than 16 KB beside those that are under way; or the channel has 16 answers of more than 65,536 characters under way on this node, and none has ended within 5 s",
     advice: 'wait as long as `Retry-After` says',
   },
   SMS_TOO_FREQUENT: {

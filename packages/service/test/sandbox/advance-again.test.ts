@@ -190,7 +190,9 @@ describe('several at once, each for itself', () => {
       clock: machine.service.clock,
       gateways: { of: async () => machine.institution },
     };
-    await expect(advanceOrderOfAnyChannel(operator, { orderNo, cycles: 1 })).rejects.toThrow(`order ${orderNo} stays: another request is advancing this order`);
+    await expect(advanceOrderOfAnyChannel(operator, { orderNo, cycles: 1 })).rejects.toThrow(
+      `order ${orderNo} stays: another request is advancing this order`,
+    );
     await machine.service.fresh.database.query('update order_journeys set lease_until = now() where order_no = $1', [
       orderNo,
     ]);

@@ -6,9 +6,9 @@ import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { TooManyUnreadableFields, UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
-import { RateLimited } from '../answers/minute-limit.js';
+import { createMinuteLimit, RateLimited } from '../answers/minute-limit.js';
 
-/** Runs the action of a request. An encrypted field that cannot be read is counted before the request is answered. */
+/** Runs the action of a request. A v1 field that cannot be read is counted before the request is answered. */
 export type FieldLimit = <T>(channel: Channel, act: () => Promise<T>) => Promise<T>;
 
 export interface FieldLimitDeps {
@@ -18,7 +18,16 @@ export interface FieldLimitDeps {
   readonly explain?: ((error: UnreadableField, channel: Channel) => UnreadableField) | undefined;
 }
 
-export function createFieldLimit({ database, clock, explain }: FieldLimitDeps): FieldLimit {
+export function createFieldLimit({ database, clock, explain = (error) => error }: FieldLimitDeps): FieldLimit {
+  // The explanation tries v1 as well, whatever the prefix says: without a limit it would be what the count of failures is against.
+  const explanations = createMinuteLimit(MAX_FIELD_FAILURES, clock);
+
+  function explainUncounted(error: UnreadableField, channel: Channel): UnreadableField {
+    if (explanations.isReached(channel.appId)) return error;
+    explanations.count(channel.appId);
+    return explain(error, channel);
+  }
+
   return async (channel, act) => {
     const { channelId, appId, fieldFailures } = channel;
     fieldFailures.forgetEndedMinute(clock.now());
@@ -26,10 +35,11 @@ export function createFieldLimit({ database, clock, explain }: FieldLimitDeps): 
       return await act();
     } catch (error) {
       if (error instanceof UnreadableField) {
+        if (!error.isCounted) throw explainUncounted(error, channel);
         fieldFailures.startMinute(clock.now());
         const counted = await countFailure(channelId, appId);
         fieldFailures.setCount(counted, clock.now());
-        if (counted.failures <= MAX_FIELD_FAILURES) throw explain ? explain(error, channel) : error;
+        if (counted.failures <= MAX_FIELD_FAILURES) throw explain(error, channel);
       } else if (!(error instanceof TooManyUnreadableFields)) throw error;
       throw new RateLimited(fieldFailures.secondsLeft(clock.now()));
     }

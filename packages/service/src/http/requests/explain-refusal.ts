@@ -94,8 +94,8 @@ function secretsOf({ appSecret, callbackSecret, aesKey, formerAppSecret: former 
 
 /** Says which of prefix, base64, length and key is the likely cause. */
 export function explainUnreadableField(error: UnreadableField, channel: Channel): UnreadableField {
-  const { ciphertext } = error;
+  const { ciphertext, isCounted } = error;
   if (ciphertext === undefined) return error;
   const { cause, hint } = diagnoseField(ciphertext, channel);
-  return new UnreadableField('DECRYPT_FAILED', `${error.message} (${cause}): ${hint}`);
+  return new UnreadableField('DECRYPT_FAILED', `${error.message} (${cause}): ${hint}`, isCounted);
 }

@@ -17,11 +17,13 @@ const PLAINTEXT_RULES = {
 
 export type PlaintextKind = keyof typeof PLAINTEXT_RULES;
 
-/** Counted, because this rejection tells somebody without the key something about a ciphertext. */
+/** A field that could not be decrypted, or whose text in v1 is not of the form it must have. */
 export class UnreadableField extends Rejection {
   constructor(
     name: 'DECRYPT_FAILED' | 'PARAM_INVALID',
     message: string,
+    /** Whether it was v1: then this rejection tells somebody without the key something about a ciphertext. */
+    readonly isCounted: boolean,
     /** What could not be decrypted, as it came. */
     readonly ciphertext?: string,
   ) {
@@ -29,43 +31,36 @@ export class UnreadableField extends Rejection {
   }
 }
 
-/** The channel had too many unreadable fields: nothing is decrypted for it until the minute ends. */
+/** The channel had too many unreadable fields: no v1 is decrypted for it until the minute ends. */
 export class TooManyUnreadableFields extends Error {}
 
 /** Throws DECRYPT_FAILED or PARAM_INVALID, with the field's name and never its value; or TooManyUnreadableFields. */
 export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext: string, field: string): string {
-  if (channel.fieldFailures.tooMany) throw new TooManyUnreadableFields('too many encrypted fields could not be read');
-  const version = encryptionVersionOf(ciphertext);
-  if (version === 'v1' && !channel.acceptsV1) {
-    throw new Rejection(
-      'DECRYPT_FAILED',
-      `${field} is in svc_aes_v1, which this channel does not take: use svc_aes_v2`,
-    );
-  }
-  const text = decryptOrCountFailure(channel, ciphertext, field);
+  const isV1 = encryptionVersionOf(ciphertext) === 'v1';
+  if (isV1) checkV1(channel, field);
+  const text = decryptOrCountFailure(channel, ciphertext, field, isV1);
   const { pattern, description } = PLAINTEXT_RULES[kind];
   if (pattern.test(text)) return text;
   const message = `${field} must hold ${description}`;
   // With v2 only somebody with the key can have encrypted a wrong text. With v1 anybody gets one by changing enough bytes.
-  throw version === 'v2' ? new Rejection('PARAM_INVALID', message) : countFailure(channel, 'PARAM_INVALID', message);
+  if (!isV1) throw new Rejection('PARAM_INVALID', message);
+  channel.fieldFailures.add();
+  throw new UnreadableField('PARAM_INVALID', message, true);
 }
 
-function decryptOrCountFailure(channel: Channel, ciphertext: string, field: string): string {
+function checkV1({ fieldFailures, acceptsV1 }: Channel, field: string): void {
+  if (fieldFailures.tooMany) throw new TooManyUnreadableFields('too many encrypted fields could not be read');
+  if (acceptsV1) return;
+  throw new Rejection('DECRYPT_FAILED', `${field} is in svc_aes_v1, which this channel does not take: use svc_aes_v2`);
+}
+
+function decryptOrCountFailure(channel: Channel, ciphertext: string, field: string, isV1: boolean): string {
   try {
     return decryptField(ciphertext, channel.aesKey);
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
+    if (isV1) channel.fieldFailures.add();
     // Which field, but not why: by docs/interface.md all reasons look the same to the caller.
-    throw countFailure(channel, 'DECRYPT_FAILED', `${field} cannot be decrypted`, ciphertext);
+    throw new UnreadableField('DECRYPT_FAILED', `${field} cannot be decrypted`, isV1, ciphertext);
   }
-}
-
-function countFailure(
-  { fieldFailures }: Channel,
-  name: 'DECRYPT_FAILED' | 'PARAM_INVALID',
-  message: string,
-  ciphertext?: string,
-): UnreadableField {
-  fieldFailures.add();
-  return new UnreadableField(name, message, ciphertext);
 }
