@@ -30,6 +30,7 @@ export function describeInterface(version: string): object {
         `Everything in the examples is made with published secrets that belong to nobody: appSecret \`${DEMONSTRATION.appSecret}\`, aesKey \`${DEMONSTRATION.aesKey}\`, callbackSecret \`${DEMONSTRATION.callbackSecret}\`. A signature in an example is that of the first example body, written without spaces.`,
         'Times are `yyyy-MM-dd HH:mm:ss` in UTC+8, amounts are integers in cents, identifiers are strings.',
         `All amounts of this installation are in ${CURRENCY}: a cent is a hundredth of it.`,
+        'An optional field of a request that is null counts as absent. The schemas here leave that out, since a request need not have it.',
         'Text must be writable as UTF-8 and have no NUL: half a surrogate pair or U+0000 is refused with 400001. The schemas here leave that out, since languages differ in the patterns for it.',
         `The guides: ${PUBLIC_URL}/developers`,
       ].join('\n\n'),

@@ -1,4 +1,4 @@
-import { type Endpoint, Rejection } from '@perennial/wire';
+import { type Endpoint, type ObjectSchema, Rejection } from '@perennial/wire';
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonObject } from './json-body.js';
 
@@ -10,16 +10,32 @@ const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false 
 
 export const compileSchema = (schema: AnySchema): ValidateFunction => ajv.compile(schema);
 
-/** Schema first, then the rules across fields; either way the message names the field. */
+/**
+ * Schema first, then the rules across fields; either way the message names the field. A field that is null counts as absent. No
+ * schema allows null, so nulls are looked for only in a body that the schema refuses: the others pay nothing for it.
+ */
 export function createValidator(endpoint: Endpoint): (body: JsonObject) => JsonObject {
   // Compiled for the first request: at the start it took a tenth of the whole start.
   let validate: ValidateFunction | undefined;
   return (body) => {
     validate ??= compileSchema(endpoint.request);
-    if (!validate(body)) throw new Rejection('PARAM_INVALID', describeInvalid(validate.errors?.[0]));
+    if (!validate(body) && !(dropNulls(endpoint.request, body) && validate(body))) {
+      throw new Rejection('PARAM_INVALID', describeInvalid(validate.errors?.[0]));
+    }
     endpoint.check?.(body);
     return body;
   };
+}
+
+/** Deletes the fields of a schema that are null in the body. Returns whether there was one. */
+function dropNulls(schema: AnySchema, body: Record<string, unknown>): boolean {
+  let hasDropped = false;
+  for (const [name, inner] of Object.entries((schema as Partial<ObjectSchema>).properties ?? {})) {
+    const value = body[name];
+    if (value === null) hasDropped = delete body[name];
+    else if (typeof value === 'object') hasDropped = dropNulls(inner, value as JsonObject) || hasDropped;
+  }
+  return hasDropped;
 }
 
 export function describeInvalid(error: ErrorObject | undefined): string {

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { endpoints } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { type TestService, testService } from '../support/service.js';
+
+let service: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  service = await testService();
+  channel = await demoChannel(service);
+});
+afterAll(() => service.close());
+
+interface Shape {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly required?: readonly string[];
+}
+type Body = Record<string, unknown>;
+
+/** Some value of the right type. */
+function valueOf({ type, enum: values, ...shape }: Shape): unknown {
+  if (values) return values[0];
+  if (type === 'object')
+    return Object.fromEntries((shape.required ?? []).map((name) => [name, valueOf(at(shape, name))]));
+  return type === 'integer' ? 1 : type === 'boolean' ? true : type === 'array' ? [] : 'x';
+}
+const at = ({ properties = {} }: Shape, name: string): Shape => properties[name] ?? {};
+
+/** Each field of a request with the body that has the required ones, and the place of the field in it. */
+function fieldsOf(shape: Shape, path: readonly string[] = []): { path: readonly string[]; isRequired: boolean }[] {
+  return Object.entries(shape.properties ?? {}).flatMap(([name, inner]) => [
+    { path: [...path, name], isRequired: shape.required?.includes(name) ?? false },
+    ...(inner.type === 'object' && shape.required?.includes(name) ? fieldsOf(inner, [...path, name]) : []),
+  ]);
+}
+function withNull(body: Body, [name = '', ...rest]: readonly string[]): Body {
+  return { ...body, [name]: rest.length === 0 ? null : withNull(body[name] as Body, rest) };
+}
+
+const cases = endpoints.flatMap(({ name, request }) =>
+  fieldsOf(request as Shape).map(({ path, isRequired }) => ({ name, request: request as Shape, path, isRequired })),
+);
+
+describe('null in a field of a request', () => {
+  it.each(cases.filter(({ isRequired }) => !isRequired))('$name: $path counts as absent', async (one) => {
+    const body = valueOf(one.request) as Body;
+    const absent = await channel.call(one.name, body);
+    const sent = await channel.call(one.name, withNull(body, one.path));
+    expect([sent.code, sent.envelope.message]).toEqual([absent.code, absent.envelope.message]);
+  });
+
+  it.each(cases.filter(({ isRequired }) => isRequired))('400001: $name: $path is required', async (one) => {
+    const reply = await channel.call(one.name, withNull(valueOf(one.request) as Body, one.path));
+    expectEnvelope(reply.envelope, '400001');
+    expect(reply.envelope.message).toBe(`${one.path.join('.')} is required`);
+  });
+
+  it('0: orders are created with null in all that may be absent', async () => {
+    const terms = { periodType: null, period: null, totalCycles: null };
+    const nothing = { bindOrderNo: null, sharedAgreement: null, channelAgreementRef: null, unheardOf: null };
+    const collected = await channel.call('orders/create', { ...nothing, ...terms, ...collectRequest(channel) });
+    expect(collected.code).toBe('0');
+    const channelUserId = unique('user');
+    const agreement = { ...sharedAgreement(channel, channelUserId), certType: null };
+    const shared = sharedRequest(channel, { channelUserId, sharedAgreement: agreement });
+    expect((await channel.call('orders/create', { ...shared, ...terms, bindOrderNo: null })).code).toBe('0');
+  });
+
+  it('400001: an item of a list cannot be null', async () => {
+    const reply = await channel.call('events/replay', { eventIds: [null] });
+    expect(reply.envelope).toMatchObject({ code: '400001', message: 'eventIds.0 must be string' });
+  });
+
+  it('409001: under one key a null makes another body', async () => {
+    const { orderNo } = (await channel.call('orders/create', collectRequest(channel))).data;
+    const idempotencyKey = randomUUID();
+    const ask = (body: object) => channel.call('orders/unsubscribe', { orderNo, ...body }, { idempotencyKey });
+    expect((await ask({ reason: null })).code).toBe('0');
+    expect((await ask({ reason: null })).headers['idempotency-replayed']).toBe('true');
+    expect((await ask({})).code).toBe('409001');
+  });
+});
