@@ -137,9 +137,9 @@ const PARAMETERS = {
   requestId: parameter(
     HEADERS.requestId,
     true,
-    '1 to 128 visible ASCII characters of your choice; comes back as `requestId`.',
+    '1 to 1,024 visible ASCII characters of your choice; comes back as `requestId`.',
     {
-      pattern: '^[!-~]{1,128}$',
+      pattern: '^[!-~]{1,1024}$',
       examples: [EXAMPLE_HEADERS.requestId],
     },
   ),

@@ -243,9 +243,10 @@ function readBaseUrl(text: string): string {
 }
 
 /** Text for a header: fetch would say of another one that the connection has failed. */
-function readToken(name: string, text: string): string {
-  if (typeof text === 'string' && HEADER_FORMS.requestId.test(text)) return text;
-  throw new TypeError(`${name} must be 1 to 128 visible ASCII characters`);
+function readToken(name: 'appId' | 'idempotencyKey' | 'requestId', text: string): string {
+  const [form, most] = name === 'requestId' ? [HEADER_FORMS.requestId, 1_024] : [HEADER_FORMS.idempotencyKey, 128];
+  if (typeof text === 'string' && form.test(text)) return text;
+  throw new TypeError(`${name} must be 1 to ${most} visible ASCII characters`);
 }
 
 /** More than this a timer cannot wait, and then it does not wait at all. */

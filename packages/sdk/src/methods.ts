@@ -5,7 +5,7 @@ export interface CallOptions {
   /** For a write: the same key for the same call, also after a crash. Made by the client when it is not given. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** 1 to 128 visible ASCII characters; comes back with the answer. Made by the client when it is not given. */
+  /** 1 to 1,024 visible ASCII characters; comes back with the answer. Made by the client when it is not given. */
   readonly requestId?: string | undefined;
 }
 

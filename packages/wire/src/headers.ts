@@ -27,6 +27,7 @@ export const HEADER_FORMS = {
   /** Any 64-bit integer: one that is far off is skewed, not malformed. */
   timestamp: /^-?[0-9]{1,19}$/,
   nonce: /^[0-9a-fA-F]{32}$/,
-  requestId: /^[\x21-\x7e]{1,128}$/,
+  requestId: /^[\x21-\x7e]{1,1024}$/,
   idempotencyKey: /^[\x21-\x7e]{1,128}$/,
+  eventId: /^[\x21-\x7e]{1,128}$/,
 } as const;

@@ -80,8 +80,9 @@ describe('headers', () => {
   it.each([
     ['timestamp', ['1767225600000', '0', '-5', '9'.repeat(19)], ['', '1.5', ' 1', '1e3', '0x1', '9'.repeat(20), '1\n']],
     ['nonce', ['0'.repeat(32), 'aF'.repeat(16)], ['', '0'.repeat(31), '0'.repeat(33), 'g'.repeat(32)]],
-    ['requestId', ['~', 'r'.repeat(128), '"\\'], ['', 'r'.repeat(129), 'a b', 'é', 'a\n']],
+    ['requestId', ['~', 'r'.repeat(1024), '"\\'], ['', 'r'.repeat(1025), 'a b', 'é', 'a\n']],
     ['idempotencyKey', ['k'], ['', 'k'.repeat(129)]],
+    ['eventId', ['e', 'e'.repeat(128)], ['', 'e'.repeat(129)]],
   ] as const)('%s has a form', (header, good, bad) => {
     for (const value of good) expect(HEADER_FORMS[header].test(value), value).toBe(true);
     for (const value of bad) expect(HEADER_FORMS[header].test(value), value).toBe(false);

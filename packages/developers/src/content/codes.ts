@@ -13,7 +13,7 @@ export const CODE_TEXTS: Readonly<Record<CodeName, CodeText>> = {
     advice: 'do not send it again',
   },
   PARAM_INVALID: {
-    when: 'the body is not a JSON object, holds more than 12,000 values or is nested more than 32 levels deep, or a field is missing, of the wrong type, too long, out of range or at odds with another; or a decrypted value has not the form it must have. The message names the field',
+    when: 'the body is not a JSON object, holds more than 12,000 values or is nested more than 32 levels deep, or a field is missing, of the wrong type, too long, out of range or at odds with another; or a decrypted value has not the form it must have. The message names the field. Or `X-SVC-Request-Id` has more than 1,024 characters, or `Idempotency-Key` is malformed',
     advice: 'correct the request',
   },
   DECRYPT_FAILED: {

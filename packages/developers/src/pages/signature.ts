@@ -76,7 +76,7 @@ function renderRefused(): Html {
 <div>
 <label for="request-id">Request id</label>
 <p class="hint" id="request-id-hint">Your X-SVC-Request-Id. It is in the answer as well, as requestId.</p>
-<div class="row"><input type="text" id="request-id" spellcheck="false" autocomplete="off" maxlength="128" aria-describedby="request-id-hint"><button type="submit" class="button">Look</button></div>
+<div class="row"><input type="text" id="request-id" spellcheck="false" autocomplete="off" maxlength="1024" aria-describedby="request-id-hint"><button type="submit" class="button">Look</button></div>
 </div>
 </form>
 <section class="outcome" id="refused-outcome" aria-live="polite" aria-label="What the service found" tabindex="-1"></section>`;

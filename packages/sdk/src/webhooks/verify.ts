@@ -122,7 +122,7 @@ function readHeaders(headers: unknown) {
   return {
     timestamp: read(HEADERS.timestamp, HEADER_FORMS.timestamp),
     nonce: read(HEADERS.nonce, HEADER_FORMS.nonce),
-    eventId: read(HEADERS.eventId, HEADER_FORMS.requestId),
+    eventId: read(HEADERS.eventId, HEADER_FORMS.eventId),
     // Servers join what came twice by a comma.
     signature: read(HEADERS.signature, /^[^,]+$/),
   };

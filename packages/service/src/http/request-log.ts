@@ -23,7 +23,10 @@ export type DroppedBecause = (typeof DROPPED_BECAUSE)[number];
 
 const BATCH = 500;
 const MAX_WAIT_MS = 1_000;
-/** Some ten megabytes at most: what a node that serves all it can puts here in seconds while the database is away. */
+/**
+ * What a node that serves all it can puts here in seconds while the database is away: some ten megabytes, and thirty if every request
+ * id is as long as it may be.
+ */
 const MAX_WAITING = 20_000;
 /** Of app ids that this node has not met. They may exist, and they may have been made up. */
 const MAX_STRANGERS = 1_000;

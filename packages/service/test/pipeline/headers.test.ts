@@ -128,7 +128,7 @@ describe('a malformed header', () => {
 });
 
 describe('X-SVC-Request-Id', () => {
-  it.each(['a', '7e0a6b0c-5b0e-4c0b-9d55-0d4c2d7f7b11', '"<{%0d%0a}>\\', visible(128)])(
+  it.each(['a', '7e0a6b0c-5b0e-4c0b-9d55-0d4c2d7f7b11', '"<{%0d%0a}>\\', visible(1024)])(
     '0: %s is echoed',
     async (id) => {
       const reply = await list({ requestId: id });
@@ -144,7 +144,6 @@ describe('X-SVC-Request-Id', () => {
 
   it.each([
     ['is missing', undefined],
-    ['has 129 characters', visible(129)],
     ['holds a space', 'a b'],
     ['holds a tab', 'a\tb'],
     ['holds a character beyond ASCII', 'é'],
@@ -153,6 +152,18 @@ describe('X-SVC-Request-Id', () => {
     expectEnvelope(reply.envelope, '401001');
     expect(reply.envelope.message).toContain(HEADERS.requestId);
     expect(reply.envelope.requestId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('400001: it has more than 1,024 characters, and the service makes one up', async () => {
+    for (const headers of [{}, { [HEADERS.timestamp]: '1' }]) {
+      const reply = await list({ requestId: visible(1025), headers });
+      expect(reply.status).toBe(200);
+      expectEnvelope(reply.envelope, '400001');
+      expect(reply.envelope.message).toBe('header X-SVC-Request-Id must be 1 to 1,024 visible ASCII characters');
+      expect(reply.envelope.requestId).toMatch(/^[0-9a-f-]{36}$/);
+    }
+    const reply = await list({ requestId: visible(1025), headers: { [HEADERS.signature]: undefined } });
+    expect(reply.code).toBe('401001');
   });
 
   it('401001: twice is made up too, rather than one of the two', async () => {

@@ -23,10 +23,10 @@ interface Shape {
 type Body = Record<string, unknown>;
 
 /** Some value of the right type. */
-function valueOf({ type, enum: values, ...shape }: Shape): unknown {
+function sampleOf({ type, enum: values, ...shape }: Shape): unknown {
   if (values) return values[0];
   if (type === 'object')
-    return Object.fromEntries((shape.required ?? []).map((name) => [name, valueOf(at(shape, name))]));
+    return Object.fromEntries((shape.required ?? []).map((name) => [name, sampleOf(at(shape, name))]));
   return type === 'integer' ? 1 : type === 'boolean' ? true : type === 'array' ? [] : 'x';
 }
 const at = ({ properties = {} }: Shape, name: string): Shape => properties[name] ?? {};
@@ -48,14 +48,14 @@ const cases = endpoints.flatMap(({ name, request }) =>
 
 describe('null in a field of a request', () => {
   it.each(cases.filter(({ isRequired }) => !isRequired))('$name: $path counts as absent', async (one) => {
-    const body = valueOf(one.request) as Body;
+    const body = sampleOf(one.request) as Body;
     const absent = await channel.call(one.name, body);
     const sent = await channel.call(one.name, withNull(body, one.path));
     expect([sent.code, sent.envelope.message]).toEqual([absent.code, absent.envelope.message]);
   });
 
   it.each(cases.filter(({ isRequired }) => isRequired))('400001: $name: $path is required', async (one) => {
-    const reply = await channel.call(one.name, withNull(valueOf(one.request) as Body, one.path));
+    const reply = await channel.call(one.name, withNull(sampleOf(one.request) as Body, one.path));
     expectEnvelope(reply.envelope, '400001');
     expect(reply.envelope.message).toBe(`${one.path.join('.')} is required`);
   });

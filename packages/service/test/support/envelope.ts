@@ -14,7 +14,7 @@ export function expectEnvelope(envelope: unknown, code: string): void {
     code,
     message: expect.stringMatching(/./),
     data: code === '0' ? expect.anything() : isDiagnosed ? A_DIAGNOSIS : null,
-    requestId: expect.stringMatching(/^[\x21-\x7e]{1,128}$/),
+    requestId: expect.stringMatching(/^[\x21-\x7e]{1,1024}$/),
     timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
     success: code === '0',
   });

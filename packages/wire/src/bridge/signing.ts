@@ -12,6 +12,8 @@ export const BRIDGE_HEADERS = {
   idempotencyKey: 'idempotency-key',
 } as const;
 
+const REQUEST_ID_FORM = /^[\x21-\x7e]{1,128}$/;
+
 export type SignedHeaders = Readonly<Record<string, string>>;
 
 export interface Signable {
@@ -55,7 +57,7 @@ export function checkSignature({ path, query, headers, body, now }: ReceivedRequ
   const signature = headers[BRIDGE_HEADERS.signature];
   if (typeof timestamp !== 'string' || !HEADER_FORMS.timestamp.test(timestamp)) return refuseHeader('timestamp');
   if (typeof nonce !== 'string' || !HEADER_FORMS.nonce.test(nonce)) return refuseHeader('nonce');
-  if (typeof requestId !== 'string' || !HEADER_FORMS.requestId.test(requestId)) return refuseHeader('request-id');
+  if (typeof requestId !== 'string' || !REQUEST_ID_FORM.test(requestId)) return refuseHeader('request-id');
   if (typeof signature !== 'string') return refuseHeader('signature');
   if (Math.abs(now - Number(timestamp)) > TIMESTAMP_SKEW_MS) {
     return { trusted: false, why: 'the timestamp is more than 5 minutes off' };

@@ -83,7 +83,7 @@ export const requestsQuery = Type.Object({
   /** A code of the interface, such as 401002; `failed` is everything but success. */
   code: Type.Optional(text(16)),
   endpoint: Type.Optional(text(64)),
-  requestId: Type.Optional(text(128)),
+  requestId: Type.Optional(text(1024)),
   from: Type.Optional(moment),
   to: Type.Optional(moment),
   ...paging,

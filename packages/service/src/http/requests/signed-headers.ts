@@ -42,8 +42,9 @@ const RULES = {
   requestId: {
     name: HEADERS.requestId,
     key: HEADER_KEYS.requestId,
-    form: HEADER_FORMS.requestId,
-    says: '1 to 128 visible ASCII characters',
+    // One that is too long has a code of its own.
+    form: /^[\x21-\x7e]+$/,
+    says: '1 to 1,024 visible ASCII characters',
   },
   // A signature with other characters is refused later, by the signature check: 401002.
   signature: {
@@ -60,7 +61,7 @@ const RULES = {
   },
 } satisfies Record<string, Rule>;
 
-/** Throws AUTH_HEADER_INVALID for the first header that is missing, doubled or malformed. */
+/** Throws AUTH_HEADER_INVALID for the first header that is missing, doubled or malformed, then PARAM_INVALID for a long request id. */
 export function readSignedHeaders(request: IncomingMessage, needsToken: boolean): SignedRequestHeaders {
   const valuesOf = readSentValues(request);
   const read = ({ name, key, form, says }: Rule): string => {
@@ -71,7 +72,7 @@ export function readSignedHeaders(request: IncomingMessage, needsToken: boolean)
     return values;
   };
   read(RULES.contentType);
-  return {
+  const headers = {
     appId: read(RULES.appId),
     timestamp: read(RULES.timestamp),
     nonce: read(RULES.nonce),
@@ -79,6 +80,10 @@ export function readSignedHeaders(request: IncomingMessage, needsToken: boolean)
     signature: read(RULES.signature),
     token: needsToken ? read(RULES.authorization).slice('Bearer '.length) : undefined,
   };
+  if (!HEADER_FORMS.requestId.test(headers.requestId)) {
+    throw new Rejection('PARAM_INVALID', `header ${HEADERS.requestId} must be ${RULES.requestId.says}`);
+  }
+  return headers;
 }
 
 /**
