@@ -45,13 +45,10 @@ var ErrDecrypt = errors.New("the value cannot be decrypted")
 // Error is a refusal, with its code. NO_ANSWER: the service could not be reached, and every try is used up.
 type Error struct {
 	Endpoint, Code, Message, RequestID string
-	// Hints are of the sandbox: what is probably wrong with a signature.
-	Hints []string
 }
 
 func (e *Error) Error() string {
-	text := fmt.Sprintf("%s was refused: %s %s (request %s)", e.Endpoint, e.Code, e.Message, e.RequestID)
-	return strings.Join(append([]string{text}, e.Hints...), "; ")
+	return fmt.Sprintf("%s was refused: %s %s (request %s)", e.Endpoint, e.Code, e.Message, e.RequestID)
 }
 
 // Channel is one channel, and the token it has. Goroutines may share it.
@@ -160,7 +157,7 @@ func (c *Channel) send(endpoint string, content map[string]any, key, token strin
 			return nil, &Error{Endpoint: endpoint, Code: "NO_ANSWER", Message: failure.Error(), RequestID: requestID}
 		}
 		if answer.Code != "0" {
-			return nil, &Error{endpoint, answer.Code, answer.Message, answer.RequestID, hintsOf(answer.Data)}
+			return nil, &Error{endpoint, answer.Code, answer.Message, answer.RequestID}
 		}
 		return answer.Data, nil
 	}
@@ -231,18 +228,6 @@ func readEnvelope(text []byte) (envelope, error) {
 		return answer, errors.New("no code")
 	}
 	return answer, nil
-}
-
-func hintsOf(data map[string]any) []string {
-	var hints []string
-	diagnosis, _ := data["diagnosis"].(map[string]any)
-	likely, _ := diagnosis["likely"].([]any)
-	for _, one := range likely {
-		if mistake, is := one.(map[string]any); is {
-			hints = append(hints, fmt.Sprint(mistake["hint"]))
-		}
-	}
-	return hints
 }
 
 // Sign makes the signature of a request, or of an event, whose id then is the last line. The digest is over the bytes sent.

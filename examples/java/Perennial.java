@@ -12,7 +12,6 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -61,22 +60,12 @@ public final class Perennial {
         public final String endpoint;
         public final String code;
         public final String requestId;
-        /** Of the sandbox: what is probably wrong with a signature. */
-        public final List<String> hints;
 
-        Refusal(String endpoint, String code, String message, String requestId, List<String> hints) {
-            super(String.join("; ", concat(
-                    endpoint + " was refused: " + code + " " + message + " (request " + requestId + ")", hints)));
+        Refusal(String endpoint, String code, String message, String requestId) {
+            super(endpoint + " was refused: " + code + " " + message + " (request " + requestId + ")");
             this.endpoint = endpoint;
             this.code = code;
             this.requestId = requestId;
-            this.hints = hints;
-        }
-
-        private static List<String> concat(String first, List<String> others) {
-            List<String> all = new ArrayList<>(List.of(first));
-            all.addAll(others);
-            return all;
         }
     }
 
@@ -160,7 +149,7 @@ public final class Perennial {
                 sleep(isTold ? Integer.parseInt(answer.retryAfter) : WAITS[tries]);
                 continue;
             }
-            if (answer.envelope == null) throw new Refusal(endpoint, "NO_ANSWER", answer.failure, requestId, List.of());
+            if (answer.envelope == null) throw new Refusal(endpoint, "NO_ANSWER", answer.failure, requestId);
             if (!answer.envelope.get("code").equals("0")) throw toRefusal(endpoint, answer.envelope);
             return object(answer.envelope.get("data"));
         }
@@ -203,11 +192,8 @@ public final class Perennial {
     }
 
     private static Refusal toRefusal(String endpoint, Map<String, Object> envelope) {
-        List<String> hints = new ArrayList<>();
-        Object diagnosis = object(envelope.get("data")).get("diagnosis");
-        for (Map<String, Object> likely : objects(object(diagnosis).get("likely"))) hints.add((String) likely.get("hint"));
         return new Refusal(endpoint, (String) envelope.get("code"), (String) envelope.get("message"),
-                (String) envelope.get("requestId"), hints);
+                (String) envelope.get("requestId"));
     }
 
     /** An object of an answer; an empty one where there is none. */

@@ -119,14 +119,7 @@ final class Perennial
             throw new PerennialException($endpoint, 'NO_ANSWER', $message, $requestId);
         }
         if ($envelope['code'] !== '0') {
-            $hints = array_column($envelope['data']['diagnosis']['likely'] ?? [], 'hint');
-            throw new PerennialException(
-                $endpoint,
-                $envelope['code'],
-                $envelope['message'],
-                $envelope['requestId'],
-                $hints
-            );
+            throw new PerennialException($endpoint, $envelope['code'], $envelope['message'], $envelope['requestId']);
         }
         return $envelope['data'];
     }
@@ -275,15 +268,12 @@ final class Perennial
 /** A refusal, with its code. NO_ANSWER: the service could not be reached, and every try is used up. */
 final class PerennialException extends RuntimeException
 {
-    /** @param string[] $hints of the sandbox: what is probably wrong with a signature */
     public function __construct(
         public readonly string $endpoint,
         public readonly string $resultCode,
         public readonly string $resultMessage,
         public readonly string $requestId,
-        public readonly array $hints = [],
     ) {
-        $text = "$endpoint was refused: $resultCode $resultMessage (request $requestId)";
-        parent::__construct(implode('; ', [$text, ...$hints]));
+        parent::__construct("$endpoint was refused: $resultCode $resultMessage (request $requestId)");
     }
 }

@@ -30,14 +30,12 @@ MAX_EVENT_AGE_MS = 5 * 60 * 1000
 class PerennialError(Exception):
     """A refusal, with its code. NO_ANSWER: the service could not be reached, and every try is used up."""
 
-    def __init__(self, endpoint, code, message, request_id, hints=()):
+    def __init__(self, endpoint, code, message, request_id):
         self.endpoint = endpoint
         self.code = code
         self.message = message
         self.request_id = request_id
-        self.hints = list(hints)  # of the sandbox, what is probably wrong with a signature
-        text = f"{endpoint} was refused: {code} {message} (request {request_id})"
-        super().__init__("; ".join([text, *self.hints]))
+        super().__init__(f"{endpoint} was refused: {code} {message} (request {request_id})")
 
 
 class UnreadableChannel(Exception):
@@ -113,7 +111,7 @@ class Channel:
         if envelope is None:
             raise PerennialError(endpoint, "NO_ANSWER", f"HTTP {status}" if status else text, request_id)
         if envelope["code"] != "0":
-            raise _to_error(endpoint, envelope)
+            raise PerennialError(endpoint, envelope["code"], envelope["message"], envelope["requestId"])
         return envelope["data"]
 
     def _headers(self, endpoint, body, key, token, request_id):
@@ -160,12 +158,6 @@ def _read_envelope(text):
     except ValueError:
         return None
     return envelope if isinstance(envelope, dict) and "code" in envelope else None
-
-
-def _to_error(endpoint, envelope):
-    diagnosis = (envelope.get("data") or {}).get("diagnosis") or {}
-    hints = [likely["hint"] for likely in diagnosis.get("likely", [])]
-    return PerennialError(endpoint, envelope["code"], envelope["message"], envelope["requestId"], hints)
 
 
 def sign(secret, path, query, body, timestamp, nonce, request_id):

@@ -215,11 +215,9 @@ call() {
   [ "$code" = 0 ] || refuse "$1"
 }
 
-# The sandbox says what is probably wrong with a signature.
 refuse() {
   message=$(printf '%s' "$answer" | field message)
-  hints=$(printf '%s' "$answer" | fields hint | sed 's/^/; /' | tr -d '\n')
-  stop "$1 was refused: $code $message (request $(printf '%s' "$answer" | field requestId))$hints"
+  stop "$1 was refused: $code $message (request $(printf '%s' "$answer" | field requestId))"
 }
 
 temporary_file() {

@@ -57,12 +57,6 @@ function newUser() {
   return { run: randomHex().slice(0, 12), mobile: String(Math.random()).slice(2, 12).padEnd(10, '0') };
 }
 
-/** The sandbox says what is probably wrong with a signature. */
-function hintsOf(data) {
-  const likely = data?.diagnosis?.likely ?? [];
-  return likely.map(({ hint }) => hint).join('; ');
-}
-
 /** What later requests of the collection ask for, by the names of their variables. */
 function keptOf(endpoint, sent, data) {
   if (endpoint === 'agreements/bind-sms') return { bindOrderNo: data.bindOrderNo };

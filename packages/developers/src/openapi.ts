@@ -40,13 +40,12 @@ export function describeInterface(version: string): object {
     externalDocs: { url: `${PUBLIC_URL}/developers`, description: 'Guides, examples and the diagnosis of signatures' },
     servers: [{ url: PUBLIC_URL, description: 'this installation' }],
     tags: [...new Set(ENDPOINTS.map(({ text }) => text.group))].map((name) => ({ name })),
-    paths,
+    paths: { ...paths, '/developers/refused/{requestId}': { get: describeRefused() } },
     webhooks,
     components: {
       schemas: {
         ...schemas.described(),
         Failure: failureSchema(),
-        Unauthenticated: unauthenticatedSchema(),
         Diagnosis: DIAGNOSIS,
       },
       parameters: PARAMETERS,
@@ -270,24 +269,28 @@ const codeIsOneOf = (codes: readonly ResultCode[]): object => ({
   properties: { code: { description: ENVELOPE_FIELDS['code'], enum: codes.map(({ code }) => code) } },
 });
 
-/** In the sandbox a signature that does not match comes with what is probably wrong. */
-const failureOf = (codes: readonly Code[]): string =>
-  codes.some(({ name }) => name === 'SIGNATURE_INVALID') ? 'Unauthenticated' : 'Failure';
+const RETRY_AFTER = {
+  [HEADERS.retryAfter]: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } },
+};
+const DIAGNOSED = {
+  [HEADERS.diagnosis]: {
+    description:
+      'Of 401002 and 401003 in the sandbox: the names of the mistakes that the message describes, separated by commas.',
+    schema: { type: 'string', examples: ['secret-not-decoded'] },
+  },
+};
 
 function describeFault(codes: readonly Code[]): object {
-  const retry = codes.some(({ http }) => http === 429 || http === 503);
+  const headers = {
+    ...(codes.some(({ http }) => http === 429 || http === 503) ? RETRY_AFTER : {}),
+    ...(codes.some(({ name }) => name === 'SIGNATURE_INVALID') ? DIAGNOSED : {}),
+  };
   return {
     description: listCodes(codes),
-    ...(retry
-      ? {
-          headers: {
-            [HEADERS.retryAfter]: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } },
-          },
-        }
-      : {}),
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
     content: {
       'application/json': {
-        schema: { allOf: [{ $ref: `#/components/schemas/${failureOf(codes)}` }, codeIsOneOf(codes)] },
+        schema: { allOf: [{ $ref: '#/components/schemas/Failure' }, codeIsOneOf(codes)] },
         examples: Object.fromEntries(
           codes.map((code) => [code.name, { summary: code.message, value: exampleRefusal(code) }]),
         ),
@@ -318,14 +321,31 @@ function envelopeSchema(code: object, data: object, success: object): object {
 const failureSchema = (): object =>
   envelopeSchema({}, { description: 'Null: there is no result.', type: 'null' }, { const: false });
 
-function unauthenticatedSchema(): object {
-  const data = {
-    description: 'Null, unless the sandbox says what is wrong with a signature or its timestamp.',
-    type: ['object', 'null'],
+/** No endpoint of the interface: neither signed nor in an envelope. */
+function describeRefused(): object {
+  const requestId = { name: 'requestId', in: 'path', required: true, schema: { type: 'string' } };
+  const schema = {
+    type: 'object',
     required: ['diagnosis'],
     properties: { diagnosis: { description: 'What the service has found.', $ref: '#/components/schemas/Diagnosis' } },
   };
-  return envelopeSchema({}, data, { const: false });
+  return {
+    operationId: 'readDiagnosis',
+    summary: 'Read what is wrong with a signature',
+    description:
+      'What the sandbox has found of a request that it refused with 401002 or 401003, for 15 minutes, at the node that refused it. Without a signature: who knows the request id may read it, and it has no secret and no signature in it.',
+    tags: ['Access'],
+    'x-sandbox-only': true,
+    security: [],
+    parameters: [{ ...requestId, description: 'The `X-SVC-Request-Id` of the request, percent-encoded.' }],
+    responses: {
+      200: { description: 'The diagnosis.', content: { 'application/json': { schema } } },
+      404: {
+        description: 'Nothing is known of such a request.',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
+      },
+    },
+  };
 }
 
 const DIAGNOSIS = {

@@ -13,9 +13,18 @@ import {
 import { isTokenRefused, pauseAfter } from './again.js';
 import type { AnswerOf, BodyOf } from './bodies.js';
 import { systemNow, waitFor } from './clock.js';
+import type { SignatureDiagnosis } from './diagnosis.js';
 import { decrypterOf, encrypterOf } from './encryption.js';
 import { PerennialConnectionError, PerennialError } from './errors.js';
-import { type Answer, type Exchange, exchange, type Fetch, type NoAnswer, type Sender } from './exchange.js';
+import {
+  type Answer,
+  type Exchange,
+  exchange,
+  type Fetch,
+  fetchDiagnosis,
+  type NoAnswer,
+  type Sender,
+} from './exchange.js';
 import { decryptFields, encryptFields, type Fields, isObject, mayHoldEncrypted } from './fields.js';
 import { writeJson } from './json.js';
 import { type CallOptions, isEndpointName, type Methods, makeMethods } from './methods.js';
@@ -185,7 +194,11 @@ class Client {
       const pause = isToBeRenewed ? 0 : isSuccess ? undefined : pauseAfter(outcome, tries, this.#retries);
       tell(() => onResponse?.({ ...notice, ...noticeOf(outcome), againAfterMs: pause }));
       if (isSuccess) return { answer: outcome, attempts: attempt };
-      if (pause === undefined) throw errorOf(outcome, request, attempt);
+      if (pause === undefined) {
+        const isDiagnosed = outcome.kind === 'answer' && outcome.mistakes.length > 0;
+        const diagnosis = isDiagnosed ? await fetchDiagnosis(this.#sender, request) : undefined;
+        throw errorOf(outcome, request, attempt, diagnosis);
+      }
       if (isToBeRenewed) {
         isRenewed = true;
         this.#tokens.drop(token);
@@ -208,11 +221,16 @@ function noticeOf(outcome: Answer | NoAnswer) {
   return { httpStatus, code: outcome.code, replayed: outcome.replayed };
 }
 
-function errorOf(outcome: Answer | NoAnswer, request: Omit<Exchange, 'token'>, attempts: number): Error {
+function errorOf(
+  outcome: Answer | NoAnswer,
+  request: Omit<Exchange, 'token'>,
+  attempts: number,
+  diagnosis?: SignatureDiagnosis,
+): Error {
   const { requestId, idempotencyKey } = request;
   const facts = { endpoint: request.endpoint.name, requestId, idempotencyKey, attempts };
   if (outcome.kind === 'no-answer') return new PerennialConnectionError({ ...outcome, ...facts });
-  return new PerennialError({ ...outcome, ...facts });
+  return new PerennialError({ ...outcome, ...facts, diagnosis });
 }
 
 const FUNCTIONS = ['fetch', 'now', 'wait', 'onRequest', 'onResponse'] as const;

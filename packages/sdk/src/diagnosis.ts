@@ -8,8 +8,9 @@ export interface SignatureDiagnosis {
   readonly likely: readonly { readonly mistake: string; readonly hint: string }[];
 }
 
-export function readDiagnosis(data: unknown): SignatureDiagnosis | undefined {
-  const { diagnosis } = (data ?? {}) as { diagnosis?: Partial<SignatureDiagnosis> | null };
+/** Reads what `GET /developers/refused/{requestId}` answers. */
+export function readDiagnosis(answer: unknown): SignatureDiagnosis | undefined {
+  const { diagnosis } = (answer ?? {}) as { diagnosis?: Partial<SignatureDiagnosis> | null };
   if (!Array.isArray(diagnosis?.likely)) return undefined;
   const isText = (value: unknown) => typeof value === 'string';
   const likely = diagnosis.likely.filter((one) => isText(one?.mistake) && isText(one?.hint));
@@ -28,16 +29,16 @@ const MIXED_UP: ReadonlyMap<string, string> = new Map<Mistake, string>([
 ]);
 
 /**
- * What the sandbox's diagnosis means to somebody who does not sign by himself: the secret is what he can have wrong. When the
- * secret is known to be right, the request was changed after it was signed.
+ * What the mistakes that the sandbox names mean to somebody who does not sign by himself: the secret is what he can have wrong.
+ * When the secret is known to be right, the request was changed after it was signed. Of a timestamp the service's own message is
+ * what he has to know.
  */
-export function readHint(code: string, diagnosis: SignatureDiagnosis | undefined): string | undefined {
-  const [first] = diagnosis?.likely ?? [];
-  if (first === undefined) return undefined;
-  if (code !== CODES.SIGNATURE_INVALID.code) return `${first.mistake}: ${first.hint}`;
-  for (const { mistake } of diagnosis?.likely ?? []) {
+export function readHint(code: string, mistakes: readonly string[]): string | undefined {
+  const [first] = mistakes;
+  if (first === undefined || code !== CODES.SIGNATURE_INVALID.code) return undefined;
+  for (const mistake of mistakes) {
     if (MIXED_UP.has(mistake)) return `${mistake}: ${MIXED_UP.get(mistake)}`;
   }
-  if (first.mistake === 'unknown' || first.mistake.startsWith('secret-')) return OTHER_SECRET;
-  return `changed-on-its-way: appSecret is right, but the request is not the one that was signed (${first.mistake}). Look at what stands between, such as a proxy or your own fetch`;
+  if (first === 'unknown' || first.startsWith('secret-')) return OTHER_SECRET;
+  return `changed-on-its-way: appSecret is right, but the request is not the one that was signed (${first}). Look at what stands between, such as a proxy or your own fetch`;
 }

@@ -1,5 +1,5 @@
 import { CODES, type CodeName, findResultCode } from '@perennial/wire';
-import { readDiagnosis, readHint, type SignatureDiagnosis } from './diagnosis.js';
+import { readHint, type SignatureDiagnosis } from './diagnosis.js';
 import { usePlainNames } from './fields.js';
 
 /** The names of docs/errors.md, and one for a code that this version does not know. */
@@ -12,7 +12,9 @@ export interface ErrorFacts {
   readonly httpStatus: number;
   readonly requestId: string;
   readonly attempts: number;
-  readonly data?: unknown;
+  /** By the header X-SVC-Diagnosis. */
+  readonly mistakes?: readonly string[];
+  readonly diagnosis?: SignatureDiagnosis | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly retryAfterMs?: number | undefined;
 }
@@ -49,12 +51,11 @@ export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
   readonly idempotencyKey: string | undefined;
   /** How long the service asked to wait. */
   readonly retryAfterMs: number | undefined;
-  /** As the service has it; only from a sandbox, and only about signatures. What it means here is in the message. */
+  /** As the service has it; only from a sandbox, about signatures and timestamps. What it means here is in the message. */
   readonly diagnosis: SignatureDiagnosis | undefined;
 
   constructor(facts: ErrorFacts) {
-    const diagnosis = readDiagnosis(facts.data);
-    super(messageOf(facts, diagnosis));
+    super(messageOf(facts));
     // What a code is called is known at runtime alone; who asks for a name has it checked by isPerennialError.
     this.name = (findResultCode(facts.code)?.name ?? 'UNKNOWN_CODE') as Name;
     this.code = facts.code;
@@ -66,7 +67,7 @@ export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
     this.retryable = facts.httpStatus >= 500 || TEMPORARY.has(facts.code);
     this.idempotencyKey = facts.idempotencyKey;
     this.retryAfterMs = facts.retryAfterMs;
-    this.diagnosis = diagnosis;
+    this.diagnosis = facts.diagnosis;
   }
 }
 
@@ -120,8 +121,9 @@ export class PerennialConnectionError extends Error {
   }
 }
 
-function messageOf({ code, message }: ErrorFacts, diagnosis: SignatureDiagnosis | undefined): string {
-  const hint = readHint(code, diagnosis);
-  const said = message === '' ? (findResultCode(code)?.message ?? `code ${code}`) : usePlainNames(message);
-  return said + (hint === undefined ? '' : `. Likely ${hint}`);
+function messageOf({ code, message, mistakes = [] }: ErrorFacts): string {
+  const hint = readHint(code, mistakes);
+  // What the service says then is for somebody who signs by himself.
+  if (hint !== undefined) return `${CODES.SIGNATURE_INVALID.message}. Likely ${hint}`;
+  return message === '' ? (findResultCode(code)?.message ?? `code ${code}`) : usePlainNames(message);
 }

@@ -10,6 +10,7 @@ import {
 } from '@perennial/wire';
 import { type ByteReader, readAtMost } from './bytes.js';
 import { readClock, unlessAborted } from './clock.js';
+import { readDiagnosis, type SignatureDiagnosis } from './diagnosis.js';
 import type { ConnectionFailure } from './errors.js';
 import { isObject } from './fields.js';
 import { parseJson } from './json.js';
@@ -18,9 +19,9 @@ import { parseJson } from './json.js';
 export type Fetch = (
   url: string,
   init: {
-    method: 'POST';
+    method: 'POST' | 'GET';
     headers: Record<string, string>;
-    body: string;
+    body?: string;
     redirect: 'manual';
     signal: AbortSignal;
   },
@@ -67,6 +68,8 @@ export interface Answer {
   readonly timestamp: string;
   readonly replayed: boolean;
   readonly retryAfterMs: number | undefined;
+  /** What the sandbox has found to be wrong with a signature or a timestamp, by name. */
+  readonly mistakes: readonly string[];
   /** The whole body as it came. */
   readonly json: string;
 }
@@ -87,6 +90,28 @@ export async function exchange(sender: Sender, request: Exchange): Promise<Answe
   const { signal } = request;
   signal?.throwIfAborted();
   const headers = headersOf(sender, request);
+  return limitTime(
+    sender.timeoutMs,
+    signal,
+    (limit) => sendOnce(sender, request, headers, limit),
+    (cause, isLate) => {
+      if (isLate) return noAnswer('timeout', `no answer within ${sender.timeoutMs} ms`, undefined, cause);
+      if (isPlainHttp(cause)) {
+        const { host } = new URL(sender.baseUrl);
+        return noAnswer('unreadable-answer', `${host} speaks http, not https: check baseUrl`, undefined, cause);
+      }
+      return noAnswer('connection', `${sender.baseUrl} cannot be reached${detailOf(cause)}`, undefined, cause);
+    },
+  );
+}
+
+/** Runs `work` for so long at most. Throws only when the caller has given up; `instead` makes something of every other failure. */
+async function limitTime<Result>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (limit: AbortSignal) => Promise<Result>,
+  instead: (cause: unknown, isLate: boolean) => Result,
+): Promise<Result> {
   // Not AbortSignal.any, which is younger than the rest of what is needed here.
   const limit = new AbortController();
   const giveUp = () => limit.abort(signal?.reason);
@@ -95,22 +120,39 @@ export async function exchange(sender: Sender, request: Exchange): Promise<Answe
   const timer = setTimeout(() => {
     isLate = true;
     limit.abort();
-  }, sender.timeoutMs);
+  }, ms);
   try {
     // A fetch that is not the platform's may not look at the signal.
-    return await unlessAborted(sendOnce(sender, request, headers, limit.signal), limit.signal);
+    return await unlessAborted(work(limit.signal), limit.signal);
   } catch (cause) {
     signal?.throwIfAborted();
-    if (isLate) return noAnswer('timeout', `no answer within ${sender.timeoutMs} ms`, undefined, cause);
-    if (isPlainHttp(cause)) {
-      const { host } = new URL(sender.baseUrl);
-      return noAnswer('unreadable-answer', `${host} speaks http, not https: check baseUrl`, undefined, cause);
-    }
-    return noAnswer('connection', `${sender.baseUrl} cannot be reached${detailOf(cause)}`, undefined, cause);
+    return instead(cause, isLate);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', giveUp);
   }
+}
+
+/** The diagnosis is a help: whoever waits for an error does not wait long for it. */
+const DIAGNOSIS_TIMEOUT_MS = 3_000;
+
+/** Fetches the whole of what the sandbox has found. Undefined if it cannot be had: another node may have it, or the pages are off. */
+export function fetchDiagnosis(
+  { baseUrl, fetch, timeoutMs }: Sender,
+  { requestId, signal }: Pick<Exchange, 'requestId' | 'signal'>,
+): Promise<SignatureDiagnosis | undefined> {
+  const address = `${baseUrl}/developers/refused/${encodeURIComponent(requestId)}`;
+  const headers = { accept: 'application/json' };
+  return limitTime<SignatureDiagnosis | undefined>(
+    Math.min(timeoutMs, DIAGNOSIS_TIMEOUT_MS),
+    signal,
+    async (limit) => {
+      const response = await fetch(address, { method: 'GET', headers, redirect: 'manual', signal: limit });
+      const json = response.status === 200 ? await readText(response) : undefined;
+      return json === undefined ? undefined : readDiagnosis(parseJson(json));
+    },
+    () => undefined,
+  );
 }
 
 async function sendOnce(
@@ -175,6 +217,7 @@ function readAnswer(endpoint: Endpoint, response: Fetched, json: string, now: nu
     timestamp: textOf(envelope.timestamp),
     replayed: headers.get(HEADERS.idempotencyReplayed) === 'true',
     retryAfterMs,
+    mistakes: readNames(headers.get(HEADERS.diagnosis)),
     json,
   };
 }
@@ -220,6 +263,8 @@ function parseEnvelope(json: string): ReadEnvelope | undefined {
     return undefined;
   }
 }
+
+const readNames = (text: string | null): string[] => (text ?? '').split(',').flatMap((name) => name.trim() || []);
 
 /** In seconds, or as a date. Undefined when it is neither. */
 function readRetryAfter(text: string | null, now: number): number | undefined {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PerennialConnectionError, PerennialError } from '../src/index.js';
-import { answer, caught, type Move, ok, type Peer, startPeer, testClient } from './support.js';
+import { answer, caught, type Move, ok, type Peer, reset, silence, startPeer, testClient } from './support.js';
 
 let peer: Peer;
 beforeAll(async () => {
@@ -132,6 +132,16 @@ describe('an answer', () => {
 });
 
 describe('a refusal', () => {
+  const refusedFor = (mistakes: readonly string[]): Move =>
+    answer(401, '401002', {
+      headers: { 'X-SVC-Diagnosis': mistakes.join(', ') },
+      message: 'signature does not match: so',
+    });
+  const json =
+    (status: number, body: object): Move =>
+    (_, response) =>
+      void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+
   it('names fields as they are written here, and keeps what the service said', async () => {
     const message =
       'one of channelUserId, bankCardNoEncrypted, sharedAgreement.realNameEncrypted; names end in Encrypted';
@@ -155,19 +165,46 @@ describe('a refusal', () => {
   ])('of a signature, %j, says what somebody with this client can have done', async (mistakes, said) => {
     const likely = mistakes.map((mistake) => ({ mistake, hint: 'as the service says it' }));
     const diagnosis = { lines: ['POST'], likely };
-    peer.play(answer(401, '401002', { data: { diagnosis }, message: 'signature does not match' }));
-    const error = await caught(testClient(peer).client.products.list());
+    peer.play(refusedFor(mistakes), json(200, { diagnosis }));
+    const error = await caught(testClient(peer).client.send('products/list', {}, { requestId: 'r/1?' }));
     expect(error).toBeInstanceOf(PerennialError);
-    expect(error).toMatchObject({ name: 'SIGNATURE_INVALID', serviceMessage: 'signature does not match', diagnosis });
-    expect((error as Error).message).toContain(`signature does not match. Likely ${said}`);
+    expect(error).toMatchObject({ name: 'SIGNATURE_INVALID', serviceMessage: 'signature does not match: so', diagnosis });
+    expect((error as Error).message).toMatch(new RegExp(`^signature does not match\\. Likely ${said}`));
+    expect(peer.asked.map(({ path, body }) => [path, body]).at(-1)).toEqual(['/developers/refused/r%2F1%3F', '']);
+    expect(peer.asked.at(-1)?.headers).not.toHaveProperty('authorization');
   });
 
-  it('with a diagnosis that is none is read as far as it goes', async () => {
+  it('of a timestamp says what the service says', async () => {
+    const message = 'timestamp is too far: use milliseconds (timestamp-in-seconds); see http://x/developers/signature';
+    const headers = { 'X-SVC-Diagnosis': 'timestamp-in-seconds' };
     const diagnosis = { lines: 5, likely: [null, 1, { mistake: 'timestamp-in-seconds', hint: 'use milliseconds' }] };
-    peer.play(answer(401, '401003', { data: { diagnosis }, message: 'too far' }));
+    peer.play(answer(401, '401003', { headers, message }), json(200, { diagnosis }));
+    // A diagnosis that is none is read as far as it goes.
+    const likely = [{ mistake: 'timestamp-in-seconds', hint: 'use milliseconds' }];
     expect(await caught(testClient(peer).client.products.list())).toMatchObject({
-      message: 'too far. Likely timestamp-in-seconds: use milliseconds',
-      diagnosis: { lines: [] },
+      message,
+      diagnosis: { lines: [], likely },
     });
   });
+
+  it.each<[string, Move]>([
+    ['another node has it', answer(404, '404001')],
+    ['it is not JSON', text('{"diagnosis":')],
+    ['something else answers', json(200, { diagnosis: 1 })],
+    ['the connection breaks', reset],
+    ['nothing answers', silence],
+  ])('is told without a diagnosis where %s', async (_why, move) => {
+    peer.play(refusedFor(['crlf']), move);
+    const error = await caught(testClient(peer, { timeoutMs: 500 }).client.products.list());
+    expect(error).toMatchObject({ name: 'SIGNATURE_INVALID', diagnosis: undefined });
+    expect((error as Error).message).toContain('changed-on-its-way: appSecret is right');
+  });
+
+  it('of production asks for no diagnosis', async () => {
+    peer.play(answer(401, '401002', { message: 'signature does not match' }));
+    const error = await caught(testClient(peer).client.products.list());
+    expect(error).toMatchObject({ message: 'signature does not match', diagnosis: undefined });
+    expect(peer.asked).toHaveLength(1);
+  });
+
 });

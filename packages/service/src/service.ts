@@ -172,7 +172,7 @@ export function createService(deps: ServiceDeps): Service {
           countDropped: metrics.countUnlogged,
         })
       : undefined;
-  const explainer = isSandbox ? createRefusalExplainer({ channels, clock, publicUrl: deps.publicUrl }) : undefined;
+  const explainer = isSandbox ? createRefusalExplainer({ ...deps, channels }) : undefined;
   deps.siblings?.answerWith({
     countedHere: () => metrics.registry.getMetricsAsJSON(),
     findRefusedHere: (requestId) => explainer?.refused.find(requestId),

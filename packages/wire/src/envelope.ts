@@ -2,7 +2,7 @@ import { CODES } from './codes.js';
 import { Time } from './schemas/common.js';
 import { type AnySchema, type Static, Type } from './schemas/type.js';
 
-/** `data` is null on every failure, but for the diagnosis of a signature in the sandbox. */
+/** `data` is null on every failure. */
 export function Envelope<Data extends AnySchema>(data: Data) {
   return Type.Object({
     code: Type.String(),

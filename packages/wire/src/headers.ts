@@ -10,6 +10,7 @@ export const HEADERS = {
   idempotencyKey: 'Idempotency-Key',
   idempotencyReplayed: 'Idempotency-Replayed',
   retryAfter: 'Retry-After',
+  diagnosis: 'X-SVC-Diagnosis',
 } as const;
 
 type HeaderKeys = { readonly [K in keyof typeof HEADERS]: Lowercase<(typeof HEADERS)[K]> };

@@ -231,7 +231,7 @@ function fillExample(): void {
 }
 
 function showRefusedOfAddress(): void {
-  const requestId = new URLSearchParams(location.search).get('requestId');
+  const requestId = new URLSearchParams(location.search).get('request');
   if (requestId === null) return;
   setValue('request-id', requestId);
   void showRefused(requestId);
@@ -249,8 +249,8 @@ async function describeRefused(requestId: string): Promise<HTMLElement[]> {
     const answer = await fetch(`${root}/developers/refused/${encodeURIComponent(requestId)}`, {
       headers: { accept: 'application/json' },
     });
-    const diagnosis = answer.ok ? findDiagnosis(await answer.json()) : undefined;
-    return diagnosis ? describe(diagnosis) : [say('wrong', 'Nothing is known of it', NOT_KNOWN)];
+    const found: { diagnosis: Diagnosis } | undefined = answer.ok ? await answer.json() : undefined;
+    return found ? describe(found.diagnosis) : [say('wrong', 'Nothing is known of it', NOT_KNOWN)];
   } catch {
     return [say('wrong', 'The service does not answer', 'Try again in a moment.')];
   }
@@ -258,10 +258,3 @@ async function describeRefused(requestId: string): Promise<HTMLElement[]> {
 
 const NOT_KNOWN =
   'The request was not refused for its signature, or by another node, or more than a quarter of an hour ago; or this is not a sandbox.';
-
-function findDiagnosis(answer: unknown): Diagnosis | undefined {
-  if (typeof answer !== 'object' || answer === null) return undefined;
-  if ('lines' in answer && 'likely' in answer) return answer as unknown as Diagnosis;
-  const inner = 'diagnosis' in answer ? answer.diagnosis : 'data' in answer ? answer.data : undefined;
-  return findDiagnosis(inner);
-}

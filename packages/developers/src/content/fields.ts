@@ -231,7 +231,7 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
 export const ENVELOPE_FIELDS: Readonly<Record<string, string>> = {
   code: '`0` is success; everything else is not. Decide by it.',
   message: 'For people and logs. It may change: do not decide by it.',
-  data: 'The result. Null when there is none: on every failure, except that in the sandbox 401002 and 401003 have a diagnosis here.',
+  data: 'The result. Null when there is none: on every failure.',
   requestId: 'Your `X-SVC-Request-Id`, or one made by the service if yours could not be used.',
   timestamp: 'When the service answered.',
   success: 'True exactly when `code` is `0`.',

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import http, { type IncomingMessage } from 'node:http';
-import { CODES, ENDPOINTS, envelopeText, formatTime, HEADER_KEYS, MAX_BODY_BYTES, Rejection } from '@perennial/wire';
+import {
+  CODES,
+  ENDPOINTS,
+  envelopeText,
+  formatTime,
+  HEADER_KEYS,
+  HEADERS,
+  MAX_BODY_BYTES,
+  Rejection,
+} from '@perennial/wire';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.js';
@@ -190,12 +199,15 @@ export function createApp(deps: AppDeps): App {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
-    const { result, http = result.http, message, data = 'null', mistakes, headers, why } = refusal;
+    const { result, http = result.http, message, mistakes, headers, why } = refusal;
     reply.resultCode = result.code;
     reply.refusalMessage = message;
     if (why !== undefined) reply.why = why;
-    if (mistakes) reply.diagnosedMistakes = mistakes;
-    const text = envelopeText(result, message, data, reply.request.id, formatTime(clock.now()));
+    if (mistakes) {
+      reply.diagnosedMistakes = mistakes;
+      void reply.header(HEADERS.diagnosis, mistakes.join(', '));
+    }
+    const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
     void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
     return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerTime) : reply.send(text);
   }

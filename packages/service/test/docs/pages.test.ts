@@ -124,8 +124,8 @@ describe('docs/interface.md', () => {
   it('names every mistake in signing that is diagnosed', async () => {
     const rows = rowsUnder(await readPage('docs/interface.md'), '### When it does not match');
     const names = rows.flatMap(([cell = '']) => cell.replaceAll('`', '').split(', '));
-    const fields = ['diagnosis.lines', 'diagnosis.likely'];
-    expect(names).toEqual([...fields, ...MISTAKES.map(({ mistake }) => mistake)]);
+    const where = ['message', 'header X-SVC-Diagnosis', 'GET /developers/refused/{requestId}'];
+    expect(names).toEqual([...where, ...MISTAKES.map(({ mistake }) => mistake)]);
   });
 
   it('lists every endpoint with what it needs', async () => {

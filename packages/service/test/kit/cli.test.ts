@@ -362,9 +362,11 @@ describe('what goes wrong', () => {
       lines: ['POST', '/openapi/v1/auth/token', '', 'abc', '1', 'n', 'r\u001b[2J\u009b2J\u202e'],
       likely: [{ mistake: 'secret-not-decoded', hint: 'the secret is base64: decode it' }],
     };
-    const server = http.createServer((_request, response) => {
-      const envelope = { code: '401002', message: 'signature does not match', data: { diagnosis }, requestId: 'r-1' };
-      response.writeHead(401, { 'Content-Type': 'application/json' }).end(JSON.stringify(envelope));
+    const server = http.createServer(({ url = '' }, response) => {
+      if (url.startsWith('/developers/refused/')) return void response.end(JSON.stringify({ diagnosis }));
+      const envelope = { code: '401002', message: 'signature does not match: so', data: null, requestId: 'r-1' };
+      const headers = { 'Content-Type': 'application/json', 'X-SVC-Diagnosis': 'secret-not-decoded' };
+      response.writeHead(401, headers).end(JSON.stringify(envelope));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -299,8 +299,8 @@ describe('signature diagnosis', () => {
     const refused = await channel.callBare('auth/token', body, {
       headers: { ...signed, [HEADERS.signature]: hex },
     });
-    expect(refused).toMatchObject({ code: '401002', data: { diagnosis: { likely: [{ mistake: 'signature-hex' }] } } });
-    const page = await open(`/developers/signature?requestId=${encodeURIComponent(requestId)}`);
+    expect(refused.envelope).toMatchObject({ code: '401002', message: expect.stringContaining('(signature-hex)') });
+    const page = await open(`/developers/signature?request=${encodeURIComponent(requestId)}`);
     await page.locator('#refused-outcome').getByText('signature-hex').waitFor();
     expect(await page.locator('#refused-outcome .lines li').count()).toBe(7);
     expect(await page.content()).not.toContain(appSecret);

@@ -70,7 +70,14 @@ function raw(service: TestService, { appId, appSecret }: ChannelCredentials) {
   };
 }
 
-const namesIn = ({ data }: Reply): string[] => data.diagnosis.likely.map(({ mistake }: { mistake: string }) => mistake);
+/** Only the sandbox has the header, and only where it has looked for a mistake. */
+const namesIn = ({ headers }: Reply): string[] => String(headers['x-svc-diagnosis'] ?? '').split(', ');
+const isDiagnosed = ({ headers }: Reply): boolean => headers['x-svc-diagnosis'] !== undefined;
+const get = (service: TestService, requestId: string) =>
+  send(service.baseUrl, 'GET', `/developers/refused/${encodeURIComponent(requestId)}`, {}, Buffer.alloc(0));
+const diagnosisOf = async (requestId: string) => (await get(sandbox, requestId)).envelope['diagnosis'];
+const pageOf = (requestId: string) =>
+  `see https://pay.example/developers/signature?request=${encodeURIComponent(requestId)}`;
 function lineOf(requestId: string): object {
   const line = log.lines().find(({ msg, requestId: id }) => msg === 'request' && id === requestId);
   if (!line) throw new Error(`no line in the log for ${requestId}`);
@@ -118,16 +125,31 @@ describe('401002 in the sandbox', () => {
     expect(reply.status).toBe(401);
     expectEnvelope(reply.envelope, '401002');
     expect(namesIn(reply).join(' ')).toBe(names);
-    expect(reply.data.diagnosis.lines).toEqual(reply.right);
+    const { lines, likely } = await diagnosisOf(reply.requestId);
+    expect(lines).toEqual(reply.right);
+    expect(likely.map(({ mistake }: { mistake: string }) => mistake)).toEqual(namesIn(reply));
+    const { message } = reply.envelope;
+    expect(message).toMatch(/^signature does not match: /);
+    for (const name of namesIn(reply)) expect(message).toContain(` (${name}); `);
+    expect(message.endsWith(`; ${pageOf(reply.requestId)}`)).toBe(true);
     expect(lineOf(reply.requestId)).toMatchObject({ code: '401002', diagnosis: names });
     const { appSecret, callbackSecret, aesKey } = credentials;
     for (const secret of [...[appSecret, callbackSecret, aesKey].map(bytesOf), reply.rightMac]) {
       for (const form of ['base64', 'base64url', 'hex'] as const) {
-        expect(reply.text).not.toContain(secret.toString(form));
+        expect(reply.text + JSON.stringify({ lines, likely })).not.toContain(secret.toString(form));
         expect(log.text()).not.toContain(secret.toString(form));
       }
     }
     expect(log.text()).not.toContain(reply.right[5]);
+  });
+
+  it('the message says what to change, the name of the mistake and where the rest is', async () => {
+    const { credentials } = channel;
+    const reply = await raw(sandbox, credentials)({ key: credentials.appSecret, requestId: 'r~1/2' });
+    expect(reply.envelope.message).toBe(
+      'signature does not match: decode the appSecret from base64 and sign with its 32 bytes (secret-not-decoded); ' +
+        'see https://pay.example/developers/signature?request=r~1%2F2',
+    );
   });
 
   it('the nonce of a request that was refused counts as another one, too', async () => {
@@ -139,7 +161,7 @@ describe('401002 in the sandbox', () => {
   it('a right signature has none, in the answer and in the log', async () => {
     const reply = await raw(sandbox, channel.credentials)();
     expectEnvelope(reply.envelope, '0');
-    expect(reply.data).not.toHaveProperty('diagnosis');
+    expect(isDiagnosed(reply)).toBe(false);
     expect(lineOf(reply.requestId)).not.toHaveProperty('diagnosis');
   });
 
@@ -149,6 +171,7 @@ describe('401002 in the sandbox', () => {
     expect(reply.envelope).toMatchObject({ code: '401002', data: null });
     expect(reply.envelope.message).toBe('signature does not match: this app id is not known here');
     expect((await ask({ appId: 'app_of_production' })).envelope.message).toContain('begin with test_');
+    expect(isDiagnosed(reply)).toBe(false);
     expect(lineOf(reply.requestId)).not.toHaveProperty('diagnosis');
   });
 });
@@ -161,8 +184,15 @@ describe('401003 in the sandbox', () => {
   ])('%s', async (_what, timestampAt, mistake, says) => {
     const reply = await raw(sandbox, channel.credentials)({ timestamp: timestampAt(sandbox.clock.now()) });
     expectEnvelope(reply.envelope, '401003');
-    expect(reply.data.diagnosis.likely).toEqual([{ mistake, hint: expect.stringContaining(says) }]);
-    expect(reply.data.diagnosis.lines).toEqual(at(3, () => '(the body was not read)')(reply.right));
+    expect(namesIn(reply)).toEqual([mistake]);
+    const { message } = reply.envelope;
+    expect(message).toMatch(/^timestamp is too far from the service clock: /);
+    expect(message).toContain(says);
+    expect(message).toContain(` (${mistake}); ${pageOf(reply.requestId)}`);
+    expect(await diagnosisOf(reply.requestId)).toEqual({
+      likely: [{ mistake, hint: expect.stringContaining(says) }],
+      lines: at(3, () => '(the body was not read)')(reply.right),
+    });
     expect(lineOf(reply.requestId)).toMatchObject({ code: '401003', diagnosis: mistake });
   });
 
@@ -170,7 +200,11 @@ describe('401003 in the sandbox', () => {
     const { credentials } = await sandbox.channel();
     expect(namesIn(await raw(sandbox, credentials)({ timestamp: '1769832000' }))).toEqual(['timestamp-in-seconds']);
     const stranger = await raw(sandbox, credentials)({ timestamp: '1769832000', appId: 'test_nobody' });
-    expect(stranger.envelope).toMatchObject({ code: '401003', data: null });
+    expect(stranger.envelope).toMatchObject({
+      code: '401003',
+      message: 'timestamp is too far from the service clock',
+      data: null,
+    });
   });
 });
 
@@ -187,13 +221,13 @@ describe('what it may cost', () => {
       replies.push(...(await Promise.all(Array.from({ length: 50 }, () => other({ key: 'wrong' })))));
     }
     expect(replies.map(({ code }) => code)).toEqual(Array(200).fill('401002'));
-    expect(replies.filter(({ data }) => data !== null)).toHaveLength(60);
+    expect(replies.filter(isDiagnosed)).toHaveLength(60);
     expect(replies.at(-1)?.envelope.message).toBe(LIMITED);
     expect(namesIn(await raw(sandbox, channel.credentials)(crlf))).toEqual(['crlf']);
     expect(namesIn(await other({ ...crlf, from: '127.0.0.2' }))).toEqual(['crlf']);
     sandbox.clock.advance(1_000);
     expect(namesIn(await other(crlf))).toEqual(['crlf']);
-    expect((await other(crlf)).data).toBeNull();
+    expect(isDiagnosed(await other(crlf))).toBe(false);
   });
 
   it('300 on a node, whoever asks', async () => {
@@ -202,7 +236,7 @@ describe('what it may cost', () => {
     );
     for (const ask of asks.slice(0, 5)) {
       const replies = await Promise.all(Array.from({ length: 60 }, () => ask({ key: 'wrong' })));
-      expect(replies.filter(({ data }) => data === null)).toEqual([]);
+      expect(replies.every(isDiagnosed)).toBe(true);
     }
     const last = await asks[5]?.(crlf);
     expect(last?.envelope).toMatchObject({ data: null, message: LIMITED });
@@ -212,14 +246,15 @@ describe('what it may cost', () => {
     const body = `${'['.repeat(2_000)}${']'.repeat(2_000)}`;
     const reply = await raw(sandbox, channel.credentials)({ body, lines: at(3, () => sha256(`${body}\n`)) });
     expectEnvelope(reply.envelope, '401002');
-    expect(reply.data.diagnosis.lines[3]).toBe(sha256(body));
+    expect((await diagnosisOf(reply.requestId)).lines[3]).toBe(sha256(body));
   });
 
   it('a body of more than 4 KiB is not spelled anew', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(4_096) });
     const reply = await raw(sandbox, channel.credentials)({ body, lines: at(3, () => sha256(`${body}\n`)) });
-    expect(reply.data.diagnosis.likely).toMatchObject([{ mistake: 'unknown', hint: expect.stringContaining('4 KiB') }]);
-    expect(reply.data.diagnosis.lines[3]).toBe(sha256(body));
+    const { likely, lines } = await diagnosisOf(reply.requestId);
+    expect(likely).toMatchObject([{ mistake: 'unknown', hint: expect.stringContaining('4 KiB') }]);
+    expect(lines[3]).toBe(sha256(body));
   });
 });
 
@@ -289,11 +324,8 @@ describe('an app secret from before a reset', () => {
 });
 
 describe('GET /developers/refused/{requestId}', () => {
-  const get = (service: TestService, requestId: string) =>
-    send(service.baseUrl, 'GET', `/developers/refused/${encodeURIComponent(requestId)}`, {}, Buffer.alloc(0));
-
-  it('gives what was answered, for a quarter of an hour', async () => {
-    const requestId = `a/b?c#${'x'.repeat(122)}`;
+  it('gives the seven lines and the hints, for a quarter of an hour', async () => {
+    const requestId = `a/b?c#${'%'.repeat(1018)}`;
     const reply = await raw(sandbox, channel.credentials)({ join: '\r\n', requestId });
     const found = await get(sandbox, requestId);
     expect(found.status).toBe(200);
@@ -301,7 +333,8 @@ describe('GET /developers/refused/{requestId}', () => {
       'cache-control': 'no-store',
       'content-type': expect.stringContaining('json'),
     });
-    expect(found.envelope).toEqual({ diagnosis: reply.data.diagnosis });
+    const hint = 'You joined the lines with CR LF. Join them with LF alone, on every system.';
+    expect(found.envelope).toEqual({ diagnosis: { lines: reply.right, likely: [{ mistake: 'crlf', hint }] } });
     sandbox.clock.advance(15 * 60_000);
     const gone = await get(sandbox, requestId);
     expect(gone.status).toBe(404);
@@ -340,6 +373,22 @@ describe('GET /developers/refused/{requestId}', () => {
   });
 });
 
+describe('DEVELOPERS=off', () => {
+  it('the message names no address, and there is none', async () => {
+    const service = await testService({ developers: 'off' });
+    const reply = await raw(service, (await service.channel()).credentials)({ join: '\r\n' });
+    expect(reply.envelope).toMatchObject({
+      code: '401002',
+      message:
+        'signature does not match: you joined the lines with CR LF. Join them with LF alone, on every system (crlf)',
+      data: null,
+    });
+    expect(namesIn(reply)).toEqual(['crlf']);
+    expectEnvelope((await get(service, reply.requestId)).envelope, '404001');
+    await service.close();
+  });
+});
+
 describe('production', () => {
   it('says what it said before, whatever is wrong', async () => {
     const { credentials } = await production.channel();
@@ -348,7 +397,9 @@ describe('production', () => {
     const expected = (code: string, message: string) =>
       `{"code":"${code}","message":"${message}","data":null,"requestId":"the-same","timestamp":"2026-01-31 12:00:00","success":false}`;
     const refused = expected('401002', 'signature does not match');
-    expect((await ask({ requestId, key: credentials.appSecret })).text).toBe(refused);
+    const reply = await ask({ requestId, key: credentials.appSecret });
+    expect(reply.text).toBe(refused);
+    expect(isDiagnosed(reply)).toBe(false);
     expect((await ask({ requestId, appId: 'test_nobody' })).text).toBe(refused);
     const late = await ask({ requestId, timestamp: '1769832000' });
     expect(late.text).toBe(expected('401003', 'timestamp is too far from the service clock'));

@@ -102,12 +102,9 @@ describe.each(NAMES)('examples/%s', (name) => {
     const explained = await client().sell(await channelFile(`${name}-explained.json`, { baseUrl: line.url }));
     line.close();
     const requestId = line.seen[0]?.headers['x-svc-request-id'];
-    const said = `auth/token was refused: 401002 signature does not match (request ${requestId})`;
+    const said = `auth/token was refused: 401002 ${DIAGNOSED} (request ${requestId})`;
     expect(explained.stderr).toMatch(/^sell(\.sh)?: /);
-    expect([explained.code, explained.stderr.replace(/^\S+ /, '')]).toEqual([
-      1,
-      `${said}; Decode it first; Then hash the body\n`,
-    ]);
+    expect([explained.code, explained.stderr.replace(/^\S+ /, '')]).toEqual([1, `${said}\n`]);
   });
 
   // Three more runs of each client, for what the tests above have in part.
@@ -227,24 +224,24 @@ describe.each(LANGUAGES)('the guides in %s', (language) => {
 /** What the first request to each of these meets. */
 const FAULTS: Readonly<Record<string, (seen: Seen) => Fault>> = {
   'agreements/bind-sms': () => 'lose-the-answer',
-  'agreements/bind-confirm': (seen) => ({ status: 401, body: refusal(seen, '401005', null) }),
-  'orders/create': (seen) => ({ status: 429, headers: { 'Retry-After': '0' }, body: refusal(seen, '429001', null) }),
+  'agreements/bind-confirm': (seen) => ({ status: 401, body: refusal(seen, '401005') }),
+  'orders/create': (seen) => ({ status: 429, headers: { 'Retry-After': '0' }, body: refusal(seen, '429001') }),
   'orders/list': () => ({ status: 502, body: '<html>Bad Gateway</html>' }),
 };
 
-/** As the sandbox answers a signature that is not right. */
-function diagnosed(seen: Seen): Fault {
-  const likely = [
-    { mistake: 'secret-not-decoded', hint: 'Decode it first' },
-    { mistake: 'body-not-hashed', hint: 'Then hash the body' },
-  ];
-  return { status: 401, body: refusal(seen, '401002', { diagnosis: { lines: Array(7).fill('x'), likely } }) };
-}
+const DIAGNOSED =
+  'signature does not match: decode the appSecret from base64 (secret-not-decoded); see http://127.0.0.1/developers/signature?request=r%2F1';
 
-function refusal({ headers }: Seen, code: string, data: unknown): string {
+/** As the sandbox answers a signature that is not right. */
+const diagnosed = (seen: Seen): Fault => ({
+  status: 401,
+  headers: { 'X-SVC-Diagnosis': 'secret-not-decoded' },
+  body: refusal(seen, '401002', DIAGNOSED),
+});
+
+function refusal({ headers }: Seen, code: string, message = 'refused by the test'): string {
   const requestId = headers['x-svc-request-id'];
-  const message = 'signature does not match';
-  return JSON.stringify({ code, message, data, requestId, timestamp: '2026-01-31 08:09:10', success: false });
+  return JSON.stringify({ code, message, data: null, requestId, timestamp: '2026-01-31 08:09:10', success: false });
 }
 
 /** Each fault was answered by one more try: the same body under the same key, signed anew. */

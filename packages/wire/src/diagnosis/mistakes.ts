@@ -1,6 +1,6 @@
 /** What may be wrong with a signature, and what to change then: the one text of each. `unknown` stands alone. */
 const HINTS = {
-  'secret-not-decoded': 'Decode the appSecret from base64 and sign with its 32 bytes. Its text is not the key.',
+  'secret-not-decoded': 'Decode the appSecret from base64 and sign with its 32 bytes.',
   'secret-of-callback':
     'You signed with the callbackSecret. Sign requests with the appSecret; the callbackSecret is for what the service signs.',
   'secret-of-encryption':

@@ -94,9 +94,7 @@ export interface Refusal {
   /** Overrides the status of the code, where 200 would mean success. */
   readonly http?: number;
   readonly message: string;
-  /** In the sandbox, as JSON. Unset: null. */
-  readonly data?: string;
-  /** What that data names. */
+  /** In the sandbox: the names of the mistakes that the message describes, for a header and the log line. */
   readonly mistakes?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   /** Of a 503001, for the log: lines about an outage are summed up, and this tells of each request which one it met. */

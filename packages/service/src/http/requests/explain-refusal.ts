@@ -1,4 +1,4 @@
-import { CODES, diagnoseField, diagnoseRequest, type ReceivedRequest } from '@perennial/wire';
+import { CODES, diagnoseField, diagnoseRequest, type Finding, type ReceivedRequest } from '@perennial/wire';
 import type { FastifyRequest } from 'fastify';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
@@ -24,6 +24,8 @@ export interface RefusalExplainerDeps {
   readonly channels: ChannelRegistry;
   readonly clock: Clock;
   readonly publicUrl: () => string;
+  /** Off: diagnoses cannot be read afterwards, and no message names their address. */
+  readonly developers?: 'on' | 'off' | undefined;
 }
 
 /** For one address and channel: a diagnosis takes some milliseconds, and what a stranger uses up is not the channel's. */
@@ -32,7 +34,9 @@ const DIAGNOSES_PER_MINUTE = 60;
 const DIAGNOSES_OF_NODE_PER_MINUTE = 300;
 const NODE = 'node';
 
-export function createRefusalExplainer({ channels, clock, publicUrl }: RefusalExplainerDeps): RefusalExplainer {
+export function createRefusalExplainer(deps: RefusalExplainerDeps): RefusalExplainer {
+  const { channels, clock, publicUrl } = deps;
+  const hasPages = deps.developers !== 'off';
   // Apart, so that what somebody tries and tries again does not push out what went well before.
   const admitted = createRecentRequests();
   const tried = createRecentRequests();
@@ -62,13 +66,21 @@ export function createRefusalExplainer({ channels, clock, publicUrl }: RefusalEx
       publicUrl: publicUrl(),
     });
     tried.add(appId, headers);
-    refused.add(appId, request.id, diagnosis);
+    // The signature is right by now: the secret was changed meanwhile.
+    if (diagnosis.likely.length === 0) return refusal;
+    if (hasPages) refused.add(appId, request.id, diagnosis);
+    const address = `${publicUrl()}/developers/signature?request=${encodeURIComponent(request.id)}`;
+    const found = [...diagnosis.likely.map(describeFinding), ...(hasPages ? [`see ${address}`] : [])].join('; ');
     const mistakes = diagnosis.likely.map(({ mistake }) => mistake);
-    return { ...refusal, data: JSON.stringify({ diagnosis }), mistakes };
+    return { ...refusal, message: `${refusal.message}: ${found}`, mistakes };
   }
 
   return { noteAdmitted: (headers) => admitted.add(headers.appId, headers), explain, refused };
 }
+
+/** A hint is a sentence; here it is a part of one. */
+const describeFinding = ({ mistake, hint }: Finding): string =>
+  `${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')} (${mistake})`;
 
 function describeUnknownAppId(appId: string): string {
   const unknown = 'signature does not match: this app id is not known here';
