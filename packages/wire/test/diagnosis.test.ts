@@ -338,7 +338,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
     expect(lines).toHaveLength(7);
     for (const shown of lines) {
       expect(shown).toMatch(/^[\x20-\x7e]*…?$/);
-      expect(shown.length).toBeLessThanOrEqual(512);
+      expect(shown.length).toBeLessThanOrEqual(1_024);
     }
     expect(lines.slice(2, 3)).toEqual(['secret=[secret]']);
     expect(lines[6]).toBe('a\\u000ab');

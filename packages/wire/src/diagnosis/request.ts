@@ -178,7 +178,7 @@ class Tries {
   }
 }
 
-const MAX_LINE_CHARS = 512;
+const MAX_LINE_CHARS = 1_024;
 
 /** Without what a terminal or a page could stumble over, and without a secret, should somebody have sent one. */
 function toVisibleLine(line: string, { appSecret, callbackSecret, aesKey, formerAppSecret }: ChannelSecrets): string {
