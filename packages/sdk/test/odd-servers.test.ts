@@ -168,7 +168,11 @@ describe('a refusal', () => {
     peer.play(refusedFor(mistakes), json(200, { diagnosis }));
     const error = await caught(testClient(peer).client.send('products/list', {}, { requestId: 'r/1?' }));
     expect(error).toBeInstanceOf(PerennialError);
-    expect(error).toMatchObject({ name: 'SIGNATURE_INVALID', serviceMessage: 'signature does not match: so', diagnosis });
+    expect(error).toMatchObject({
+      name: 'SIGNATURE_INVALID',
+      serviceMessage: 'signature does not match: so',
+      diagnosis,
+    });
     expect((error as Error).message).toMatch(new RegExp(`^signature does not match\\. Likely ${said}`));
     expect(peer.asked.map(({ path, body }) => [path, body]).at(-1)).toEqual(['/developers/refused/r%2F1%3F', '']);
     expect(peer.asked.at(-1)?.headers).not.toHaveProperty('authorization');
@@ -206,5 +210,4 @@ describe('a refusal', () => {
     expect(error).toMatchObject({ message: 'signature does not match', diagnosis: undefined });
     expect(peer.asked).toHaveLength(1);
   });
-
 });
