@@ -23,36 +23,38 @@ const RENEWED = 'TEST_SPU_DAILY_7';
  * version has made, so they have the columns of its schema.
  */
 export async function seedRows(database: Database, orderNo: string, count: number): Promise<string> {
-  await database.transaction(async (tx) => {
-    // No node is to send these events.
-    await tx.query('set local session_replication_role = replica');
-    await tx.query('set local statement_timeout = 0');
-    for (const table of ['orders', 'external_orders']) {
-      await tx.query(
-        `insert into ${table}
+  await database.transaction(
+    async (tx) => {
+      // No node is to send these events.
+      await tx.query('set local session_replication_role = replica');
+      for (const table of ['orders', 'external_orders']) {
+        await tx.query(
+          `insert into ${table}
          select copy.* from generate_series(1, $2::integer) n
          join ${table} made on made.order_no = $1
          cross join lateral jsonb_populate_record(made, jsonb_build_object('order_no', n, 'channel_id', 9999,
            'external_order_no', 'seed-' || n, 'channel_user_id', 'user-' || n % 1000,
            'user_key', key_of('user-' || n % 1000), 'status', 'COMPLETED', 'next_due_at', null,
            'total_cycles', n % 2 + 1, 'single', n % 2 = 0, 'created_at', now() - n * interval '1 s')) as copy`,
-        [orderNo, count],
-      );
-    }
-    await tx.query(
-      `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
+          [orderNo, count],
+        );
+      }
+      await tx.query(
+        `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
        select 9999, order_no, case when order_no % 2 = 0 then 'payment.status.changed' else 'order.status.changed' end,
          created_at, '{}', created_at from orders where channel_id = 9999`,
-    );
-    await tx.query(
-      `insert into delivery_attempts
+      );
+      await tx.query(
+        `insert into delivery_attempts
        select push.* from events e cross join lateral jsonb_populate_record(null::delivery_attempts,
          jsonb_build_object('channel_id', 9999, 'event_no', event_no, 'at', recorded_at, 'cycle_no', 0, 'outcome', 'ACCEPTED',
            'retry_no', 0, 'http_status', 200, 'latency_ms', 5, 'recorded_at', recorded_at,
            'is_payment', event_type = 'payment.status.changed', 'is_notice', false)) as push
        where e.channel_id = 9999`,
-    );
-  });
+      );
+    },
+    { statementMs: 300_000 },
+  );
   return `${count} orders, as many events and pushes`;
 }
 
