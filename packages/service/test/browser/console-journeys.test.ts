@@ -282,6 +282,8 @@ describe('a bulk refund', () => {
       .getByText('account closed')
       .waitFor();
     expect(await page.getByText(/^\d+ pending$/).count()).toBe(0);
+    const alert = { kind: 'refund-refused', subject: `R${orders[0]}000101` };
+    expect((await on.support.post('/alerts/acknowledge', alert)).status).toBe(200);
   });
 });
 
