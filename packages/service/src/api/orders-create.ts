@@ -90,7 +90,7 @@ async function createCollectedOrder(
   const row = {
     order: toOrderInsert(order, payment, {
       mobile: { hash: user.mobileHash.toString('hex'), sealed: user.mobile },
-      channelAgreementRef: request.channelAgreementRef,
+      channelAgreementRef: request.channelAgreementRef ?? undefined,
       noticeDays: channel.upcomingNoticeDays,
       benefitsExpireAt: created.benefitsExpireAt,
       debit: undefined,

@@ -200,7 +200,7 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('%s by cursor', (
         'cursor is none that was given in answer to the same question',
       ]);
     }
-    for (const cursor of ['', 7, null, 'x'.repeat(1025)]) {
+    for (const cursor of ['', 7, 'x'.repeat(1025)]) {
       const reply = await call(list, { cursor });
       expect([reply.code, reply.envelope.message]).toEqual(['400001', expect.stringContaining('cursor')]);
     }

@@ -138,7 +138,6 @@ describe('orders/list', () => {
     ['channelUserId too long', { channelUserId: 'x'.repeat(1025) }, 'channelUserId'],
     ['cycleType unknown', { cycleType: 'BOTH' }, 'cycleType'],
     ['cycleType in small letters', { cycleType: 'single' }, 'cycleType'],
-    ['cycleType null', { cycleType: null }, 'cycleType'],
     ['page 0', { page: 0 }, 'page'],
     ['page -1', { page: -1 }, 'page'],
     ['page 1.5', { page: 1.5 }, 'page'],

@@ -199,7 +199,6 @@ describe('agreements/replace, refused', () => {
     ['newSharedAgreement missing', { newSharedAgreement: undefined }, 'newSharedAgreement'],
     ['newSharedAgreement no object', { newSharedAgreement: 'x' }, 'newSharedAgreement'],
     ['retryFailedNow as text', { retryFailedNow: 'true' }, 'retryFailedNow'],
-    ['retryFailedNow null', { retryFailedNow: null }, 'retryFailedNow'],
   ])('400001: %s', async (_what, change, words) => {
     const { orderNo, newSharedAgreement } = await shared();
     const before = await stateOf(orderNo);

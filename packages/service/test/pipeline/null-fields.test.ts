@@ -65,6 +65,8 @@ describe('null in a field of a request', () => {
     const nothing = { bindOrderNo: null, sharedAgreement: null, channelAgreementRef: null, unheardOf: null };
     const collected = await channel.call('orders/create', { ...nothing, ...terms, ...collectRequest(channel) });
     expect(collected.code).toBe('0');
+    const alone = await channel.call('orders/create', collectRequest(channel, { channelAgreementRef: null }));
+    expect(alone.code).toBe('0');
     const channelUserId = unique('user');
     const agreement = { ...sharedAgreement(channel, channelUserId), certType: null };
     const shared = sharedRequest(channel, { channelUserId, sharedAgreement: agreement });

@@ -20,7 +20,7 @@ describe('sandbox/orders/advance is refused', () => {
     [{ cycles: 10_000 }, 'cycles must be <= 9999'],
     [{ cycles: 1.5 }, 'cycles must be integer'],
     [{ cycles: '1' }, 'cycles must be integer'],
-    [{ cycles: null }, 'cycles must be integer'],
+    [{ cycles: null }, 'cycles or to is required'],
     [{ to: 'tomorrow' }, 'to must be a time'],
     [{ to: '2026-02-29 00:00:00' }, 'to must be a time'],
     [{ to: '' }, 'to must NOT have fewer than 1 characters'],

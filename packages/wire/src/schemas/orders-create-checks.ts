@@ -72,7 +72,8 @@ function requireUser(body: OrdersCreateRequest): asserts body is OrdersCreateReq
 
 /** As any other text of a request, in the words that its schema would have. */
 function checkAgreementReference(value: unknown): void {
-  if (value === undefined) return;
+  // The schema allows anything here, null too, which counts as absent.
+  if (value === undefined || value === null) return;
   if (typeof value !== 'string') throw new Rejection('PARAM_INVALID', 'channelAgreementRef must be string');
   // A code point takes two places at most: what is longer than that need not be taken apart to be counted.
   if (value.length > 2 * MAX_STRING_LENGTH || [...value].length > MAX_STRING_LENGTH) {

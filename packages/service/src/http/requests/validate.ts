@@ -11,8 +11,8 @@ const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false 
 export const compileSchema = (schema: AnySchema): ValidateFunction => ajv.compile(schema);
 
 /**
- * Schema first, then the rules across fields; either way the message names the field. A field that is null counts as absent. No
- * schema allows null, so nulls are looked for only in a body that the schema refuses: the others pay nothing for it.
+ * Schema first, then the rules across fields; either way the message names the field. A field that is null counts as absent. A
+ * schema that names a type refuses null, so nulls are looked for only in a body that was refused: the others pay nothing for it.
  */
 export function createValidator(endpoint: Endpoint): (body: JsonObject) => JsonObject {
   // Compiled for the first request: at the start it took a tenth of the whole start.
