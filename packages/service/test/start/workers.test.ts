@@ -129,9 +129,11 @@ it('new connections go to all workers in turn; /metrics is the whole node’s, w
 it('what one worker has said about a request that it refused, all of them know', async () => {
   const requestId = randomUUID();
   const reply = await channel.call('products/list', {}, { requestId, signRaw: 'another body' });
-  expect(reply.code).toBe('401002');
+  expect([reply.code, reply.data]).toEqual(['401002', null]);
   for (let nth = 0; nth < WORKERS; nth += 1) {
-    expect(JSON.parse((await get(`/developers/refused/${requestId}`)).text)).toEqual(reply.data);
+    const { diagnosis } = JSON.parse((await get(`/developers/refused/${requestId}`)).text);
+    expect(diagnosis.lines).toHaveLength(7);
+    expect(diagnosis.lines).toContain(requestId);
   }
   expect((await get('/developers/refused/nobody-sent-this')).status).toBe(404);
 });
