@@ -20,7 +20,8 @@ export async function silentBridge(service: TestService, channel: ChannelClient)
   const server = http.createServer((request, response) => {
     calls.push({ operation: (request.url ?? '').slice(1), headers: request.headers });
     request.resume();
-    response.statusCode = 500;
+    // As a bridge that does not know the handshake; everything else fails.
+    response.statusCode = request.url === '/handshake' ? 404 : 500;
     response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
