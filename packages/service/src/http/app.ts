@@ -351,13 +351,15 @@ export function createApp(deps: AppDeps): App {
       isDrainingNow = true;
       silent.close();
       const timer = setTimeout(answers.cutAll, limits.drainTime);
-      const end = setTimeout(() => app.server.closeAllConnections(), 2 * limits.drainTime);
-      await app.close();
+      const end = setTimeout(() => {
+        for (const one of [app, consoleServer]) one?.server.closeAllConnections();
+      }, 2 * limits.drainTime);
+      await Promise.all([app.close(), consoleServer?.close()]);
       clearTimeout(timer);
       clearTimeout(end);
       unread.stop();
       earlyRefusal.stop();
-      await Promise.all([operations?.close(), consoleServer?.close()]);
+      await operations?.close();
     },
   };
 }

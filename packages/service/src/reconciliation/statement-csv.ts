@@ -38,11 +38,9 @@ function readLine(at: number, fields: readonly string[]): StatementLine {
     if (value === undefined) throw refuseLine(at, `${name} must be ${form}`);
     return value;
   };
-  for (const [name, text = ''] of [
-    ['number', number],
-    ['institutionRef', institutionRef],
-  ] as const) {
-    if (isSpreadsheetNumber(text)) throw refuseChanged(at, name, text);
+  if (number !== undefined && (isScientific(number) || isCutNumber(number))) throw refuseChanged(at, 'number', number);
+  if (institutionRef !== undefined && isScientific(institutionRef)) {
+    throw refuseChanged(at, 'institutionRef', institutionRef);
   }
   return {
     kind: requireField(KINDS.get(kind), 'kind', 'DEBIT or REFUND'),
@@ -64,13 +62,14 @@ const refuseChanged = (at: number, name: (typeof STATEMENT_COLUMNS)[number], tex
     'statement-number-changed',
   )`line ${at} of the statement: ${name} is ${text}: a spreadsheet has changed it. Export the statement again, and compare that file without saving it in a spreadsheet`;
 
+/** Whether a spreadsheet has taken a number for an amount and saved it as 1.00000E+17. */
+const isScientific = (text: string): boolean => /^\d([.,]\d+)?E[+-]\d+$/i.test(text);
+
 /**
- * Whether a spreadsheet has taken a number for an amount and saved it as 1.00000E+17, or with zeros after the 15th digit, which is as far as it
- * counts. Every such line would be a false difference. Shorter numbers may end in zeros of their own; an attemptNo has 18 digits or
- * more and never ends in 00.
+ * Whether a spreadsheet has replaced all digits after the 15th by zeros. Of our own numbers alone: an attemptNo has 18 digits or more and
+ * never ends in 00, but an institution's reference may.
  */
-const isSpreadsheetNumber = (text: string): boolean =>
-  /^\d([.,]\d+)?E[+-]\d+$/i.test(text) || /^[1-9]\d{14}0{3,}$/.test(text);
+const isCutNumber = (text: string): boolean => /^[1-9]\d{14}0{3,}$/.test(text);
 
 /** Only digits: what 19.90, 1,990 or 1e3 mean would be a guess. */
 function parseCents(text: string): number | undefined {

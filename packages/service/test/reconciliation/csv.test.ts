@@ -133,6 +133,11 @@ describe('refused, with the line', () => {
     await expect(read(text)).rejects.toThrow(message);
   });
 
+  it('but not an institution’s reference that ends in zeros', async () => {
+    const [line] = await read(withLine(GOOD.replace('RI1', '123456789012345000')));
+    expect(line).toBeDefined();
+  });
+
   it('what is wrong first, even where what follows cannot be read at all', async () => {
     const lines = [HEADER, GOOD.replace('DEBIT', 'debit'), 'R"1', ''];
     await expect(read(lines.join('\n'))).rejects.toThrow('line 2 of the statement: kind must be');

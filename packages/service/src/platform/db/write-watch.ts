@@ -23,8 +23,11 @@ const QUIET_MS = 5_000;
 
 /** `disk_full` and `io_error`. */
 const NO_ROOM_STATES: readonly (string | undefined)[] = ['53100', '58030'];
-/** Raise these states for shared memory and for temporary files of one query, which say nothing about tables. */
-const OTHER_ROUTINES = /^(dsm_|BufFile)/;
+/**
+ * Raise these states for shared memory, for temporary files of one query, and for blocks that cannot be read. None of that says
+ * whether tables can be written.
+ */
+const OTHER_ROUTINES = /^(dsm_|BufFile|mdread|mdstartread|md_readv)/;
 
 export function isOutOfRoom(error: unknown): error is Unavailable {
   if (!NO_ROOM_STATES.includes(sqlState(error))) return false;
