@@ -4,6 +4,7 @@ import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { addressOf } from '../api/client.ts';
 import { dictionary } from '../i18n/dictionary.ts';
+import { useIsTopmost } from '../parts/open-dialogs.ts';
 import { useOpenerFocus } from '../parts/opener-focus.ts';
 import { signInQuestion } from '../session/questions.ts';
 import { forgetSession, resumeSession, signInAgain, signInWaysQuery, useSession } from '../session/session.ts';
@@ -30,6 +31,8 @@ export function SignInAgain() {
   const [isAsked, setAsked] = useState(false);
   useEffect(() => signInQuestion.listen(setAsked), []);
   useOpenerFocus(isAsked);
+  // So that Escape closes nothing behind it.
+  useIsTopmost(isAsked, 2);
   return (
     <Modal
       opened={isAsked}

@@ -1,6 +1,7 @@
 import { Drawer, Modal } from '@mantine/core';
 import type { ReactNode } from 'react';
 import styles from './dialog.module.css';
+import { useIsTopmost } from './open-dialogs.ts';
 import { useOpenerFocus } from './opener-focus.ts';
 
 interface DialogProps {
@@ -26,6 +27,7 @@ export function Dialog({
   children,
 }: DialogProps) {
   useOpenerFocus(isOpen);
+  const isTopmost = useIsTopmost(isOpen, isOnTop ? 1 : 0);
   return (
     <Modal
       opened={isOpen}
@@ -33,6 +35,7 @@ export function Dialog({
       title={title}
       size={size}
       closeOnClickOutside={!isKept}
+      closeOnEscape={isTopmost}
       zIndex={isOnTop ? 400 : 200}
       classNames={{ title: styles.title ?? '', header: styles.header ?? '' }}
     >
@@ -50,11 +53,13 @@ interface SidePanelProps {
 
 /** At the right of the page: one row of a list, looked at closely. */
 export function SidePanel({ isOpen, title, onClose, children }: SidePanelProps) {
+  const isTopmost = useIsTopmost(isOpen, 0);
   return (
     <Drawer
       opened={isOpen}
       onClose={onClose}
       title={title}
+      closeOnEscape={isTopmost}
       position="right"
       size={480}
       padding="lg"

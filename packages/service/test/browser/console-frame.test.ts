@@ -108,6 +108,18 @@ describe('signing in', () => {
     await page.evaluate(`dispatchEvent(new Event('focus'))`);
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('listitem').getByText('another one').first().waitFor();
+
+    // Escape closes nothing that the question covers.
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Unsubscribe…' }).click();
+    const below = page.getByRole('dialog', { name: `Unsubscribe order ${orderNo}?` });
+    await below.getByLabel('Reason').fill('asked for by phone');
+    await endSession();
+    await page.evaluate(`dispatchEvent(new Event('focus'))`);
+    await below.getByRole('button', { name: 'Unsubscribe' }).click();
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    expect(await below.count()).toBe(1);
   });
 
   it('after five wrong tries says how long to wait', async () => {

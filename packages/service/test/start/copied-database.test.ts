@@ -209,4 +209,23 @@ it('a role that may not read the identifier of the server is told so, and served
   expect(await fresh.database.query('select database_identity as is from installation')).toEqual([
     { is: expect.stringMatching(/^\d+\/\d+$/) },
   ]);
+  // Taken away again, it says that, and not that this is a copy.
+  await fresh.database.query(`revoke execute on function pg_control_system() from ${role}`);
+  const waited = new AbortController();
+  const waits: string[] = [];
+  const waiting = openDatabaseFromSettings(readSettings(on({ url })), {
+    role: 'service',
+    log: () => undefined,
+    signal: waited.signal,
+    onWaiting: (what) => {
+      waits.push(what);
+      waited.abort();
+    },
+  });
+  await expect(waiting).rejects.toThrow();
+  expect(waits).toEqual([expect.stringContaining('it cannot be told whether this database is a copy: grant execute')]);
+  expect(await perennial(['installation', 'adopt'], on({ url }))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('grant execute on function pg_control_system()'),
+  });
 });

@@ -3,10 +3,10 @@ import { PlainError } from '../plain-error.js';
 
 /** The database is another one than the installation remembers, and no operator has said that this is right. */
 export class UnconfirmedCopy extends PlainError {
-  constructor() {
-    super(
-      'this database is a copy, or was moved to another server: nothing is debited, billed or sent until an operator has run perennial installation adopt',
-    );
+  constructor(
+    message = 'this database is a copy, or was moved to another server: nothing is debited, billed or sent until an operator has run perennial installation adopt',
+  ) {
+    super(message);
   }
 }
 
@@ -61,6 +61,11 @@ export async function claimDatabase(db: Queryable): Promise<string | undefined> 
   const { current, role } = await readIdentity(db);
   if (current !== null) await db.query(REMEMBER_FIRST, [current]);
   const remembered = await findRemembered(db);
+  if (remembered !== null && current === null) {
+    throw new UnconfirmedCopy(
+      `it cannot be told whether this database is a copy: grant execute on function pg_control_system() to ${role}`,
+    );
+  }
   if (remembered !== null && remembered !== current) throw new UnconfirmedCopy();
   if (current !== null) return undefined;
   return `copies of this database cannot be recognized: grant execute on function pg_control_system() to ${role}`;
@@ -85,8 +90,13 @@ export interface Adoption {
 /** Makes the installation remember this database from now on. Undefined if it does so already. */
 export async function adoptDatabase(tx: Queryable): Promise<Adoption | undefined> {
   const from = await findRemembered(tx);
-  const { current: to } = await readIdentity(tx);
+  const { current: to, role } = await readIdentity(tx);
   if (from === to) return undefined;
+  if (to === null) {
+    throw new PlainError(
+      `grant execute on function pg_control_system() to ${role} first: without it copies cannot be recognized`,
+    );
+  }
   await tx.query(REMEMBER, [to]);
   return { from, to };
 }

@@ -1,0 +1,34 @@
+import { useEffect, useId, useSyncExternalStore } from 'react';
+
+interface OpenDialog {
+  readonly id: string;
+  readonly level: number;
+}
+
+let open: readonly OpenDialog[] = [];
+const listeners = new Set<() => void>();
+
+function change(to: readonly OpenDialog[]): void {
+  open = to;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** The id of the dialog in front of all others: of the highest level, the one that was opened last. */
+const topmost = () =>
+  open.reduce<OpenDialog | undefined>((top, one) => (top && top.level > one.level ? top : one), undefined)?.id;
+
+/** Whether Escape is meant for this dialog. Mantine gives it to every open one, so that it would close those behind too. */
+export function useIsTopmost(isOpen: boolean, level: number): boolean {
+  const id = useId();
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    change([...open, { id, level }]);
+    return () => change(open.filter((one) => one.id !== id));
+  }, [isOpen, id, level]);
+  return useSyncExternalStore(subscribe, topmost) === id;
+}
