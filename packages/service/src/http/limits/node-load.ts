@@ -13,7 +13,7 @@ export interface LoadLimits {
   readonly patienceMs: number;
 }
 
-const DEFAULT_LIMITS: LoadLimits = { backlogMs: 800, alwaysAllowed: 50, unmeasured: 1_000, patienceMs: 2_000 };
+const DEFAULT_LIMITS: LoadLimits = { backlogMs: 800, alwaysAllowed: 50, unmeasured: 500, patienceMs: 2_000 };
 
 /** A request that this node has taken in, and the caller that waits for its answer. */
 export interface TakenRequest extends Caller {
