@@ -52,9 +52,9 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
 const most = (load: NodeLoad) => load.counts().most;
 
 describe('how many requests a node takes in', () => {
-  it('a cold node takes in what comes, up to a thousand', () => {
+  it('a cold node takes in what comes, up to five hundred', () => {
     const { load, fill } = aNode();
-    expect(fill()).toBe(1_000);
+    expect(fill()).toBe(500);
     expect(() => load.enter('channel', SOCKET)).toThrow(NodeBusy);
   });
 
@@ -115,7 +115,7 @@ describe('how many requests a node takes in', () => {
     expect(most(load)).toBeLessThan(200);
     empty();
     pass(61_000);
-    expect(most(load)).toBe(1_000);
+    expect(most(load)).toBe(500);
   });
 
   it('a database that stands still for half a second makes it refuse nobody', () => {
