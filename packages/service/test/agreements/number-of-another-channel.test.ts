@@ -371,7 +371,7 @@ describe('a payment channel whose numbers are common', () => {
     expect((await share(channel, number)).code).toBe('403004');
     expect((await share(node.client(other), number)).code).toBe('403004');
     on.institution.reset();
-    await on.renew();
+    await on.renew(Number.POSITIVE_INFINITY);
     const renewed = on.institution.debits.filter(({ institutionNo }) => institutionNo === number);
     expect(renewed.map(({ orderNo, cycleNo }) => [orderNo, cycleNo]).filter(([, cycleNo]) => cycleNo === 2)).toEqual(
       expect.arrayContaining(orders.map((orderNo) => [orderNo, 2])),

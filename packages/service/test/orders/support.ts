@@ -91,8 +91,11 @@ export interface Stage {
   /** Asks about those whose turn it is. */
   askDue(): Promise<number>;
   cancelAgreements(): Promise<number>;
-  /** Bills and debits what is due by the real clock, which is months ahead of the service's. */
-  renew(): Promise<number>;
+  /**
+   * Bills and debits what is due by the real clock, which is months ahead of the service's. One batch of 128 debits unless
+   * told: a second batch debits an order again if its first debit is settled by then, since its next period is due too.
+   */
+  renew(batches?: number): Promise<number>;
   /** The institution's own word, through its door. */
   notice(notice: Notice, paymentChannelCode?: string): Promise<Reply>;
   close(): Promise<void>;
@@ -126,9 +129,11 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
       await database.query('update agreements set cancel_at = now() where cancel_at is not null');
       return cancelAtInstitutions(deps);
     },
-    async renew() {
+    async renew(batches = 1) {
       const others = (await billDueOrders(database)) + (await expireAndCompleteDue(database));
-      return others + (await renewDueOrders(deps, { code: 'MOCKPAY', debitsPerSecond: null }));
+      let begun = 0;
+      const limited = { ...deps, stopping: () => begun++ >= batches };
+      return others + (await renewDueOrders(limited, { code: 'MOCKPAY', debitsPerSecond: null }));
     },
     notice: (notice, code = 'MOCKPAY') =>
       send(service.baseUrl, 'POST', `/gateway/v1/notices/${code}`, {}, Buffer.from(JSON.stringify(notice))),
