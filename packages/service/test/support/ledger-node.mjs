@@ -101,6 +101,8 @@ const service = createService({
   clock: systemClock,
   publicUrl: () => 'https://pay.example',
   log,
+  // A slow machine is no reason to refuse a request.
+  load: { alwaysAllowed: 100_000, patienceMs: 300_000 },
   idempotency: JSON.parse(process.env['LEDGER_OPTIONS'] ?? '{}'),
   moreRoutes: [
     createRoute(endpoint('test/add'), add),

@@ -10,9 +10,10 @@ export const packageRoot = path.join(here, '..', '..');
 const programs = path.join(packageRoot, 'dist', 'program');
 /** The service as people start it, with its dependencies as they are installed. */
 export const SHIPPED_MAIN = path.join(programs, 'main.js');
+/** Names the folder with the programs of a test run: another run in the same clone bundles its own. */
+export const TEST_PROGRAMS = 'TEST_PROGRAMS';
 /** Programs of the tests' own around compiled code of the service, each with its dependencies in it. */
-export const TEST_PROGRAMS = path.join(programs, 'test');
-const testProgram = (name: string) => path.join(TEST_PROGRAMS, `${name}.js`);
+const testProgram = (name: string) => path.join(process.env[TEST_PROGRAMS] ?? '', `${name}.js`);
 /** The service: the same modules as of the shipped one. */
 export const MAIN = testProgram('main');
 export const LEDGER_NODE = testProgram('ledger-node');

@@ -24,7 +24,7 @@ export const TEMPLATE = 'perennial_template';
 
 /** One real PostgreSQL for the whole run, as the service itself would start it. */
 export default async function startServer(project: TestProject): Promise<() => Promise<void>> {
-  await bundleTestPrograms();
+  const programs = await bundleTestPrograms();
   const preparedFolder = await prepareFolder();
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-test-'));
   copyFolder(preparedFolder, dataDir);
@@ -43,7 +43,7 @@ export default async function startServer(project: TestProject): Promise<() => P
   project.provide('preparedFolder', preparedFolder);
   return async () => {
     await embedded.release();
-    for (const folder of [dataDir, preparedFolder]) await rm(folder, { recursive: true, force: true });
+    for (const folder of [dataDir, preparedFolder, programs]) await rm(folder, { recursive: true, force: true });
   };
 }
 
@@ -64,11 +64,15 @@ export function copyFolder(from: string, to: string): void {
 }
 
 /** With their dependencies in them: a run starts some hundred processes, and finding those is a third of a start. */
-async function bundleTestPrograms(): Promise<void> {
+async function bundleTestPrograms(): Promise<string> {
   const names = await readdir(TESTS, { recursive: true });
   const programs = names.filter((name) => name.endsWith('-node.mjs'));
   const entries = Object.fromEntries(programs.map((name) => [path.basename(name, '.mjs'), path.join(TESTS, name)]));
-  await bundle({ ...entries, main: path.join(packageRoot, 'dist', 'main.js') }, TEST_PROGRAMS, isNeverBundled);
+  const folder = await mkdtemp(path.join(packageRoot, 'dist', 'test-programs-'));
+  await bundle({ ...entries, main: path.join(packageRoot, 'dist', 'main.js') }, folder, isNeverBundled);
+  // For the processes that run the tests: they inherit it.
+  process.env[TEST_PROGRAMS] = folder;
+  return folder;
 }
 
 export function databaseUrl(serverUrl: string, name: string): string {
