@@ -77,21 +77,26 @@ export async function until<T>(
   }
 }
 
+/** A machine with much else to do may take a minute to start a node, and recovers a database before that. */
+const START_LIMIT_MS = 150_000;
+
 /** The port of a ledger node once it serves. */
 export async function ledgerPort(running: Running): Promise<number> {
-  return until(`a node that serves (${running.stderr()})`, () => {
+  const port = () => {
     if (running.child.exitCode !== null) throw new Error(`the node ended: ${running.stderr()}`);
     const line = running.stdout().match(/^\{"ready".*$/m)?.[0];
     return line === undefined ? undefined : (JSON.parse(line).port as number);
-  });
+  };
+  return until('a node that serves', port, START_LIMIT_MS);
 }
 
 /** The base URL of a service started from main, once it serves. */
 export async function serviceUrl(running: Running): Promise<string> {
-  return until('a service that serves', () => {
+  const url = () => {
     if (running.child.exitCode !== null) throw new Error(`the service ended: ${running.stderr()}`);
     return running.stderr().match(/Interface\s+(\S+)\/openapi\/v1\//)?.[1];
-  });
+  };
+  return until('a service that serves', url, START_LIMIT_MS);
 }
 
 /** A process and all that descend from it. */
