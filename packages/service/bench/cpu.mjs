@@ -7,17 +7,14 @@ export const CAN_MEASURE = process.platform === 'linux';
 const ticksPerSecond = CAN_MEASURE ? Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' })) : 0;
 const inMicroseconds = (ticks) => (ticks * 1_000_000) / ticksPerSecond;
 
-/** CPU time of one process so far, and of its workers, in microseconds. */
+/** CPU time of one process so far, in microseconds. */
 export function cpuOfProcess(pid) {
-  return inMicroseconds([pid, ...workersOf(pid)].reduce((sum, id) => sum + (statOf(id)?.own ?? 0), 0));
+  return inMicroseconds(statOf(pid)?.own ?? 0);
 }
 
-/** CPU time of everything that a process has started but its workers, also of what has ended since. */
+/** CPU time of everything that a process has started, also of what has ended since. */
 export function cpuOfDescendants(pid) {
-  const workers = workersOf(pid);
-  const all = descendantsOf(pid)
-    .filter((id) => !workers.includes(id))
-    .map((id) => statOf(id));
+  const all = descendantsOf(pid).map((id) => statOf(id));
   return inMicroseconds(all.reduce((sum, stat) => sum + (stat ? stat.own + stat.ended : 0), 0));
 }
 
@@ -36,16 +33,6 @@ export function descendantsOf(pid) {
   for (const parent of found) found.push(...all.filter((stat) => stat.parent === parent).map((stat) => stat.pid));
   return found.slice(1);
 }
-
-/** The processes that serve for the service (`--workers`): its children that run the same program. */
-const workersOf = (pid) =>
-  descendantsOf(pid).filter((id) => {
-    try {
-      return readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('dist/program/main.js');
-    } catch {
-      return false;
-    }
-  });
 
 /** proc(5): the fields after the command's closing bracket, the state being the first. */
 function statOf(pid) {

@@ -28,10 +28,10 @@ import { ownTexts, scriptOf } from './script.mjs';
 import { answerOf, call } from './signed.mjs';
 import { authenticationTable, factsText, resultTable } from './table.mjs';
 
-async function bench({ seconds, runs, rows, workers, logLevel, profile }, { running, keep }) {
+async function bench({ seconds, runs, rows, logLevel, profile }, { running, keep }) {
   const facts = { ...(await machineFacts()), logLevel };
   const kept = keep(async () => {
-    const stage = await openStage({ logLevel, profile, workers }, running);
+    const stage = await openStage({ logLevel, profile }, running);
     facts.postgres = stage.postgres;
     return stage;
   });
@@ -44,7 +44,7 @@ async function bench({ seconds, runs, rows, workers, logLevel, profile }, { runn
 }
 
 /** The service on a database of its own with a channel, and what sends requests to it. */
-async function openStage({ logLevel, profile, workers }, running) {
+async function openStage({ logLevel, profile }, running) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
   let beside;
   const close = async () => {
@@ -53,7 +53,7 @@ async function openStage({ logLevel, profile, workers }, running) {
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const service = await running.startService({ dataDir, logLevel, profile, workers });
+    const service = await running.startService({ dataDir, logLevel, profile });
     beside = await openBeside(dataDir);
     const channel = await provisionChannel(beside);
     channel.token = await tokenOf(service.baseUrl, channel);

@@ -8,7 +8,6 @@ npm run bench -- renewals | deliveries | overload | console | growth [options of
   --runs N        of each row and of what it is measured beside, 1 to 20 (5)
   --rows A,B      only these:
                   ${[...new Set(ROWS.flatMap((row) => [row.endpoint ?? row.kind, row.kind, row.name]))].join('\n                  ')}
-  --workers N     processes of the service, 1 to 64 (1)
   --log-level L   of the service: warn, or info with a line for each request (warn)
   --profile DIR   a CPU profile of the service in DIR (figures are then not comparable)
 `;
@@ -37,7 +36,6 @@ export function readOptions(args) {
     seconds: integer('seconds', 60),
     runs: integer('runs', 20),
     rows,
-    workers: integer('workers', 64),
     logLevel: oneOf('log-level', ['warn', 'info']),
     profile: values.profile,
   };
@@ -51,7 +49,6 @@ function parse(args) {
         seconds: { type: 'string', default: '2' },
         runs: { type: 'string', default: '5' },
         rows: { type: 'string' },
-        workers: { type: 'string', default: '1' },
         'log-level': { type: 'string', default: 'warn' },
         profile: { type: 'string' },
         help: { type: 'boolean', default: false },

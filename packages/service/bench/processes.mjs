@@ -58,7 +58,7 @@ export function processes() {
   const orEnd = (one, answer) => Promise.race([answer, one.ended.then((end) => Promise.reject(new Error(end)))]);
 
   return {
-    async startService({ dataDir, profile, logLevel, workers = 1 }) {
+    async startService({ dataDir, profile, logLevel }) {
       const flags = [...FLAGS, '--import', here('end-with-parent.mjs')];
       if (profile !== undefined) flags.push('--cpu-prof', `--cpu-prof-dir=${path.resolve(profile)}`);
       const child = spawn(process.execPath, [...flags, here('../dist/program/main.js')], {
@@ -70,7 +70,6 @@ export function processes() {
           HOST: '127.0.0.1',
           PORT: '0',
           LOG_LEVEL: logLevel,
-          WORKERS: String(workers),
         },
         // A line per request is formatted and written, but reading it would be work that no client causes.
         stdio: ['pipe', logLevel === 'warn' ? 'pipe' : 'ignore', 'pipe'],

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import type { Listening } from './listen.js';
 import type { Settings } from './platform/settings.js';
-import type { Listening } from './platform/workers/messages.js';
 
 /** Where the console is, unless an operator has set it: on this machine, since no proxy of deploy/ leads to it. */
 export const localConsoleUrl = ({ consoleUrl }: Settings, { url, console }: Listening): string =>
@@ -26,7 +26,6 @@ export function bannerLines(
     ...(settings.developers === 'on' ? [['Developers', `${publicUrl}/developers`]] : []),
     ...(settings.console === 'on' ? [['Console', consoleUrl]] : []),
     ['Operations', `${operations}/readyz  /healthz  /metrics`],
-    ...(settings.workers > 1 ? [['Workers', `${settings.workers} processes`]] : []),
     ['Database', database],
     ...(settings.readsOnly ? [['Engine', 'off: only reads are served, and nothing is done without being asked']] : []),
     ...(demoFile === undefined ? [] : [['Demo channel', demoFile]]),

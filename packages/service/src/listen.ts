@@ -6,8 +6,16 @@ import { createStartingApp } from './http/monitoring.js';
 import { systemClock } from './platform/clock.js';
 import { PlainError } from './platform/plain-error.js';
 import type { Settings } from './platform/settings.js';
-import type { Listening } from './platform/workers/messages.js';
 import type { Service } from './service.js';
+
+/** The addresses that the servers of a node really listen on. */
+export interface Listening {
+  readonly url: string;
+  /** The address of /metrics and /healthz. */
+  readonly operations: string;
+  /** The address of the console, if it has one of its own. */
+  readonly console: string | undefined;
+}
 
 export async function listenEverywhere(
   { server, operations, consoleServer }: Pick<Service, 'server' | 'operations' | 'consoleServer'>,

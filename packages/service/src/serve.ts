@@ -1,27 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { listenEverywhere } from './listen.js';
+import { type Listening, listenEverywhere } from './listen.js';
 import { loadAlertTransports } from './platform/alerts/load-transports.js';
 import { systemClock } from './platform/clock.js';
 import type { OpenedDatabase } from './platform/installation/open-database.js';
 import type { Settings } from './platform/settings.js';
-import type { Listening } from './platform/workers/messages.js';
-import type { Siblings } from './platform/workers/siblings.js';
 import { createService } from './service.js';
 
 export interface ServingOptions {
   readonly settings: Settings;
   readonly opened: OpenedDatabase;
   readonly log: Logger;
-  /** The others that serve the same port, if there are any. */
-  readonly siblings?: Siblings;
-  /** Whether this process reads for all of them what /metrics says about the installation. */
-  readonly hasReadings?: boolean;
   /** Events may also go to this machine. */
   readonly localCallbacks: boolean;
 }
 
-/** A process that serves, whether it does so alone or with others. */
 export interface Serving {
   listen(): Promise<Listening>;
   /** Tells load balancers first, and gives them time to notice. */

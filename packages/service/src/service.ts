@@ -42,7 +42,6 @@ import {
   type Environment,
   type SingleSignOnSettings,
 } from './platform/settings.js';
-import type { Siblings } from './platform/workers/siblings.js';
 import { createUnsubscriber } from './redeem/unsubscribe.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
 import { createSharedClaimer } from './subscriptions/steps/benefits/claim-together.js';
@@ -99,10 +98,6 @@ export interface ServiceDeps {
   readonly eventsRetentionDays?: number;
   /** In place of the usual 15, for a test that cannot wait. */
   readonly readingSeconds?: number;
-  /** The other processes of this node, if there are any. */
-  readonly siblings?: Siblings;
-  /** Whether this process reads what /metrics says about the installation. Unset: it does. */
-  readonly hasReadings?: boolean;
   /** Whether this node also runs the engine. */
   readonly engine?: boolean;
   /** Without the engine, and requests that write are refused: for looking at a copy. */
@@ -138,10 +133,7 @@ export function createService(deps: ServiceDeps): Service {
     ...deps.shareLimits,
   });
   const hasEngine = deps.engine !== false && !deps.readsOnly;
-  const metrics = createServiceMetrics(database, shares, {
-    hasEngine,
-    hasReadings: hasEngine && deps.hasReadings !== false,
-  });
+  const metrics = createServiceMetrics(database, shares, hasEngine);
   const watch = createClockWatch(deps);
   const tokens = createAccessTokens(vault, clock);
   const channels = createChannelRegistry(database, vault);
@@ -173,10 +165,6 @@ export function createService(deps: ServiceDeps): Service {
         })
       : undefined;
   const explainer = isSandbox ? createRefusalExplainer({ ...deps, channels }) : undefined;
-  deps.siblings?.answerWith({
-    countedHere: () => metrics.registry.getMetricsAsJSON(),
-    findRefusedHere: (requestId) => explainer?.refused.find(requestId),
-  });
   const app = createApp({
     routes: [
       ...createInterfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles, counts }),
@@ -194,7 +182,6 @@ export function createService(deps: ServiceDeps): Service {
     readsOnly: deps.readsOnly === true,
     metricsToken: deps.metricsToken,
     isMonitoredApart: deps.isMonitoredApart === true,
-    siblings: deps.siblings,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     failures: createAuthenticationFailures({
       limit: createMinuteLimit(deps.authFailuresPerMinute, clock),

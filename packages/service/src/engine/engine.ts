@@ -52,8 +52,6 @@ export interface EngineDeps extends AlertingDeps {
   readonly environment: Environment;
   /** Shown by this node's /metrics. */
   readonly metrics?: BusinessMetrics;
-  /** Whether this process reads for them what is about the installation. Unset: it does. */
-  readonly hasReadings?: boolean;
   /** In place of the usual 15, for a test that cannot wait. */
   readonly readingSeconds?: number;
   readonly debitDeadlineMs?: number;
@@ -136,7 +134,7 @@ export function startEngine(engine: EngineDeps) {
       watchInstitutions(database, engine.institutionHealth),
     ),
     runEvery(5, 'alert lines', log, () => logAlerts(deps)),
-    ...(metrics && engine.hasReadings !== false
+    ...(metrics
       ? [
           runEvery(
             engine.readingSeconds ?? READING_SECONDS,

@@ -16,7 +16,6 @@ import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import { findTracing } from '../platform/tracing.js';
-import type { Siblings } from '../platform/workers/siblings.js';
 import { isAnswerEnded, onAnswerEnd } from './answers/answer-end.js';
 import {
   createBodyTooLargeRefusal,
@@ -54,7 +53,6 @@ import { createMalformedHttpHandler } from './requests/malformed-http.js';
 import { createMissedPath } from './requests/missed-path.js';
 import { limitPipelinedRequests } from './requests/pipelined-requests.js';
 import { createBodyReader } from './requests/read-body.js';
-import { createFindRefused } from './requests/refused-requests.js';
 import { readRequestId } from './requests/signed-headers.js';
 import type { Route } from './routes.js';
 
@@ -87,8 +85,6 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly metricsToken?: string | undefined;
   /** /metrics and /healthz are not on the interface's listener but on one of their own. */
   readonly isMonitoredApart?: boolean;
-  /** The other processes of this node, if there are any. */
-  readonly siblings?: Siblings | undefined;
 }
 
 export interface App {
@@ -330,7 +326,7 @@ export function createApp(deps: AppDeps): App {
   if (consoleServer) silent.watch(consoleServer.server);
   if (deps.console && !consoleServer) addConsoleRoutes(app, deps.console, consoleContext);
   const hasConsole = deps.console !== undefined && !consoleServer;
-  const findRefused = deps.explainer && createFindRefused(deps.explainer.refused, deps.siblings);
+  const findRefused = deps.explainer?.refused.find;
   addDevelopersRoutes(app, deps.developers, { isDraining, hasConsole, notFound, findRefused });
   const operationsDeps = { ...deps, isLeaving: () => isLeaving };
   const operations = deps.isMonitoredApart ? createMonitoringApp(operationsDeps) : undefined;

@@ -9,12 +9,7 @@ import { DROPPED_BECAUSE, type DroppedBecause } from './request-log.js';
 const { INTERNAL_ERROR } = CODES;
 
 /** No label holds a channel, an order, or anything else that has many values or identifies a person. */
-export function createServiceMetrics(
-  database: Database,
-  shares: ConnectionShares,
-  /** `hasReadings`: whether this process reads what is about the installation. */
-  { hasEngine, hasReadings }: { readonly hasEngine: boolean; readonly hasReadings: boolean },
-) {
+export function createServiceMetrics(database: Database, shares: ConnectionShares, hasEngine: boolean) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -98,7 +93,7 @@ export function createServiceMetrics(
   });
   return {
     registry,
-    business: createBusinessMetrics(registry, VERSION, hasReadings),
+    business: createBusinessMetrics(registry, VERSION, hasEngine),
     watchLongAnswers(counts: () => { readonly open: number; readonly waiting: number }): void {
       new Gauge({
         name: 'perennial_long_answers',

@@ -5,12 +5,10 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
-import type { Siblings } from '../platform/workers/siblings.js';
 import {
   NodeAwaitsDecision,
   NodeClockWrong,
   NodeDraining,
-  NodeShortOfWorkers,
   NodeStarting,
   sendAnswer,
   toRefusal,
@@ -29,8 +27,6 @@ export interface MonitoringDeps {
   readonly readsOnly: boolean;
   /** What a request for /metrics has to send. */
   readonly metricsToken?: string | undefined;
-  /** The other processes of this node, if there are any. */
-  readonly siblings?: Siblings | undefined;
 }
 
 /** A load balancer takes a missing answer for "not ready", mostly after some seconds. */
@@ -39,11 +35,10 @@ const PING_MS = 1_500;
 /** Whether requests may be sent to this node. */
 export function addReadinessRoute(
   app: FastifyInstance,
-  { database, clock, clockWatch, isLeaving, readsOnly, siblings }: MonitoringDeps,
+  { database, clock, clockWatch, isLeaving, readsOnly }: MonitoringDeps,
 ): void {
   app.get('/readyz', async (_request, reply) => {
     if (isLeaving()) throw new NodeDraining();
-    if (siblings && !siblings.areEnough()) throw new NodeShortOfWorkers();
     if (clockWatch.isWrong()) throw new NodeClockWrong();
     await database.ping(PING_MS);
     return sendAnswer(reply, 200, statusAnswer('ready', { engine: readsOnly ? 'off' : 'on' }), formatTime(clock.now()));
@@ -57,12 +52,12 @@ function addLivenessRoute(app: FastifyInstance, clock: Clock): void {
 
 export function addMonitoringRoutes(
   app: FastifyInstance,
-  { clock, metrics: { registry }, metricsToken, siblings }: MonitoringDeps,
+  { clock, metrics: { registry }, metricsToken }: MonitoringDeps,
 ): void {
   const onRequest = metricsToken === undefined ? [] : [requireToken(metricsToken)];
   addLivenessRoute(app, clock);
   app.get('/metrics', { onRequest }, async (_request, reply) =>
-    reply.header('content-type', registry.contentType).send(await (siblings?.scrape() ?? registry.metrics())),
+    reply.header('content-type', registry.contentType).send(await registry.metrics()),
   );
 }
 

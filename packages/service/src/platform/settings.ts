@@ -12,8 +12,6 @@ export interface Settings {
   readonly currency: string | undefined;
   readonly host: string;
   readonly port: number;
-  /** Processes that serve the port. 1: this one alone. */
-  readonly workers: number;
   /** Unset: http://HOST:PORT, with the port that was really taken. */
   readonly publicUrl: string | undefined;
   /** Where redemption links lead, if that is another host. Unset: publicUrl. */
@@ -23,7 +21,6 @@ export interface Settings {
   readonly dataDir: string;
   /** Unset: the embedded server in dataDir. */
   readonly databaseUrl: string | undefined;
-  /** Of the whole node: its workers share them. */
   readonly databasePool: number;
   /** Connections that one channel may use at a time. Unset: a third of the pool. */
   readonly databaseShare: number | undefined;
@@ -80,13 +77,6 @@ export interface SingleSignOnSettings {
 
 /** Unless DATABASE_POOL says otherwise. */
 export const DEFAULT_DATABASE_POOL = 16;
-/** Likewise, of each worker where that is more in all. */
-const DEFAULT_WORKER_POOL = 4;
-/** The embedded server takes a hundred connections: so many leave room for commands. */
-const MAX_DEFAULT_EMBEDDED_POOL = 80;
-/** With fewer a process cannot start. */
-const MIN_POOL = 2;
-const MAX_WORKERS = 64;
 
 /** Unless EVENTS_RETENTION_DAYS says otherwise. */
 export const DEFAULT_EVENTS_RETENTION_DAYS = 180;
@@ -108,8 +98,20 @@ export class SettingsError extends PlainError {}
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
+/** Settings of earlier versions, and what to do instead. A start with one of them fails, because it would not do what is meant. */
+const REMOVED: Readonly<Record<string, string>> = {
+  WORKERS: 'start several nodes behind a proxy (deploy/systemd/perennial@.service, deploy/docker/compose.yaml)',
+};
+
+function refuseRemoved(env: Env): void {
+  for (const [name, advice] of Object.entries(REMOVED)) {
+    if (name in env && readText(env, name)) throw new SettingsError(`${name} is no longer a setting: ${advice}`);
+  }
+}
+
 /** The only reader of the environment. */
 export function readSettings(env: Env = process.env): Settings {
+  refuseRemoved(env);
   const environment = readChoice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
   const host = readText(env, 'HOST') ?? '127.0.0.1';
   const port = readInteger(env, 'PORT', 8080, 0, 65_535);
@@ -122,8 +124,8 @@ export function readSettings(env: Env = process.env): Settings {
     throw new SettingsError('CONSOLE_PORT must be another port than PORT and METRICS_PORT');
   }
   const databaseUrl = readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
-  const workers = readWorkers(env);
-  const databasePool = readDatabasePool(env, workers, databaseUrl === undefined);
+  // With fewer than two a node cannot start.
+  const databasePool = readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000);
   const masterKeys = readMasterKeys(env);
   const isProduction = environment === 'production';
   if (isProduction && !masterKeys) {
@@ -134,7 +136,6 @@ export function readSettings(env: Env = process.env): Settings {
     currency: readCurrency(env),
     host,
     port,
-    workers,
     publicUrl: readPublicUrl(env, 'PUBLIC_URL'),
     redeemUrl: readPublicUrl(env, 'REDEEM_URL'),
     redeemOpensPerMinute: readInteger(env, 'REDEEM_OPENS_PER_MINUTE', DEFAULT_REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
@@ -202,38 +203,6 @@ export function checkNodeSettings(settings: Settings): string[] {
       ? ['/metrics is on every address without METRICS_TOKEN: let only your own machines reach it']
       : []),
   ];
-}
-
-/** The connections of one of several workers: together they have no more than the node was given. */
-export function toWorkerSettings(settings: Settings): Settings {
-  const { workers, databasePool, databaseShare } = settings;
-  const shareOf = (all: number) => Math.max(1, Math.floor(all / workers));
-  return {
-    ...settings,
-    databasePool: shareOf(databasePool),
-    databaseShare: databaseShare === undefined ? undefined : shareOf(databaseShare),
-  };
-}
-
-function readWorkers(env: Env): number {
-  const value = readText(env, 'WORKERS');
-  if (value === 'auto') return Math.min(os.availableParallelism(), MAX_WORKERS);
-  if (value !== undefined && !(/^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= MAX_WORKERS)) {
-    throw new SettingsError(`WORKERS must be auto or a whole number from 1 to ${MAX_WORKERS}, not "${value}"`);
-  }
-  return Number(value ?? 1);
-}
-
-function readDatabasePool(env: Env, workers: number, isEmbedded: boolean): number {
-  const most = isEmbedded ? MAX_DEFAULT_EMBEDDED_POOL : Number.POSITIVE_INFINITY;
-  const fallback = Math.max(DEFAULT_DATABASE_POOL, Math.min(workers * DEFAULT_WORKER_POOL, most));
-  const pool = readInteger(env, 'DATABASE_POOL', fallback, MIN_POOL, 1000);
-  if (pool < workers * MIN_POOL) {
-    throw new SettingsError(
-      `DATABASE_POOL must be ${workers * MIN_POOL} or more, ${MIN_POOL} for each of the ${workers} WORKERS; it is ${pool}`,
-    );
-  }
-  return pool;
 }
 
 function readText(env: Env, name: string): string | undefined {

@@ -73,7 +73,7 @@ it('every way to start the service gives short-lived objects the same room, and 
   const commands = [
     readFileSync(path.join(ROOT, 'package.json'), 'utf8'),
     text('docker/Dockerfile'),
-    text('systemd/perennial.service'),
+    text('systemd/perennial@.service'),
     readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8'),
     readFileSync(path.join(ROOT, 'packages/service/bench/processes.mjs'), 'utf8'),
   ];
@@ -280,6 +280,16 @@ describe('kubernetes', () => {
   });
 });
 
+it('the systemd template starts each node on the port that it is named after, and on no other', () => {
+  const environment = /^Environment=(.+)$/m.exec(text('systemd/perennial@.service'))?.[1]?.split(' ') ?? [];
+  expect(environment).toEqual(expect.arrayContaining(['PORT=%i', 'NODE_ID=%H-%i']));
+  const named = [...text('systemd/perennial@.service').matchAll(/perennial@(\d+)/g)].map(([, port]) => port);
+  for (const proxy of ['haproxy/haproxy.cfg', 'nginx/perennial.conf']) {
+    const ports = [...text(proxy).matchAll(/^ {2}server .*127\.0\.0\.1:(\d+)/gm)].map(([, port]) => port);
+    expect(ports, proxy).toEqual(named);
+  }
+});
+
 it('Prometheus scrapes the nodes that haproxy leads to', () => {
   const nodes = [...text('haproxy/haproxy.cfg').matchAll(/^ {2}server \w+ (\S+)$/gm)].map(([, address]) => address);
   const [{ scrape_configs: jobs }] = documents('prometheus/prometheus.yaml');
@@ -327,7 +337,7 @@ it('the programs that read these files accept them, as far as they are on this m
     [haproxy, ['-c', '-f', at('haproxy/haproxy.cfg')]],
     [haproxy, ['-c', '-f', at('docker/haproxy.cfg')]],
     ['/usr/sbin/nginx', ['-t', '-c', nginx, '-e', path.join(folder, 'error.log')]],
-    ['/usr/bin/systemd-analyze', ['verify', at('systemd/perennial.service')]],
+    ['/usr/bin/systemd-analyze', ['verify', at('systemd/perennial@.service')]],
   ];
   for (const [program, args] of checks) {
     if (!existsSync(program)) continue;

@@ -113,10 +113,6 @@ describe('the two of them', () => {
       .filter((name) => !used.has(name) && !used.has(`${name}_bucket`));
     // Of a node's inside; worth a look when a node is slow.
     expect(unused).toEqual([
-      // Of a node with several workers.
-      'perennial_workers',
-      'perennial_worker_ends_total',
-      'perennial_worker_requests_total',
       'perennial_http_answers_cut_total',
       'perennial_long_answers',
       'perennial_admission_batch_size',

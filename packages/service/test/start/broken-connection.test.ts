@@ -53,12 +53,11 @@ const logLines = (running: Running): Line[] =>
 
 describe('a connection that breaks while the node', () => {
   it.each([
-    ['reads who may use the console', '1', 'from people p'],
-    ['reads who may use the console, with workers', '2', 'from people p'],
-    ['makes the demo channel', '1', 'pg_advisory_xact_lock'],
-  ])('%s leaves it serving, and is logged', async (_moment, WORKERS, statement) => {
+    ['reads who may use the console', 'from people p'],
+    ['makes the demo channel', 'pg_advisory_xact_lock'],
+  ])('%s leaves it serving, and is logged', async (_moment, statement) => {
     const broken = between.breakAt(statement);
-    const running = startNode({ WORKERS, DATABASE_POOL: '8' });
+    const running = startNode({ DATABASE_POOL: '8' });
     const url = await serviceUrl(running);
     await broken;
     expect((await send(url, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(200);
@@ -71,12 +70,11 @@ describe('a connection that breaks while the node', () => {
   });
 
   it.each([
-    ['looks at the installation', '1', 'from installation'],
-    ['looks at the installation, with workers', '2', 'from installation'],
-    ['looks at its sequences', '1', 'pg_sequence'],
-  ])('%s makes it wait, and then it serves', async (_moment, WORKERS, statement) => {
+    ['looks at the installation', 'from installation'],
+    ['looks at its sequences', 'pg_sequence'],
+  ])('%s makes it wait, and then it serves', async (_moment, statement) => {
     const broken = between.breakAt(statement);
-    const running = startNode({ WORKERS, DATABASE_POOL: '8' });
+    const running = startNode({ DATABASE_POOL: '8' });
     await serviceUrl(running);
     await broken;
     expect(logLines(running)).toContainEqual(

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimInstallation } from '../../src/platform/installation/installation.js';
 import { PlainError } from '../../src/platform/plain-error.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
-import { checkNodeSettings, readSettings, toWorkerSettings } from '../../src/platform/settings.js';
+import { checkNodeSettings, readSettings } from '../../src/platform/settings.js';
 import { freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { openingRefusal } from '../support/opening-refusal.js';
@@ -63,13 +63,7 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['DATABASE_URL', { DATABASE_URL: 'mysql://x' }],
     ['DATABASE_URL', { DATABASE_URL: 'not an address' }],
     ['DATABASE_POOL', { DATABASE_POOL: '1' }],
-    ['DATABASE_POOL', { DATABASE_POOL: '7', WORKERS: '4' }],
-    ['WORKERS', { WORKERS: '0' }],
-    ['WORKERS', { WORKERS: '-1' }],
-    ['WORKERS', { WORKERS: '1.5' }],
-    ['WORKERS', { WORKERS: 'abc' }],
-    ['WORKERS', { WORKERS: '65' }],
-    ['WORKERS', { WORKERS: '1000' }],
+    ['WORKERS is no longer a setting: start several nodes', { WORKERS: '4' }],
     ['DATABASE_SHARE', { DATABASE_SHARE: '0' }],
     ['DATABASE_SHARE', { DATABASE_POOL: '8', DATABASE_SHARE: '9' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'ftp://x' }],
@@ -170,23 +164,6 @@ describe('a bad setting stops the start with one line that names it', () => {
     expect(warnings({ ...proxied, METRICS_TOKEN: 'a-token-of-some-length' })).toEqual([]);
     // In a sandbox everybody may do as they like.
     expect(checkNodeSettings(readSettings({ HOST: '0.0.0.0' }))).toEqual([]);
-  });
-
-  it('WORKERS share what the node was given: never more in all, and by default four connections each where that is more', () => {
-    const asWorker = (env: Record<string, string>) => {
-      const { databasePool, databaseShare } = toWorkerSettings(readSettings(env));
-      return { databasePool, databaseShare };
-    };
-    expect(readSettings({}).workers).toBe(1);
-    expect(readSettings({ WORKERS: 'auto' }).workers).toBe(Math.min(os.availableParallelism(), 64));
-    expect(asWorker({ WORKERS: '1' })).toEqual({ databasePool: 16, databaseShare: undefined });
-    expect(asWorker({ WORKERS: '3' })).toEqual({ databasePool: 5, databaseShare: undefined });
-    expect(asWorker({ WORKERS: '8' })).toEqual({ databasePool: 4, databaseShare: undefined });
-    const given = { DATABASE_POOL: '50', DATABASE_SHARE: '3' };
-    expect(asWorker({ WORKERS: '4', ...given })).toEqual({ databasePool: 12, databaseShare: 1 });
-    // The embedded server has a hundred in all.
-    expect(readSettings({ WORKERS: '40' }).databasePool).toBe(80);
-    expect(readSettings({ WORKERS: '40', DATABASE_URL: PRODUCTION.DATABASE_URL }).databasePool).toBe(160);
   });
 
   it('events are kept for as many days as are named, from 30 to 3650', () => {

@@ -59,7 +59,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'alerts',
     'installation',
     'copies',
-    'workers',
   ],
   'platform/db': ['sharing'],
   catalog: ['channels', 'payment-channels', 'products'],

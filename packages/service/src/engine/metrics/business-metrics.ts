@@ -42,8 +42,7 @@ const LOOP_WINDOW_MS = 15_000;
 
 /**
  * Metrics about orders, debits, events and claims. A job reads the database: a scrape shows its last reading, and nothing of
- * the installation before the first. `hasReadings` is false for a process that never reads: all workers but one, and a node
- * without an engine.
+ * the installation before the first. `hasReadings` is false for a node without an engine, which never reads.
  */
 export function createBusinessMetrics(registry: Registry, version: string, hasReadings = true): BusinessMetrics {
   const registers = [registry];

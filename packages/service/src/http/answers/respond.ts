@@ -75,13 +75,6 @@ export class NodeClockWrong extends NodeBusy {
   }
 }
 
-/** Too few of this node's workers serve to do what is meant for all: another node will answer. */
-export class NodeShortOfWorkers extends NodeBusy {
-  constructor() {
-    super('too few workers');
-  }
-}
-
 /** ENGINE=off: writes, and calls to other systems, are for a node whose engine is on. */
 export class NodeReadsOnly extends NodeBusy {
   constructor() {

@@ -9,7 +9,7 @@ export function addRefusedRoute(
   notFound: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
 ): void {
   app.get<{ Params: { '*': string } }>('/developers/refused/*', async (request, reply) => {
-    const diagnosis = await findRefused(request.params['*']);
+    const diagnosis = findRefused(request.params['*']);
     if (!diagnosis) return notFound(request, reply);
     return reply
       .header('content-type', JSON_TYPE)

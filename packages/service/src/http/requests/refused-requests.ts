@@ -1,6 +1,5 @@
 import type { Diagnosis } from '@perennial/wire';
 import type { Clock } from '../../platform/clock.js';
-import type { Siblings } from '../../platform/workers/siblings.js';
 
 /** What was said about requests that this node refused, for whoever has their request id. In memory: a node forgets it when it stops. */
 export interface RefusedRequests {
@@ -8,12 +7,7 @@ export interface RefusedRequests {
   find(requestId: string): Diagnosis | undefined;
 }
 
-/** What was said about a request by any process of this node. */
-export type FindRefused = (requestId: string) => Promise<unknown>;
-
-export function createFindRefused(refused: RefusedRequests, siblings: Siblings | undefined): FindRefused {
-  return siblings?.findRefused ?? (async (requestId) => refused.find(requestId));
-}
+export type FindRefused = RefusedRequests['find'];
 
 const MAX_KEPT = 200;
 /** Of one channel, so that none is forgotten for what others, or strangers in their names, have sent. */
