@@ -1,5 +1,5 @@
 import { importCodes, setFulfilment } from '../../src/operator/provisioning/benefits.js';
-import { storeBackup } from '../../src/platform/copies/backups-sql.js';
+import { storeBackup } from '../../src/platform/installation/backups-sql.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { type Stage, stage } from '../orders/support.js';
 import { until } from '../support/processes.js';
@@ -27,7 +27,7 @@ export async function seenNode(more: Partial<ServiceDeps> = {}): Promise<SeenNod
     yield Buffer.from('one\ntwo\nthree\n');
   }
   await importCodes({ ...operator, clock }, { benefitCode: 'COUPON', file: file() });
-  await storeBackup(on.service.fresh.database, 'COPY');
+  await storeBackup(on.service.fresh.database);
   await on.channel.call('products/list', {});
   await node.reads('perennial_http_requests_total', 1, { endpoint: '/openapi/v1/products/list', code: '0' });
   await node.reads('perennial_benefit_codes_left', 3, { benefit: 'COUPON' });

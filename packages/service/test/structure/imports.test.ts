@@ -58,7 +58,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'secrets',
     'alerts',
     'installation',
-    'copies',
   ],
   'platform/db': ['sharing'],
   catalog: ['channels', 'payment-channels', 'products'],

@@ -22,7 +22,7 @@ export interface JsonOption {
 
 /** Adds a command with the option --json, and with examples under its help. */
 export function addCommand(noun: Command, usage: string, description: string, examples: readonly string[]): Command {
-  // A command without a noun, such as `backup`, is added to the program itself.
+  // A command without a noun, such as `migrate`, is added to the program itself.
   const words = noun.parent ? `perennial ${noun.name()}` : 'perennial';
   const lines = examples.map((example) => `  $ ${words} ${example}`);
   return noun

@@ -1,10 +1,9 @@
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
-import { removeTimeouts } from '../../platform/copies/backup.js';
-import { findLaggingSequences, type LaggingSequence } from '../../platform/copies/tables-sql.js';
 import { needsAdoption } from '../../platform/installation/database-identity.js';
 import { findInstallation } from '../../platform/installation/installation.js';
 import { inTransaction, type Operator } from '../operator.js';
 import { type MasterKeyStatus, readMasterKeyStatus } from './master-key.js';
+import { findLaggingSequences, type LaggingSequence } from './numbers-sql.js';
 import { findLastWrite, findWaitingWork, type WaitingWork } from './restore-check-sql.js';
 
 export interface RestoreCheck {
@@ -41,7 +40,9 @@ function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator)
 export async function checkRestoredDatabase(operator: Operator): Promise<RestoreCheck> {
   return inTransaction(operator, async (tx, joined) => {
     await tx.query('set transaction isolation level repeatable read, read only');
-    await removeTimeouts(tx);
+    await tx.setStatementLimit(0);
+    await tx.query('set local lock_timeout = 0');
+    await tx.query('set local idle_in_transaction_session_timeout = 0');
     if (!(await findInstallation(tx))) return describeEmptyDatabase(operator);
     const { at: lastWriteAt, secondsAgo } = await findLastWrite(tx);
     const lagging = await findLaggingSequences(tx);

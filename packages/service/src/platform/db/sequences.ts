@@ -32,11 +32,10 @@ const SET_SEQUENCE = statement({
   parameters: ['text', 'bigint'],
 });
 
-/** The same as a part of a transaction. `among`: the sequences that there are, for an older schema. */
-export async function moveLaggingSequencesIn(tx: Queryable, among = Object.keys(SEQUENCES)): Promise<string[]> {
+/** The same as a part of a transaction. */
+export async function moveLaggingSequencesIn(tx: Queryable): Promise<string[]> {
   const moved: string[] = [];
   for (const name of Object.keys(SEQUENCES)) {
-    if (!among.includes(name)) continue;
     await lockSequence(tx, name);
     const [behind] = await findLagging(tx, [name]);
     if (!behind) continue;
@@ -56,7 +55,7 @@ const FIND_OWNER = statement({
  * Taking a number and reading the sequence wait for this lock. The statement changes nothing: it sets the owner to the
  * present one. Other statements of that kind give the sequence a new file, and who is reading the old one fails (XX001).
  */
-async function lockSequence(tx: Queryable, name: string): Promise<void> {
+export async function lockSequence(tx: Queryable, name: string): Promise<void> {
   const [row] = await tx.query(FIND_OWNER, [name]);
   await tx.query(`alter sequence ${name} owner to ${row?.owner}`);
 }

@@ -90,11 +90,6 @@ export async function checkWrappedKeys(database: Queryable, vault: Vault): Promi
   return `some keys in this database are ${named}: what needs them will fail (master-key status)`;
 }
 
-/** The name of the known master key that the database belongs to. */
-export function findMasterKeyId({ masterKeyCheck }: Installation, vault: Vault): string {
-  return vault.keyIds[computeMasterKeyChecks(vault).indexOf(masterKeyCheck)] ?? vault.keyIds[0];
-}
-
 /** By these the database recognizes its master key: one for each key that is known. */
 export function computeMasterKeyChecks(vault: Vault): string[] {
   return vault.derivePurposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));

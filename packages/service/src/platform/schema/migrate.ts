@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Database, HeldUp, openDatabase, type Queryable, sqlState } from '../db/database.js';
+import { type Database, HeldUp, openDatabase, sqlState } from '../db/database.js';
 import { buildIndexAtOnce, buildIndexConcurrently, parseConcurrentIndex } from './build-index.js';
 import type { Migration } from './migration-file.js';
-import { MigrationError, readAppliedMigrations, readSchema, type SchemaState } from './schema-state.js';
+import { MigrationError, readSchema } from './schema-state.js';
 
 /** Any number, as long as every node has the same. */
 const MIGRATION_LOCK = 7_366_373_661;
@@ -19,8 +19,6 @@ const MAX_TRIES = 60;
 export interface MigrateOptions {
   /** Also contract migrations, which break older nodes. Undefined: only on a database that has no schema yet. */
   readonly contract?: boolean;
-  /** Only these migrations, on a database that has no others: for an older schema. */
-  readonly only?: readonly MigrationId[];
   readonly folder?: URL;
   readonly log?: (line: string) => void;
 }
@@ -37,16 +35,15 @@ export interface MigrationResult {
  * migration is a transaction of its own, so after a failure the schema is at the one before it.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrationResult> {
-  const { contract = false, only, folder, log } = options;
+  const { contract = false, folder, log } = options;
   // One connection, which holds the lock until it is closed.
   const database = openDatabase({ url, pool: 1, name: 'perennial migrate', statementMs: 0 });
   try {
     await waitForLock(database);
     await createMigrationTable(database);
-    const schema = await readSchema(database, folder);
-    const { isEmpty, missing, missingContracts, applied } = schema;
-    const open = [...missing, ...(contract || only || isEmpty ? missingContracts : [])];
-    const due = (only ? selectMigrations(open, only, schema) : open).sort((a, b) => a.version - b.version);
+    const { isEmpty, missing, missingContracts, applied } = await readSchema(database, folder);
+    const open = [...missing, ...(contract || isEmpty ? missingContracts : [])];
+    const due = open.sort((a, b) => a.version - b.version);
     for (const migration of due) {
       await applyMigration(database, migration, { isBegun: applied.has(migration.version), isAlone: isEmpty });
       log?.(`applied ${migration.name}`);
@@ -59,38 +56,6 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     await database.close();
   }
 }
-
-/** Identifies a migration: a migration never changes. */
-export interface MigrationId {
-  readonly version: number;
-  readonly sha256: string;
-}
-
-export async function listAppliedMigrations(db: Queryable): Promise<MigrationId[]> {
-  return [...(await readAppliedMigrations(db)).values()].map(({ version, sha256 }) => ({ version, sha256 }));
-}
-
-/** Throws unless this build has all of the wanted migrations, unchanged. */
-function selectMigrations(
-  open: readonly Migration[],
-  only: readonly MigrationId[],
-  { migrations, applied }: SchemaState,
-): Migration[] {
-  const known = new Map(migrations.map(({ version, sha256 }) => [version, sha256]));
-  const wanted = new Set(only.map(({ version }) => version));
-  const other = only.find(({ version, sha256 }) => known.get(version) !== sha256);
-  if (other) {
-    throw new MigrationError(
-      `this build does not know migration ${other.version} as it was applied there: use a newer build`,
-    );
-  }
-  if ([...applied.keys()].some((version) => !wanted.has(version))) {
-    throw new SchemaTooNew('the database has a newer schema than that');
-  }
-  return open.filter(({ version }) => wanted.has(version));
-}
-
-export class SchemaTooNew extends MigrationError {}
 
 /** Polls: a statement that waits for the lock would delay every index that is built meanwhile. */
 async function waitForLock(database: Database): Promise<void> {

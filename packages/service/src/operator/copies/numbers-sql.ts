@@ -1,0 +1,78 @@
+import type { Queryable } from '../../platform/db/database.js';
+import { lockSequence } from '../../platform/db/sequences.js';
+import { readCreatedNames } from '../../platform/schema/migration-file.js';
+
+export interface LaggingSequence {
+  readonly name: string;
+  /** The number that it would give next, and the highest that a row has. */
+  readonly next: string;
+  readonly highest: string;
+}
+
+/** Numbers that do not come from the sequence of an identity column. */
+const NUMBER_SEQUENCES = [
+  { sequence: 'order_numbers', table: 'orders', column: 'order_no' },
+  { sequence: 'agreement_numbers', table: 'agreements', column: 'agreement_id' },
+  { sequence: 'event_numbers', table: 'events', column: 'event_no' },
+];
+
+/**
+ * Sequences that would give out a number that a row has already. Only those of the migrations: other tables in the schema may
+ * not be ours to read.
+ */
+export async function findLaggingSequences(db: Queryable): Promise<LaggingSequence[]> {
+  const identities = await db.query<{ sequence: string; table: string; column: string }>(
+    `select s.relname as sequence, c.relname as table, a.attname as column
+     from pg_attribute a join pg_class c on c.oid = a.attrelid
+       join pg_class s on s.oid = pg_get_serial_sequence(quote_ident(c.relname), a.attname)::regclass
+     where a.attidentity <> '' and c.relnamespace = current_schema()::regnamespace and c.relname = any($1)
+     order by s.relname`,
+    [await readCreatedNames()],
+  );
+  const lagging: LaggingSequence[] = [];
+  for (const { sequence, table, column } of [...NUMBER_SEQUENCES, ...identities]) {
+    const [row] = await db.query<Omit<LaggingSequence, 'name'>>(
+      `select n.next::text as next, m.highest::text as highest
+       from (select s.last_value + case when s.is_called then q.seqincrement else 0 end as next
+             from ${sequence} s, pg_sequence q where q.seqrelid = '${sequence}'::regclass) n,
+         (select max(${column}) as highest from ${table}) m
+       where m.highest >= n.next`,
+    );
+    if (row) lagging.push({ name: sequence, ...row });
+  }
+  return lagging;
+}
+
+/**
+ * How many numbers are skipped after a restore, in steps of the sequence: more than can have been given out since the copy
+ * was made. Only numbers that other systems know: an institution takes a known number for the same debit, and a channel
+ * ignores an event with a known number.
+ */
+const SKIPPED_STEPS = [
+  { name: 'order_numbers', steps: 10_000 }, // of a thousand each
+  { name: 'agreement_numbers', steps: 10_000_000 },
+  { name: 'event_numbers', steps: 10_000_000 },
+];
+
+export interface SkippedNumbers {
+  readonly name: string;
+  /** The last one that was given out. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** For sequences that are not behind the numbers of the rows. */
+export async function skipNumbers(tx: Queryable): Promise<SkippedNumbers[]> {
+  const skipped: SkippedNumbers[] = [];
+  for (const { name, steps } of SKIPPED_STEPS) {
+    await lockSequence(tx, name);
+    const [row] = await tx.query<Omit<SkippedNumbers, 'name'>>(
+      `select n.last::text as from, setval('${name}', n.last + $1::bigint * n.seqincrement)::text as to
+       from (select s.last_value - case when s.is_called then 0 else q.seqincrement end as last, q.seqincrement
+             from ${name} s, pg_sequence q where q.seqrelid = '${name}'::regclass) n`,
+      [steps],
+    );
+    if (row) skipped.push({ name, ...row });
+  }
+  return skipped;
+}
