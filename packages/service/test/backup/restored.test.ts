@@ -76,26 +76,25 @@ it.skipIf(PROGRAMS === undefined)('pg_dump beside a running node, and pg_restore
     { url: databaseUrl(server.url, 'original') },
     { url: databaseUrl(server.url, 'restored') },
   ];
-  const { node, client, orders } = await startWithOrders(on(original));
+  const { node, orders } = await startWithOrders(on(original));
   const file = path.join(folder, 'perennial.dump');
   await run(path.join(bin, 'pg_dump'), ['-Fc', '-f', file, original.url]);
-  const before = await Promise.all(orders.map((orderNo) => query(client, orderNo)));
   await stop(node);
   await run(path.join(bin, 'pg_restore'), ['--no-owner', '--exit-on-error', '-d', restored.url, file]);
 
-  expect((await perennial(['numbers', 'skip'], on(restored))).code).toBe(0);
   const check = await perennial(['restore-check'], on(restored));
   expect(check.stdout).toMatch(/\nOK: the engine may be switched on, after: perennial installation adopt\n$/);
-  expect((await perennial(['installation', 'adopt'], on(restored))).code).toBe(0);
-  const copy = start(MAIN, on(restored));
-  onTestFinished(() => void copy.child.kill('SIGKILL'));
-  const caller = channelClient(await serviceUrl(copy), client.credentials);
-  expect(await Promise.all(orders.map((orderNo) => query(caller, orderNo)))).toEqual(before);
+  for (const orderNo of orders) {
+    const show = async (where: { readonly url: string }) =>
+      JSON.parse((await perennial(['order', 'show', orderNo, '--json'], on(where))).stdout);
+    expect(await show(restored)).toEqual(await show(original));
+  }
   // Far beyond the numbers that the original may have given out since.
-  const created = await caller.call('orders/create', sharedRequest(caller));
-  expect(created.code).toBe('0');
-  expect(Number(created.data.orderNo)).toBeGreaterThan(Math.max(...orders.map(Number)) + 9_000_000);
-  await stop(copy);
+  expect((await perennial(['numbers', 'skip'], on(restored))).code).toBe(0);
+  const database = openDatabase({ url: restored.url, pool: 1, name: 'test', statementMs: 0 });
+  onTestFinished(() => database.close());
+  const [next] = await database.query<{ no: number }>(`select nextval('order_numbers') as no`);
+  expect(next?.no).toBeGreaterThan(Math.max(...orders.map(Number)) + 9_000_000);
 });
 
 it('a copy of the data folder of a stopped service is served like the original', async () => {

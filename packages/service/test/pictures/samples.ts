@@ -41,35 +41,3 @@ export const END = chunk('IEND');
 
 export const png = (...parts: Buffer[]): Buffer => Buffer.concat([SIGNATURE, ...parts]);
 export const GOOD_PNG = png(header(), data(), END);
-
-/** As a drawing program saves it. */
-export const LOGO = `\ufeff<?xml version="1.0" encoding="utf-8"?>
-<!-- Generator: Adobe Illustrator 27.0.0, SVG Export Plug-In . SVG Version: 6.00 Build 0)  -->
-<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
-<svg version="1.1" id="图层_1" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" x="0px" y="0px"
-  width="20mm" height="10mm" viewBox="0 0 200 100" style="enable-background:new 0 0 200 100;" xml:space="preserve"
-  xmlns:i="http://ns.adobe.com/AdobeIllustrator/10.0/">
-<style type="text/css">
-  .st0{fill:url(#SVGID_1_);}
-  .st1, .st2{fill:#FFFFFF;stroke:#0A6B4B;stroke-width:2;}
-  .st2{stroke:none;mix-blend-mode:multiply;}
-  #special{opacity:.5}
-  circle{fill:red !important}
-</style>
-<switch><foreignObject requiredExtensions="http://ns.adobe.com/AdobeIllustrator/10.0/"/>
-<g i:extraneous="self">
-  <metadata><i:aipgf id="x">AAAA</i:aipgf></metadata>
-  <title>Sunny &amp; Shop</title>
-  <linearGradient id="SVGID_1_" gradientUnits="userSpaceOnUse" x1="0" y1="0" x2="1" y2="1">
-    <stop offset="0" style="stop-color:#0A6B4B"/><stop offset="1" style="stop-color:rgb(10, 20, 30);stop-opacity:0.5"/>
-  </linearGradient>
-  <defs><rect id="箱" width="5" height="5"/></defs>
-  <clipPath id="cut"><use xlink:href="#箱" style="overflow:visible;"/></clipPath>
-  <path class="st0" d="M1,2c3,4-5-6,7e-1,8z" transform="matrix(1 0 0 1 10 20)"/>
-  <path fill="blue" class="st1" d="M1 2"/>
-  <path class="st2" style="stroke: blue" d="M3 4"/>
-  <circle id="special" fill="green" r="3" clip-path="url(#cut)" data-name="a"/>
-  <rect fill="url(#gone) #abc" stroke="url(#gone)" mask="url(#gone)" width="1" height="1"/>
-  <text font-family="'Noto Sans', &quot;Arial&quot;" font-size="12">阳光<tspan x="3">店</tspan></text>
-</g></switch>
-</svg>`;

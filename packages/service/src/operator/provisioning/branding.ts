@@ -4,7 +4,7 @@ import { type Changed, type Operator, refusal } from '../operator.js';
 import { requireShownText } from '../rules.js';
 import { requireSellerUrl } from './addresses/seller-url.js';
 import { changeChannel } from './channel-change.js';
-import { type GivenPicture, readGivenPicture, replacePicture } from './pictures.js';
+import { type GivenPicture, LEFT_OUT, readGivenPicture, replacePicture } from './pictures.js';
 import { describeChange, readTexts, requireAccent, requireSupport } from './seller-values.js';
 
 /** What users see of a channel. What is not given stays as it was, null removes it. */
@@ -22,7 +22,7 @@ export interface SetBrandingInput {
 }
 
 export type ChangedBranding = Changed<ChannelView> & {
-  /** Elements of the logo that were sent and are not drawn. */
+  /** Always empty: pictures are stored as they were sent. */
   readonly leftOut: readonly string[];
 };
 
@@ -54,7 +54,7 @@ export async function setBranding(
       return detail;
     });
   });
-  return { ...channel, leftOut: picture?.leftOut ?? [] };
+  return { ...channel, leftOut: LEFT_OUT };
 }
 
 const readersFor = ({ environment }: Operator) => ({

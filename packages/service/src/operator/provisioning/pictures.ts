@@ -1,15 +1,17 @@
 import { deleteUnusedImage, findImage, lockImages, type StoredImage, storeImage } from '../../catalog/images-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import type { Picture } from '../../platform/pictures/picture.js';
-import { scrubPicture } from '../../platform/pictures/scrub-picture.js';
+import { checkPicture, type Picture } from '../../platform/pictures/picture.js';
 import type { Operator } from '../operator.js';
 import { createNotFound } from '../rules.js';
 
 /** A picture that was sent, undefined when it stays as it was, null when it is removed. */
 export type GivenPicture = Uint8Array | null | undefined;
 
+/** Pictures are stored as they were sent. Answers keep the field, because earlier versions named what they left out. */
+export const LEFT_OUT: readonly string[] = [];
+
 export function readGivenPicture(given: GivenPicture): Picture | null | undefined {
-  return given ? scrubPicture(given) : (given as null | undefined);
+  return given ? checkPicture(given) : (given as null | undefined);
 }
 
 /**

@@ -11,7 +11,7 @@ import { requireCode, requireShownText } from '../rules.js';
 import { requireSellerUrl } from './addresses/seller-url.js';
 import { requireBenefit } from './benefits.js';
 import type { BenefitFulfilmentView } from './benefits-sql.js';
-import { type GivenPicture, readGivenPicture, replacePicture } from './pictures.js';
+import { type GivenPicture, LEFT_OUT, readGivenPicture, replacePicture } from './pictures.js';
 import { describeChange, readTexts } from './seller-values.js';
 
 /** What users see of a benefit beside its name. What is not given stays as it was, null removes it. */
@@ -26,7 +26,7 @@ export interface SetPresentationInput {
 }
 
 export type ChangedPresentation = Changed<BenefitFulfilmentView> & {
-  /** Elements of the icon that were sent and are not drawn. */
+  /** Always empty: pictures are stored as they were sent. */
   readonly leftOut: readonly string[];
 };
 
@@ -58,8 +58,7 @@ export async function setPresentation(
     if (detail) {
       await recordAudit(tx, { actor: operator.actor, action: 'benefit.set-presentation', subject, detail });
     }
-    const leftOut = picture?.leftOut ?? [];
-    return { ...(await requireBenefit(tx, subject)), changed: detail !== undefined, leftOut };
+    return { ...(await requireBenefit(tx, subject)), changed: detail !== undefined, leftOut: LEFT_OUT };
   });
 }
 
