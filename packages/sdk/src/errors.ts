@@ -2,7 +2,7 @@ import { CODES, type CodeName, findResultCode } from '@perennial/wire';
 import { readHint, type SignatureDiagnosis } from './diagnosis.js';
 import { usePlainNames } from './fields.js';
 
-/** The names of docs/errors.md, and one for a code that this version does not know. */
+/** The names of result codes, and one for a code that this version does not know. */
 export type ErrorName = Exclude<CodeName, 'SUCCESS'> | 'UNKNOWN_CODE';
 
 export interface ErrorFacts {

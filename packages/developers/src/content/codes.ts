@@ -6,7 +6,7 @@ export interface CodeText {
   readonly advice: string;
 }
 
-/** The words of docs/errors.md, without its links. A test compares the two. */
+/** What a caller should know of each result code. The pages for developers show it. */
 export const CODE_TEXTS: Readonly<Record<CodeName, CodeText>> = {
   SUCCESS: {
     when: 'the request was carried out',

@@ -60,7 +60,10 @@ product.
 binding, the next bind-confirm is 410003, and bind-sms with the \`bindOrderNo\` begins again. A code is good for 5 minutes, in
 production also for 5 tries.
 
-503001 here means that the institution did not say. Send again with the same Idempotency-Key: it is asked again.`,
+503001 here means that the institution did not say. Send again with the same Idempotency-Key: it is asked again.
+
+A user has one agreement for each card and payment channel. When a card is bound again, the earlier binding is \`REPLACED\`, and its
+orders are debited on the new one from then on. The earlier \`bindOrderNo\` stands for the new one. No event tells of it.`,
   },
   'agreements/user-data': {
     group: 'Agreements',
@@ -74,8 +77,8 @@ that are given must match. Card data comes encrypted under the \`aesKey\` that y
     text: `Way A.2. Moves an order to another shared agreement, when a user has a new card at the institution. When it is answered, the
 order runs on the new agreement and the old one is \`REPLACED\`. A debit on its way keeps the agreement it was started with.
 
-A period that is \`FAIL_RETRY\` is debited again at once on the new agreement, unless \`retryFailedNow\` is false. No event tells of the
-replacement itself.`,
+A period that is \`FAIL_RETRY\`, or whose debit on its way fails, is debited again on the new agreement: at once, or with
+\`retryFailedNow\` false after the product's delay. No event tells of the replacement itself.`,
   },
   'orders/create': {
     group: 'Orders',
@@ -108,7 +111,7 @@ Send an Idempotency-Key. Without one a resend makes no second order either: \`ex
     title: 'End an order',
     text: `Ends a subscription. When it is answered, it is done: there is no next payment and no new redemption link, and periods that
 were not started are \`CANCELED\`. What was paid or billed stays, with its benefits. In A the agreement is \`CANCELED\` too, unless
-another order of the user runs on it.
+another order of the user runs on it, and the institution is told in the background: its refusal changes nothing for the order.
 
 | state of the order | answer |
 |---|---|
@@ -139,7 +142,9 @@ state they are; or, by a range of time, those that are \`GIVE_UP\` or \`NO_CALLB
 until \`replayed\` is 0.
 
 If one of \`eventIds\` does not exist, nothing is sent and the answer is 400001. Replays of a channel are done one at a time: one that
-has waited 10 s for the others is 429001.`,
+has waited 10 s for the others is 429001.
+
+An event that was acknowledged before stays \`DELIVERED\` unless it is refused to the end.`,
   },
   'sandbox/orders/advance': {
     group: 'Rehearsals',
@@ -156,7 +161,10 @@ with its events, its benefits and that moment as its time. A year takes a second
 | \`"cycles": 1, "outcomes": ["AGREEMENT_INVALID"]\` | the period is \`FAIL\`, the order \`UNSUBSCRIBED\` |
 
 Every try of a period has the outcome of the period. Of the last period that \`cycles\` asks for there is one try. In B nothing can
-fail: any outcome but \`SUCCESS\` is 400001. Nothing due is code \`0\` with the order as it is.`,
+fail: any outcome but \`SUCCESS\` is 400001. Nothing due is code \`0\` with the order as it is.
+
+On a payment channel behind a bridge the institution is really asked, so \`outcomes\` is 400001; where it does not say at once, the order
+stays there until it does. Notices before a debit come on the way, if your channel wants them.`,
   },
   'sandbox/payments/refund': {
     group: 'Rehearsals',

@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { ENDPOINTS, MISTAKES } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import { ALERT_KINDS } from '../../src/platform/alerts/alerts-sql.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
-import { testService } from '../support/service.js';
-import { ROOT, readPage, rowsUnder, tableRows } from './pages.js';
+import { ROOT, readPage, tableRows } from './pages.js';
 
 describe('links', () => {
   it('lead to files and headings that exist', async () => {
@@ -99,61 +97,15 @@ describe('docs/reconciliation.md', () => {
   });
 });
 
-describe('docs/interface.md', () => {
-  it('signs and encrypts its examples as the vectors do', async () => {
-    const page = await readPage('docs/interface.md');
-    const requests = JSON.parse(await readPage('packages/wire/vectors/request-signature.json'));
-    const fields = JSON.parse(await readPage('packages/wire/vectors/encrypted-fields.json'));
-    const links = JSON.parse(await readPage('packages/wire/vectors/redeem-link.json'));
-    const [request] = requests.cases;
-    const authenticated = JSON.parse(await readPage('packages/wire/vectors/encrypted-fields-v2.json'));
-    const [field] = fields.good;
-    const [authenticatedField] = authenticated.good;
-    const [link] = links.cases;
-    const body = Buffer.from(request.bodyHex, 'hex').toString();
-    for (const text of [
-      ...[requests.appSecret, body, request.signText, request.signature],
-      ...[fields.aesKey, field.ivHex, field.value],
-      ...[authenticated.aesKey, authenticated.derivedKeyHex, authenticatedField.ivHex, authenticatedField.value],
-      ...[links.callbackSecret, link.orderNo, link.appId, link.channelUserId, String(link.exp), link.sig],
-    ]) {
+describe('the guide to signing', () => {
+  it('signs its example as the vectors do', async () => {
+    const page = await readPage('packages/developers/guides/signing.md');
+    const { appSecret, cases } = JSON.parse(await readPage('packages/wire/vectors/request-signature.json'));
+    const [{ bodyHex, signText, signature }] = cases;
+    for (const text of [appSecret, Buffer.from(bodyHex, 'hex').toString(), signText, signature])
       expect(page).toContain(text);
-    }
-  });
-
-  it('names every mistake in signing that is diagnosed', async () => {
-    const rows = rowsUnder(await readPage('docs/interface.md'), '### When it does not match');
-    const names = rows.flatMap(([cell = '']) => cell.replaceAll('`', '').split(', '));
-    const where = ['message', 'header X-SVC-Diagnosis', 'GET /developers/refused/{requestId}'];
-    expect(names).toEqual([...where, ...MISTAKES.map(({ mistake }) => mistake)]);
-  });
-
-  it('lists every endpoint with what it needs', async () => {
-    const rows = endpointRows(await readPage('docs/interface.md'));
-    const yesOrNo = (value: boolean) => (value ? 'yes' : 'no');
-    expect(rows.map(([name, , token, write]) => [name, token, write])).toEqual(
-      Object.values(ENDPOINTS).map(({ name, token, write }) => [name, yesOrNo(token), yesOrNo(write)]),
-    );
-  });
-
-  it('says which endpoints are served', async () => {
-    const service = await testService();
-    try {
-      for (const [name = '', served] of endpointRows(await readPage('docs/interface.md'))) {
-        // What is served says that it wants POST, what is not is unknown.
-        const { status } = await fetch(`${service.baseUrl}/openapi/v1/${name}`);
-        expect([name, status]).toEqual([name, served === 'yes' ? 405 : 404]);
-      }
-    } finally {
-      await service.close();
-    }
   });
 });
-
-function endpointRows(page: string): string[][] {
-  const [, section = ''] = page.split(/^## Endpoints$/m);
-  return tableRows(section.split(/^## /m)[0] ?? '');
-}
 
 async function allPages(): Promise<string[]> {
   const inDocs = await readdir(path.join(ROOT, 'docs'), { recursive: true });

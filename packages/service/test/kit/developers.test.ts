@@ -4,9 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { CODES, endpoints, HEADERS, resultCodes, sha256Hex, signWebhook } from '@perennial/wire';
+import { CODES, endpoints, HEADERS, sha256Hex, signWebhook } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CODE_TEXTS } from '../../../developers/src/content/codes.js';
 import { ENDPOINT_TEXTS } from '../../../developers/src/content/endpoints.js';
 import { provisionDemo } from '../../src/operator/provisioning/demo.js';
 import { systemClock } from '../../src/platform/clock.js';
@@ -258,18 +257,6 @@ describe('documents', () => {
       expect(content).toEqual(JSON.parse(readFileSync(path.join(folder, name), 'utf8')));
       expect(description).not.toBe('');
     }
-  });
-
-  it('say of each code what docs/errors.md says', () => {
-    const page = readFileSync(path.join(root, 'docs', 'errors.md'), 'utf8');
-    const plain = (text: string) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
-    const rows = [...page.matchAll(/^\| (\d+) \| (\w+) \| \d+ \| (.*?) \| (.*?) \|$/gm)];
-    const said = rows.map(([, , name = '', when = '', advice = '']) => [
-      name,
-      { when: plain(when), advice: plain(advice) },
-    ]);
-    expect(CODE_TEXTS).toEqual(Object.fromEntries(said));
-    expect(said).toHaveLength(resultCodes.length);
   });
 
   it('have words for every endpoint', () => {

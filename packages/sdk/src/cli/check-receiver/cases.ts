@@ -7,7 +7,7 @@ export interface Case {
   readonly name: string;
   /** What is sent, in words. */
   readonly sent: string;
-  /** `must`: what docs/events.md demands. `should`: what it is wise to do. */
+  /** `must`: what the guide to webhooks demands. `should`: what it is wise to do. */
   readonly duty: 'must' | 'should';
   /** What all of the pushes have to be. */
   readonly expected: 'accepted' | 'refused';

@@ -32,7 +32,7 @@ export const CHECK_RECEIVER: Command = {
     `The events are signed with the channel's callbackSecret, so the receiver cannot tell them from real ones but by their eventId,
 which begins with "test-". They are about order 999999999999999, which does not exist. If the receiver refuses orders that it does
 not know, make one for this in the sandbox and name it with --order: the receiver is told things of it that have not happened.`,
-    `Each check is a must, which docs/events.md demands, or a should, which is wise. If the receiver does not take a good event, the
+    `Each check is a must, which /developers/guides/webhooks demands, or a should, which is wise. If the receiver does not take a good event, the
 reason is said and the other checks are not judged. Exit status: 0 when every must is met, 1 otherwise.`,
   ],
   examples: [

@@ -56,7 +56,7 @@ const SIGNATURE =
 const AWAY = 'what answers is a proxy whose receiver is away: start the receiver';
 
 const STATUSES: Readonly<Record<number, string>> = {
-  400: 'it does not understand the request: its log should say why; if it parses the body itself, see docs/events.md for the fields',
+  400: 'it does not understand the request: its log should say why; if it parses the body itself, see /developers/reference/webhooks of the service for the fields',
   401: SIGNATURE,
   403: `${SIGNATURE} Or else something before it wants a login or a token: events come without one`,
   404: 'there is nothing under this path, or it knows nothing of this order: correct the path, or name an order that it knows with --order',

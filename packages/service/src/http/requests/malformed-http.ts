@@ -8,8 +8,6 @@ import { endThenLinger } from './linger.js';
 import { readRequestId } from './signed-headers.js';
 
 interface Malformed {
-  /** What was received, in the words of docs/errors.md. */
-  readonly what: string;
   readonly http: 400 | 401 | 408;
   readonly result: ResultCode;
   readonly message: string;
@@ -17,38 +15,33 @@ interface Malformed {
   readonly errors: RegExp;
 }
 
-/** Headers that are malformed are 401001 like any other; the rest is 400001 under the status that HTTP has for it. */
+/** What developers read of it is in packages/developers/guides/errors.md. Headers that are malformed are 401001 like any other; the rest is 400001 under the status that HTTP has for it. */
 export const MALFORMED_HTTP: readonly Malformed[] = [
   {
-    what: 'headers of more than 16 KB',
     http: 401,
     result: CODES.AUTH_HEADER_INVALID,
     message: 'the headers are too large',
     errors: /^HPE_HEADER_OVERFLOW$/,
   },
   {
-    what: 'a header that is malformed: a space in its name, a line break or a NUL in its value',
     http: 401,
     result: CODES.AUTH_HEADER_INVALID,
     message: 'a header is malformed',
     errors: /^HPE_(INVALID_HEADER_TOKEN|CR_EXPECTED|LF_EXPECTED|UNEXPECTED_SPACE)/,
   },
   {
-    what: 'headers that take longer than 10 s to arrive, or a request that takes longer than 30 s',
     http: 408,
     result: CODES.PARAM_INVALID,
     message: 'the request did not arrive in time',
     errors: /^ERR_HTTP_REQUEST_TIMEOUT$/,
   },
   {
-    what: 'a request that ends before its end, such as a body shorter than `Content-Length`',
     http: 400,
     result: CODES.PARAM_INVALID,
     message: 'the request ends before its end',
     errors: /^HPE_INVALID_EOF_STATE$/,
   },
   {
-    what: 'anything else that is not HTTP/1.1: another protocol, a method that is none, two lengths, chunks that are none',
     http: 400,
     result: CODES.PARAM_INVALID,
     message: 'the request is not HTTP/1.1',

@@ -60,7 +60,7 @@ function decryptOrCountFailure(channel: Channel, ciphertext: string, field: stri
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
     if (isV1) channel.fieldFailures.add();
-    // Which field, but not why: by docs/interface.md all reasons look the same to the caller.
+    // Which field, but not why: by the interface all reasons look the same to the caller.
     throw new UnreadableField('DECRYPT_FAILED', `${field} cannot be decrypted`, isV1, ciphertext);
   }
 }
