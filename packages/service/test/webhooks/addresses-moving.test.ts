@@ -43,13 +43,6 @@ function sending(...turns: readonly (readonly string[])[]) {
 }
 
 describe('a name that moves', () => {
-  it('is looked up once for a connection, which goes where that led', async () => {
-    const { push, lookups } = sending([FIRST], ['127.0.0.1']);
-    expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
-    expect(lookups).toEqual(['hooks.partner.example']);
-    expect(network.dialled).toEqual([`${FIRST}:443`]);
-  });
-
   it('inside between two connections is refused at the second', async () => {
     const { push } = sending([FIRST], ['127.0.0.1']);
     receiver.answer({ status: 200, headers: { Connection: 'close' } });

@@ -200,18 +200,4 @@ describe('events/list', () => {
       expect(await list(asked, other)).toMatchObject({ code: '420001', data: null });
     }
   });
-
-  it.each([
-    [{ from: 'yesterday' }, /from/],
-    [{ to: '2026-02-30 00:00:00' }, /to/],
-    [{ from: 5 }, /from/],
-    [{ deliveryStatus: 'SENT' }, /deliveryStatus/],
-    [{ eventType: '*' }, /eventType/],
-    [{ orderNo: '1', externalOrderNo: 'a' }, /exclude each other/],
-    [{ page: 0 }, /page/],
-    [{ size: 101 }, /size/],
-  ])('400001: %j', async (body, message) => {
-    const reply = await list(body);
-    expect([reply.code, reply.envelope.message]).toEqual(['400001', expect.stringMatching(message)]);
-  });
 });

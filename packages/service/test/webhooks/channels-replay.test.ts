@@ -298,17 +298,4 @@ describe('events/replay, refused', () => {
     expect(await queued(mine.payment, foreign.payment)).toEqual([]);
     expect(await statusOf(mine.payment)).toBe('GIVE_UP');
   });
-
-  it.each([
-    [{}, /required/],
-    [{ eventIds: [] }, /eventIds/],
-    [{ eventIds: Array.from({ length: 101 }, () => '1') }, /eventIds/],
-    [{ eventIds: ['1'], from: '2026-01-01 00:00:00' }, /exclude each other/],
-    [{ eventIds: [1] }, /eventIds/],
-    [{ from: 'long ago' }, /from/],
-    [{ to: '2026-13-01' }, /to/],
-  ])('400001: %j', async (body, message) => {
-    const reply = await replay(body);
-    expect([reply.code, reply.envelope.message]).toEqual(['400001', expect.stringMatching(message)]);
-  });
 });

@@ -36,3 +36,17 @@ it('a page of a long backlog is read without the rest of it, also by statistics 
     }
   });
 });
+
+it('each week of events and pushes has every index of its table, the weeks that are made later too', async () => {
+  await fresh.database.query(`select make_weeks('events', 6), make_weeks('delivery_attempts', 6)`);
+  const tables = await fresh.database.query(
+    `select p.inhparent::regclass::text as "table", count(distinct p.inhrelid) > 5 as "hasWeeks",
+       count(*) = count(distinct p.inhrelid) * (select count(*) from pg_index i where i.indrelid = p.inhparent) as "isWhole"
+     from pg_inherits p join pg_index x on x.indrelid = p.inhrelid
+     where p.inhparent in ('events'::regclass, 'delivery_attempts'::regclass) group by p.inhparent order by 1`,
+  );
+  expect(tables).toEqual(['delivery_attempts', 'events'].map((table) => ({ table, hasWeeks: true, isWhole: true })));
+  expect(await fresh.database.query('select indexrelid::regclass::text from pg_index where not indisvalid')).toEqual(
+    [],
+  );
+});

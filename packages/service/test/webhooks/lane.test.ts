@@ -27,29 +27,6 @@ function load(lane: Lane, max: number): void {
   for (const one of lane.takeKeys(max)) lane.addReady(messageOf(one));
 }
 
-it('of one order each comes after the one before it, wherever the others of it wait', () => {
-  const lane = newLane();
-  for (let eventNo = 1; eventNo <= 100; eventNo += 1) lane.offer(due(1, eventNo));
-  load(lane, 50);
-  const told: number[] = [];
-  for (let turn = 0; told.length < 180; turn += 1) {
-    const message = lane.takeNext();
-    // Nothing else of it may go meanwhile; more of it is read, or deferred.
-    expect(lane.takeNext()).toBeUndefined();
-    if (turn % 3 === 0) load(lane, 5);
-    if (!message) continue;
-    told.push(message.due.eventNo);
-    // What was read while it was under way is ready before it is over.
-    load(lane, 2);
-    // And another one is written, behind all that is waiting.
-    if (told.length <= 80) lane.offer(due(1, 100 + told.length));
-    lane.pushFinished(message);
-  }
-  expect(told).toEqual(Array.from({ length: 180 }, (_, index) => index + 1));
-  expect(lane.isIdle()).toBe(true);
-  expect(lane.counts()).toEqual({ queued: 0, ready: 0, waiting: 0, deferred: 0 });
-});
-
 it('is cleared of all that waits, wherever it does', () => {
   const known = new Set<EventKey>();
   const lane = newLane(known);

@@ -118,27 +118,3 @@ it('lists of the console have what was there, and what nodes of the release befo
     await close();
   }
 });
-
-it('each week of events and pushes has every index of its table, the weeks that are made later too', async () => {
-  const { database, migrateBefore, close } = await stepwiseMigration();
-  try {
-    await migrateBefore('000011');
-    await migrateBefore('000018');
-    await database.query(`select make_weeks('events', 6), make_weeks('delivery_attempts', 6)`);
-    expect(
-      await database.query(
-        `select p.inhparent::regclass::text as "table", count(distinct p.inhrelid) > 5 as "hasWeeks",
-           count(*) filter (where not x.indisvalid) as invalid,
-           count(*) = count(distinct p.inhrelid) * (select count(*) from pg_index i where i.indrelid = p.inhparent) as "isWhole"
-         from pg_inherits p join pg_index x on x.indrelid = p.inhrelid
-         where p.inhparent in ('events'::regclass, 'delivery_attempts'::regclass) group by p.inhparent order by 1`,
-      ),
-    ).toEqual([
-      { table: 'delivery_attempts', hasWeeks: true, invalid: 0, isWhole: true },
-      { table: 'events', hasWeeks: true, invalid: 0, isWhole: true },
-    ]);
-    expect(await database.query('select indexrelid::regclass::text from pg_index where not indisvalid')).toEqual([]);
-  } finally {
-    await close();
-  }
-});

@@ -71,16 +71,6 @@ describe('one address', () => {
     expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE', 'BILLED']);
   });
 
-  it('many orders, many at a time: each once, each in order', async () => {
-    const receiver = await receiverAt();
-    const node = nodeWith();
-    const orders = await Promise.all(Array.from({ length: 80 }, create));
-    await node.turn();
-    for (const orderNo of orders) expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE']);
-    expect(receiver.pushes).toHaveLength(160);
-    expect(receiver.forged).toEqual([]);
-  });
-
   it('more than a lane holds: each once, each in order', async () => {
     const receiver = await receiverAt();
     const node = nodeWith();
@@ -104,24 +94,6 @@ describe('one address', () => {
       const [first, second] = written.slice(index, index + 2).map(({ id }) => place.get(id) ?? -1);
       expect(first).toBeLessThan(second ?? 0);
     }
-  });
-});
-
-describe('an address for each event type', () => {
-  it('one that hangs does not hold up the other, and between them there is no order', async () => {
-    const payments = await receiverAt({ eventType: 'payment.status.changed', answer: 'hang' });
-    const orders = await receiverAt({ eventType: 'order.status.changed' });
-    const node = nodeWith(withLongDeadline());
-    await Promise.all(Array.from({ length: 20 }, create));
-    await node.balance();
-    await node.read();
-    await orders.until(20);
-    expect(payments.pushes.length).toBeLessThanOrEqual(8);
-    expect(
-      await service.fresh.database.query('select * from delivery_attempts where outcome <> $1', ['ACCEPTED']),
-    ).toEqual([]);
-    expect(orders.pushes.some(isPayment)).toBe(false);
-    expect(payments.pushes.every(isPayment)).toBe(true);
   });
 });
 

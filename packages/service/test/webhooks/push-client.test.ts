@@ -31,11 +31,8 @@ type Outcome = readonly [what: string, answer: ReceiverAnswer, expected: object]
 const OUTCOMES: readonly Outcome[] = [
   ['accepts', 'accept', { outcome: 'ACCEPTED', httpStatus: 200, answer: ACCEPTED_BODY }],
   ['refuses', 'refuse', { outcome: 'REFUSED', httpStatus: 200, answer: '{"code":"500001","message":"not now"}' }],
-  ['says 0 as a number', 'number', { outcome: 'REFUSED', httpStatus: 200, answer: '{"code":0}' }],
-  ['sends a page', 'not-json', { outcome: 'REFUSED', httpStatus: 200, answer: '<h1>OK</h1>' }],
   ['sends us elsewhere', 'redirect', { outcome: 'REFUSED', httpStatus: 307 }],
   ['says 201', { status: 201 }, { outcome: 'REFUSED', httpStatus: 201, answer: ACCEPTED_BODY }],
-  ['says 204', { status: 204 }, { outcome: 'REFUSED', httpStatus: 204, answer: '' }],
   ['says 500', { status: 500, body: 'oh' }, { outcome: 'REFUSED', httpStatus: 500, answer: 'oh' }],
   ['answers without end', 'huge', { outcome: 'REFUSED', httpStatus: 200 }],
   ['closes the connection', 'close', { outcome: 'UNREACHABLE', httpStatus: null, answer: 'the connection was closed' }],
@@ -56,12 +53,7 @@ const OUTCOMES: readonly Outcome[] = [
     { raw: ['HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n<h1>\r\n'] },
     { outcome: 'REFUSED', httpStatus: 500, answer: 'a chunk has no size: <h1>  ' },
   ],
-  ['ends by closing', { raw: [`${OK}\r\n${ACCEPTED_BODY}`], close: true }, { outcome: 'ACCEPTED', httpStatus: 200 }],
   ['speaks something else', { raw: ['220 smtp ready\r\n'] }, { outcome: 'REFUSED', answer: 'it is not HTTP/1.1' }],
-  ['answers in two ways', { raw: [`${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`] }, { outcome: 'REFUSED' }],
-  ['answers in packets of a byte', { raw: [...ACCEPTING] }, { outcome: 'ACCEPTED', httpStatus: 200 }],
-  ['says more than it was asked', { raw: [ACCEPTING + ACCEPTING] }, { outcome: 'ACCEPTED', httpStatus: 200 }],
-  ['has us continue first', { raw: ['HTTP/1.1 100 Continue\r\n\r\n', ACCEPTING] }, { outcome: 'ACCEPTED' }],
 ];
 
 describe('a push to a receiver that', () => {
@@ -75,12 +67,6 @@ describe('a push to a receiver that', () => {
   it('is not there', async () => {
     await receiver.close();
     expect(await push()).toEqual({ outcome: 'UNREACHABLE', httpStatus: null, answer: 'ECONNREFUSED' });
-  });
-
-  it('answers without end is left after 64 KB', async () => {
-    receiver.answer('huge');
-    expect((await push()).outcome).toBe('REFUSED');
-    await receiver.until(() => receiver.connections.open === 0);
   });
 });
 
@@ -220,14 +206,11 @@ describe('a kept connection', () => {
     expect(receiver.connections.made).toBe(2);
   });
 
-  it('is not used after an answer that wants it closed', async () => {
-    receiver.answer({ raw: [ACCEPTING.replace('\r\n', '\r\nConnection: close\r\n')] });
-    for (let count = 1; count <= 3; count += 1) expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
-    expect(receiver.connections.made).toBe(3);
-  });
-
-  it('is not used after anything that was not asked for', async () => {
-    receiver.answer({ raw: [`${ACCEPTING}${OK}Content-Length: 12\r\n\r\n{"code":"1"}`] });
+  it.each([
+    ['an answer that wants it closed', ACCEPTING.replace('\r\n', '\r\nConnection: close\r\n')],
+    ['anything that was not asked for', `${ACCEPTING}${OK}Content-Length: 12\r\n\r\n{"code":"1"}`],
+  ])('is not used after %s', async (_what, raw) => {
+    receiver.answer({ raw: [raw] });
     for (let count = 1; count <= 3; count += 1) expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
     expect(receiver.connections.made).toBe(3);
   });

@@ -12,6 +12,7 @@ import {
   type DatabaseFaults,
   registerReceiver,
   type SendingNode,
+  statusIn,
   withLongDeadline,
 } from './sending.js';
 
@@ -21,7 +22,7 @@ let channel: ChannelClient;
 let receiver: TestReceiver;
 let node: SendingNode;
 let faults: DatabaseFaults;
-/** Of the one event that there is, before its last push. */
+/** Of the event about the payment; there is another one, about the order. */
 let eventId: string;
 
 beforeEach(async () => {
@@ -31,8 +32,6 @@ beforeEach(async () => {
   faults = {};
   node = createSendingNode(service, withLongDeadline(), faults);
   eventId = (await createOrderWithEvents(service.fresh.database, channel)).payment;
-  await query('delete from due_events where not is_payment');
-  await query(`update due_events set step = 10, retry_no = 10, next_at = now() - interval '1 min'`);
 });
 afterEach(async () => {
   await receiver.close();
@@ -49,17 +48,17 @@ const left = async () => [
 ];
 const secondPush = { id: '', step: 1, retryNo: 11, isDue: false };
 
+/** Of the payment's event, and no other is there. */
+const beforeLastPush = async () => {
+  await query('delete from due_events where not is_payment');
+  await query(`update due_events set step = 10, retry_no = 10, next_at = now() - interval '1 min'`);
+};
 async function lastPush(): Promise<void> {
+  await beforeLastPush();
   await node.balance();
   await node.read();
   await receiver.until(1);
 }
-
-it('without a replay, the last push gives the event up', async () => {
-  receiver.answer('refuse');
-  await node.turn();
-  expect(await left()).toEqual([[], [{ reason: 'GIVE_UP' }], [{ kind: 'webhook-given-up' }]]);
-});
 
 it('a replay while the last push is under way: the schedule begins anew after it', async () => {
   receiver.answer('hang');
@@ -72,6 +71,7 @@ it('a replay while the last push is under way: the schedule begins anew after it
 });
 
 it('a replay of what waits for the end of a pause: the schedule begins anew then', async () => {
+  await beforeLastPush();
   await pauseEvents(service.operator, { appId });
   await node.turn();
   expect(await replay()).toEqual({ replayed: 1 });
@@ -107,4 +107,22 @@ it('a replay while the last push is being written down: it is sent again though 
   });
   expect(receiver.pushes.map(({ retryNo }) => retryNo)).toEqual([10, 11]);
   expect(await left()).toEqual([[], [], [{ kind: 'webhook-given-up' }]]);
+});
+
+const forbidden = () => query(`select answer from delivery_attempts where outcome = 'FORBIDDEN'`);
+
+it('an event that is past its retention is given up at once, with an alert, and holds up no other', async () => {
+  await query('delete from events where cycle_no is not null');
+  await node.turn();
+  expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE']);
+  expect(await forbidden()).toEqual([{ answer: 'the event is past its retention' }]);
+  expect(await left()).toEqual([[], [{ reason: 'GIVE_UP' }], [{ kind: 'webhook-given-up' }]]);
+});
+
+it('an event that cannot be put together is tried again by the schedule, and holds up no other', async () => {
+  await query(`update events set data = '{}' where cycle_no is not null`);
+  await node.turn();
+  expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE']);
+  expect(await forbidden()).toEqual([{ answer: 'the event could not be put together' }]);
+  expect(await left()).toEqual([[{ id: eventId, step: 1, retryNo: 1, isDue: false }], [], []]);
 });
