@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { type CodeName, resultCodes } from '../src/codes.js';
 import { ENDPOINTS, endpoints } from '../src/endpoints.js';
 import { HEADER_FORMS, HEADER_KEYS, HEADERS } from '../src/headers.js';
-import { WEBHOOK_RETRY_DELAYS_MS } from '../src/limits.js';
 
 const precedence = resultCodes.map((row): CodeName => row.name);
 const ofEveryRequest = new Set(precedence.slice(0, precedence.indexOf('SUBSCRIPTION_NOT_FOUND')));
@@ -86,13 +85,6 @@ describe('headers', () => {
   ] as const)('%s has a form', (header, good, bad) => {
     for (const value of good) expect(HEADER_FORMS[header].test(value), value).toBe(true);
     for (const value of bad) expect(HEADER_FORMS[header].test(value), value).toBe(false);
-  });
-});
-
-describe('webhook retries', () => {
-  it('are ten, 2 h 30 min 30 s in all', () => {
-    expect(WEBHOOK_RETRY_DELAYS_MS).toHaveLength(10);
-    expect(WEBHOOK_RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay, 0)).toBe(9_090_000);
   });
 });
 

@@ -3,7 +3,7 @@ import fastJson from 'fast-json-stringify';
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, type EndpointName } from '../src/endpoints.js';
 import { AnyEnvelope, Envelope, envelopeText } from '../src/envelope.js';
-import { Enum, Nullable, pageOf, Time } from '../src/schemas/common.js';
+import { Enum, Nullable, Time } from '../src/schemas/common.js';
 import { OrderStatusChangedEvent, PaymentStatusChangedEvent } from '../src/schemas/events.js';
 import type { AnySchema } from '../src/schemas/type.js';
 import { data, orderEvent, paymentEvent } from './examples.js';
@@ -66,14 +66,6 @@ describe('Nullable', () => {
     ]);
     const status = ajv.compile(Nullable(Enum(['A', 'B'])));
     expect([null, 'A', 'C', 1].map((value) => status(value))).toEqual([true, true, false, false]);
-  });
-});
-
-describe('pageOf', () => {
-  it('fills in what a request leaves out', () => {
-    expect(pageOf({})).toEqual({ page: 1, size: 100 });
-    expect(pageOf({ page: 3, size: 7 })).toEqual({ page: 3, size: 7 });
-    expect(pageOf({ cursor: 'x', size: 7 })).toEqual({ page: null, size: 7 });
   });
 });
 

@@ -63,12 +63,9 @@ describe.each(platforms)('signatures on %s', (_name, platform) => {
       expect(wire.verifySignature(given, mac)).toBe(false);
     });
 
-    it('refuses everything when the expected one is malformed', () => {
+    it('refuses everything but 32 bytes, even where both sides agree', () => {
       expect(wire.verifySignature('!'.repeat(44), '!'.repeat(44))).toBe(false);
       expect(wire.verifySignature(signature, new Uint8Array())).toBe(false);
-    });
-
-    it('refuses anything but 32 bytes, even where both sides agree', () => {
       expect(wire.verifySignature('', '')).toBe(false);
       expect(wire.verifySignature('', new Uint8Array())).toBe(false);
       expect(wire.verifySignature('A'.repeat(44), new Uint8Array(33))).toBe(false);
