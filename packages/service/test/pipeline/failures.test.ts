@@ -1,5 +1,5 @@
 import { HEADERS } from '@perennial/wire';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMinuteLimit } from '../../src/http/answers/minute-limit.js';
 import { suspendChannel } from '../../src/operator/provisioning/channels.js';
 import { type Database, openDatabase, wrapQuery } from '../../src/platform/db/database.js';
@@ -10,8 +10,10 @@ import { anotherNode } from '../support/second-node.js';
 import { manualClock, type TestService, testService } from '../support/service.js';
 
 const FAILURES = 3;
-const HERE = '203.0.113.7';
-const THERE = '203.0.113.8';
+/** Each test comes from addresses of its own, and is forgiven what the others have done. */
+let HERE: string;
+let THERE: string;
+let tests = 0;
 
 /** A minute has room for three failures, so the next is forgiven 20 s after they are used up. */
 const AGAIN_MS = 20_000;
@@ -20,11 +22,16 @@ let service: TestService;
 let channel: ChannelClient;
 /** Behind the same proxy. */
 let neighbour: ChannelClient;
-beforeEach(async () => {
+beforeAll(async () => {
   service = await testService({ authFailuresPerMinute: FAILURES, trustedProxies: ['127.0.0.1'] });
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  tests += 1;
+  HERE = `203.0.113.${tests}`;
+  THERE = `198.51.100.${tests}`;
   channel = await service.channel();
   neighbour = await service.channel();
-  return () => service.close();
 });
 
 const at = (address: string, options: CallOptions = {}): CallOptions => ({
@@ -259,17 +266,19 @@ describe('a proxy that is not declared', () => {
     log = capturedLog();
   });
 
+  const said = { 'X-Forwarded-For': '203.0.113.7' };
+  const forwarded = { Forwarded: 'for=203.0.113.7' };
   it.each<[string, string[], Record<string, string>]>([
-    ['no proxy is', [], { 'X-Forwarded-For': HERE }],
-    ['another one is', ['10.0.0.0/8'], { 'X-Forwarded-For': HERE }],
-    ['no proxy is, and it says Forwarded', [], { Forwarded: `for=${HERE}` }],
+    ['no proxy is', [], said],
+    ['another one is', ['10.0.0.0/8'], said],
+    ['no proxy is, and it says Forwarded', [], forwarded],
   ])('is told about once, with its address: %s', async (_what, trustedProxies, headers) => {
     await behind(trustedProxies, headers);
     expect(warnings()).toEqual([expect.objectContaining({ level: 'warn', peer: '127.0.0.1' })]);
   });
 
   it('is not told about when it is declared', async () => {
-    await behind(['127.0.0.0/8'], { 'X-Forwarded-For': HERE, Forwarded: `for=${HERE}` });
+    await behind(['127.0.0.0/8'], { ...said, ...forwarded });
     expect(warnings()).toEqual([]);
   });
 });

@@ -72,12 +72,6 @@ describe('the rate of a channel', () => {
     expect(codes([first, ...(await inTurn(3, channel))])).toEqual(['0', '0', '0', '429001']);
   });
 
-  it('429001: a refused request costs nothing', async () => {
-    await inTurn(10, channel);
-    await refilledAt(channel, -0.6);
-    expect((await ask(channel)).code).toBe('0');
-  });
-
   it('429001: a refused request writes nothing', async () => {
     await inTurn(3, channel);
     const written = () =>
