@@ -57,11 +57,6 @@ function signed(
 }
 
 describe('an answer', () => {
-  it('that is signed for this request counts', async () => {
-    const gateway = gatewayTo(await bridge((request, response) => signed(request, response, SUCCESS)));
-    expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success', amountCent: 1990 });
-  });
-
   it('comes from beneath the path of the address', async () => {
     const paths: (string | undefined)[] = [];
     const url = await bridge((request, response) => {
@@ -187,12 +182,6 @@ describe('the deadline', () => {
     expect(await gateway.cancelAgreement({ ...BEHALF, agreementNo: '1', institutionNo: 'a' })).toEqual(unknown);
   });
 
-  it('ends a call that waits for a free connection', async () => {
-    const gateway = gatewayTo(await bridge(() => undefined), { deadlineMs, connections: 1 });
-    const outcomes = await Promise.all(['1', '2', '3'].map((attemptNo) => gateway.debit(debitOf(attemptNo))));
-    expect(outcomes).toEqual([unknown, unknown, unknown]);
-  });
-
   it('ends a call that waits for a free connection for good: it is not sent later', async () => {
     const seen: unknown[] = [];
     const held = new EventEmitter();
@@ -227,17 +216,6 @@ describe('the deadline', () => {
     held.emit('go on');
     expect(await next).toMatchObject({ kind: 'success' });
   });
-
-  it('of a debit is its own', async () => {
-    const gateway = gatewayTo(
-      await bridge((request, response) => {
-        if (request.url === '/debit-query') signed(request, response, SUCCESS);
-      }),
-      { deadlineMs: { debit: 50, other: 60_000 } },
-    );
-    expect(await gateway.debit(debitOf('1'))).toEqual(unknown);
-    expect(await gateway.queryDebit(debitOf('1'))).toMatchObject({ kind: 'success' });
-  });
 });
 
 describe('a request', () => {
@@ -271,28 +249,20 @@ describe('a request', () => {
     ]);
   });
 
-  it('uses its connection again', async () => {
+  it.each<[string, number, Record<string, string>]>([
+    ['its connection again', 1, {}],
+    ['no connection again that the bridge is about to close', 5, { 'keep-alive': 'timeout=1' }],
+  ])('uses %s', async (_what, connections, headers) => {
     const sockets = new Set<unknown>();
     const url = await bridge((request, response) => {
       sockets.add(request.socket);
-      signed(request, response, SUCCESS);
+      signed(request, response, SUCCESS, { headers: { connection: 'keep-alive', ...headers } });
     });
     const gateway = gatewayTo(url, { connections: 1 });
-    for (let count = 0; count < 10; count += 1) await gateway.debit(debitOf('1'));
-    expect(sockets.size).toBe(1);
-  });
-
-  it('uses no connection again that the bridge is about to close', async () => {
-    const sockets = new Set<unknown>();
-    const url = await bridge((request, response) => {
-      sockets.add(request.socket);
-      signed(request, response, SUCCESS, { headers: { connection: 'keep-alive', 'keep-alive': 'timeout=1' } });
-    });
-    const gateway = gatewayTo(url, { connections: 1 });
-    for (let count = 0; count < 3; count += 1) {
-      expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
+    for (let count = 0; count < 5; count += 1) {
+      expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success', amountCent: 1990 });
     }
-    expect(sockets.size).toBe(3);
+    expect(sockets.size).toBe(connections);
   });
 
   it('waits for a free connection, and gets one in its turn', async () => {

@@ -1,18 +1,15 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createThrottledLines } from '../../src/http/limits/throttled-lines.js';
 import { DatabaseUnresponsive, HeldUp, Unavailable } from '../../src/platform/db/database.js';
 import { capturedLog } from '../support/captured-log.js';
 
 const away = () => new Unavailable('database unavailable: ECONNREFUSED', { cause: new Error('ECONNREFUSED') });
 
-describe('lines of one cause', () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
+describe('lines of one cause', () => {
   it('are one when it begins, one a minute with the count, and one when it is over', async () => {
     const { log, lines } = capturedLog();
     for (let second = 0; second < 150; second += 1) {
@@ -91,5 +88,35 @@ describe('lines of one cause', () => {
     await vi.advanceTimersByTimeAsync(120_000);
     expect(text()).not.toContain('sesame');
     expect(text()).toContain('it is over');
+  });
+});
+
+describe('lines that are held back', () => {
+  function noting() {
+    const written: string[] = [];
+    const held = createThrottledLines();
+    const line = (who: string) =>
+      held.write(
+        who,
+        () => written.push(who),
+        (more) => written.push(`${who}: ${more} more`),
+      );
+    return { written, line };
+  }
+
+  it('are counted, and the count is written when the minute is over', () => {
+    const { written, line } = noting();
+    for (const who of ['a', 'a', 'b', 'a']) line(who);
+    expect(written).toEqual(['a', 'b']);
+    vi.advanceTimersByTime(60_000);
+    expect(written).toEqual(['a', 'b', 'a: 2 more']);
+    line('b');
+    expect(written).toEqual(['a', 'b', 'a: 2 more', 'b']);
+  });
+
+  it('of more than a thousand in a minute share one', () => {
+    const { written, line } = noting();
+    for (let n = 0; n < 2_000; n += 1) line(String(n));
+    expect(written).toHaveLength(1_001);
   });
 });
