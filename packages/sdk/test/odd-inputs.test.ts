@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PerennialClient, type PerennialClientOptions } from '../src/index.js';
-import { answer, caught, NOW, ORDER, ok, type Peer, SECRETS, startPeer, testClient } from './support.js';
+import { answer, caught, NOW, ORDER, ok, peer, SECRETS, testClient, usePeer } from './support.js';
 
-let peer: Peer;
-beforeAll(async () => {
-  peer = await startPeer();
-});
-afterAll(() => peer.close());
-beforeEach(() => peer.startAnew());
+usePeer();
 
 const create = (body: unknown, options?: unknown) =>
   testClient(peer).client.orders.create(body as typeof ORDER, options as undefined);

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PerennialConnectionError, PerennialError } from '../src/index.js';
-import { answer, caught, type Move, ok, type Peer, reset, silence, startPeer, testClient } from './support.js';
+import { answer, caught, type Move, ok, peer, reset, silence, testClient, usePeer } from './support.js';
 
-let peer: Peer;
-beforeAll(async () => {
-  peer = await startPeer();
-});
-afterAll(() => peer.close());
-beforeEach(() => peer.startAnew());
+usePeer();
 
 const text =
   (body: string | Buffer, status = 200, headers: Record<string, string> = {}): Move =>

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sha256Hex, signRequest, signWebhook } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { PerennialClient, type PerennialClientOptions, type ResponseNotice, type WebhookEvent } from '../src/index.js';
 
 export const SECRETS = {
@@ -107,25 +108,37 @@ export interface Peer {
   close(): Promise<void>;
 }
 
+/** Of the test file that is run. */
+export let peer: Peer;
+
+/** A peer for a test file, which begins anew for each test. */
+export function usePeer(): void {
+  beforeAll(async () => {
+    peer = await startPeer();
+  });
+  afterAll(() => peer.close());
+  beforeEach(() => peer.startAnew());
+}
+
 /** A service that does as a test says, over real HTTP, and looks at each signature. */
-export async function startPeer(): Promise<Peer> {
+async function startPeer(): Promise<Peer> {
   let moves: Move[] = [ok()];
   const server = http.createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const asked = { path: request.url ?? '', headers: request.headers, body };
-    look(peer, asked);
+    look(started, asked);
     if (asked.path === '/openapi/v1/auth/token') {
-      peer.tokensAsked.push(asked);
-      return peer.token(asked, response);
+      started.tokensAsked.push(asked);
+      return started.token(asked, response);
     }
-    peer.asked.push(asked);
+    started.asked.push(asked);
     const move = moves.length > 1 ? moves.shift() : moves[0];
     move?.(asked, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const peer: Peer = {
+  const started: Peer = {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked: [],
     tokensAsked: [],
@@ -135,18 +148,18 @@ export async function startPeer(): Promise<Peer> {
       moves = next;
     },
     startAnew() {
-      for (const kept of [peer.asked, peer.tokensAsked, peer.nonces]) kept.length = 0;
-      peer.play(ok());
+      for (const kept of [started.asked, started.tokensAsked, started.nonces]) kept.length = 0;
+      started.play(ok());
     },
     token: (asked, response) =>
-      ok({ accessToken: `token-${peer.tokensAsked.length}`, expiresIn: '7200', expiresAt: '' })(asked, response),
+      ok({ accessToken: `token-${started.tokensAsked.length}`, expiresIn: '7200', expiresAt: '' })(asked, response),
     async close() {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
     },
   };
-  return peer;
+  return started;
 }
 
 function look(peer: Peer, { path, headers, body }: Asked): void {

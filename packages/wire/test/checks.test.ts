@@ -80,7 +80,7 @@ describe('orders/create', () => {
 });
 
 /** What the schema of a request cannot say. */
-const REFUSED: readonly [EndpointName, string, object, string][] = [
+const REFUSED: readonly (readonly [EndpointName, string, object, string])[] = [
   ['orders/query', 'no order', {}, 'orderNo or externalOrderNo is required'],
   ['orders/query', 'two orders', { orderNo: '1', externalOrderNo: '1' }, EXCLUSIVE],
   ['sandbox/orders/advance', 'no order', { cycles: 1 }, 'orderNo or externalOrderNo is required'],

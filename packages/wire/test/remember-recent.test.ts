@@ -12,17 +12,6 @@ it('gives what the function gives, in whatever order values come', () => {
   );
 });
 
-it('makes the text of a time once, also when those of all other days of its year come between', () => {
-  let made = 0;
-  const remembered = rememberRecent((value) => {
-    made += 1;
-    return String(value);
-  });
-  const days = Array.from({ length: 366 }, (_, day) => Date.UTC(2028, 0, 1 + day, 8, 30) / 1000);
-  for (let turn = 0; turn < 3; turn += 1) for (const day of days) remembered(day);
-  expect(made).toBe(366);
-});
-
 it('what the function throws for a value is thrown each time', () => {
   const remembered = rememberRecent((value) => {
     throw new RangeError(String(value));
