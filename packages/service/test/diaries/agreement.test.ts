@@ -1,29 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { agreementOf } from '../orders/support.js';
-import { type Book, type Diary, openBook } from './diary.js';
+import { describe, expect, it } from 'vitest';
+import { book, type Diary, secondPeriod, useBook } from './diary.js';
 
-let book: Book;
-beforeAll(async () => {
-  book = await openBook();
-});
-afterAll(() => book.close());
-beforeEach(() => {
-  book.card = 'pays';
-});
-
-const agreementStatus = async ({ orderNo }: Diary) => (await agreementOf(book.service.fresh.database, orderNo)).status;
-
-/** Which agreement each try of a period was made on, by its number at the institution. */
-const triedOn = ({ orderNo }: Diary, cycleNo: number) =>
-  book.institution.debits
-    .filter((debit) => debit.orderNo === orderNo && debit.cycleNo === cycleNo)
-    .map(({ institutionNo }) => institutionNo);
+useBook();
 
 describe('an agreement replaced between two tries', () => {
   it('retryFailedNow: tried on the new one at once, whatever the schedule said', async () => {
-    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-    book.card = 'short';
-    await diary.goOn();
+    const diary = await secondPeriod('short');
     book.card = 'pays';
     await diary.on('2027-02-15 18:00', async () => {
       const { data } = await diary.replace();
@@ -41,15 +23,13 @@ describe('an agreement replaced between two tries', () => {
       ['2027-02-15 18:01', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
       ['2027-03-15 10:00', 'period 3 SUCCESS', 'ACTIVE, next 2027-04-15 10:00'],
     ]);
-    const [first, second] = triedOn(diary, 2);
+    const [first, second] = diary.triedOn(2);
     expect([first, first === second]).toEqual([diary.sharedAgreementNo, false]);
-    expect(triedOn(diary, 3)).toEqual([second]);
+    expect(diary.triedOn(3)).toEqual([second]);
   });
 
   it('not retryFailedNow: tried on the new one when the schedule says so', async () => {
-    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-    book.card = 'short';
-    await diary.goOn();
+    const diary = await secondPeriod('short');
     book.card = 'pays';
     await diary.on('2027-02-15 18:00', async () => expect((await diary.replace(false)).data.retriedNow).toEqual([]));
     await diary.goOn();
@@ -58,33 +38,37 @@ describe('an agreement replaced between two tries', () => {
       ['2027-02-15 18:00', 'nothing', 'ACTIVE, next 2027-02-16 10:00'],
       ['2027-02-16 10:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
     ]);
-    expect(new Set(triedOn(diary, 2)).size).toBe(2);
+    expect(new Set(diary.triedOn(2)).size).toBe(2);
   });
 
-  it.each(['short', 'blocked', 'gone'] as const)(
-    'while a try is on its way, and the old card is %s: tried on the new one right after',
-    async (card) => {
-      const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-      book.card = 'silent';
-      await diary.goOn();
-      await diary.on('2027-02-15 11:00', async () => expect((await diary.replace()).data.retriedNow).toEqual([]));
+  const CARDS = ['short', 'blocked', 'gone'] as const;
+  it.each([
+    ...CARDS.map((card) => [card, undefined, 'right after', '2027-02-15 12:00'] as const),
+    ...CARDS.map((card) => [card, false, 'when the schedule says so', '2027-02-16 12:00'] as const),
+  ])(
+    'while a try is on its way, and the old card is %s, retryFailedNow %s: tried on the new one %s',
+    async (card, retryFailedNow, _when, next) => {
+      const diary = await secondPeriod('silent');
+      await diary.on('2027-02-15 11:00', async () =>
+        expect((await diary.replace(retryFailedNow)).data.retriedNow).toEqual([]),
+      );
       await diary.on('2027-02-15 12:00', () => diary.result(2, 1, card));
       book.card = 'pays';
       await diary.goOn();
       expect(diary.entries.slice(1)).toEqual([
         ['2027-02-15 10:00', 'nothing', 'ACTIVE, next 2027-03-15 10:00'],
         ['2027-02-15 11:00', 'nothing', 'ACTIVE, next 2027-03-15 10:00'],
-        ['2027-02-15 12:00', 'period 2 FAIL_RETRY', 'ACTIVE, next 2027-02-15 12:00'],
-        ['2027-02-15 12:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
+        ['2027-02-15 12:00', 'period 2 FAIL_RETRY', `ACTIVE, next ${next}`],
+        [next, 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
       ]);
-      expect(await agreementStatus(diary)).toBe('BIND_SUCCESS');
+      const [first, second] = diary.triedOn(2);
+      expect([first, first === second]).toEqual([diary.sharedAgreementNo, false]);
+      expect(await diary.agreementStatus()).toBe('BIND_SUCCESS');
     },
   );
 
   it('while a try is on its way, and the old card is gone once the next period is due: FAIL, and the order goes on', async () => {
-    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-    book.card = 'silent';
-    await diary.goOn();
+    const diary = await secondPeriod('silent');
     await diary.on('2027-02-15 11:00', () => diary.replace());
     await diary.on('2027-03-15 11:00', () => diary.result(2, 1, 'gone'));
     book.card = 'pays';
@@ -93,29 +77,8 @@ describe('an agreement replaced between two tries', () => {
       ['2027-03-15 11:00', 'period 2 FAIL', 'ACTIVE, next 2027-03-15 10:00'],
       ['2027-03-15 10:00', 'period 3 SUCCESS', 'ACTIVE, next 2027-04-15 10:00'],
     ]);
-    expect(await agreementStatus(diary)).toBe('BIND_SUCCESS');
+    expect(await diary.agreementStatus()).toBe('BIND_SUCCESS');
   });
-
-  it.each(['short', 'blocked', 'gone'] as const)(
-    'not retryFailedNow while a try is on its way, and the old card is %s: tried on the new one when the schedule says so',
-    async (card) => {
-      const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-      book.card = 'silent';
-      await diary.goOn();
-      await diary.on('2027-02-15 11:00', async () => expect((await diary.replace(false)).data.retriedNow).toEqual([]));
-      await diary.on('2027-02-15 12:00', () => diary.result(2, 1, card));
-      book.card = 'pays';
-      await diary.goOn();
-      expect(diary.entries.slice(2)).toEqual([
-        ['2027-02-15 11:00', 'nothing', 'ACTIVE, next 2027-03-15 10:00'],
-        ['2027-02-15 12:00', 'period 2 FAIL_RETRY', 'ACTIVE, next 2027-02-16 12:00'],
-        ['2027-02-16 12:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
-      ]);
-      const [first, second] = triedOn(diary, 2);
-      expect([first, first === second]).toEqual([diary.sharedAgreementNo, false]);
-      expect(await agreementStatus(diary)).toBe('BIND_SUCCESS');
-    },
-  );
 
   it('not retryFailedNow while the last try of the schedule is on its way: FAIL, and the next period on the new one', async () => {
     const productCode = await book.product({ retryDelays: [86_400] });
@@ -135,7 +98,7 @@ describe('an agreement replaced between two tries', () => {
       ['2027-02-16 12:00', 'period 2 FAIL', 'ACTIVE, next 2027-03-15 10:00'],
       ['2027-03-15 10:00', 'period 3 SUCCESS', 'ACTIVE, next 2027-04-15 10:00'],
     ]);
-    expect(triedOn(diary, 3)).not.toEqual([diary.sharedAgreementNo]);
+    expect(diary.triedOn(3)).not.toEqual([diary.sharedAgreementNo]);
   });
 
   it.each([
@@ -145,9 +108,7 @@ describe('an agreement replaced between two tries', () => {
   ])(
     'replaced twice while a try is on its way, retryFailedNow %s and then %s: the last word counts',
     async (first, second, next) => {
-      const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-      book.card = 'silent';
-      await diary.goOn();
+      const diary = await secondPeriod('silent');
       await diary.on('2027-02-15 10:30', () => diary.replace(first));
       await diary.on('2027-02-15 11:00', () => diary.replace(second));
       await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'short'));
@@ -156,9 +117,7 @@ describe('an agreement replaced between two tries', () => {
   );
 
   it('while a try is on its way, and the old card pays: nothing is left to try', async () => {
-    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-    book.card = 'silent';
-    await diary.goOn();
+    const diary = await secondPeriod('silent');
     await diary.on('2027-02-15 11:00', () => diary.replace());
     await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'pays'));
     book.card = 'pays';
@@ -167,8 +126,8 @@ describe('an agreement replaced between two tries', () => {
       ['2027-02-15 12:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
       ['2027-03-15 10:00', 'period 3 SUCCESS', 'ACTIVE, next 2027-04-15 10:00'],
     ]);
-    expect(triedOn(diary, 2)).toEqual([diary.sharedAgreementNo]);
-    expect(triedOn(diary, 3)).not.toEqual([diary.sharedAgreementNo]);
+    expect(diary.triedOn(2)).toEqual([diary.sharedAgreementNo]);
+    expect(diary.triedOn(3)).not.toEqual([diary.sharedAgreementNo]);
   });
 });
 
@@ -177,8 +136,7 @@ describe('an agreement that the bank has ended', () => {
     book.notice({ kind: 'agreement-canceled', institutionNo: diary.sharedAgreementNo, reason: 'closed' }, 'BANKPAY');
 
   it('and says so: the order is unsubscribed, and the bank is not told what it knows', async () => {
-    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-    await diary.goOn();
+    const diary = await secondPeriod('pays');
     await diary.on('2027-02-20 09:00', () => ended(diary));
     await diary.on('2027-02-20 09:01', () => ended(diary));
     expect(diary.entries.slice(1)).toEqual([
@@ -186,16 +144,14 @@ describe('an agreement that the bank has ended', () => {
       ['2027-02-20 09:00', 'order UNSUBSCRIBED, period 3-12 CANCELED', 'UNSUBSCRIBED'],
       ['2027-02-20 09:01', 'nothing', 'UNSUBSCRIBED'],
     ]);
-    expect(await agreementStatus(diary)).toBe('CANCELED');
+    expect(await diary.agreementStatus()).toBe('CANCELED');
     expect((await diary.call('orders/query')).data.unsubscribeTime).toBe('2027-02-20 09:00:00');
     await book.cancelAgreements();
     expect(book.institution.cancellations.map((one) => one.institutionNo)).not.toContain(diary.sharedAgreementNo);
   });
 
   it('and says so between two tries: the open period is voided too', async () => {
-    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-    book.card = 'short';
-    await diary.goOn();
+    const diary = await secondPeriod('short');
     await diary.on('2027-02-15 20:00', () => ended(diary));
     expect(diary.entries.slice(2)).toEqual([
       ['2027-02-15 20:00', 'order UNSUBSCRIBED, period 2 CANCELED, period 3-12 CANCELED', 'UNSUBSCRIBED'],
@@ -203,13 +159,11 @@ describe('an agreement that the bank has ended', () => {
   });
 
   it('and says so when it declines: FAIL, and the order is unsubscribed with it', async () => {
-    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-    book.card = 'gone';
-    await diary.goOn();
+    const diary = await secondPeriod('gone');
     expect(diary.entries.slice(1)).toEqual([
       ['2027-02-15 10:00', 'period 2 FAIL, order UNSUBSCRIBED, period 3-12 CANCELED', 'UNSUBSCRIBED'],
     ]);
-    expect(await agreementStatus(diary)).toBe('CANCELED');
+    expect(await diary.agreementStatus()).toBe('CANCELED');
     expect((await diary.periods()).slice(1, 3)).toEqual([
       '2 due 2027-02-15 10:00: FAIL',
       '3 due 2027-03-15 10:00: CANCELED',
@@ -221,6 +175,6 @@ describe('an agreement that the bank has ended', () => {
     book.card = 'gone';
     await diary.goOn();
     expect(diary.entries.slice(1)).toEqual([['2027-02-15 10:00', 'period 2 FAIL, order COMPLETED', 'COMPLETED']]);
-    expect(await agreementStatus(diary)).toBe('CANCELED');
+    expect(await diary.agreementStatus()).toBe('CANCELED');
   });
 });

@@ -1,9 +1,10 @@
 import { formatTime, parseTime } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { Decline } from '../../src/gateways/gateway.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import { alerts, paid, type Stage, stage } from '../orders/support.js';
+import { agreementOf, alerts, paid, type Stage, stage } from '../orders/support.js';
 import type { Reply } from '../support/channel-client.js';
 import { collectRequest, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 
@@ -51,12 +52,38 @@ export interface Diary {
   /** Each started period in a line, as payments/query has it. */
   periods(): Promise<string[]>;
   alerts(): Promise<string[]>;
+  /** Of the agreement that it is on. */
+  agreementStatus(): Promise<string>;
+  /** Which agreement each try of a period was made on, by its number at the institution. */
+  triedOn(cycleNo: number): string[];
 }
 
 const minutes = (time: string) => time.slice(0, 16);
 const at = (when: string): number => parseTime(`${when}:00`) ?? Number.NaN;
 
-export async function openBook(): Promise<Book> {
+/** The book of the test file that is run. */
+export let book: Book;
+
+/** Opens a book for a test file. Each test begins with a card that pays. */
+export function useBook(): void {
+  beforeAll(async () => {
+    book = await openBook();
+  });
+  afterAll(() => book.close());
+  beforeEach(() => {
+    book.card = 'pays';
+  });
+}
+
+/** An order of 15 January 2027, each month, up to its second period, for which the card does this. */
+export async function secondPeriod(card: Card, open: 'open' | 'openBound' = 'open'): Promise<Diary> {
+  const diary = await book[open]('2027-01-15 10:00', 'TEST_SPU_001');
+  book.card = card;
+  await diary.goOn();
+  return diary;
+}
+
+async function openBook(): Promise<Book> {
   const base = await stage();
   const { service, channel, institution } = base;
   const bridge = { code: 'BANKPAY', displayName: 'Bank', gateway: 'bridge', supportedBanks: ['*'] };
@@ -67,7 +94,7 @@ export async function openBook(): Promise<Book> {
     if (card === 'silent') return { kind: 'pending' } as const;
     return { kind: 'declined', decline: DECLINES[card], reason: card } as const;
   };
-  institution.onDebit = async (request) => answer(book.card, request);
+  institution.onDebit = async (request) => answer(opened.card, request);
   institution.onQuery = async () => ({ kind: 'not-found' });
 
   /** Tokens last two hours, diaries years. */
@@ -93,11 +120,11 @@ export async function openBook(): Promise<Book> {
     service.clock.set(at(when));
     const reply = await call('orders/create', request);
     if (reply.code !== '0') throw new Error(`orders/create answered ${reply.text}`);
-    const written = diary(book, { call, bind }, reply.data.orderNo, sharedAgreementNo);
+    const written = diary(opened, { call, bind }, reply.data.orderNo, sharedAgreementNo);
     await written.on(when, async () => undefined);
     return written;
   };
-  const book: Book = {
+  const opened: Book = {
     ...base,
     card: 'pays',
     async product(cycle) {
@@ -130,11 +157,11 @@ export async function openBook(): Promise<Book> {
     },
     openCollected: (when, productCode) => create(when, collectRequest(channel, { productCode }), ''),
   };
-  return book;
+  return opened;
 }
 
 function diary(
-  book: Book,
+  of: Book,
   {
     call,
     bind,
@@ -145,7 +172,7 @@ function diary(
   orderNo: string,
   sharedAgreementNo: string,
 ): Diary {
-  const { database } = book.service.fresh;
+  const { database } = of.service.fresh;
   const entries: Entry[] = [];
   let read = 0;
 
@@ -182,31 +209,31 @@ function diary(
     async goOn(times = 1) {
       for (let n = 0; n < times; n += 1) {
         const { nextPayTime } = (await call('orders/query', { orderNo })).data;
-        if (nextPayTime !== null) book.service.clock.set(at(minutes(nextPayTime)));
+        if (nextPayTime !== null) of.service.clock.set(at(minutes(nextPayTime)));
         const reply = await self.call('sandbox/orders/advance', { cycles: 1 });
         if (reply.code !== '0') throw new Error(`sandbox/orders/advance answered ${reply.text}`);
-        await write(minutes(formatTime(book.service.clock.now())));
+        await write(minutes(formatTime(of.service.clock.now())));
       }
     },
     async on(when, act) {
-      book.service.clock.set(at(when));
+      of.service.clock.set(at(when));
       await act();
       await write(when);
     },
     call: (name, more = {}) => call(name, { orderNo, ...more }),
     async result(cycleNo, tryNo, card) {
       const attemptNo = `${orderNo}${String(cycleNo).padStart(4, '0')}${String(tryNo).padStart(2, '0')}`;
-      const debit = book.institution.debits.find((one) => one.attemptNo === attemptNo);
+      const debit = of.institution.debits.find((one) => one.attemptNo === attemptNo);
       if (!debit) throw new Error(`the institution was never asked for ${attemptNo}`);
       const outcome =
         card === 'pays'
-          ? paid(debit, { paidAt: book.service.clock.now() })
+          ? paid(debit, { paidAt: of.service.clock.now() })
           : ({ kind: 'declined', decline: DECLINES[card], reason: card } as const);
-      return book.notice({ kind: 'debit', attemptNo, outcome }, 'BANKPAY');
+      return of.notice({ kind: 'debit', attemptNo, outcome }, 'BANKPAY');
     },
     async replace(retryFailedNow) {
       const more = { paymentChannelCode: 'BANKPAY' };
-      const newSharedAgreement = sharedAgreement(book.channel, await user(), more);
+      const newSharedAgreement = sharedAgreement(of.channel, await user(), more);
       return self.call('agreements/replace', {
         newSharedAgreement,
         ...(retryFailedNow === undefined ? {} : { retryFailedNow }),
@@ -228,6 +255,11 @@ function diary(
       const all = await alerts(database);
       return all.filter(({ subject }) => subject.startsWith(orderNo)).map(({ kind }) => kind);
     },
+    agreementStatus: async () => (await agreementOf(database, orderNo)).status,
+    triedOn: (cycleNo) =>
+      of.institution.debits
+        .filter((debit) => debit.orderNo === orderNo && debit.cycleNo === cycleNo)
+        .map(({ institutionNo }) => institutionNo),
   };
   return self;
 }

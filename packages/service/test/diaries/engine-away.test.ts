@@ -1,14 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Book, openBook } from './diary.js';
+import { describe, expect, it } from 'vitest';
+import { book, useBook } from './diary.js';
 
-let book: Book;
-beforeAll(async () => {
-  book = await openBook();
-});
-afterAll(() => book.close());
-beforeEach(() => {
-  book.card = 'pays';
-});
+useBook();
 
 /**
  * By the database's own clock, as in production: the orders are of January 2026, so all of their four months have passed

@@ -1,14 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Book, openBook } from './diary.js';
+import { describe, expect, it } from 'vitest';
+import { book, useBook } from './diary.js';
 
-let book: Book;
-beforeAll(async () => {
-  book = await openBook();
-});
-afterAll(() => book.close());
-beforeEach(() => {
-  book.card = 'pays';
-});
+useBook();
 
 const DAY = 86_400;
 const HOUR = 3600;

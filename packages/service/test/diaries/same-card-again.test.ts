@@ -1,23 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { agreementOf } from '../orders/support.js';
-import { type Book, type Diary, openBook } from './diary.js';
+import { describe, expect, it } from 'vitest';
+import { book, type Diary, secondPeriod, useBook } from './diary.js';
 
-let book: Book;
-beforeAll(async () => {
-  book = await openBook();
-});
-afterAll(() => book.close());
-beforeEach(() => {
-  book.card = 'pays';
-});
-
-const agreementStatus = async ({ orderNo }: Diary) => (await agreementOf(book.service.fresh.database, orderNo)).status;
-
-/** Which agreement each try of a period was made on, by its number at the institution. */
-const triedOn = ({ orderNo }: Diary, cycleNo: number) =>
-  book.institution.debits
-    .filter((debit) => debit.orderNo === orderNo && debit.cycleNo === cycleNo)
-    .map(({ institutionNo }) => institutionNo);
+useBook();
 
 const canceledThere = () => book.institution.cancellations.map(({ institutionNo }) => institutionNo);
 
@@ -34,13 +18,11 @@ describe('a card that its user binds again', () => {
       ['2027-01-20 09:00', 'nothing', 'ACTIVE, next 2027-02-15 10:00'],
       ['2027-02-15 10:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
     ]);
-    expect([triedOn(diary, 1), triedOn(diary, 2)]).toEqual([[diary.sharedAgreementNo], [newNo]]);
+    expect([diary.triedOn(1), diary.triedOn(2)]).toEqual([[diary.sharedAgreementNo], [newNo]]);
   });
 
   it('between two tries: the schedule stays, and the next try is made on the new agreement', async () => {
-    const diary = await book.openBound('2027-01-15 10:00', 'TEST_SPU_001');
-    book.card = 'short';
-    await diary.goOn();
+    const diary = await secondPeriod('short', 'openBound');
     book.card = 'pays';
     let newNo = '';
     await diary.on('2027-02-15 18:00', async () => {
@@ -52,15 +34,13 @@ describe('a card that its user binds again', () => {
       ['2027-02-15 18:00', 'nothing', 'ACTIVE, next 2027-02-16 10:00'],
       ['2027-02-16 10:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
     ]);
-    expect(triedOn(diary, 2)).toEqual([diary.sharedAgreementNo, newNo]);
+    expect(diary.triedOn(2)).toEqual([diary.sharedAgreementNo, newNo]);
   });
 
   it.each(['short', 'blocked', 'gone'] as const)(
     'while a try is on its way, and the old agreement is %s: tried on the new one right after, and only then canceled',
     async (card) => {
-      const diary = await book.openBound('2027-01-15 10:00', 'TEST_SPU_001');
-      book.card = 'silent';
-      await diary.goOn();
+      const diary = await secondPeriod('silent', 'openBound');
       let newNo = '';
       await diary.on('2027-02-15 11:00', async () => {
         newNo = await diary.bindAgain();
@@ -76,8 +56,8 @@ describe('a card that its user binds again', () => {
         ['2027-02-15 12:00', 'period 2 FAIL_RETRY', 'ACTIVE, next 2027-02-15 12:00'],
         ['2027-02-15 12:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
       ]);
-      expect(triedOn(diary, 2)).toEqual([diary.sharedAgreementNo, newNo]);
-      expect(await agreementStatus(diary)).toBe('BIND_SUCCESS');
+      expect(diary.triedOn(2)).toEqual([diary.sharedAgreementNo, newNo]);
+      expect(await diary.agreementStatus()).toBe('BIND_SUCCESS');
       await book.cancelAgreements();
       expect(canceledThere()).toContain(diary.sharedAgreementNo);
       expect(canceledThere()).not.toContain(newNo);
@@ -85,9 +65,7 @@ describe('a card that its user binds again', () => {
   );
 
   it('while a try is on its way, and the old agreement pays: nothing is left to try', async () => {
-    const diary = await book.openBound('2027-01-15 10:00', 'TEST_SPU_001');
-    book.card = 'silent';
-    await diary.goOn();
+    const diary = await secondPeriod('silent', 'openBound');
     await diary.on('2027-02-15 11:00', () => diary.bindAgain());
     await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'pays'));
     book.card = 'pays';
@@ -96,7 +74,7 @@ describe('a card that its user binds again', () => {
       ['2027-02-15 12:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
       ['2027-03-15 10:00', 'period 3 SUCCESS', 'ACTIVE, next 2027-04-15 10:00'],
     ]);
-    expect(triedOn(diary, 2)).toEqual([diary.sharedAgreementNo]);
+    expect(diary.triedOn(2)).toEqual([diary.sharedAgreementNo]);
   });
 
   it('while the first debit is on its way, and the old agreement does not pay: the order is TERMINATED', async () => {
@@ -108,7 +86,7 @@ describe('a card that its user binds again', () => {
       ['2027-01-15 10:01', 'nothing', 'INITIALIZING'],
       ['2027-01-15 10:02', 'period 1 FAIL, order TERMINATED', 'TERMINATED'],
     ]);
-    expect(await agreementStatus(diary)).toBe('BIND_SUCCESS');
+    expect(await diary.agreementStatus()).toBe('BIND_SUCCESS');
   });
 
   it('while the first debit is on its way, and the new agreement ends before that pays: the order ends too', async () => {
@@ -158,7 +136,7 @@ describe('a card that its user binds again, and the bank gives the same number',
     await diary.on('2027-01-20 09:00', () => sameNumber(diary));
     await book.cancelAgreements();
     await diary.goOn();
-    expect(triedOn(diary, 2)).toEqual([diary.sharedAgreementNo]);
+    expect(diary.triedOn(2)).toEqual([diary.sharedAgreementNo]);
     expect(canceledThere()).not.toContain(diary.sharedAgreementNo);
     await diary.call('orders/unsubscribe');
     await book.cancelAgreements();
@@ -174,9 +152,7 @@ describe('a card that its user binds again, and the bank gives the same number',
   });
 
   it('while a try is on its way that the card cannot pay: the schedule counts, it is the same number after all', async () => {
-    const diary = await book.openBound('2027-01-15 10:00', 'TEST_SPU_001');
-    book.card = 'silent';
-    await diary.goOn();
+    const diary = await secondPeriod('silent', 'openBound');
     await diary.on('2027-02-15 11:00', () => sameNumber(diary));
     await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'short'));
     expect(diary.entries.slice(3)).toEqual([

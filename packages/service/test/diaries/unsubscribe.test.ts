@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Book, openBook } from './diary.js';
+import { describe, expect, it } from 'vitest';
+import { book, secondPeriod, useBook } from './diary.js';
 
-let book: Book;
-beforeAll(async () => {
-  book = await openBook();
-});
-afterAll(() => book.close());
-beforeEach(() => {
-  book.card = 'pays';
-});
+useBook();
 
 const unsubscribed = 'order UNSUBSCRIBED';
 
 describe('unsubscribe, in every state', () => {
   it('while the next period waits: it and all after it are CANCELED', async () => {
-    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-    await diary.goOn();
+    const diary = await secondPeriod('pays');
     await diary.on('2027-02-20 09:00', () => diary.call('orders/unsubscribe'));
     expect(diary.entries).toEqual([
       ['2027-01-15 10:00', 'period 1 SUCCESS, order ACTIVE', 'ACTIVE, next 2027-02-15 10:00'],
@@ -29,9 +21,7 @@ describe('unsubscribe, in every state', () => {
   });
 
   it('while a debit is on its way that then succeeds: it is kept, and somebody is told', async () => {
-    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-    book.card = 'silent';
-    await diary.goOn();
+    const diary = await secondPeriod('silent');
     await diary.on('2027-02-15 11:00', () => diary.call('orders/unsubscribe'));
     await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'pays'));
     expect(diary.entries.slice(1)).toEqual([
@@ -50,9 +40,7 @@ describe('unsubscribe, in every state', () => {
   it.each(['short', 'blocked', 'gone'] as const)(
     'while a debit is on its way that then fails (%s): FAIL, never tried again',
     async (card) => {
-      const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
-      book.card = 'silent';
-      await diary.goOn();
+      const diary = await secondPeriod('silent');
       await diary.on('2027-02-15 11:00', () => diary.call('orders/unsubscribe'));
       await diary.on('2027-02-15 12:00', () => diary.result(2, 1, card));
       expect(diary.entries.slice(2)).toEqual([
