@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import type { Picture, PictureType } from '../platform/pictures/picture.js';
 
-export interface StoredImage {
-  readonly mediaType: PictureType;
-  readonly bytes: Buffer;
-}
+export type StoredImage = RowOf<typeof FIND_IMAGE>;
 
 const LOCK_IMAGES = statement({
   text: `select pg_advisory_xact_lock(hashtextextended('images', 0))`,
@@ -47,7 +44,7 @@ export async function deleteUnusedImage(tx: Queryable, hash: string): Promise<vo
 const FIND_IMAGE = statement({
   text: 'select media_type as "mediaType", bytes from images where image_hash = $1',
   parameters: ['text'],
-  columns: columns<StoredImage>({ mediaType: 'text', bytes: 'bytea' }),
+  columns: columns({ mediaType: column<PictureType>('text'), bytes: 'bytea' }),
 });
 
 export async function findImage(db: Queryable, hash: string): Promise<StoredImage | undefined> {

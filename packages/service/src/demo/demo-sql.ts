@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { columns, columnsOf, type Queryable, statement } from '../platform/db/database.js';
 import { fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
 import { orderStatusIs, paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
 
@@ -118,7 +118,7 @@ export async function expireBenefits(tx: Queryable, channelIds: readonly number[
 const FIND_SHARD = statement({
   text: 'select shard, epoch from delivery_shards where shard = $1 for share',
   parameters: ['smallint'],
-  columns: columns<{ shard: number; epoch: number }>({ shard: 'smallint', epoch: 'bigint' }),
+  columns: columns({ shard: 'smallint', epoch: 'bigint' }),
 });
 
 /** It stays whose it is until the commit. */
@@ -155,7 +155,7 @@ const FIND_OPEN_ALERTS = statement({
      where ${IS_OWN} and acknowledged_at is null and resolved_at is null and last_seen_at <= ${fromEpochMs('$1')}
      order by first_seen_at, kind, subject`,
   parameters: ['double precision'],
-  columns: columns<StoryAlert>({ kind: 'text', subject: 'text' }),
+  columns: columnsOf<StoryAlert>({ kind: 'text', subject: 'text' }),
 });
 
 /** Those of the story that are open and were last raised before this time. */
@@ -194,7 +194,7 @@ const FIND_WAITING_PERIODS = statement({
        and ${paymentStatusIs('latest_payment_status', 'FAIL_RETRY')} and next_due_at > now()
      order by order_no`,
   parameters: ['bigint[]'],
-  columns: columns<WaitingPeriod>({ orderNo: 'bigint', cycleNo: 'integer' }),
+  columns: columnsOf<WaitingPeriod>({ orderNo: 'bigint', cycleNo: 'integer' }),
 });
 
 /** Periods that wait for their next try. */
@@ -222,7 +222,7 @@ const FIND_BOOKED = statement({
        and refunded_at >= ${fromEpochMs('$2')} and refunded_at < ${fromEpochMs('$3')}
      order by 4, 2`,
   parameters: ['text', 'double precision', 'double precision'],
-  columns: columns<BookedLine>({
+  columns: columnsOf<BookedLine>({
     kind: 'text',
     number: 'text',
     amountCent: 'bigint',
@@ -269,7 +269,7 @@ const COUNT_FILLED = statement({
        (select count(*) from alerts where ${IS_OWN}) as alerts,
        (select count(*) from reconciliation_differences where payment_channel_code = any($2::text[])) as differences`,
   parameters: ['bigint[]', 'text[]'],
-  columns: columns<FilledCounts>({
+  columns: columnsOf<FilledCounts>({
     orders: 'bigint',
     periods: 'bigint',
     refunds: 'bigint',

@@ -33,13 +33,13 @@ const STORY_LOCK = 7_366_373_664;
 const TRY_STORY_LOCK = statement({
   text: 'select pg_try_advisory_xact_lock($1) as taken',
   parameters: ['bigint'],
-  columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
+  columns: columns({ taken: 'boolean' }),
 });
 
 const FIND_SEARCH_PATH = statement({
   text: `select current_setting('search_path') as former`,
   parameters: [],
-  columns: columns<{ former: string }>({ former: 'text' }),
+  columns: columns({ former: 'text' }),
 });
 const SET_SEARCH_PATH = statement({
   text: `select set_config('search_path', $1, true)`,

@@ -1,4 +1,4 @@
-import { columns, joinColumns, type Queryable, statement } from '../platform/db/database.js';
+import { columns, columnsOf, joinColumns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { epochMs, fromEpochMs, inShanghaiZone } from '../platform/db/time-sql.js';
 import { FIGURE_COLUMNS, FIGURE_NAMES, type Figures } from './figures.js';
 
@@ -14,7 +14,7 @@ export type Bucket = 'hour' | 'day' | 'month';
 
 const SUMS = FIGURE_NAMES.map((name) => `coalesce(sum(f.${FIGURE_COLUMNS[name]}), 0)::bigint as "${name}"`).join(', ');
 
-const SUM_COLUMNS = columns<Figures>({
+const SUM_COLUMNS = columnsOf<Figures>({
   ordersCreated: 'bigint',
   ordersEnded: 'bigint',
   debitsPaid: 'bigint',
@@ -49,7 +49,7 @@ const readSeriesStatement = (bucket: Bucket) => {
   return statement({
     text: `select ${epochMs(start)} as at, ${SUMS} from ${table} f where ${inRange(at)} group by ${start}`,
     parameters: ['double precision', 'double precision', 'bigint'],
-    columns: joinColumns(SUM_COLUMNS, columns<{ at: number }>({ at: 'bigint' })),
+    columns: joinColumns(SUM_COLUMNS, columns({ at: 'bigint' })),
   });
 };
 
@@ -68,14 +68,7 @@ export async function readSeries(
   return db.query(READ_SERIES[bucket], [from, to, channelId ?? null]);
 }
 
-export interface ChannelFigures {
-  readonly appId: string;
-  readonly name: string;
-  readonly ordersCreated: number;
-  readonly debitsFailed: number;
-  /** Collected by us and billed to the channel, together. */
-  readonly volumeCent: number;
-}
+export type ChannelFigures = RowOf<ReturnType<typeof readByChannelStatement>>;
 
 const readByChannelStatement = ({ table, at }: (typeof TABLES)['hour' | 'day']) =>
   statement({
@@ -85,11 +78,12 @@ const readByChannelStatement = ({ table, at }: (typeof TABLES)['hour' | 'day']) 
       join channels c using (channel_id)
       order by "volumeCent" desc, s."ordersCreated" desc, c.app_id limit $4`,
     parameters: ['double precision', 'double precision', 'bigint', 'bigint'],
-    columns: columns<ChannelFigures>({
+    columns: columns({
       appId: 'text',
       name: 'text',
       ordersCreated: 'bigint',
       debitsFailed: 'bigint',
+      /** Collected by us and billed to the channel, together. */
       volumeCent: 'bigint',
     }),
   });

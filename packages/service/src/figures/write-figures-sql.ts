@@ -1,5 +1,5 @@
 import { isPayment } from '../delivery/history/attempts-sql.js';
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { epochMs, fromEpochMs, inShanghaiZone } from '../platform/db/time-sql.js';
 import { WAITING_FOR_RETRY_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
 import { orderStatusIs, paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
@@ -165,7 +165,7 @@ const LOCK_CLASS = 0x66696775;
 const LOCK_FIGURES = statement({
   text: 'select pg_try_advisory_xact_lock($1, 0) as taken',
   parameters: ['integer'],
-  columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
+  columns: columns({ taken: 'boolean' }),
 });
 
 /** Until the transaction ends. False when another node is at it. */
@@ -174,21 +174,21 @@ export async function lockFigures(tx: Queryable): Promise<boolean> {
   return row?.taken === true;
 }
 
-export interface FigureMarks {
-  /** Up to when the figures are up to date. Null before the first turn. */
-  readonly upTo: number | null;
-  /** From when on there are any. */
-  readonly since: number | null;
-  /** When the first channel was made: nothing can have happened before. */
-  readonly firstChannelAt: number | null;
-}
+export type FigureMarks = RowOf<typeof READ_MARKS>;
 
 const READ_MARKS = statement({
   text: `select (select ${epochMs('m.reached_at')} from job_marks m where m.job = '${FIGURES_JOB}') as "upTo",
       (select ${epochMs('m.reached_at')} from job_marks m where m.job = '${FIGURES_SINCE_JOB}') as since,
       (select ${epochMs('min(c.created_at)')} from channels c) as "firstChannelAt"`,
   parameters: [],
-  columns: columns<FigureMarks>({ upTo: 'bigint?', since: 'bigint?', firstChannelAt: 'bigint?' }),
+  columns: columns({
+    /** Up to when the figures are up to date. Null before the first turn. */
+    upTo: 'bigint?',
+    /** From when on there are any. */
+    since: 'bigint?',
+    /** When the first channel was made: nothing can have happened before. */
+    firstChannelAt: 'bigint?',
+  }),
 });
 
 export async function readMarks(db: Queryable): Promise<FigureMarks> {

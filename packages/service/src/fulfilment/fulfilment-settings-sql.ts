@@ -1,12 +1,7 @@
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import type { FulfilmentKind } from './fulfilment.js';
 
-export interface FulfilmentRow {
-  readonly kind: FulfilmentKind;
-  readonly supplierUrl: string | null;
-  /** Wrapped. */
-  readonly supplierKey: string | null;
-}
+export type FulfilmentRow = RowOf<typeof FIND_FULFILMENT>;
 
 const FULFILMENT_FIELDS = 'kind, supplier_url as "supplierUrl", supplier_key as "supplierKey"';
 
@@ -14,7 +9,12 @@ const FIND_FULFILMENT = statement({
   name: 'find-fulfilment',
   text: `select ${FULFILMENT_FIELDS} from benefit_fulfilments where benefit_code = $1`,
   parameters: ['text'],
-  columns: columns<FulfilmentRow>({ kind: 'text', supplierUrl: 'text?', supplierKey: 'text?' }),
+  columns: columns({
+    kind: column<FulfilmentKind>('text'),
+    supplierUrl: 'text?',
+    /** Wrapped. */
+    supplierKey: 'text?',
+  }),
 });
 
 /** Undefined when nothing is set for the benefit. */

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 
 export interface NewPoolCode {
   readonly hash: Buffer;
@@ -13,7 +13,7 @@ const INSERT_POOL_CODES = statement({
        on conflict do nothing returning 1)
      select count(*) as imported from imported`,
   parameters: ['text', 'bytea[]', 'text[]'],
-  columns: columns<{ imported: number }>({ imported: 'bigint' }),
+  columns: columns({ imported: 'bigint' }),
 });
 
 /** Codes are given away in the order in which they are inserted. Returns how many are new. */
@@ -30,10 +30,7 @@ export async function insertPoolCodes(
   return row?.imported ?? 0;
 }
 
-export interface TakenPoolCode {
-  readonly claimNo: string;
-  readonly sealed: string;
-}
+export type TakenPoolCode = RowOf<typeof TAKE_POOL_CODES>;
 
 const TAKE_POOL_CODES = statement({
   name: 'take-codes',
@@ -47,7 +44,7 @@ const TAKE_POOL_CODES = statement({
                from taken t where p.benefit_code = $1 and p.code_hash = t.code_hash)
              select claim_no as "claimNo", code as sealed from taken`,
   parameters: ['text', 'text[]'],
-  columns: columns<TakenPoolCode>({ claimNo: 'text', sealed: 'text' }),
+  columns: columns({ claimNo: 'text', sealed: 'text' }),
 });
 
 /** Gives the oldest codes that no other transaction is taking to these claims, one each, as long as there are any. */

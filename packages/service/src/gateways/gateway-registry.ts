@@ -10,13 +10,6 @@ export interface Gateways {
 
 export class NoSuchGateway extends Error {}
 
-interface GatewayRow {
-  readonly code: string;
-  readonly gateway: string;
-  readonly gatewayUrl: string | null;
-  readonly gatewayKey: string | null;
-}
-
 export interface GatewayFactories {
   readonly sandbox: () => Gateway;
   readonly bridge: (url: string, wrappedKey: string, paymentChannelCode: string) => Gateway;
@@ -27,7 +20,7 @@ const FIND_GATEWAYS = statement({
   text: `select code, gateway, gateway_url as "gatewayUrl", gateway_key as "gatewayKey"
                  from payment_channels where code = any($1::text[])`,
   parameters: ['text[]'],
-  columns: columns<GatewayRow>({ code: 'text', gateway: 'text', gatewayUrl: 'text?', gatewayKey: 'text?' }),
+  columns: columns({ code: 'text', gateway: 'text', gatewayUrl: 'text?', gatewayKey: 'text?' }),
 });
 
 /**

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { CallsSeen } from './institution-health.js';
 
@@ -44,11 +44,7 @@ export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, Ca
  */
 const SILENT_SECONDS = `case when h.failures >= 3 then extract(epoch from h.failed_at - h.failing_since) else 0 end`;
 
-export interface SilentInstitution {
-  readonly paymentChannelCode: string;
-  readonly since: string;
-  readonly failures: number;
-}
+export type SilentInstitution = RowOf<typeof FIND_SILENT>;
 
 const FIND_SILENT = statement({
   text: `select h.payment_channel_code as "paymentChannelCode", ${shanghaiText('h.failing_since')} as since, h.failures
@@ -56,7 +52,7 @@ const FIND_SILENT = statement({
      where h.failing_since <= now() - interval '2 min' and ${SILENT_SECONDS} >= 60
      order by h.payment_channel_code`,
   parameters: [],
-  columns: columns<SilentInstitution>({ paymentChannelCode: 'text', since: 'text', failures: 'integer' }),
+  columns: columns({ paymentChannelCode: 'text', since: 'text', failures: 'integer' }),
 });
 
 /** Institutions that have answered no call for two minutes, over at least a minute of calls and three of them. */
@@ -68,7 +64,7 @@ const READ_SILENCES = statement({
   text: `select p.code, coalesce(${SILENT_SECONDS}, 0)::double precision as seconds
      from payment_channels p left join institution_health h on h.payment_channel_code = p.code order by p.code`,
   parameters: [],
-  columns: columns<{ code: string; seconds: number }>({ code: 'text', seconds: 'double precision' }),
+  columns: columns({ code: 'text', seconds: 'double precision' }),
 });
 
 /** For each payment channel, for how long every call to its institution has failed; 0 if the last one was answered. */

@@ -24,7 +24,7 @@ interface KnownPaymentChannel {
 const LIST_PAYMENT_CHANNEL_CODES = statement({
   text: 'select code from payment_channels',
   parameters: [],
-  columns: columns<{ code: string }>({ code: 'text' }),
+  columns: columns({ code: 'text' }),
 });
 
 /**

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { BusyError, type Operator, refusal } from './operator.js';
 
 export interface VerifiedAudit {
@@ -9,11 +9,8 @@ export interface VerifiedAudit {
   readonly brokenAt: string | null;
 }
 
-interface Link {
-  readonly chainNo: number;
-  readonly fits: boolean;
-  readonly chain: Buffer;
-}
+const LINK_COLUMNS = columns({ chainNo: 'bigint', chain: 'bytea', fits: 'boolean' });
+type Link = RowOf<typeof LINK_COLUMNS>;
 
 const READ_LINKS = statement({
   text: `select a.chain_no as "chainNo", a.chain,
@@ -23,7 +20,7 @@ const READ_LINKS = statement({
      from (select * from audit_log where chain_no > $1 order by chain_no limit $3) a
      window w as (order by a.chain_no) order by a.chain_no`,
   parameters: ['bigint', 'bytea', 'bigint'],
-  columns: columns<Link>({ chainNo: 'bigint', chain: 'bytea', fits: 'boolean' }),
+  columns: LINK_COLUMNS,
 });
 
 const FIND_HEAD = statement({
@@ -31,7 +28,7 @@ const FIND_HEAD = statement({
        not exists (select from audit_log a where a.chain_no is null or a.chain_no > h.chain_no) as fits
      from audit_head h`,
   parameters: [],
-  columns: columns<Link>({ chainNo: 'bigint', chain: 'bytea', fits: 'boolean' }),
+  columns: LINK_COLUMNS,
 });
 
 const AT_ONCE = 5_000;
@@ -41,7 +38,7 @@ const VERIFYING_LOCK = 0x61756469;
 const LOCK_VERIFYING = statement({
   text: 'select pg_try_advisory_xact_lock($1) as taken',
   parameters: ['bigint'],
-  columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
+  columns: columns({ taken: 'boolean' }),
 });
 
 /**

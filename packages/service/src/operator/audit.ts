@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { Operator } from './operator.js';
 import { type PageInput, readPage } from './paging.js';
@@ -27,12 +27,7 @@ export async function recordAudit(
   await tx.query(RECORD_AUDIT, [actor, action, subject, JSON.stringify(detail), address]);
 }
 
-export interface AuditRecord extends AuditEntry {
-  readonly auditId: string;
-  readonly at: string;
-  /** From where, of what was done in the console. */
-  readonly address: string | null;
-}
+export type AuditRecord = RowOf<typeof LIST_AUDIT>;
 
 export interface ListAuditInput {
   /** An app id, product code or payment channel code. Unset: everything. */
@@ -47,14 +42,15 @@ const LIST_AUDIT = statement({
        and ($4::text is null or action = $4) and ($5::bigint is null or audit_id < $5)
      order by audit_id desc limit $2`,
   parameters: ['text', 'bigint', 'text', 'text', 'bigint'],
-  columns: columns<AuditRecord>({
+  columns: columns({
     auditId: 'text',
     at: 'text',
     actor: 'text',
+    /** From where, of what was done in the console. */
     address: 'text?',
     action: 'text',
     subject: 'text',
-    detail: 'jsonb',
+    detail: column<AuditEntry['detail']>('jsonb'),
   }),
 });
 

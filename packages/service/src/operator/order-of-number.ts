@@ -45,7 +45,7 @@ function orderOfClaim(number: string): number | undefined {
 const FIND_ORDERS = statement({
   text: 'select order_no as "orderNo" from orders where order_no = any($1::bigint[])',
   parameters: ['bigint[]'],
-  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+  columns: columns({ orderNo: 'bigint' }),
 });
 
 /** Adds the order of each row, if there is such an order: an institution may well name a number that is none of ours. */

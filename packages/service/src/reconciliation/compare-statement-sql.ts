@@ -119,7 +119,7 @@ const COUNT_FOUND_DIFFERENCES = statement({
   parameters: [],
   byIndex: false,
   after: MAKE_TEMPORARY_TABLES,
-  columns: columns<{ count: number }>({ count: 'bigint' }),
+  columns: columns({ count: 'bigint' }),
 });
 
 /**

@@ -1,28 +1,9 @@
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './reconciliation-runs-sql.js';
 
 /** Amounts and statuses are null on the side that has no entry. Times are text as the interface writes it. */
-export interface DifferenceView {
-  readonly differenceNo: string;
-  readonly paymentChannelCode: string;
-  readonly day: string;
-  readonly kind: DifferenceKind;
-  readonly lineKind: 'debit' | 'refund';
-  /** attemptNo or refundNo. */
-  readonly number: string;
-  readonly hereAmountCent: number | null;
-  readonly hereStatus: string | null;
-  readonly thereAmountCent: number | null;
-  readonly thereStatus: string | null;
-  readonly firstSeenAt: string;
-  readonly lastSeenAt: string;
-  /** Who looks into it. */
-  readonly owner: string | null;
-  readonly closedBy: string | null;
-  readonly closedAt: string | null;
-  readonly closingNote: string | null;
-}
+export type DifferenceView = RowOf<typeof DIFFERENCE_COLUMNS>;
 
 const DIFFERENCE_FIELDS = `difference_no::text as "differenceNo", payment_channel_code as "paymentChannelCode", day::text as day, kind,
   line_kind as "lineKind", number, here_amount_cent as "hereAmountCent", here_status as "hereStatus",
@@ -42,12 +23,13 @@ export interface DifferenceFilter {
 /** Its day, and its number. */
 export type DifferenceKey = readonly [day: string, differenceNo: number];
 
-const DIFFERENCE_COLUMNS = columns<DifferenceView>({
+const DIFFERENCE_COLUMNS = columns({
   differenceNo: 'text',
   paymentChannelCode: 'text',
   day: 'text',
-  kind: 'text',
-  lineKind: 'text',
+  kind: column<DifferenceKind>('text'),
+  lineKind: column<'debit' | 'refund'>('text'),
+  /** attemptNo or refundNo. */
   number: 'text',
   hereAmountCent: 'bigint?',
   hereStatus: 'text?',
@@ -55,6 +37,7 @@ const DIFFERENCE_COLUMNS = columns<DifferenceView>({
   thereStatus: 'text?',
   firstSeenAt: 'text',
   lastSeenAt: 'text',
+  /** Who looks into it. */
   owner: 'text?',
   closedBy: 'text?',
   closedAt: 'text?',

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { fromEpochMs, inShanghaiZone, shanghaiText } from '../platform/db/time-sql.js';
 
 export type StatementSource = 'GATEWAY' | 'FILE';
@@ -43,30 +43,21 @@ export async function endRun(tx: Queryable, { paymentChannelCode, day }: DayOfCh
 }
 
 /** Times are text as the interface writes it. */
-export interface ReconciliationView {
-  readonly paymentChannelCode: string;
-  readonly day: string;
-  readonly source: StatementSource;
-  readonly lines: number;
-  /** Found by the last run. */
-  readonly differences: number;
-  /** Open differences of that day, whichever run found them. */
-  readonly open: number;
-  readonly runBy: string;
-  readonly runAt: string;
-}
+export type ReconciliationView = RowOf<typeof RECONCILIATION_COLUMNS>;
 
 const SAME_DAY = 'd.payment_channel_code = r.payment_channel_code and d.day = r.day';
 const RECONCILIATION_FIELDS = `r.payment_channel_code as "paymentChannelCode", r.day::text as day, r.source, r.lines, r.differences,
   (select count(*) from reconciliation_differences d where ${SAME_DAY} and d.closed_at is null) as open,
   r.run_by as "runBy", ${shanghaiText('r.run_at')} as "runAt"`;
 
-const RECONCILIATION_COLUMNS = columns<ReconciliationView>({
+const RECONCILIATION_COLUMNS = columns({
   paymentChannelCode: 'text',
   day: 'text',
-  source: 'text',
+  source: column<StatementSource>('text'),
   lines: 'bigint',
+  /** Found by the last run. */
   differences: 'integer',
+  /** Open differences of that day, whichever run found them. */
   open: 'bigint',
   runBy: 'text',
   runAt: 'text',

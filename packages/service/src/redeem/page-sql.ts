@@ -1,6 +1,6 @@
 import type { PaymentStatus } from '@perennial/wire';
 import { imageFile } from '../catalog/image-file-sql.js';
-import { columns, joinColumns, type Queryable, statement } from '../platform/db/database.js';
+import { column, columns, joinColumns, type Queryable, statement } from '../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../platform/db/time-sql.js';
 import type { Order } from '../subscriptions/domain/orders/order.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../subscriptions/store/orders/orders-sql.js';
@@ -159,10 +159,7 @@ const LISTED_JSON = `json_build_object('list', r.list, 'rank', r.rank, 'total', 
   'lastExpiresAt', ${epochMs('r.last_expires_at')}, ${benefitPairs('$3')})`;
 const OF_RANKED = `join benefits b on b.order_no = $2 and b.cycle_no = r.cycle_no and b.position = r.position`;
 
-const PRODUCT_COLUMNS = joinColumns(
-  ORDER_COLUMNS,
-  columns<Omit<RedeemProduct, 'order'>>({ version: 'bigint', productName: 'text' }),
-);
+const PRODUCT_COLUMNS = joinColumns(ORDER_COLUMNS, columns({ version: 'bigint', productName: 'text' }));
 
 const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
     from (select * from payments p where p.order_no = o.order_no order by p.cycle_no desc limit ${FIRST_PAYMENTS}) p),
@@ -190,10 +187,10 @@ from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $3::text[] as
   parameters: ['bigint[]', 'bigint[]', 'text[]'],
   columns: joinColumns(
     PRODUCT_COLUMNS,
-    columns<{ n: number; benefits: readonly BenefitRow[]; payments: readonly PaymentRow[] }>({
+    columns({
       n: 'bigint',
-      benefits: 'json',
-      payments: 'json',
+      benefits: column<readonly BenefitRow[]>('json'),
+      payments: column<readonly PaymentRow[]>('json'),
     }),
   ),
 });
@@ -213,9 +210,9 @@ ${ORDER}`,
   parameters: ['bigint', 'bigint', 'text', 'double precision', 'integer', 'integer'],
   columns: joinColumns(
     PRODUCT_COLUMNS,
-    columns<Pick<RedeemPage, 'benefits' | 'payments' | 'pastCount'>>({
-      benefits: 'json',
-      payments: 'json',
+    columns({
+      benefits: column<readonly ListedBenefit[]>('json'),
+      payments: column<readonly PaymentRow[]>('json'),
       pastCount: 'bigint',
     }),
   ),
@@ -322,7 +319,7 @@ ${ORDER}`,
   parameters: ['bigint', 'bigint', 'text', 'double precision', 'text', 'integer', 'integer', 'integer', 'integer'],
   columns: joinColumns(
     PRODUCT_COLUMNS,
-    columns<Pick<RedeemList, 'benefits' | 'done'>>({ benefits: 'json', done: 'json' }),
+    columns({ benefits: column<readonly ListedBenefit[]>('json'), done: column<readonly ShownBenefit[]>('json') }),
   ),
 });
 
@@ -356,7 +353,7 @@ select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
           order by p.cycle_no desc limit ${PAGE_ENTRIES + 1}) p), '[]'::json) as payments
 ${ORDER}`,
   parameters: ['bigint', 'bigint', 'integer'],
-  columns: joinColumns(PRODUCT_COLUMNS, columns<Pick<RedeemPayments, 'payments'>>({ payments: 'json' })),
+  columns: joinColumns(PRODUCT_COLUMNS, columns({ payments: column<readonly PaymentRow[]>('json') })),
 });
 
 /** From a period back. */
@@ -385,7 +382,7 @@ where c.channel_id = $1 and o.order_no = $2`,
   parameters: ['bigint', 'bigint', 'double precision'],
   columns: joinColumns(
     PRODUCT_COLUMNS,
-    columns<Pick<RedeemEnding, 'hasMobile' | 'toClaim' | 'lastDeadline' | 'codes' | 'lastExpiresAt'>>({
+    columns({
       hasMobile: 'boolean',
       toClaim: 'bigint',
       lastDeadline: 'bigint?',
@@ -411,7 +408,7 @@ const READ_ORDER = statement({
   name: 'redeem-order',
   text: `select c.version, ${ORDER_FIELDS} ${ORDER}`,
   parameters: ['bigint', 'bigint'],
-  columns: joinColumns(ORDER_COLUMNS, columns<Omit<RedeemOrder, 'order'>>({ version: 'bigint' })),
+  columns: joinColumns(ORDER_COLUMNS, columns({ version: 'bigint' })),
 });
 
 export async function readRedeemOrder(
@@ -430,7 +427,7 @@ const LIST_PERIOD = statement({
      where channel_id = $1 and order_no = $2 and cycle_no = $3 and status = 'ISSUED' and expires_at > ${fromEpochMs('$4')}
      order by expires_at, position`,
   parameters: ['bigint', 'bigint', 'integer', 'double precision'],
-  columns: columns<BenefitPosition>({ cycleNo: 'integer', position: 'integer' }),
+  columns: columns({ cycleNo: 'integer', position: 'integer' }),
 });
 
 /** What can be claimed of one period. */
@@ -448,7 +445,7 @@ const FIND_CHANNEL_VERSION = statement({
   name: 'channel-version',
   text: 'select version from channels where app_id = $1',
   parameters: ['text'],
-  columns: columns<{ version: number }>({ version: 'bigint' }),
+  columns: columns({ version: 'bigint' }),
 });
 
 export async function findChannelVersion(db: Queryable, appId: string): Promise<number | undefined> {

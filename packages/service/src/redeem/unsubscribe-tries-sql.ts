@@ -1,19 +1,19 @@
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 
 /** After so many wrong tries in a row the user has to wait so long, by the clock of the database, which all nodes share. */
 const MAX_WRONG = 5;
 const LOCKED_FOR = `interval '1 hour'`;
 
-export interface Tries {
-  /** How long the user still has to wait. Null when there is no lock. */
-  readonly lockedSeconds: number | null;
-}
+export type Tries = RowOf<typeof TRIES_COLUMNS>;
 
 /** A lock with more time left than any lock has was stored before the clock was set back, and counts as over. */
 const LOCKED_SECONDS = `case when t.locked_until > clock_timestamp() and t.locked_until <= clock_timestamp() + ${LOCKED_FOR}
        then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`;
 
-const TRIES_COLUMNS = columns<Tries>({ lockedSeconds: 'integer?' });
+const TRIES_COLUMNS = columns({
+  /** How long the user still has to wait. Null when there is no lock. */
+  lockedSeconds: 'integer?',
+});
 
 const FIND_TRIES = statement({
   name: 'redeem-tries',
@@ -47,7 +47,7 @@ const COUNT_WRONG = statement({
        locked_until = case when wrong + 1 >= ${MAX_WRONG} then clock_timestamp() + ${LOCKED_FOR} end
      where channel_id = $1 and user_key = key_of($2) returning wrong`,
   parameters: ['bigint', 'text'],
-  columns: columns<{ wrong: number }>({ wrong: 'smallint' }),
+  columns: columns({ wrong: 'smallint' }),
 });
 
 /** Counts a wrong try and answers how many are left. With the last one the lock begins, and the count starts again. */

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { Sums } from './sums.js';
 
@@ -17,12 +17,7 @@ export interface ClosedFigures {
   readonly unsettled: number;
 }
 
-export interface ClosedMonth {
-  /** Of Asia/Shanghai, yyyy-MM. */
-  readonly month: string;
-  readonly closedBy: string;
-  readonly closedAt: string;
-}
+export type ClosedMonth = RowOf<typeof LIST_CLOSED_MONTHS>;
 
 /** The row of no channel says that the month is closed. */
 const NO_CHANNEL = '0';
@@ -31,7 +26,12 @@ const LIST_CLOSED_MONTHS = statement({
   text: `select month, closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt" from closed_months
      where channel_id = ${NO_CHANNEL} order by month`,
   parameters: [],
-  columns: columns<ClosedMonth>({ month: 'text', closedBy: 'text', closedAt: 'text' }),
+  columns: columns({
+    /** Of Asia/Shanghai, yyyy-MM. */
+    month: 'text',
+    closedBy: 'text',
+    closedAt: 'text',
+  }),
 });
 
 /** In the order of time. */
@@ -39,17 +39,13 @@ export async function listClosedMonths(db: Queryable): Promise<ClosedMonth[]> {
   return db.query(LIST_CLOSED_MONTHS);
 }
 
-export interface ClosedChannelMonth {
-  readonly month: string;
-  readonly channelId: string;
-  readonly figures: ClosedFigures;
-}
+export type ClosedChannelMonth = RowOf<typeof LIST_CLOSED_FIGURES>;
 
 const LIST_CLOSED_FIGURES = statement({
   text: `select month, channel_id::text as "channelId", figures from closed_months
      where channel_id <> ${NO_CHANNEL} and ($1::bigint is null or channel_id = $1) order by month, channel_id`,
   parameters: ['bigint'],
-  columns: columns<ClosedChannelMonth>({ month: 'text', channelId: 'text', figures: 'jsonb' }),
+  columns: columns({ month: 'text', channelId: 'text', figures: column<ClosedFigures>('jsonb') }),
 });
 
 /** Of all closed months, for all channels or one. */

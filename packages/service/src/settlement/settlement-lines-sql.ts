@@ -1,4 +1,12 @@
-import { columns, type Queryable, type RowOf, statement, type Transaction } from '../platform/db/database.js';
+import {
+  column,
+  columns,
+  columnsOf,
+  type Queryable,
+  type RowOf,
+  statement,
+  type Transaction,
+} from '../platform/db/database.js';
 import { fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
 import { PAID_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
 import { paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
@@ -61,7 +69,7 @@ export const REPORT_STATEMENT_MS = 600_000;
 const LIST_SETTLEMENT_LINES = statement({
   text: SETTLEMENT_LINES,
   parameters: ['bigint', 'double precision', 'double precision'],
-  columns: columns<SettlementLine & { readonly at: Date }>({
+  columns: columnsOf<SettlementLine & { readonly at: Date }>({
     kind: 'text',
     time: 'text',
     paymentOrderNo: 'text',
@@ -94,14 +102,7 @@ export async function* readSettlementLines(
 }
 
 /** All lines of a channel, product and kind together. */
-export interface SummedLines {
-  readonly channelId: string;
-  readonly productCode: string;
-  readonly settlementMode: string;
-  readonly kind: SettlementKind;
-  readonly cents: number;
-  readonly count: number;
-}
+export type SummedLines = RowOf<typeof SUM_LINES>;
 
 const SUM_LINES = statement({
   text: `
@@ -115,11 +116,11 @@ const SUM_LINES = statement({
   from refunds m join orders o using (order_no) where ${REFUNDED_IN('$1', '$2')}
   group by m.channel_id, o.product_code, o.settlement_mode`,
   parameters: ['double precision', 'double precision'],
-  columns: columns<SummedLines>({
+  columns: columns({
     channelId: 'text',
     productCode: 'text',
     settlementMode: 'text',
-    kind: 'text',
+    kind: column<SettlementKind>('text'),
     cents: 'bigint',
     count: 'bigint',
   }),
@@ -132,10 +133,7 @@ export async function sumSettlementLines(db: Queryable, { from, to }: TimeBounds
 }
 
 /** All lines of a channel in a month together, by kind. */
-export interface SummedMonth extends Pick<SummedLines, 'channelId' | 'kind' | 'cents' | 'count'> {
-  /** Of Asia/Shanghai, yyyy-MM. */
-  readonly month: string;
-}
+export type SummedMonth = RowOf<typeof SUM_MONTHS>;
 
 const monthOf = (moment: string) => `left(${shanghaiText(moment)}, 7)`;
 
@@ -152,10 +150,11 @@ const SUM_MONTHS = statement({
   select m.channel_id::text, ${monthOf('m.refunded_at')}, ${kindLiteral('REFUNDED')}, sum(m.amount_cent)::bigint, count(*)
   from refunds m where ${REFUNDED_IN('$1', '$2')} and ${IS_ASKED_FOR} group by 1, 2`,
   parameters: ['double precision', 'double precision', 'bigint'],
-  columns: columns<SummedMonth>({
+  columns: columns({
     channelId: 'text',
+    /** Of Asia/Shanghai, yyyy-MM. */
     month: 'text',
-    kind: 'text',
+    kind: column<SummedLines['kind']>('text'),
     cents: 'bigint',
     count: 'bigint',
   }),
@@ -174,7 +173,7 @@ const COUNT_ALL_UNSETTLED = statement({
        select channel_id from refunds where ask_at is not null and started_at < ${fromEpochMs('$1')}) as open
      group by channel_id`,
   parameters: ['double precision'],
-  columns: columns<{ channelId: string; count: number }>({ channelId: 'text', count: 'bigint' }),
+  columns: columns({ channelId: 'text', count: 'bigint' }),
 });
 
 /** The same for all channels: debits and refunds together, by channel. */
@@ -189,7 +188,7 @@ const COUNT_UNSETTLED = statement({
             (select count(*) from refunds
              where ask_at is not null and channel_id = $1 and started_at < ${fromEpochMs('$2')}) as refunds`,
   parameters: ['bigint', 'double precision'],
-  columns: columns<{ debits: number; refunds: number }>({ debits: 'bigint', refunds: 'bigint' }),
+  columns: columns({ debits: 'bigint', refunds: 'bigint' }),
 });
 
 /** Attempts and refunds that began before `to` and have no outcome yet: each may still become a line. */

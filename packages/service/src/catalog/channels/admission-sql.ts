@@ -1,6 +1,6 @@
 import { IDEMPOTENCY_WINDOW_MS, NONCE_WINDOW_MS } from '@perennial/wire';
 import { toArrayText } from '../../platform/db/array-text.js';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columnsOf, type Queryable, statement } from '../../platform/db/database.js';
 import type { ValuesOf, ValueType } from '../../platform/db/statement.js';
 import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempotency/idempotency-sql.js';
 
@@ -126,7 +126,7 @@ from current c
   ${along.join('c.n = any(g.chosen)')}`;
 }
 
-export const ADMISSION_COLUMNS = columns<AdmissionRow>({
+export const ADMISSION_COLUMNS = columnsOf<AdmissionRow>({
   n: 'integer',
   reused: 'boolean',
   chosen: 'boolean?',

@@ -1,21 +1,14 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 
 /** A row of channel_brandings, without its channel. */
-export interface BrandingRow {
-  readonly displayName: string | null;
-  readonly logoHash: string | null;
-  readonly accent: string | null;
-  readonly support: string | null;
-  readonly termsUrl: string | null;
-  readonly shopUrl: string | null;
-}
+export type BrandingRow = RowOf<typeof FIND_BRANDING>;
 
 const FIND_BRANDING = statement({
   text: `select display_name as "displayName", logo_hash as "logoHash", accent, support, terms_url as "termsUrl",
        shop_url as "shopUrl"
      from channel_brandings where channel_id = $1`,
   parameters: ['bigint'],
-  columns: columns<BrandingRow>({
+  columns: columns({
     displayName: 'text?',
     logoHash: 'text?',
     accent: 'text?',

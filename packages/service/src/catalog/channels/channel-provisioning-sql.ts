@@ -1,5 +1,5 @@
 import type { EncryptionVersion, EventType } from '@perennial/wire/enums';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import { type ImageView, imageView } from '../image-file-sql.js';
 import type { Branding } from './branding.js';
@@ -12,36 +12,7 @@ export interface BrandingView extends Omit<Branding, 'logo'> {
 }
 
 /** A channel as operators see it, without its secrets. */
-export interface ChannelView {
-  readonly channelId: string;
-  readonly appId: string;
-  readonly name: string;
-  readonly status: ChannelRow['status'];
-  readonly ratePerSecond: number;
-  readonly rateBurst: number;
-  readonly ipAllowList: readonly string[];
-  readonly voidedPeriodEvents: boolean;
-  /** So many days before a period the channel is told of it. Null: it is not. */
-  readonly upcomingNoticeDays: number | null;
-  /** Origins whose pages may show the redemption page in a frame. */
-  readonly frameOrigins: readonly string[];
-  /** The version of encrypted fields in events, and in answers to requests without encrypted fields. */
-  readonly answerEncryption: EncryptionVersion;
-  readonly acceptsV1: boolean;
-  readonly callbackUrls: readonly { readonly eventType: CallbackEventType; readonly url: string }[];
-  /** Event types that an operator holds back; `*` is all of them. */
-  readonly pausedEvents: readonly CallbackEventType[];
-  readonly products: readonly string[];
-  readonly paymentChannels: readonly {
-    readonly code: string;
-    readonly isDefault: boolean;
-    readonly shareEnabled: boolean;
-  }[];
-  readonly branding: BrandingView;
-  /** Until when the app secret before the latest roll is taken too. Null when it is not. */
-  readonly formerSecretUntil: string | null;
-  readonly createdAt: string;
-}
+export type ChannelView = RowOf<typeof DESCRIBE_CHANNELS>;
 
 /** `*` is the address for the event types without one of their own. */
 export type CallbackEventType = EventType | '*';
@@ -68,24 +39,30 @@ const DESCRIBE_CHANNELS = statement({
        ${shanghaiText('c.created_at')} as "createdAt"
      from channels c where $1::text is null or c.app_id = $1 order by c.app_id`,
   parameters: ['text'],
-  columns: columns<ChannelView>({
+  columns: columns({
     channelId: 'text',
     appId: 'text',
     name: 'text',
-    status: 'text',
+    status: column<ChannelRow['status']>('text'),
     ratePerSecond: 'integer',
     rateBurst: 'integer',
     ipAllowList: 'text[]',
     voidedPeriodEvents: 'boolean',
+    /** So many days before a period the channel is told of it. Null: it is not. */
     upcomingNoticeDays: 'integer?',
+    /** Origins whose pages may show the redemption page in a frame. */
     frameOrigins: 'text[]',
-    answerEncryption: 'text',
+    /** The version of encrypted fields in events, and in answers to requests without encrypted fields. */
+    answerEncryption: column<EncryptionVersion>('text'),
     acceptsV1: 'boolean',
-    callbackUrls: 'json',
-    pausedEvents: 'text[]',
+    callbackUrls: column<readonly { readonly eventType: CallbackEventType; readonly url: string }[]>('json'),
+    /** Event types that an operator holds back; `*` is all of them. */
+    pausedEvents: column<readonly CallbackEventType[]>('text[]'),
     products: 'text[]',
-    paymentChannels: 'json',
-    branding: 'json',
+    paymentChannels:
+      column<readonly { readonly code: string; readonly isDefault: boolean; readonly shareEnabled: boolean }[]>('json'),
+    branding: column<BrandingView>('json'),
+    /** Until when the app secret before the latest roll is taken too. Null when it is not. */
     formerSecretUntil: 'text?',
     createdAt: 'text',
   }),
@@ -226,7 +203,7 @@ const STORE_IP_ALLOW_LIST = statement({
   text: `update channels set ip_allow_list = $2::cidr[] where channel_id = $1 and ip_allow_list <> $2::cidr[]
      returning ip_allow_list::text[] as ranges`,
   parameters: ['bigint', 'cidr[]'],
-  columns: columns<{ ranges: string[] }>({ ranges: 'text[]' }),
+  columns: columns({ ranges: 'text[]' }),
 });
 
 /** The list as it is stored. Undefined when it has not changed. */
@@ -234,7 +211,7 @@ export async function storeIpAllowList(
   tx: Queryable,
   channelId: number,
   ranges: readonly string[],
-): Promise<string[] | undefined> {
+): Promise<readonly string[] | undefined> {
   const [row] = await tx.query(STORE_IP_ALLOW_LIST, [channelId, ranges]);
   return row?.ranges;
 }
@@ -299,7 +276,7 @@ export async function storeEncryption(
 const FIND_CALLBACK_URL = statement({
   text: 'select url from callback_urls where channel_id = $1 and event_type = $2',
   parameters: ['bigint', 'text'],
-  columns: columns<{ url: string }>({ url: 'text' }),
+  columns: columns({ url: 'text' }),
 });
 
 export async function findCallbackUrl(

@@ -1,37 +1,10 @@
 import type { EncryptionVersion } from '@perennial/wire/enums';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 import { imageFile } from '../image-file-sql.js';
 import type { Branding } from './branding.js';
 
-export interface ChannelRow {
-  readonly channelId: number;
-  readonly appId: string;
-  readonly name: string;
-  readonly status: 'ACTIVE' | 'SUSPENDED';
-  readonly version: number;
-  readonly tokenEpoch: number;
-  readonly dataKey: string;
-  readonly appSecret: string;
-  readonly aesKey: string;
-  readonly callbackSecret: string;
-  readonly ipAllowList: readonly string[];
-  readonly ratePerSecond: number;
-  readonly rateBurst: number;
-  readonly voidedPeriodEvents: boolean;
-  readonly frameOrigins: readonly string[];
-  readonly answerEncryption: EncryptionVersion;
-  readonly acceptsV1: boolean;
-  /** Sealed as appSecret is. Null unless the app secret was rolled with an overlap, or in the sandbox. */
-  readonly formerAppSecret: string | null;
-  /** Until when that one is taken too, in Unix milliseconds. */
-  readonly formerSecretUntil: number | null;
-  /** Days before a planned debit on which a notice is sent. Null: none is. */
-  readonly upcomingNoticeDays: number | null;
-  /** Null: nothing of it was set. */
-  readonly branding: Branding | null;
-  readonly createdAt: Date;
-}
+export type ChannelRow = RowOf<typeof FIND_CHANNEL>;
 
 const FIND_CHANNEL = statement({
   name: 'find-channel',
@@ -49,11 +22,11 @@ const FIND_CHANNEL = statement({
                created_at as "createdAt"
              from channels c where app_id = $1`,
   parameters: ['text'],
-  columns: columns<ChannelRow>({
+  columns: columns({
     channelId: 'bigint',
     appId: 'text',
     name: 'text',
-    status: 'text',
+    status: column<'ACTIVE' | 'SUSPENDED'>('text'),
     version: 'bigint',
     tokenEpoch: 'integer',
     dataKey: 'text',
@@ -65,12 +38,16 @@ const FIND_CHANNEL = statement({
     rateBurst: 'integer',
     voidedPeriodEvents: 'boolean',
     frameOrigins: 'text[]',
-    answerEncryption: 'text',
+    answerEncryption: column<EncryptionVersion>('text'),
     acceptsV1: 'boolean',
+    /** Sealed as appSecret is. Null unless the app secret was rolled with an overlap, or in the sandbox. */
     formerAppSecret: 'text?',
+    /** Until when that one is taken too, in Unix milliseconds. */
     formerSecretUntil: 'bigint?',
+    /** Days before a planned debit on which a notice is sent. Null: none is. */
     upcomingNoticeDays: 'integer?',
-    branding: 'json?',
+    /** Null: nothing of it was set. */
+    branding: column<Branding>('json?'),
     createdAt: 'timestamp with time zone',
   }),
 });
@@ -83,7 +60,7 @@ export async function findChannel(db: Queryable, appId: string): Promise<Channel
 const FIND_APP_ID = statement({
   text: 'select app_id as "appId" from channels where channel_id = $1',
   parameters: ['bigint'],
-  columns: columns<{ appId: string }>({ appId: 'text' }),
+  columns: columns({ appId: 'text' }),
 });
 
 export async function findAppId(db: Queryable, channelId: number): Promise<string | undefined> {

@@ -1,10 +1,6 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 
-export interface FieldFailureCount {
-  /** Within the minute that is running, this one included. */
-  readonly failures: number;
-  readonly secondsLeft: number;
-}
+export type FieldFailureCount = RowOf<typeof COUNT_FIELD_FAILURE>;
 
 const COUNT_FIELD_FAILURE = statement({
   text: `insert into undecryptable_fields as f (channel_id) values ($1)
@@ -13,7 +9,11 @@ const COUNT_FIELD_FAILURE = statement({
        minute_began = case when f.minute_began > now() - interval '1 minute' then f.minute_began else now() end
      returning failures, extract(epoch from minute_began + interval '1 minute' - now())::float8 as "secondsLeft"`,
   parameters: ['bigint'],
-  columns: columns<FieldFailureCount>({ failures: 'integer', secondsLeft: 'double precision' }),
+  columns: columns({
+    /** Within the minute that is running, this one included. */
+    failures: 'integer',
+    secondsLeft: 'double precision',
+  }),
 });
 
 /** Counts an unreadable field, by the database's clock, so that all nodes count the same minute. */

@@ -1,5 +1,5 @@
 import type { PaymentChannel } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, columnsOf, type Queryable, statement } from '../../platform/db/database.js';
 import type { ListPosition } from '../../platform/lists/list-page.js';
 import {
   AUTHORIZED_PARAMETERS,
@@ -16,7 +16,7 @@ const LIST_AUTHORIZED_PAYMENT_CHANNELS = statement({
        p.supported_banks as "supportedBanks", ${column}
      from channel_payment_channels cp join payment_channels p using (code) ${page}`,
   parameters: AUTHORIZED_PARAMETERS,
-  columns: columns<PaymentChannel & Authorized>({
+  columns: columnsOf<PaymentChannel & Authorized>({
     code: 'text',
     displayName: 'text',
     isDefault: 'boolean',
@@ -39,7 +39,7 @@ export async function listAuthorizedPaymentChannels(
 const LIST_PAYMENT_CHANNEL_CODES = statement({
   text: 'select code from payment_channels order by code',
   parameters: [],
-  columns: columns<{ code: string }>({ code: 'text' }),
+  columns: columns({ code: 'text' }),
 });
 
 export async function listPaymentChannelCodes(db: Queryable): Promise<{ code: string }[]> {

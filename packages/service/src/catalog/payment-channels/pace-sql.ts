@@ -1,11 +1,7 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { inShanghaiZone } from '../../platform/db/time-sql.js';
 
-export interface Pace {
-  readonly code: string;
-  /** Null when there is no limit. */
-  readonly debitsPerSecond: number | null;
-}
+export type Pace = RowOf<typeof LIST_OPEN_PAYMENT_CHANNELS>;
 
 const LIST_OPEN_PAYMENT_CHANNELS = statement({
   text: `select code, debits_per_second as "debitsPerSecond"
@@ -15,7 +11,11 @@ const LIST_OPEN_PAYMENT_CHANNELS = statement({
             else hour >= debit_hour_from or hour < debit_hour_to end
      order by code`,
   parameters: [],
-  columns: columns<Pace>({ code: 'text', debitsPerSecond: 'integer?' }),
+  columns: columns({
+    code: 'text',
+    /** Null when there is no limit. */
+    debitsPerSecond: 'integer?',
+  }),
 });
 
 /** Payment channels that accept renewals at this hour, by the database's clock and in Asia/Shanghai. */
@@ -32,7 +32,7 @@ const LOCK_PACE = statement({
   text: `select floor(extract(epoch from least(clock_timestamp() - used_up_to, interval '1 s')) * $2::integer)::integer as room
      from debit_paces where code = $1 for update`,
   parameters: ['text', 'integer'],
-  columns: columns<{ room: number }>({ room: 'integer' }),
+  columns: columns({ room: 'integer' }),
 });
 
 /**

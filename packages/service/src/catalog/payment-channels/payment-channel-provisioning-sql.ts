@@ -1,17 +1,11 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 export const GATEWAYS = ['sandbox', 'bridge'] as const;
 export type GatewayName = (typeof GATEWAYS)[number];
 
 /** A payment channel as operators see it. */
-export interface PaymentChannelView extends PaymentChannelFields {
-  readonly code: string;
-  readonly gateway: GatewayName;
-  /** The app ids it is authorized to. */
-  readonly channels: readonly string[];
-  readonly createdAt: string;
-}
+export type PaymentChannelView = RowOf<typeof DESCRIBE_PAYMENT_CHANNELS>;
 
 /** What may change later. */
 export interface PaymentChannelFields {
@@ -38,16 +32,19 @@ const DESCRIBE_PAYMENT_CHANNELS = statement({
        ${shanghaiText('p.created_at')} as "createdAt"
      from payment_channels p where $1::text is null or p.code = $1 order by p.code`,
   parameters: ['text'],
-  columns: columns<PaymentChannelView>({
+  columns: columns({
     code: 'text',
     displayName: 'text',
-    gateway: 'text',
+    gateway: column<GatewayName>('text'),
     gatewayUrl: 'text?',
     supportedBanks: 'text[]',
     bankCodeRequired: 'boolean',
     debitsPerSecond: 'integer?',
-    debitHours: 'json?',
+    /** Hours of the day in Asia/Shanghai, from inclusive, to exclusive; a `from` after `to` spans midnight. */
+    debitHours: column<{ readonly from: number; readonly to: number }>('json?'),
+    /** Whether several channels may share the same agreement number. */
     commonNumbers: 'boolean',
+    /** The app ids it is authorized to. */
     channels: 'text[]',
     createdAt: 'text',
   }),
@@ -136,16 +133,13 @@ export async function raiseVersionsOfAuthorizedChannels(tx: Queryable, code: str
   await tx.query(RAISE_VERSIONS_OF_AUTHORIZED_CHANNELS, [code]);
 }
 
-export interface PaymentChannelAuthorization {
-  readonly isDefault: boolean;
-  readonly shareEnabled: boolean;
-}
+export type PaymentChannelAuthorization = RowOf<typeof FIND_PAYMENT_CHANNEL_AUTHORIZATION>;
 
 const FIND_PAYMENT_CHANNEL_AUTHORIZATION = statement({
   text: `select is_default as "isDefault", share_enabled as "shareEnabled"
      from channel_payment_channels where channel_id = $1 and code = $2`,
   parameters: ['bigint', 'text'],
-  columns: columns<PaymentChannelAuthorization>({ isDefault: 'boolean', shareEnabled: 'boolean' }),
+  columns: columns({ isDefault: 'boolean', shareEnabled: 'boolean' }),
 });
 
 export async function findPaymentChannelAuthorization(
@@ -161,7 +155,7 @@ const CLEAR_OTHER_DEFAULT = statement({
   text: `update channel_payment_channels set is_default = false
      where channel_id = $1 and is_default and code <> $2 returning code`,
   parameters: ['bigint', 'text'],
-  columns: columns<{ code: string }>({ code: 'text' }),
+  columns: columns({ code: 'text' }),
 });
 
 /** Removes the default from the other payment channel that has it, and returns its code. Undefined when none had it. */

@@ -1,19 +1,9 @@
 import { CODES, type PeriodType, Rejection, type SettlementMode } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import type { Channel } from '../channels/channel.js';
 
 /** A product as an order needs it. */
-export interface CatalogProduct {
-  readonly productCode: string;
-  readonly settlementModes: readonly SettlementMode[];
-  readonly periodType: PeriodType;
-  readonly period: number;
-  readonly totalCycles: number;
-  readonly amountCent: number;
-  /** Seconds. */
-  readonly retryDelays: readonly number[];
-  readonly benefits: readonly CatalogBenefit[];
-}
+export type CatalogProduct = RowOf<typeof READ_PRODUCTS>;
 
 export interface CatalogBenefit {
   readonly benefitCode: string;
@@ -22,15 +12,7 @@ export interface CatalogBenefit {
 }
 
 /** A payment channel as the channel may use it. */
-export interface CatalogPaymentChannel {
-  readonly code: string;
-  readonly isDefault: boolean;
-  readonly shareEnabled: boolean;
-  readonly supportedBanks: readonly string[];
-  readonly bankCodeRequired: boolean;
-  /** Whether another channel may share the same agreement number. */
-  readonly commonNumbers: boolean;
-}
+export type CatalogPaymentChannel = RowOf<typeof READ_PAYMENT_CHANNELS>;
 
 /**
  * What channels are authorized for. It changes only together with a channel's version, so it is kept in memory for that
@@ -100,15 +82,16 @@ const READ_PRODUCTS = statement({
         from product_benefits b where b.product_code = p.product_code) as benefits
      from channel_products cp join products p using (product_code) where cp.channel_id = $1`,
   parameters: ['bigint'],
-  columns: columns<CatalogProduct>({
+  columns: columns({
     productCode: 'text',
-    settlementModes: 'text[]',
-    periodType: 'text',
+    settlementModes: column<readonly SettlementMode[]>('text[]'),
+    periodType: column<PeriodType>('text'),
     period: 'integer',
     totalCycles: 'integer',
     amountCent: 'bigint',
+    /** Seconds. */
     retryDelays: 'integer[]',
-    benefits: 'json',
+    benefits: column<readonly CatalogBenefit[]>('json'),
   }),
 });
 
@@ -122,12 +105,13 @@ const READ_PAYMENT_CHANNELS = statement({
        p.common_numbers as "commonNumbers"
      from channel_payment_channels cp join payment_channels p using (code) where cp.channel_id = $1`,
   parameters: ['bigint'],
-  columns: columns<CatalogPaymentChannel>({
+  columns: columns({
     code: 'text',
     isDefault: 'boolean',
     shareEnabled: 'boolean',
     supportedBanks: 'text[]',
     bankCodeRequired: 'boolean',
+    /** Whether another channel may share the same agreement number. */
     commonNumbers: 'boolean',
   }),
 });

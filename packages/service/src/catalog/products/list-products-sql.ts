@@ -1,5 +1,5 @@
 import type { Product } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columnsOf, type Queryable, statement } from '../../platform/db/database.js';
 import type { ListPosition } from '../../platform/lists/list-page.js';
 import {
   AUTHORIZED_PARAMETERS,
@@ -19,7 +19,7 @@ const LIST_AUTHORIZED_PRODUCTS = statement({
         from product_benefits b where b.product_code = p.product_code) as benefits, ${column}
      from channel_products cp join products p using (product_code) ${page}`,
   parameters: AUTHORIZED_PARAMETERS,
-  columns: columns<Product & Authorized>({
+  columns: columnsOf<Product & Authorized>({
     productCode: 'text',
     productName: 'text',
     settlementModes: 'text[]',

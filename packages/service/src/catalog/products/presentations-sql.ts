@@ -1,19 +1,14 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 
 /** A row of benefit_presentations, without its benefit. */
-export interface PresentationRow {
-  readonly iconHash: string | null;
-  readonly descriptionZh: string | null;
-  readonly descriptionEn: string | null;
-  readonly useUrl: string | null;
-}
+export type PresentationRow = RowOf<typeof FIND_PRESENTATION>;
 
 const FIND_PRESENTATION = statement({
   text: `select icon_hash as "iconHash", description_zh as "descriptionZh", description_en as "descriptionEn",
        use_url as "useUrl"
      from benefit_presentations where benefit_code = $1`,
   parameters: ['text'],
-  columns: columns<PresentationRow>({
+  columns: columns({
     iconHash: 'text?',
     descriptionZh: 'text?',
     descriptionEn: 'text?',

@@ -1,5 +1,5 @@
 import type { PeriodType, SettlementMode } from '@perennial/wire/enums';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 export interface ProductBenefitView {
@@ -9,25 +9,7 @@ export interface ProductBenefitView {
 }
 
 /** A product as operators see it. */
-export interface ProductView {
-  readonly productCode: string;
-  readonly productName: string;
-  readonly settlementModes: readonly SettlementMode[];
-  readonly periodType: PeriodType;
-  readonly period: number;
-  readonly totalCycles: number;
-  readonly amountCent: number;
-  readonly benefits: readonly ProductBenefitView[];
-  /** Seconds after each failed attempt. */
-  readonly retryDelays: readonly number[];
-  /** The app ids it is authorized to. */
-  readonly channels: readonly string[];
-  /** 1 for the first. A later version is a product of its own. */
-  readonly version: number;
-  /** The code of the first version. Null when this is it. */
-  readonly versionOf: string | null;
-  readonly createdAt: string;
-}
+export type ProductView = RowOf<typeof DESCRIBE_PRODUCTS>;
 
 const DESCRIBE_PRODUCTS = statement({
   text: `select p.product_code as "productCode", p.product_name as "productName", p.settlement_modes as "settlementModes",
@@ -42,18 +24,22 @@ const DESCRIBE_PRODUCTS = statement({
        ${shanghaiText('p.created_at')} as "createdAt"
      from products p where $1::text is null or p.product_code = $1 order by p.product_code`,
   parameters: ['text'],
-  columns: columns<ProductView>({
+  columns: columns({
     productCode: 'text',
     productName: 'text',
-    settlementModes: 'text[]',
-    periodType: 'text',
+    settlementModes: column<readonly SettlementMode[]>('text[]'),
+    periodType: column<PeriodType>('text'),
     period: 'integer',
     totalCycles: 'integer',
     amountCent: 'bigint',
-    benefits: 'json',
+    benefits: column<readonly ProductBenefitView[]>('json'),
+    /** Seconds after each failed attempt. */
     retryDelays: 'integer[]',
+    /** The app ids it is authorized to. */
     channels: 'text[]',
+    /** 1 for the first. A later version is a product of its own. */
     version: 'integer',
+    /** The code of the first version. Null when this is it. */
     versionOf: 'text?',
     createdAt: 'text',
   }),
@@ -113,7 +99,7 @@ const LOCK_VERSIONS = statement({
 const FIND_LATEST_VERSION = statement({
   text: 'select max(version) as version from products where product_code = $1 or version_of = $1',
   parameters: ['text'],
-  columns: columns<{ version: number }>({ version: 'integer' }),
+  columns: columns({ version: 'integer' }),
 });
 
 /** The number of the latest version of a product, by the code of its first one. Two that make a version wait for each other. */
@@ -127,7 +113,7 @@ const LIST_CHANNELS_OF_PRODUCT = statement({
   text: `select c.app_id as "appId" from channel_products cp join channels c using (channel_id)
      where cp.product_code = $1 order by c.channel_id`,
   parameters: ['text'],
-  columns: columns<{ appId: string }>({ appId: 'text' }),
+  columns: columns({ appId: 'text' }),
 });
 
 /** In the order of their ids, in which channels are locked. */

@@ -30,14 +30,14 @@ const COUNT_TRY = statement({
      where f.locked_until is null or f.locked_until <= now()
      returning f.failures`,
   parameters: ['text', 'integer', 'double precision', 'double precision', 'double precision'],
-  columns: columns<{ failures: number }>({ failures: 'integer' }),
+  columns: columns({ failures: 'integer' }),
 });
 
 const FIND_LOCK = statement({
   text: `select ceil(extract(epoch from locked_until - now()))::integer as seconds from sign_in_failures
      where key = $1 and locked_until > now()`,
   parameters: ['text'],
-  columns: columns<{ seconds: number }>({ seconds: 'integer' }),
+  columns: columns({ seconds: 'integer' }),
 });
 
 /** The seconds for which it is locked; undefined when the try may be judged. */

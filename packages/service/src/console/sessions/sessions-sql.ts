@@ -1,5 +1,5 @@
 import type { Role } from '../../operator/people/roles.js';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** How long a session lasts, at most and without being used, and how long a proof of who somebody is counts. */
@@ -7,19 +7,7 @@ export const SESSION_HOURS = 12;
 export const IDLE_MINUTES = 30;
 export const PROOF_MINUTES = 5;
 
-export interface SessionRow {
-  readonly sessionId: string;
-  readonly personId: number;
-  readonly name: string;
-  readonly role: Role;
-  readonly hasTotp: boolean;
-  readonly hasPassword: boolean;
-  readonly isProven: boolean;
-  readonly provenUntil: string;
-  readonly expiresAt: string;
-  /** It was last used so long ago that this use has to be written down. */
-  readonly isStale: boolean;
-}
+export type SessionRow = RowOf<typeof FIND_SESSION>;
 
 const LIVE = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_MINUTES} minutes'`;
 const PROVEN_UNTIL = `s.proven_at + interval '${PROOF_MINUTES} minutes'`;
@@ -32,16 +20,17 @@ const FIND_SESSION = statement({
      from console_sessions s join people p using (person_id)
      where s.token_hash = $1 and ${LIVE} and p.status = 'ACTIVE'`,
   parameters: ['bytea'],
-  columns: columns<SessionRow>({
+  columns: columns({
     sessionId: 'uuid',
     personId: 'bigint',
     name: 'text',
-    role: 'text',
+    role: column<Role>('text'),
     hasTotp: 'boolean',
     hasPassword: 'boolean',
     isProven: 'boolean',
     provenUntil: 'text',
     expiresAt: 'text',
+    /** It was last used so long ago that this use has to be written down. */
     isStale: 'boolean',
   }),
 });
@@ -87,7 +76,7 @@ export async function storeProof(db: Queryable, sessionId: string): Promise<void
 const DELETE_SESSION = statement({
   text: `delete from console_sessions where session_id::text = $1 and person_id = $2 returning session_id as "sessionId"`,
   parameters: ['text', 'bigint'],
-  columns: columns<{ sessionId: string }>({ sessionId: 'uuid' }),
+  columns: columns({ sessionId: 'uuid' }),
 });
 
 /** False when the person has none of this number. */
@@ -95,20 +84,14 @@ export async function deleteSession(db: Queryable, sessionId: string, personId: 
   return (await db.query(DELETE_SESSION, [sessionId, personId])).length > 0;
 }
 
-export interface OwnSession {
-  readonly sessionId: string;
-  readonly address: string;
-  readonly userAgent: string;
-  readonly createdAt: string;
-  readonly lastSeenAt: string;
-}
+export type OwnSession = RowOf<typeof LIST_SESSIONS>;
 
 const LIST_SESSIONS = statement({
   text: `select s.session_id as "sessionId", s.address, s.user_agent as "userAgent",
        ${shanghaiText('s.created_at')} as "createdAt", ${shanghaiText('s.last_seen_at')} as "lastSeenAt"
      from console_sessions s where s.person_id = $1 and ${LIVE} order by s.last_seen_at desc`,
   parameters: ['bigint'],
-  columns: columns<OwnSession>({
+  columns: columns({
     sessionId: 'uuid',
     address: 'text',
     userAgent: 'text',

@@ -1,12 +1,7 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 
 /** A sign-in that was begun here and is under way at the identity provider. */
-export interface SignOn {
-  readonly nonce: string;
-  /** Wrapped under the master key. */
-  readonly verifier: string;
-  readonly returnTo: string;
-}
+export type SignOn = RowOf<typeof TAKE_SIGN_ON>;
 
 const INSERT_SIGN_ON = statement({
   text: 'insert into single_sign_on_tries (state_hash, nonce, verifier, return_to) values ($1, $2, $3, $4)',
@@ -24,7 +19,12 @@ const TAKE_SIGN_ON = statement({
   text: `delete from single_sign_on_tries where state_hash = $1 and began_at > now() - interval '10 minutes'
      returning nonce, verifier, return_to as "returnTo"`,
   parameters: ['bytea'],
-  columns: columns<SignOn>({ nonce: 'text', verifier: 'text', returnTo: 'text' }),
+  columns: columns({
+    nonce: 'text',
+    /** Wrapped under the master key. */
+    verifier: 'text',
+    returnTo: 'text',
+  }),
 });
 
 /** Once, and for ten minutes. */

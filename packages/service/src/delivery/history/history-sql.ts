@@ -1,25 +1,11 @@
 import type { DeliveryStatus, EventType } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { acceptedAttempts, allAttempts, failedAttempts, keyOfEvent } from './attempts-sql.js';
 
 /** An event and what has become of it so far. A range of voided periods is one of these. */
-export interface EventRow {
-  readonly eventId: string;
-  /** Of a range: the last one's. */
-  readonly lastEventId: string | null;
-  readonly eventType: EventType;
-  readonly orderNo: string;
-  readonly occurredAt: string;
-  /** When it was written. */
-  readonly recordedAt: string;
-  readonly deliveryStatus: DeliveryStatus;
-  readonly pushes: number;
-  readonly lastPushTime: string | null;
-  /** Of a range: the first one's. */
-  readonly data: unknown;
-}
+export type EventRow = RowOf<typeof EVENT_ROW>;
 
 /** The numbers of the first and the last period that is meant; both are null unless it is one of a range, or all of it. */
 interface Periods {
@@ -60,16 +46,19 @@ export const COLUMNS = `e.event_no || coalesce('-' || n.first_no, '') as "eventI
   ${shanghaiText('e.recorded_at')} as "recordedAt", ${STATUS} as "deliveryStatus", a.pushes + f.pushes as pushes,
   ${shanghaiText('greatest(a.last_at, f.last_at)')} as "lastPushTime", e.data::json`;
 
-export const EVENT_ROW = columns<EventRow>({
+export const EVENT_ROW = columns({
   eventId: 'text',
+  /** Of a range: the last one's. */
   lastEventId: 'text?',
-  eventType: 'text',
+  eventType: column<EventType>('text'),
   orderNo: 'text',
   occurredAt: 'text',
+  /** When it was written. */
   recordedAt: 'text',
-  deliveryStatus: 'text',
+  deliveryStatus: column<DeliveryStatus>('text'),
   pushes: 'integer',
   lastPushTime: 'text?',
+  /** Of a range: the first one's. */
   data: 'json',
 });
 
@@ -98,21 +87,13 @@ export async function findEvent(
   return event;
 }
 
-export interface Push {
-  readonly eventId: string;
-  readonly retryNo: number;
-  readonly at: string;
-  readonly outcome: string;
-  readonly httpStatus: number | null;
-  readonly latencyMs: number;
-  readonly answer: string | null;
-}
+export type Push = RowOf<typeof PUSH_COLUMNS>;
 
 const PUSH_FIELDS = `t.event_no || case when t.cycle_no = 0 then '' else '-' || t.cycle_no end as "eventId",
        t.retry_no as "retryNo", ${shanghaiText('t.at')} as at, t.outcome, t.http_status as "httpStatus",
        t.latency_ms as "latencyMs", t.answer`;
 
-const PUSH_COLUMNS = columns<Push>({
+const PUSH_COLUMNS = columns({
   eventId: 'text',
   retryNo: 'smallint',
   at: 'text',

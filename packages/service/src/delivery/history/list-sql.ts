@@ -1,19 +1,13 @@
-import { columns, joinColumns, type Queryable } from '../../platform/db/database.js';
+import { columns, joinColumns, type Queryable, type RowOf } from '../../platform/db/database.js';
 import { epochMicros } from '../../platform/db/time-sql.js';
 import type { ListPosition } from '../../platform/lists/list-page.js';
 import { type EventFilter, type EventKey, newestEvents } from './candidates-sql.js';
-import { COLUMNS, EVENT_ROW, type EventRow, FAILURES, progress, WHOLE } from './history-sql.js';
+import { COLUMNS, EVENT_ROW, FAILURES, progress, WHOLE } from './history-sql.js';
 
 /** An event of a list, with its place in it. */
-export interface ListedEvent extends EventRow {
-  readonly recordedMicros: number;
-  readonly eventNo: number;
-}
+export type ListedEvent = RowOf<typeof LISTED_EVENT_ROW>;
 
-export const LISTED_EVENT_ROW = joinColumns(
-  EVENT_ROW,
-  columns<Omit<ListedEvent, keyof EventRow>>({ recordedMicros: 'bigint', eventNo: 'bigint' }),
-);
+export const LISTED_EVENT_ROW = joinColumns(EVENT_ROW, columns({ recordedMicros: 'bigint', eventNo: 'bigint' }));
 
 /** Newest first. Of the events before the page, nothing is asked but what tells whether they count. */
 export async function listEvents(

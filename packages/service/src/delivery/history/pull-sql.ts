@@ -1,21 +1,10 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { epochMicros, epochMs, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { isNotice } from '../event-type-sql.js';
 import { isPayment } from './attempts-sql.js';
 
 /** What is pushed by itself: an event, or one period of a range that was voided together. */
-export interface PushRow {
-  readonly eventNo: number;
-  /** 0 unless it is one of a range. */
-  readonly cycleNo: number;
-  readonly orderNo: number;
-  /** The place of its type among the event types. */
-  readonly typeNo: number;
-  /** As PostgreSQL writes it: part of the event's key. */
-  readonly recordedAt: string;
-  readonly recordedMicros: number;
-  readonly writtenAt: string;
-}
+export type PushRow = RowOf<typeof LIST_PUSHES>;
 
 /** By when the event was written, in Unix microseconds, its number and the period. */
 export type PushKey = readonly [recordedMicros: number, eventNo: number, cycleNo: number];
@@ -34,11 +23,14 @@ const LIST_PUSHES = statement({
          coalesce(e.cycle_to, 0)) n limit $6) p
      order by e.recorded_at, e.event_no, p.cycle_no limit $6`,
   parameters: ['bigint', 'double precision', 'bigint', 'bigint', 'integer', 'bigint'],
-  columns: columns<PushRow>({
+  columns: columns({
     eventNo: 'bigint',
+    /** 0 unless it is one of a range. */
     cycleNo: 'integer',
     orderNo: 'bigint',
+    /** The place of its type among the event types. */
     typeNo: 'integer',
+    /** As PostgreSQL writes it: part of the event's key. */
     recordedAt: 'text',
     recordedMicros: 'bigint',
     writtenAt: 'text',
@@ -74,7 +66,7 @@ export async function listPushes(
 const READ_CLOCK = statement({
   text: `select ${epochMs('clock_timestamp()')} as now`,
   parameters: [],
-  columns: columns<{ now: number }>({ now: 'bigint' }),
+  columns: columns({ now: 'bigint' }),
 });
 
 /** By the clock that events are dated with. */

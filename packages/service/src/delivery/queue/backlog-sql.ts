@@ -1,28 +1,11 @@
 import type { CallbackEventType } from '../../catalog/channels/channel-provisioning-sql.js';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import { eventTypeSql } from '../event-type-sql.js';
 import { isPayment } from '../history/attempts-sql.js';
 
 /** How the deliveries to a channel are. */
-export interface Backlog {
-  readonly appId: string;
-  readonly name: string;
-  readonly callbackUrls: readonly { readonly eventType: CallbackEventType; readonly url: string }[];
-  readonly paused: readonly CallbackEventType[];
-  /** Counted up to 10,000, as are the two below. */
-  readonly waiting: number;
-  readonly oldestWaitingAt: string | null;
-  /** Of those that are not held back. In the past: now. */
-  readonly nextPushAt: string | null;
-  readonly givenUp: number;
-  readonly withoutAddress: number;
-  /** Pushes of the last 24 hours. */
-  readonly accepted: number;
-  readonly failed: number;
-  /** What the latest push that is known here was answered. */
-  readonly lastAnswer: string | null;
-}
+export type Backlog = RowOf<typeof LIST_BACKLOGS>;
 
 const MAX_COUNTED = 10_000;
 
@@ -72,18 +55,22 @@ const LIST_BACKLOGS = statement({
          where f.channel_id = c.channel_id and f.hour > now() - interval '24 hours') h
      where $1::text is null or c.app_id = $1 order by c.app_id`,
   parameters: ['text'],
-  columns: columns<Backlog>({
+  columns: columns({
     appId: 'text',
     name: 'text',
-    callbackUrls: 'json',
-    paused: 'text[]',
+    callbackUrls: column<readonly { readonly eventType: CallbackEventType; readonly url: string }[]>('json'),
+    paused: column<readonly CallbackEventType[]>('text[]'),
+    /** Counted up to 10,000, as are the two below. */
     waiting: 'bigint',
     oldestWaitingAt: 'text?',
+    /** Of those that are not held back. In the past: now. */
     nextPushAt: 'text?',
     givenUp: 'bigint',
     withoutAddress: 'bigint',
+    /** Pushes of the last 24 hours. */
     accepted: 'bigint',
     failed: 'bigint',
+    /** What the latest push that is known here was answered. */
     lastAnswer: 'text?',
   }),
 });
@@ -99,7 +86,7 @@ const FIND_NEXT_PUSH = statement({
        and d.recorded_at = e.recorded_at and d.event_no = e.event_no
      where e.channel_id = $1 and e.event_no = $2 and ($3::integer is null or d.cycle_no <= $3 and coalesce(d.cycle_to, d.cycle_no) >= $3)`,
   parameters: ['bigint', 'bigint', 'integer'],
-  columns: columns<{ nextPushAt: string | null }>({ nextPushAt: 'text?' }),
+  columns: columns({ nextPushAt: 'text?' }),
 });
 
 /** When it is sent next. Null when it is not waiting; of a range of voided periods, the first or the one that is asked for. */

@@ -1,6 +1,6 @@
 import { type EventType, formatTime } from '@perennial/wire';
 import { toArrayText } from '../../platform/db/array-text.js';
-import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, columnsOf, joinColumns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 import { typeNoSql } from '../event-type-sql.js';
 
@@ -11,21 +11,7 @@ export interface DueKey {
   readonly cycleNo: number;
 }
 
-export interface DueEvent extends DueKey {
-  readonly shard: number;
-  readonly channelId: number;
-  readonly orderNo: number;
-  /** The place of its type among the event types. */
-  readonly typeNo: number;
-  /** Set: a range of periods that is still one row. */
-  readonly cycleTo: number | null;
-  /** As PostgreSQL writes it, to the microsecond: part of the row's key. */
-  readonly nextAt: string;
-  /** Null: that too is nextAt, as it is for most. */
-  readonly recordedAt: string | null;
-  readonly step: number;
-  readonly retryNo: number;
-}
+export type DueEvent = RowOf<typeof DUE_ROW>;
 
 /** How far the due events have been read. */
 export interface DuePosition {
@@ -59,15 +45,20 @@ export const DUE_COLUMNS = (d: string) => `${d}.shard, ${d}.event_no as "eventNo
   ${d}.channel_id as "channelId", ${d}.order_no as "orderNo", ${typeNoSql(d)} as "typeNo", ${d}.cycle_to as "cycleTo",
   ${d}.next_at::text as "nextAt", nullif(${d}.recorded_at, ${d}.next_at)::text as "recordedAt", ${d}.step, ${d}.retry_no as "retryNo"`;
 
-export const DUE_ROW = columns<DueEvent>({
+export const DUE_ROW = columns({
   shard: 'smallint',
   eventNo: 'bigint',
+  /** 0 unless it is one of several periods voided at once. */
   cycleNo: 'integer',
   channelId: 'bigint',
   orderNo: 'bigint',
+  /** The place of its type among the event types. */
   typeNo: 'integer',
+  /** Set: a range of periods that is still one row. */
   cycleTo: 'integer?',
+  /** As PostgreSQL writes it, to the microsecond: part of the row's key. */
   nextAt: 'text',
+  /** Null: that too is nextAt, as it is for most. */
   recordedAt: 'text?',
   step: 'smallint',
   retryNo: 'smallint',
@@ -110,14 +101,14 @@ const READ_SHARDS = statement({
     'xid[]',
     'bigint[]',
   ],
-  columns: joinColumns(DUE_ROW, columns<{ readonly part: number }>({ part: 'integer' })),
+  columns: joinColumns(DUE_ROW, columns({ part: 'integer' })),
 });
 /** The oldest transaction that is not over: whatever is committed from now on was written by it or a later one. */
 const READ_HORIZON = statement({
   name: 'read-horizon',
   text: 'select pg_snapshot_xmin(pg_current_snapshot())::xid::text as horizon',
   parameters: [],
-  columns: columns<{ horizon: string }>({ horizon: 'text' }),
+  columns: columns({ horizon: 'text' }),
 });
 const READ_CHANNEL = statement({
   name: 'read-due-events-of-channel',
@@ -228,7 +219,7 @@ const READ_EVENTS = statement({
            left join lateral (select * from channel_users y where y.channel_id = $1 and o.shared
              and key_of(y.channel_user_id) = key_of(o.channel_user_id) offset 0) u on true`,
   parameters: ['bigint', 'bigint[]', 'integer[]', 'timestamp with time zone[]', 'bigint[]'],
-  columns: columns<StoredEvent & { readonly place: number }>({
+  columns: columnsOf<StoredEvent & { readonly place: number }>({
     place: 'integer',
     eventType: 'text',
     occurredAt: 'bigint',

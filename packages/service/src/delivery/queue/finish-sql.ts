@@ -1,5 +1,5 @@
 import { toArrayText } from '../../platform/db/array-text.js';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { PUSH_RETRY_DELAYS_SECONDS } from '../schedule.js';
 import { DUE_COLUMNS, DUE_ROW, type DueEvent, isBefore } from './due-sql.js';
 import type { HeldShard } from './shards-sql.js';
@@ -102,7 +102,7 @@ select c.app_id as "appId", g.count from (
       'text[]',
       'boolean[]',
     ],
-    columns: columns<GivenUp>({ appId: 'text', count: 'integer' }),
+    columns: columns({ appId: 'text', count: 'integer' }),
   });
 const FINISH = finish('wait');
 const FINISH_FREE = finish('skip');
@@ -110,10 +110,7 @@ const FINISH_FREE = finish('skip');
 const byKey = ({ due: one }: PushOutcome, { due: other }: PushOutcome) => (isBefore(one, other) ? -1 : 1);
 
 /** How many events of a channel were given up at once. */
-export interface GivenUp {
-  readonly appId: string;
-  readonly count: number;
-}
+export type GivenUp = RowOf<typeof FINISH>;
 
 /** `skipLocked`: rows that somebody else has locked are skipped; `findUnfinished` then tells which these were. */
 export async function finishPushes(
@@ -148,7 +145,7 @@ const FIND_UNFINISHED = statement({
          with ordinality as p(shard, epoch, next_at, event_no, cycle_no, n)
        join delivery_shards using (shard, epoch) join due_events using (shard, next_at, event_no, cycle_no)`,
   parameters: ['smallint[]', 'bigint[]', 'timestamp with time zone[]', 'bigint[]', 'integer[]'],
-  columns: columns<{ n: number }>({ n: 'integer' }),
+  columns: columns({ n: 'integer' }),
 });
 
 /** Returns the pushes whose events are still due: somebody else had locked their rows. */

@@ -1,17 +1,17 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 
-export interface Callbacks {
-  /** By event type; `*` is for those without one of their own. */
-  readonly urls: Readonly<Record<string, string>>;
-  /** Event types, or `*`. */
-  readonly paused: readonly string[];
-}
+export type Callbacks = RowOf<typeof FIND_CALLBACKS>;
 
 const FIND_CALLBACKS = statement({
   text: `select coalesce((select json_object_agg(event_type, url) from callback_urls where channel_id = $1), '{}') as urls,
        array(select event_type from delivery_pauses where channel_id = $1) as paused`,
   parameters: ['bigint'],
-  columns: columns<Callbacks>({ urls: 'json', paused: 'text[]' }),
+  columns: columns({
+    /** By event type; `*` is for those without one of their own. */
+    urls: column<Readonly<Record<string, string>>>('json'),
+    /** Event types, or `*`. */
+    paused: 'text[]',
+  }),
 });
 
 export async function findCallbacks(db: Queryable, channelId: number): Promise<Callbacks> {
@@ -23,7 +23,7 @@ const FIND_VERSIONS = statement({
   name: 'find-channel-versions',
   text: 'select channel_id as "channelId", version from channels where channel_id = any($1::bigint[])',
   parameters: ['bigint[]'],
-  columns: columns<{ channelId: number; version: number }>({ channelId: 'bigint', version: 'bigint' }),
+  columns: columns({ channelId: 'bigint', version: 'bigint' }),
 });
 
 /** In one statement for many channels, in the order asked. */

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { fromEpochMs } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { isNotice } from '../event-type-sql.js';
@@ -18,7 +18,7 @@ async function lockReplays(tx: Queryable, channelId: number): Promise<void> {
 const IS_ONLY_REPLAY = statement({
   text: 'select pg_try_advisory_xact_lock($1, hashint8($2)) as taken',
   parameters: ['integer', 'bigint'],
-  columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
+  columns: columns({ taken: 'boolean' }),
 });
 
 /** The same without waiting. False while another replay of the channel runs, on any node. */
@@ -31,12 +31,7 @@ const REPLAYS = 5_700_002;
 /** A number that grows with each push must stay a small one, with room for the pushes of one more schedule. */
 const HIGHEST_RETRY_NO = 32_000;
 
-export interface ReplayedEvents {
-  /** How many of the references are events of the channel. */
-  readonly found: number;
-  /** How many events are sent again: of a range of voided periods, one for each. */
-  readonly replayed: number;
-}
+export type ReplayedEvents = RowOf<typeof REPLAY_EVENTS>;
 
 const LOCK_RETRIES = statement({
   text: `select from events e join due_events d on ${isDueRowOf('d', keyOfEvent('e'))}
@@ -132,7 +127,12 @@ const REPLAY_EVENTS = statement({
        coalesce(sum((select sum(upper(s) - lower(s)) from unnest(wanted) s)), 0)::integer as replayed
      from found`,
   parameters: ['bigint', 'bigint[]', 'integer[]'],
-  columns: columns<ReplayedEvents>({ found: 'integer', replayed: 'integer' }),
+  columns: columns({
+    /** How many of the references are events of the channel. */
+    found: 'integer',
+    /** How many events are sent again: of a range of voided periods, one for each. */
+    replayed: 'integer',
+  }),
 });
 
 function span(row: string): string {
@@ -174,7 +174,7 @@ const REPLAY_UNDELIVERED = statement({
      select event_no as "eventNo", cycle_no as "cycleNo", coalesce(cycle_to - cycle_no, 0) + 1 as events
      from chosen order by event_no, cycle_no`,
   parameters: ['bigint', 'double precision', 'double precision', 'bigint', 'bigint', 'integer'],
-  columns: columns<ReplayPosition & { events: number }>({ eventNo: 'bigint', cycleNo: 'integer', events: 'integer' }),
+  columns: columns({ eventNo: 'bigint', cycleNo: 'integer', events: 'integer' }),
 });
 
 /**

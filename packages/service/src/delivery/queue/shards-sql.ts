@@ -33,7 +33,7 @@ export async function renewLease(db: Queryable, node: string): Promise<boolean> 
 const FIND_HELD = statement({
   text: `select s.shard, s.epoch, t.now from (select ${epochMs('now()')} as now) t left join delivery_shards s on s.owner = $1`,
   parameters: ['uuid'],
-  columns: columns<HeldShard & { now: number }>({ shard: 'smallint', epoch: 'bigint', now: 'bigint' }),
+  columns: columns({ shard: 'smallint', epoch: 'bigint', now: 'bigint' }),
 });
 
 /** The shards of this node, without balancing. */
@@ -45,7 +45,7 @@ export async function findHeldShards(db: Queryable, node: string): Promise<Balan
 const TAKE_TURN = statement({
   text: 'select pg_try_advisory_xact_lock($1) as taken',
   parameters: ['bigint'],
-  columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
+  columns: columns({ taken: 'boolean' }),
 });
 
 const REMOVE_ENDED_NODES = statement({
@@ -72,7 +72,7 @@ const TAKE_FREE_SHARDS = statement({
      select m.shard, m.epoch, m.place > fair.share as surplus from mine m, fair
      union all select * from taken`,
   parameters: ['uuid', 'integer'],
-  columns: columns<HeldShard & { surplus: boolean }>({ shard: 'smallint', epoch: 'bigint', surplus: 'boolean' }),
+  columns: columns({ shard: 'smallint', epoch: 'bigint', surplus: 'boolean' }),
 });
 
 /**
@@ -103,7 +103,7 @@ const GIVE_BACK = statement({
      )
      update delivery_shards s set owner = null from mine where s.shard = mine.shard returning s.shard`,
   parameters: ['uuid', 'smallint[]'],
-  columns: columns<{ shard: number }>({ shard: 'smallint' }),
+  columns: columns({ shard: 'smallint' }),
 });
 
 /** Returns those that were given back. One whose row somebody else has locked stays for now. */
@@ -149,7 +149,7 @@ const ENTER_NODE = statement({
   text: `insert into delivery_nodes (node, lease_until) values ($1, ${LEASE_END})
      on conflict (node) do update set lease_until = excluded.lease_until returning ${epochMs('now()')} as now`,
   parameters: ['uuid'],
-  columns: columns<{ now: number }>({ now: 'bigint' }),
+  columns: columns({ now: 'bigint' }),
 });
 
 /** Any number that no other advisory lock uses. */

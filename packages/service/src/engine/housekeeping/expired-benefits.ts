@@ -31,7 +31,7 @@ const BEGIN_WALK = statement({
          or m.reached_at > excluded.reached_at + interval '1 hour'
      returning 0 as page, pg_relation_size('benefits') / current_setting('block_size')::integer as "end"`,
   parameters: [],
-  columns: columns<{ page: number; end: number }>({ page: 'integer', end: 'bigint' }),
+  columns: columns({ page: 'integer', end: 'bigint' }),
 });
 
 /**

@@ -7,7 +7,7 @@ const NONCE_SLOTS = 4;
 const FIND_STALE_NONCE_SLOT = statement({
   text: `select ((floor((extract(epoch from now()) * 1000 + $1::bigint) / $2::bigint)::bigint + 1) % $3)::integer as slot`,
   parameters: ['bigint', 'bigint', 'bigint'],
-  columns: columns<{ slot: number }>({ slot: 'integer' }),
+  columns: columns({ slot: 'integer' }),
 });
 
 const IS_NONCE_SLOT_STALE = Array.from({ length: NONCE_SLOTS }, (_, slot) =>
@@ -15,7 +15,7 @@ const IS_NONCE_SLOT_STALE = Array.from({ length: NONCE_SLOTS }, (_, slot) =>
     text: `select exists (select from nonces_${slot}) and not exists (
          select from nonces_${slot} where seen_at > now() - $1::integer * interval '1 ms') as stale`,
     parameters: ['integer'],
-    columns: columns<{ stale: boolean }>({ stale: 'boolean' }),
+    columns: columns({ stale: 'boolean' }),
   }),
 );
 

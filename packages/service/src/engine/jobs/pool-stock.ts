@@ -8,7 +8,7 @@ const FIND_LOW_STOCKS = statement({
        (select count(*) from pool_codes p where p.benefit_code = f.benefit_code and p.given_to is null) as "codesLeft"
      from benefit_fulfilments f where ${isStockLow('f')} order by f.benefit_code`,
   parameters: [],
-  columns: columns<{ benefitCode: string; lowStock: number; codesLeft: number }>({
+  columns: columns({
     benefitCode: 'text',
     lowStock: 'integer',
     codesLeft: 'bigint',

@@ -3,7 +3,7 @@ import { eventTypeSql } from '../../delivery/event-type-sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
 import { readSilences } from '../../gateways/institution-health-sql.js';
 import { ALERT_KINDS } from '../../platform/alerts/alerts-sql.js';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { readBackupAges } from '../../platform/installation/backups-sql.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
 import { readDueNotices } from '../../subscriptions/store/orders/notice-orders-sql.js';
@@ -50,10 +50,8 @@ export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Prom
   };
 }
 
-interface DueCount {
-  readonly count: number;
-  readonly oldestSeconds: number;
-}
+const DUE_COUNT = columns({ count: 'integer', oldestSeconds: 'double precision' });
+type DueCount = RowOf<typeof DUE_COUNT>;
 
 /** SQL: whether an operator holds the event called `d` back. Such events are not late. */
 const HELD_BACK_SQL = `exists (
@@ -72,7 +70,7 @@ const READ_DUE_EVENTS = statement({
             where e.shard = s.shard and e.next_at <= now() order by e.next_at limit $3
           ) d where not ${HELD_BACK_SQL} order by d.next_at limit 1) f) as "oldestSeconds"`,
   parameters: ['smallint[]', 'bigint', 'bigint'],
-  columns: columns<DueCount>({ count: 'integer', oldestSeconds: 'double precision' }),
+  columns: DUE_COUNT,
 });
 
 async function readDueEvents(db: Queryable, { rows, heldBack }: ReadingBounds): Promise<DueCount> {
@@ -96,7 +94,7 @@ const READ_DUE_RENEWALS = statement({
        (select coalesce(extract(epoch from now() - min(d.next_due_at)), 0)::double precision
         from (${dueRenewalsSql('1')}) d) as "oldestSeconds"`,
   parameters: ['text[]', 'bigint'],
-  columns: columns<DueCount>({ count: 'integer', oldestSeconds: 'double precision' }),
+  columns: DUE_COUNT,
 });
 
 /** Renewals of a payment channel that is outside its hours are not late and not counted. */
@@ -114,11 +112,7 @@ const READ_WITHOUT_RESULT = statement({
        least($1, ${countAskedAboutSql('claims')} + (select count(*)::integer from (
          select from claims where status = 'PENDING' and fulfilment = 'POOL' limit $1) w)) as "claimsWaiting"`,
   parameters: ['bigint'],
-  columns: columns<Pick<BusinessReading, 'debitsUnknown' | 'refundsUnknown' | 'claimsWaiting'>>({
-    debitsUnknown: 'integer',
-    refundsUnknown: 'integer',
-    claimsWaiting: 'bigint',
-  }),
+  columns: columns({ debitsUnknown: 'integer', refundsUnknown: 'integer', claimsWaiting: 'bigint' }),
 });
 
 /** Only what was asked about at least once: others are being sent at this moment. */
@@ -127,16 +121,13 @@ async function readCountsWithoutResult(db: Queryable, { withoutResult }: Reading
   return found ?? { debitsUnknown: 0, refundsUnknown: 0, claimsWaiting: 0 };
 }
 
-export interface CountedRefund {
-  readonly key: string;
-  readonly isRefused: boolean;
-}
+export type CountedRefund = RowOf<typeof READ_SETTLED_REFUNDS>;
 
 const READ_SETTLED_REFUNDS = statement({
   text: `select concat_ws('-', order_no, cycle_no, refund_seq) as key, status = 'FAIL' as "isRefused" from refunds
      where settled_at > to_timestamp($1::double precision / 1000) order by settled_at limit $2`,
   parameters: ['double precision', 'bigint'],
-  columns: columns<CountedRefund>({ key: 'text', isRefused: 'boolean' }),
+  columns: columns({ key: 'text', isRefused: 'boolean' }),
 });
 
 /** From the database, because an operator's command settles refunds in a process that nobody scrapes. */
@@ -153,7 +144,7 @@ const READ_OPEN_ALERTS = statement({
        select from alerts a where a.kind = k.kind and a.acknowledged_at is null and a.resolved_at is null limit $2) o) as open
      from unnest($1::text[]) as k(kind)`,
   parameters: ['text[]', 'bigint'],
-  columns: columns<{ kind: string; open: number }>({ kind: 'text', open: 'integer' }),
+  columns: columns({ kind: 'text', open: 'integer' }),
 });
 
 async function readOpenAlerts(db: Queryable, { alertsOfKind }: ReadingBounds): Promise<Record<string, number>> {
@@ -166,7 +157,7 @@ const READ_CODES_LEFT = statement({
        select from pool_codes c where c.benefit_code = f.benefit_code and c.given_to is null limit $2) l) as codes
      from (select benefit_code from benefit_fulfilments where kind = 'POOL' order by benefit_code limit $1) f`,
   parameters: ['bigint', 'bigint'],
-  columns: columns<{ benefit: string; codes: number }>({ benefit: 'text', codes: 'integer' }),
+  columns: columns({ benefit: 'text', codes: 'integer' }),
 });
 
 /** Codes left of each benefit whose codes come from a pool now. */

@@ -3,7 +3,7 @@ import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js
 import type { Gateways } from '../../gateways/gateway-registry.js';
 import { alertText } from '../../platform/alerts/alert-wordings.js';
 import { raiseAlert, resolveAlert } from '../../platform/alerts/alerts-sql.js';
-import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
+import { columnsOf, type Database, type Queryable, statement } from '../../platform/db/database.js';
 import { numberInUseSql } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
 import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
 import { sameNumberSql } from '../../subscriptions/store/agreements/same-number-sql.js';
@@ -118,7 +118,7 @@ const LEASE_CANCELLATIONS = statement({
        a.institution_no as "institutionNo", a.channel_id as "channelId",
        a.payment_channel_code as "paymentChannelCode", a.cancel_tries as tries`,
   parameters: ['bigint', 'integer', 'text'],
-  columns: columns<AgreementToCancel & { readonly isKept: boolean }>({
+  columns: columnsOf<AgreementToCancel & { readonly isKept: boolean }>({
     isKept: 'boolean',
     agreementId: 'bigint',
     agreementNo: 'text',

@@ -1,32 +1,10 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Refusal } from '../../platform/plain-error.js';
 import type { KeptResult } from '../result-texts.js';
 
 /** What waits for a second person, or has been decided by one. */
-export interface Approval {
-  readonly approvalId: number;
-  readonly kind: 'REFUND' | 'BULK';
-  /** WITHDRAWN by who asked; FAILED: approved, and could not be done. */
-  readonly status: 'WAITING' | 'APPROVED' | 'DECLINED' | 'WITHDRAWN' | 'FAILED';
-  /** `orderNo-cycleNo` of a refund, the number of a bulk run. */
-  readonly subject: string;
-  /** The key that it was asked for with, and is carried out with. */
-  readonly key: string;
-  readonly amountCent: number;
-  readonly note: string;
-  readonly requestedBy: string;
-  readonly requestedAt: string;
-  readonly decidedBy: string | null;
-  readonly decidedAt: string | null;
-  readonly decisionNote: string | null;
-  /** What came of it once it was approved. Null until that is known. */
-  readonly result: string | null;
-  /** Which refusal, where the result is one. */
-  readonly refusal: Refusal | null;
-  /** Nothing came of it by what others did, and who asked has not said that they know. */
-  readonly isUnseen: boolean;
-}
+export type Approval = RowOf<typeof APPROVAL_COLUMNS>;
 
 /** As the index of them has it. */
 const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
@@ -36,11 +14,14 @@ const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subj
   a.decided_by as "decidedBy", ${shanghaiText('a.decided_at')} as "decidedAt", a.decision_note as "decisionNote", a.result,
   a.refusal, ${UNSEEN} as "isUnseen"`;
 
-const APPROVAL_COLUMNS = columns<Approval>({
+const APPROVAL_COLUMNS = columns({
   approvalId: 'bigint',
-  kind: 'text',
-  status: 'text',
+  kind: column<'REFUND' | 'BULK'>('text'),
+  /** WITHDRAWN by who asked; FAILED: approved, and could not be done. */
+  status: column<'WAITING' | 'APPROVED' | 'DECLINED' | 'WITHDRAWN' | 'FAILED'>('text'),
+  /** `orderNo-cycleNo` of a refund, the number of a bulk run. */
   subject: 'text',
+  /** The key that it was asked for with, and is carried out with. */
   key: 'text',
   amountCent: 'bigint',
   note: 'text',
@@ -49,8 +30,11 @@ const APPROVAL_COLUMNS = columns<Approval>({
   decidedBy: 'text?',
   decidedAt: 'text?',
   decisionNote: 'text?',
+  /** What came of it once it was approved. Null until that is known. */
   result: 'text?',
-  refusal: 'jsonb?',
+  /** Which refusal, where the result is one. */
+  refusal: column<Refusal>('jsonb?'),
+  /** Nothing came of it by what others did, and who asked has not said that they know. */
   isUnseen: 'boolean',
 });
 

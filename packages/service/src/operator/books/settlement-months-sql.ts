@@ -1,16 +1,12 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-export interface ChannelName {
-  readonly channelId: string;
-  readonly appId: string;
-  readonly name: string;
-}
+export type ChannelName = RowOf<typeof LIST_CHANNEL_NAMES>;
 
 const LIST_CHANNEL_NAMES = statement({
   text: 'select channel_id::text as "channelId", app_id as "appId", name from channels order by app_id',
   parameters: [],
-  columns: columns<ChannelName>({ channelId: 'text', appId: 'text', name: 'text' }),
+  columns: columns({ channelId: 'text', appId: 'text', name: 'text' }),
 });
 
 export async function listChannelNames(db: Queryable): Promise<ChannelName[]> {
@@ -20,7 +16,7 @@ export async function listChannelNames(db: Queryable): Promise<ChannelName[]> {
 const FIND_FIRST_MONTH = statement({
   text: `select left(${shanghaiText('min(created_at)')}, 7) as month from channels`,
   parameters: [],
-  columns: columns<{ month: string | null }>({ month: 'text?' }),
+  columns: columns({ month: 'text?' }),
 });
 
 /** The month in which the first channel was made. */

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Refusal } from '../../platform/plain-error.js';
 import type { OperatorError } from '../operator.js';
@@ -12,27 +12,7 @@ export type BulkStatus = 'PREPARED' | 'WAITING' | 'RUNNING' | 'PENDING' | 'DONE'
 export type BulkItemStatus = 'WAITING' | 'PENDING' | 'DONE' | 'FAILED' | 'SKIPPED';
 
 /** The same done to many. */
-export interface BulkRun {
-  readonly runId: number;
-  readonly kind: BulkKind;
-  readonly status: BulkStatus;
-  readonly key: string;
-  readonly filter: unknown;
-  readonly reason: string;
-  readonly items: number;
-  readonly amountCent: number;
-  readonly done: number;
-  readonly pending: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly requestedBy: string;
-  readonly requestedAt: string;
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-  /** Of one that needs a second person. */
-  readonly approvalId: string | null;
-  readonly approvedBy: string | null;
-}
+export type BulkRun = RowOf<typeof RUN_COLUMNS>;
 
 const APPROVAL = `from approvals a where a.kind = 'BULK' and a.subject = r.run_id::text`;
 const RUN_FIELDS = `r.run_id as "runId", r.kind, r.status, r.request_key as key, r.filter, r.reason, r.items,
@@ -42,10 +22,10 @@ const RUN_FIELDS = `r.run_id as "runId", r.kind, r.status, r.request_key as key,
   ${shanghaiText('r.finished_at')} as "finishedAt", (select a.approval_id::text ${APPROVAL}) as "approvalId",
   (select a.decided_by ${APPROVAL} and a.status = 'APPROVED') as "approvedBy"`;
 
-const RUN_COLUMNS = columns<BulkRun>({
+const RUN_COLUMNS = columns({
   runId: 'bigint',
-  kind: 'text',
-  status: 'text',
+  kind: column<BulkKind>('text'),
+  status: column<BulkStatus>('text'),
   key: 'text',
   filter: 'jsonb',
   reason: 'text',
@@ -59,6 +39,7 @@ const RUN_COLUMNS = columns<BulkRun>({
   requestedAt: 'text',
   startedAt: 'text?',
   finishedAt: 'text?',
+  /** Of one that needs a second person. */
   approvalId: 'text?',
   approvedBy: 'text?',
 });
@@ -202,28 +183,19 @@ export async function storeCanceledRun(tx: Queryable, runId: number, canceledBy:
   return run;
 }
 
-export interface BulkItem {
-  readonly itemNo: number;
-  readonly subject: string;
-  readonly orderNo: string | null;
-  readonly amountCent: number;
-  readonly status: BulkItemStatus;
-  /** What came of it. */
-  readonly result: string | null;
-  readonly refusal: Refusal | null;
-  readonly finishedAt: string | null;
-}
+export type BulkItem = RowOf<typeof ITEM_COLUMNS>;
 
 const ITEM_FIELDS = `i.item_no as "itemNo", i.subject, i.order_no::text as "orderNo", i.amount_cent as "amountCent", i.status,
   i.result, i.refusal, ${shanghaiText('i.finished_at')} as "finishedAt"`;
-const ITEM_COLUMNS = columns<BulkItem>({
+const ITEM_COLUMNS = columns({
   itemNo: 'integer',
   subject: 'text',
   orderNo: 'text?',
   amountCent: 'bigint',
-  status: 'text',
+  status: column<BulkItemStatus>('text'),
+  /** What came of it. */
   result: 'text?',
-  refusal: 'jsonb?',
+  refusal: column<Refusal>('jsonb?'),
   finishedAt: 'text?',
 });
 

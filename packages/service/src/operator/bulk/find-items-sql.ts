@@ -1,16 +1,10 @@
 import type { PaymentStatus, SettlementMode } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
 import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
 
-export interface FoundPeriod extends PaymentReference {
-  readonly settlementMode: SettlementMode;
-  readonly status: PaymentStatus;
-  readonly amountCent: number;
-  /** What was not refunded, and is not about to be. */
-  readonly leftCent: number;
-}
+export type FoundPeriod = RowOf<typeof FIND_PERIODS>;
 
 const FIND_PERIODS = statement({
   text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", o.settlement_mode as "settlementMode", p.status,
@@ -20,12 +14,13 @@ const FIND_PERIODS = statement({
      from unnest($1::bigint[], $2::integer[]) with ordinality as n(order_no, cycle_no, place)
        join payments p using (order_no, cycle_no) join orders o using (order_no) order by n.place`,
   parameters: ['bigint[]', 'integer[]'],
-  columns: columns<FoundPeriod>({
+  columns: columns({
     orderNo: 'bigint',
     cycleNo: 'integer',
-    settlementMode: 'text',
-    status: 'text',
+    settlementMode: column<SettlementMode>('text'),
+    status: column<PaymentStatus>('text'),
     amountCent: 'bigint',
+    /** What was not refunded, and is not about to be. */
     leftCent: 'bigint',
   }),
 });
@@ -45,17 +40,13 @@ export async function findOrders(db: Queryable, orderNos: readonly number[]): Pr
   return db.query(FIND_ORDERS, [orderNos]);
 }
 
-export interface FoundEvent {
-  readonly eventNo: number;
-  readonly orderNo: number;
-  readonly appId: string;
-}
+export type FoundEvent = RowOf<typeof FIND_EVENTS>;
 
 const FIND_EVENTS = statement({
   text: `select e.event_no as "eventNo", e.order_no as "orderNo", c.app_id as "appId"
      from events e join channels c using (channel_id) where e.event_no = any($1::bigint[])`,
   parameters: ['bigint[]'],
-  columns: columns<FoundEvent>({ eventNo: 'bigint', orderNo: 'bigint', appId: 'text' }),
+  columns: columns({ eventNo: 'bigint', orderNo: 'bigint', appId: 'text' }),
 });
 
 export async function findEventsByNumber(db: Queryable, eventNos: readonly number[]): Promise<FoundEvent[]> {
@@ -65,7 +56,7 @@ export async function findEventsByNumber(db: Queryable, eventNos: readonly numbe
 const FIND_NEXT_TRY = statement({
   text: `select coalesce(max(try_no), 0) + 1 as "tryNo" from debit_attempts where order_no = $1 and cycle_no = $2`,
   parameters: ['bigint', 'integer'],
-  columns: columns<{ tryNo: number }>({ tryNo: 'integer' }),
+  columns: columns({ tryNo: 'integer' }),
 });
 
 /** The number that the next attempt of a period gets. */

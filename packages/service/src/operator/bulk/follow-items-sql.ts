@@ -1,9 +1,7 @@
 import type { PaymentStatus } from '@perennial/wire';
 import { keyOfEvent } from '../../delivery/history/attempts-sql.js';
 import { isDueRowOf } from '../../delivery/queue/replay-sql.js';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
-import type { RefundReference } from '../../subscriptions/domain/orders/refund-numbers.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import { resultText } from '../result-texts.js';
 
@@ -51,10 +49,7 @@ export async function alignRuns(tx: Queryable): Promise<void> {
   await tx.query(FINISH_PENDING_RUNS);
 }
 
-export interface DecidedRefund extends ItemReference, RefundReference {
-  readonly status: 'SUCCESS' | 'FAIL';
-  readonly reason: string | null;
-}
+export type DecidedRefund = RowOf<typeof FIND_DECIDED_REFUNDS>;
 
 /** The key is the one that the refund was begun with (`refundItem` in work-off.ts). */
 const FIND_DECIDED_REFUNDS = statement({
@@ -63,12 +58,12 @@ const FIND_DECIDED_REFUNDS = statement({
        join refunds f on f.order_no = i.order_no and f.request_key = 'run-' || i.run_id || '-' || i.item_no
      where i.status = 'PENDING' and f.status <> 'STARTED' limit $1`,
   parameters: ['bigint'],
-  columns: columns<DecidedRefund>({
+  columns: columns({
     ...ITEM_COLUMNS,
     orderNo: 'bigint',
     cycleNo: 'integer',
     refundSeq: 'integer',
-    status: 'text',
+    status: column<'SUCCESS' | 'FAIL'>('text'),
     reason: 'text?',
   }),
 });
@@ -78,12 +73,7 @@ export async function findDecidedRefunds(db: Queryable, limit: number): Promise<
   return db.query(FIND_DECIDED_REFUNDS, [limit]);
 }
 
-export interface SettledRetry extends ItemReference, PaymentReference {
-  readonly paymentStatus: PaymentStatus;
-  /** Null if there will be no attempt. */
-  readonly attempt: 'SUCCESS' | 'FAIL' | null;
-  readonly reason: string | null;
-}
+export type SettledRetry = RowOf<typeof FIND_SETTLED_RETRIES>;
 
 const FIND_SETTLED_RETRIES = statement({
   text: `select ${ITEM}, p.order_no as "orderNo", p.cycle_no as "cycleNo", p.status as "paymentStatus", a.status as attempt, a.reason
@@ -96,12 +86,13 @@ const FIND_SETTLED_RETRIES = statement({
          else a.status <> 'STARTED' end
      limit $1`,
   parameters: ['bigint'],
-  columns: columns<SettledRetry>({
+  columns: columns({
     ...ITEM_COLUMNS,
     orderNo: 'bigint',
     cycleNo: 'integer',
-    paymentStatus: 'text',
-    attempt: 'text?',
+    paymentStatus: column<PaymentStatus>('text'),
+    /** Null if there will be no attempt. */
+    attempt: column<'SUCCESS' | 'FAIL'>('text?'),
     reason: 'text?',
   }),
 });
@@ -111,12 +102,7 @@ export async function findSettledRetries(db: Queryable, limit: number): Promise<
   return db.query(FIND_SETTLED_RETRIES, [limit]);
 }
 
-export interface FinishedReplay extends ItemReference {
-  readonly subject: string;
-  readonly isGone: boolean;
-  /** Why it is not sent any more. Null if the channel has accepted it. */
-  readonly reason: 'GIVE_UP' | 'NO_CALLBACK' | null;
-}
+export type FinishedReplay = RowOf<typeof FIND_FINISHED_REPLAYS>;
 
 /** Whether a row with a range of periods is about the item: all periods, or the one that its name has. */
 const isMeant = (row: string) =>
@@ -134,7 +120,13 @@ const FIND_FINISHED_REPLAYS = statement({
        select from due_events d where ${isDueRowOf('d', keyOfEvent('e'))} and ${isMeant('d')})
      limit $1`,
   parameters: ['bigint'],
-  columns: columns<FinishedReplay>({ ...ITEM_COLUMNS, subject: 'text', isGone: 'boolean', reason: 'text?' }),
+  columns: columns({
+    ...ITEM_COLUMNS,
+    subject: 'text',
+    isGone: 'boolean',
+    /** Why it is not sent any more. Null if the channel has accepted it. */
+    reason: column<'GIVE_UP' | 'NO_CALLBACK'>('text?'),
+  }),
 });
 
 /** Pending replays of events that are not due any more. */

@@ -1,14 +1,8 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** One kind of work that the engine would find, with the oldest of it. */
-export interface WaitingWork {
-  readonly what: string;
-  readonly count: number;
-  readonly oldest: string | null;
-  /** The money that it would move. Null for work without money. */
-  readonly amountCent: number | null;
-}
+export type WaitingWork = RowOf<typeof FIND_WAITING_WORK>;
 
 const selectWaiting =
   (what: string, from: string, oldest: string, amount = 'null::bigint') =>
@@ -48,7 +42,13 @@ const FIND_WAITING_WORK = statement({
      from (${WAITING_WORK.map((select, place) => select(place)).join(' union all ')}) w order by place`,
   parameters: [],
   byIndex: false,
-  columns: columns<WaitingWork>({ what: 'text', count: 'bigint', oldest: 'text?', amountCent: 'bigint?' }),
+  columns: columns({
+    what: 'text',
+    count: 'bigint',
+    oldest: 'text?',
+    /** The money that it would move. Null for work without money. */
+    amountCent: 'bigint?',
+  }),
 });
 
 /** In the order in which people read them. */
@@ -67,7 +67,7 @@ const FIND_LAST_WRITE = statement({
        union all select max(at) from delivery_attempts) w`,
   parameters: [],
   byIndex: false,
-  columns: columns<{ at: string | null; secondsAgo: number | null }>({ at: 'text?', secondsAgo: 'bigint?' }),
+  columns: columns({ at: 'text?', secondsAgo: 'bigint?' }),
 });
 
 /** The last write by the service itself, not by a restore. Null in a database without any. */

@@ -1,20 +1,9 @@
 import type { AgreementStatus } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** An agreement as operators see it: of the card only the tail, and without the institution's number. */
-export interface AgreementView {
-  readonly agreementNo: string;
-  readonly agreementStatus: AgreementStatus;
-  readonly agreementSource: string;
-  readonly channelUserId: string;
-  readonly paymentChannelCode: string;
-  readonly bankCode: string | null;
-  readonly bankCardTailNo: string;
-  readonly createTime: string;
-  /** Whether the institution is still to be told that it has ended. */
-  readonly cancelPending: boolean;
-}
+export type AgreementView = RowOf<typeof FIND_AGREEMENT>;
 
 const FIND_AGREEMENT = statement({
   text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus",
@@ -23,15 +12,16 @@ const FIND_AGREEMENT = statement({
        ${shanghaiText('a.created_at')} as "createTime", a.cancel_at is not null as "cancelPending"
      from agreements a where a.agreement_id = $1 and a.agreement_no is not null`,
   parameters: ['bigint'],
-  columns: columns<AgreementView>({
+  columns: columns({
     agreementNo: 'text',
-    agreementStatus: 'text',
+    agreementStatus: column<AgreementStatus>('text'),
     agreementSource: 'text',
     channelUserId: 'text',
     paymentChannelCode: 'text',
     bankCode: 'text?',
     bankCardTailNo: 'text',
     createTime: 'text',
+    /** Whether the institution is still to be told that it has ended. */
     cancelPending: 'boolean',
   }),
 });

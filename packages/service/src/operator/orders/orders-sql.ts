@@ -1,15 +1,9 @@
-import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, joinColumns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
-import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from '../../subscriptions/store/orders/orders-sql.js';
 
 /** An order with the fields that only operators see. */
-export interface OrderOfAnyChannel extends Order {
-  readonly appId: string;
-  readonly unsubscribeSource: string | null;
-  readonly unsubscribeReason: string | null;
-  readonly channelAgreementRef: string | null;
-}
+export type OrderOfAnyChannel = RowOf<typeof FIND_BY_NUMBER>;
 
 const declareFindOrder = <Type extends 'bigint' | 'text'>(orderNo: string, type: Type) =>
   statement({
@@ -19,7 +13,7 @@ const declareFindOrder = <Type extends 'bigint' | 'text'>(orderNo: string, type:
     parameters: [type],
     columns: joinColumns(
       ORDER_COLUMNS,
-      columns<Omit<OrderOfAnyChannel, keyof Order>>({
+      columns({
         appId: 'text',
         unsubscribeSource: 'text?',
         unsubscribeReason: 'text?',
@@ -45,17 +39,7 @@ export async function findOrderOfAnyChannel(
   return order;
 }
 
-export interface AttemptView {
-  readonly cycleNo: number;
-  readonly tryNo: number;
-  readonly agreementNo: string | null;
-  readonly paymentChannelCode: string;
-  readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
-  readonly reason: string | null;
-  readonly institutionRef: string | null;
-  readonly startedAt: string;
-  readonly settledAt: string | null;
-}
+export type AttemptView = RowOf<typeof FIND_ATTEMPTS>;
 
 const FIND_ATTEMPTS = statement({
   text: `select d.cycle_no as "cycleNo", d.try_no as "tryNo", a.agreement_no as "agreementNo",
@@ -64,12 +48,12 @@ const FIND_ATTEMPTS = statement({
      from debit_attempts d left join agreements a using (agreement_id)
      where d.order_no = $1 and d.cycle_no >= $2 order by d.cycle_no, d.try_no`,
   parameters: ['bigint', 'integer'],
-  columns: columns<AttemptView>({
+  columns: columns({
     cycleNo: 'integer',
     tryNo: 'integer',
     agreementNo: 'text?',
     paymentChannelCode: 'text',
-    status: 'text',
+    status: column<'STARTED' | 'SUCCESS' | 'FAIL'>('text'),
     reason: 'text?',
     institutionRef: 'text?',
     startedAt: 'text',
@@ -82,19 +66,7 @@ export async function findAttempts(db: Queryable, orderNo: number, fromCycleNo: 
   return db.query(FIND_ATTEMPTS, [orderNo, fromCycleNo]);
 }
 
-export interface BenefitOfPeriod {
-  readonly cycleNo: number;
-  readonly benefitCode: string;
-  readonly name: string;
-  readonly faceValueCent: number;
-  readonly status: 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';
-  readonly issuedAt: string;
-  readonly expiresAt: string;
-  readonly claimNo: string | null;
-  readonly claimedAt: string | null;
-  /** Whether a claim still waits for its code. Null when the benefit was not claimed. */
-  readonly codeStatus: 'PENDING' | 'FULFILLED' | null;
-}
+export type BenefitOfPeriod = RowOf<typeof FIND_BENEFITS_OF_ORDER>;
 
 const FIND_BENEFITS_OF_ORDER = statement({
   text: `select b.cycle_no as "cycleNo", b.benefit_code as "benefitCode", b.name, b.face_value_cent as "faceValueCent",
@@ -103,17 +75,18 @@ const FIND_BENEFITS_OF_ORDER = statement({
      from benefits b left join claims k using (order_no, cycle_no, position)
      where b.order_no = $1 and b.cycle_no between $2 and $3 order by b.cycle_no, b.position`,
   parameters: ['bigint', 'integer', 'integer'],
-  columns: columns<BenefitOfPeriod>({
+  columns: columns({
     cycleNo: 'integer',
     benefitCode: 'text',
     name: 'text',
     faceValueCent: 'bigint',
-    status: 'text',
+    status: column<'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED'>('text'),
     issuedAt: 'text',
     expiresAt: 'text',
     claimNo: 'text?',
     claimedAt: 'text?',
-    codeStatus: 'text?',
+    /** Whether a claim still waits for its code. Null when the benefit was not claimed. */
+    codeStatus: column<'PENDING' | 'FULFILLED'>('text?'),
   }),
 });
 
@@ -127,15 +100,7 @@ export async function findBenefitsOfOrder(
   return db.query(FIND_BENEFITS_OF_ORDER, [orderNo, fromCycleNo, toCycleNo]);
 }
 
-export interface OrderEventView {
-  readonly eventType: string;
-  readonly cycleNo: number | null;
-  /** Set for periods that were voided together: the last of them. */
-  readonly cycleTo: number | null;
-  /** What the order or the period became. */
-  readonly status: string;
-  readonly occurredAt: string;
-}
+export type OrderEventView = RowOf<typeof FIND_LATEST_EVENTS>;
 
 const FIND_LATEST_EVENTS = statement({
   text: `select e.event_type as "eventType", e.cycle_no as "cycleNo", e.cycle_to as "cycleTo",
@@ -143,10 +108,12 @@ const FIND_LATEST_EVENTS = statement({
        ${shanghaiText('e.occurred_at')} as "occurredAt"
      from events e where e.order_no = $1 order by e.recorded_at desc, e.event_no desc limit $2`,
   parameters: ['bigint', 'bigint'],
-  columns: columns<OrderEventView>({
+  columns: columns({
     eventType: 'text',
     cycleNo: 'integer?',
+    /** Set for periods that were voided together: the last of them. */
     cycleTo: 'integer?',
+    /** What the order or the period became. */
     status: 'text',
     occurredAt: 'text',
   }),

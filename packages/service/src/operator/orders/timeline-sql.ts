@@ -1,24 +1,10 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { keyOfEvent } from '../../delivery/history/attempts-sql.js';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { epochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
 /** What an order depends on, besides its own row. */
-export interface Surroundings {
-  readonly channelName: string;
-  /** Whether its channel wants events about periods that are voided. */
-  readonly hearsOfVoidedPeriods: boolean;
-  readonly productName: string | null;
-  /** Seconds before each retry of the product. */
-  readonly retryDelays: readonly number[];
-  /** How often its latest period was tried. */
-  readonly tries: number;
-  /** Of the debit whose outcome is not known yet; null when there is none. */
-  readonly openCycleNo: number | null;
-  readonly openTryNo: number | null;
-  /** When its institution is asked next. */
-  readonly askAt: number | null;
-}
+export type Surroundings = RowOf<typeof FIND_SURROUNDINGS>;
 
 const FIND_SURROUNDINGS = statement({
   text: `select c.name as "channelName", c.voided_period_events as "hearsOfVoidedPeriods", g.product_name as "productName",
@@ -32,14 +18,19 @@ const FIND_SURROUNDINGS = statement({
          order by a.try_no desc limit 1) d on true
      where o.order_no = $1`,
   parameters: ['bigint'],
-  columns: columns<Surroundings>({
+  columns: columns({
     channelName: 'text',
+    /** Whether its channel wants events about periods that are voided. */
     hearsOfVoidedPeriods: 'boolean',
     productName: 'text?',
+    /** Seconds before each retry of the product. */
     retryDelays: 'integer[]',
+    /** How often its latest period was tried. */
     tries: 'integer',
+    /** Of the debit whose outcome is not known yet; null when there is none. */
     openCycleNo: 'integer?',
     openTryNo: 'integer?',
+    /** When its institution is asked next. */
     askAt: 'bigint?',
   }),
 });
@@ -50,15 +41,7 @@ export async function findSurroundings(db: Queryable, orderNo: number): Promise<
   return row;
 }
 
-export interface AgreementOfOrder {
-  readonly agreementNo: string;
-  readonly agreementStatus: AgreementStatus;
-  readonly agreementSource: string;
-  readonly paymentChannelCode: string;
-  readonly bankCardTailNo: string;
-  readonly createTime: string;
-  readonly changeTime: string;
-}
+export type AgreementOfOrder = RowOf<typeof FIND_AGREEMENTS_OF_ORDER>;
 
 const FIND_AGREEMENTS_OF_ORDER = statement({
   text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus", a.source as "agreementSource",
@@ -69,9 +52,9 @@ const FIND_AGREEMENTS_OF_ORDER = statement({
        union select d.agreement_id from debit_attempts d where d.order_no = $1 and d.cycle_no >= $2)
      order by a.agreement_id desc limit $3`,
   parameters: ['bigint', 'integer', 'bigint'],
-  columns: columns<AgreementOfOrder>({
+  columns: columns({
     agreementNo: 'text',
-    agreementStatus: 'text',
+    agreementStatus: column<AgreementStatus>('text'),
     agreementSource: 'text',
     paymentChannelCode: 'text',
     bankCardTailNo: 'text',
@@ -90,12 +73,7 @@ export async function findAgreementsOfOrder(
   return db.query(FIND_AGREEMENTS_OF_ORDER, [orderNo, fromCycleNo, limit]);
 }
 
-export interface PlannedPush {
-  readonly eventId: string;
-  readonly eventType: string;
-  readonly retryNo: number;
-  readonly at: string;
-}
+export type PlannedPush = RowOf<typeof FIND_PLANNED_PUSHES>;
 
 const event = keyOfEvent('e');
 
@@ -106,7 +84,7 @@ const FIND_PLANNED_PUSHES = statement({
        and d.recorded_at = ${event.recordedAt} and d.event_no = ${event.eventNo}
      where e.channel_id = $1 and e.event_no = any($2::bigint[]) order by d.next_at limit $3`,
   parameters: ['bigint', 'bigint[]', 'bigint'],
-  columns: columns<PlannedPush>({ eventId: 'text', eventType: 'text', retryNo: 'smallint', at: 'text' }),
+  columns: columns({ eventId: 'text', eventType: 'text', retryNo: 'smallint', at: 'text' }),
 });
 
 /** The next pushes of these events, the first of them first. */
@@ -119,26 +97,19 @@ export async function findPlannedPushes(
   return db.query(FIND_PLANNED_PUSHES, [channelId, eventNos, limit]);
 }
 
-export interface AuditOfOrder {
-  readonly auditId: string;
-  readonly at: string;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly detail: Readonly<Record<string, unknown>>;
-}
+export type AuditOfOrder = RowOf<typeof FIND_AUDIT_OF>;
 
 const FIND_AUDIT_OF = statement({
   text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at, actor, action, subject, detail
      from audit_log where subject = any($1::text[]) order by audit_id desc limit $2`,
   parameters: ['text[]', 'bigint'],
-  columns: columns<AuditOfOrder>({
+  columns: columns({
     auditId: 'text',
     at: 'text',
     actor: 'text',
     action: 'text',
     subject: 'text',
-    detail: 'jsonb',
+    detail: column<Readonly<Record<string, unknown>>>('jsonb'),
   }),
 });
 
@@ -147,15 +118,10 @@ export async function findAuditOf(db: Queryable, subjects: readonly string[], li
   return db.query(FIND_AUDIT_OF, [subjects, limit]);
 }
 
-export interface OrderNote {
-  readonly noteId: string;
-  readonly author: string;
-  readonly at: string;
-  readonly text: string;
-}
+export type OrderNote = RowOf<typeof NOTE_COLUMNS>;
 
 const NOTE_FIELDS = `note_id::text as "noteId", author, ${shanghaiText('at')} as at, text`;
-const NOTE_COLUMNS = columns<OrderNote>({ noteId: 'text', author: 'text', at: 'text', text: 'text' });
+const NOTE_COLUMNS = columns({ noteId: 'text', author: 'text', at: 'text', text: 'text' });
 
 const FIND_NOTES = statement({
   text: `select ${NOTE_FIELDS} from order_notes where order_no = $1 order by note_id desc limit $2`,

@@ -1,15 +1,9 @@
 import type { AgreementStatus } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** What a user of a channel has, the newest first, each list up to a bound. Times as the interface writes them. */
-export interface UserAgreement {
-  readonly agreementNo: string;
-  readonly agreementStatus: AgreementStatus;
-  readonly paymentChannelCode: string;
-  readonly bankCardTailNo: string;
-  readonly createTime: string;
-}
+export type UserAgreement = RowOf<typeof LIST_AGREEMENTS_OF_USER>;
 
 const LIST_AGREEMENTS_OF_USER = statement({
   text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus", a.payment_channel_code as "paymentChannelCode",
@@ -17,9 +11,9 @@ const LIST_AGREEMENTS_OF_USER = statement({
     from agreements a where a.channel_id = $1 and key_of(a.channel_user_id) = key_of($2) and a.agreement_no is not null
     order by a.agreement_id desc limit $3`,
   parameters: ['bigint', 'text', 'bigint'],
-  columns: columns<UserAgreement>({
+  columns: columns({
     agreementNo: 'text',
-    agreementStatus: 'text',
+    agreementStatus: column<AgreementStatus>('text'),
     paymentChannelCode: 'text',
     bankCardTailNo: 'text',
     createTime: 'text',
@@ -35,15 +29,7 @@ export async function listAgreementsOfUser(
   return db.query(LIST_AGREEMENTS_OF_USER, [channelId, channelUserId, limit]);
 }
 
-export interface RefundOfUser {
-  readonly orderNo: number;
-  readonly cycleNo: number;
-  readonly refundSeq: number;
-  readonly amountCent: number;
-  readonly status: string;
-  readonly startedAt: string;
-  readonly requestedBy: string;
-}
+export type RefundOfUser = RowOf<typeof LIST_REFUNDS_OF_ORDERS>;
 
 const LIST_REFUNDS_OF_ORDERS = statement({
   text: `select r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refund_seq as "refundSeq", r.amount_cent as "amountCent",
@@ -51,7 +37,7 @@ const LIST_REFUNDS_OF_ORDERS = statement({
     from unnest($1::bigint[]) as k(order_no), lateral (select * from refunds r where r.order_no = k.order_no offset 0) r
     order by r.started_at desc, r.order_no, r.cycle_no, r.refund_seq limit $2`,
   parameters: ['bigint[]', 'bigint'],
-  columns: columns<RefundOfUser>({
+  columns: columns({
     orderNo: 'bigint',
     cycleNo: 'integer',
     refundSeq: 'integer',
@@ -70,15 +56,7 @@ export async function listRefundsOfOrders(
   return db.query(LIST_REFUNDS_OF_ORDERS, [orderNos, limit]);
 }
 
-export interface ClaimOfUser {
-  readonly orderNo: number;
-  readonly cycleNo: number;
-  readonly position: number;
-  readonly benefitCode: string;
-  readonly name: string;
-  readonly status: string;
-  readonly claimedAt: string;
-}
+export type ClaimOfUser = RowOf<typeof LIST_CLAIMS_OF_ORDERS>;
 
 const LIST_CLAIMS_OF_ORDERS = statement({
   text: `select k.order_no as "orderNo", k.cycle_no as "cycleNo", k.position, k.benefit_code as "benefitCode",
@@ -88,7 +66,7 @@ const LIST_CLAIMS_OF_ORDERS = statement({
     from unnest($1::bigint[]) as o(order_no), lateral (select * from claims k where k.order_no = o.order_no offset 0) k
     order by k.claimed_at desc, k.order_no, k.cycle_no, k.position limit $2`,
   parameters: ['bigint[]', 'bigint'],
-  columns: columns<ClaimOfUser>({
+  columns: columns({
     orderNo: 'bigint',
     cycleNo: 'integer',
     position: 'integer',

@@ -1,19 +1,8 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** A refund that was asked for and is not made yet: it waits for a second person, or is about to be made. */
-export interface WaitingRefund {
-  /** `orderNo-cycleNo` */
-  readonly subject: string;
-  readonly amountCent: number;
-  /** With which it is made. */
-  readonly key: string;
-  readonly approvalId: string | null;
-  /** Of one of a bulk run. */
-  readonly runId: string | null;
-  readonly requestedBy: string;
-  readonly requestedAt: string;
-}
+export type WaitingRefund = RowOf<typeof FIND_WAITING_REFUNDS>;
 
 const FIND_WAITING_REFUNDS = statement({
   text: `select a.subject, a.amount_cent as "amountCent", a.request_key as key, a.approval_id::text as "approvalId",
@@ -28,11 +17,14 @@ const FIND_WAITING_REFUNDS = statement({
      where r.kind = 'REFUND' and r.status in ('WAITING', 'RUNNING')
      order by "requestedAt", "approvalId"`,
   parameters: ['text[]'],
-  columns: columns<WaitingRefund>({
+  columns: columns({
+    /** `orderNo-cycleNo` */
     subject: 'text',
     amountCent: 'bigint',
+    /** With which it is made. */
     key: 'text',
     approvalId: 'text?',
+    /** Of one of a bulk run. */
     runId: 'text?',
     requestedBy: 'text',
     requestedAt: 'text',

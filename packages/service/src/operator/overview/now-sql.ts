@@ -1,26 +1,10 @@
 import { FIGURES_JOB } from '../../figures/figures.js';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { UNSETTLED_SQL } from '../orders/order-list-sql.js';
 
 /** How things stand at this moment. Times as the interface writes them. */
-export interface StandingNow {
-  /** When orders were last counted, which is done seldom where there are very many; null before the first time. */
-  readonly ordersCountedAt: string | null;
-  readonly activeOrders: number;
-  readonly waitingForRetry: number;
-  /** Orders with a debit or a refund that has no final result yet. */
-  readonly unsettledOrders: number;
-  /** When the oldest of those debits and refunds was begun. */
-  readonly oldestUnsettledAt: string | null;
-  readonly renewalsDueToday: number;
-  readonly renewalsDoneToday: number;
-  readonly eventsWaiting: number;
-  readonly eventsGivenUp: number;
-  readonly oldestEventAt: string | null;
-  readonly openAlerts: number;
-  readonly approvalsWaiting: number;
-}
+export type StandingNow = RowOf<typeof READ_NOW>;
 
 /** Counting stops here: more says no more. */
 const MAX_EVENTS = 100_000;
@@ -56,11 +40,14 @@ const READ_NOW = statement({
   parameters: ['bigint', 'double precision'],
   // A queue that was empty when it was last analyzed may have grown to any length since.
   byIndex: true,
-  columns: columns<StandingNow>({
+  columns: columns({
+    /** When orders were last counted, which is done seldom where there are very many; null before the first time. */
     ordersCountedAt: 'text?',
     activeOrders: 'integer',
     waitingForRetry: 'integer',
+    /** Orders with a debit or a refund that has no final result yet. */
     unsettledOrders: 'integer',
+    /** When the oldest of those debits and refunds was begun. */
     oldestUnsettledAt: 'text?',
     renewalsDueToday: 'integer',
     renewalsDoneToday: 'integer',
@@ -85,7 +72,7 @@ export async function readStandingNow(
 const READ_AS_OF = statement({
   text: `select ${shanghaiText('m.reached_at')} as "asOf" from job_marks m where m.job = '${FIGURES_JOB}'`,
   parameters: [],
-  columns: columns<{ asOf: string }>({ asOf: 'text' }),
+  columns: columns({ asOf: 'text' }),
 });
 
 /** When the figures were last brought up to date. */

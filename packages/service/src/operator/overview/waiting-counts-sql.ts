@@ -1,14 +1,7 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 
 /** What waits for somebody, for the menu that is on every page: each is counted by an index of what is open, or was counted before. */
-export interface WaitingCounts {
-  readonly alerts: number;
-  /** What waits for a second person, and what the person who looks has asked for and nothing came of. */
-  readonly approvals: number;
-  /** Orders whose latest period is tried again, as of the last time that all were counted. */
-  readonly failedPayments: number;
-  readonly differences: number;
-}
+export type WaitingCounts = RowOf<typeof COUNT_WAITING>;
 
 /** Counting stops here: more says no more. */
 const MAX_COUNTED = 1_000;
@@ -28,9 +21,11 @@ const COUNT_WAITING = statement({
   parameters: ['text'],
   // What was empty when it was last analyzed may have grown since.
   byIndex: true,
-  columns: columns<WaitingCounts>({
+  columns: columns({
     alerts: 'integer',
+    /** What waits for a second person, and what the person who looks has asked for and nothing came of. */
     approvals: 'integer',
+    /** Orders whose latest period is tried again, as of the last time that all were counted. */
     failedPayments: 'integer',
     differences: 'integer',
   }),

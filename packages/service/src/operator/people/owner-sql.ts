@@ -4,7 +4,7 @@ import { createNotFound } from '../rules.js';
 const FIND_PERSON = statement({
   text: `select name from people where lower(name) = lower($1) and status = 'ACTIVE'`,
   parameters: ['text'],
-  columns: columns<{ name: string }>({ name: 'text' }),
+  columns: columns({ name: 'text' }),
 });
 
 /** Somebody who may look after a thing, by the name as it is stored. */

@@ -1,28 +1,19 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Role } from './roles.js';
 
-export interface PersonRow {
-  readonly personId: number;
-  readonly name: string;
-  readonly role: Role;
-  readonly status: 'ACTIVE' | 'DISABLED';
-  readonly passwordHash: string | null;
-  /** Wrapped under the master key. */
-  readonly totpSecret: string | null;
-  readonly totpPending: string | null;
-  readonly totpStep: number;
-}
+export type PersonRow = RowOf<typeof PERSON_COLUMNS>;
 
 const PERSON_FIELDS = `p.person_id as "personId", p.name, p.role, p.status, p.password_hash as "passwordHash",
   p.totp_secret as "totpSecret", p.totp_pending as "totpPending", p.totp_step as "totpStep"`;
 
-export const PERSON_COLUMNS = columns<PersonRow>({
+export const PERSON_COLUMNS = columns({
   personId: 'bigint',
   name: 'text',
-  role: 'text',
-  status: 'text',
+  role: column<Role>('text'),
+  status: column<'ACTIVE' | 'DISABLED'>('text'),
   passwordHash: 'text?',
+  /** Wrapped under the master key. */
   totpSecret: 'text?',
   totpPending: 'text?',
   totpStep: 'bigint',
@@ -74,18 +65,7 @@ export async function findPersonBySingleSignOn(db: Queryable, subject: string): 
 }
 
 /** As people see each other. */
-export interface PersonView {
-  readonly name: string;
-  readonly role: Role;
-  readonly status: 'ACTIVE' | 'DISABLED';
-  readonly hasPassword: boolean;
-  readonly hasTotp: boolean;
-  readonly hasSingleSignOn: boolean;
-  readonly lockedUntil: string | null;
-  readonly lastSignInAt: string | null;
-  readonly createdAt: string;
-  readonly createdBy: string;
-}
+export type PersonView = RowOf<typeof DESCRIBE_PEOPLE>;
 
 const DESCRIBE_PEOPLE = statement({
   text: `select p.name, p.role, p.status, p.password_hash is not null as "hasPassword", p.totp_secret is not null as "hasTotp",
@@ -96,10 +76,10 @@ const DESCRIBE_PEOPLE = statement({
        p.created_by as "createdBy"
      from people p where $1::text is null or lower(p.name) = lower($1) order by lower(p.name)`,
   parameters: ['text'],
-  columns: columns<PersonView>({
+  columns: columns({
     name: 'text',
-    role: 'text',
-    status: 'text',
+    role: column<Role>('text'),
+    status: column<'ACTIVE' | 'DISABLED'>('text'),
     hasPassword: 'boolean',
     hasTotp: 'boolean',
     hasSingleSignOn: 'boolean',
@@ -119,7 +99,7 @@ const INSERT_PERSON = statement({
   text: `insert into people (name, role, created_by) values ($1, $2, $3) on conflict (lower(name)) do nothing
      returning person_id as "personId"`,
   parameters: ['text', 'text', 'text'],
-  columns: columns<{ personId: number }>({ personId: 'bigint' }),
+  columns: columns({ personId: 'bigint' }),
 });
 
 /** Undefined when there is one of that name. */
@@ -191,7 +171,7 @@ export async function storeTotp(tx: Queryable, personId: number, wrapped: string
 const USE_TOTP_STEP = statement({
   text: 'update people set totp_step = $2 where person_id = $1 and totp_step < $2 returning person_id as "personId"',
   parameters: ['bigint', 'bigint'],
-  columns: columns<{ personId: number }>({ personId: 'bigint' }),
+  columns: columns({ personId: 'bigint' }),
 });
 
 /** False when a code of that step, or of a later one, was used: also by somebody else at this moment. */
@@ -203,7 +183,7 @@ const STORE_SINGLE_SIGN_ON = statement({
   text: `update people set single_sign_on = $2 where person_id = $1 and single_sign_on is null
      returning person_id as "personId"`,
   parameters: ['bigint', 'text'],
-  columns: columns<{ personId: number }>({ personId: 'bigint' }),
+  columns: columns({ personId: 'bigint' }),
 });
 
 /** False when the account is somebody else's at the identity provider. */
@@ -220,17 +200,17 @@ export async function storeSignIn(tx: Queryable, personId: number): Promise<void
   await tx.query(STORE_SIGN_IN, [personId]);
 }
 
-export interface ActiveAdmin {
-  readonly personId: number;
-  /** Has a password, or an account at the identity provider. */
-  readonly canSignIn: boolean;
-}
+export type ActiveAdmin = RowOf<typeof LOCK_ACTIVE_ADMINS>;
 
 const LOCK_ACTIVE_ADMINS = statement({
   text: `select person_id as "personId", password_hash is not null or single_sign_on is not null as "canSignIn"
      from people where role = 'admin' and status = 'ACTIVE' for update`,
   parameters: [],
-  columns: columns<ActiveAdmin>({ personId: 'bigint', canSignIn: 'boolean' }),
+  columns: columns({
+    personId: 'bigint',
+    /** Has a password, or an account at the identity provider. */
+    canSignIn: 'boolean',
+  }),
 });
 
 /** Under the locks of their rows, so that two of them cannot disable each other at once. */

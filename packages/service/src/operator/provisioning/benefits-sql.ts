@@ -1,6 +1,6 @@
 import { type ImageView, imageView } from '../../catalog/image-file-sql.js';
 import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** What users see of a benefit beside its name. What is null was not set. */
@@ -13,22 +13,7 @@ export interface PresentationView {
 }
 
 /** Times as the interface writes them. */
-export interface BenefitFulfilmentView {
-  readonly benefitCode: string;
-  readonly kind: FulfilmentKind;
-  readonly supplierUrl: string | null;
-  /** Products that it comes with. */
-  readonly products: readonly string[];
-  /** Codes of the pool that nobody has yet, and those that were given away. */
-  readonly codesLeft: number;
-  readonly codesGiven: number;
-  /** An alert tells when fewer codes are left. Null: none does. */
-  readonly lowStock: number | null;
-  /** Claims without their code. */
-  readonly waitingClaims: number;
-  readonly waitingSince: string | null;
-  readonly presentation: PresentationView;
-}
+export type BenefitFulfilmentView = RowOf<typeof DESCRIBE_BENEFITS>;
 
 const DESCRIBE_BENEFITS = statement({
   text: `with pool as (
@@ -56,17 +41,21 @@ const DESCRIBE_BENEFITS = statement({
      where $1::text is null or k.benefit_code = $1
      order by k.benefit_code`,
   parameters: ['text'],
-  columns: columns<BenefitFulfilmentView>({
+  columns: columns({
     benefitCode: 'text',
-    kind: 'text',
+    kind: column<FulfilmentKind>('text'),
     supplierUrl: 'text?',
+    /** Products that it comes with. */
     products: 'text[]',
+    /** Codes of the pool that nobody has yet, and those that were given away. */
     codesLeft: 'bigint',
     codesGiven: 'bigint',
+    /** An alert tells when fewer codes are left. Null: none does. */
     lowStock: 'integer?',
+    /** Claims without their code. */
     waitingClaims: 'bigint',
     waitingSince: 'text?',
-    presentation: 'json',
+    presentation: column<PresentationView>('json'),
   }),
 });
 

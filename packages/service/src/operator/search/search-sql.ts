@@ -1,18 +1,11 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
 import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
 /** What a look-up finds of an order. */
-export interface FoundOrder {
-  readonly orderNo: number;
-  readonly appId: string;
-  readonly externalOrderNo: string;
-  readonly channelUserId: string;
-  readonly productCode: string;
-  readonly status: string;
-}
+export type FoundOrder = RowOf<typeof ORDER_COLUMNS>;
 
-const ORDER_COLUMNS = columns<FoundOrder>({
+const ORDER_COLUMNS = columns({
   orderNo: 'bigint',
   appId: 'text',
   externalOrderNo: 'text',
@@ -58,7 +51,7 @@ export async function findOrdersInRanges(
 const FIND_EXTERNAL_ORDER = statement({
   text: 'select e.order_no as "orderNo" from external_orders e where key_of(e.external_order_no) = key_of($1)',
   parameters: ['text'],
-  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+  columns: columns({ orderNo: 'bigint' }),
 });
 
 export async function findOrderNoByExternal(db: Queryable, externalOrderNo: string): Promise<number | undefined> {
@@ -66,18 +59,14 @@ export async function findOrderNoByExternal(db: Queryable, externalOrderNo: stri
   return row?.orderNo;
 }
 
-export interface FoundPayment extends PaymentReference {
-  readonly appId: string;
-  readonly status: string;
-  readonly amountCent: number;
-}
+export type FoundPayment = RowOf<typeof FIND_PAYMENT>;
 
 const FIND_PAYMENT = statement({
   text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", ${APP_ID('p.channel_id')} as "appId", p.status,
       p.amount_cent as "amountCent"
     from payments p where p.order_no = $1 and p.cycle_no = $2`,
   parameters: ['bigint', 'integer'],
-  columns: columns<FoundPayment>({
+  columns: columns({
     orderNo: 'bigint',
     cycleNo: 'integer',
     appId: 'text',
@@ -116,16 +105,9 @@ export async function hasClaim(
   return (await db.query(HAS_CLAIM, [orderNo, cycleNo, position])).length > 0;
 }
 
-export interface FoundAgreement {
-  readonly agreementNo: string;
-  readonly appId: string;
-  readonly channelUserId: string;
-  readonly status: string;
-  readonly paymentChannelCode: string;
-  readonly cardTail: string;
-}
+export type FoundAgreement = RowOf<typeof AGREEMENT_COLUMNS>;
 
-const AGREEMENT_COLUMNS = columns<FoundAgreement>({
+const AGREEMENT_COLUMNS = columns({
   agreementNo: 'text',
   appId: 'text',
   channelUserId: 'text',
@@ -161,17 +143,13 @@ export async function findAgreementsByCardTail(db: Queryable, tail: string, limi
   return db.query(FIND_AGREEMENTS_BY_CARD_TAIL, [tail, limit]);
 }
 
-export interface FoundEvent {
-  readonly appId: string;
-  readonly orderNo: number;
-  readonly eventType: string;
-}
+export type FoundEvent = RowOf<typeof FIND_EVENT>;
 
 const FIND_EVENT = statement({
   text: `select ${APP_ID('e.channel_id')} as "appId", e.order_no as "orderNo", e.event_type as "eventType"
     from events e where e.event_no = $1 and ($2::integer is null or $2 between e.cycle_no and e.cycle_to)`,
   parameters: ['bigint', 'integer'],
-  columns: columns<FoundEvent>({ appId: 'text', orderNo: 'bigint', eventType: 'text' }),
+  columns: columns({ appId: 'text', orderNo: 'bigint', eventType: 'text' }),
   byIndex: true,
 });
 
@@ -184,12 +162,9 @@ export async function findEventByNumber(
   return row;
 }
 
-export interface FoundUser {
-  readonly appId: string;
-  readonly channelUserId: string;
-}
+export type FoundUser = RowOf<typeof USER_COLUMNS>;
 
-const USER_COLUMNS = columns<FoundUser>({ appId: 'text', channelUserId: 'text' });
+const USER_COLUMNS = columns({ appId: 'text', channelUserId: 'text' });
 
 /** A user is known by a mobile, or by an order or an agreement alone. */
 const FIND_USERS_BY_ID = statement({
@@ -212,7 +187,7 @@ const FIND_LATEST_ORDER = statement({
   text: `select e.order_no as "orderNo" from external_orders e join channels c using (channel_id)
     where c.app_id = $1 and e.user_key = key_of($2) order by e.created_at desc, e.order_no desc limit 1`,
   parameters: ['text', 'text'],
-  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+  columns: columns({ orderNo: 'bigint' }),
   byIndex: true,
 });
 
@@ -250,18 +225,14 @@ export async function findUsersByMobile(
   ]);
 }
 
-export interface FoundChannel {
-  readonly appId: string;
-  readonly name: string;
-  readonly status: string;
-}
+export type FoundChannel = RowOf<typeof FIND_CHANNELS>;
 
 /** Channels and products are few: operators make them. */
 const FIND_CHANNELS = statement({
   text: `select c.app_id as "appId", c.name, c.status from channels c
     where starts_with(lower(c.app_id), lower($1)) or starts_with(lower(c.name), lower($1)) order by c.app_id limit $2`,
   parameters: ['text', 'bigint'],
-  columns: columns<FoundChannel>({ appId: 'text', name: 'text', status: 'text' }),
+  columns: columns({ appId: 'text', name: 'text', status: 'text' }),
 });
 
 export async function findChannelsByPrefix(db: Queryable, prefix: string, limit: number): Promise<FoundChannel[]> {
@@ -271,7 +242,7 @@ export async function findChannelsByPrefix(db: Queryable, prefix: string, limit:
 const LIST_DATA_KEYS = statement({
   text: 'select c.channel_id as "channelId", c.data_key as "dataKey" from channels c order by c.app_id',
   parameters: [],
-  columns: columns<{ channelId: number; dataKey: string }>({ channelId: 'bigint', dataKey: 'text' }),
+  columns: columns({ channelId: 'bigint', dataKey: 'text' }),
 });
 
 /** Of all channels, wrapped under the master key. */
@@ -279,17 +250,14 @@ export async function listDataKeys(db: Queryable): Promise<{ channelId: number; 
   return db.query(LIST_DATA_KEYS);
 }
 
-export interface FoundProduct {
-  readonly productCode: string;
-  readonly productName: string;
-}
+export type FoundProduct = RowOf<typeof FIND_PRODUCTS>;
 
 const FIND_PRODUCTS = statement({
   text: `select p.product_code as "productCode", p.product_name as "productName" from products p
     where starts_with(lower(p.product_code), lower($1)) or starts_with(lower(p.product_name), lower($1))
     order by p.product_code limit $2`,
   parameters: ['text', 'bigint'],
-  columns: columns<FoundProduct>({ productCode: 'text', productName: 'text' }),
+  columns: columns({ productCode: 'text', productName: 'text' }),
 });
 
 export async function findProductsByPrefix(db: Queryable, prefix: string, limit: number): Promise<FoundProduct[]> {

@@ -1,4 +1,4 @@
-import { columns, joinColumns, type Queryable, statement } from '../db/database.js';
+import { columns, joinColumns, type Queryable, type RowOf, statement } from '../db/database.js';
 import { epochMicros, fromEpochMicros, shanghaiText } from '../db/time-sql.js';
 
 /** What an operator has to look at. docs/operations.md says what each one means, and what to do. */
@@ -108,37 +108,25 @@ export async function resolveAlert(db: Queryable, kind: AlertKind, subject: stri
 }
 
 /** Times as the interface writes them. */
-export interface AlertView {
-  readonly kind: string;
-  readonly subject: string;
-  readonly detail: string;
-  readonly seen: number;
-  readonly firstSeenAt: string;
-  readonly lastSeenAt: string;
-  /** Who looks after it. It stays when the alert is raised again. */
-  readonly owner: string | null;
-  readonly acknowledgedBy: string | null;
-  readonly acknowledgedAt: string | null;
-  /** Null until the cause is gone. */
-  readonly resolvedAt: string | null;
-  readonly resolvedBecause: string | null;
-}
+export type AlertView = RowOf<typeof ALERT_VIEW_COLUMNS>;
 
 const COLUMNS = `kind, subject, detail, seen, ${shanghaiText('first_seen_at')} as "firstSeenAt",
   ${shanghaiText('last_seen_at')} as "lastSeenAt", owner, acknowledged_by as "acknowledgedBy",
   ${shanghaiText('acknowledged_at')} as "acknowledgedAt", ${shanghaiText('resolved_at')} as "resolvedAt",
   resolved_because as "resolvedBecause"`;
 
-const ALERT_VIEW_COLUMNS = columns<AlertView>({
+const ALERT_VIEW_COLUMNS = columns({
   kind: 'text',
   subject: 'text',
   detail: 'text',
   seen: 'integer',
   firstSeenAt: 'text',
   lastSeenAt: 'text',
+  /** Who looks after it. It stays when the alert is raised again. */
   owner: 'text?',
   acknowledgedBy: 'text?',
   acknowledgedAt: 'text?',
+  /** Null until the cause is gone. */
   resolvedAt: 'text?',
   resolvedBecause: 'text?',
 });
@@ -168,17 +156,11 @@ export interface AlertFilter {
 export type AlertKey = readonly [lastSeenMicros: number, kind: string, subject: string];
 
 /** An alert of a list, with its place in it. */
-export interface ListedAlert extends AlertView {
-  readonly comments: number;
-  readonly lastSeenMicros: number;
-}
+export type ListedAlert = RowOf<typeof LISTED_ALERT>;
 
 const LISTED_COLUMNS = `${COLUMNS}, ${epochMicros('last_seen_at')} as "lastSeenMicros",
   (select count(*) from alert_comments c where c.kind = alerts.kind and c.subject = alerts.subject) as comments`;
-const LISTED_ALERT = joinColumns(
-  ALERT_VIEW_COLUMNS,
-  columns<Omit<ListedAlert, keyof AlertView>>({ comments: 'bigint', lastSeenMicros: 'bigint' }),
-);
+const LISTED_ALERT = joinColumns(ALERT_VIEW_COLUMNS, columns({ comments: 'bigint', lastSeenMicros: 'bigint' }));
 
 const LIST_ALERTS = statement({
   text: `select ${LISTED_COLUMNS} from alerts
@@ -215,7 +197,7 @@ export async function findAlert(db: Queryable, kind: string, subject: string): P
 const COUNT_OPEN_KINDS = statement({
   text: `select kind, count(*) as open from alerts where ${IS_OPEN} group by kind order by kind`,
   parameters: [],
-  columns: columns<{ kind: string; open: number }>({ kind: 'text', open: 'bigint' }),
+  columns: columns({ kind: 'text', open: 'bigint' }),
 });
 
 export async function countOpenAlerts(db: Queryable): Promise<{ kind: string; open: number }[]> {
@@ -295,14 +277,7 @@ export async function storeAcknowledgement(
   return alert;
 }
 
-export interface AlertToLog {
-  readonly kind: string;
-  readonly subject: string;
-  readonly detail: string;
-  /** Since it was last logged. */
-  readonly times: number;
-  readonly seen: number;
-}
+export type AlertToLog = RowOf<typeof TAKE_ALERTS_TO_LOG>;
 
 const TAKE_ALERTS_TO_LOG = statement({
   text: `with raised as materialized (
@@ -311,7 +286,14 @@ const TAKE_ALERTS_TO_LOG = statement({
      update alerts a set logged = r.seen from raised r where a.kind = r.kind and a.subject = r.subject
      returning a.kind, a.subject, a.detail, r.seen - r.logged as times, a.seen`,
   parameters: ['bigint'],
-  columns: columns<AlertToLog>({ kind: 'text', subject: 'text', detail: 'text', times: 'integer', seen: 'integer' }),
+  columns: columns({
+    kind: 'text',
+    subject: 'text',
+    detail: 'text',
+    /** Since it was last logged. */
+    times: 'integer',
+    seen: 'integer',
+  }),
 });
 
 /** Alerts that were raised and not logged yet. They count as logged from now on: the caller logs them. */

@@ -1,18 +1,14 @@
-import { columns, type Queryable, statement } from '../db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../db/database.js';
 import { shanghaiText } from '../db/time-sql.js';
 
 /** What somebody has written about an alert. */
-export interface AlertComment {
-  readonly author: string;
-  readonly at: string;
-  readonly text: string;
-}
+export type AlertComment = RowOf<typeof LIST_COMMENTS>;
 
 const STORE_COMMENT = statement({
   text: `insert into alert_comments (kind, subject, author, text, at) values ($1, $2, $3, $4, now())
      returning comment_id::text as "commentNo"`,
   parameters: ['text', 'text', 'text', 'text'],
-  columns: columns<{ commentNo: string }>({ commentNo: 'text' }),
+  columns: columns({ commentNo: 'text' }),
 });
 
 /** Returns its number. */
@@ -29,7 +25,7 @@ const LIST_COMMENTS = statement({
   text: `select author, ${shanghaiText('at')} as at, text from alert_comments where kind = $1 and subject = $2
      order by comment_id desc limit 1000`,
   parameters: ['text', 'text'],
-  columns: columns<AlertComment>({ author: 'text', at: 'text', text: 'text' }),
+  columns: columns({ author: 'text', at: 'text', text: 'text' }),
 });
 
 /** The latest thousand, in the order in which they were written. */

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../db/database.js';
 import { shanghaiText } from '../db/time-sql.js';
 
 export type AlertWay = 'WEBHOOK' | 'EMAIL';
@@ -15,13 +15,7 @@ export interface ReportedAlert {
 }
 
 /** Alerts of one kind with the same news: one message is about all of them. */
-export interface AlertGroup {
-  readonly kind: string;
-  readonly what: AlertNews;
-  readonly count: number;
-  /** The first few of them. */
-  readonly alerts: readonly ReportedAlert[];
-}
+export type AlertGroup = RowOf<typeof TAKE_ALERTS_TO_REPORT>;
 
 /**
  * One node at a time writes messages: two would each put half of the alerts into theirs. The lock ends with the transaction.
@@ -30,7 +24,7 @@ const MESSAGE_WRITING_LOCK = 7_366_373_662;
 const LOCK_MESSAGE_WRITING = statement({
   text: 'select pg_try_advisory_xact_lock($1) as mine',
   parameters: ['bigint'],
-  columns: columns<{ mine: boolean }>({ mine: 'boolean' }),
+  columns: columns({ mine: 'boolean' }),
 });
 
 export async function lockMessageWriting(tx: Queryable): Promise<boolean> {
@@ -73,7 +67,13 @@ const TAKE_ALERTS_TO_REPORT = statement({
          'resolvedBecause', resolved_because) order by place) filter (where place <= $4) as alerts
      from placed group by kind, what order by kind, what`,
   parameters: ['integer', 'integer', 'bigint', 'bigint'],
-  columns: columns<AlertGroup>({ kind: 'text', what: 'text', count: 'bigint', alerts: 'json' }),
+  columns: columns({
+    kind: 'text',
+    what: column<AlertNews>('text'),
+    count: 'bigint',
+    /** The first few of them. */
+    alerts: column<readonly ReportedAlert[]>('json'),
+  }),
 });
 
 /**
@@ -105,15 +105,7 @@ export async function storeAlertMessage(
 }
 
 /** A message about an alert. Times as the interface writes them. */
-export interface SentAlertMessage {
-  readonly way: AlertWay;
-  readonly what: AlertNews;
-  readonly writtenAt: string;
-  /** Null: not taken yet. */
-  readonly sentAt: string | null;
-  /** Of the last try. */
-  readonly failure: string | null;
-}
+export type SentAlertMessage = RowOf<typeof LIST_MESSAGES_ABOUT>;
 
 const LIST_MESSAGES_ABOUT = statement({
   text: `select way, what, ${shanghaiText('written_at')} as "writtenAt", ${shanghaiText('sent_at')} as "sentAt", failure
@@ -121,11 +113,13 @@ const LIST_MESSAGES_ABOUT = statement({
      where kind = $1 and content -> 'alerts' @> jsonb_build_array(jsonb_build_object('subject', $2::text))
      order by written_at desc, message_id desc limit 100`,
   parameters: ['text', 'text'],
-  columns: columns<SentAlertMessage>({
-    way: 'text',
-    what: 'text',
+  columns: columns({
+    way: column<AlertWay>('text'),
+    what: column<AlertNews>('text'),
     writtenAt: 'text',
+    /** Null: not taken yet. */
     sentAt: 'text?',
+    /** Of the last try. */
     failure: 'text?',
   }),
 });
@@ -135,11 +129,7 @@ export async function listMessagesAbout(db: Queryable, kind: string, subject: st
   return db.query(LIST_MESSAGES_ABOUT, [kind, subject]);
 }
 
-export interface DueAlertMessage<Content = unknown> {
-  readonly messageId: string;
-  readonly content: Content;
-  readonly tries: number;
-}
+export type DueAlertMessage<Content> = RowOf<typeof LEASE_MESSAGE> & { readonly content: Content };
 
 const LEASE_MESSAGE = statement({
   text: `update alert_messages set tries = tries + 1,
@@ -149,7 +139,7 @@ const LEASE_MESSAGE = statement({
        order by send_at, message_id limit 1 for update skip locked)
      returning message_id::text as "messageId", content, tries`,
   parameters: ['text'],
-  columns: columns<DueAlertMessage>({ messageId: 'text', content: 'jsonb', tries: 'integer' }),
+  columns: columns({ messageId: 'text', content: 'jsonb', tries: 'integer' }),
 });
 
 /**

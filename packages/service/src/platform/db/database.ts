@@ -31,7 +31,16 @@ export {
 } from './failures.js';
 export type { Queryable, RunQuery, Transaction, Transactional, TransactionOptions, UncheckedSql } from './queryable.js';
 export { wrapQuery } from './queryable.js';
-export { columns, joinColumns, nullableColumns, type RowOf, type Statement, statement } from './statement.js';
+export {
+  column,
+  columns,
+  columnsOf,
+  joinColumns,
+  nullableColumns,
+  type RowOf,
+  type Statement,
+  statement,
+} from './statement.js';
 
 export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };

@@ -48,7 +48,7 @@ export async function moveLaggingSequencesIn(tx: Queryable): Promise<string[]> {
 const FIND_OWNER = statement({
   text: 'select quote_ident(pg_get_userbyid(relowner)) as owner from pg_class where oid = $1::text::regclass',
   parameters: ['text'],
-  columns: columns<{ owner: string }>({ owner: 'text' }),
+  columns: columns({ owner: 'text' }),
 });
 
 /**

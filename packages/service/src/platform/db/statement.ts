@@ -34,26 +34,34 @@ export type ValuesOf<Types extends readonly ValueType[]> = {
   readonly [Place in keyof Types]: ValueOf<Types[Place]> | null;
 };
 
-/** Types of columns that the driver reads as a value of this kind. */
-type TypeFor<Value> = Value extends number
-  ? 'bigint' | 'double precision' | 'integer' | 'smallint'
-  : Value extends string
-    ? 'cidr' | 'delivery_outcome' | 'numeric' | 'text' | 'tid' | 'uuid'
-    : Value extends boolean
-      ? 'boolean'
-      : Value extends Buffer
-        ? 'bytea'
-        : Value extends Date
-          ? 'timestamp with time zone'
-          : 'json' | 'jsonb' | `${Scalar}[]`;
+/** What the driver reads from a column of a type: JSON is unknown until `column` names what it is. */
+type ReadAs<Type> = Type extends 'bigint'
+  ? number
+  : Type extends 'numeric'
+    ? string
+    : Type extends 'timestamp with time zone'
+      ? Date
+      : Type extends 'json' | 'jsonb'
+        ? unknown
+        : Type extends Scalar
+          ? Scalars[Type]
+          : Type extends `${infer One extends Scalar}[]`
+            ? readonly ReadAs<One>[]
+            : never;
 
-/** The type of the column for each field of a row, with a question mark if it may be null. */
-type ColumnTypes<Row> = {
-  readonly [Field in keyof Row]-?: unknown extends Row[Field]
-    ? ValueType | `${ValueType}?`
-    : null extends Row[Field]
-      ? `${TypeFor<Exclude<Row[Field], null>>}?`
-      : TypeFor<Row[Field]>;
+/** The type of a column, with a question mark if it may be null. */
+type ColumnType = ValueType | `${ValueType}?`;
+
+/** A column whose values the compiler knows better than PostgreSQL does. */
+type ColumnOf<Value> = ColumnType & { readonly value: Value };
+
+/** The row that columns make. */
+type RowFrom<Types> = {
+  readonly [Field in keyof Types]: Types[Field] extends { readonly value: infer Value }
+    ? Value
+    : Types[Field] extends `${infer Type}?`
+      ? ReadAs<Type> | null
+      : ReadAs<Types[Field]>;
 };
 
 /** The columns of a statement's rows, in any order. */
@@ -63,7 +71,29 @@ export interface Columns<Row> {
   readonly row?: Row;
 }
 
-export const columns = <Row>(types: ColumnTypes<Row>): Columns<Row> => ({ types });
+/** Names the type of a column that holds JSON, or one of a few texts. */
+export function column<Value>(type: ValueType): ColumnOf<Value>;
+export function column<Value>(type: `${ValueType}?`): ColumnOf<Value | null>;
+export function column(type: ColumnType): ColumnType {
+  return type;
+}
+
+/** The columns of a row, whose type follows from them. */
+export const columns = <const Types extends Readonly<Record<string, ColumnType>>>(
+  types: Types,
+): Columns<RowFrom<Types>> => ({ types });
+
+/** The types that a column may have whose values these are. */
+type TypeFor<Value> = { readonly [Type in ValueType]: Value extends ReadAs<Type> ? Type : never }[ValueType];
+
+/** The columns of a row whose type is declared elsewhere, as those of the domain are. */
+export const columnsOf = <Row>(
+  types: {
+    readonly [Field in keyof Row]-?: null extends Row[Field]
+      ? `${TypeFor<Exclude<Row[Field], null>>}?`
+      : TypeFor<Row[Field]>;
+  },
+): Columns<Row> => ({ types });
 
 /** The columns of a row that may be missing, as the other side of a left join. */
 export const nullableColumns = <Row>({
@@ -96,7 +126,8 @@ export interface Statement<Row = unknown, Types extends readonly ValueType[] = r
   readonly after?: readonly string[] | undefined;
 }
 
-export type RowOf<One> = One extends Statement<infer Row> ? Row : never;
+/** The rows of a statement, or of columns. */
+export type RowOf<One> = One extends Statement<infer Row> | Columns<infer Row> ? Row : never;
 
 const declared: Statement[] = [];
 

@@ -1,20 +1,9 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../db/database.js';
 
 const WINDOW_SECONDS = IDEMPOTENCY_WINDOW_MS / 1000;
 
-export interface IdempotencyRow {
-  readonly path: string;
-  readonly bodySha256: Buffer;
-  /** DONE: `data` is the answer's data. DESCRIBED: it is the description that the data is made from. */
-  readonly state: 'RUNNING' | 'DONE' | 'DESCRIBED';
-  /** Of a RUNNING row: whether a node still works on it, by the clock of the database. */
-  readonly leased: boolean;
-  readonly subject: string | null;
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly data: string | null;
-}
+export type IdempotencyRow = RowOf<typeof FIND_IDEMPOTENCY_ROW>;
 
 /** For a join or a select in which the table is called `i`. */
 export const IDEMPOTENCY_COLUMNS = `i.path, i.body_sha256 as "bodySha256", i.state,
@@ -34,10 +23,12 @@ const FIND_IDEMPOTENCY_ROW = statement({
   text: `select ${IDEMPOTENCY_COLUMNS} from idempotency i
              where i.channel_id = $1 and i.key = $2 and i.created_at > now() - $3::integer * interval '1 s'`,
   parameters: ['bigint', 'text', 'integer'],
-  columns: columns<IdempotencyRow>({
+  columns: columns({
     path: 'text',
     bodySha256: 'bytea',
-    state: 'text',
+    /** DONE: `data` is the answer's data. DESCRIBED: it is the description that the data is made from. */
+    state: column<'RUNNING' | 'DONE' | 'DESCRIBED'>('text'),
+    /** Of a RUNNING row: whether a node still works on it, by the clock of the database. */
     leased: 'boolean',
     subject: 'text?',
     code: 'text?',

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../db/database.js';
+import { columnsOf, type Queryable, statement } from '../db/database.js';
 
 const STORE_BACKUP = statement({
   text: `insert into backups (way, made_at) values ('OTHER', now()) on conflict (way) do update set made_at = excluded.made_at`,
@@ -26,7 +26,7 @@ const READ_BACKUP_AGES = statement({
      select 'archive', extract(epoch from now() - last_archived_time)::double precision from pg_stat_archiver
      where last_archived_time is not null and current_setting('archive_mode') <> 'off'`,
   parameters: [],
-  columns: columns<BackupAge>({ way: 'text', seconds: 'double precision' }),
+  columns: columnsOf<BackupAge>({ way: 'text', seconds: 'double precision' }),
 });
 
 /** How long ago the last backup was reported, and the last part of the log archived. A kind without any is left out. */

@@ -38,7 +38,7 @@ const READ_CLOCK = statement({
   name: 'clock',
   text: `select ${epochMs('clock_timestamp()')} as now`,
   parameters: [],
-  columns: columns<{ now: number }>({ now: 'bigint' }),
+  columns: columns({ now: 'bigint' }),
 });
 
 type Verdict = 'right' | 'off' | 'wrong';

@@ -13,7 +13,7 @@ export class UnconfirmedCopy extends PlainError {
 const MAY_READ_IDENTITY = statement({
   text: `select has_function_privilege('pg_catalog.pg_control_system()', 'execute') as allowed, current_user::text as role`,
   parameters: [],
-  columns: columns<{ allowed: boolean; role: string }>({ allowed: 'boolean', role: 'text' }),
+  columns: columns({ allowed: 'boolean', role: 'text' }),
 });
 
 /** Replicas have the identifier of their primary, so it stays the same after a fail-over. */
@@ -21,7 +21,7 @@ const READ_IDENTITY = statement({
   text: `select s.system_identifier::text || '/' || d.oid as identity
      from pg_catalog.pg_control_system() s, pg_database d where d.datname = current_database()`,
   parameters: [],
-  columns: columns<{ identity: string }>({ identity: 'text' }),
+  columns: columns({ identity: 'text' }),
 });
 
 interface Identity {
@@ -40,7 +40,7 @@ async function readIdentity(db: Queryable): Promise<Identity> {
 const FIND_REMEMBERED = statement({
   text: 'select database_identity as remembered from installation',
   parameters: [],
-  columns: columns<{ remembered: string | null }>({ remembered: 'text?' }),
+  columns: columns({ remembered: 'text?' }),
 });
 
 async function findRemembered(db: Queryable): Promise<string | null> {

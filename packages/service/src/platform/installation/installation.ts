@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
-import { columns, type Database, type Queryable, statement } from '../db/database.js';
+import { column, columns, type Database, type Queryable, type RowOf, statement } from '../db/database.js';
 import { PlainError } from '../plain-error.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Environment } from '../settings.js';
@@ -95,24 +95,24 @@ export function computeMasterKeyChecks(vault: Vault): string[] {
   return vault.derivePurposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));
 }
 
-export interface Installation {
-  readonly environment: Environment;
-  readonly masterKeyCheck: string;
-  /** Of every amount. Null until a start of a version that names currencies. */
-  readonly currency: string | null;
-}
+export type Installation = RowOf<typeof FIND_INSTALLATION>;
 
 const HAS_INSTALLATION_TABLE = statement({
   text: `select to_regclass('installation') is not null as exists`,
   parameters: [],
-  columns: columns<{ exists: boolean }>({ exists: 'boolean' }),
+  columns: columns({ exists: 'boolean' }),
 });
 
 /** Read before the schema is migrated: a column that is missing yet is null. */
 const FIND_INSTALLATION = statement({
   text: `select environment, master_key_check as "masterKeyCheck", to_jsonb(i) ->> 'currency' as currency from installation i`,
   parameters: [],
-  columns: columns<Installation>({ environment: 'text', masterKeyCheck: 'text', currency: 'text?' }),
+  columns: columns({
+    environment: column<Environment>('text'),
+    masterKeyCheck: 'text',
+    /** Of every amount. Null until a start of a version that names currencies. */
+    currency: 'text?',
+  }),
 });
 
 /** Undefined for a database that no service was started on. */

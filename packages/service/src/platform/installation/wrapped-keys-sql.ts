@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../db/database.js';
 
 /** Every column that holds keys wrapped under the master key, with the key of its table. */
 const PLACES = {
@@ -11,15 +11,11 @@ const PLACES = {
 export type KeyPlace = keyof typeof PLACES;
 export const KEY_PLACES = Object.keys(PLACES) as KeyPlace[];
 
-export interface WrappedKey {
-  /** The key of its row. */
-  readonly id: string;
-  /** It begins with the name of its master key. */
-  readonly wrapped: string;
-}
+/** `id`: the key of its row; `wrapped`: begins with the name of its master key. */
+export type WrappedKey = RowOf<(typeof PLACES)[KeyPlace]['find']>;
 
 function declareKeyPlace(table: string, id: string, column: string) {
-  const wrappedKey = columns<WrappedKey>({ id: 'text', wrapped: 'text' });
+  const wrappedKey = columns({ id: 'text', wrapped: 'text' });
   return {
     find: statement({
       text: `select ${id}::text as id, ${column} as wrapped from ${table} where ${column} is not null order by ${table}.${id}`,
@@ -40,7 +36,7 @@ function declareKeyPlace(table: string, id: string, column: string) {
     count: statement({
       text: `select count(${column}) as count from ${table}`,
       parameters: [],
-      columns: columns<{ count: number }>({ count: 'bigint' }),
+      columns: columns({ count: 'bigint' }),
     }),
     masterKeys: `select split_part(${column}, '.', 1) as id from ${table} where ${column} is not null`,
   };
@@ -73,7 +69,7 @@ const FIND_MASTER_KEY_IDS = statement({
     .map(({ masterKeys }) => masterKeys)
     .join(' union ')} order by id`,
   parameters: [],
-  columns: columns<{ id: string }>({ id: 'text' }),
+  columns: columns({ id: 'text' }),
 });
 
 /** The names of the master keys that the wrapped keys are under, each once. */
@@ -81,20 +77,14 @@ export async function findMasterKeyIds(db: Queryable): Promise<string[]> {
   return (await db.query(FIND_MASTER_KEY_IDS)).map(({ id }) => id);
 }
 
-export interface SealedSecrets {
-  readonly appId: string;
-  readonly dataKey: string;
-  readonly appSecret: string;
-  readonly aesKey: string;
-  readonly callbackSecret: string;
-}
+export type SealedSecrets = RowOf<typeof FIND_SEALED_SECRETS>;
 
 const FIND_SEALED_SECRETS = statement({
   text: `select app_id as "appId", data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
        callback_secret as "callbackSecret"
      from channels order by app_id`,
   parameters: [],
-  columns: columns<SealedSecrets>({
+  columns: columns({
     appId: 'text',
     dataKey: 'text',
     appSecret: 'text',

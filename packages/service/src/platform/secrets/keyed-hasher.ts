@@ -17,7 +17,7 @@ const INSERT_LOOK_UP_KEYS = statement({
 const FIND_LOOK_UP_KEYS = statement({
   text: 'select wrapped from look_up_keys where purpose = $1',
   parameters: ['text'],
-  columns: columns<{ wrapped: string }>({ wrapped: 'text' }),
+  columns: columns({ wrapped: 'text' }),
 });
 
 /**

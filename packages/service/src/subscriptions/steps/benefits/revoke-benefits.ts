@@ -1,11 +1,7 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import type { PaymentReference } from '../../domain/orders/order-numbers.js';
 
-interface Benefit {
-  readonly position: number;
-  readonly faceValueCent: number;
-  readonly status: 'ISSUED' | 'REVOKED';
-}
+type Benefit = RowOf<typeof LOCK_BENEFITS>;
 
 /** All refunds of a period together. */
 export interface RefundedSum {
@@ -17,7 +13,7 @@ const LOCK_BENEFITS = statement({
   text: `select position, face_value_cent as "faceValueCent", status from benefits
      where order_no = $1 and cycle_no = $2 and status in ('ISSUED', 'REVOKED') order by position for update`,
   parameters: ['bigint', 'integer'],
-  columns: columns<Benefit>({ position: 'integer', faceValueCent: 'bigint', status: 'text' }),
+  columns: columns({ position: 'integer', faceValueCent: 'bigint', status: column<'ISSUED' | 'REVOKED'>('text') }),
 });
 
 const REVOKE_BENEFITS = statement({

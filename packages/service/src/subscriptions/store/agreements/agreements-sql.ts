@@ -1,5 +1,5 @@
 import type { AgreementSource, AgreementStatus } from '@perennial/wire';
-import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, joinColumns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { ListPosition } from '../../../platform/lists/list-page.js';
@@ -15,20 +15,7 @@ export interface CardColumns {
   readonly bankCode: string | null;
 }
 
-export interface AgreementRow extends CardColumns {
-  readonly agreementId: number;
-  readonly channelId: number;
-  readonly channelUserId: string;
-  readonly paymentChannelCode: string;
-  readonly source: AgreementSource;
-  readonly status: AgreementStatus;
-  /** Null until it is bound. */
-  readonly agreementNo: string | null;
-  /** Sealed; null until it is bound. */
-  readonly institutionNo: string | null;
-  /** Unix milliseconds, as every time here. */
-  readonly createdAt: number;
-}
+export type AgreementRow = RowOf<typeof AGREEMENT_COLUMNS>;
 
 /** With the hash of the institution's number, which is stored and never read back. */
 export interface NewAgreementRow extends AgreementRow {
@@ -36,11 +23,7 @@ export interface NewAgreementRow extends AgreementRow {
 }
 
 /** An agreement of source SELF_BINDING, with the text message code that was sent for it. */
-export interface BindingRow extends AgreementRow {
-  readonly codeSentAt: number | null;
-  readonly wrongCodes: number;
-  readonly gatewayReference: string | null;
-}
+export type BindingRow = RowOf<typeof BINDING_COLUMNS>;
 
 const AGREEMENT_FIELDS = `a.agreement_id as "agreementId", a.channel_id as "channelId",
   a.channel_user_id as "channelUserId", a.payment_channel_code as "paymentChannelCode", a.source, a.status,
@@ -50,26 +33,30 @@ const AGREEMENT_FIELDS = `a.agreement_id as "agreementId", a.channel_id as "chan
 const BINDING_FIELDS = `${AGREEMENT_FIELDS}, ${epochMs('a.code_sent_at')} as "codeSentAt", a.wrong_codes as "wrongCodes",
   a.gateway_reference as "gatewayReference"`;
 
-const AGREEMENT_COLUMNS = columns<AgreementRow>({
+const AGREEMENT_COLUMNS = columns({
   agreementId: 'bigint',
   channelId: 'bigint',
   channelUserId: 'text',
   paymentChannelCode: 'text',
-  source: 'text',
-  status: 'text',
+  source: column<AgreementSource>('text'),
+  status: column<AgreementStatus>('text'),
+  /** Null until it is bound. */
   agreementNo: 'text?',
+  /** Sealed; null until it is bound. */
   institutionNo: 'text?',
   cardHash: 'bytea',
   certificateHash: 'bytea',
   cardTail: 'text',
+  /** Sealed. */
   details: 'text',
   bankCode: 'text?',
+  /** Unix milliseconds, as every time here. */
   createdAt: 'bigint',
 });
 
 const BINDING_COLUMNS = joinColumns(
   AGREEMENT_COLUMNS,
-  columns<Omit<BindingRow, keyof AgreementRow>>({
+  columns({
     codeSentAt: 'bigint?',
     wrongCodes: 'integer',
     gatewayReference: 'text?',
@@ -79,7 +66,7 @@ const BINDING_COLUMNS = joinColumns(
 const TAKE_AGREEMENT_ID = statement({
   text: `select nextval('agreement_numbers') as id`,
   parameters: [],
-  columns: columns<{ id: number }>({ id: 'bigint' }),
+  columns: columns({ id: 'bigint' }),
 });
 
 export async function takeAgreementId(db: Queryable): Promise<number> {
@@ -93,7 +80,7 @@ const AGREEMENT_NUMBERS_PER_BLOCK = 100;
 const TAKE_AGREEMENT_NUMBERS = statement({
   text: `select nextval('agreement_numbers') as id from generate_series(1, ${AGREEMENT_NUMBERS_PER_BLOCK})`,
   parameters: [],
-  columns: columns<{ id: number }>({ id: 'bigint' }),
+  columns: columns({ id: 'bigint' }),
 });
 
 /** Agreement numbers for orders that bring their agreement along, read from the sequence in blocks. */

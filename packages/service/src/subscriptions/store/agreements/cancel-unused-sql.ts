@@ -31,7 +31,7 @@ const LOCK_NUMBER_FOR_ENDING = statement({
 const IS_NUMBER_IN_USE = statement({
   text: `select ${IN_USE_BY_CHANNEL} as "isInUse" from agreements a where a.agreement_id = $1`,
   parameters: ['bigint', 'bigint'],
-  columns: columns<{ isInUse: boolean }>({ isInUse: 'boolean' }),
+  columns: columns({ isInUse: 'boolean' }),
 });
 
 const LOCK_ROWS_OF_NUMBER = statement({

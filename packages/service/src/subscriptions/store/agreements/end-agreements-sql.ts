@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
@@ -7,7 +7,7 @@ import { sameNumberSql } from './same-number-sql.js';
 const FIND_AGREEMENT_BY_INSTITUTION_NO = statement({
   text: `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2 limit 1`,
   parameters: ['text', 'bytea'],
-  columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
+  columns: columns({ agreementId: 'bigint' }),
 });
 
 const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
@@ -23,13 +23,7 @@ export async function findAgreementByInstitutionNo(
 }
 
 /** One agreement with a number at an institution, and the orders that run on it. */
-export interface NumberedAgreement {
-  readonly agreementId: number;
-  /** The same text for all agreements with one number. */
-  readonly number: string;
-  /** Orders that are ACTIVE or INITIALIZING. */
-  readonly orderNos: readonly number[];
-}
+export type NumberedAgreement = RowOf<typeof FIND_AGREEMENTS_OF_SAME_NUMBERS>;
 
 const ordersOnAgreementSql = (agreementId: string) =>
   `select o.order_no from orders o where o.agreement_id = ${agreementId} and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)}`;
@@ -47,7 +41,13 @@ const FIND_AGREEMENTS_OF_SAME_NUMBERS = statement({
        from (select distinct payment_channel_code, institution_hash from asked) n join agreements g
          on ${sameNumberSql('g', 'n')} and ${agreementStatusIs('g.status', 'BIND_SUCCESS')}) g`,
   parameters: ['bigint[]'],
-  columns: columns<NumberedAgreement>({ agreementId: 'bigint', number: 'text', orderNos: 'json' }),
+  columns: columns({
+    agreementId: 'bigint',
+    /** The same text for all agreements with one number. */
+    number: 'text',
+    /** Orders that are ACTIVE or INITIALIZING. */
+    orderNos: column<readonly number[]>('json'),
+  }),
 });
 
 /**
@@ -74,7 +74,7 @@ export async function lockAgreements(tx: Queryable, agreementIds: readonly numbe
 const FIND_ORDERS_ON_AGREEMENTS = statement({
   text: `select r.order_no as "orderNo" from unnest($1::bigint[]) as a(id), lateral (${ordersOnAgreementSql('a.id')}) r`,
   parameters: ['bigint[]'],
-  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+  columns: columns({ orderNo: 'bigint' }),
 });
 
 export async function findOrdersOnAgreements(db: Queryable, agreementIds: readonly number[]): Promise<number[]> {

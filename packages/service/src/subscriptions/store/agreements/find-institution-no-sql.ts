@@ -7,7 +7,7 @@ const FIND_INSTITUTION_NO = statement({
   text: `select agreement_id as "agreementId", institution_no as "institutionNo"
              from agreements where agreement_id = $1 and channel_id = $2`,
   parameters: ['bigint', 'bigint'],
-  columns: columns<{ agreementId: number; institutionNo: string | null }>({
+  columns: columns({
     agreementId: 'bigint',
     institutionNo: 'text?',
   }),

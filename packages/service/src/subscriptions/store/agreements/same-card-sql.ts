@@ -1,5 +1,5 @@
 import type { AgreementStatus } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { fromEpochMs } from '../../../platform/db/time-sql.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs } from '../statuses-sql.js';
@@ -13,7 +13,7 @@ const FIND_BINDING_OF_CARD = statement({
      where channel_id = $2 and key_of(channel_user_id) = key_of($3) and payment_channel_code = $4 and card_hash = $5
        and ${agreementStatusIs('status', 'BIND_SUCCESS')} and source = 'SELF_BINDING' and agreement_id <> $1`,
   parameters: ['bigint', 'bigint', 'text', 'text', 'bytea'],
-  columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
+  columns: columns({ agreementId: 'bigint' }),
 });
 
 /** The other binding of the same card that is in force. The conditions match the index. */
@@ -35,7 +35,7 @@ const LOCK_ORDERS_ON_AGREEMENT = statement({
   text: `select order_no as "orderNo" from orders where agreement_id = $1 and ${orderStatusIs('status', ...DEBITABLE_ORDER_STATUSES)}
      order by order_no for update`,
   parameters: ['bigint'],
-  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+  columns: columns({ orderNo: 'bigint' }),
 });
 
 /** Locks the orders that run on an agreement, in the order of their numbers. */
@@ -47,7 +47,7 @@ export async function lockOrdersOnAgreement(tx: Queryable, agreementId: number):
 const COUNT_ORDERS_ON_AGREEMENT = statement({
   text: `select count(*) as orders from orders where agreement_id = $1 and ${orderStatusIs('status', ...DEBITABLE_ORDER_STATUSES)}`,
   parameters: ['bigint'],
-  columns: columns<{ orders: number }>({ orders: 'bigint' }),
+  columns: columns({ orders: 'bigint' }),
 });
 
 export async function countOrdersOnAgreement(tx: Queryable, agreementId: number): Promise<number> {
@@ -55,16 +55,13 @@ export async function countOrdersOnAgreement(tx: Queryable, agreementId: number)
   return row?.orders ?? 0;
 }
 
-export interface LockedBinding {
-  readonly agreementId: number;
-  readonly status: AgreementStatus;
-}
+export type LockedBinding = RowOf<typeof LOCK_BINDINGS>;
 
 const LOCK_BINDINGS = statement({
   text: `select agreement_id as "agreementId", status from agreements where agreement_id = any($1::bigint[])
      order by agreement_id for update`,
   parameters: ['bigint[]'],
-  columns: columns<LockedBinding>({ agreementId: 'bigint', status: 'text' }),
+  columns: columns({ agreementId: 'bigint', status: column<AgreementStatus>('text') }),
 });
 
 /** Locks bindings in the order of their ids, as every transaction does. */

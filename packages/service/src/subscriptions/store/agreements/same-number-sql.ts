@@ -34,7 +34,7 @@ const LOCK_NUMBER_FOR_SHARING = statement({
 const IS_NUMBER_OF_ANOTHER_CHANNEL = statement({
   text: 'select is_number_of_another_channel($1, $2, $3) as foreign',
   parameters: ['text', 'bytea', 'bigint'],
-  columns: columns<{ foreign: boolean }>({ foreign: 'boolean' }),
+  columns: columns({ foreign: 'boolean' }),
 });
 
 /** Locks the number first: when two channels share it at the same time, the second sees the first. */
@@ -57,7 +57,7 @@ const agreementOfOtherChannelsSql = (side: '<' | '>') => `(
 const FIND_AGREEMENT_OF_ANOTHER_CHANNEL = statement({
   text: `${agreementOfOtherChannelsSql('<')} union all ${agreementOfOtherChannelsSql('>')} limit 1`,
   parameters: ['text', 'bytea', 'bigint'],
-  columns: columns<{ agreementNo: string; appId: string }>({ agreementNo: 'text', appId: 'text' }),
+  columns: columns({ agreementNo: 'text', appId: 'text' }),
 });
 
 /** An agreement of another channel with this number. As in is_number_of_another_channel, two index look-ups find it. */

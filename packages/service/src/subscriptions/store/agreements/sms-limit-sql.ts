@@ -18,7 +18,7 @@ const COUNT_SMS_SENDS = statement({
   text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day
      from sms_sends where bank_mobile_hash = $1 and sent_at > ${fromEpochMs('$3')}`,
   parameters: ['bytea', 'double precision', 'double precision', 'double precision'],
-  columns: columns<{ pause: number; day: number }>({ pause: 'bigint', day: 'bigint' }),
+  columns: columns({ pause: 'bigint', day: 'bigint' }),
 });
 
 /**

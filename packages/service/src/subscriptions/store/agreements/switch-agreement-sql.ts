@@ -1,5 +1,5 @@
 import type { AgreementStatus } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { fromEpochMs } from '../../../platform/db/time-sql.js';
 import { findAgreementTransition } from '../../domain/agreements/agreement-states.js';
 
@@ -29,7 +29,7 @@ const MARK_OPEN_ATTEMPTS = statement({
 const LOCK_AGREEMENT = statement({
   text: 'select agreement_no as "agreementNo", status from agreements where agreement_id = $1 for update',
   parameters: ['bigint'],
-  columns: columns<{ agreementNo: string; status: AgreementStatus }>({ agreementNo: 'text', status: 'text' }),
+  columns: columns({ agreementNo: 'text', status: column<AgreementStatus>('text') }),
 });
 
 const STORE_AGREEMENT_STATUS = statement({

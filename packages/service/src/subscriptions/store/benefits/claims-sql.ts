@@ -1,13 +1,9 @@
-import type { ClaimRecord } from '@perennial/wire';
 import type { FulfilmentKind } from '../../../fulfilment/fulfilment.js';
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { BenefitReference } from '../../domain/benefits/claim-numbers.js';
 
-export interface ClaimedBenefit {
-  readonly benefitCode: string;
-  readonly faceValueCent: number;
-}
+export type ClaimedBenefit = RowOf<typeof CLAIM_BENEFIT>;
 
 const CLAIM_BENEFIT = statement({
   name: 'claim-benefit',
@@ -16,7 +12,7 @@ const CLAIM_BENEFIT = statement({
                and expires_at > ${fromEpochMs('$6')}
              returning benefit_code as "benefitCode", face_value_cent as "faceValueCent"`,
   parameters: ['bigint', 'integer', 'integer', 'bigint', 'text', 'double precision'],
-  columns: columns<ClaimedBenefit>({ benefitCode: 'text', faceValueCent: 'bigint' }),
+  columns: columns({ benefitCode: 'text', faceValueCent: 'bigint' }),
 });
 
 /** Undefined when the benefit cannot be claimed at that time. */
@@ -89,7 +85,7 @@ select n from claimed`,
     'text[]',
     'double precision',
   ],
-  columns: columns<{ n: number }>({ n: 'bigint' }),
+  columns: columns({ n: 'bigint' }),
 });
 
 /** For each whether it was claimed by this. One that was not may be claimed by itself, or that says why it cannot. */
@@ -114,7 +110,7 @@ export type BenefitStatus = 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';
 const FIND_BENEFIT_STATUS = statement({
   text: 'select status from benefits where order_no = $1 and cycle_no = $2 and position = $3 and channel_id = $4',
   parameters: ['bigint', 'integer', 'integer', 'bigint'],
-  columns: columns<{ status: BenefitStatus }>({ status: 'text' }),
+  columns: columns({ status: column<BenefitStatus>('text') }),
 });
 
 export async function findBenefitStatus(
@@ -194,18 +190,14 @@ export async function storeClaimCodes(
 }
 
 /** A claim without its code. */
-export interface WaitingClaim extends BenefitReference, ClaimedBenefit {
-  readonly channelId: number;
-  readonly claimedAt: number;
-  readonly asked: number;
-}
+export type WaitingClaim = RowOf<typeof WAITING_CLAIM_COLUMNS>;
 
 const WAITING_CLAIM_FIELDS = `c.order_no as "orderNo", c.cycle_no as "cycleNo", c.position, c.channel_id as "channelId",
   c.benefit_code as "benefitCode", ${epochMs('c.claimed_at')} as "claimedAt", c.asked,
   (select b.face_value_cent from benefits b
    where b.order_no = c.order_no and b.cycle_no = c.cycle_no and b.position = c.position) as "faceValueCent"`;
 
-const WAITING_CLAIM_COLUMNS = columns<WaitingClaim>({
+const WAITING_CLAIM_COLUMNS = columns({
   orderNo: 'bigint',
   cycleNo: 'integer',
   position: 'integer',
@@ -272,7 +264,7 @@ const FIND_BENEFITS_TO_SERVE = statement({
          where c.benefit_code = f.benefit_code and c.status = 'PENDING' and c.fulfilment = 'POOL')
        and exists (select from pool_codes p where p.benefit_code = f.benefit_code and p.given_to is null)`,
   parameters: [],
-  columns: columns<{ benefitCode: string }>({ benefitCode: 'text' }),
+  columns: columns({ benefitCode: 'text' }),
 });
 
 /** Benefits with claims that wait for a code from the pool, and with codes in the pool. */
@@ -283,7 +275,7 @@ export async function findBenefitsToServe(db: Queryable): Promise<string[]> {
 
 export interface ClaimsOfPeriod {
   readonly usedCent: number;
-  readonly claims: readonly (Omit<ClaimRecord, 'claimedAt'> & { readonly claimedAt: number })[];
+  readonly claims: readonly RowOf<typeof FIND_CLAIMS_OF_PERIOD>[];
 }
 
 const FIND_CLAIMS_OF_PERIOD = statement({
@@ -291,7 +283,7 @@ const FIND_CLAIMS_OF_PERIOD = statement({
        face_value_cent as "faceValueCent", ${epochMs('claimed_at')} as "claimedAt"
      from benefits where order_no = $1 and cycle_no = $2 and status = 'CLAIMED' order by claimed_at, position`,
   parameters: ['bigint', 'integer'],
-  columns: columns<ClaimsOfPeriod['claims'][number]>({
+  columns: columns({
     claimNo: 'text',
     benefitCode: 'text',
     benefitName: 'text',

@@ -96,7 +96,7 @@ with bound as materialized (
 select (select count(*) from moved)::integer as orders, (select b.next_due_at::text from bound b) as "dueAt",
   (select b.order_no from bound b) as "orderNo"`,
   parameters: ['timestamp with time zone', 'bigint', 'bigint', 'integer'],
-  columns: columns<{ orders: number; dueAt: string | null; orderNo: number | null }>({
+  columns: columns({
     orders: 'integer',
     dueAt: 'text?',
     orderNo: 'bigint?',
@@ -109,7 +109,7 @@ const BILL_ORDER = statement({
 with ${billSql('$2::timestamptz', `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no = $1 and o.next_due_at <= $2`)}
 select count(*)::integer as orders from moved`,
   parameters: ['bigint', 'timestamp with time zone'],
-  columns: columns<{ orders: number }>({ orders: 'integer' }),
+  columns: columns({ orders: 'integer' }),
 });
 
 /** Bills the next `limit` due orders of a lane. When it fails, none of them is billed. */
@@ -129,7 +129,7 @@ export async function billOrder(db: Queryable, orderNo: number, at: number): Pro
 const FIND_FIRST_DUE_ORDER = statement({
   text: `select o.next_due_at::text as "dueAt", o.order_no as "orderNo" from orders o where ${DUE_IN_LANE} ${BY_DUE_TIME} limit 1`,
   parameters: ['timestamp with time zone', 'bigint', 'bigint'],
-  columns: columns<DueCursor>({ dueAt: 'text', orderNo: 'bigint' }),
+  columns: columns({ dueAt: 'text', orderNo: 'bigint' }),
 });
 
 /** The first due order of a lane after the cursor. */
@@ -141,7 +141,7 @@ export async function findFirstDueOrder(db: Queryable, lane: number, after: DueC
 const LOCK_LANE = statement({
   text: `select pg_try_advisory_xact_lock($1, $2) as taken, set_config('lock_timeout', '100ms', true) as patience`,
   parameters: ['integer', 'integer'],
-  columns: columns<{ taken: boolean; patience: string }>({ taken: 'boolean', patience: 'text' }),
+  columns: columns({ taken: 'boolean', patience: 'text' }),
 });
 
 /** Locks a lane until the transaction ends, or returns false. Row locks of other transactions are waited for only 100 ms. */

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columnsOf, type Queryable, statement } from '../../../platform/db/database.js';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { requireOrderTransition } from '../../domain/orders/order-states.js';
@@ -80,7 +80,7 @@ with due as materialized (
 select m.order_no as "orderNo", m.cycle_no as "cycleNo", m.failed, m.completed, m.next_due_at::text as "dueAt"
 from moved m order by m.next_due_at, m.order_no`,
     parameters: DUE_PARAMETERS,
-    columns: columns<ExpiredOrCompleted>({
+    columns: columnsOf<ExpiredOrCompleted>({
       orderNo: 'bigint',
       cycleNo: 'integer',
       failed: 'boolean',

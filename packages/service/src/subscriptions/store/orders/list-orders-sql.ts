@@ -38,10 +38,7 @@ const LIST_ORDER_TEXTS = statement({
                  lateral (select * from orders o where o.order_no = k.order_no offset 0) o) o
              ${NEWEST_FIRST}`,
   parameters: ['bigint', 'text', 'double precision', 'text', 'bigint', 'bigint', 'bigint', 'bigint'],
-  columns: joinColumns(
-    ORDER_COLUMNS,
-    columns<Omit<ListedOrder, 'order'>>({ createdMicros: 'bigint', redeemable: 'boolean', started: 'text?' }),
-  ),
+  columns: joinColumns(ORDER_COLUMNS, columns({ createdMicros: 'bigint', redeemable: 'boolean', started: 'text?' })),
 });
 
 /** A user's orders, newest first by time of creation. Their numbers do not tell, since each node has a block of its own. */

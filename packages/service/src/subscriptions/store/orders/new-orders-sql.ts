@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 import { leaseUntil } from '../../../platform/idempotency/idempotency-sql.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
@@ -204,7 +204,7 @@ with asked as (
 )
 select order_no, refusal from judged where refusal is not null`,
   parameters: ['json', 'json', 'json', 'json'],
-  columns: columns<{ order_no: number; refusal: NewOrderRefusal }>({ order_no: 'bigint', refusal: 'text' }),
+  columns: columns({ order_no: 'bigint', refusal: column<NewOrderRefusal>('text') }),
 });
 
 /** For each row, in the order given: why it was refused. Undefined when it was stored. */
@@ -281,7 +281,7 @@ const ORDER_NUMBERS_PER_BLOCK = 1000;
 const TAKE_ORDER_NUMBERS = statement({
   text: `select nextval('order_numbers') as first`,
   parameters: [],
-  columns: columns<{ first: number }>({ first: 'bigint' }),
+  columns: columns({ first: 'bigint' }),
 });
 
 /** Order numbers, read from the sequence in blocks. */

@@ -19,35 +19,19 @@ export async function requestAlignment(tx: Queryable, channelId: number): Promis
   await tx.query(REQUEST_ALIGNMENT, [channelId]);
 }
 
-/** Up to where the orders of a channel were gone through. */
-interface Place {
-  readonly product: string | null;
-  readonly createdAt: string | null;
-  readonly orderNo: number | null;
-}
-
+/** With the place up to which the orders of the channel are aligned. */
 const LOCK_ALIGNMENT = statement({
   text: `select channel_id as "channelId", after_product as product, after_created_at::text as "createdAt",
        after_order_no as "orderNo"
      from notice_alignments where not_before <= now() order by not_before limit 1 for update skip locked`,
   parameters: [],
-  columns: columns<Place & { channelId: number }>({
+  columns: columns({
     channelId: 'bigint',
     product: 'text?',
     createdAt: 'text?',
     orderNo: 'bigint?',
   }),
 });
-
-interface AlignedPage {
-  /** The last order of the page. */
-  readonly product: string | null;
-  readonly createdAt: string | null;
-  readonly orderNo: number | null;
-  readonly orders: number;
-  /** Somebody else holds them. */
-  readonly left: number;
-}
 
 const ALIGN_PAGE = statement({
   text: `
@@ -71,11 +55,13 @@ select l.product_code as product, l.created_at::text as "createdAt", l.order_no 
 from (select) as always left join lateral (
   select * from page p order by p.product_code desc, p.created_at desc, p.order_no desc limit 1) l on true`,
   parameters: ['bigint', 'text', 'timestamp with time zone', 'bigint', 'bigint'],
-  columns: columns<AlignedPage>({
+  columns: columns({
+    /** The last order of the page. */
     product: 'text?',
     createdAt: 'text?',
     orderNo: 'bigint?',
     orders: 'integer',
+    /** Somebody else holds them. */
     left: 'integer',
   }),
 });

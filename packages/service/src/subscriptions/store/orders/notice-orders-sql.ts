@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { isoTime } from '../../../platform/db/time-sql.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { upcomingPayloadSql } from '../events/event-payload-sql.js';
@@ -39,7 +39,7 @@ with due as materialized (
 ), ${WRITE_NOTICES}
 select d.notice_at::text as "dueAt", d.order_no as "orderNo" from due d order by d.notice_at, d.order_no`,
   parameters: ['timestamp with time zone', 'bigint', 'bigint'],
-  columns: columns<DueCursor>({ dueAt: 'text', orderNo: 'bigint' }),
+  columns: columns({ dueAt: 'text', orderNo: 'bigint' }),
 });
 
 /** Tells the next periods of up to `limit` orders, whose time has come. Orders that somebody holds are left for another time. */
@@ -51,7 +51,7 @@ export async function noticeOrders(db: Queryable, after: DueCursor, limit: numbe
 const FIND_FIRST_NOTICE = statement({
   text: `select ${NOTICE_TIME}::text as "dueAt", o.order_no as "orderNo" from orders o where ${DUE_NOTICES} ${BY_NOTICE_TIME} limit 1`,
   parameters: ['timestamp with time zone', 'bigint'],
-  columns: columns<DueCursor>({ dueAt: 'text', orderNo: 'bigint' }),
+  columns: columns({ dueAt: 'text', orderNo: 'bigint' }),
 });
 
 /** The first order after the cursor whose next period is to be told. */
@@ -75,7 +75,7 @@ with due as materialized (
 ), ${WRITE_NOTICES}
 select count(*)::integer as orders from noticed`,
   parameters: ['bigint', 'timestamp with time zone'],
-  columns: columns<{ orders: number }>({ orders: 'integer' }),
+  columns: columns({ orders: 'integer' }),
 });
 
 /** Of one order, for the sandbox's time travel, if its own clock comes by there until a time. The caller holds its lock. */
@@ -89,14 +89,14 @@ const READ_DUE_NOTICES = statement({
        coalesce((select extract(epoch from now() - ${NOTICE_TIME}) from orders o where ${TO_NOTICE} and ${NOTICE_TIME} <= now()
          ${BY_NOTICE_TIME} limit 1), 0)::double precision as "oldestSeconds"`,
   parameters: ['bigint'],
-  columns: columns<DueNotices>({ count: 'integer', oldestSeconds: 'double precision' }),
+  columns: columns({
+    count: 'integer',
+    /** For how long the oldest has been due. */
+    oldestSeconds: 'double precision',
+  }),
 });
 
-export interface DueNotices {
-  readonly count: number;
-  /** For how long the oldest has been due. */
-  readonly oldestSeconds: number;
-}
+export type DueNotices = RowOf<typeof READ_DUE_NOTICES>;
 
 /** Periods that are to be told now, counted up to `most`. */
 export async function readDueNotices(db: Queryable, most: number): Promise<DueNotices> {

@@ -1,17 +1,7 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 
 /** What the next step of an order depends on, besides its own row. */
-export interface OrderStanding {
-  /** When the next step is due, rounded up to a whole second: times are shown in seconds, and none may be shown too early. */
-  readonly dueAt: number | null;
-  /** How often its latest period was tried. */
-  readonly tries: number;
-  readonly paymentChannelCode: string | null;
-  /** Whether the payment channel is the sandbox's own, which charges nobody. */
-  readonly rehearsable: boolean;
-  /** Whether its channel is told before each period. */
-  readonly hasNotices: boolean;
-}
+export type OrderStanding = RowOf<typeof FIND_ORDER_STANDING>;
 
 const FIND_ORDER_STANDING = statement({
   name: 'find-standing',
@@ -24,11 +14,15 @@ const FIND_ORDER_STANDING = statement({
                o.notice_days is not null as "hasNotices"
              from orders o where o.order_no = $1`,
   parameters: ['bigint'],
-  columns: columns<OrderStanding>({
+  columns: columns({
+    /** When the next step is due, rounded up to a whole second: times are shown in seconds, and none may be shown too early. */
     dueAt: 'bigint?',
     paymentChannelCode: 'text?',
+    /** How often its latest period was tried. */
     tries: 'integer',
+    /** Whether the payment channel is the sandbox's own, which charges nobody. */
     rehearsable: 'boolean',
+    /** Whether its channel is told before each period. */
     hasNotices: 'boolean',
   }),
 });
@@ -43,7 +37,7 @@ export async function findOrderStanding(tx: Queryable, orderNo: number): Promise
 const FIND_AGREEMENT_ID_OF_ORDER = statement({
   text: 'select agreement_id as "agreementId" from orders where order_no = $1',
   parameters: ['bigint'],
-  columns: columns<{ agreementId: number | null }>({ agreementId: 'bigint?' }),
+  columns: columns({ agreementId: 'bigint?' }),
 });
 
 /** The agreement that an order runs on; null in mode B. */

@@ -75,9 +75,7 @@ const ADMIT_AND_FIND_ORDERS = statement({
   parameters: [...ADMISSION_PARAMETERS, 'bigint[]', 'text[]', 'double precision'],
   columns: joinColumns(
     ADMISSION_COLUMNS,
-    nullableColumns(
-      joinColumns(ORDER_COLUMNS, columns<Omit<OrderText, 'order'>>({ started: 'text?', redeemable: 'boolean' })),
-    ),
+    nullableColumns(joinColumns(ORDER_COLUMNS, columns({ started: 'text?', redeemable: 'boolean' }))),
   ),
 });
 

@@ -1,5 +1,13 @@
 import type { PaymentStatus } from '@perennial/wire';
-import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
+import {
+  column,
+  columns,
+  columnsOf,
+  joinColumns,
+  type Queryable,
+  type RowOf,
+  statement,
+} from '../../../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { PAYMENT_COLUMNS, PAYMENT_FIELDS } from '../payments/payments-sql.js';
@@ -14,7 +22,7 @@ export const ORDER_FIELDS = `o.order_no as "orderNo", o.channel_id as "channelId
   o.refund_amount_cent as "refundAmountCent", o.latest_payment_status as "latestPaymentStatus",
   o.agreement_id as "agreementId", o.shared`;
 
-export const ORDER_COLUMNS = columns<Order>({
+export const ORDER_COLUMNS = columnsOf<Order>({
   orderNo: 'bigint',
   channelId: 'bigint',
   externalOrderNo: 'text',
@@ -104,7 +112,7 @@ const findOrderNoStatement = <Type extends 'bigint' | 'text'>(where: string, typ
   statement({
     text: `select o.order_no as "orderNo" from orders o where ${where}`,
     parameters: ['bigint', type],
-    columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+    columns: columns({ orderNo: 'bigint' }),
   });
 
 const FIND_ORDER_NO_BY_NUMBER = findOrderNoStatement(BY_NUMBER, 'bigint');
@@ -151,9 +159,11 @@ const SELECT_ORDER_WITH_PAYMENTS = `select ${ORDER_FIELDS},
   coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
     b.expires_at > to_timestamp($3::double precision / 1000) limit 1), false) as redeemable`;
 
-type OrderWithPaymentsRow = Order & { readonly payments: readonly PaymentTuple[]; readonly redeemable: boolean };
-
-function toOrderWithPayments({ payments, redeemable, ...order }: OrderWithPaymentsRow): OrderWithPayments {
+function toOrderWithPayments({
+  payments,
+  redeemable,
+  ...order
+}: RowOf<typeof FIND_ORDER_BY_NUMBER>): OrderWithPayments {
   return { order, payments: payments.map(toPayment), redeemable };
 }
 
@@ -169,7 +179,7 @@ const findOrderStatement = <Type extends 'bigint' | 'text'>(name: string, where:
     parameters: ['bigint', type, 'double precision'],
     columns: joinColumns(
       ORDER_COLUMNS,
-      columns<Omit<OrderWithPaymentsRow, keyof Order>>({ payments: 'json', redeemable: 'boolean' }),
+      columns({ payments: column<readonly PaymentTuple[]>('json'), redeemable: 'boolean' }),
     ),
   });
 

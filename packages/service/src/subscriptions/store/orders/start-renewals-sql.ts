@@ -78,7 +78,8 @@ select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.
   d.external_order_no as "externalOrderNo", d.next_due_at::text as "dueAt", d.institution_no as "institutionNo"
 from due d left join attempted a using (order_no) order by d.next_due_at, d.order_no`,
     parameters: [...DUE_PARAMETERS, 'text', 'double precision'],
-    columns: columns<DueOrderRow>({
+    // The fields of the attempt are null if the agreement is not bound.
+    columns: columns({
       orderNo: 'bigint',
       cycleNo: 'integer?',
       tryNo: 'integer?',
@@ -92,23 +93,9 @@ from due d left join attempted a using (order_no) order by d.next_due_at, d.orde
     }),
   });
 
-type AttemptFields = Pick<StartedRenewal, 'cycleNo' | 'tryNo' | 'startedAt'>;
-
 const START_RENEWALS = {
   everything: startRenewalsStatement('everything'),
   'one-order': startRenewalsStatement('one-order'),
-};
-
-/** A due order. The fields of the attempt are null when the agreement is not bound. */
-type DueOrderRow = Omit<
-  StartedRenewal,
-  'paymentChannelCode' | 'status' | 'asked' | keyof AttemptFields | 'institutionNo'
-> & {
-  readonly [Field in keyof AttemptFields]: number | null;
-} & {
-  /** Null when the agreement is not bound. */
-  readonly institutionNo: string | null;
-  readonly dueAt: string;
 };
 
 export async function startRenewals(

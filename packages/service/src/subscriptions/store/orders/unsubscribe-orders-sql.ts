@@ -8,7 +8,7 @@ const FIND_LATEST_PAYMENTS = statement({
   text: `select p.order_no as "orderNo", ${PAYMENT_FIELDS}
      from unnest($1::bigint[], $2::integer[]) as o(order_no, cycle_no) join payments p using (order_no, cycle_no)`,
   parameters: ['bigint[]', 'integer[]'],
-  columns: joinColumns(PAYMENT_COLUMNS, columns<{ readonly orderNo: number }>({ orderNo: 'bigint' })),
+  columns: joinColumns(PAYMENT_COLUMNS, columns({ orderNo: 'bigint' })),
 });
 
 /** The last started period of each of these orders, by the order's number. */
@@ -92,7 +92,7 @@ export async function storeUnsubscribedOrders(
 const FIND_UNSUBSCRIBED_AT = statement({
   text: `select ${epochMs('o.unsubscribed_at')} as at from orders o where o.order_no = $1`,
   parameters: ['bigint'],
-  columns: columns<{ at: number | null }>({ at: 'bigint?' }),
+  columns: columns({ at: 'bigint?' }),
 });
 
 /** When an order was unsubscribed. Null when it was not. */

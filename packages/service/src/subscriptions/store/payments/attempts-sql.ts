@@ -1,24 +1,15 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { epochMs } from '../../../platform/db/time-sql.js';
 import type { AttemptReference } from '../../domain/orders/order-numbers.js';
 
-export interface Attempt extends AttemptReference {
-  readonly channelId: number;
-  readonly agreementId: number;
-  readonly paymentChannelCode: string;
-  readonly amountCent: number;
-  readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
-  readonly startedAt: number;
-  readonly asked: number;
-  readonly externalOrderNo: string;
-}
+export type Attempt = RowOf<typeof ATTEMPT_COLUMNS>;
 
 const ATTEMPT_FIELDS = `a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.channel_id as "channelId",
   a.agreement_id as "agreementId", a.payment_channel_code as "paymentChannelCode", a.amount_cent as "amountCent",
   a.status, ${epochMs('a.started_at')} as "startedAt", a.asked,
   (select o.external_order_no from orders o where o.order_no = a.order_no) as "externalOrderNo"`;
 
-const ATTEMPT_COLUMNS = columns<Attempt>({
+const ATTEMPT_COLUMNS = columns({
   orderNo: 'bigint',
   cycleNo: 'integer',
   tryNo: 'integer',
@@ -26,7 +17,7 @@ const ATTEMPT_COLUMNS = columns<Attempt>({
   agreementId: 'bigint',
   paymentChannelCode: 'text',
   amountCent: 'bigint',
-  status: 'text',
+  status: column<'STARTED' | 'SUCCESS' | 'FAIL'>('text'),
   startedAt: 'bigint',
   asked: 'integer',
   externalOrderNo: 'text',
@@ -52,7 +43,7 @@ const FIND_AGREEMENTS_OF_ATTEMPTS = statement({
      from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
        join debit_attempts a using (order_no, cycle_no, try_no)`,
   parameters: ['bigint[]', 'integer[]', 'integer[]'],
-  columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
+  columns: columns({ agreementId: 'bigint' }),
 });
 
 /** The agreements that these debits were made on. */

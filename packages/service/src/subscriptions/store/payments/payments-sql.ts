@@ -1,4 +1,4 @@
-import { columns } from '../../../platform/db/database.js';
+import { columnsOf } from '../../../platform/db/database.js';
 import { epochMs } from '../../../platform/db/time-sql.js';
 import type { Payment } from '../../domain/orders/order.js';
 
@@ -7,7 +7,7 @@ export const PAYMENT_FIELDS = `p.cycle_no as "cycleNo", p.status, ${epochMs('p.e
   ${epochMs('p.paid_at')} as "paidAt", p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent",
   ${epochMs('p.refund_at')} as "refundAt"`;
 
-export const PAYMENT_COLUMNS = columns<Payment>({
+export const PAYMENT_COLUMNS = columnsOf<Payment>({
   cycleNo: 'integer',
   status: 'text',
   expectAt: 'bigint',

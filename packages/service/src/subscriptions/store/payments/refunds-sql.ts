@@ -1,27 +1,10 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { PaymentReference } from '../../domain/orders/order-numbers.js';
 import type { RefundReference } from '../../domain/orders/refund-numbers.js';
 
 /** Times in Unix milliseconds. */
-export interface Refund extends RefundReference {
-  /** The attempt that took the money. */
-  readonly tryNo: number;
-  readonly channelId: number;
-  readonly appId: string;
-  readonly paymentChannelCode: string;
-  readonly amountCent: number;
-  readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
-  /** Why the institution refused. */
-  readonly reason: string | null;
-  /** The operator's idempotency key. */
-  readonly key: string | null;
-  readonly requestedBy: string;
-  readonly note: string | null;
-  readonly startedAt: number;
-  readonly refundedAt: number | null;
-  readonly asked: number;
-}
+export type Refund = RowOf<typeof REFUND_COLUMNS>;
 
 const REFUND_FIELDS = `r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refund_seq as "refundSeq", r.try_no as "tryNo",
   r.channel_id as "channelId", (select c.app_id from channels c where c.channel_id = r.channel_id) as "appId",
@@ -29,17 +12,20 @@ const REFUND_FIELDS = `r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refun
   r.reason, r.request_key as key, r.requested_by as "requestedBy", r.note, ${epochMs('r.started_at')} as "startedAt",
   ${epochMs('r.refunded_at')} as "refundedAt", r.asked`;
 
-const REFUND_COLUMNS = columns<Refund>({
+const REFUND_COLUMNS = columns({
   orderNo: 'bigint',
   cycleNo: 'integer',
   refundSeq: 'integer',
+  /** The attempt that took the money. */
   tryNo: 'integer',
   channelId: 'bigint',
   appId: 'text',
   paymentChannelCode: 'text',
   amountCent: 'bigint',
-  status: 'text',
+  status: column<'STARTED' | 'SUCCESS' | 'FAIL'>('text'),
+  /** Why the institution refused. */
   reason: 'text?',
+  /** The operator's idempotency key. */
   key: 'text?',
   requestedBy: 'text',
   note: 'text?',
@@ -84,7 +70,7 @@ const FIND_PAYING_ATTEMPT = statement({
   text: `select try_no as "tryNo", payment_channel_code as "paymentChannelCode" from debit_attempts
      where order_no = $1 and cycle_no = $2 and status = 'SUCCESS'`,
   parameters: ['bigint', 'integer'],
-  columns: columns<{ tryNo: number; paymentChannelCode: string }>({ tryNo: 'integer', paymentChannelCode: 'text' }),
+  columns: columns({ tryNo: 'integer', paymentChannelCode: 'text' }),
 });
 
 /** The attempt that paid for a period. */

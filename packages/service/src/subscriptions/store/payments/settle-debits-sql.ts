@@ -1,4 +1,4 @@
-import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, joinColumns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { isoTime, isoTimeOrNull } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
@@ -20,16 +20,6 @@ export interface AttemptToSettle extends AttemptReference {
   readonly retryBySchedule: boolean;
 }
 
-type AttemptToSettleRow = AttemptReference &
-  Omit<Payment, 'status'> & {
-    readonly attemptStatus: AttemptToSettle['status'];
-    readonly agreementId: number;
-    readonly status: Payment['status'];
-    readonly retryDelays: readonly number[];
-    readonly agreementEnded: boolean;
-    readonly retryBySchedule: boolean;
-  };
-
 const FIND_ATTEMPTS_TO_SETTLE = statement({
   name: 'find-settleable',
   text: `select a.order_no as "orderNo", a.try_no as "tryNo", a.status as "attemptStatus", a.agreement_id as "agreementId",
@@ -45,10 +35,10 @@ const FIND_ATTEMPTS_TO_SETTLE = statement({
   parameters: ['bigint[]', 'integer[]', 'integer[]'],
   columns: joinColumns(
     PAYMENT_COLUMNS,
-    columns<Omit<AttemptToSettleRow, keyof Payment> & { readonly attemptStatus: AttemptToSettle['status'] }>({
+    columns({
       orderNo: 'bigint',
       tryNo: 'integer',
-      attemptStatus: 'text',
+      attemptStatus: column<AttemptToSettle['status']>('text'),
       agreementId: 'bigint',
       retryDelays: 'integer[]',
       agreementEnded: 'boolean',
@@ -73,7 +63,7 @@ export async function findAttemptsToSettle(
   return new Map(rows.map((row) => [row.orderNo, toAttemptToSettle(row)]));
 }
 
-function toAttemptToSettle(row: AttemptToSettleRow): AttemptToSettle {
+function toAttemptToSettle(row: RowOf<typeof FIND_ATTEMPTS_TO_SETTLE>): AttemptToSettle {
   const { orderNo, tryNo, agreementId, retryDelays, agreementEnded, retryBySchedule } = row;
   const { cycleNo, status, expectAt, paidAt, amountCent, refundAmountCent, refundAt } = row;
   return {

@@ -97,7 +97,7 @@ with given as materialized (
 )
 select order_no as "orderNo" from moved`,
   parameters: ['json', 'json', 'json'],
-  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+  columns: columns({ orderNo: 'bigint' }),
 });
 
 /** The orders of those that were settled. Of the others nothing was written. Each order comes at most once. */

@@ -1,15 +1,15 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 
-export interface UserRow {
-  readonly channelUserId: string;
-  readonly mobileHash: Buffer;
-  /** Sealed. */
-  readonly mobile: string;
-}
+export type UserRow = RowOf<typeof USER_COLUMNS>;
 
 const USER_FIELDS = 'channel_user_id as "channelUserId", mobile_hash as "mobileHash", mobile';
 
-const USER_COLUMNS = columns<UserRow>({ channelUserId: 'text', mobileHash: 'bytea', mobile: 'text' });
+const USER_COLUMNS = columns({
+  channelUserId: 'text',
+  mobileHash: 'bytea',
+  /** Sealed. */
+  mobile: 'text',
+});
 
 const FIND_USER = statement({
   name: 'find-user',
