@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
 import type { Picture, PictureType } from '../platform/pictures/picture.js';
 
 export type StoredImage = RowOf<typeof FIND_IMAGE>;
@@ -48,6 +48,5 @@ const FIND_IMAGE = statement({
 });
 
 export async function findImage(db: Queryable, hash: string): Promise<StoredImage | undefined> {
-  const [row] = await db.query(FIND_IMAGE, [hash]);
-  return row;
+  return queryOne(db, FIND_IMAGE, [hash]);
 }

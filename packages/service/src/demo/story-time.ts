@@ -1,14 +1,13 @@
 import { OperatorError } from '../operator/operator.js';
 import type { Clock } from '../platform/clock.js';
 import {
-  columns,
   type Database,
   LONG_STATEMENT_MS,
-  statement,
   type Transaction,
   type Transactional,
   wrapQuery,
 } from '../platform/db/database.js';
+import { columns, statement } from '../platform/db/statement.js';
 import { isoTime } from '../platform/db/time-sql.js';
 
 /**

@@ -1,5 +1,5 @@
 import { isPayment } from '../delivery/history/attempts-sql.js';
-import { columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
 import { epochMs, fromEpochMs, inShanghaiZone } from '../platform/db/time-sql.js';
 import { WAITING_FOR_RETRY_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
 import { orderStatusIs, paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
@@ -170,8 +170,7 @@ const LOCK_FIGURES = statement({
 
 /** Until the transaction ends. False when another node is at it. */
 export async function lockFigures(tx: Queryable): Promise<boolean> {
-  const [row] = await tx.query(LOCK_FIGURES, [LOCK_CLASS]);
-  return row?.taken === true;
+  return (await queryOne(tx, LOCK_FIGURES, [LOCK_CLASS]))?.taken === true;
 }
 
 export type FigureMarks = RowOf<typeof READ_MARKS>;
@@ -192,8 +191,7 @@ const READ_MARKS = statement({
 });
 
 export async function readMarks(db: Queryable): Promise<FigureMarks> {
-  const [marks] = await db.query(READ_MARKS);
-  return marks ?? { upTo: null, since: null, firstChannelAt: null };
+  return (await queryOne(db, READ_MARKS)) ?? { upTo: null, since: null, firstChannelAt: null };
 }
 
 const STORE_MARK = statement({

@@ -1,4 +1,4 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
 import type { FulfilmentKind } from './fulfilment.js';
 
 export type FulfilmentRow = RowOf<typeof FIND_FULFILMENT>;
@@ -19,8 +19,7 @@ const FIND_FULFILMENT = statement({
 
 /** Undefined when nothing is set for the benefit. */
 export async function findFulfilment(db: Queryable, benefitCode: string): Promise<FulfilmentRow | undefined> {
-  const [row] = await db.query(FIND_FULFILMENT, [benefitCode]);
-  return row;
+  return queryOne(db, FIND_FULFILMENT, [benefitCode]);
 }
 
 const STORE_FULFILMENT = statement({

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement, type Transaction } from '../platform/db/database.js';
+import { columns, type Queryable, queryOne, statement, type Transaction } from '../platform/db/database.js';
 import { fromEpochMs } from '../platform/db/time-sql.js';
 import type { DayOfChannel } from './reconciliation-runs-sql.js';
 
@@ -136,8 +136,7 @@ export async function collectDifferences(
   await tx.query(MAKE_DIFFERENCES_TABLE);
   await tx.query(COLLECT_DIFFERENCES, [paymentChannelCode, from, to]);
   await tx.query('analyze found_differences');
-  const [found] = await tx.query(COUNT_FOUND_DIFFERENCES);
-  return found?.count ?? 0;
+  return (await queryOne(tx, COUNT_FOUND_DIFFERENCES))?.count ?? 0;
 }
 
 /** `closed_by` of differences that a run has closed itself. */

@@ -1,4 +1,5 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { type Queryable, queryOne, requireOne } from '../platform/db/database.js';
+import { column, columns, type RowOf, statement } from '../platform/db/statement.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './reconciliation-runs-sql.js';
 
@@ -74,9 +75,7 @@ export async function storeDifferenceOwner(
   differenceNo: string,
   owner: string | null,
 ): Promise<DifferenceView> {
-  const [difference] = await tx.query(STORE_DIFFERENCE_OWNER, [differenceNo, owner]);
-  if (!difference) throw new Error('a difference that is locked has a row');
-  return difference;
+  return requireOne(tx, STORE_DIFFERENCE_OWNER, [differenceNo, owner]);
 }
 
 const LOCK_DIFFERENCE = statement({
@@ -87,8 +86,7 @@ const LOCK_DIFFERENCE = statement({
 
 /** Under its row lock. */
 export async function lockDifference(tx: Queryable, differenceNo: string): Promise<DifferenceView | undefined> {
-  const [difference] = await tx.query(LOCK_DIFFERENCE, [differenceNo]);
-  return difference;
+  return queryOne(tx, LOCK_DIFFERENCE, [differenceNo]);
 }
 
 const STORE_CLOSED_DIFFERENCE = statement({
@@ -103,7 +101,5 @@ export async function storeClosedDifference(
   differenceNo: string,
   { by, note }: { readonly by: string; readonly note: string },
 ): Promise<DifferenceView> {
-  const [difference] = await tx.query(STORE_CLOSED_DIFFERENCE, [differenceNo, by, note]);
-  if (!difference) throw new Error('a difference that is locked has a row');
-  return difference;
+  return requireOne(tx, STORE_CLOSED_DIFFERENCE, [differenceNo, by, note]);
 }

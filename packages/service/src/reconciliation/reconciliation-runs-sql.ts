@@ -1,4 +1,4 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, requireOne, statement } from '../platform/db/database.js';
 import { fromEpochMs, inShanghaiZone, shanghaiText } from '../platform/db/time-sql.js';
 
 export type StatementSource = 'GATEWAY' | 'FILE';
@@ -73,9 +73,7 @@ export async function findReconciliation(
   db: Queryable,
   { paymentChannelCode, day }: DayOfChannel,
 ): Promise<ReconciliationView> {
-  const [view] = await db.query(FIND_RECONCILIATION, [paymentChannelCode, day]);
-  if (!view) throw new Error('a day that was just reconciled has a row');
-  return view;
+  return requireOne(db, FIND_RECONCILIATION, [paymentChannelCode, day]);
 }
 
 const FIND_RECONCILIATIONS = statement({

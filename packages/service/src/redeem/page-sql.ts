@@ -1,6 +1,6 @@
 import type { PaymentStatus } from '@perennial/wire';
 import { imageFile } from '../catalog/image-file-sql.js';
-import { column, columns, joinColumns, type Queryable, statement } from '../platform/db/database.js';
+import { column, columns, joinColumns, type Queryable, queryOne, statement } from '../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../platform/db/time-sql.js';
 import type { Order } from '../subscriptions/domain/orders/order.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../subscriptions/store/orders/orders-sql.js';
@@ -449,6 +449,5 @@ const FIND_CHANNEL_VERSION = statement({
 });
 
 export async function findChannelVersion(db: Queryable, appId: string): Promise<number | undefined> {
-  const [row] = await db.query(FIND_CHANNEL_VERSION, [appId]);
-  return row?.version;
+  return (await queryOne(db, FIND_CHANNEL_VERSION, [appId]))?.version;
 }

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, requireOne, statement } from '../platform/db/database.js';
 
 /** After so many wrong tries in a row the user has to wait so long, by the clock of the database, which all nodes share. */
 const MAX_WRONG = 5;
@@ -23,8 +23,7 @@ const FIND_TRIES = statement({
 });
 
 export async function findTries(db: Queryable, channelId: number, channelUserId: string): Promise<Tries> {
-  const [row] = await db.query(FIND_TRIES, [channelId, channelUserId]);
-  return row ?? { lockedSeconds: null };
+  return (await queryOne(db, FIND_TRIES, [channelId, channelUserId])) ?? { lockedSeconds: null };
 }
 
 const LOCK_TRIES = statement({
@@ -37,9 +36,7 @@ const LOCK_TRIES = statement({
 
 /** Locks the user's row until the transaction ends, and makes it if it is missing. */
 export async function lockTries(tx: Queryable, channelId: number, channelUserId: string): Promise<Tries> {
-  const [row] = await tx.query(LOCK_TRIES, [channelId, channelUserId]);
-  if (!row) throw new Error('an upsert answers with its row');
-  return row;
+  return requireOne(tx, LOCK_TRIES, [channelId, channelUserId]);
 }
 
 const COUNT_WRONG = statement({

@@ -1,12 +1,5 @@
-import {
-  column,
-  columns,
-  columnsOf,
-  type Queryable,
-  type RowOf,
-  statement,
-  type Transaction,
-} from '../platform/db/database.js';
+import { type Queryable, queryOne, type Transaction } from '../platform/db/database.js';
+import { column, columns, columnsOf, type RowOf, statement } from '../platform/db/statement.js';
 import { fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
 import { PAID_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
 import { paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
@@ -197,6 +190,5 @@ export async function countUnsettled(
   channelId: string,
   { to }: TimeBounds,
 ): Promise<{ debits: number; refunds: number }> {
-  const [row] = await tx.query(COUNT_UNSETTLED, [channelId, to]);
-  return row ?? { debits: 0, refunds: 0 };
+  return (await queryOne(tx, COUNT_UNSETTLED, [channelId, to])) ?? { debits: 0, refunds: 0 };
 }

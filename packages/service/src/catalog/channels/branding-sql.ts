@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 
 /** A row of channel_brandings, without its channel. */
 export type BrandingRow = RowOf<typeof FIND_BRANDING>;
@@ -20,8 +20,7 @@ const FIND_BRANDING = statement({
 
 /** Undefined when nothing of it was set. */
 export async function findBranding(tx: Queryable, channelId: number): Promise<BrandingRow | undefined> {
-  const [row] = await tx.query(FIND_BRANDING, [channelId]);
-  return row;
+  return queryOne(tx, FIND_BRANDING, [channelId]);
 }
 
 const STORE_BRANDING = statement({

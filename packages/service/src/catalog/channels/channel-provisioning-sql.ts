@@ -1,5 +1,5 @@
 import type { EncryptionVersion, EventType } from '@perennial/wire/enums';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import { type ImageView, imageView } from '../image-file-sql.js';
 import type { Branding } from './branding.js';
@@ -212,8 +212,7 @@ export async function storeIpAllowList(
   channelId: number,
   ranges: readonly string[],
 ): Promise<readonly string[] | undefined> {
-  const [row] = await tx.query(STORE_IP_ALLOW_LIST, [channelId, ranges]);
-  return row?.ranges;
+  return (await queryOne(tx, STORE_IP_ALLOW_LIST, [channelId, ranges]))?.ranges;
 }
 
 const STORE_RATE_LIMITS = statement({
@@ -284,8 +283,7 @@ export async function findCallbackUrl(
   channelId: number,
   eventType: CallbackEventType,
 ): Promise<string | undefined> {
-  const [row] = await tx.query(FIND_CALLBACK_URL, [channelId, eventType]);
-  return row?.url;
+  return (await queryOne(tx, FIND_CALLBACK_URL, [channelId, eventType]))?.url;
 }
 
 const STORE_CALLBACK_URL = statement({

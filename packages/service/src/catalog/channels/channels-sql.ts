@@ -1,5 +1,5 @@
 import type { EncryptionVersion } from '@perennial/wire/enums';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 import { imageFile } from '../image-file-sql.js';
 import type { Branding } from './branding.js';
@@ -53,8 +53,7 @@ const FIND_CHANNEL = statement({
 });
 
 export async function findChannel(db: Queryable, appId: string): Promise<ChannelRow | undefined> {
-  const [row] = await db.query(FIND_CHANNEL, [appId]);
-  return row;
+  return queryOne(db, FIND_CHANNEL, [appId]);
 }
 
 const FIND_APP_ID = statement({
@@ -64,6 +63,5 @@ const FIND_APP_ID = statement({
 });
 
 export async function findAppId(db: Queryable, channelId: number): Promise<string | undefined> {
-  const [row] = await db.query(FIND_APP_ID, [channelId]);
-  return row?.appId;
+  return (await queryOne(db, FIND_APP_ID, [channelId]))?.appId;
 }

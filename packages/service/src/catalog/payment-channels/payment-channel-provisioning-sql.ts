@@ -1,4 +1,4 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 export const GATEWAYS = ['sandbox', 'bridge'] as const;
@@ -147,8 +147,7 @@ export async function findPaymentChannelAuthorization(
   channelId: number,
   code: string,
 ): Promise<PaymentChannelAuthorization | undefined> {
-  const [row] = await tx.query(FIND_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code]);
-  return row;
+  return queryOne(tx, FIND_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code]);
 }
 
 const CLEAR_OTHER_DEFAULT = statement({
@@ -160,8 +159,7 @@ const CLEAR_OTHER_DEFAULT = statement({
 
 /** Removes the default from the other payment channel that has it, and returns its code. Undefined when none had it. */
 export async function clearOtherDefault(tx: Queryable, channelId: number, code: string): Promise<string | undefined> {
-  const [row] = await tx.query(CLEAR_OTHER_DEFAULT, [channelId, code]);
-  return row?.code;
+  return (await queryOne(tx, CLEAR_OTHER_DEFAULT, [channelId, code]))?.code;
 }
 
 const STORE_PAYMENT_CHANNEL_AUTHORIZATION = statement({

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 
 /** A row of benefit_presentations, without its benefit. */
 export type PresentationRow = RowOf<typeof FIND_PRESENTATION>;
@@ -18,8 +18,7 @@ const FIND_PRESENTATION = statement({
 
 /** Undefined when nothing of it was set. */
 export async function findPresentation(tx: Queryable, benefitCode: string): Promise<PresentationRow | undefined> {
-  const [row] = await tx.query(FIND_PRESENTATION, [benefitCode]);
-  return row;
+  return queryOne(tx, FIND_PRESENTATION, [benefitCode]);
 }
 
 const STORE_PRESENTATION = statement({

@@ -1,5 +1,5 @@
 import type { PeriodType, SettlementMode } from '@perennial/wire/enums';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 export interface ProductBenefitView {
@@ -105,8 +105,7 @@ const FIND_LATEST_VERSION = statement({
 /** The number of the latest version of a product, by the code of its first one. Two that make a version wait for each other. */
 export async function lockLatestVersion(tx: Queryable, firstCode: string): Promise<number> {
   await tx.query(LOCK_VERSIONS, [firstCode]);
-  const [row] = await tx.query(FIND_LATEST_VERSION, [firstCode]);
-  return row?.version ?? 1;
+  return (await queryOne(tx, FIND_LATEST_VERSION, [firstCode]))?.version ?? 1;
 }
 
 const LIST_CHANNELS_OF_PRODUCT = statement({

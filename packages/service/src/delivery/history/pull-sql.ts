@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
 import { epochMicros, epochMs, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { isNotice } from '../event-type-sql.js';
 import { isPayment } from './attempts-sql.js';
@@ -71,7 +71,5 @@ const READ_CLOCK = statement({
 
 /** By the clock that events are dated with. */
 export async function readEventClock(db: Queryable): Promise<number> {
-  const [row] = await db.query(READ_CLOCK);
-  if (!row) throw new Error('the database has no clock');
-  return row.now;
+  return (await requireOne(db, READ_CLOCK)).now;
 }

@@ -1,5 +1,5 @@
 import type { CallbackEventType } from '../../catalog/channels/channel-provisioning-sql.js';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import { eventTypeSql } from '../event-type-sql.js';
 import { isPayment } from '../history/attempts-sql.js';
@@ -95,6 +95,5 @@ export async function findNextPush(
   channelId: number,
   { eventNo, cycleNo }: { readonly eventNo: number; readonly cycleNo: number | undefined },
 ): Promise<string | null> {
-  const [row] = await db.query(FIND_NEXT_PUSH, [channelId, eventNo, cycleNo ?? null]);
-  return row?.nextPushAt ?? null;
+  return (await queryOne(db, FIND_NEXT_PUSH, [channelId, eventNo, cycleNo ?? null]))?.nextPushAt ?? null;
 }

@@ -1,6 +1,7 @@
 import { type EventType, formatTime } from '@perennial/wire';
 import { toArrayText } from '../../platform/db/array-text.js';
-import { columns, columnsOf, joinColumns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { type Queryable, requireOne } from '../../platform/db/database.js';
+import { columns, columnsOf, joinColumns, type RowOf, statement } from '../../platform/db/statement.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 import { typeNoSql } from '../event-type-sql.js';
 
@@ -164,9 +165,7 @@ export async function readShards(
 }
 
 export async function readHorizon(db: Queryable): Promise<string> {
-  const [row] = await db.query(READ_HORIZON);
-  if (!row) throw new Error('the database has no horizon');
-  return row.horizon;
+  return (await requireOne(db, READ_HORIZON)).horizon;
 }
 
 export async function readChannel(

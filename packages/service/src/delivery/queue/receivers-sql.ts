@@ -1,4 +1,4 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 
 export type Callbacks = RowOf<typeof FIND_CALLBACKS>;
 
@@ -15,8 +15,7 @@ const FIND_CALLBACKS = statement({
 });
 
 export async function findCallbacks(db: Queryable, channelId: number): Promise<Callbacks> {
-  const [row] = await db.query(FIND_CALLBACKS, [channelId]);
-  return row ?? { urls: {}, paused: [] };
+  return (await queryOne(db, FIND_CALLBACKS, [channelId])) ?? { urls: {}, paused: [] };
 }
 
 const FIND_VERSIONS = statement({

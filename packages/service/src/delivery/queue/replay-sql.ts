@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { fromEpochMs } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { isNotice } from '../event-type-sql.js';
@@ -23,8 +23,7 @@ const IS_ONLY_REPLAY = statement({
 
 /** The same without waiting. False while another replay of the channel runs, on any node. */
 export async function tryLockReplays(tx: Queryable, channelId: number): Promise<boolean> {
-  const [row] = await tx.query(IS_ONLY_REPLAY, [REPLAYS, channelId]);
-  return row?.taken === true;
+  return (await queryOne(tx, IS_ONLY_REPLAY, [REPLAYS, channelId]))?.taken === true;
 }
 const REPLAYS = 5_700_002;
 

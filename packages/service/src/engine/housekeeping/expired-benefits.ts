@@ -1,4 +1,4 @@
-import { columns, type Database, statement } from '../../platform/db/database.js';
+import { columns, type Database, queryOne, statement } from '../../platform/db/database.js';
 import { MAX_STEPS } from './bounded-steps.js';
 
 /** Pages of the table in one step: some five thousand benefits. */
@@ -39,8 +39,7 @@ const BEGIN_WALK = statement({
  * wrong.
  */
 async function beginWalk(database: Database): Promise<{ page: number; end: number } | undefined> {
-  const [walk] = await database.query(BEGIN_WALK);
-  return walk;
+  return queryOne(database, BEGIN_WALK);
 }
 
 const EXPIRE_BENEFITS_IN_PAGES = statement({

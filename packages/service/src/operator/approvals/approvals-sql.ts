@@ -1,4 +1,5 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { type Queryable, queryOne, requireOne } from '../../platform/db/database.js';
+import { column, columns, type RowOf, statement } from '../../platform/db/statement.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Refusal } from '../../platform/plain-error.js';
 import type { KeptResult } from '../result-texts.js';
@@ -50,9 +51,7 @@ const INSERT_APPROVAL = statement({
 /** The caller has made sure, under a lock, that it was not asked for before. */
 export async function insertApproval(tx: Queryable, approval: NewApproval): Promise<Approval> {
   const { kind, subject, key, amountCent, note, requestedBy } = approval;
-  const [row] = await tx.query(INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy]);
-  if (!row) throw new Error('an approval that was inserted has a row');
-  return row;
+  return requireOne(tx, INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy]);
 }
 
 const FIND_APPROVAL_OF_REQUEST = statement({
@@ -67,8 +66,7 @@ export async function findApprovalOfRequest(
   subject: string,
   key: string,
 ): Promise<Approval | undefined> {
-  const [row] = await db.query(FIND_APPROVAL_OF_REQUEST, [kind, subject, key]);
-  return row;
+  return queryOne(db, FIND_APPROVAL_OF_REQUEST, [kind, subject, key]);
 }
 
 const LOCK_APPROVAL = statement({
@@ -78,8 +76,7 @@ const LOCK_APPROVAL = statement({
 });
 
 export async function lockApproval(tx: Queryable, approvalId: number): Promise<Approval | undefined> {
-  const [row] = await tx.query(LOCK_APPROVAL, [approvalId]);
-  return row;
+  return queryOne(tx, LOCK_APPROVAL, [approvalId]);
 }
 
 const FIND_APPROVAL = statement({
@@ -89,8 +86,7 @@ const FIND_APPROVAL = statement({
 });
 
 export async function findApproval(db: Queryable, approvalId: number): Promise<Approval | undefined> {
-  const [row] = await db.query(FIND_APPROVAL, [approvalId]);
-  return row;
+  return queryOne(db, FIND_APPROVAL, [approvalId]);
 }
 
 const STORE_DECISION = statement({
@@ -114,9 +110,7 @@ export async function storeDecision(
   approvalId: number,
   { status, decidedBy, note, result }: Decision,
 ): Promise<Approval> {
-  const [row] = await tx.query(STORE_DECISION, [approvalId, status, decidedBy, note, result]);
-  if (!row) throw new Error('an approval that is locked has a row');
-  return row;
+  return requireOne(tx, STORE_DECISION, [approvalId, status, decidedBy, note, result]);
 }
 
 export interface Outcome extends KeptResult {
@@ -139,8 +133,7 @@ export async function storeResult(
   approvalId: number,
   { status, result, refusal }: Outcome,
 ): Promise<Approval | undefined> {
-  const [row] = await tx.query(STORE_RESULT, [approvalId, status, result, refusal && JSON.stringify(refusal)]);
-  return row;
+  return queryOne(tx, STORE_RESULT, [approvalId, status, result, refusal && JSON.stringify(refusal)]);
 }
 
 const STORE_SEEN = statement({
@@ -151,9 +144,7 @@ const STORE_SEEN = statement({
 
 /** The caller holds the approval's lock. */
 export async function storeSeen(tx: Queryable, approvalId: number): Promise<Approval> {
-  const [row] = await tx.query(STORE_SEEN, [approvalId]);
-  if (!row) throw new Error('an approval that is locked has a row');
-  return row;
+  return requireOne(tx, STORE_SEEN, [approvalId]);
 }
 
 const LIST_UNSEEN = statement({

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 export type ChannelName = RowOf<typeof LIST_CHANNEL_NAMES>;
@@ -21,6 +21,5 @@ const FIND_FIRST_MONTH = statement({
 
 /** The month in which the first channel was made. */
 export async function findFirstMonth(db: Queryable): Promise<string | undefined> {
-  const [row] = await db.query(FIND_FIRST_MONTH);
-  return row?.month ?? undefined;
+  return (await queryOne(db, FIND_FIRST_MONTH))?.month ?? undefined;
 }

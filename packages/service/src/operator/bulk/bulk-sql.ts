@@ -1,4 +1,5 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { type Queryable, queryOne, requireOne } from '../../platform/db/database.js';
+import { column, columns, type RowOf, statement } from '../../platform/db/statement.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Refusal } from '../../platform/plain-error.js';
 import type { OperatorError } from '../operator.js';
@@ -107,8 +108,7 @@ const FIND_RUN_OF_KEY = statement({
 });
 
 export async function findRunOfKey(db: Queryable, requestedBy: string, key: string): Promise<BulkRun | undefined> {
-  const [run] = await db.query(FIND_RUN_OF_KEY, [requestedBy, key]);
-  return run;
+  return queryOne(db, FIND_RUN_OF_KEY, [requestedBy, key]);
 }
 
 const FIND_RUN = statement({
@@ -118,8 +118,7 @@ const FIND_RUN = statement({
 });
 
 export async function findRun(db: Queryable, runId: number): Promise<BulkRun | undefined> {
-  const [run] = await db.query(FIND_RUN, [runId]);
-  return run;
+  return queryOne(db, FIND_RUN, [runId]);
 }
 
 const LOCK_RUN = statement({
@@ -129,8 +128,7 @@ const LOCK_RUN = statement({
 });
 
 export async function lockRun(tx: Queryable, runId: number): Promise<BulkRun | undefined> {
-  const [run] = await tx.query(LOCK_RUN, [runId]);
-  return run;
+  return queryOne(tx, LOCK_RUN, [runId]);
 }
 
 const LIST_RUNS = statement({
@@ -153,9 +151,7 @@ const STORE_RUN_STATUS = statement({
 
 /** The caller holds the run's lock. */
 export async function storeRunStatus(tx: Queryable, runId: number, status: 'WAITING' | 'RUNNING'): Promise<BulkRun> {
-  const [run] = await tx.query(STORE_RUN_STATUS, [runId, status]);
-  if (!run) throw new Error('a run that is locked has a row');
-  return run;
+  return requireOne(tx, STORE_RUN_STATUS, [runId, status]);
 }
 
 const CANCEL_RUN = statement({
@@ -229,8 +225,7 @@ const LEASE_RUN = statement({
 
 /** A run that no other node works on until the lease is over: the one that nobody has worked on for longest. */
 export async function leaseRun(db: Queryable, leaseSeconds: number): Promise<BulkRun | undefined> {
-  const [run] = await db.query(LEASE_RUN, [leaseSeconds]);
-  return run;
+  return queryOne(db, LEASE_RUN, [leaseSeconds]);
 }
 
 const RENEW_LEASE = statement({
@@ -262,8 +257,7 @@ const LOCK_NEXT_ITEM = statement({
 
 /** The caller holds the run's lock. */
 export async function lockNextItem(tx: Queryable, runId: number): Promise<BulkItem | undefined> {
-  const [item] = await tx.query(LOCK_NEXT_ITEM, [runId]);
-  return item;
+  return queryOne(tx, LOCK_NEXT_ITEM, [runId]);
 }
 
 const FINISH_RUN = statement({

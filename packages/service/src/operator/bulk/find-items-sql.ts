@@ -1,5 +1,5 @@
 import type { PaymentStatus, SettlementMode } from '@perennial/wire';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
 import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
@@ -61,6 +61,5 @@ const FIND_NEXT_TRY = statement({
 
 /** The number that the next attempt of a period gets. */
 export async function findNextTry(db: Queryable, { orderNo, cycleNo }: PaymentReference): Promise<number> {
-  const [row] = await db.query(FIND_NEXT_TRY, [orderNo, cycleNo]);
-  return row?.tryNo ?? 1;
+  return (await queryOne(db, FIND_NEXT_TRY, [orderNo, cycleNo]))?.tryNo ?? 1;
 }

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** One kind of work that the engine would find, with the oldest of it. */
@@ -72,6 +72,5 @@ const FIND_LAST_WRITE = statement({
 
 /** The last write by the service itself, not by a restore. Null in a database without any. */
 export async function findLastWrite(db: Queryable): Promise<{ at: string | null; secondsAgo: number | null }> {
-  const [row] = await db.query(FIND_LAST_WRITE);
-  return row ?? { at: null, secondsAgo: null };
+  return (await queryOne(db, FIND_LAST_WRITE)) ?? { at: null, secondsAgo: null };
 }

@@ -1,5 +1,5 @@
 import type { AgreementStatus } from '@perennial/wire';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** An agreement as operators see it: of the card only the tail, and without the institution's number. */
@@ -28,6 +28,5 @@ const FIND_AGREEMENT = statement({
 
 /** Undefined also for an agreement that was not bound yet: it has no number. */
 export async function findAgreement(db: Queryable, agreementId: number): Promise<AgreementView | undefined> {
-  const [row] = await db.query(FIND_AGREEMENT, [agreementId]);
-  return row;
+  return queryOne(db, FIND_AGREEMENT, [agreementId]);
 }

@@ -1,6 +1,6 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { keyOfEvent } from '../../delivery/history/attempts-sql.js';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
 import { epochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
 /** What an order depends on, besides its own row. */
@@ -141,7 +141,5 @@ const INSERT_NOTE = statement({
 });
 
 export async function insertNote(tx: Queryable, orderNo: number, author: string, text: string): Promise<OrderNote> {
-  const [note] = await tx.query(INSERT_NOTE, [orderNo, author, text]);
-  if (!note) throw new Error('a note that was inserted has a row');
-  return note;
+  return requireOne(tx, INSERT_NOTE, [orderNo, author, text]);
 }

@@ -1,5 +1,5 @@
 import { FIGURES_JOB } from '../../figures/figures.js';
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, requireOne, statement } from '../../platform/db/database.js';
 import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { UNSETTLED_SQL } from '../orders/order-list-sql.js';
 
@@ -64,9 +64,7 @@ export async function readStandingNow(
   channelId: number | undefined,
   startOfToday: number,
 ): Promise<StandingNow> {
-  const [row] = await db.query(READ_NOW, [channelId ?? null, startOfToday]);
-  if (!row) throw new Error('a select of one row has one');
-  return row;
+  return requireOne(db, READ_NOW, [channelId ?? null, startOfToday]);
 }
 
 const READ_AS_OF = statement({
@@ -77,6 +75,5 @@ const READ_AS_OF = statement({
 
 /** When the figures were last brought up to date. */
 export async function readAsOf(db: Queryable): Promise<string | null> {
-  const [row] = await db.query(READ_AS_OF);
-  return row?.asOf ?? null;
+  return (await queryOne(db, READ_AS_OF))?.asOf ?? null;
 }

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
 
 /** What waits for somebody, for the menu that is on every page: each is counted by an index of what is open, or was counted before. */
 export type WaitingCounts = RowOf<typeof COUNT_WAITING>;
@@ -32,7 +32,5 @@ const COUNT_WAITING = statement({
 });
 
 export async function countWaiting(db: Queryable, name: string): Promise<WaitingCounts> {
-  const [row] = await db.query(COUNT_WAITING, [name]);
-  if (!row) throw new Error('a select of one row has one');
-  return row;
+  return requireOne(db, COUNT_WAITING, [name]);
 }

@@ -1,4 +1,4 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Role } from './roles.js';
 
@@ -26,8 +26,7 @@ const FIND_PERSON = statement({
 });
 
 export async function findPerson(db: Queryable, name: string): Promise<PersonRow | undefined> {
-  const [person] = await db.query(FIND_PERSON, [name]);
-  return person;
+  return queryOne(db, FIND_PERSON, [name]);
 }
 
 const LOCK_PERSON = statement({
@@ -37,8 +36,7 @@ const LOCK_PERSON = statement({
 });
 
 export async function lockPerson(tx: Queryable, name: string): Promise<PersonRow | undefined> {
-  const [person] = await tx.query(LOCK_PERSON, [name]);
-  return person;
+  return queryOne(tx, LOCK_PERSON, [name]);
 }
 
 const LOCK_BY_SETUP = statement({
@@ -49,8 +47,7 @@ const LOCK_BY_SETUP = statement({
 
 /** Whose one-time link it is, while that holds. */
 export async function lockPersonBySetup(tx: Queryable, setupHash: Buffer): Promise<PersonRow | undefined> {
-  const [person] = await tx.query(LOCK_BY_SETUP, [setupHash]);
-  return person;
+  return queryOne(tx, LOCK_BY_SETUP, [setupHash]);
 }
 
 const FIND_BY_SINGLE_SIGN_ON = statement({
@@ -60,8 +57,7 @@ const FIND_BY_SINGLE_SIGN_ON = statement({
 });
 
 export async function findPersonBySingleSignOn(db: Queryable, subject: string): Promise<PersonRow | undefined> {
-  const [person] = await db.query(FIND_BY_SINGLE_SIGN_ON, [subject]);
-  return person;
+  return queryOne(db, FIND_BY_SINGLE_SIGN_ON, [subject]);
 }
 
 /** As people see each other. */
@@ -107,8 +103,7 @@ export async function insertPerson(
   tx: Queryable,
   { name, role, by }: { readonly name: string; readonly role: Role; readonly by: string },
 ): Promise<number | undefined> {
-  const [row] = await tx.query(INSERT_PERSON, [name, role, by]);
-  return row?.personId;
+  return (await queryOne(tx, INSERT_PERSON, [name, role, by]))?.personId;
 }
 
 const STORE_ROLE = statement({

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
 import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
@@ -55,8 +55,7 @@ const FIND_EXTERNAL_ORDER = statement({
 });
 
 export async function findOrderNoByExternal(db: Queryable, externalOrderNo: string): Promise<number | undefined> {
-  const [row] = await db.query(FIND_EXTERNAL_ORDER, [externalOrderNo]);
-  return row?.orderNo;
+  return (await queryOne(db, FIND_EXTERNAL_ORDER, [externalOrderNo]))?.orderNo;
 }
 
 export type FoundPayment = RowOf<typeof FIND_PAYMENT>;
@@ -77,8 +76,7 @@ const FIND_PAYMENT = statement({
 
 /** A period that was started. */
 export async function findPayment(db: Queryable, payment: PaymentReference): Promise<FoundPayment | undefined> {
-  const [row] = await db.query(FIND_PAYMENT, [payment.orderNo, payment.cycleNo]);
-  return row;
+  return queryOne(db, FIND_PAYMENT, [payment.orderNo, payment.cycleNo]);
 }
 
 const HAS_ATTEMPT = statement({
@@ -126,8 +124,7 @@ const FIND_AGREEMENT = statement({
 });
 
 export async function findAgreementById(db: Queryable, agreementId: number): Promise<FoundAgreement | undefined> {
-  const [row] = await db.query(FIND_AGREEMENT, [agreementId]);
-  return row;
+  return queryOne(db, FIND_AGREEMENT, [agreementId]);
 }
 
 const FIND_AGREEMENTS_BY_CARD_TAIL = statement({
@@ -158,8 +155,7 @@ export async function findEventByNumber(
   db: Queryable,
   { eventNo, cycleNo }: { readonly eventNo: number; readonly cycleNo: number | undefined },
 ): Promise<FoundEvent | undefined> {
-  const [row] = await db.query(FIND_EVENT, [eventNo, cycleNo ?? null]);
-  return row;
+  return queryOne(db, FIND_EVENT, [eventNo, cycleNo ?? null]);
 }
 
 export type FoundUser = RowOf<typeof USER_COLUMNS>;
@@ -193,8 +189,7 @@ const FIND_LATEST_ORDER = statement({
 
 /** The order that the user has made last. */
 export async function findLatestOrder(db: Queryable, { appId, channelUserId }: FoundUser): Promise<number | undefined> {
-  const [row] = await db.query(FIND_LATEST_ORDER, [appId, channelUserId]);
-  return row?.orderNo;
+  return (await queryOne(db, FIND_LATEST_ORDER, [appId, channelUserId]))?.orderNo;
 }
 
 const FIND_USERS_BY_MOBILE = statement({

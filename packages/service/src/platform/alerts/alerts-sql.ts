@@ -1,4 +1,4 @@
-import { columns, joinColumns, type Queryable, type RowOf, statement } from '../db/database.js';
+import { columns, joinColumns, type Queryable, queryOne, type RowOf, requireOne, statement } from '../db/database.js';
 import { epochMicros, fromEpochMicros, shanghaiText } from '../db/time-sql.js';
 
 /** What an operator has to look at. docs/operations.md says what each one means, and what to do. */
@@ -190,8 +190,7 @@ const FIND_ALERT = statement({
 });
 
 export async function findAlert(db: Queryable, kind: string, subject: string): Promise<ListedAlert | undefined> {
-  const [alert] = await db.query(FIND_ALERT, [kind, subject]);
-  return alert;
+  return queryOne(db, FIND_ALERT, [kind, subject]);
 }
 
 const COUNT_OPEN_KINDS = statement({
@@ -253,8 +252,7 @@ const LOCK_ALERT = statement({
 
 /** Under its row lock. */
 export async function lockAlert(tx: Queryable, kind: string, subject: string): Promise<AlertView | undefined> {
-  const [alert] = await tx.query(LOCK_ALERT, [kind, subject]);
-  return alert;
+  return queryOne(tx, LOCK_ALERT, [kind, subject]);
 }
 
 const STORE_ACKNOWLEDGEMENT = statement({
@@ -272,9 +270,7 @@ export async function storeAcknowledgement(
   subject: string,
   by: string,
 ): Promise<AlertView> {
-  const [alert] = await tx.query(STORE_ACKNOWLEDGEMENT, [kind, subject, by]);
-  if (!alert) throw new Error('an alert that is locked has a row');
-  return alert;
+  return requireOne(tx, STORE_ACKNOWLEDGEMENT, [kind, subject, by]);
 }
 
 export type AlertToLog = RowOf<typeof TAKE_ALERTS_TO_LOG>;

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
 import { shanghaiText } from '../db/time-sql.js';
 
 /** What somebody has written about an alert. */
@@ -17,8 +17,7 @@ export async function storeAlertComment(
   alert: { readonly kind: string; readonly subject: string },
   { author, text }: Pick<AlertComment, 'author' | 'text'>,
 ): Promise<string> {
-  const [row] = await tx.query(STORE_COMMENT, [alert.kind, alert.subject, author, text]);
-  return row?.commentNo ?? '';
+  return (await queryOne(tx, STORE_COMMENT, [alert.kind, alert.subject, author, text]))?.commentNo ?? '';
 }
 
 const LIST_COMMENTS = statement({

@@ -1,4 +1,4 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
 import { shanghaiText } from '../db/time-sql.js';
 
 export type AlertWay = 'WEBHOOK' | 'EMAIL';
@@ -28,8 +28,7 @@ const LOCK_MESSAGE_WRITING = statement({
 });
 
 export async function lockMessageWriting(tx: Queryable): Promise<boolean> {
-  const [row] = await tx.query(LOCK_MESSAGE_WRITING, [MESSAGE_WRITING_LOCK]);
-  return row?.mine === true;
+  return (await queryOne(tx, LOCK_MESSAGE_WRITING, [MESSAGE_WRITING_LOCK]))?.mine === true;
 }
 
 export interface MessagePacing {

@@ -30,7 +30,7 @@ export {
   violatedConstraint,
 } from './failures.js';
 export type { Queryable, RunQuery, Transaction, Transactional, TransactionOptions, UncheckedSql } from './queryable.js';
-export { wrapQuery } from './queryable.js';
+export { queryOne, requireOne, wrapQuery } from './queryable.js';
 export {
   column,
   columns,

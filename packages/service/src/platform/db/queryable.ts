@@ -5,15 +5,36 @@ export interface Queryable {
   readonly query: RunQuery;
 }
 
+/** Left out for a statement without parameters. */
+type Values<Types extends readonly ValueType[]> = Types extends readonly [] ? [] : [values: ValuesOf<Types>];
+
 export interface RunQuery {
-  <Row, Types extends readonly ValueType[]>(
-    statement: Statement<Row, Types>,
-    ...values: Types extends readonly [] ? [] : [values: ValuesOf<Types>]
-  ): Promise<Row[]>;
+  <Row, Types extends readonly ValueType[]>(statement: Statement<Row, Types>, ...values: Values<Types>): Promise<Row[]>;
   /**
    * Text that is put together while the service runs, for example from names of tables. The type of its rows is not checked.
    */
   <Row>(text: UncheckedSql, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** Returns the first row. Undefined if there is none. */
+export async function queryOne<Row, Types extends readonly ValueType[]>(
+  db: Queryable,
+  statement: Statement<Row, Types>,
+  ...values: Values<Types>
+): Promise<Row | undefined> {
+  const [row] = await db.query(statement, ...values);
+  return row;
+}
+
+/** Returns the first row of a statement that always has one. */
+export async function requireOne<Row, Types extends readonly ValueType[]>(
+  db: Queryable,
+  statement: Statement<Row, Types>,
+  ...values: Values<Types>
+): Promise<Row> {
+  const [row] = await db.query(statement, ...values);
+  if (row === undefined) throw new Error(`no row came from ${statement.name ?? statement.text.trim().slice(0, 100)}`);
+  return row;
 }
 
 /** With a name when it is to be parsed and planned once for each connection. */

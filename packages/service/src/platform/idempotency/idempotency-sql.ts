@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
-import { column, columns, type Queryable, type RowOf, statement } from '../db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
 
 const WINDOW_SECONDS = IDEMPOTENCY_WINDOW_MS / 1000;
 
@@ -42,8 +42,7 @@ export async function findIdempotencyRow(
   channelId: number,
   key: string,
 ): Promise<IdempotencyRow | undefined> {
-  const [row] = await db.query(FIND_IDEMPOTENCY_ROW, [channelId, key, WINDOW_SECONDS]);
-  return row;
+  return queryOne(db, FIND_IDEMPOTENCY_ROW, [channelId, key, WINDOW_SECONDS]);
 }
 
 const INSERT_RUNNING = statement({

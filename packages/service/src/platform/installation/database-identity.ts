@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../db/database.js';
+import { columns, type Queryable, queryOne, statement } from '../db/database.js';
 import { PlainError } from '../plain-error.js';
 
 /** The database is another one than the installation remembers, and no operator has said that this is right. */
@@ -44,8 +44,7 @@ const FIND_REMEMBERED = statement({
 });
 
 async function findRemembered(db: Queryable): Promise<string | null> {
-  const [row] = await db.query(FIND_REMEMBERED);
-  return row?.remembered ?? null;
+  return (await queryOne(db, FIND_REMEMBERED))?.remembered ?? null;
 }
 
 const REMEMBER_FIRST = statement({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
-import { column, columns, type Database, type Queryable, type RowOf, statement } from '../db/database.js';
+import { column, columns, type Database, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
 import { PlainError } from '../plain-error.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Environment } from '../settings.js';
@@ -119,6 +119,5 @@ const FIND_INSTALLATION = statement({
 export async function findInstallation(db: Queryable): Promise<Installation | undefined> {
   const [table] = await db.query(HAS_INSTALLATION_TABLE);
   if (!table?.exists) return undefined;
-  const [row] = await db.query(FIND_INSTALLATION);
-  return row;
+  return queryOne(db, FIND_INSTALLATION);
 }

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
 
 /** Every column that holds keys wrapped under the master key, with the key of its table. */
 const PLACES = {
@@ -60,8 +60,7 @@ export async function storeWrappedKey(tx: Queryable, at: KeyPlace, { id, wrapped
 }
 
 export async function countWrappedKeys(db: Queryable, at: KeyPlace): Promise<number> {
-  const [row] = await db.query(PLACES[at].count);
-  return row?.count ?? 0;
+  return (await queryOne(db, PLACES[at].count))?.count ?? 0;
 }
 
 const FIND_MASTER_KEY_IDS = statement({

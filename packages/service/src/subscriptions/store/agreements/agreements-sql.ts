@@ -1,6 +1,7 @@
 import type { AgreementSource, AgreementStatus } from '@perennial/wire';
-import { column, columns, joinColumns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
+import { type Queryable, queryOne, requireOne } from '../../../platform/db/database.js';
 import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
+import { column, columns, joinColumns, type RowOf, statement } from '../../../platform/db/statement.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { ListPosition } from '../../../platform/lists/list-page.js';
 import { agreementStatusIs } from '../statuses-sql.js';
@@ -70,9 +71,7 @@ const TAKE_AGREEMENT_ID = statement({
 });
 
 export async function takeAgreementId(db: Queryable): Promise<number> {
-  const [row] = await db.query(TAKE_AGREEMENT_ID);
-  if (!row) throw new Error('a sequence gave no number');
-  return row.id;
+  return (await requireOne(db, TAKE_AGREEMENT_ID)).id;
 }
 
 const AGREEMENT_NUMBERS_PER_BLOCK = 100;
@@ -192,8 +191,7 @@ export async function findBindingInForce(
 ): Promise<BindingRow | undefined> {
   const named = await findBinding(db, channelId, bindOrderNo);
   if (named?.status !== 'REPLACED') return named;
-  const [last] = await db.query(FIND_BINDING_IN_FORCE, [named.agreementId]);
-  return last ?? named;
+  return (await queryOne(db, FIND_BINDING_IN_FORCE, [named.agreementId])) ?? named;
 }
 
 /** Reads a binding under its row lock. Everything that changes a binding takes this lock first. */

@@ -1,4 +1,4 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
@@ -18,8 +18,7 @@ export async function findAgreementByInstitutionNo(
   paymentChannelCode: string,
   institutionHash: Buffer,
 ): Promise<number | undefined> {
-  const [row] = await db.query(FIND_AGREEMENT_BY_INSTITUTION_NO, [paymentChannelCode, institutionHash]);
-  return row?.agreementId;
+  return (await queryOne(db, FIND_AGREEMENT_BY_INSTITUTION_NO, [paymentChannelCode, institutionHash]))?.agreementId;
 }
 
 /** One agreement with a number at an institution, and the orders that run on it. */

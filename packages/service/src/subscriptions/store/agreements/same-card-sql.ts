@@ -1,5 +1,5 @@
 import type { AgreementStatus } from '@perennial/wire';
-import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
 import { fromEpochMs } from '../../../platform/db/time-sql.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs } from '../statuses-sql.js';
@@ -51,8 +51,7 @@ const COUNT_ORDERS_ON_AGREEMENT = statement({
 });
 
 export async function countOrdersOnAgreement(tx: Queryable, agreementId: number): Promise<number> {
-  const [row] = await tx.query(COUNT_ORDERS_ON_AGREEMENT, [agreementId]);
-  return row?.orders ?? 0;
+  return (await queryOne(tx, COUNT_ORDERS_ON_AGREEMENT, [agreementId]))?.orders ?? 0;
 }
 
 export type LockedBinding = RowOf<typeof LOCK_BINDINGS>;

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, queryOne, statement } from '../../../platform/db/database.js';
 import { agreementStatusIs } from '../statuses-sql.js';
 
 /** The number of an agreement at an institution, as a hash: the number itself is never stored in the clear. */
@@ -66,6 +66,5 @@ export async function findAgreementOfAnotherChannel(
   channelId: number,
   { paymentChannelCode, institutionHash }: NumberAtInstitution,
 ): Promise<{ readonly agreementNo: string; readonly appId: string } | undefined> {
-  const [row] = await db.query(FIND_AGREEMENT_OF_ANOTHER_CHANNEL, [paymentChannelCode, institutionHash, channelId]);
-  return row;
+  return queryOne(db, FIND_AGREEMENT_OF_ANOTHER_CHANNEL, [paymentChannelCode, institutionHash, channelId]);
 }

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, queryOne, statement } from '../../../platform/db/database.js';
 import { fromEpochMs } from '../../../platform/db/time-sql.js';
 
 const LOCK_BANK_MOBILE = statement({
@@ -30,8 +30,7 @@ export async function countSmsSends(
   hash: Buffer,
   after: { readonly pause: number; readonly day: number; readonly latest: number },
 ): Promise<{ readonly pause: number; readonly day: number }> {
-  const [row] = await tx.query(COUNT_SMS_SENDS, [hash, after.pause, after.day, after.latest]);
-  return row ?? { pause: 0, day: 0 };
+  return (await queryOne(tx, COUNT_SMS_SENDS, [hash, after.pause, after.day, after.latest])) ?? { pause: 0, day: 0 };
 }
 
 const INSERT_SMS_SEND = statement({

@@ -1,5 +1,5 @@
 import type { FulfilmentKind } from '../../../fulfilment/fulfilment.js';
-import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { BenefitReference } from '../../domain/benefits/claim-numbers.js';
 
@@ -23,8 +23,7 @@ export async function claimBenefit(
   claimNo: string,
   at: number,
 ): Promise<ClaimedBenefit | undefined> {
-  const [benefit] = await tx.query(CLAIM_BENEFIT, [orderNo, cycleNo, position, channelId, claimNo, at]);
-  return benefit;
+  return queryOne(tx, CLAIM_BENEFIT, [orderNo, cycleNo, position, channelId, claimNo, at]);
 }
 
 /** A claim by a visitor of the page, with a code that was made for it in case that the benefit's codes are made by the service. */
@@ -118,8 +117,7 @@ export async function findBenefitStatus(
   channelId: number,
   { orderNo, cycleNo, position }: BenefitReference,
 ): Promise<BenefitStatus | undefined> {
-  const [benefit] = await tx.query(FIND_BENEFIT_STATUS, [orderNo, cycleNo, position, channelId]);
-  return benefit?.status;
+  return (await queryOne(tx, FIND_BENEFIT_STATUS, [orderNo, cycleNo, position, channelId]))?.status;
 }
 
 export interface NewClaim extends BenefitReference {

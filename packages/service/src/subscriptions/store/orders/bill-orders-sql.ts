@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, queryOne, requireOne, statement } from '../../../platform/db/database.js';
 import { isoTime, shanghaiText } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
@@ -114,16 +114,14 @@ select count(*)::integer as orders from moved`,
 
 /** Bills the next `limit` due orders of a lane. When it fails, none of them is billed. */
 export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<DueBatch> {
-  const [row] = await db.query(BILL_LANE, [after.dueAt, after.orderNo, lane, limit]);
-  if (!row) throw new Error('a select of one row has one');
+  const row = await requireOne(db, BILL_LANE, [after.dueAt, after.orderNo, lane, limit]);
   const { orders, dueAt, orderNo } = row;
   return { orders, last: dueAt === null || orderNo === null ? undefined : { dueAt, orderNo } };
 }
 
 /** Bills one order at a time of its own, for the sandbox's time travel. False when it was not due then. */
 export async function billOrder(db: Queryable, orderNo: number, at: number): Promise<boolean> {
-  const [row] = await db.query(BILL_ORDER, [orderNo, isoTime(at)]);
-  return row?.orders === 1;
+  return (await queryOne(db, BILL_ORDER, [orderNo, isoTime(at)]))?.orders === 1;
 }
 
 const FIND_FIRST_DUE_ORDER = statement({
@@ -134,8 +132,7 @@ const FIND_FIRST_DUE_ORDER = statement({
 
 /** The first due order of a lane after the cursor. */
 export async function findFirstDueOrder(db: Queryable, lane: number, after: DueCursor): Promise<DueCursor | undefined> {
-  const [row] = await db.query(FIND_FIRST_DUE_ORDER, [after.dueAt, after.orderNo, lane]);
-  return row;
+  return queryOne(db, FIND_FIRST_DUE_ORDER, [after.dueAt, after.orderNo, lane]);
 }
 
 const LOCK_LANE = statement({
@@ -146,6 +143,5 @@ const LOCK_LANE = statement({
 
 /** Locks a lane until the transaction ends, or returns false. Row locks of other transactions are waited for only 100 ms. */
 export async function lockLane(tx: Queryable, lane: number): Promise<boolean> {
-  const [row] = await tx.query(LOCK_LANE, [LANE_LOCK_CLASS, lane]);
-  return row?.taken === true;
+  return (await queryOne(tx, LOCK_LANE, [LANE_LOCK_CLASS, lane]))?.taken === true;
 }

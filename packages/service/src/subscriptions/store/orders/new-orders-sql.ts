@@ -1,4 +1,4 @@
-import { column, columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, requireOne, statement } from '../../../platform/db/database.js';
 import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 import { leaseUntil } from '../../../platform/idempotency/idempotency-sql.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
@@ -287,8 +287,7 @@ const TAKE_ORDER_NUMBERS = statement({
 /** Order numbers, read from the sequence in blocks. */
 export function createOrderNumbers(db: Queryable): NumberSupply {
   return createNumberSupply(async () => {
-    const [row] = await db.query(TAKE_ORDER_NUMBERS);
-    if (!row) throw new Error('a sequence has a next value');
+    const row = await requireOne(db, TAKE_ORDER_NUMBERS);
     return Array.from({ length: ORDER_NUMBERS_PER_BLOCK }, (_, n) => row.first + n);
   });
 }

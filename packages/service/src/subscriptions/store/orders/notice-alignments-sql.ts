@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, requireOne, statement } from '../../../platform/db/database.js';
 import { orderStatusIs } from '../statuses-sql.js';
 
 /** How often the orders of a channel are gone through: some may be stored with the former days meanwhile. */
@@ -98,14 +98,13 @@ export async function alignOrders(tx: Queryable, limit: number): Promise<boolean
   if (!place) return false;
   const { channelId } = place;
   // A statement of its own, after the lock: it sees the days that the channel has now.
-  const [page] = await tx.query(ALIGN_PAGE, [
+  const page = await requireOne(tx, ALIGN_PAGE, [
     channelId,
     place.product ?? '',
     place.createdAt ?? '-infinity',
     place.orderNo ?? 0,
     limit,
   ]);
-  if (!page) throw new Error('a select of one row has one');
   if (page.left > 0) await tx.query(PUT_OFF, [channelId]);
   else if (page.orders === limit) await tx.query(STORE_PLACE, [channelId, page.product, page.createdAt, page.orderNo]);
   else {

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
 import { isoTime } from '../../../platform/db/time-sql.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { upcomingPayloadSql } from '../events/event-payload-sql.js';
@@ -56,8 +56,7 @@ const FIND_FIRST_NOTICE = statement({
 
 /** The first order after the cursor whose next period is to be told. */
 export async function findFirstNotice(db: Queryable, after: DueCursor): Promise<DueCursor | undefined> {
-  const [row] = await db.query(FIND_FIRST_NOTICE, [after.dueAt, after.orderNo]);
-  return row;
+  return queryOne(db, FIND_FIRST_NOTICE, [after.dueAt, after.orderNo]);
 }
 
 /** When an order's own clock reaches its notice: not before the period that it is in has begun, and was settled. */
@@ -80,8 +79,7 @@ select count(*)::integer as orders from noticed`,
 
 /** Of one order, for the sandbox's time travel, if its own clock comes by there until a time. The caller holds its lock. */
 export async function noticeOrder(tx: Queryable, orderNo: number, until: number): Promise<boolean> {
-  const [row] = await tx.query(NOTICE_ORDER, [orderNo, isoTime(until)]);
-  return row?.orders === 1;
+  return (await queryOne(tx, NOTICE_ORDER, [orderNo, isoTime(until)]))?.orders === 1;
 }
 
 const READ_DUE_NOTICES = statement({
@@ -100,6 +98,5 @@ export type DueNotices = RowOf<typeof READ_DUE_NOTICES>;
 
 /** Periods that are to be told now, counted up to `most`. */
 export async function readDueNotices(db: Queryable, most: number): Promise<DueNotices> {
-  const [row] = await db.query(READ_DUE_NOTICES, [most]);
-  return row ?? { count: 0, oldestSeconds: 0 };
+  return (await queryOne(db, READ_DUE_NOTICES, [most])) ?? { count: 0, oldestSeconds: 0 };
 }

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
 
 /** What the next step of an order depends on, besides its own row. */
 export type OrderStanding = RowOf<typeof FIND_ORDER_STANDING>;
@@ -42,6 +42,5 @@ const FIND_AGREEMENT_ID_OF_ORDER = statement({
 
 /** The agreement that an order runs on; null in mode B. */
 export async function findAgreementIdOfOrder(db: Queryable, orderNo: number): Promise<number | null> {
-  const [row] = await db.query(FIND_AGREEMENT_ID_OF_ORDER, [orderNo]);
-  return row?.agreementId ?? null;
+  return (await queryOne(db, FIND_AGREEMENT_ID_OF_ORDER, [orderNo]))?.agreementId ?? null;
 }

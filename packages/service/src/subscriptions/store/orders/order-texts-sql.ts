@@ -9,14 +9,8 @@ import {
   toAdmissionAnswer,
 } from '../../../catalog/channels/admission-sql.js';
 import { toArrayText } from '../../../platform/db/array-text.js';
-import {
-  columns,
-  joinColumns,
-  nullableColumns,
-  type Queryable,
-  type RowOf,
-  statement,
-} from '../../../platform/db/database.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import { columns, joinColumns, nullableColumns, type RowOf, statement } from '../../../platform/db/statement.js';
 import { fromEpochMs, shanghaiText } from '../../../platform/db/time-sql.js';
 import type { Order } from '../../domain/orders/order.js';
 import { jsonSql } from '../events/json-sql.js';

@@ -1,13 +1,6 @@
 import type { PaymentStatus } from '@perennial/wire';
-import {
-  column,
-  columns,
-  columnsOf,
-  joinColumns,
-  type Queryable,
-  type RowOf,
-  statement,
-} from '../../../platform/db/database.js';
+import { type Queryable, queryOne } from '../../../platform/db/database.js';
+import { column, columns, columnsOf, joinColumns, type RowOf, statement } from '../../../platform/db/statement.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { PAYMENT_COLUMNS, PAYMENT_FIELDS } from '../payments/payments-sql.js';
@@ -91,8 +84,7 @@ const LOCK_ORDER_BY_NUMBER = statement({
 });
 
 export async function lockOrderByNumber(tx: Queryable, orderNo: number): Promise<Order | undefined> {
-  const [order] = await tx.query(LOCK_ORDER_BY_NUMBER, [orderNo]);
-  return order;
+  return queryOne(tx, LOCK_ORDER_BY_NUMBER, [orderNo]);
 }
 
 const LOCK_ORDERS = statement({

@@ -1,4 +1,4 @@
-import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, joinColumns, type Queryable, queryOne, statement } from '../../../platform/db/database.js';
 import { epochMs, isoTime } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import type { NewEvent } from '../events/outbox.js';
@@ -97,6 +97,5 @@ const FIND_UNSUBSCRIBED_AT = statement({
 
 /** When an order was unsubscribed. Null when it was not. */
 export async function findUnsubscribedAt(db: Queryable, orderNo: number): Promise<number | null> {
-  const [row] = await db.query(FIND_UNSUBSCRIBED_AT, [orderNo]);
-  return row?.at ?? null;
+  return (await queryOne(db, FIND_UNSUBSCRIBED_AT, [orderNo]))?.at ?? null;
 }

@@ -1,4 +1,4 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
 import { epochMs } from '../../../platform/db/time-sql.js';
 import type { AttemptReference } from '../../domain/orders/order-numbers.js';
 
@@ -34,8 +34,7 @@ export async function findAttempt(
   db: Queryable,
   { orderNo, cycleNo, tryNo }: AttemptReference,
 ): Promise<Attempt | undefined> {
-  const [attempt] = await db.query(FIND_ATTEMPT, [orderNo, cycleNo, tryNo]);
-  return attempt;
+  return queryOne(db, FIND_ATTEMPT, [orderNo, cycleNo, tryNo]);
 }
 
 const FIND_AGREEMENTS_OF_ATTEMPTS = statement({
@@ -67,8 +66,7 @@ const FIND_LAST_TRY_OF_FIRST_PERIOD = statement({
 
 /** The last try of an order's first period: an interrupted creation continues with it. */
 export async function findLastTryOfFirstPeriod(db: Queryable, orderNo: number): Promise<Attempt | undefined> {
-  const [attempt] = await db.query(FIND_LAST_TRY_OF_FIRST_PERIOD, [orderNo]);
-  return attempt;
+  return queryOne(db, FIND_LAST_TRY_OF_FIRST_PERIOD, [orderNo]);
 }
 
 const LEASE_ATTEMPTS_TO_ASK = statement({

@@ -1,4 +1,5 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
+import { type Queryable, queryOne, requireOne } from '../../../platform/db/database.js';
+import { column, columns, type RowOf, statement } from '../../../platform/db/statement.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { PaymentReference } from '../../domain/orders/order-numbers.js';
 import type { RefundReference } from '../../domain/orders/refund-numbers.js';
@@ -62,8 +63,7 @@ const FIND_REFUND = statement({
 });
 
 export async function findRefund(db: Queryable, reference: RefundReference): Promise<Refund | undefined> {
-  const [refund] = await db.query(FIND_REFUND, [reference.orderNo, reference.cycleNo, reference.refundSeq]);
-  return refund;
+  return queryOne(db, FIND_REFUND, [reference.orderNo, reference.cycleNo, reference.refundSeq]);
 }
 
 const FIND_PAYING_ATTEMPT = statement({
@@ -78,8 +78,7 @@ export async function findPayingAttempt(
   db: Queryable,
   { orderNo, cycleNo }: PaymentReference,
 ): Promise<{ tryNo: number; paymentChannelCode: string } | undefined> {
-  const [attempt] = await db.query(FIND_PAYING_ATTEMPT, [orderNo, cycleNo]);
-  return attempt;
+  return queryOne(db, FIND_PAYING_ATTEMPT, [orderNo, cycleNo]);
 }
 
 export type NewRefund = Omit<Refund, 'appId' | 'status' | 'reason' | 'refundedAt' | 'asked'>;
@@ -108,7 +107,7 @@ const INSERT_REFUND = statement({
 
 /** After `askAfterSeconds` the institution is asked, if the outcome is still unknown. */
 export async function insertRefund(tx: Queryable, refund: NewRefund, askAfterSeconds: number): Promise<Refund> {
-  const [row] = await tx.query(INSERT_REFUND, [
+  return requireOne(tx, INSERT_REFUND, [
     refund.orderNo,
     refund.cycleNo,
     refund.refundSeq,
@@ -122,8 +121,6 @@ export async function insertRefund(tx: Queryable, refund: NewRefund, askAfterSec
     refund.startedAt,
     askAfterSeconds,
   ]);
-  if (!row) throw new Error('a refund that was inserted has a row');
-  return row;
 }
 
 const LEASE_REFUNDS_TO_ASK = statement({

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
 
 export type UserRow = RowOf<typeof USER_COLUMNS>;
 
@@ -19,8 +19,7 @@ const FIND_USER = statement({
 });
 
 export async function findUser(db: Queryable, channelId: number, channelUserId: string): Promise<UserRow | undefined> {
-  const [row] = await db.query(FIND_USER, [channelId, channelUserId]);
-  return row;
+  return queryOne(db, FIND_USER, [channelId, channelUserId]);
 }
 
 const FIND_USERS_BY_ID_OR_MOBILE = statement({
