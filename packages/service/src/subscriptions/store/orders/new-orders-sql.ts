@@ -1,5 +1,6 @@
-import { column, columns, type Queryable, requireOne, statement } from '../../../platform/db/database.js';
+import { type Queryable, requireOne } from '../../../platform/db/database.js';
 import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
+import { type Columns, column, columns, joinColumns, type RowOf, statement } from '../../../platform/db/statement.js';
 import { leaseUntil } from '../../../platform/idempotency/idempotency-sql.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
 import { lockNumberForSharingSql } from '../agreements/same-number-sql.js';
@@ -16,80 +17,97 @@ export interface NewOrderRow {
   readonly idempotency: IdempotencyInsert | null;
 }
 
-/** As JSON: times in ISO 8601, bytes in hex. */
-export interface OrderInsert {
-  readonly order_no: number;
-  readonly channel_id: number;
-  readonly external_order_no: string;
-  readonly channel_user_id: string;
-  /** Null when the agreement says who the user is. */
-  readonly mobile_hash: string | null;
-  readonly mobile: string | null;
-  readonly product_code: string;
-  readonly settlement_mode: string;
-  readonly status: string;
-  readonly period_type: string;
-  readonly period: number;
-  readonly total_cycles: number;
-  readonly amount_cent: number;
-  readonly created_at: string;
-  readonly success_at: string | null;
-  readonly next_due_at: string | null;
-  readonly paid_cycles: number;
-  readonly paid_amount_cent: number;
-  readonly latest_payment_status: string;
-  readonly agreement_id: number | null;
-  readonly shared: boolean;
-  readonly channel_agreement_ref: string | null;
+/** The time as the node has it, in ISO 8601. */
+const TIME = column<string>('timestamp with time zone');
+const TIME_OR_NULL = column<string>('timestamp with time zone?');
+
+/** What the row of the order has, under the names that it has there. */
+const ORDER_ROW = columns({
+  order_no: 'bigint',
+  channel_id: 'bigint',
+  external_order_no: 'text',
+  channel_user_id: 'text',
+  product_code: 'text',
+  settlement_mode: 'text',
+  status: 'text',
+  period_type: 'text',
+  period: 'integer',
+  total_cycles: 'integer',
+  amount_cent: 'bigint',
+  created_at: TIME,
+  success_at: TIME_OR_NULL,
+  next_due_at: TIME_OR_NULL,
+  paid_cycles: 'integer',
+  paid_amount_cent: 'bigint',
+  latest_payment_status: 'text',
+  agreement_id: 'bigint?',
+  /** Mode A: where the debit goes. */
+  payment_channel_code: 'text?',
+  shared: 'boolean',
+  channel_agreement_ref: 'text?',
   /** How many days before a period its channel is told. Null: it is not. */
-  readonly notice_days: number | null;
-  readonly payment_status: string;
-  readonly paid_at: string | null;
-  /** Mode A: where the debit goes, and after how many seconds the institution is asked if its outcome is unknown. */
-  readonly payment_channel_code: string | null;
-  readonly ask_after_seconds: number | null;
-  /** A shared agreement that comes with the order. */
-  readonly agreement: AgreementInsert | null;
-  /** Hash of the agreement's number, when no other channel may have the same number. */
-  readonly exclusive_number: string | null;
-  readonly benefits_expire_at: string | null;
-}
+  notice_days: 'integer?',
+});
 
-export interface AgreementInsert {
-  readonly agreement_no: string;
-  readonly institution_no: string;
-  readonly institution_hash: string;
-  readonly card_hash: string;
-  readonly certificate_hash: string;
-  readonly card_tail: string;
-  readonly details: string;
-}
+/** Bytes in hex, as in all records here. */
+const ORDER = joinColumns(
+  ORDER_ROW,
+  columns({
+    /** Null when the agreement says who the user is. */
+    mobile_hash: 'text?',
+    mobile: 'text?',
+    payment_status: 'text',
+    paid_at: TIME_OR_NULL,
+    /** Mode A: after how many seconds the institution is asked if the outcome of the debit is unknown. */
+    ask_after_seconds: 'double precision?',
+    /** A shared agreement that comes with the order. */
+    agreement: column<AgreementInsert>('json?'),
+    /** Hash of the agreement's number, when no other channel may have the same number. */
+    exclusive_number: 'text?',
+    benefits_expire_at: TIME_OR_NULL,
+  }),
+);
+export type OrderInsert = RowOf<typeof ORDER>;
 
-export interface BenefitInsert {
-  readonly benefitCode: string;
-  readonly name: string;
-  readonly faceValueCent: number;
-}
+const AGREEMENT = columns({
+  agreement_no: 'text',
+  institution_no: 'text',
+  institution_hash: 'text',
+  card_hash: 'text',
+  certificate_hash: 'text',
+  card_tail: 'text',
+  details: 'text',
+});
+export type AgreementInsert = RowOf<typeof AGREEMENT>;
 
-export interface EventInsert {
-  readonly eventType: string;
-  readonly cycleNo: number | null;
-  readonly data: string;
-}
+const BENEFIT = columns({ benefitCode: 'text', name: 'text', faceValueCent: 'bigint' });
+export type BenefitInsert = RowOf<typeof BENEFIT>;
 
-export interface IdempotencyInsert {
-  readonly key: string;
-  readonly path: string;
-  readonly body_sha256: string;
-  readonly owner: string;
-  readonly state: 'RUNNING' | 'DESCRIBED';
-  readonly lease_seconds: number | null;
-  readonly subject: string | null;
-  readonly code: string | null;
-  readonly message: string | null;
+const EVENT = columns({ eventType: 'text', cycleNo: 'integer?', data: 'text' });
+export type EventInsert = RowOf<typeof EVENT>;
+
+const IDEMPOTENCY = columns({
+  key: 'text',
+  path: 'text',
+  body_sha256: 'text',
+  owner: 'uuid',
+  state: column<'RUNNING' | 'DESCRIBED'>('text'),
+  lease_seconds: 'double precision?',
+  subject: 'text?',
+  code: 'text?',
+  message: 'text?',
   /** Set when the state is DESCRIBED. */
-  readonly data: object | null;
-}
+  data: column<object>('json?'),
+});
+export type IdempotencyInsert = RowOf<typeof IDEMPOTENCY>;
+
+/** The fields of a JSON record, as json_to_recordset takes them. */
+const fieldsOf = ({ types }: Columns<unknown>) =>
+  Object.entries(types)
+    .map(([name, type]) => `"${name}" ${type.replace('?', '')}`)
+    .join(', ');
+
+const ORDER_NAMES = Object.keys(ORDER_ROW.types).join(', ');
 
 export type NewOrderRefusal =
   | 'SUBSCRIPTION_ALREADY_EXISTS'
@@ -111,13 +129,7 @@ const INSERT_ORDERS = statement({
   name: 'store-new-orders',
   text: `
 with asked as (
-  select *, decode(mobile_hash, 'hex') as hash from json_to_recordset($1::json) as a(
-    order_no bigint, channel_id bigint, external_order_no text, channel_user_id text, mobile_hash text, mobile text,
-    product_code text, settlement_mode text, status text, period_type text, period integer, total_cycles integer,
-    amount_cent bigint, created_at timestamptz, success_at timestamptz, next_due_at timestamptz, paid_cycles integer,
-    paid_amount_cent bigint, latest_payment_status text, agreement_id bigint, shared boolean,
-    channel_agreement_ref text, notice_days integer, payment_status text, paid_at timestamptz, payment_channel_code text,
-    ask_after_seconds double precision, agreement json, exclusive_number text, benefits_expire_at timestamptz)
+  select *, decode(mobile_hash, 'hex') as hash from json_to_recordset($1::json) as a(${fieldsOf(ORDER)})
 ), found as materialized (
   select a.*,
     (select true from external_orders e where key_of(e.external_order_no) = key_of(a.external_order_no))
@@ -159,18 +171,10 @@ with asked as (
   select a.agreement_id, a.channel_id, a.channel_user_id, a.payment_channel_code, 'SHARED_FROM_CHANNEL',
     ${statusLiteral(SHARED_STATUS)}, g.agreement_no, g.institution_no, decode(g.institution_hash, 'hex'), decode(g.card_hash, 'hex'),
     decode(g.certificate_hash, 'hex'), g.card_tail, g.details
-  from accepted a, json_to_record(a.agreement) as g(agreement_no text, institution_no text, institution_hash text,
-    card_hash text, certificate_hash text, card_tail text, details text)
+  from accepted a, json_to_record(a.agreement) as g(${fieldsOf(AGREEMENT)})
   where json_typeof(a.agreement) = 'object'
 ), new_orders as (
-  insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
-    period_type, period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles,
-    paid_amount_cent, latest_payment_status, agreement_id, payment_channel_code, shared, channel_agreement_ref,
-    notice_days)
-  select order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status, period_type,
-    period, total_cycles, amount_cent, created_at, success_at, 1, next_due_at, paid_cycles, paid_amount_cent,
-    latest_payment_status, agreement_id, payment_channel_code, shared, channel_agreement_ref, notice_days
-  from accepted
+  insert into orders (cycle_no, ${ORDER_NAMES}) select 1, ${ORDER_NAMES} from accepted
 ), new_payments as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, attempts)
   select order_no, 1, channel_id, payment_status, created_at, paid_at, amount_cent,
@@ -187,20 +191,17 @@ with asked as (
     expires_at)
   select order_no, 1, b.position, a.channel_id, b."benefitCode", b.name, b."faceValueCent", a.created_at,
     a.benefits_expire_at
-  from json_to_recordset($2::json) as b(order_no bigint, position integer, "benefitCode" text, name text,
-    "faceValueCent" bigint) join accepted a using (order_no)
+  from json_to_recordset($2::json) as b(order_no bigint, position integer, ${fieldsOf(BENEFIT)}) join accepted a using (order_no)
 ), new_events as (
   insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
   select a.channel_id, order_no, e."eventType", e."cycleNo", a.created_at, e.data
-  from json_to_recordset($3::json) as e(order_no bigint, position integer, "eventType" text, "cycleNo" integer,
-    data text) join accepted a using (order_no)
+  from json_to_recordset($3::json) as e(order_no bigint, position integer, ${fieldsOf(EVENT)}) join accepted a using (order_no)
   order by order_no, e.position
 ), new_answers as (
   insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject, code, message, data)
   select a.channel_id, i.key, i.path, decode(i.body_sha256, 'hex'), i.state, i.owner,
     coalesce(now() + i.lease_seconds * interval '1 s', ${leaseUntil('i.state')}), i.subject, i.code, i.message, i.data::text
-  from json_to_recordset($4::json) as i(order_no bigint, key text, path text, body_sha256 text, state text, owner uuid,
-    lease_seconds double precision, subject text, code text, message text, data json) join accepted a using (order_no)
+  from json_to_recordset($4::json) as i(order_no bigint, ${fieldsOf(IDEMPOTENCY)}) join accepted a using (order_no)
 )
 select order_no, refusal from judged where refusal is not null`,
   parameters: ['json', 'json', 'json', 'json'],
