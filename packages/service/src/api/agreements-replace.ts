@@ -9,6 +9,7 @@ import { requireShareablePaymentChannel } from '../subscriptions/domain/agreemen
 import type { Order, Payment } from '../subscriptions/domain/orders/order.js';
 import { unstartedRuns } from '../subscriptions/domain/orders/order-description.js';
 import { formatPaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
+import { requireNotEnded } from '../subscriptions/domain/orders/order-states.js';
 import { isWaitingForRetry, OPEN_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
 import { alertNumberOfAnotherChannel } from '../subscriptions/steps/agreements/alert-number-of-another-channel.js';
 import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replacement-text.js';
@@ -120,9 +121,7 @@ function requireReplaceableOrder(order: Order | undefined, channelUserId: string
   if (channelUserId !== order.channelUserId) {
     throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId is not the order's");
   }
-  if (order.status === 'UNSUBSCRIBED' || order.status === 'TERMINATED')
-    throw new Rejection('SUBSCRIPTION_UNSUBSCRIBED');
-  if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
+  requireNotEnded(order.status);
   return { ...order, agreementId: order.agreementId };
 }
 

@@ -1,6 +1,7 @@
 import { isPayment } from '../delivery/history/attempts-sql.js';
 import { columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
 import { epochMs, fromEpochMs, inShanghaiZone } from '../platform/db/time-sql.js';
+import { ENDED_ORDER_STATUSES } from '../subscriptions/domain/orders/order-states.js';
 import { WAITING_FOR_RETRY_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
 import { orderStatusIs, paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
 import { FIGURE_COLUMNS, FIGURES_JOB, FIGURES_SINCE_JOB, type FigureColumn } from './figures.js';
@@ -51,7 +52,7 @@ const SOURCES: readonly Source[] = [
     at: 't.recorded_at',
     from: eventsOf(
       'order.status.changed',
-      hasStatus('orderStatus', (column) => orderStatusIs(column, 'UNSUBSCRIBED', 'COMPLETED', 'TERMINATED')),
+      hasStatus('orderStatus', (column) => orderStatusIs(column, ...ENDED_ORDER_STATUSES)),
     ),
     figures: { orders_ended: 'count(*)' },
   },

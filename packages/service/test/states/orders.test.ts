@@ -1,6 +1,7 @@
 import { type OrderStatus, orderStatuses } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import {
+  ENDED_ORDER_STATUSES,
   findOrderTransition,
   ORDER_TRANSITIONS,
   type OrderTrigger,
@@ -47,7 +48,8 @@ describe('orderStatus', () => {
   });
 
   it('what is over stays over', () => {
-    for (const from of ['UNSUBSCRIBED', 'COMPLETED', 'TERMINATED'] as const) {
+    expect(ENDED_ORDER_STATUSES).toEqual(['UNSUBSCRIBED', 'COMPLETED', 'TERMINATED']);
+    for (const from of ENDED_ORDER_STATUSES) {
       for (const on of TRIGGERS) expect(findOrderTransition(from, on)?.to ?? from).toBe(from);
     }
   });

@@ -2,6 +2,7 @@ import type { OrderStatus, PaymentStatus, SettlementMode } from '@perennial/wire
 import type { Queryable } from '../../platform/db/database.js';
 import { epochMicros, fromEpochMicros, fromEpochMs } from '../../platform/db/time-sql.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
+import { hasEnded } from '../../subscriptions/domain/orders/order-states.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
 import { ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
 import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
@@ -48,7 +49,6 @@ export interface Walk {
 }
 
 const FAILED_STATUSES: readonly PaymentStatus[] = ['FAIL_RETRY', 'FAIL'];
-const ENDED_STATUSES: readonly OrderStatus[] = ['UNSUBSCRIBED', 'COMPLETED', 'TERMINATED'];
 
 /** Debits and refunds that have no final result yet: both have an index of those that the institution is still to be asked about. */
 export const UNSETTLED_SQL = `select d.order_no, d.channel_id, d.started_at from debit_attempts d where d.ask_at is not null
@@ -167,7 +167,7 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
       }),
     ).join(' union all ');
   }
-  if (statuses?.every((status) => ENDED_STATUSES.includes(status))) {
+  if (statuses?.every(hasEnded)) {
     return statuses
       .map((status) =>
         pick({ table: 'orders t', at: 't.created_at', lead: byChannel(), where: [orderStatusIs('t.status', status)] }),

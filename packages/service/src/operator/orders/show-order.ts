@@ -1,4 +1,4 @@
-import { formatTime } from '@perennial/wire';
+import { formatTime, type OrderStatus } from '@perennial/wire';
 import { type AlertView, findAlertsAbout } from '../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { formatTimeOrNull, nextPayTime, type Payment } from '../../subscriptions/domain/orders/order.js';
@@ -46,7 +46,7 @@ export interface OrderView {
   readonly channelUserId: string;
   readonly productCode: string;
   readonly settlementMode: string;
-  readonly orderStatus: string;
+  readonly orderStatus: OrderStatus;
   readonly periodType: string;
   readonly period: number;
   readonly totalCycles: number;

@@ -4,7 +4,7 @@ import { type ListedEvent, listEvents } from '../../delivery/history/list-sql.js
 import { readAlertText } from '../../platform/alerts/alert-wordings.js';
 import type { AlertView } from '../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { findOrderTransition } from '../../subscriptions/domain/orders/order-states.js';
+import { findOrderTransition, hasEnded } from '../../subscriptions/domain/orders/order-states.js';
 import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
 import { isRefundable, sumRefunds } from '../../subscriptions/steps/payments/begin-refund.js';
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
@@ -297,8 +297,8 @@ function describeEnd(view: OrderView, events: readonly ListedEvent[]): TimelineE
     const title = `The order was unsubscribed by ${unsubscribeSource}`;
     return [createEntry({ at: unsubscribeTime, kind: 'ended', status, title, detail: unsubscribeReason, data: null })];
   }
-  const ending = events.find(({ data }) => readField(data, 'orderStatus') === status);
-  if (!ending || (status !== 'COMPLETED' && status !== 'TERMINATED')) return [];
+  const ending = hasEnded(status) ? events.find(({ data }) => readField(data, 'orderStatus') === status) : undefined;
+  if (!ending) return [];
   return [createEntry({ at: ending.occurredAt, kind: 'ended', status, title: `The order is ${status}`, data: null })];
 }
 

@@ -1,4 +1,5 @@
 import type { Order } from '../../subscriptions/domain/orders/order.js';
+import { hasEnded } from '../../subscriptions/domain/orders/order-states.js';
 import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
 import { type Html, html, isolated } from '../html.js';
 import type { SignedLink } from '../link.js';
@@ -27,7 +28,7 @@ ${order.status === 'ACTIVE' ? renderWayToEnd(frame, link, view) : undefined}</se
 function renderNext({ texts, money }: Frame, { order, nextPayAt }: PageView): Html | undefined {
   const mode = texts.mode[order.settlementMode];
   const retry = isWaitingForRetry(order.latestPaymentStatus);
-  if (order.status !== 'ACTIVE' && order.status !== 'INITIALIZING') return undefined;
+  if (hasEnded(order.status)) return undefined;
   if (nextPayAt === null) {
     const says = order.status === 'INITIALIZING' ? texts.status.INITIALIZING : mode.noNext;
     return html`<p class="next"><span class="meta">${mode.next}</span> <strong>${says}</strong></p>`;

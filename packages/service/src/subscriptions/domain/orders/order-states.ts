@@ -1,4 +1,4 @@
-import type { OrderStatus } from '@perennial/wire';
+import { type OrderStatus, orderStatuses, Rejection } from '@perennial/wire';
 import { createTransitions, type Transition } from '../transitions.js';
 
 /** What can happen to an order. */
@@ -101,5 +101,32 @@ export const { find: findOrderTransition, require: requireOrderTransition } = cr
   OrderTransition
 >(ORDER_TRANSITIONS);
 
-/** The statuses in which an order may still be debited: while an agreement has such an order, it is needed. */
-export const DEBITABLE_ORDER_STATUSES: readonly OrderStatus[] = ['ACTIVE', 'INITIALIZING'];
+/** What the rest of the code asks of a status: a new one has to answer here first. */
+interface OrderStatusFacts {
+  /** Nothing is debited or billed any more, and no other status follows. */
+  readonly hasEnded: boolean;
+  /** The code of a request that needs an order which has not ended. */
+  readonly refusedAs: 'SUBSCRIPTION_UNSUBSCRIBED' | 'SUBSCRIPTION_ALREADY_COMPLETED' | undefined;
+}
+
+export const ORDER_STATUS_FACTS: Readonly<Record<OrderStatus, OrderStatusFacts>> = {
+  INITIALIZING: { hasEnded: false, refusedAs: undefined },
+  ACTIVE: { hasEnded: false, refusedAs: undefined },
+  UNSUBSCRIBED: { hasEnded: true, refusedAs: 'SUBSCRIPTION_UNSUBSCRIBED' },
+  COMPLETED: { hasEnded: true, refusedAs: 'SUBSCRIPTION_ALREADY_COMPLETED' },
+  TERMINATED: { hasEnded: true, refusedAs: 'SUBSCRIPTION_UNSUBSCRIBED' },
+};
+
+export const hasEnded = (status: OrderStatus): boolean => ORDER_STATUS_FACTS[status].hasEnded;
+
+/** The indexes `orders_ended` and `orders_ended_of_channel` have the same. */
+export const ENDED_ORDER_STATUSES = orderStatuses.filter(hasEnded);
+
+/** While an agreement has an order that may still be debited, it is needed. */
+export const DEBITABLE_ORDER_STATUSES = orderStatuses.filter((status) => !hasEnded(status));
+
+/** Rejects the request if the order has ended. */
+export function requireNotEnded(status: OrderStatus): void {
+  const { refusedAs } = ORDER_STATUS_FACTS[status];
+  if (refusedAs) throw new Rejection(refusedAs);
+}

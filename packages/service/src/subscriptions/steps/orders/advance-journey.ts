@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RehearsedOutcome, Rejection } from '@perennial/wire';
 import type { Order } from '../../domain/orders/order.js';
+import { requireNotEnded } from '../../domain/orders/order-states.js';
 import { isWaitingForRetry } from '../../domain/payments/payment-states.js';
 import type { OrderStanding } from '../../store/orders/order-standing-sql.js';
 
@@ -36,9 +37,7 @@ const triesBefore = (order: Order, { tries }: OrderStanding) =>
 
 /** The caller holds the order's lock. Rejects what is not possible for the order. */
 export function planJourney(order: Order, standing: OrderStanding, { to, outcomes }: AdvanceWish): Journey {
-  if (order.status === 'UNSUBSCRIBED' || order.status === 'TERMINATED')
-    throw new Rejection('SUBSCRIPTION_UNSUBSCRIBED');
-  if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
+  requireNotEnded(order.status);
   if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
   if (order.settlementMode === 'CHANNEL_COLLECT') {
     if (outcomes.some((outcome) => outcome !== 'SUCCESS')) {

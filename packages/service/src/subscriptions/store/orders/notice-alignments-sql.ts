@@ -1,4 +1,5 @@
 import { columns, type Queryable, requireOne, statement } from '../../../platform/db/database.js';
+import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { orderStatusIs } from '../statuses-sql.js';
 
 /** How often the orders of a channel are gone through: some may be stored with the former days meanwhile. */
@@ -43,7 +44,7 @@ with wish as (
   order by e.product_code, e.created_at, e.order_no limit $5
 ), wrong as materialized (
   select o.order_no from orders o where o.order_no = any(array(select p.order_no from page p))
-    and ${orderStatusIs('o.status', 'INITIALIZING', 'ACTIVE')} and o.notice_days is distinct from (select w.days from wish w)
+    and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)} and o.notice_days is distinct from (select w.days from wish w)
 ), free as materialized (
   select o.order_no from orders o where o.order_no = any(array(select w.order_no from wrong w)) for update skip locked
 ), aligned as (
