@@ -1,7 +1,10 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 
-/** All events of a channel are in one shard, so that one node alone decides how many of them are under way. */
+/**
+ * All events of a channel are in one shard, so that one node alone decides how many of them are under way. The trigger
+ * `queue_events` has the same number.
+ */
 export const SHARDS = 16;
 
 /** Longer than a push and the writing down of its outcome; what a dead node held is free after it. */

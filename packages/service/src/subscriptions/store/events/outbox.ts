@@ -3,7 +3,11 @@ import { type Queryable, statement } from '../../../platform/db/database.js';
 import { orderPayloadJson, paymentPayloadJson } from '../../domain/orders/event-payloads.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 
-/** An event for the channel, stored in the same transaction as the change that it reports. */
+/**
+ * An event for the channel, stored in the same transaction as the change that it reports. Whatever is inserted into `events`, here
+ * or by a statement of its own, the trigger `queue_events` (migrations/000021) makes a delivery of in the same transaction: a row
+ * of `due_events`, or of `undelivered_events` if the channel has no address for it.
+ */
 export interface NewEvent {
   readonly eventType: EventType;
   readonly cycleNo: number | null;
