@@ -31,7 +31,7 @@ const REMEMBER =
 const CHECK_FIRST = 'check the signature over the raw bytes before anything else, and answer 401';
 const FORM_FIRST = 'check the form of every field before you do anything, and answer 400';
 
-/** Every rule of docs/bridge.md that can be tried from outside. The page has the same table. */
+/** Every rule of docs/bridge.md that can be tried from outside. */
 export const RULES = [
   {
     name: 'content-type',

@@ -6,9 +6,9 @@ import { requestSignText, sha256Hex, signRequest } from '@perennial/wire';
 import { OPERATIONS, type Operation, responseSignText, signResponse } from '@perennial/wire/bridge';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { NEEDS, RULES } from '../../src/bridge-check/rules.js';
+import { RULES } from '../../src/bridge-check/rules.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
-import { ROOT, readPage, rowsUnder, tableRows } from '../docs/pages.js';
+import { ROOT, readPage, tableRows } from '../docs/pages.js';
 import { attached, BEHALF, debitOf, gatewayTo, noticeEndpoint } from './support.js';
 
 async function openApi() {
@@ -22,12 +22,8 @@ describe('docs/bridge.md', () => {
     expect(rows).toEqual(FAULTS.map(({ tail, name, does }) => [tail, name, does]));
   });
 
-  it('has every rule that check-bridge tries, under a heading of its own, and no other', async () => {
+  it('has the heading that each rule of check-bridge names', async () => {
     const page = await readPage('docs/bridge.md');
-    const rows = rowsUnder(page, '## Check your bridge').filter((row) => row.length === 4);
-    expect(rows).toEqual(
-      RULES.map(({ name, heading, says, ...rule }) => [name, heading, says, 'needs' in rule ? NEEDS[rule.needs] : '']),
-    );
     for (const { heading } of RULES) expect(page).toContain(`\n## ${heading}\n`);
   });
 
