@@ -3,7 +3,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
-import { root } from './prepare.mjs';
+import { root } from './run.mjs';
 
 /** Needs the folder that it is installed in, to find the server beside it. */
 const OURS_AS_INSTALLED = '@perennial/embedded-postgres';

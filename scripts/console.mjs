@@ -1,7 +1,7 @@
 // Builds the pages of the console, which the service serves: packages/console/dist.
 import path from 'node:path';
 import { build } from 'vite';
-import { root } from './prepare.mjs';
+import { root } from './run.mjs';
 
 export const buildConsole = () =>
   build({

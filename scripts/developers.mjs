@@ -1,9 +1,10 @@
 // Builds the pages for developers, which the service serves: packages/developers/dist/site.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
-import { root, runNpm } from './prepare.mjs';
+import { makeCollections } from '../examples/collection/make.mjs';
+import { root, run, runNpm } from './run.mjs';
 
 const folder = path.join(root, 'packages', 'developers', 'dist');
 
@@ -14,7 +15,7 @@ export async function buildDevelopers() {
   buildPages(path.join(folder, 'site'), Object.fromEntries(scripts), {
     'perennial-channel.tgz': packSdk(),
     ...Object.fromEntries(OTHER_CLIENTS.map((place) => [path.basename(place), readFileSync(place)])),
-    [path.basename(COLLECTION)]: readCollection(),
+    ...packCollections(),
   });
 }
 
@@ -28,20 +29,37 @@ const OTHER_CLIENTS = [
   'sh/perennial.sh',
 ].map((name) => path.join(root, 'examples', name));
 
-const COLLECTION = path.join(root, 'examples', 'collection', 'perennial.postman_collection.json');
-
-/** With the address of the service that it is downloaded from. */
-const readCollection = () =>
-  Buffer.from(readFileSync(COLLECTION, 'utf8').replace('http://127.0.0.1:8080', '__PUBLIC_URL__'));
+/** Postman's is a file, with the address of the service that it is downloaded from; Bruno's is a folder. */
+function packCollections() {
+  const { 'perennial.postman_collection.json': postman, ...bruno } = makeCollections();
+  return inTemporaryFolder((made) => {
+    for (const [name, text] of Object.entries(bruno)) {
+      const place = path.join(made, name);
+      mkdirSync(path.dirname(place), { recursive: true });
+      writeFileSync(place, text);
+    }
+    const packed = path.join(made, 'bruno.tgz');
+    run('tar', ['-czf', packed, '-C', made, 'bruno'], 'tar');
+    return {
+      'perennial.postman_collection.json': Buffer.from(postman.replace('http://127.0.0.1:8080', '__PUBLIC_URL__')),
+      'perennial-bruno.tgz': readFileSync(packed),
+    };
+  });
+}
 
 /** As npm would publish it. Channels install it from the service they call, so the two are of one version. */
-function packSdk() {
-  const made = mkdtempSync(path.join(os.tmpdir(), 'perennial-sdk-'));
-  try {
+const packSdk = () =>
+  inTemporaryFolder((made) => {
     const args = ['pack', '--silent', '--workspace', 'perennial-channel', '--pack-destination', made];
     runNpm(args, 'npm pack', { stdio: ['ignore', 'ignore', 2] });
     const { version } = JSON.parse(readFileSync(path.join(root, 'packages', 'sdk', 'package.json'), 'utf8'));
     return readFileSync(path.join(made, `perennial-channel-${version}.tgz`));
+  });
+
+function inTemporaryFolder(work) {
+  const made = mkdtempSync(path.join(os.tmpdir(), 'perennial-'));
+  try {
+    return work(made);
   } finally {
     rmSync(made, { recursive: true, force: true });
   }

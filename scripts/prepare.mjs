@@ -1,14 +1,13 @@
 // Makes a checkout ready to run: dependencies as the lock file says, then compiled code. On Node's own modules only,
 // because it runs before there are any others.
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { root, run, runNpm, say } from './run.mjs';
 
-export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+export { root, run };
+
 const at = (...parts) => path.join(root, ...parts);
-const say = (line) => process.stderr.write(`${line}\n`);
 
 const NEEDED = [20, 19];
 
@@ -35,13 +34,6 @@ function install() {
   // The compiler is a development dependency, and a start needs it too.
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
   runNpm(args, 'npm ci');
-}
-
-export function runNpm(args, name, options) {
-  // npm names its own entry while it runs a script; without it the one on the PATH is used.
-  const npm = process.env['npm_execpath'];
-  const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
-  run(command, [...first, ...args], name, options);
 }
 
 export async function build() {
@@ -87,15 +79,6 @@ function isOlderThanSources(page, name) {
   const own = listFiles(folder).filter((place) => !/^(dist|dev)\b|\.tsbuildinfo$/.test(path.relative(folder, place)));
   const shared = [at('package-lock.json'), ...SHARED_SOURCES[name]()];
   return [...own, ...shared].some((place) => statSync(place).mtimeMs > statSync(page).mtimeMs);
-}
-
-/** Runs a program of node_modules with our own standard streams; ends this process when it fails. */
-export function run(command, args, name, options = {}) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['inherit', 2, 2], ...options });
-  if (status !== 0) {
-    say(`perennial: ${name} failed${error ? `: ${error.message}` : ` with exit code ${status}`}`);
-    process.exit(status || 1);
-  }
 }
 
 /** Two commands in one fresh clone at the same time: the second waits for the first. */

@@ -1,9 +1,7 @@
-// Makes the collections for Postman and Bruno from the endpoints of the interface. After a change there, or here:
-//
-//   npm run build && node examples/collection/make.mjs
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Makes the collections for Postman and Bruno from the endpoints of the interface. The build puts them beside the pages for
+// developers, to be downloaded there.
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ENDPOINTS } from '../../packages/wire/dist/index.js';
 import { REQUESTS } from './requests.mjs';
 
@@ -14,8 +12,8 @@ const NAME = 'Perennial';
 const CREDENTIALS = { baseUrl: 'http://127.0.0.1:8080', appId: 'test_demo', appSecret: '', aesKey: '' };
 const OTHERS = { productCode: 'TEST_SPU_001' };
 
-/** Every file of both collections with its text, by its path in this folder. Endpoints without a request are a mistake. */
-export function makeCollection() {
+/** Every file of both collections with its text, by its path. Endpoints without a request are a mistake. */
+export function makeCollections() {
   const missing = Object.keys(ENDPOINTS).filter((name) => !REQUESTS.some(({ endpoint }) => endpoint === name));
   if (missing.length > 0) throw new Error(`requests.mjs has no request to ${missing.join(', ')}`);
   const requests = REQUESTS.filter(({ endpoint }) => endpoint in ENDPOINTS).map(({ endpoint, name, body }) => ({
@@ -91,12 +89,3 @@ const listed = (values) =>
 const indented = (text) => text.trimEnd().replace(/^(?=.)/gm, '  ');
 
 const block = (name, text) => `${name} {\n${indented(text)}\n}\n`;
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  rmSync(path.join(HERE, 'bruno'), { recursive: true, force: true });
-  for (const [name, text] of Object.entries(makeCollection())) {
-    const file = path.join(HERE, name);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  }
-}

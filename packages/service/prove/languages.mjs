@@ -1,17 +1,15 @@
 // npm run prove -- languages: the clients in other languages, and the collections by Newman and Bruno themselves, which are fetched
-// from npm into a temporary folder; with --smoke neither is fetched. `npm test` has the clients too, each with fewer runs, and the collection's scripts in a stand-in
-// of Postman.
+// from npm into a temporary folder; with --smoke neither is fetched. `npm test` has the clients too, each with fewer runs.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { root } from '../../../scripts/prepare.mjs';
+import { root } from '../../../scripts/run.mjs';
 import { proveByTests } from '../../../scripts/vitest.mjs';
 
 const TOOLS = ['newman@6.2.2', '@usebruno/cli@4.1.0'];
-const collection = path.join(root, 'examples', 'collection');
 
 const isSmoke = process.argv.includes('--smoke');
 const tests = proveByTests(['test/kit/languages', 'test/kit/collection']);
@@ -27,19 +25,26 @@ try {
 process.exit(failures === 0 ? 0 : 1);
 
 /** How many of the two have failed. */
-function runCollections({ baseUrl, appId, appSecret, aesKey }) {
+async function runCollections({ baseUrl, appId, appSecret, aesKey }) {
   const values = Object.entries({ baseUrl, appId, appSecret, aesKey }).flatMap(([name, value]) => [
     '--env-var',
     `${name}=${value}`,
   ]);
   const tool = (name) => path.join(folder, 'node_modules', '.bin', name);
-  const bruno = path.join(folder, 'bruno');
-  cpSync(path.join(collection, 'bruno'), bruno, { recursive: true });
+  const [postman, bruno] = await Promise.all(
+    ['perennial.postman_collection.json', 'perennial-bruno.tgz'].map(async (name) => {
+      const place = path.join(folder, name);
+      const answer = await fetch(`${baseUrl}/developers/clients/${name}`);
+      writeFileSync(place, Buffer.from(await answer.arrayBuffer()));
+      return place;
+    }),
+  );
+  if (run('tar', ['-xzf', bruno, '-C', folder], root) !== 0) return 1;
   // A smoke test fetches nothing.
   if (isSmoke) return [baseUrl, appId, appSecret, aesKey].every(Boolean) ? 0 : 1;
   return (
-    run(tool('newman'), ['run', path.join(collection, 'perennial.postman_collection.json'), ...values], root) +
-    run(tool('bru'), ['run', '--env', 'sandbox', ...values], bruno)
+    run(tool('newman'), ['run', postman, ...values], root) +
+    run(tool('bru'), ['run', '--env', 'sandbox', ...values], path.join(folder, 'bruno'))
   );
 }
 
@@ -60,7 +65,7 @@ async function withService(dataDir, work) {
       if (line.startsWith('Perennial is ready')) break;
     }
     child.stderr.resume();
-    return work(JSON.parse(readFileSync(path.join(dataDir, 'demo-channel.json'), 'utf8')));
+    return await work(JSON.parse(readFileSync(path.join(dataDir, 'demo-channel.json'), 'utf8')));
   } finally {
     child.kill('SIGTERM');
     if (child.exitCode === null) await once(child, 'exit');

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { HEADER_KEYS, signWebhook, verifySignature } from '@perennial/wire';
 import { createNodeReceiver } from 'perennial-channel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ROOT, readPage, tableRows } from '../docs/pages.js';
+import { ROOT } from '../docs/pages.js';
 import { freePort } from '../support/free-port.js';
 import { start, until } from '../support/processes.js';
 import { type CommandOptions, runCommand } from './support.js';
@@ -342,7 +342,7 @@ describe('check-receiver passes', () => {
 
   it('a receiver that does all of it, also while the secret is reset', async () => {
     const url = await serve(receive());
-    const { status, unmet, verdicts } = await check(url, ['--strict']);
+    const { status, unmet } = await check(url, ['--strict']);
     expect([status, unmet]).toEqual([0, []]);
     const coming = secret();
     const more = ['--new-callback-secret', coming];
@@ -356,10 +356,6 @@ describe('check-receiver passes', () => {
     const both = await serve(receive({ secrets: [credentials.callbackSecret, coming] }));
     const known = await check(both, [...more, '--strict']);
     expect(known).toMatchObject({ status: 0, unmet: [] });
-    const rows = tableRows(await readPage('docs/channel-cli.md'));
-    for (const { name, duty, expected } of [...verdicts, ...known.verdicts]) {
-      expect(rows).toContainEqual([name, duty, expected]);
-    }
   });
 
   it('the receiver of the SDK', async () => {

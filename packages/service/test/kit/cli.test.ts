@@ -2,11 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { ENDPOINTS, type EndpointName, endpoints } from '@perennial/wire';
+import { endpoints } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOption, writeOption } from '../../../sdk/src/cli/frame/help.js';
-import { COMMANDS, TOOL_COMMANDS } from '../../../sdk/src/cli/program.js';
-import { readPage, tableRows } from '../docs/pages.js';
 import { unique } from '../support/demo.js';
 import { start } from '../support/processes.js';
 import {
@@ -386,19 +383,5 @@ describe('what goes wrong', () => {
     expect(printed.length).toBeGreaterThan(10_000);
     const { appSecret, aesKey, callbackSecret } = kit.credentials;
     for (const secret of [appSecret, aesKey, callbackSecret]) expect(printed).not.toContain(secret);
-  });
-});
-
-describe('docs/channel-cli.md', () => {
-  it('has every command with its summary, and every option of the tools', async () => {
-    const rows = tableRows(await readPage('docs/channel-cli.md'));
-    const commands = COMMANDS.map(({ name, summary }) => [name, summary]);
-    const options = TOOL_COMMANDS.flatMap((command) =>
-      command.options.map((option) => [writeOption(option), describeOption(option)]),
-    );
-    for (const row of [...commands, ...options]) expect(rows).toContainEqual(row);
-    const names = new Set([...commands, ...options].map(([name]) => name));
-    const isOwn = (name = '') => name.startsWith('--') || ENDPOINTS[name.replaceAll(' ', '/') as EndpointName];
-    expect(rows.filter(([name]) => isOwn(name) && !names.has(name))).toEqual([]);
   });
 });

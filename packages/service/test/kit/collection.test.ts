@@ -1,84 +1,65 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { CODES, ENDPOINTS, PATH_PREFIX } from '@perennial/wire';
-import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/platform/clock.js';
-import { demoChannel } from '../support/demo.js';
-import { testService } from '../support/service.js';
-import { EXAMPLES } from './clients.js';
-import { type Collection, runCollection } from './postman.js';
+import { promisify } from 'node:util';
+import vm from 'node:vm';
+import { ENDPOINTS } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestService, testService } from '../support/service.js';
 
-const FOLDER = path.join(EXAMPLES, 'collection');
-const FILE = 'perennial.postman_collection.json';
+interface PostmanRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly body: { readonly mode: string; readonly raw: string };
+}
 
-describe('examples/collection', () => {
-  it('is what make.mjs makes of the endpoints', async () => {
-    const { makeCollection } = await import(pathToFileURL(path.join(FOLDER, 'make.mjs')).href);
-    const made: Record<string, string> = makeCollection();
-    const bruno = await readdir(path.join(FOLDER, 'bruno'), { recursive: true });
-    expect(
-      bruno
-        .filter((name) => name.includes('.'))
-        .map((name) => `bruno/${name}`)
-        .toSorted(),
-    ).toEqual(
-      Object.keys(made)
-        .filter((name) => name !== FILE)
-        .toSorted(),
-    );
-    for (const [name, text] of Object.entries(made))
-      expect(await readFile(path.join(FOLDER, name), 'utf8'), name).toBe(text);
+interface PostmanCollection {
+  readonly info: { readonly schema: string };
+  readonly item: readonly { readonly name: string; readonly request: PostmanRequest }[];
+  readonly event: readonly { readonly listen: string; readonly script: { readonly exec: readonly string[] } }[];
+  readonly variable: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** As they are downloaded. `npm run prove -- languages` has Newman and Bruno send every request. */
+describe('collections', () => {
+  const urls = Object.keys(ENDPOINTS).map((name) => `{{baseUrl}}/openapi/v1/${name}`);
+  let service: TestService;
+  beforeAll(async () => {
+    service = await testService({ publicUrl: () => 'https://pay.example' });
+  });
+  afterAll(() => service.close());
+
+  const download = (name: string) => fetch(`${service.baseUrl}/developers/clients/${name}`);
+
+  it('Postman’s is one of version 2.1, has a request for every endpoint, and knows where the service is', async () => {
+    const answer = await download('perennial.postman_collection.json');
+    const collection = (await answer.json()) as PostmanCollection;
+    expect(collection.info.schema).toContain('/v2.1.0/');
+    expect(new Set(collection.item.map(({ request }) => request.url))).toEqual(new Set(urls));
+    for (const { request } of collection.item) {
+      expect(request).toMatchObject({ method: 'POST', body: { mode: 'raw' } });
+      expect(JSON.parse(request.body.raw)).toBeTypeOf('object');
+    }
+    expect(collection.event.map(({ listen }) => listen)).toEqual(['prerequest', 'test']);
+    for (const { script } of collection.event) new vm.Script(script.exec.join('\n'));
+    const variables = Object.fromEntries(collection.variable.map(({ key, value }) => [key, value]));
+    expect(variables).toMatchObject({ baseUrl: 'https://pay.example', appId: 'test_demo', appSecret: '' });
   });
 
-  it('has every endpoint carried out, from the first request to the last, with its script for Postman', async () => {
-    let baseUrl = '';
-    const service = await testService({ clock: systemClock, publicUrl: () => baseUrl });
-    baseUrl = service.baseUrl;
+  it('Bruno’s has a request for every endpoint', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-bruno-'));
     try {
-      const { credentials } = await demoChannel(service);
-      const { appSecret, aesKey } = credentials;
-      // As it is downloaded: it knows where the service is.
-      const collection = (await (await fetch(`${baseUrl}/developers/clients/${FILE}`)).json()) as Collection;
-      const variables = new Map(Object.entries({ appSecret, aesKey }));
-      const sent = await runCollection(collection, variables);
-      expect(sent.map(({ name, answer }) => [name, answer.code])).toEqual(sent.map(({ name }) => [name, '0']));
-      expect(sent.flatMap(({ failed }) => failed)).toEqual([]);
-      expect(new Set(sent.map((one) => one.path.slice(PATH_PREFIX.length)))).toEqual(new Set(Object.keys(ENDPOINTS)));
-      // One token serves them all, and each has a key of its own.
-      const withToken = sent.filter(({ path: one }) => one !== ENDPOINTS['auth/token'].path);
-      expect(new Set(withToken.map(({ headers }) => headers['Authorization'])).size).toBe(1);
-      expect(new Set(sent.map(({ headers }) => headers['Idempotency-Key'])).size).toBe(sent.length);
-      for (const { body } of sent) expect(body).not.toMatch(/Encrypted":"(?!svc_aes_v1:)|\{\{/);
-
-      // With what people change in it: a query, fields that are no text, and another channel.
-      const item = (name: string, query: string, raw?: string) => ({
-        ...collection,
-        item: collection.item
-          .filter((one) => one.name === name)
-          .map(({ request: { url, body } }) => ({
-            name,
-            request: { url: url + query, body: { raw: raw ?? body.raw } },
-          })),
-      });
-      const asked = await runCollection(item('products/list', `?of={{run}}&for=O'Brien "张三" <1>|%20?`), variables);
-      expect(asked.map(({ answer }) => answer.code)).toEqual(['0']);
-      const unfit = item('agreements/user-data', '', '{"bankCardNoEncrypted":null,"certificateNoEncrypted":1}');
-      const [refused] = await runCollection(unfit, variables);
-      expect([refused?.body, refused?.answer.code]).toEqual([
-        '{"bankCardNoEncrypted":null,"certificateNoEncrypted":1}',
-        CODES.PARAM_INVALID.code,
-      ]);
-      const { credentials: others } = await service.channel();
-      for (const name of ['appId', 'appSecret', 'aesKey'] as const) variables.set(name, others[name]);
-      const [changed] = await runCollection(item('products/list', ''), variables);
-      expect(changed?.answer.code).toBe('0');
-
-      const mistaken = new Map(Object.entries({ appSecret: aesKey, aesKey }));
-      const wrong = await runCollection(collection, mistaken).catch(String);
-      expect(wrong).toMatch(/auth\/token was refused: 401002 /);
+      const packed = path.join(folder, 'bruno.tgz');
+      await writeFile(packed, Buffer.from(await (await download('perennial-bruno.tgz')).arrayBuffer()));
+      await promisify(execFile)('tar', ['-xzf', packed, '-C', folder]);
+      const files = await readdir(path.join(folder, 'bruno'));
+      expect(files).toEqual(expect.arrayContaining(['bruno.json', 'collection.bru', 'environments']));
+      const requests = files.filter((name) => name.endsWith('.bru') && name !== 'collection.bru');
+      const texts = await Promise.all(requests.map((name) => readFile(path.join(folder, 'bruno', name), 'utf8')));
+      expect(new Set(texts.map((text) => /^ {2}url: (.*)$/m.exec(text)?.[1]))).toEqual(new Set(urls));
     } finally {
-      await service.close();
+      await rm(folder, { recursive: true, force: true });
     }
   });
 });

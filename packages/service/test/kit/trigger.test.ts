@@ -2,7 +2,6 @@ import { EVENT_CONTRACT, type EventScenarioName, type MainOrder } from '@perenni
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../../sdk/src/cli/trigger/scenarios.js';
 import { setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
-import { readPage, tableRows } from '../docs/pages.js';
 import { type KitService, kitService } from './support.js';
 
 let kit: KitService;
@@ -125,13 +124,9 @@ describe('trigger', () => {
     }
   });
 
-  it('lists its scenarios, as the page does', async () => {
+  it('lists its scenarios', async () => {
     const { out } = await kit.run(['trigger', '--list']);
     for (const { name, summary } of SCENARIOS) expect(out).toContain(`${name}: ${summary}`);
-    const rows = tableRows(await readPage('docs/channel-cli.md'));
-    for (const { name, summary, contract } of SCENARIOS) {
-      expect(rows).toContainEqual([name, summary, contract.b ? 'A, B' : 'A']);
-    }
     expect((await trigger('--list')).json).toHaveLength(SCENARIOS.length);
   });
 });

@@ -54,12 +54,12 @@ export function describeCommand(command: Command): string {
 }
 
 /** With what stands for its value. */
-export function writeOption({ name, kind, value }: Option): string {
+function writeOption({ name, kind, value }: Option): string {
   if (kind === 'flag') return `--${name}`;
   return `--${name} ${value ?? (kind === 'integer' ? 'NUMBER' : 'TEXT')}${kind === 'list' ? ',...' : ''}`;
 }
 
-export function describeOption({ about, kind, isNeeded, oneOf }: Option): string {
+function describeOption({ about, kind, isNeeded, oneOf }: Option): string {
   const values = oneOf === undefined ? '' : `${kind === 'list' ? 'any of' : 'one of'} ${oneOf.join(', ')}`;
   return [isNeeded ? 'needed' : '', about, values].filter((part) => part !== '').join('; ');
 }

@@ -39,7 +39,7 @@ const INSERT_EVENTS = statement({
   parameters: ['bigint', 'bigint', 'double precision', 'json'],
 });
 
-/** Events are first sent in the order in which they are given here. */
+/** Events are first sent in the order in which they are given here. The trigger `queue_events` on the table makes them due. */
 export async function insertEvents(
   tx: Queryable,
   order: Order,
