@@ -1,7 +1,9 @@
+import type { EndpointName } from '@perennial/wire';
 import { Marked, type Token, type Tokens } from 'marked';
 import { renderCode, renderTabs, type Tab } from './code-blocks.js';
 import { escapeHtml, type Html, raw, textOf } from './html.js';
 import { ROOT } from './layout.js';
+import { snippetsFor } from './snippets.js';
 
 export const slugOf = (text: string): string =>
   text
@@ -85,17 +87,30 @@ function renderBlocks(text: string): string {
     else if (token.type !== 'space') groups.push([token]);
   }
   return groups
-    .map((group) => (group[0] && tabNameOf(group[0]) !== undefined ? renderTabGroup(group) : marked.parser(group)))
+    .map((group) => {
+      const tabs = group.flatMap(tabsOf);
+      return tabs.length > 0
+        ? renderTabs(tabs, { label: `Language: ${section}`, memory: 'language' }).text
+        : marked.parser(group);
+    })
     .join('');
 }
 
-function renderTabGroup(tokens: readonly Token[]): string {
-  const tabs = tokens.map((token): Tab => {
-    const { text, lang = '' } = token as Tokens.Code;
-    const name = tabNameOf(token) ?? '';
-    return { name, content: renderCode(text, lang.split(' ')[0] ?? '', `${name}: ${section}`) };
+/** A block with `tab=Name` is one of them. One with `call endpoint` and a body is the call in every language. */
+function tabsOf(token: Token): Tab[] {
+  if (token.type !== 'code') return [];
+  const { text, lang = '' } = token as Tokens.Code;
+  const toTab = (name: string, grammar: string, code: string): Tab => ({
+    name,
+    content: renderCode(code, grammar, `${name}: ${section}`),
   });
-  return renderTabs(tabs, { label: `Language: ${section}`, memory: 'language' }).text;
+  const [grammar = '', endpoint = ''] = lang.split(' ');
+  if (grammar === 'call')
+    return snippetsFor(endpoint as EndpointName, JSON.parse(text)).map((one) =>
+      toTab(one.language, one.grammar, one.code),
+    );
+  const name = tabNameOf(token);
+  return name === undefined ? [] : [toTab(name, grammar, text)];
 }
 
 function tabNameOf(token: Token): string | undefined {

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { EndpointName } from '@perennial/wire';
+import { snippetsFor } from '../../../developers/src/snippets.js';
 import { ROOT } from '../docs/pages.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/processes.js';
@@ -77,8 +79,12 @@ export async function openShop(folder: string, language: Language, channel: obje
 /** The blocks of code of one language in a guide, from the first to the last. */
 async function blocksOf(guide: string, language: Language): Promise<string[]> {
   const text = await readFile(path.join(ROOT, 'packages', 'developers', 'guides', `${guide}.md`), 'utf8');
-  const blocks = text.matchAll(new RegExp(`^\`\`\`\\w+ tab=${language}\n(.*?)^\`\`\`$`, 'gms'));
-  return [...blocks].map(([, code = '']) => code);
+  const blocks = text.matchAll(new RegExp(`^\`\`\`(?:\\w+ tab=${language}|call (\\S+))\n(.*?)^\`\`\`$`, 'gms'));
+  return [...blocks].map(([, endpoint, code = '']) => {
+    if (endpoint === undefined) return code;
+    const snippets = snippetsFor(endpoint as EndpointName, JSON.parse(code));
+    return `${snippets.find((one) => one.language === language)?.code}\n`;
+  });
 }
 
 /** What the first comment of a program calls its file. */
