@@ -14,6 +14,11 @@ const LANGUAGES = { go, http, java, js: javascript, json, php, python, sh: bash 
 highlighter.configure({ classPrefix: 'hl-' });
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
-/** Returns code as HTML with its parts marked by classes. Code in a language that is not registered is only escaped. */
+/**
+ * Returns code as HTML with its parts marked by classes. Code in a language that is not registered is only escaped. An apostrophe is
+ * written as `escapeHtml` writes it, because `textOf` reads that form alone.
+ */
 export const highlight = (code: string, language: string): string =>
-  language in LANGUAGES ? highlighter.highlight(code, { language }).value : escapeHtml(code);
+  language in LANGUAGES
+    ? highlighter.highlight(code, { language }).value.replaceAll('&#x27;', '&#39;')
+    : escapeHtml(code);
