@@ -8,7 +8,7 @@ import { claimInstallation } from '../../src/platform/installation/installation.
 import { PlainError } from '../../src/platform/plain-error.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { checkNodeSettings, readSettings } from '../../src/platform/settings.js';
-import { freshDatabase } from '../support/database.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { openingRefusal } from '../support/opening-refusal.js';
 import { MAIN, serviceUrl, start } from '../support/processes.js';
@@ -174,36 +174,37 @@ describe('a bad setting stops the start with one line that names it', () => {
 });
 
 describe('a start that cannot work says why in one line', () => {
+  /** Of those that leave it as it is. */
+  let shared: FreshDatabase;
+  beforeAll(async () => {
+    shared = await freshDatabase();
+  });
+  afterAll(() => shared.close());
+
   it('a port is taken', async () => {
     const taken = net.createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const port = String((taken.address() as net.AddressInfo).port);
-    const fresh = await freshDatabase();
-    const env = { DATABASE_URL: fresh.url, MASTER_KEY: KEY };
+    const env = { DATABASE_URL: shared.url, MASTER_KEY: KEY };
     expect(await refusal({ ...env, PORT: port })).toMatch(/EADDRINUSE.*; set PORT to another one$/);
     expect(await refusal({ ...env, METRICS_PORT: port })).toMatch(/EADDRINUSE.*; set METRICS_PORT to another one$/);
     // The interface's, when that of the metrics is free.
     expect(await refusal({ ...env, PORT: port, METRICS_PORT: '0' })).toMatch(/; set PORT to another one$/);
     taken.close();
-    await fresh.close();
   });
 
   it('the password of DATABASE_URL is wrong, and is not repeated', async () => {
-    const fresh = await freshDatabase();
-    const url = new URL(fresh.url);
+    const url = new URL(shared.url);
     url.password = 'wrong-password-here';
     const line = await refusal({ DATABASE_URL: url.href });
     expect(line).toMatch(/DATABASE_URL: .*password/);
     expect(line).not.toContain('wrong-password-here');
-    await fresh.close();
   });
 
   it('the database named by DATABASE_URL does not exist', async () => {
-    const fresh = await freshDatabase();
-    const url = new URL(fresh.url);
+    const url = new URL(shared.url);
     url.pathname = '/no_such_database';
     expect(await openingRefusal({ DATA_DIR: dataDir, DATABASE_URL: url.href })).toMatch(/DATABASE_URL: .*no database/);
-    await fresh.close();
   });
 
   it('the database belongs to another environment', async () => {
@@ -241,19 +242,6 @@ describe('a start that cannot work says why in one line', () => {
     await fresh.close();
   });
 
-  it('the master key is not the one the database was made with; with it as a previous one it starts', async () => {
-    const fresh = await freshDatabase();
-    const old = randomBytes(32);
-    await claimInstallation(fresh.database, 'sandbox', openVault([old]));
-    const env = { DATABASE_URL: fresh.url, MASTER_KEY: KEY };
-    expect(await openingRefusal({ DATA_DIR: dataDir, ...env })).toMatch(/MASTER_KEY is not the one/);
-    const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0', ...env, MASTER_KEY_PREVIOUS: old.toString('base64') });
-    await serviceUrl(running);
-    running.child.kill('SIGTERM');
-    expect(await running.exited).toBe(0);
-    await fresh.close();
-  });
-
   it('the database is newer than this build', async () => {
     const fresh = await freshDatabase();
     await fresh.database.query(
@@ -266,13 +254,11 @@ describe('a start that cannot work says why in one line', () => {
   });
 
   it('HOST is no address of this machine', async () => {
-    const fresh = await freshDatabase();
-    expect(await refusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY, HOST: 'no-such-host.invalid' })).toMatch(
+    expect(await refusal({ DATABASE_URL: shared.url, MASTER_KEY: KEY, HOST: 'no-such-host.invalid' })).toMatch(
       /check HOST$/,
     );
     const metrics = { METRICS_HOST: 'no-such-host.invalid', METRICS_PORT: String(await freePort()) };
-    expect(await refusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY, ...metrics })).toMatch(/check METRICS_HOST$/);
-    await fresh.close();
+    expect(await refusal({ DATABASE_URL: shared.url, MASTER_KEY: KEY, ...metrics })).toMatch(/check METRICS_HOST$/);
   });
 
   it('DATA_DIR cannot be made', async () => {
