@@ -1,7 +1,8 @@
 import os from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { againReporter } from './packages/service/test/support/again-reporter.js';
 import { LongestFirst } from './packages/service/test/support/longest-first.js';
+import { movedTests } from './scripts/proofs.mjs';
 
 const setupFiles = process.env['FAST_CHECK_SEED']
   ? [`${import.meta.dirname}/packages/service/test/support/fast-check-seed.ts`]
@@ -9,93 +10,43 @@ const setupFiles = process.env['FAST_CHECK_SEED']
 
 // `isolate: false` below: what the files of a package share of a process are modules without a memory of their own, and loading
 // them for each file is a third of a run.
+const PACKAGES: Readonly<Record<string, TestProjectInlineConfiguration['test']>> = {
+  wire: { isolate: false, setupFiles },
+  'embedded-postgres': {},
+  'bridge-kit': { globalSetup: ['test/support/server.ts'] },
+  'bridge-stripe': { globalSetup: ['../bridge-kit/test/support/server.ts'] },
+  'reference-peers': { isolate: false },
+  'bridge-alipay': { isolate: false },
+  sdk: { isolate: false },
+  service: { isolate: false, globalSetup: ['test/support/server.ts'], setupFiles },
+};
+
+/** As scripts/test.mjs says it where there is no browser. */
+const withoutBrowser = process.env['CHROMIUM'] === 'none' ? ['test/browser/**'] : [];
+
+/** The files of a package that `npm test` runs, and as a project of their own (`prove-…`) those that only proofs do. */
+function projectsOf(name: string): TestProjectInlineConfiguration[] {
+  const root = `packages/${name}`;
+  const moved = movedTests.filter((file) => file.startsWith(`${root}/`)).map((file) => file.slice(root.length + 1));
+  // Real servers and real crashes: the bound is for what hangs, not for what is slow.
+  const test = { ...PACKAGES[name], root, testTimeout: 60_000, hookTimeout: 60_000 };
+  const tests = {
+    test: {
+      ...test,
+      name,
+      include: ['test/**/*.test.ts'],
+      exclude: ['**/node_modules/**', ...moved, ...withoutBrowser],
+    },
+  };
+  return moved.length === 0 ? [tests] : [tests, { test: { ...test, name: `prove-${name}`, include: moved } }];
+}
+
 export default defineConfig({
   test: {
     // Most tests wait for other processes: on two cores, four at a time keep both busy.
     maxWorkers: Math.max(4, Math.floor(os.availableParallelism() / 2)),
     reporters: ['default', againReporter()],
     sequence: { sequencer: LongestFirst },
-    projects: [
-      {
-        test: {
-          name: 'wire',
-          root: 'packages/wire',
-          include: ['test/**/*.test.ts'],
-          isolate: false,
-          setupFiles,
-          testTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'embedded-postgres',
-          root: 'packages/embedded-postgres',
-          include: ['test/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'bridge-kit',
-          root: 'packages/bridge-kit',
-          include: ['test/**/*.test.ts'],
-          globalSetup: ['test/support/server.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'bridge-stripe',
-          root: 'packages/bridge-stripe',
-          include: ['test/**/*.test.ts'],
-          globalSetup: ['../bridge-kit/test/support/server.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'reference-peers',
-          root: 'packages/reference-peers',
-          include: ['test/**/*.test.ts'],
-          isolate: false,
-          testTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'bridge-alipay',
-          root: 'packages/bridge-alipay',
-          include: ['test/**/*.test.ts'],
-          isolate: false,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'sdk',
-          root: 'packages/sdk',
-          include: ['test/**/*.test.ts'],
-          isolate: false,
-          testTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'service',
-          root: 'packages/service',
-          include: ['test/**/*.test.ts'],
-          isolate: false,
-          globalSetup: ['test/support/server.ts'],
-          setupFiles,
-          // Real servers and real crashes: the bound is for what hangs, not for what is slow.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-    ],
+    projects: Object.keys(PACKAGES).flatMap(projectsOf),
   },
 });

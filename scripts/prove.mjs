@@ -1,25 +1,83 @@
-// npm run prove -- NAME [options]: what takes too long for the tests, each a program of packages/service/prove. One in
-// JavaScript runs by being loaded; one in TypeScript exports a function, which is given the options. With --smoke each does the least
-// that shows that it can run: the tests do that, on code that they have compiled already (test/prove/smoke.test.ts).
-import { readdirSync } from 'node:fs';
+// What a release needs beside `npm test`, and what takes too long for that: the table is proofs.mjs.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { program } from './debian.mjs';
 import { prepare, root } from './prepare.mjs';
+import { requirePrograms } from './programs.mjs';
+import { PROOFS } from './proofs.mjs';
 
-const folder = path.join(root, 'packages', 'service', 'prove');
-const files = readdirSync(folder).filter((file) => /^[a-z]+\.(mjs|ts)$/.test(file));
-const [name] = process.argv.splice(2, 1);
-const file = files.find((one) => path.parse(one).name === name);
+const HELP = `npm run prove                        all of them
+npm run prove -- ci                  those that take minutes, in their short form
+npm run prove -- NAME [options]      one; --short for less of it, anything else goes to its tests or its program
+npm run prove -- --list              what there is, what it needs, and minutes on two cores
+`;
 
-if (file === undefined) {
-  const names = files.map((one) => path.parse(one).name).join(', ');
-  process.stderr.write(`npm run prove -- NAME [options], where NAME is one of: ${names}\n`);
+const [name, ...args] = process.argv.slice(2);
+const proof = PROOFS.find((one) => one.name === name);
+const isShort = args[0] === '--short';
+
+if (name === '--list') list();
+else if (name === undefined) proveAll(PROOFS, []);
+else if (name === 'ci')
+  proveAll(
+    PROOFS.filter(({ minutes: [, short] }) => short !== undefined),
+    ['--short'],
+  );
+else if (proof !== undefined) await prove(proof);
+else {
+  process.stderr.write(HELP);
   process.exitCode = 1;
-} else {
-  if (!process.argv.includes('--smoke')) await prepare();
-  const place = path.join(folder, file);
-  if (file.endsWith('.mjs')) await import(pathToFileURL(place).href);
+}
+
+function list() {
+  const rows = PROOFS.map(({ name, minutes: [whole, short], needs, proves }) => [
+    name,
+    short === undefined ? `${whole}` : `${whole} (${short})`,
+    `${proves}${needs.length > 0 ? `\nneeds ${needs.join(', ')}` : ''}`,
+  ]);
+  const line = (first, second, rest) =>
+    `${first.padEnd(12)}${second.padEnd(10)}${rest.replace('\n', `\n${' '.repeat(22)}`)}\n`;
+  process.stdout.write(line('proof', 'minutes', 'what it proves (in brackets: minutes with --short)'));
+  for (const row of rows) process.stdout.write(line(...row));
+}
+
+/** One after the other, each as a command of its own. */
+function proveAll(proofs, options) {
+  const lines = proofs.map((one) => {
+    const begun = performance.now();
+    const { status } = spawnSync(process.execPath, [import.meta.filename, one.name, ...options], { stdio: 'inherit' });
+    const seconds = ((performance.now() - begun) / 1000).toFixed(0);
+    return {
+      isProven: status === 0,
+      text: `${status === 0 ? '✓' : '×'} ${one.name.padEnd(12)}${seconds.padStart(5)} s`,
+    };
+  });
+  const failed = lines.filter(({ isProven }) => !isProven).length;
+  const total = failed === 0 ? `${lines.length} passed` : `${failed} failed | ${lines.length - failed} passed`;
+  process.stdout.write(`\n${lines.map(({ text }) => ` ${text}\n`).join('')}\n Proofs  ${total} (${lines.length})\n`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+async function prove({ needs, tests = [], also = [], program, isAlone = false }) {
+  await prepare();
+  Object.assign(process.env, requirePrograms(needs));
+  const files = [...tests, ...also];
+  const absent = files.filter((file) => !existsSync(path.join(root, file)));
+  if (absent.length > 0) throw new Error(`there is no ${absent.join(', ')}`);
+  if (files.length > 0) {
+    const { runTests } = await import('./vitest.mjs');
+    const more = program === undefined ? args.filter((one) => one !== '--short') : [];
+    const status = runTests(
+      [...files, ...(isAlone && !isShort ? ['--no-file-parallelism'] : []), ...more],
+      isShort ? {} : { LONG_RUNS: 'on' },
+    );
+    if (status !== 0) process.exit(status);
+  }
+  if (program === undefined) return;
+  process.argv.splice(2, 1);
+  const place = path.join(root, 'packages', 'service', 'prove', program);
+  if (program.endsWith('.mjs')) await import(pathToFileURL(place).href);
   else await proveInTypeScript(place);
 }
 
@@ -27,6 +85,6 @@ if (file === undefined) {
 async function proveInTypeScript(place) {
   const { runnerImport } = await import('vite');
   const { module } = await runnerImport(place, { root, logLevel: 'error', configFile: false });
-  await module.default(process.argv.slice(2), { root, program });
+  await module.default(args, { root });
   process.exit();
 }

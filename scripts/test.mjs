@@ -1,6 +1,29 @@
-// Everything that must hold: formatting and lint, types, then the tests. Arguments go to vitest.
+// What an engineer runs before a commit: formatting and lint, types, then the tests. Needs Node and nothing else; with a
+// browser the tests of pages run too. What takes longer or needs other programs is a proof (scripts/prove.mjs). Arguments go to vitest.
+import { readdirSync } from 'node:fs';
 import './lint.mjs';
+import { root } from './prepare.mjs';
 import './typecheck.mjs';
+import { findProgram, requirePrograms } from './programs.mjs';
+import { movedTests } from './proofs.mjs';
 import { runTests } from './vitest.mjs';
 
-process.exit(runTests(process.argv.slice(2)));
+/** Everything in it is done in a browser. */
+const BROWSER = 'packages/service/test/browser';
+
+// On CI nothing may be skipped: there it is installed, or the run fails.
+const browser = process.env['CI'] === 'true' ? requirePrograms(['chromium']).CHROMIUM : findProgram('chromium');
+const args = ['--project', '!prove-*', ...process.argv.slice(2)];
+if (browser !== undefined) process.exit(runTests(args, { CHROMIUM: browser }));
+
+const status = runTests(args, { CHROMIUM: 'none' });
+const skipped = readdirSync(`${root}/${BROWSER}`)
+  .map((file) => `${BROWSER}/${file}`)
+  .filter((file) => file.endsWith('.test.ts') && !movedTests.includes(file));
+process.stdout.write(`
+ Skipped, since there is no Chromium or Chrome on this machine:
+
+${skipped.map((file) => `   ${file}\n`).join('')}
+ Install one, or set CHROMIUM to the path of one, and run npm test again.
+`);
+process.exit(status);

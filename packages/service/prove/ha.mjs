@@ -12,7 +12,7 @@ import { isWell, report } from './ha/table.mjs';
 const say = (text) => process.stderr.write(text);
 
 /** Plays them one after another. A stand on which one could not be played is in a state that nobody knows: the next has a new one. */
-async function playAll({ plays, logs, callers, isAlone, databaseUrl }, interrupted) {
+async function playAll({ plays, logs, callers }, interrupted) {
   const rows = [];
   let stand;
   let stands = 0;
@@ -27,7 +27,7 @@ async function playAll({ plays, logs, callers, isAlone, databaseUrl }, interrupt
         if (stand === undefined) {
           stands += 1;
           const logDir = logs && path.join(logs, `stand-${stands}`);
-          stand = await openStand({ logs: logDir, callers, isAlone, databaseUrl, interrupted, say });
+          stand = await openStand({ logs: logDir, callers, interrupted, say });
           history = { writes: [], reported: new Set() };
         }
         rows.push(await play(fault, stand, { history, say }));
@@ -48,13 +48,7 @@ async function playAll({ plays, logs, callers, isAlone, databaseUrl }, interrupt
 async function prove(options, interrupted) {
   const begun = performance.now();
   const rows = await playAll(options, interrupted);
-  const { isAlone } = options;
-  const text = report({
-    rows,
-    isAlone,
-    versions: isAlone ? {} : await versions(),
-    seconds: (performance.now() - begun) / 1000,
-  });
+  const text = report({ rows, versions: await versions(), seconds: (performance.now() - begun) / 1000 });
   process.stdout.write(text);
   if (options.out !== undefined) await writeFile(options.out, text);
   return isWell(rows);

@@ -4,7 +4,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { diagnoseRequest, MAX_DIAGNOSIS_TRIES, MISTAKES } from '@perennial/wire';
 
 const [given = '20000', seed = String(Date.now())] = process.argv.slice(2);
-const count = given === '--smoke' ? 400 : Number(given);
+const count = given === '--short' ? 2_000 : Number(given);
 const say = (line) => process.stdout.write(`${line}\n`);
 
 /** The same numbers for the same seed. */

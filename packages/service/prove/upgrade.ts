@@ -10,8 +10,7 @@ import { channelClient } from '../test/support/channel-client.js';
 import { collectRequest } from '../test/support/demo.js';
 import { freePort } from '../test/support/free-port.js';
 import { type Running, start, until } from '../test/support/processes.js';
-import { lastRelease, withCheckout } from './support/checkout.js';
-import type { Surroundings } from './support/surroundings.js';
+import { versionBefore, withCheckout } from './support/checkout.js';
 import { withTemporaryDatabase } from './support/temporary-database.js';
 import { crossVersionPlay, seedRows } from './upgrade/play.js';
 import { startReceiver } from './upgrade/receiver.js';
@@ -33,32 +32,25 @@ interface Size {
 
 /** A channel for each shard of deliveries, so that nodes of both versions have some of them. */
 const WHOLE: Size = { seeded: 50_000, calls: 200, callers: 6, channels: 16, nodes: 2 };
-const SMOKE: Size = { seeded: 100, calls: 10, callers: 1, channels: 1, nodes: 1 };
+const SHORT: Size = { seeded: 1_000, calls: 20, callers: 2, channels: 4, nodes: 1 };
 
 /**
- * npm run prove -- upgrade [REF]: nodes of the version REF and of this one on one database, through a whole upgrade: the
- * schema is migrated under the older nodes, newer ones come beside them, and the older ones go. Meanwhile callers go on.
- * With --smoke this version takes both parts and does less.
+ * npm run prove -- upgrade [--short] [REF]: nodes of the version REF and of this one on one database, through a whole upgrade: the
+ * schema is migrated under the older nodes, newer ones come beside them, and the older ones go. Meanwhile callers go on. With --short
+ * they are fewer. Without REF it is the last release, or else the commit before the newest migration. Of a clone without history
+ * this version takes both parts.
  */
-export default async function proveUpgrade(args: readonly string[], { root }: Surroundings): Promise<void> {
-  const findings =
-    args[0] === '--smoke'
-      ? await withTemporaryDatabase(args, (databaseUrl) =>
-          upgrade({ older: root, newer: root, databaseUrl, size: SMOKE }),
-        )
-      : await fromRef(args[0], root);
+export default async function proveUpgrade(args: readonly string[], { root }: { root: string }): Promise<void> {
+  const size = args[0] === '--short' ? SHORT : WHOLE;
+  const [given] = args.filter((arg) => arg !== '--short');
+  const ref = given ?? versionBefore(root);
+  say(ref === undefined ? 'this clone has no older version: this one takes both parts' : `building ${ref}`);
+  const play = (older: string) =>
+    withTemporaryDatabase((databaseUrl) => upgrade({ older, newer: root, databaseUrl, size }));
+  const findings = ref === undefined ? await play(root) : await withCheckout(root, ref, play);
   for (const finding of findings.slice(0, 20)) say(`WRONG: ${finding}`);
   say(findings.length === 0 ? 'nothing failed and nothing was lost' : `${findings.length} findings`);
   if (findings.length > 0) process.exitCode = 1;
-}
-
-async function fromRef(given: string | undefined, root: string): Promise<string[]> {
-  const ref = given ?? lastRelease(root);
-  if (ref === undefined) throw new Error('there is no release tag: npm run prove -- upgrade REF');
-  say(`building ${ref}`);
-  return withCheckout(root, ref, (older) =>
-    withTemporaryDatabase([], (databaseUrl) => upgrade({ older, newer: root, databaseUrl, size: WHOLE })),
-  );
 }
 
 interface Upgrade {

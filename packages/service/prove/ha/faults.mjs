@@ -182,14 +182,6 @@ const INSTITUTION_FAULTS = [
   { fault: 'decline-retryable', operation: 'debit', times: 30 },
 ];
 
-/** What is played on one server: a look at all of it in a few seconds. */
-export const SMOKE = {
-  name: 'smoke',
-  title: 'kill -9 of a service node',
-  seconds: { before: 2, after: 1 },
-  play: ({ nodes }) => nodes[0].end('SIGKILL'),
-};
-
 /** A look at everything in a few minutes. */
 export const SHORT = ['primary-killed', 'node-killed', 'primary-restarted'];
 

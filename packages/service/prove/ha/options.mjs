@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
-import { FAULTS, SHORT, SMOKE } from './faults.mjs';
+import { FAULTS, SHORT } from './faults.mjs';
 import { isRoot } from './programs.mjs';
 
 const CALLERS = 24;
-const SMOKE_CALLERS = 8;
 const NAME_WIDTH = Math.max(...FAULTS.map(({ name }) => name.length));
 
 export const HELP = `npm run prove -- ha [options]
@@ -13,15 +12,13 @@ is asked for again on another node, and compared. Exit code 1 if anything was lo
 
   --only NAME     this fault alone; may be given several times
   --short         ${SHORT.join(', ')}: once each
-  --smoke         a few seconds on one PostgreSQL that comes along, with two nodes, one of which is killed
-  --database URL  with --smoke: this empty database instead
   --callers N     how many callers send at a time, about 1.5 requests a second each; ${CALLERS} unless given
   --out FILE      the table goes there too
   --logs DIR      keep what the servers and the nodes have logged
 
 ${FAULTS.map(({ name, about, times }) => `  ${name.padEnd(NAME_WIDTH)}  ${about}${times > 1 ? `, ${times} times` : ''}`).join('\n')}
 
-Needs Linux, openssl, and, except for --smoke, Debian's patroni, etcd-server, python3-etcd, haproxy, postgresql-15 and libfaketime.
+Needs Linux, openssl and Debian's patroni, etcd-server, python3-etcd, haproxy, postgresql-15 and libfaketime.
 As root it installs what is missing. Only root can give a server a disk of its own, so without root disk-full is not played.
 `;
 
@@ -33,17 +30,14 @@ export function readOptions(args) {
   if (values.help) return undefined;
   const unknown = values.only?.find((name) => !FAULTS.some((fault) => fault.name === name));
   if (unknown !== undefined) throw new UsageError(`there is no fault "${unknown}"`);
-  const chosen = [values.only !== undefined, values.short, values.smoke].filter(Boolean).length;
-  if (chosen > 1) throw new UsageError('either --only, --short or --smoke');
-  const { out, logs, smoke, database: databaseUrl } = values;
-  if (databaseUrl !== undefined && !smoke) throw new UsageError('--database goes with --smoke alone');
-  const callers = readCount('--callers', values.callers, smoke ? SMOKE_CALLERS : CALLERS);
-  if (smoke) return { plays: [SMOKE], isAlone: true, databaseUrl, callers, out, logs };
+  if (values.only !== undefined && values.short) throw new UsageError('either --only or --short');
+  const { out, logs } = values;
+  const callers = readCount('--callers', values.callers, CALLERS);
   const wanted = values.only ?? (values.short ? SHORT : undefined);
   const faults = FAULTS.filter(({ name, needsRoot }) => wanted?.includes(name) ?? (isRoot() || !needsRoot));
   if (faults.some(({ needsRoot }) => needsRoot) && !isRoot()) throw new UsageError('disk-full needs root');
   const plays = faults.flatMap((fault) => repeat(fault, values.short ? 1 : fault.times));
-  return { plays, isAlone: false, callers, out, logs };
+  return { plays, callers, out, logs };
 }
 
 function readCount(name, text, otherwise) {
@@ -66,8 +60,6 @@ function parse(args) {
       options: {
         only: { type: 'string', multiple: true },
         short: { type: 'boolean', default: false },
-        smoke: { type: 'boolean', default: false },
-        database: { type: 'string' },
         callers: { type: 'string' },
         out: { type: 'string' },
         logs: { type: 'string' },

@@ -11,10 +11,10 @@ export const isWell = (rows) =>
   rows.every((row) => row.failure === undefined && row.findings.length === 0 && faultsOf(row) === 0);
 
 /** The whole result as Markdown. */
-export function report({ rows, isAlone, versions, seconds }) {
+export function report({ rows, versions, seconds }) {
   const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const lines = [
-    isAlone ? '# Two nodes on one server' : '# Fail-over of three nodes on three servers',
+    '# Fail-over of three nodes on three servers',
     '',
     `${[...programs, `Node ${process.versions.node}`].join(', ')}; ${os.availableParallelism()} cores for all of it; it took ${Math.round(seconds)} s.`,
     '',

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -17,12 +17,14 @@ export async function withCheckout<T>(root: string, ref: string, work: (place: s
   }
 }
 
-/** The version that is in use, as far as tags tell. */
-export function lastRelease(root: string): string | undefined {
-  try {
-    const args = ['describe', '--tags', '--abbrev=0', '--match', 'v*'];
-    return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-  } catch {
-    return undefined;
-  }
+/** The last release; without one the commit before the newest migration, if the clone goes back so far. */
+export function versionBefore(root: string): string | undefined {
+  const ask = (...args: string[]) => {
+    const asked = spawnSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return asked.status === 0 && asked.stdout !== '' ? asked.stdout.trim() : undefined;
+  };
+  const release = ask('describe', '--tags', '--abbrev=0', '--match', 'v*');
+  if (release !== undefined) return release;
+  const migration = ask('log', '-1', '--format=%H', '--', 'packages/service/migrations');
+  return migration && ask('rev-parse', '--verify', `${migration}^`);
 }

@@ -4,10 +4,8 @@ import path from 'node:path';
 import { openEmbedded } from '@perennial/embedded-postgres';
 import { openDatabase } from '../../src/platform/db/database.js';
 
-/** An empty database for as long as the work takes: the one of --database, or one of a PostgreSQL of its own. */
-export async function withTemporaryDatabase<T>(args: readonly string[], work: (url: string) => Promise<T>): Promise<T> {
-  const at = args.indexOf('--database');
-  if (at !== -1) return work(args[at + 1] ?? '');
+/** An empty database of a PostgreSQL of its own, for as long as the work takes. */
+export async function withTemporaryDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-prove-'));
   const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
   try {

@@ -1,17 +1,12 @@
-import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { BlockList } from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { readSettings } from '../../src/platform/settings.js';
 import { packageRoot } from '../support/processes.js';
 import { testService } from '../support/service.js';
 
-const run = promisify(execFile);
 const ROOT = path.join(packageRoot, '..', '..');
 const FOLDER = path.join(ROOT, 'deploy');
 const names = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$|file$/i.test(name));
@@ -325,25 +320,4 @@ describe('proxies', () => {
     expect(await codeOf('GET', '/healthz')).toBe('0');
     await service.close();
   });
-});
-
-it('the programs that read these files accept them, as far as they are on this machine', async () => {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-deploy-'));
-  const at = (name: string) => path.join(FOLDER, name);
-  const nginx = path.join(folder, 'nginx.conf');
-  await writeFile(nginx, `pid ${folder}/pid; events {} http { include ${at('nginx/perennial.conf')}; }`);
-  const haproxy = process.env['HAPROXY'] ?? '/usr/sbin/haproxy';
-  const checks: [string, string[]][] = [
-    [haproxy, ['-c', '-f', at('haproxy/haproxy.cfg')]],
-    [haproxy, ['-c', '-f', at('docker/haproxy.cfg')]],
-    ['/usr/sbin/nginx', ['-t', '-c', nginx, '-e', path.join(folder, 'error.log')]],
-    ['/usr/bin/systemd-analyze', ['verify', at('systemd/perennial@.service')]],
-  ];
-  for (const [program, args] of checks) {
-    if (!existsSync(program)) continue;
-    const { stdout, stderr } = await run(program, args).catch((error) => error);
-    expect(`${stdout}${stderr}`, args.join(' ')).not.toMatch(/\[ALERT\]|emerg|\berror\b|fatal|ignoring|Unknown/i);
-  }
-  expect(existsSync(haproxy)).toBe(true);
-  await rm(folder, { recursive: true, force: true });
 });

@@ -10,28 +10,24 @@ import { ROOT } from './pages.js';
 
 const run = promisify(execFile);
 
-/** The examples of a first call: what each is run by, and the Debian packages of what it needs. */
+/** The examples of a first call, and what each is run by. */
 const FIRST_CALLS = [
-  { file: 'first-call.mjs', command: process.execPath, tools: {} },
-  { file: 'first_call.py', command: 'python3', tools: { python3: 'python3' } },
-  { file: 'first-call.sh', command: 'sh', tools: { openssl: 'openssl', curl: 'curl' } },
+  { file: 'first-call.mjs', command: process.execPath },
+  { file: 'first_call.py', command: 'python3' },
+  { file: 'first-call.sh', command: 'sh' },
 ] as const;
 
 /** Nothing of our own settings: the service gets the defaults, and a call to this machine needs no proxy. */
 const ENV = { PATH: process.env['PATH'] ?? '', HOME: os.homedir(), no_proxy: '127.0.0.1' };
-const INSTALLING = 300_000;
 
 let folder = '';
 let service: ChildProcess | undefined;
 const demoChannel = () => path.join(folder, 'demo-channel.json');
 
 beforeAll(async () => {
-  for (const { tools } of FIRST_CALLS) {
-    for (const [tool, debian] of Object.entries(tools)) await ensureTool(tool, debian);
-  }
   folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-examples-'));
   service = await startService(folder);
-}, INSTALLING);
+});
 
 afterAll(async () => {
   if (service && service.exitCode === null) {
@@ -272,27 +268,4 @@ async function startService(dataDir: string): Promise<ChildProcess> {
     said.push(line);
   }
   throw new Error(`the service did not start: ${said.join('\n')}`);
-}
-
-/** A machine without the tool gets it from Debian; where that is not possible, the test fails and says why. */
-async function ensureTool(tool: string, debian: string): Promise<void> {
-  if (await isThere(tool)) return;
-  const advice = `${tool} is needed to run the examples and is not installed`;
-  if (process.getuid?.() !== 0 || !(await isThere('apt-get')))
-    throw new Error(`${advice}: install it and run the tests again`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  try {
-    await run('apt-get', ['update'], { env });
-    await run('apt-get', ['install', '--yes', '--no-install-recommends', debian], { env });
-  } catch (error) {
-    throw new Error(`${advice}, and apt-get cannot install ${debian}`, { cause: error });
-  }
-  if (!(await isThere(tool))) throw new Error(`${advice}, not even by apt-get install ${debian}`);
-}
-
-async function isThere(tool: string): Promise<boolean> {
-  return run('sh', ['-c', 'command -v "$0"', tool]).then(
-    () => true,
-    () => false,
-  );
 }

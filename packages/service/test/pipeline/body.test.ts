@@ -1,8 +1,3 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { MAX_BODY_BYTES, MAX_BODY_VALUES, PATH_PREFIX } from '@perennial/wire';
 import fc from 'fast-check';
@@ -316,30 +311,6 @@ describe('size', () => {
     for (let n = 0; n < 5; n += 1) {
       const replies = await rawExchangeUnread(service.baseUrl, bytes());
       expect(replies.map((reply) => reply.code)).toEqual(['400003']);
-    }
-  });
-
-  it.each([
-    ['that waits to be asked', []],
-    ['that does not', ['--header', 'Expect:']],
-    ['that sends chunks', ['--header', 'Transfer-Encoding: chunked']],
-  ])('400003: curl %s reads the answer', async (_what, more) => {
-    const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-body-'));
-    try {
-      await writeFile(path.join(folder, 'body'), large);
-      const headers = Object.entries(channel.signedHeaders(NAME, Buffer.from(large), { token }));
-      const { stdout } = await promisify(execFile)('curl', [
-        '--silent',
-        '--show-error',
-        '--data-binary',
-        `@${path.join(folder, 'body')}`,
-        ...headers.flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
-        ...more,
-        `${service.baseUrl}${PATH_PREFIX}${NAME}`,
-      ]);
-      expectEnvelope(JSON.parse(stdout), '400003');
-    } finally {
-      await rm(folder, { recursive: true, force: true });
     }
   });
 });

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { packageRoot } from '../support/processes.js';
+
+const at = (name: string) => path.join(packageRoot, '..', '..', 'deploy', name);
+const haproxy = process.env['HAPROXY'] ?? 'haproxy';
+const nginx = process.env['NGINX'] ?? 'nginx';
+const systemd = '/usr/bin/systemd-analyze';
+
+async function accepts(program: string, args: string[]): Promise<void> {
+  const { stdout, stderr } = await promisify(execFile)(program, args).catch((error) => error);
+  expect(`${stdout}${stderr}`).not.toMatch(/\[ALERT\]|emerg|\berror\b|fatal|ignoring|Unknown|ENOENT/i);
+}
+
+it.each(['haproxy/haproxy.cfg', 'docker/haproxy.cfg'])('haproxy accepts deploy/%s', (name) =>
+  accepts(haproxy, ['-c', '-f', at(name)]),
+);
+
+it('nginx accepts deploy/nginx/perennial.conf', async () => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-deploy-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'nginx.conf');
+  // Where Debian's nginx writes by itself, only root may.
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  await writeFile(
+    file,
+    `pid ${folder}/pid; events {} http { access_log off; ${places.join(' ')} include ${at('nginx/perennial.conf')}; }`,
+  );
+  await accepts(nginx, ['-t', '-c', file, '-e', path.join(folder, 'error.log')]);
+});
+
+it.runIf(existsSync(systemd))('systemd accepts deploy/systemd/perennial@.service', () =>
+  accepts(systemd, ['verify', at('systemd/perennial@.service')]),
+);

@@ -1,0 +1,85 @@
+// Programs that proofs use and that do not come with npm. `npm test` uses a browser where there is one, and no other.
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+
+/** Servers are often in folders that only root has on its PATH. */
+const MORE_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
+const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+
+/** By the name that a proof needs them under: their Debian packages, and how they are found where that is not by the name. */
+const PROGRAMS = {
+  // Without a window where there is one like that: it takes half the processor's time.
+  chromium: {
+    packages: ['chromium-headless-shell'],
+    names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+    places: ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
+  },
+  // Without one, Chinese is a row of boxes, all of the same width.
+  'chinese-font': {
+    packages: ['fontconfig', 'fonts-noto-cjk'],
+    names: ['fc-list'],
+    isFit: (place) => spawnSync(place, [':lang=zh'], { encoding: 'utf8' }).stdout?.trim() !== '',
+  },
+  curl: {},
+  go: { packages: ['golang-go'] },
+  haproxy: {},
+  java: { packages: ['default-jdk-headless'] },
+  javac: { packages: ['default-jdk-headless'] },
+  nginx: {},
+  openssl: {},
+  pgbouncer: {},
+  php: { packages: ['php-cli'] },
+  // One that can encrypt: of several on a machine, the first may lack the package that Debian gives to its own.
+  python3: { packages: ['python3-cryptography'], isFit: (place) => succeeds(place, ['-c', 'import cryptography']) },
+};
+
+const variableOf = (name) => name.toUpperCase().replace('-', '_');
+
+/** The path of a program: what its variable names, or the first that is found. */
+export function findProgram(name) {
+  const { names = [name], places = [], isFit = () => true } = PROGRAMS[name];
+  const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...MORE_FOLDERS];
+  const candidates = [
+    process.env[variableOf(name)],
+    ...places,
+    ...names.flatMap((one) => folders.map((folder) => path.join(folder, one))),
+  ];
+  return candidates.find((place) => place !== undefined && isProgram(place) && isFit(place));
+}
+
+function isProgram(place) {
+  try {
+    accessSync(place, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Their paths, by the variables that tests read. Installs what is missing, as root on Debian; otherwise says what to install, and ends. */
+export function requirePrograms(names) {
+  const missing = () => names.filter((name) => findProgram(name) === undefined);
+  const packagesOf = (some) => [...new Set(some.flatMap((name) => PROGRAMS[name].packages ?? [name]))];
+  if (missing().length > 0 && process.getuid?.() === 0) install(packagesOf(missing()));
+  const still = missing();
+  if (still.length > 0) {
+    const variables = still.map(variableOf).join(', ');
+    process.stderr.write(
+      `perennial: this needs ${still.join(', ')}. Install (Debian's names) ${packagesOf(still).join(' ')}, or set ${variables} to a path\n`,
+    );
+    process.exit(1);
+  }
+  return Object.fromEntries(names.map((name) => [variableOf(name), findProgram(name)]));
+}
+
+function install(packages) {
+  process.stderr.write(`  installing ${packages.join(' ')} (apt-get)\n`);
+  // A server that comes with its package is not started: tests start their own.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  for (const args of [
+    ['update', '-q'],
+    ['install', '-q', '-y', '--no-install-recommends', ...packages],
+  ])
+    spawnSync('apt-get', args, { stdio: ['ignore', 2, 2], env });
+}

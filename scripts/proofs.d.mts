@@ -1,0 +1,2 @@
+/** Test files that only proofs run, from the root of the checkout. */
+export const movedTests: readonly string[];

@@ -1,0 +1,129 @@
+// What a release needs beside `npm test`: `npm run prove -- --list` prints this table.
+const service = (folder, ...names) => names.map((name) => `packages/service/test/${folder}/${name}.test.ts`);
+
+/**
+ * minutes: on two cores, whole and with --short, which `npm run prove -- ci` runs; without the second it is no part of that.
+ * tests: files that only proofs run. also: files of `npm test` that do more here. program: of packages/service/prove, after the tests.
+ */
+export const PROOFS = [
+  {
+    name: 'languages',
+    proves:
+      'the clients in other languages, the guides, the examples, curl; whole: the collections in Newman and Bruno',
+    needs: ['curl', 'go', 'java', 'javac', 'openssl', 'php', 'python3'],
+    minutes: [4, 2],
+    tests: [
+      ...service('kit', 'languages', 'collection'),
+      ...service('docs', 'examples'),
+      ...service('pipeline', 'curl'),
+    ],
+    program: 'collections.mjs',
+  },
+  {
+    name: 'looks',
+    proves: 'every page on every screen in both languages, its contrast, and what else a browser shows of it',
+    needs: ['chromium', 'chinese-font'],
+    minutes: [12, 4],
+    tests: [
+      ...service('browser', 'console-looks', 'console-frame', 'console-branding', 'console-settlement', 'pages'),
+      ...service('browser', 'console-support-call'),
+      ...service('kit', 'developers-browser', 'shop-browser', 'sdk-browser'),
+      ...service('redeem', 'looks'),
+    ],
+  },
+  {
+    name: 'abuse',
+    proves: 'attacks harm no other channel, and get nothing that they must not get',
+    needs: [],
+    minutes: [1, 1],
+    tests: service('abuse', 'abuse'),
+  },
+  {
+    name: 'bridges',
+    proves:
+      'the bridges to Stripe and Alipay through kill -9, and that the check of bridges finds what is wrong with one',
+    needs: [],
+    minutes: [8, 3],
+    tests: [
+      ...service('bridge-check', 'sins', 'faults', 'alipay', 'example-bridge'),
+      ...service('crash', 'creates-over-stripe', 'creates-over-alipay'),
+      'packages/bridge-stripe/test/bridge.test.ts',
+      ...['crash', 'load', 'stop'].map((name) => `packages/bridge-kit/test/${name}.test.ts`),
+    ],
+  },
+  {
+    name: 'crash',
+    proves: 'nothing is lost or done twice when nodes, institutions and databases are killed',
+    needs: [],
+    minutes: [40, 3],
+    isAlone: true,
+    tests: [
+      ...service('crash', 'claims', 'database-away', 'full-disk', 'kill-everything', 'notices', 'renewals-billed'),
+      ...service('crash', 'same-card-over-bridge'),
+      ...service('histories', 'cut-off'),
+    ],
+    also: [
+      ...service('crash', 'creates-over-bridge', 'deliveries', 'renewals-over-bridge'),
+      ...service('histories', 'histories'),
+      ...service('agreements', 'ending-races'),
+    ],
+  },
+  {
+    name: 'processes',
+    proves: 'starting, stopping and migrating real processes, and databases that fail under them',
+    needs: ['haproxy', 'nginx', 'pgbouncer'],
+    minutes: [2, 2],
+    tests: [
+      ...service('start', 'stop', 'broken-connection', 'copied-database', 'waiting', 'monitoring', 'migrations'),
+      ...service('cli', 'migrate', 'embedded', 'private-files'),
+      ...service('database', 'replicas', 'pooler', 'no-room', 'unfit-server'),
+      ...service('alerts', 'processes'),
+      ...service('deploy', 'programs'),
+    ],
+  },
+  {
+    name: 'size',
+    proves: 'large tables, long answers and slow readers',
+    needs: [],
+    minutes: [2, 2],
+    tests: [
+      ...service('orders', 'long-answers-memory', 'slow-readers'),
+      ...service('endpoints', 'large-lists'),
+      ...service('webhooks', 'channels-large', 'long-orders'),
+      ...service('engine', 'housekeeping-events'),
+      ...service('settlement', 'adding-up'),
+      ...service('reconciliation', 'any-day'),
+    ],
+  },
+  {
+    name: 'rolling',
+    proves: 'three nodes behind haproxy are restarted in turn, and no request fails; takes ROUNDS',
+    needs: ['haproxy'],
+    minutes: [3, 1],
+    program: 'rolling.ts',
+  },
+  {
+    name: 'upgrade',
+    proves: 'nodes of an older version and of this one on one database; takes a REF, or finds one',
+    needs: [],
+    minutes: [5, 3],
+    program: 'upgrade.ts',
+  },
+  {
+    name: 'ha',
+    proves: 'three nodes on a Patroni cluster survive twenty faults; short: one PostgreSQL, two nodes, one killed',
+    needs: ['openssl'],
+    minutes: [22, 1],
+    tests: service('prove', 'books'),
+    program: 'ha.mjs',
+  },
+  {
+    name: 'signatures',
+    proves: '20,000 wrong signatures, and whether their mistakes are named; takes COUNT and SEED',
+    needs: [],
+    minutes: [1, 1],
+    program: 'signatures.mjs',
+  },
+];
+
+export const movedTests = PROOFS.flatMap(({ tests = [] }) => tests);
