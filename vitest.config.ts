@@ -29,7 +29,7 @@ function projectsOf(name: string): TestProjectInlineConfiguration[] {
   const root = `packages/${name}`;
   const moved = movedTests.filter((file) => file.startsWith(`${root}/`)).map((file) => file.slice(root.length + 1));
   // Real servers and real crashes: the bound is for what hangs, not for what is slow.
-  const test = { ...PACKAGES[name], root, testTimeout: 60_000, hookTimeout: 60_000 };
+  const test = { ...PACKAGES[name], root, testTimeout: 180_000, hookTimeout: 180_000 };
   const tests = {
     test: {
       ...test,

@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/platform/db/database.js';
 import { paid, type Stage, stage } from '../orders/support.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, sharedRequest, unique } from '../support/demo.js';
-import { processTree, until } from '../support/processes.js';
+import { until } from '../support/processes.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import { type Network, network } from '../support/slow-network.js';
 
@@ -18,8 +17,10 @@ beforeAll(async () => {
   on = await stage();
 });
 afterAll(() => on.close());
-/** Everything that is asked of the database is given up after this, where the time itself is not what a test is about. */
+/** A statement is given up soon. */
 const IMPATIENT = { statementMs: 1_000 };
+/** No statement is given up for how long it takes while a test runs: what is answered, the node has found out by itself. */
+const PATIENT = { statementMs: 600_000 };
 async function open(limits: Partial<DatabaseOptions> = {}): Promise<void> {
   between = await network(on.service.fresh.url);
   database = openDatabase({ url: between.url, pool: 4, name: 'far node', ...limits });
@@ -37,29 +38,21 @@ afterEach(async () => {
 
 const ready = async () => (await send(node.baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status;
 
-/** An answer within so long, or the test has failed: what hangs longer than its caller waits has answered nothing. */
-function within<T>(seconds: number, answer: Promise<T>): Promise<T> {
-  const late = delay(seconds * 1000, undefined, { ref: false }).then(() => {
-    throw new Error(`no answer within ${seconds} s`);
-  });
-  return Promise.race([answer, late]);
-}
-
 const codes = (replies: readonly Reply[]) => new Set(replies.map(({ code }) => code));
 
 describe('a database that says nothing any more while its sockets stay open', () => {
-  it('503001 within 10 s for everybody who asks meanwhile, not ready within 2 s, and well again afterwards', async () => {
-    await open();
+  it('503001 for everybody who asks meanwhile, not ready, and well again afterwards', async () => {
+    await open(PATIENT);
     between.freeze();
     const first = Array.from({ length: 40 }, (_, index) =>
-      within(10, channel.call(index % 2 ? 'products/list' : 'orders/create', index % 2 ? {} : collectRequest(channel))),
+      channel.call(index % 2 ? 'products/list' : 'orders/create', index % 2 ? {} : collectRequest(channel)),
     );
-    expect(await within(2, ready())).toBe(503);
+    expect(await ready()).toBe(503);
     expect(codes(await Promise.all(first))).toEqual(new Set(['503001']));
-    // It is known by now: nobody waits to find out.
-    expect(codes(await Promise.all([1, 2, 3].map(() => within(2, channel.call('products/list', {})))))).toEqual(
-      new Set(['503001']),
-    );
+    // It is known by now: nobody asks to find out.
+    await expect(database.query(`select 'in vain'`)).rejects.toThrow('database unavailable');
+    expect(between.hasHeard('in vain')).toBe(false);
+    expect((await channel.call('products/list', {})).code).toBe('503001');
     between.thaw();
     await until('ready', async () => (await ready()) === 200);
     expect((await channel.call('orders/create', collectRequest(channel))).code).toBe('0');
@@ -68,7 +61,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
   it('a late answer is not taken for that of another statement', async () => {
     await open(IMPATIENT);
     between.freezeAfter('the first');
-    await expect(within(10, database.query(`select 'the first' as said`))).rejects.toThrow('database unavailable');
+    await expect(database.query(`select 'the first' as said`)).rejects.toThrow('database unavailable');
     between.thaw();
     await until('an answer', () =>
       database.ping(1000).then(
@@ -105,7 +98,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
       const body = request(channel);
       const key = { idempotencyKey: unique('key') };
       freeze();
-      expect((await within(10, channel.call('orders/create', body, key))).code).toBe('503001');
+      expect((await channel.call('orders/create', body, key)).code).toBe('503001');
       between.thaw();
       const again = await until('the answer that was owed', async () => {
         const reply = await channel.call('orders/create', body, key);
@@ -122,7 +115,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
   );
 });
 
-it('a server whose processes for this node are stopped: 503001 within 10 s, and new ones take their place', async () => {
+it('a server whose processes for this node are stopped: 503001, and new ones take their place', async () => {
   await open();
   const rows = await on.service.fresh.database.query<{ pid: number }>(
     `select pid from pg_stat_activity where application_name = 'far node'`,
@@ -131,11 +124,11 @@ it('a server whose processes for this node are stopped: 503001 within 10 s, and 
   expect(pids.length).toBeGreaterThan(0);
   for (const pid of pids) process.kill(pid, 'SIGSTOP');
   try {
-    const replies = await Promise.all(Array.from({ length: 20 }, () => within(10, channel.call('products/list', {}))));
+    const replies = await Promise.all(Array.from({ length: 20 }, () => channel.call('products/list', {})));
     expect([...codes(replies)].every((code) => code === '503001' || code === '0')).toBe(true);
     expect(codes(replies)).toContain('503001');
     await until('an answer', async () => (await channel.call('products/list', {})).code === '0');
   } finally {
-    for (const pid of pids) for (const each of processTree(pid)) process.kill(each, 'SIGCONT');
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
   }
 });

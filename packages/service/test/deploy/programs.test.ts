@@ -13,7 +13,9 @@ const nginx = process.env['NGINX'] ?? 'nginx';
 const systemd = '/usr/bin/systemd-analyze';
 
 async function accepts(program: string, args: string[]): Promise<void> {
-  const { stdout, stderr } = await promisify(execFile)(program, args).catch((error) => error);
+  const { stdout, stderr } = await promisify(execFile)(program, args, { env: { PATH: process.env['PATH'] } }).catch(
+    (error) => error,
+  );
   expect(`${stdout}${stderr}`).not.toMatch(/\[ALERT\]|emerg|\berror\b|fatal|ignoring|Unknown|ENOENT/i);
 }
 

@@ -11,7 +11,8 @@ import {
   listPaymentChannels,
   updatePaymentChannel,
 } from '../../src/operator/provisioning/payment-channels.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { type FreshDatabase, freshDatabase, lockWaits } from '../support/database.js';
+import { until } from '../support/processes.js';
 import { dump, operatorOn, PAYMENT_CHANNEL, stock, versionOf } from './support.js';
 
 let fresh: FreshDatabase;
@@ -87,7 +88,7 @@ describe('a payment channel', () => {
       authorized = authorizePaymentChannel(operator, { appId, code: 'PAY' }).then(() => {
         done = true;
       });
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await until('an authorization that waits', async () => (await lockWaits(fresh.database, 'payment_channels')) > 0);
       expect(done).toBe(false);
     });
     await authorized;

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Queryable } from '../../src/platform/db/database.js';
 import { anotherChannel } from '../orders/support.js';
@@ -191,18 +190,17 @@ describe('a request that waits in the node', () => {
     grantType: 'client_credentials',
     appId: credentials.appId,
   });
+  /** A caller waits so long for its request to be begun; what this node begins at once must not take as long. */
+  const IMPATIENT = { load: { patienceMs: 2_000 } };
   const waitingStatements = () => lockWaits(service.fresh.database, 'update rate_limits');
 
   it('503001: longer than its caller waits; nothing of it is stored', async () => {
-    const node = await anotherNode(service, { load: { patienceMs: 300 } });
+    const node = await anotherNode(service, IMPATIENT);
     const token = await channel.getToken();
     const request = collectRequest(channel);
-    let reply: Promise<Reply> | undefined;
     await whileHeld(node, async () => {
-      reply = node.client(channel).callBare('orders/create', request, { token });
-      await delay(400);
+      expectRefused(await node.client(channel).callBare('orders/create', request, { token }));
     });
-    if (reply) expectRefused(await reply);
     expect(await orders(request.externalOrderNo)).toBe(0);
     await node.close();
   });
@@ -252,10 +250,14 @@ describe('a request that waits in the node', () => {
       isOver = true;
       return answer(DONE);
     });
-    const node = await anotherNode(service, { moreRoutes: [twoSteps], load: { patienceMs: 200 } });
-    const reply = node.client(channel).call('test/two-steps', BODY);
+    const node = await anotherNode(service, { moreRoutes: [twoSteps], ...IMPATIENT });
+    const token = await channel.getToken();
+    const reply = node.client(channel).callBare('test/two-steps', BODY, { token });
     await hasBegun;
-    await delay(300);
+    // By the time that a later one has waited too long, so has this one.
+    await whileHeld(node, async () => {
+      expectRefused(await node.client(channel).callBare('orders/create', collectRequest(channel), { token }));
+    });
     goOn();
     expect((await reply).code).toBe('0');
     expect(isOver).toBe(true);

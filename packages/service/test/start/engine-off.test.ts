@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { ENDPOINTS } from '@perennial/wire';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { perennial } from '../cli/perennial.js';
 import { type Stage, stage } from '../orders/support.js';
 import { type ChannelClient, channelClient, send } from '../support/channel-client.js';
@@ -87,60 +87,56 @@ describe('a node with ENGINE=off', () => {
 
 describe('a process with ENGINE=off', () => {
   it('debits nothing, bills nothing, sends nothing; with the engine on all of it is done', async () => {
-    const fresh = await freshDatabase();
-    const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-engine-off-'));
-    const env = {
-      DATABASE_URL: fresh.url,
-      DATA_DIR: dataDir,
-      PORT: '0',
-      MASTER_KEY: randomBytes(32).toString('base64'),
-    };
-    try {
-      let node = start(MAIN, env);
-      const client = channelClient(await serviceUrl(node), await demoCredentials(dataDir));
-      expect((await client.call('orders/create', collectRequest(client))).code).toBe('0');
-      expect((await client.call('orders/create', sharedRequest(client))).code).toBe('0');
-      node.child.kill('SIGTERM');
-      await node.exited;
+    const [idle, busy] = [await sold(), await sold()];
+    await idle.end();
+    const before = await idle.state();
+    const off = { ...idle.env, ENGINE: 'off' };
+    const node = start(MAIN, off);
+    onTestFinished(() => void node.child.kill('SIGKILL'));
+    await serviceUrl(node);
+    expect(node.stderr()).toMatch(/Engine +off/);
+    await until('the line in the log', async () => node.stdout().includes('ENGINE is off'));
+    for (const { fresh } of [idle, busy])
       await fresh.database.query(`update orders set next_due_at = now() - interval '1 minute'`);
-      const state = () =>
-        fresh.database.query(
-          `select (select count(*) from payments) as periods, (select count(*) from debit_attempts) as debits,
-             (select count(*) from events) as events, (select count(*) from delivery_shards where owner is not null) as sending`,
-        );
-      const before = await state();
-
-      node = start(MAIN, { ...env, ENGINE: 'off' });
-      await serviceUrl(node);
-      expect(node.stderr()).toMatch(/Engine +off/);
-      const { stdout } = node;
-      await until('the line in the log', async () => stdout().includes('ENGINE is off'));
-      // The jobs of a node with its engine on would have had their turn three times.
-      await new Promise((resolve) => setTimeout(resolve, 3000));
-      expect(await state()).toEqual(before);
-      const [row] = await fresh.database.query<{ orderNo: string }>(
-        `select order_no::text as "orderNo" from orders where settlement_mode = 'SVC_DEDUCT'`,
-      );
-      const ran = await perennial(['order', 'refund', row?.orderNo ?? '', '1'], { ...env, ENGINE: 'off' });
-      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('ENGINE is off') });
-      expect(await fresh.database.query('select * from refunds')).toEqual([]);
-      node.child.kill('SIGTERM');
-      await node.exited;
-
-      node = start(MAIN, env);
-      await until('periods of both orders', async () => {
-        const [{ periods } = { periods: 0 }] = (await state()) as { periods: number }[];
-        return periods === 4;
-      });
-      node.child.kill('SIGTERM');
-      await node.exited;
-    } finally {
-      await fresh.close();
-      await rm(dataDir, { recursive: true, force: true });
-    }
+    // By the time that the other one has done all there is to do, this one would have begun.
+    await until('periods of both orders', async () => (await busy.state()).periods === 4);
+    expect(await idle.state()).toEqual(before);
+    const [row] = await idle.fresh.database.query<{ orderNo: string }>(
+      `select order_no::text as "orderNo" from orders where settlement_mode = 'SVC_DEDUCT'`,
+    );
+    const ran = await perennial(['order', 'refund', row?.orderNo ?? '', '1'], off);
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('ENGINE is off') });
+    expect(await idle.fresh.database.query('select * from refunds')).toEqual([]);
+    node.child.kill('SIGTERM');
+    await node.exited;
   });
 });
 
-async function demoCredentials(dataDir: string) {
-  return JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8'));
+/** An installation with an order of each mode, and the node that has sold them. */
+async function sold() {
+  const fresh = await freshDatabase();
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-engine-off-'));
+  const env = { DATABASE_URL: fresh.url, DATA_DIR: dataDir, PORT: '0', MASTER_KEY: randomBytes(32).toString('base64') };
+  const node = start(MAIN, env);
+  const end = async () => {
+    node.child.kill('SIGTERM');
+    await node.exited;
+  };
+  onTestFinished(async () => {
+    await end();
+    await fresh.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  const baseUrl = await serviceUrl(node);
+  const client = channelClient(baseUrl, JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')));
+  expect((await client.call('orders/create', collectRequest(client))).code).toBe('0');
+  expect((await client.call('orders/create', sharedRequest(client))).code).toBe('0');
+  const state = async () => {
+    const [row] = await fresh.database.query<{ periods: number; debits: number; events: number; sending: number }>(
+      `select (select count(*) from payments) as periods, (select count(*) from debit_attempts) as debits,
+         (select count(*) from events) as events, (select count(*) from delivery_shards where owner is not null) as sending`,
+    );
+    return row ?? { periods: 0, debits: 0, events: 0, sending: 0 };
+  };
+  return { fresh, env, state, end };
 }

@@ -9,7 +9,6 @@ import { PlainError } from '../../src/platform/plain-error.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { checkNodeSettings, readSettings } from '../../src/platform/settings.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { freePort } from '../support/free-port.js';
 import { openingRefusal } from '../support/opening-refusal.js';
 import { MAIN, serviceUrl, start } from '../support/processes.js';
 
@@ -257,7 +256,7 @@ describe('a start that cannot work says why in one line', () => {
     expect(await refusal({ DATABASE_URL: shared.url, MASTER_KEY: KEY, HOST: 'no-such-host.invalid' })).toMatch(
       /check HOST$/,
     );
-    const metrics = { METRICS_HOST: 'no-such-host.invalid', METRICS_PORT: String(await freePort()) };
+    const metrics = { METRICS_HOST: 'no-such-host.invalid', METRICS_PORT: '9464' };
     expect(await refusal({ DATABASE_URL: shared.url, MASTER_KEY: KEY, ...metrics })).toMatch(/check METRICS_HOST$/);
   });
 

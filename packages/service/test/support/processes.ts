@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -65,7 +65,7 @@ export function watch(child: ChildProcess): Running {
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
-  limitMs = 40_000,
+  limitMs = 120_000,
 ): Promise<T> {
   const limit = AbortSignal.timeout(limitMs);
   // What takes longer is looked at less often: looking costs others their time.
@@ -102,16 +102,9 @@ export async function serviceUrl(running: Running): Promise<string> {
 /** A process and all that descend from it. */
 export function processTree(pid: number): number[] {
   const children = new Map<number, number[]>();
-  for (const entry of readdirSync('/proc')) {
-    if (!/^\d+$/.test(entry)) continue;
-    try {
-      const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
-      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-      children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
-    } catch {
-      // It ended while we looked.
-    }
-  }
+  const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  for (const [, child, parent] of listed.matchAll(/(\d+) +(\d+)/g))
+    children.set(Number(parent), [...(children.get(Number(parent)) ?? []), Number(child)]);
   const tree = [pid];
   for (let index = 0; index < tree.length; index += 1) tree.push(...(children.get(tree[index] ?? -1) ?? []));
   return tree;

@@ -8,6 +8,8 @@ export interface Network {
   freeze(): void;
   /** From the moment on that a node has sent this, and it has arrived, nothing comes back. */
   freezeAfter(text: string): void;
+  /** Whether a node has sent this since. */
+  hasHeard(text: string): boolean;
   thaw(): void;
   /** Breaks the first connection over which a node sends this, before it arrives. Resolves when that has happened. */
   breakAt(text: string): Promise<void>;
@@ -20,6 +22,7 @@ export async function network(serverUrl: string): Promise<Network> {
   let isFrozen = false;
   let last: string | undefined;
   let kept: (() => void)[] = [];
+  let asked: Buffer[] = [];
   let fatal: { readonly text: string; readonly sent: () => void } | undefined;
 
   const pass = (from: Socket, to: Socket, isAsking: boolean) => {
@@ -33,6 +36,7 @@ export async function network(serverUrl: string): Promise<Network> {
       const send = () => void to.write(chunk);
       if (isFrozen) kept.push(send);
       else send();
+      if (isFrozen && isAsking) asked.push(chunk);
       if (isAsking && last !== undefined && chunk.includes(last)) {
         last = undefined;
         isFrozen = true;
@@ -59,10 +63,12 @@ export async function network(serverUrl: string): Promise<Network> {
     freezeAfter(text) {
       last = text;
     },
+    hasHeard: (text) => asked.some((chunk) => chunk.includes(text)),
     thaw() {
       isFrozen = false;
       for (const send of kept.splice(0)) send();
       kept = [];
+      asked = [];
     },
     breakAt: (text) =>
       new Promise((sent) => {

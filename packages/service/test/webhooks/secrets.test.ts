@@ -23,6 +23,7 @@ let service: TestService;
 let channel: ChannelClient;
 let receiver: TestReceiver;
 let node: SendingNode;
+let lease: ReturnType<SendingNode['keepLease']>;
 const more: TestReceiver[] = [];
 
 beforeEach(async () => {
@@ -30,8 +31,11 @@ beforeEach(async () => {
   channel = await demoChannel(service);
   receiver = await registerReceiver(service, channel);
   node = createSendingNode(service, withLongDeadline());
+  // However slow the machine is, the node keeps its shards.
+  lease = node.keepLease();
 });
 afterEach(async () => {
+  await lease.end();
   for (const one of [receiver, ...more.splice(0)]) await one.close();
   await node.stop();
   await service.close();
