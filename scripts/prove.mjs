@@ -68,10 +68,9 @@ async function prove({ needs, tests = [], also = [], program, isAlone = false })
   if (files.length > 0) {
     const { runTests } = await import('./vitest.mjs');
     const more = program === undefined ? args.filter((one) => one !== '--short') : [];
-    const status = runTests(
-      [...files, ...(isAlone && !isShort ? ['--no-file-parallelism'] : []), ...more],
-      isShort ? {} : { LONG_RUNS: 'on' },
-    );
+    const status = runTests([...files, ...(isAlone && !isShort ? ['--no-file-parallelism'] : []), ...more], {
+      LONG_RUNS: isShort ? 'off' : 'on',
+    });
     if (status !== 0) process.exit(status);
   }
   if (program === undefined) return;

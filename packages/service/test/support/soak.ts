@@ -1,8 +1,10 @@
-/** Whether this is one of `npm run prove`: then what `npm test` does in part is done as a whole. */
+/** Whether this is one of `npm run prove`. */
+export const isProof = process.env['LONG_RUNS'] !== undefined;
+/** Whether it is a whole one, without --short: what else is done in part is done as a whole. */
 export const isLongRun = process.env['LONG_RUNS'] === 'on';
 
 /**
- * How much a long run does: in `npm test` enough for each of its faults to happen, in `npm run prove -- crash` as much as it
+ * How much a long run does: in `npm test` and with --short enough for each of its faults to happen, in `npm run prove -- crash` as much as it
  * takes to trust it, and as much as its variable says when somebody has the time.
  */
 export function soakSize(variable: string, inTests: number, proven = inTests): number {
