@@ -62,15 +62,15 @@ function proveAll(proofs, options) {
 async function prove({ needs, tests = [], also = [], program, isAlone = false }) {
   await prepare();
   Object.assign(process.env, requirePrograms(needs));
-  const files = [...tests, ...also];
-  const absent = files.filter((file) => !existsSync(path.join(root, file)));
-  if (absent.length > 0) throw new Error(`there is no ${absent.join(', ')}`);
-  if (files.length > 0) {
+  const options = args.filter((one) => one !== '--short');
+  // Options of a program are for that alone.
+  if (tests.length > 0 && (program === undefined || options.length === 0)) {
+    const files = [...tests, ...also];
+    const absent = files.filter((file) => !existsSync(path.join(root, file)));
+    if (absent.length > 0) throw new Error(`there is no ${absent.join(', ')}`);
     const { runTests } = await import('./vitest.mjs');
-    const more = program === undefined ? args.filter((one) => one !== '--short') : [];
-    const status = runTests([...files, ...(isAlone && !isShort ? ['--no-file-parallelism'] : []), ...more], {
-      LONG_RUNS: isShort ? 'off' : 'on',
-    });
+    const more = isAlone && !isShort ? [...options, '--no-file-parallelism'] : options;
+    const status = runTests([...files, ...more], { LONG_RUNS: isShort ? 'off' : 'on' });
     if (status !== 0) process.exit(status);
   }
   if (program === undefined) return;

@@ -2,7 +2,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import { expect, onTestFinished } from 'vitest';
 import { type Inspection, runAxe, type Violation } from './axe.js';
 
-/** Chromium without a window; `npm test` says where it is, and installs it when it is missing. */
+/** Chromium without a window; `npm test` says where it is. */
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
 export const PHONE: BrowserContextOptions = {

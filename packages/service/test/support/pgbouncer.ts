@@ -7,7 +7,7 @@ import path from 'node:path';
 import { freePort } from './free-port.js';
 import { until, watch } from './processes.js';
 
-/** The system's own; `npm test` says where it is, and installs it when it is missing. */
+/** The system's own; the proof says where it is. */
 const PROGRAM = process.env['PGBOUNCER'] ?? '/usr/sbin/pgbouncer';
 
 export interface Pooler {
