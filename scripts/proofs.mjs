@@ -48,7 +48,8 @@ export const PROOFS = [
       ...service('bridge-check', 'sins', 'faults', 'alipay', 'example-bridge'),
       ...service('crash', 'creates-over-stripe', 'creates-over-alipay'),
       'packages/bridge-stripe/test/bridge.test.ts',
-      ...['crash', 'load', 'stop'].map((name) => `packages/bridge-kit/test/${name}.test.ts`),
+      ...service('refunds', 'over-bridge'),
+      ...['crash', 'load', 'others', 'stop'].map((name) => `packages/bridge-kit/test/${name}.test.ts`),
     ],
   },
   {
@@ -84,16 +85,10 @@ export const PROOFS = [
     proves: 'many nodes send to many receivers: shards, locks, receivers that hang, secrets and addresses that change',
     needs: [],
     minutes: [2, 2],
-    tests: service(
-      'webhooks',
-      'shards',
-      'shared-shard',
-      'isolation',
-      'locks',
-      'secrets',
-      'channels-large',
-      'long-orders',
-    ),
+    tests: [
+      ...service('webhooks', 'shards', 'shared-shard', 'isolation', 'locks', 'secrets', 'channels-large', 'channels-replay'),
+      ...service('webhooks', 'addresses-moving', 'long-orders', 'push-client-process', 'ranges'),
+    ],
   },
   {
     name: 'kit',
@@ -109,7 +104,7 @@ export const PROOFS = [
     minutes: [2, 2],
     tests: [
       ...service('start', 'stop', 'broken-connection', 'copied-database', 'waiting', 'monitoring', 'migrations'),
-      ...service('cli', 'migrate', 'embedded', 'private-files'),
+      ...service('cli', 'commands', 'migrate', 'embedded', 'private-files'),
       ...service('database', 'replicas', 'pooler', 'no-room', 'unfit-server'),
       ...service('alerts', 'processes'),
       ...service('deploy', 'programs'),
@@ -123,6 +118,7 @@ export const PROOFS = [
     tests: [
       ...service('orders', 'long-answers', 'long-answers-memory', 'slow-readers'),
       ...service('endpoints', 'large-lists'),
+      ...service('pipeline', 'large-bodies'),
       ...service('engine', 'housekeeping-events'),
       ...service('settlement', 'adding-up'),
       ...service('reconciliation', 'any-day'),

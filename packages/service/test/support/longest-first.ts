@@ -17,9 +17,7 @@ const LONGEST = [
   'console/bulk',
   'console/order-lists',
   'idempotency/answers',
-  'refunds/over-bridge',
   'cli/refusals',
-  'cli/commands',
   'start/settings',
   'orders/over-bridge',
 ];
