@@ -1,33 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { reserveSmsSend } from '../../src/subscriptions/steps/agreements/sms-limit.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
-import {
-  type AgreementsService,
-  agreementsService,
-  bindSmsBody,
-  gate,
-  meetingOf,
-  person,
-  sendCode,
-  sentBinding,
-  stored,
-} from './support.js';
+import { agreementsOfFile, bindSmsBody, gate, meetingOf, person, sendCode, sentBinding, stored } from './support.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-let service: AgreementsService;
+const { service, channel: first } = agreementsOfFile({ environment: 'production' });
 let channel: ChannelClient;
-beforeAll(async () => {
-  service = await agreementsService({ environment: 'production' });
+beforeEach(() => {
+  channel = first;
 });
-beforeEach(async () => {
-  service.gateway.reset();
-  channel = await service.channel();
-});
-afterAll(() => service.close());
 
 /** Tokens live for two hours, so after a longer while the client needs another. */
 function later(ms: number): void {

@@ -12,9 +12,10 @@ import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { systemClock } from '../../src/platform/clock.js';
+import type { ServiceDeps } from '../../src/service.js';
 import { ledgerOf } from '../institution/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { demoChannel, encrypted, mobileOf, unique } from '../support/demo.js';
+import { demoChannel, encrypted, mobileOf } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { type TestService, testService } from '../support/service.js';
 
@@ -28,9 +29,9 @@ export interface Bridged {
   close(): Promise<void>;
 }
 
-export async function bridged(): Promise<Bridged> {
+export async function bridged(more: Partial<ServiceDeps> = {}): Promise<Bridged> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-bridge-'));
-  const service = await testService({ clock: systemClock });
+  const service = await testService({ clock: systemClock, ...more });
   service.clock.set(systemClock.now());
   const { operator, vault } = service;
   const { database } = service.fresh;
@@ -52,7 +53,7 @@ export async function bridged(): Promise<Bridged> {
     control: true,
     noticeUrl: `${service.baseUrl}/gateway/v1/notices/BRIDGE`,
     // Pending debits get their result when a test says so.
-    delays: { settleMs: 3_600_000, noticeRetryMs: 20, longestNoticeRetryMs: 100 },
+    delays: { settleMs: 3_600_000, lateNoticeMs: 50, noticeRetryMs: 20, longestNoticeRetryMs: 100 },
   });
   const gateways = createGatewayRegistry(database, {
     sandbox: () => createSandboxGateway(systemClock),
@@ -114,12 +115,7 @@ export async function bind(channel: ChannelClient, which: Card): Promise<string>
   return sent.data.bindOrderNo;
 }
 
-export const boundOrder = (bindOrderNo: string) => ({
-  settlementMode: 'SVC_DEDUCT',
-  externalOrderNo: unique('order'),
-  productCode: 'TEST_SPU_001',
-  bindOrderNo,
-});
+export { boundRequest as boundOrder } from '../orders/stage-of-file.js';
 
 /** The numbers that an order was debited on, period after period. */
 export async function debitedOn(institution: ReferenceProgram, orderNo: string): Promise<string[]> {

@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ChannelClient } from '../support/channel-client.js';
 import {
-  type AgreementsService,
-  agreementsService,
+  agreementsOfFile,
   bindSmsBody,
   confirmBody,
   confirmCode,
-  type FakeGateway,
   fakeGateway,
   gate,
+  type Person,
   person,
   sendCode,
   sentBinding,
@@ -16,52 +15,62 @@ import {
 } from './support.js';
 
 /** A node that is lost between its two transactions: its institution never answers, and its lease is short. */
-let service: AgreementsService;
-let channel: ChannelClient;
+const { service, channel } = agreementsOfFile({ environment: 'production' });
+const stuck = fakeGateway();
+let at: (channel: ChannelClient) => ChannelClient;
 let lost: ChannelClient;
-let stuck: FakeGateway;
+let who: Person;
 let between: ReturnType<typeof gate>;
-beforeEach(async () => {
-  service = await agreementsService({ environment: 'production' });
-  channel = await service.channel();
-  stuck = fakeGateway();
-  between = gate();
-  lost = (await service.node(stuck, { leaseSeconds: 0.2 }))(channel);
+beforeAll(async () => {
+  at = await service.node(stuck, { leaseSeconds: 0.2 });
 });
-afterEach(() => service.close());
+beforeEach(() => {
+  stuck.reset();
+  lost = at(channel);
+  who = person();
+  between = gate();
+});
 
-const count = async (table: string) =>
-  (await service.fresh.database.query<{ n: number }>(`select count(*) as n from ${table}`))[0]?.n;
+/** The agreements of the user, or what else of hers is stored. */
+const stand = async (table = 'agreements') => {
+  const rows = await service.fresh.database.query<{ id?: string }>(
+    `select to_jsonb(t) ->> 'agreement_id' as id from ${table} t where channel_user_id = $1`,
+    [who.channelUserId],
+  );
+  return rows.map(({ id }) => id);
+};
+/** The institution takes what it is told, and says nothing until the test lets it. */
+const hangs = () => {
+  stuck.onSend = async () => {
+    await between.stand();
+    return { kind: 'sent', reference: 'lost' };
+  };
+};
+const breaks = async () => {
+  throw new Error('a bug');
+};
 
 describe('a crash in the middle of bind-sms', () => {
   it('0: the resend on another node sends again and finishes the same binding; the lost one changes nothing after', async () => {
-    stuck.onSend = async () => {
-      await between.stand();
-      return { kind: 'sent', reference: 'lost' };
-    };
-    const body = bindSmsBody(channel, person());
+    hangs();
+    const body = bindSmsBody(channel, who);
     const first = lost.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
     await between.reached;
-    const [begun] = await service.fresh.database.query<{ id: string }>(
-      'select agreement_id::text as id from agreements',
-    );
+    const [begun] = await stand();
     const resent = await channel.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
-    expect(resent.data).toMatchObject({ bindOrderNo: begun?.id, smsStatus: 'SEND_SUCCESS' });
+    expect(resent.data).toMatchObject({ bindOrderNo: begun, smsStatus: 'SEND_SUCCESS' });
     expect(service.gateway.sends).toHaveLength(1);
     between.open();
     expect((await first).data).toEqual(resent.data);
-    expect(await count('agreements')).toBe(1);
-    expect(await count('channel_users')).toBe(1);
+    expect(await stand()).toHaveLength(1);
+    expect(await stand('channel_users')).toHaveLength(1);
     await confirmCode(channel, resent.data.bindOrderNo);
-    expect(service.gateway.confirms).toMatchObject([{ reference: `ref-${begun?.id}-1` }]);
+    expect(service.gateway.confirms).toMatchObject([{ reference: `ref-${begun}-1` }]);
   });
 
   it('0: of many resends one sends', async () => {
-    stuck.onSend = async () => {
-      await between.stand();
-      return { kind: 'sent', reference: 'lost' };
-    };
-    const body = bindSmsBody(channel, person());
+    hangs();
+    const body = bindSmsBody(channel, who);
     const first = lost.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
     await between.reached;
     const resends = await Promise.all(
@@ -75,22 +84,18 @@ describe('a crash in the middle of bind-sms', () => {
   });
 
   it('500001 when the institution throws: the resend goes on at once', async () => {
-    stuck.onSend = async () => {
-      throw new Error('a bug');
-    };
-    const body = bindSmsBody(channel, person());
+    stuck.onSend = breaks;
+    const body = bindSmsBody(channel, who);
     expect((await lost.call('agreements/bind-sms', body, { idempotencyKey: 'one' })).code).toBe('500001');
-    expect(await count('channel_users')).toBe(0);
+    expect(await stand('channel_users')).toEqual([]);
     const resent = await channel.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
     expect(resent.data.smsStatus).toBe('SEND_SUCCESS');
-    expect(await count('agreements')).toBe(1);
+    expect(await stand()).toHaveLength(1);
   });
 
   it('429002: resends that fail again and again stop at ten codes a day', async () => {
-    stuck.onSend = async () => {
-      throw new Error('a bug');
-    };
-    const body = bindSmsBody(channel, person());
+    stuck.onSend = breaks;
+    const body = bindSmsBody(channel, who);
     const codes: string[] = [];
     for (let n = 0; n < 11; n += 1) {
       codes.push((await lost.call('agreements/bind-sms', body, { idempotencyKey: 'one' })).code);
@@ -100,16 +105,10 @@ describe('a crash in the middle of bind-sms', () => {
   });
 
   it('410003: the binding was finished by others before the resend came', async () => {
-    stuck.onSend = async () => {
-      throw new Error('a bug');
-    };
-    const who = person();
+    stuck.onSend = breaks;
     const body = bindSmsBody(channel, who);
     await lost.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
-    const [begun] = await service.fresh.database.query<{ id: string }>(
-      'select agreement_id::text as id from agreements',
-    );
-    const bindOrderNo = begun?.id ?? '';
+    const [bindOrderNo = ''] = await stand();
     service.clock.advance(60_000);
     await sendCode(channel, who, { bindOrderNo });
     await confirmCode(channel, bindOrderNo);
@@ -121,7 +120,7 @@ describe('a crash in the middle of bind-sms', () => {
 
 describe('a crash in the middle of bind-confirm', () => {
   it('0: the resend on another node asks again and binds; the lost one gives the same answer', async () => {
-    const bindOrderNo = await sentBinding(channel);
+    const bindOrderNo = await sentBinding(channel, who);
     stuck.onConfirm = async () => {
       await between.stand();
       return { kind: 'bound', institutionNo: 'lost' };
@@ -139,10 +138,8 @@ describe('a crash in the middle of bind-confirm', () => {
   });
 
   it('500001 when the institution throws: the resend goes on at once', async () => {
-    const bindOrderNo = await sentBinding(channel);
-    stuck.onConfirm = async () => {
-      throw new Error('a bug');
-    };
+    const bindOrderNo = await sentBinding(channel, who);
+    stuck.onConfirm = breaks;
     const body = confirmBody(channel, bindOrderNo);
     expect((await lost.call('agreements/bind-confirm', body, { idempotencyKey: 'two' })).code).toBe('500001');
     expect((await stored(service, bindOrderNo)).status).toBe('BIND_ING');
@@ -151,11 +148,8 @@ describe('a crash in the middle of bind-confirm', () => {
   });
 
   it('410004: another code was asked for before the resend came, and has not been sent', async () => {
-    const who = person();
     const bindOrderNo = await sentBinding(channel, who);
-    stuck.onConfirm = async () => {
-      throw new Error('a bug');
-    };
+    stuck.onConfirm = breaks;
     const body = confirmBody(channel, bindOrderNo);
     await lost.call('agreements/bind-confirm', body, { idempotencyKey: 'two' });
     service.clock.advance(60_000);

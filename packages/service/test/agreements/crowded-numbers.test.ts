@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import type { Database } from '../../src/platform/db/database.js';
@@ -10,7 +10,8 @@ import {
   findAgreementOfAnotherChannel,
   lockNumberAndCheckShareable,
 } from '../../src/subscriptions/store/agreements/same-number-sql.js';
-import { agreementOf, anotherChannel, type Stage, stage } from '../orders/support.js';
+import { boundRequest, stageOfFile } from '../orders/stage-of-file.js';
+import { agreementOf, anotherChannel } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { costOf } from '../support/cost.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
@@ -21,18 +22,13 @@ const CROWD = 400;
 const FEW = 12;
 const PLANS = ['auto', 'force_generic_plan'] as const;
 
-let on: Stage;
+const { on, channel } = stageOfFile();
 let database: Database;
-let channel: ChannelClient;
 let other: ChannelClient;
 beforeAll(async () => {
-  on = await stage();
   ({ database } = on.service.fresh);
-  ({ channel } = on);
   other = await anotherChannel(on.service);
 });
-afterAll(() => on.close());
-beforeEach(() => on.institution.reset());
 
 const share = async (by: ChannelClient, sharedAgreementNo: string) => {
   const channelUserId = unique('user');
@@ -164,12 +160,7 @@ describe('a card that was bound again and again', () => {
     const { result, rows } = await costOf(database, (db) => findBindingInForce(db, id, bindings[0] ?? ''));
     expect(String(result?.agreementId)).toBe(bindings.at(-1));
     expect(rows).toBeLessThan(FEW);
-    const reply = await channel.call('orders/create', {
-      settlementMode: 'SVC_DEDUCT',
-      externalOrderNo: unique('order'),
-      productCode: 'TEST_SPU_001',
-      bindOrderNo: bindings[0],
-    });
+    const reply = await channel.call('orders/create', boundRequest(bindings[0] ?? ''));
     expect(reply.code).toBe('0');
   });
 

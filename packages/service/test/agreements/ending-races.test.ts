@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
+import { boundRequest } from '../orders/stage-of-file.js';
 import { agreementOf, paid, type Stage, stage } from '../orders/support.js';
 import { attemptNoOf, declined, type EngineNode, engineNode } from '../renewals/support.js';
 import { watchAttempts } from '../support/attempts-watch.js';
@@ -59,12 +60,7 @@ it('ends, unsubscribes, replacements, creations and renewals over the same numbe
       on.institution.confirmBind = async () => ({ kind: 'bound', institutionNo });
       bindings.push(await bindCard(on.channel, unique('user')));
     }
-    const bindRequest = (n: number) => ({
-      settlementMode: 'SVC_DEDUCT',
-      externalOrderNo: unique('order'),
-      productCode: 'TEST_SPU_001',
-      bindOrderNo: bindings[n % bindings.length],
-    });
+    const bindRequest = (n: number) => boundRequest(bindings[n % bindings.length] ?? '');
     const users = new Map<string, string>();
     const shareRequest = (n: number) => {
       const channelUserId = unique('user');

@@ -6,7 +6,8 @@ import { updatePaymentChannel } from '../../src/operator/provisioning/payment-ch
 import { type Database, type Queryable, wrapQuery } from '../../src/platform/db/database.js';
 import { settleDebits } from '../../src/subscriptions/steps/payments/settle-debits.js';
 import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
-import { agreementOf, alerts, anotherChannel, paid, type Stage, stage, toldAbout } from '../orders/support.js';
+import { boundRequest, stageOfFile } from '../orders/stage-of-file.js';
+import { agreementOf, alerts, anotherChannel, paid, toldAbout } from '../orders/support.js';
 import { attemptNoOf, copies, declined, type EngineNode, engineNode, success } from '../renewals/support.js';
 import { watchAttempts } from '../support/attempts-watch.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -20,7 +21,7 @@ import { until } from '../support/processes.js';
 const MARCH = Date.UTC(2026, 2, 15);
 const MAY = Date.UTC(2026, 4, 15);
 
-let on: Stage;
+const { on } = stageOfFile();
 let node: EngineNode;
 let time: DatabaseClock;
 let database: Database;
@@ -28,19 +29,14 @@ let notBound: () => Promise<string[]>;
 /** When the service's own clock stands at the beginning: orders made then have their second period due in March. */
 let january: number;
 beforeAll(async () => {
-  on = await stage();
   january = on.service.clock.now();
   time = await databaseClock(on.service.fresh, MARCH);
   node = engineNode(on, { debitDeadlineMs: 60_000 }, time.url);
   ({ database } = node.deps);
   notBound = await watchAttempts(on.service.fresh.database);
 });
-afterAll(async () => {
-  await node.close();
-  await on.close();
-});
+afterAll(() => node.close());
 beforeEach(async () => {
-  on.institution.reset();
   await on.askPending();
   await on.cancelAgreements();
   await sql('update orders set next_due_at = null');
@@ -67,13 +63,6 @@ async function create(body: object, by = on.channel): Promise<{ orderNo: string;
   expect(reply.code, reply.text).toBe('0');
   return reply.data;
 }
-
-const boundRequest = (bindOrderNo: string) => ({
-  settlementMode: 'SVC_DEDUCT',
-  externalOrderNo: unique('order'),
-  productCode: 'TEST_SPU_001',
-  bindOrderNo,
-});
 
 /** An order on a binding, made in January or later. */
 async function bound(bindOrderNo: string, days = 0): Promise<string> {
@@ -348,6 +337,11 @@ describe('orders that are about to run on it', () => {
     await news(attemptNoOf(orderNo, 1, 1), success(attemptNoOf(orderNo, 1, 1), on.service.clock.now()));
     expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
   });
+});
+
+it('a number that nobody has: an alert', async () => {
+  expect((await gone('nobody')).status).toBe(200);
+  expect(await alerts(database)).toMatchObject([{ kind: 'notice-for-unknown-agreement' }]);
 });
 
 describe('a debit that is on its way when the agreement ends', () => {

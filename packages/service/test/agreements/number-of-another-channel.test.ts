@@ -1,37 +1,25 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { agreementOf, alerts, anotherChannel, type Stage, stage } from '../orders/support.js';
+import { nodeOfFile, ofFile, stageOfFile } from '../orders/stage-of-file.js';
+import { agreementOf, alerts, anotherChannel } from '../orders/support.js';
 import { capturedLog } from '../support/captured-log.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import type { TestService } from '../support/service.js';
+import { anotherNode } from '../support/second-node.js';
 
 /** A number at an institution that is in force under one channel cannot be shared by another. */
-let on: Stage;
-let service: TestService;
-let channel: ChannelClient;
+const { on, service, channel } = stageOfFile();
+const node = nodeOfFile(on);
 let other: ChannelClient;
-let node: Node;
 beforeAll(async () => {
-  on = await stage();
-  ({ service, channel } = on);
   other = await anotherChannel(service);
   const otherPay = { code: 'OTHERPAY', displayName: 'Other', gateway: 'sandbox', supportedBanks: ['*'] };
   await createPaymentChannel(service.operator, otherPay);
   const { appId } = other.credentials;
   await authorizePaymentChannel(service.operator, { appId, code: 'OTHERPAY', shareEnabled: true });
-  node = await anotherNode(service, { gateways: { of: async () => on.institution } });
 });
-afterAll(async () => {
-  await node.close();
-  await on.close();
-});
-beforeEach(async () => {
-  on.institution.reset();
-  await service.fresh.database.query('delete from alerts');
-});
+beforeEach(() => service.fresh.database.query('delete from alerts'));
 
 const common = (commonNumbers: boolean) => updatePaymentChannel(service.operator, { code: 'MOCKPAY', commonNumbers });
 
@@ -251,11 +239,7 @@ describe('agreements/replace with a number that another channel has', () => {
 
 describe('when no alert can be written', () => {
   const log = capturedLog();
-  let loud: Node;
-  beforeAll(async () => {
-    loud = await anotherNode(service, { gateways: { of: async () => on.institution }, log: log.log });
-  });
-  afterAll(() => loud.close());
+  const loud = ofFile(() => anotherNode(service, { gateways: { of: async () => on.institution }, log: log.log }));
   beforeEach(() => service.fresh.database.query('alter table alerts rename to alerts_elsewhere'));
   afterEach(() => service.fresh.database.query('alter table alerts_elsewhere rename to alerts'));
 

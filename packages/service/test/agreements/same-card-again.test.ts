@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { control, ledgerOf } from '../institution/support.js';
+import { boundRequest, ofFile } from '../orders/stage-of-file.js';
 import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
-import { askForCode, type Bridged, bind, boundOrder, bridged, cardOf, confirm, debitedOn } from './bridged.js';
+import { askForCode, bind, bridged, cardOf, confirm, debitedOn } from './bridged.js';
 
 /** One agreement for each card, over the reference institution: its ledger says what was debited and what canceled. */
-let on: Bridged;
-beforeAll(async () => {
-  on = await bridged();
-});
-afterAll(() => on.close());
+const on = ofFile(bridged);
 
 const call = (name: string, body: object) => on.channel.call(name, body);
 const card = (tail = '8888') => ({
@@ -18,7 +15,7 @@ const card = (tail = '8888') => ({
   paymentChannelCode: 'BRIDGE',
 });
 const create = async (bindOrderNo: string) => {
-  const reply = await call('orders/create', boundOrder(bindOrderNo));
+  const reply = await call('orders/create', boundRequest(bindOrderNo));
   expect(reply.code, reply.text).toBe('0');
   return reply.data;
 };
@@ -86,7 +83,7 @@ describe('the same user binds the same card at the same payment channel again', 
     await bind(on.channel, which);
     expect((await confirm(on.channel, first)).code).toBe('410003');
     expect((await askForCode(on.channel, which, { bindOrderNo: first })).code).toBe('410003');
-    const foreign = await call('orders/create', { ...boundOrder(first), channelUserId: 'somebody else' });
+    const foreign = await call('orders/create', { ...boundRequest(first), channelUserId: 'somebody else' });
     expect(foreign.code).toBe('400001');
     await on.cancelAgreements();
   });
@@ -98,7 +95,7 @@ describe('the same user binds the same card at the same payment channel again', 
     const { orderNo } = await create(first);
     await call('orders/unsubscribe', { orderNo });
     for (const bindOrderNo of [first, second]) {
-      expect((await call('orders/create', boundOrder(bindOrderNo))).code).toBe('410002');
+      expect((await call('orders/create', boundRequest(bindOrderNo))).code).toBe('410002');
     }
     // Bound once more, it is a card of its own: what ended before stays ended.
     const third = await bind(on.channel, which);
@@ -107,7 +104,7 @@ describe('the same user binds the same card at the same payment channel again', 
       [second, 'CANCELED'],
       [first, 'REPLACED'],
     ]);
-    expect((await call('orders/create', boundOrder(first))).code).toBe('410002');
+    expect((await call('orders/create', boundRequest(first))).code).toBe('410002');
     await on.cancelAgreements();
   });
 

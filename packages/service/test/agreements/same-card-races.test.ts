@@ -1,34 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { agreementOf, paid, type Stage, stage } from '../orders/support.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { boundRequest, nodeOfFile, stageOfFile } from '../orders/stage-of-file.js';
+import { agreementOf, paid } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import type { TestService } from '../support/service.js';
-import { askForCode, bind, boundOrder, cardOf, confirm } from './bridged.js';
+import { askForCode, bind, cardOf, confirm } from './bridged.js';
 import { meetingOf } from './support.js';
 
 /** A card that is bound again in the very moment in which something else happens to it or to its orders. */
-let on: Stage;
-let service: TestService;
-let channel: ChannelClient;
-let node: Node;
+const { on, service, channel, sql } = stageOfFile();
+const node = nodeOfFile(on);
 /** The same channel at the other node. */
 let there: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-  ({ service, channel } = on);
-  node = await anotherNode(service, { gateways: { of: async () => on.institution } });
+beforeAll(() => {
   there = node.client(channel);
 });
-afterAll(async () => {
-  await node.close();
-  await on.close();
-});
-beforeEach(() => on.institution.reset());
 
-const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
 const times = <T>(count: number, work: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => work(n));
 const cardOfUser = () => ({
   channelUserId: unique('user'),
@@ -37,7 +25,7 @@ const cardOfUser = () => ({
 });
 type Card = ReturnType<typeof cardOfUser>;
 const created = async (bindOrderNo: string) => {
-  const reply = await channel.call('orders/create', boundOrder(bindOrderNo));
+  const reply = await channel.call('orders/create', boundRequest(bindOrderNo));
   expect(reply.code, reply.text).toBe('0');
   return reply.data.orderNo as string;
 };
@@ -114,7 +102,7 @@ describe('a card bound again at the same moment as', () => {
     const earlier = await created(first);
     const [second = ''] = await codesFor(card, 1);
     const [order, bound] = await behind(`select from agreements where agreement_id = ${first} for update`, [
-      () => there.call('orders/create', boundOrder(first)),
+      () => there.call('orders/create', boundRequest(first)),
       () => confirm(channel, second),
     ]);
     isBound(bound as Reply);
@@ -129,7 +117,7 @@ describe('a card bound again at the same moment as', () => {
     const [second = ''] = await codesFor(card, 1);
     const [bound, order] = await behind(`select from agreements where agreement_id = ${first} for update`, [
       () => confirm(channel, second),
-      () => there.call('orders/create', boundOrder(first)),
+      () => there.call('orders/create', boundRequest(first)),
     ]);
     isBound(bound as Reply);
     expect(order?.data.orderStatus, order?.text).toBe('ACTIVE');
@@ -193,7 +181,7 @@ describe('a card bound again at the same moment as', () => {
       const bindings = await codesFor(card, 3);
       const replies = await Promise.all([
         ...bindings.map((no, n) => confirm(n % 2 ? channel : there, no)),
-        ...bindings.map((_, n) => (n % 2 ? channel : there).call('orders/create', boundOrder(first))),
+        ...bindings.map((_, n) => (n % 2 ? channel : there).call('orders/create', boundRequest(first))),
         there.call('orders/unsubscribe', { orderNo: ending }),
         on.renew().then(() => undefined),
         on.askPending().then(() => undefined),

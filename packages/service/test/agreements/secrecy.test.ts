@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { dump } from '../operator/support.js';
 import {
-  type AgreementsService,
-  agreementsService,
+  agreementsOfFile,
   bindSmsBody,
   confirmBody,
   confirmCode,
@@ -12,11 +11,7 @@ import {
   sendCode,
 } from './support.js';
 
-let service: AgreementsService;
-beforeAll(async () => {
-  service = await agreementsService({ environment: 'production' });
-});
-afterAll(() => service.close());
+const { service, channel } = agreementsOfFile({ environment: 'production' });
 
 /** A text as it could stand in a table or a log line. */
 const spellings = (text: string) => [
@@ -28,7 +23,6 @@ const spellings = (text: string) => [
 ];
 
 it('no card, document, name, mobile, code or agreement number stands in any table or log line in the clear', async () => {
-  const channel = await service.channel();
   const [bound, failed, crashed, refused, shared] = [person(), person(), person(), person(), person()];
   const codes = ['735190246', '846201357', '957312468'];
 

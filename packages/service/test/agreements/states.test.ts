@@ -1,12 +1,9 @@
 import { type AgreementStatus, agreementStatuses } from '@perennial/wire';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
-import {
-  AGREEMENT_TRANSITIONS,
-  type AgreementTrigger,
-  findAgreementTransition,
-} from '../../src/subscriptions/domain/agreements/agreement-states.js';
-import { agreementOf, type Stage, stage } from '../orders/support.js';
+import type { AgreementTrigger } from '../../src/subscriptions/domain/agreements/agreement-states.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { agreementOf } from '../orders/support.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 
 /** The interface's table of agreementStatus, with the decisions where it is silent. What is not named cannot be. */
@@ -25,54 +22,19 @@ const TABLE: Readonly<Record<AgreementStatus | 'none', Readonly<Partial<Record<A
     REPLACED: {},
   };
 
-/** As a record, so that the compiler says when one is missing. */
-const EVERY: Readonly<Record<AgreementTrigger, true>> = {
-  'bind-sms': true,
-  'confirm-right': true,
-  'confirm-wrong': true,
-  'confirm-refused': true,
-  shared: true,
-  replaced: true,
-  'bound-again': true,
-  canceled: true,
-};
-const TRIGGERS = Object.keys(EVERY) as AgreementTrigger[];
-const STATES = ['none', ...agreementStatuses] as const;
-
-describe('agreementStatus', () => {
-  it.each(STATES.flatMap((from) => TRIGGERS.map((on) => [from, on, TABLE[from][on] ?? '-'] as const)))(
-    '%s on %s: %s',
-    (from, on, expected) => {
-      expect(findAgreementTransition(from, on)?.to ?? '-').toBe(expected);
-    },
-  );
-
-  it('no pair stands twice, and every row says what it rests on', () => {
-    const pairs = AGREEMENT_TRANSITIONS.map(({ from, on }) => `${from} ${on}`);
-    expect(new Set(pairs).size).toBe(pairs.length);
-    for (const { basis } of AGREEMENT_TRANSITIONS) expect(basis).toMatch(/^(interface|decision): /);
-  });
-});
-
-/** The same table, held against what requests and notices make of a row that is in each of the states. */
+/** The table, held against what requests and notices make of a row that is in each of the states. */
 describe('agreementStatus of a row', () => {
-  let on: Stage;
-  beforeAll(async () => {
-    on = await stage();
-  });
-  beforeEach(() => on.institution.reset());
-  afterAll(() => on.close());
+  const { on, sql } = stageOfFile();
 
   const call = (name: string, body: object) => on.channel.call(name, body);
   const statusOf = async (agreementId: number) => {
-    const [row] = await on.service.fresh.database.query<{ status: AgreementStatus }>(
-      'select status from agreements where agreement_id = $1',
-      [agreementId],
-    );
+    const [row] = await sql<{ status: AgreementStatus }>('select status from agreements where agreement_id = $1', [
+      agreementId,
+    ]);
     return row?.status;
   };
   const put = (agreementId: number, status: AgreementStatus) =>
-    on.service.fresh.database.query(
+    sql(
       `update agreements set status = $2, code_sent_at = to_timestamp($3::double precision / 1000)
        where agreement_id = $1`,
       [agreementId, status, on.service.clock.now()],

@@ -1,6 +1,6 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import { randomInt, randomUUID } from 'node:crypto';
 import { encryptField } from '@perennial/wire';
+import { beforeEach } from 'vitest';
 import type { Channel } from '../../src/catalog/channels/channel.js';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type {
@@ -12,21 +12,19 @@ import type {
 } from '../../src/gateways/gateway.js';
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import type { IdempotencyOptions } from '../../src/platform/idempotency/run-once.js';
 import { createKeyedHasher, type KeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
-import { openVault } from '../../src/platform/secrets/vault.js';
 import type { Environment } from '../../src/platform/settings.js';
-import { createService, type Service } from '../../src/service.js';
 import { PRODUCT } from '../operator/support.js';
+import { later, ofFile } from '../orders/stage-of-file.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { manualClock } from '../support/service.js';
+import type { FreshDatabase } from '../support/database.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import { type TestService, testService } from '../support/service.js';
 
 /** An institution that does what a test says, and remembers what it was asked. */
 export interface FakeGateway extends Gateway {
@@ -88,7 +86,7 @@ export interface ChannelOptions {
 
 export interface AgreementsService {
   readonly gateway: FakeGateway;
-  readonly clock: ReturnType<typeof manualClock>;
+  readonly clock: TestService['clock'];
   readonly fresh: FreshDatabase;
   readonly operator: Operator;
   readonly log: CapturedLog;
@@ -113,39 +111,20 @@ export interface AgreementsOptions {
 /** The three agreements endpoints over real HTTP and a real database, with an institution and a clock of the test's. */
 export async function agreementsService(options: AgreementsOptions = {}): Promise<AgreementsService> {
   const { environment = 'sandbox', sandbox = false } = options;
-  const fresh = await freshDatabase();
-  const vault = openVault([randomBytes(32)]);
-  const clock = manualClock();
   const gateway = fakeGateway();
   const log = capturedLog();
-  const operator: Operator = { database: fresh.database, vault, environment: 'sandbox', actor: 'test' };
+  const own = { environment, log: log.log };
+  let institution: Gateway = gateway;
+  const service = await testService({
+    ...own,
+    idempotency: { leaseSeconds: 0.2 },
+    gateways: { of: async () => institution },
+  });
+  const { fresh, vault, clock, operator, baseUrl } = service;
+  if (sandbox) institution = createSandboxGateway(clock);
   await stock(operator);
-
-  async function listen(database: Database, institution: Gateway, idempotency: IdempotencyOptions) {
-    const service = createService({
-      database,
-      vault,
-      clock,
-      log: log.log,
-      trustedProxies: [],
-      authFailuresPerMinute: 100_000,
-      idempotency,
-      environment,
-      gateways: { of: async () => institution },
-      publicUrl: () => 'https://pay.example',
-      engine: false,
-    });
-    await service.server.listen({ host: '127.0.0.1', port: 0 });
-    return { service, baseUrl: `http://127.0.0.1:${(service.server.server.address() as AddressInfo).port}` };
-  }
-
-  const first = await listen(fresh.database, sandbox ? createSandboxGateway(clock) : gateway, { leaseSeconds: 0.2 });
-  const services: Service[] = [first.service];
-  const databases: Database[] = [];
+  const nodes: Node[] = [];
   const registry = createChannelRegistry(fresh.database, vault);
-  const clientAt = (baseUrl: string) => (credentials: ChannelCredentials) =>
-    channelClient(baseUrl, credentials, () => clock.now());
-  const client = clientAt(first.baseUrl);
   return {
     gateway,
     clock,
@@ -153,18 +132,16 @@ export async function agreementsService(options: AgreementsOptions = {}): Promis
     operator,
     log,
     bankMobiles: createKeyedHasher(fresh.database, vault, 'bank mobiles'),
-    client,
+    client: (credentials) => channelClient(baseUrl, credentials, () => clock.now()),
     async channel(options = {}) {
-      const created = await createChannel(operator, { name: 'Test channel', ratePerSecond: 10_000 });
-      await authorize(operator, created.appId, options);
-      return client(created);
+      const client = await service.channel();
+      await authorize(operator, client.credentials.appId, options);
+      return client;
     },
-    async node(institution, idempotency = {}) {
-      const database = openDatabase({ url: fresh.url, pool: 8, name: 'test node' });
-      const { service, baseUrl } = await listen(database, institution, idempotency);
-      services.push(service);
-      databases.push(database);
-      return ({ credentials }) => clientAt(baseUrl)(credentials);
+    async node(another, idempotency = {}) {
+      const node = await anotherNode(service, { ...own, idempotency, gateways: { of: async () => another } });
+      nodes.push(node);
+      return node.client;
     },
     async inMemory({ credentials }) {
       const channel = await registry.reload(credentials.appId);
@@ -172,11 +149,21 @@ export async function agreementsService(options: AgreementsOptions = {}): Promis
       return channel;
     },
     async close() {
-      await Promise.all(services.map((service) => service.stop()));
-      await Promise.all(databases.map((database) => database.close()));
-      await fresh.close();
+      await Promise.all(nodes.map((node) => node.close()));
+      await service.close();
     },
   };
+}
+
+/** The service of a file, with a channel for each test. Before each the institution forgets what it was told. */
+export function agreementsOfFile(options: AgreementsOptions = {}) {
+  const service = ofFile(() => agreementsService(options));
+  let channel: ChannelClient;
+  beforeEach(async () => {
+    service.gateway.reset();
+    channel = await service.channel();
+  });
+  return { service, channel: later(() => channel) };
 }
 
 async function stock(operator: Operator): Promise<void> {
@@ -282,7 +269,7 @@ export function createShared(client: ChannelClient, who: Person, more: object = 
     productCode: PRODUCT.productCode,
     channelUserId: who.channelUserId,
     mobileEncrypted,
-    sharedAgreement: { ...card, paymentChannelCode: 'PAY', sharedAgreementNo: 'SHARED-1', ...more },
+    sharedAgreement: { ...card, paymentChannelCode: 'PAY', sharedAgreementNo: `SHARED-${who.channelUserId}`, ...more },
   });
 }
 

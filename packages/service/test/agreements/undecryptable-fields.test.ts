@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type EncryptionVersion, encryptField } from '@perennial/wire';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { setEncryption, setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { PRODUCT } from '../operator/support.js';
-import type { ChannelClient, Reply } from '../support/channel-client.js';
+import type { Reply } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import {
-  type AgreementsService,
-  agreementsService,
+  agreementsOfFile,
   bindSmsBody,
   confirmBody,
   createShared,
@@ -19,16 +18,7 @@ import {
 } from './support.js';
 
 const LIMIT = 20;
-let service: AgreementsService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  service = await agreementsService();
-});
-beforeEach(async () => {
-  service.gateway.reset();
-  channel = await service.channel();
-});
-afterAll(() => service.close());
+const { service, channel } = agreementsOfFile();
 
 const card = (value: string, by = channel) => by.call('agreements/user-data', { bankCardNoEncrypted: value });
 const encrypted = (version: EncryptionVersion) =>

@@ -1,12 +1,10 @@
 import { decryptField, type EncryptionVersion, encryptField } from '@perennial/wire';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setEncryption } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
-import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope, IN_THE_CLEAR } from '../support/envelope.js';
 import {
-  type AgreementsService,
-  agreementsService,
+  agreementsOfFile,
   boundBinding,
   confirmCode,
   createShared,
@@ -16,16 +14,7 @@ import {
   sentBinding,
 } from './support.js';
 
-let service: AgreementsService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  service = await agreementsService();
-});
-beforeEach(async () => {
-  service.gateway.reset();
-  channel = await service.channel();
-});
-afterAll(() => service.close());
+const { service, channel } = agreementsOfFile();
 
 const ask = (body: object, by = channel) => by.call('agreements/user-data', body);
 
@@ -102,11 +91,6 @@ describe('agreements/user-data', () => {
     expect(await numbers({ ...card, certificateNoEncrypted: encrypt(channel, 'another') })).toEqual([]);
   });
 
-  it('0: nothing found is an empty list', async () => {
-    const reply = await ask({ channelUserId: 'nobody' });
-    expect(reply.data).toEqual({ bankDataList: [], page: 1, size: 100, hasMore: false, nextCursor: null });
-  });
-
   it("0: another channel's agreements are not there, whichever way they are asked for", async () => {
     const who = person();
     await boundBinding(await service.channel(), who);
@@ -176,11 +160,6 @@ describe('agreements/user-data', () => {
     expect(opened(reply.data.bankDataList[0], renewed)).toEqual(cardOf(who));
   });
 
-  it('400001: no filter', async () => {
-    expect((await ask({})).code).toBe('400001');
-    expect((await ask({ page: 1, size: 10 })).code).toBe('400001');
-  });
-
   it.each([
     ['bankCardNoEncrypted', '1234'],
     ['certificateNoEncrypted', ''],
@@ -189,18 +168,6 @@ describe('agreements/user-data', () => {
     expect(reply.code).toBe('400001');
     expect(reply.envelope.message).toContain(field);
   });
-
-  it.each(['bankCardNoEncrypted', 'certificateNoEncrypted'])(
-    "400002: %s under another channel's key",
-    async (field) => {
-      const stranger = await service.channel();
-      const reply = await ask({
-        channelUserId: 'u',
-        [field]: encrypt(stranger, 'a text of three whole blocks of AES!'),
-      });
-      expect(reply.code).toBe('400002');
-    },
-  );
 });
 
 describe('the form of what is answered', () => {

@@ -1,54 +1,34 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bindUserMobile, checkUserMobile, unsealUserMobile } from '../../src/subscriptions/store/users/login-mobile.js';
 import { findUser } from '../../src/subscriptions/store/users/users-sql.js';
-import type { ChannelClient } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
 import {
-  type AgreementsService,
-  agreementsService,
+  agreementsOfFile,
   bindSmsBody,
   confirmCode,
   gate,
   meetingOf,
+  type Person,
   person,
   sendCode,
   sentBinding,
 } from './support.js';
 
-let service: AgreementsService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  service = await agreementsService();
-});
-beforeEach(async () => {
-  service.gateway.reset();
-  channel = await service.channel();
-});
-afterAll(() => service.close());
+const { service, channel } = agreementsOfFile();
 
 const SENT = { kind: 'sent', reference: undefined } as const;
 
 describe('one login mobile, one user', () => {
-  it('410010: the user is known under another mobile, and nothing is sent', async () => {
+  it('410010: the user is known under another mobile; 410011: the mobile is of another user; 410010 when both are so', async () => {
     const who = person();
     await sentBinding(channel, who);
+    const other = person();
+    await sentBinding(channel, other);
     expect((await sendCode(channel, { ...who, mobile: person().mobile })).code).toBe('410010');
-    expect(service.gateway.sends).toHaveLength(1);
-  });
-
-  it('410011: the mobile belongs to another user, and nothing is sent', async () => {
-    const who = person();
-    await sentBinding(channel, who);
     expect((await sendCode(channel, { ...who, channelUserId: 'somebody-else' })).code).toBe('410011');
-    expect(service.gateway.sends).toHaveLength(1);
-  });
-
-  it('410010 comes first when both are so', async () => {
-    const [one, two] = [person(), person()];
-    await sentBinding(channel, one);
-    await sentBinding(channel, two);
-    expect((await sendCode(channel, { ...one, mobile: two.mobile })).code).toBe('410010');
+    expect((await sendCode(channel, { ...who, mobile: other.mobile })).code).toBe('410010');
+    expect(service.gateway.sends).toHaveLength(2);
   });
 
   it('0: the same mobile and the same user id at another channel are another user', async () => {
@@ -67,39 +47,23 @@ describe('one login mobile, one user', () => {
 });
 
 describe('at the same time', () => {
-  it('410011: one mobile for eight users: one of them gets it', async () => {
-    const { mobile } = person();
+  it.each<[string, string, (one: Person) => Partial<Person>]>([
+    ['410011', 'one mobile for eight users: one of them gets it', ({ mobile }) => ({ mobile })],
+    ['410010', 'one user with eight mobiles: one of them counts', ({ channelUserId }) => ({ channelUserId })],
+    [
+      '0',
+      'one user with one mobile and eight cards: all of them',
+      ({ mobile, channelUserId }) => ({ mobile, channelUserId }),
+    ],
+  ])('%s: %s', async (code, _what, common) => {
+    const same = common(person());
     const together = meetingOf(8);
     service.gateway.onSend = async () => {
       await together();
       return SENT;
     };
-    const replies = await Promise.all(Array.from({ length: 8 }, () => sendCode(channel, person({ mobile }))));
-    expect(replies.map(({ code }) => code).sort()).toEqual(['0', ...Array(7).fill('410011')]);
-  });
-
-  it('410010: one user with eight mobiles: one of them counts', async () => {
-    const { channelUserId } = person();
-    const together = meetingOf(8);
-    service.gateway.onSend = async () => {
-      await together();
-      return SENT;
-    };
-    const replies = await Promise.all(Array.from({ length: 8 }, () => sendCode(channel, person({ channelUserId }))));
-    expect(replies.map(({ code }) => code).sort()).toEqual(['0', ...Array(7).fill('410010')]);
-  });
-
-  it('0: one user with one mobile and eight cards: all of them', async () => {
-    const { channelUserId, mobile } = person();
-    const together = meetingOf(8);
-    service.gateway.onSend = async () => {
-      await together();
-      return SENT;
-    };
-    const replies = await Promise.all(
-      Array.from({ length: 8 }, () => sendCode(channel, person({ channelUserId, mobile }))),
-    );
-    expect(replies.map(({ code }) => code)).toEqual(Array(8).fill('0'));
+    const replies = await Promise.all(Array.from({ length: 8 }, () => sendCode(channel, person(same))));
+    expect(replies.map((reply) => reply.code).sort()).toEqual(['0', ...Array(7).fill(code)]);
   });
 
   it('the rejection of a race is kept under the key, and that code cannot be confirmed', async () => {

@@ -1,30 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expireAndCompleteDue } from '../../src/engine/jobs/expire-and-complete.js';
 import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
 import { askDebit } from '../../src/subscriptions/steps/payments/send-debit.js';
 import { gate } from '../agreements/support.js';
-import type { ChannelClient } from '../support/channel-client.js';
 import { sharedRequest, unique } from '../support/demo.js';
-import { manualClock, type TestService } from '../support/service.js';
-import { agreementOf, alerts, dailyProduct, institution, paid, type Stage, stage, toldAbout } from './support.js';
+import { manualClock } from '../support/service.js';
+import { stageOfFile } from './stage-of-file.js';
+import { agreementOf, alerts, dailyProduct, institution, paid } from './support.js';
 
 /** A debit's outcomes, from its first call to its last word. Whatever happens, a period has one attempt. */
 
-let on: Stage;
-let service: TestService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  on = await stage({ debitDeadlineMs: 50 });
-  ({ service, channel } = on);
-});
-afterAll(() => on.close());
-
-const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
+const { on, service, channel, sql, found, told } = stageOfFile({ debitDeadlineMs: 50 });
 
 const START = manualClock().now();
 beforeEach(async () => {
   service.clock.set(START);
-  on.institution.reset();
   await on.askPending();
   await sql('delete from alerts');
   on.institution.reset();
@@ -41,8 +31,6 @@ const create = async (options = {}) => {
   expect(reply.code, reply.text).toBe('0');
   return { request, ...reply.data };
 };
-const found = async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data;
-const told = (orderNo: string) => toldAbout(service.fresh.database, orderNo);
 const benefitsOf = (orderNo: string) => sql('select from benefits where order_no = $1', [orderNo]);
 const attemptNoOf = (orderNo: string) => `${orderNo}000101`;
 
@@ -288,43 +276,10 @@ describe('asking about it', () => {
     expect(await sql('select from debit_attempts where order_no = $1', [orderNo])).toHaveLength(1);
   });
 
-  it.each<[string, (request: unknown) => Promise<DebitOutcome>]>([
-    ['unknown', async () => unknown],
-    ['pending', async () => ({ kind: 'pending' })],
-    ['an error', fails],
-  ])('%s, again and again: after 30 s, 1 min, 5 min, 15 min, then hourly', async (_what, outcome) => {
-    const { orderNo } = await open();
-    on.institution.onQuery = outcome;
-    for (const seconds of [30, 60, 300, 900, 3600, 3600, 3600]) {
-      await expectAskedIn(seconds, () => orderNo, on.askPending);
-    }
-    expect(await attemptOf(orderNo)).toMatchObject({ status: 'STARTED', asked: 7 });
-    expect(on.institution.debits).toEqual([]);
-    expect(await alerts(service.fresh.database)).toEqual([]);
-  });
-
   it('pending until a time: asked again then', async () => {
     const { orderNo } = await open();
     on.institution.onQuery = async () => ({ kind: 'pending', askAt: service.clock.now() + 123_000 });
     await expectAskedIn(123, () => orderNo, on.askPending);
-  });
-
-  it('an alert after a day, not before; the attempt stays open, and comes through whenever it does', async () => {
-    const { orderNo } = await open();
-    on.institution.onQuery = async () => unknown;
-    const before = service.clock.now();
-    service.clock.set(before + 24 * 3_600_000);
-    await on.askPending();
-    expect(await alerts(service.fresh.database)).toEqual([]);
-    service.clock.advance(1);
-    await expectAskedIn(60, () => orderNo, on.askPending);
-    expect(await alerts(service.fresh.database)).toEqual([
-      { kind: 'debit-unknown-for-a-day', subject: attemptNoOf(orderNo), detail: 'still unknown' },
-    ]);
-    on.institution.reset();
-    await on.askPending();
-    service.clock.set(before);
-    expect((await found(orderNo)).orderStatus).toBe('ACTIVE');
   });
 
   it('one that fails holds no other back', async () => {
@@ -432,15 +387,6 @@ describe('news from the institution', () => {
     expect(await sql('select seen from alerts')).toEqual([{ seen: 2 }]);
   });
 
-  it('less than was known: nothing changes, nobody is asked', async () => {
-    const orderNo = await open();
-    await news(orderNo, success(orderNo));
-    await news(orderNo, unknown);
-    await news(orderNo, { kind: 'pending' });
-    expect(await on.askPending()).toBe(0);
-    expect(await alerts(service.fresh.database)).toEqual([]);
-  });
-
   it.each(['100000000001000101', 'nonsense', '', '10000000100000010.5', `1${'0'.repeat(200)}`])(
     'about an attempt that is none of ours (%s): an alert',
     async (attemptNo) => {
@@ -451,44 +397,30 @@ describe('news from the institution', () => {
       ]);
     },
   );
-
-  it('from another institution: an alert, and nothing changes', async () => {
-    const orderNo = await open();
-    await news(orderNo, success(orderNo), 'MOCKBANK');
-    expect((await found(orderNo)).orderStatus).toBe('INITIALIZING');
-    expect(await alerts(service.fresh.database)).toEqual([
-      { kind: 'notice-for-unknown-attempt', subject: attemptNoOf(orderNo), detail: 'from MOCKBANK' },
-    ]);
-  });
-
-  it('an alert that is acknowledged and happens again has to be acknowledged again', async () => {
-    const notice = { kind: 'debit', attemptNo: 'nonsense', outcome: unknown } as const;
-    await on.notice(notice);
-    await sql(`update alerts set acknowledged_by = 'ann', acknowledged_at = now()`);
-    await on.notice(notice);
-    expect(await sql('select seen, acknowledged_by, acknowledged_at from alerts')).toEqual([
-      { seen: 2, acknowledged_by: null, acknowledged_at: null },
-    ]);
-  });
 });
 
 describe('a creation that was cut off', () => {
-  it.each<[string, boolean]>([
-    ['the institution knows the debit', true],
-    ['the institution has never seen it', false],
-  ])('the resend asks first and debits once: %s', async (_what, knows) => {
-    const request = sharedRequest(channel);
-    const idempotencyKey = unique('key');
-    // What a crash after the first transaction leaves: the row, and a request that got a fault.
+  /** What a crash after the first transaction leaves: the row, and a request that got a fault. */
+  async function cutOff(more: Record<string, unknown> = {}) {
+    const request = sharedRequest(channel, more);
+    const options = { idempotencyKey: unique('key') };
     on.institution.onDebit = async () => {
       await sql(`alter table idempotency add constraint broken check (state = 'RUNNING') not valid`);
       return unknown;
     };
-    expect((await channel.call('orders/create', request, { idempotencyKey })).code).toBe('500001');
+    expect((await channel.call('orders/create', request, options)).code).toBe('500001');
     await sql('alter table idempotency drop constraint broken');
+    return () => channel.call('orders/create', request, options);
+  }
+
+  it.each<[string, boolean]>([
+    ['the institution knows the debit', true],
+    ['the institution has never seen it', false],
+  ])('the resend asks first and debits once: %s', async (_what, knows) => {
+    const resend = await cutOff();
     on.institution.onDebit = async (debit) => paid(debit);
     on.institution.onQuery = async (debit) => (knows ? paid(debit) : { kind: 'not-found' });
-    const again = await channel.call('orders/create', request, { idempotencyKey });
+    const again = await resend();
     expect([again.code, again.data.orderStatus]).toEqual(['0', 'ACTIVE']);
     expect(on.institution.debits).toHaveLength(knows ? 1 : 2);
     expect(new Set(on.institution.debits.map(({ attemptNo }) => attemptNo)).size).toBe(1);
@@ -497,17 +429,10 @@ describe('a creation that was cut off', () => {
   });
 
   it('the resend finds it settled meanwhile: it answers, and asks nobody', async () => {
-    const request = sharedRequest(channel);
-    const idempotencyKey = unique('key');
-    on.institution.onDebit = async () => {
-      await sql(`alter table idempotency add constraint broken check (state = 'RUNNING') not valid`);
-      return unknown;
-    };
-    await channel.call('orders/create', request, { idempotencyKey });
-    await sql('alter table idempotency drop constraint broken');
+    const resend = await cutOff();
     await on.askPending();
     const asked = on.institution.queries.length;
-    const again = await channel.call('orders/create', request, { idempotencyKey });
+    const again = await resend();
     expect([again.code, again.data.orderStatus]).toEqual(['0', 'ACTIVE']);
     expect([on.institution.queries.length, on.institution.debits.length]).toEqual([asked, 1]);
   });
@@ -528,17 +453,10 @@ describe('a creation that was cut off', () => {
     });
 
     it('no answer had been made: it says what the order is by now', async () => {
-      const request = sharedRequest(channel, { productCode: 'ONE_DAY' });
-      const idempotencyKey = unique('key');
-      on.institution.onDebit = async () => {
-        await sql(`alter table idempotency add constraint broken check (state = 'RUNNING') not valid`);
-        return unknown;
-      };
-      await channel.call('orders/create', request, { idempotencyKey });
-      await sql('alter table idempotency drop constraint broken');
+      const resend = await cutOff({ productCode: 'ONE_DAY' });
       await on.askPending();
       expect(await expireAndCompleteDue(service.fresh.database)).toBe(1);
-      const again = await channel.call('orders/create', request, { idempotencyKey });
+      const again = await resend();
       expect([again.code, again.data.orderStatus]).toEqual(['0', 'COMPLETED']);
       expect(again.data).toEqual(await found(again.data.orderNo));
       expect(await told(again.data.orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'COMPLETED']);

@@ -1,29 +1,37 @@
-import { paymentStatuses as allStatuses, formatTime, parseTime, REDEEM_LIFETIME_SECONDS } from '@perennial/wire';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import http from 'node:http';
+import {
+  paymentStatuses as allStatuses,
+  formatTime,
+  PATH_PREFIX,
+  parseTime,
+  REDEEM_LIFETIME_SECONDS,
+} from '@perennial/wire';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
-import { anotherChannel, dailyProduct, type Stage, stage } from './support.js';
+import { stageOfFile } from './stage-of-file.js';
+import { anotherChannel, dailyProduct } from './support.js';
 
 /** Orders of 9,999 periods: answered whole, stored as little, and the same again at a resend. */
 
 const LONG = 9999;
 /** A period that waits has no row. */
 const paymentStatuses = allStatuses.filter((status) => status !== 'WAIT');
-let on: Stage;
-let channel: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-  ({ channel } = on);
-  await dailyProduct(on.service, 'DAYS_3', 3);
-  await dailyProduct(on.service, 'DAYS_250', 250);
-  await dailyProduct(on.service, 'DAYS_9999', LONG);
+/** Called when the service makes the link of an order, which is when it begins to make its text. */
+let atLink: () => void = () => undefined;
+const { on, channel, sql } = stageOfFile({
+  publicUrl: () => {
+    atLink();
+    return 'https://pay.example';
+  },
 });
-afterAll(() => on.close());
-beforeEach(() => on.institution.reset());
-
-const sql = <Row>(text: string, values: unknown[] = []) => on.service.fresh.database.query<Row>(text, values);
+/** Those of 500 periods and more are made in stretches. */
+const LENGTHS = [1, 2, 500, 501, 502, 1001, LONG];
+beforeAll(async () => {
+  for (const length of [...LENGTHS, 3, 250]) await dailyProduct(on.service, `DAYS_${length}`, length);
+});
 
 async function call(name: string, body: object, idempotencyKey?: string): Promise<Reply> {
   const reply = await channel.call(name, body, idempotencyKey === undefined ? {} : { idempotencyKey });
@@ -72,6 +80,17 @@ async function startPeriods(orderNo: string, from: number, to: number): Promise<
 }
 
 describe('what is answered', () => {
+  it.each(LENGTHS)('is the text of the creation, in orders/query and orders/list: %i periods', async (length) => {
+    const channelUserId = unique('user');
+    const request = collectRequest(channel, { channelUserId, productCode: `DAYS_${length}` });
+    const made = dataText(await call('orders/create', request));
+    expectSame(dataText(await call('orders/query', { orderNo: JSON.parse(made).orderNo })), made);
+    expectSame(
+      dataText(await call('orders/list', { channelUserId })),
+      `{"orders":[${made}],"page":1,"size":100,"hasMore":false,"nextCursor":null}`,
+    );
+  });
+
   it('is every period in its state: 9,999 started ones, of all states and each paid at another time', async () => {
     const user = unique('user');
     const { data } = await call(
@@ -211,40 +230,37 @@ const storedUnder = async (key: string) =>
   )[0];
 
 describe('a resend with the Idempotency-Key', () => {
-  it.each(WRITES)('gives the same bytes, whatever has become of the order: %s', async (_what, ask) => {
-    const key = unique('key');
-    const { name, body, first } = await ask(key);
-    expect(first.headers['transfer-encoding']).toBe('chunked');
-    const records = first.data.paymentRecords ?? first.data.affectedPayments;
-    expect(records.length).toBeGreaterThanOrEqual(LONG - 1);
-    const { orderNo } = first.data;
-    await sql(
-      `update payments set status = 'REFUND_FULL', refund_amount_cent = 7, paid_at = now() where order_no = $1`,
-      [orderNo],
-    );
-    await sql(
-      `update orders set status = 'COMPLETED', next_due_at = null, paid_amount_cent = 7, channel_user_id = 'other' where order_no = $1`,
-      [orderNo],
-    );
-    on.service.clock.advance(3_600_000);
-    const again = await channel.call(name, body, { idempotencyKey: key, requestId: 'again' });
-    on.service.clock.advance(-3_600_000);
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    expectSame(dataText(again), dataText(first));
-    expect(again.envelope.requestId).toBe('again');
-    expect(parseTime(again.envelope.timestamp)).toBe((parseTime(first.envelope.timestamp) ?? 0) + 3_600_000);
-  });
-
-  it.each(WRITES)('finds little stored, and no signature: %s', async (_what, ask) => {
-    const key = unique('key');
-    const { first } = await ask(key);
-    const row = await storedUnder(key);
-    expect(first.text.length).toBeGreaterThan(500_000);
-    expect(row?.data.length).toBeLessThan(1000);
-    expect(row?.data).not.toMatch(/sig=|redeem/);
-    const sig = /sig=([\w-]+)/.exec(first.data.redeemUrl ?? '')?.[1];
-    if (sig) expect(row?.data).not.toContain(sig);
-  });
+  it.each(WRITES)(
+    'gives the same bytes, whatever has become of the order, and finds little stored: %s',
+    async (_what, ask) => {
+      const key = unique('key');
+      const { name, body, first } = await ask(key);
+      expect(first.headers['transfer-encoding']).toBe('chunked');
+      const records = first.data.paymentRecords ?? first.data.affectedPayments;
+      expect(records.length).toBeGreaterThanOrEqual(LONG - 1);
+      const row = await storedUnder(key);
+      expect(row?.data.length).toBeLessThan(1000);
+      expect(row?.data).not.toMatch(/sig=|redeem/);
+      const sig = /sig=([\w-]+)/.exec(first.data.redeemUrl ?? '')?.[1];
+      if (sig) expect(row?.data).not.toContain(sig);
+      const { orderNo } = first.data;
+      await sql(
+        `update payments set status = 'REFUND_FULL', refund_amount_cent = 7, paid_at = now() where order_no = $1`,
+        [orderNo],
+      );
+      await sql(
+        `update orders set status = 'COMPLETED', next_due_at = null, paid_amount_cent = 7, channel_user_id = 'other' where order_no = $1`,
+        [orderNo],
+      );
+      on.service.clock.advance(3_600_000);
+      const again = await channel.call(name, body, { idempotencyKey: key, requestId: 'again' });
+      on.service.clock.advance(-3_600_000);
+      expect(again.headers['idempotency-replayed']).toBe('true');
+      expectSame(dataText(again), dataText(first));
+      expect(again.envelope.requestId).toBe('again');
+      expect(parseTime(again.envelope.timestamp)).toBe((parseTime(first.envelope.timestamp) ?? 0) + 3_600_000);
+    },
+  );
 
   it('finds little stored also for 9,999 periods that were all started', async () => {
     const key = unique('key');
@@ -341,3 +357,46 @@ describe('over HTTP', () => {
     expect(JSON.parse(body).data.paymentRecords).toHaveLength(LONG);
   });
 });
+
+describe('while long orders are being made', () => {
+  it.each([
+    ['orders/query', 1, 9999],
+    ['orders/list', 6, 9999],
+    ['orders/list', 25, 500],
+  ])('another request is answered before the end of %s of %i with %i periods', async (name, count, length) => {
+    const user = unique('user');
+    const request = () => collectRequest(channel, { channelUserId: user, productCode: `DAYS_${length}` });
+    const made = await Promise.all(Array.from({ length: count }, () => call('orders/create', request())));
+    const answered: string[] = [];
+    const others: Promise<unknown>[] = [];
+    // Sent in the moment in which the service has read the orders and begins with the first.
+    atLink = () => {
+      atLink = () => undefined;
+      others.push(answeredWhole('/healthz').then(() => answered.push('/healthz')));
+    };
+    const body = name === 'orders/list' ? { channelUserId: user } : { orderNo: made[0]?.data.orderNo };
+    await callWhole(name, body).then(() => answered.push(name));
+    await Promise.all(others);
+    expect(answered).toEqual(['/healthz', name]);
+  });
+});
+
+/** Until the end of the answer. */
+function answeredWhole(path: string, headers: http.OutgoingHttpHeaders = {}, body?: Buffer): Promise<void> {
+  const { hostname, port } = new URL(on.service.baseUrl);
+  return new Promise((resolve, reject) => {
+    const request = http.request({ hostname, port, path, method: body ? 'POST' : 'GET', agent: false, headers });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      response.on('end', resolve);
+      response.resume();
+    });
+    request.end(body);
+  });
+}
+
+async function callWhole(name: string, body: object): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const token = await channel.getToken();
+  await answeredWhole(`${PATH_PREFIX}${name}`, channel.signedHeaders(name, bytes, { token }), bytes);
+}

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ChannelClient } from '../support/channel-client.js';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
-import type { TestService } from '../support/service.js';
-import { dailyProduct, eventsOf, rowCounts, type Stage, stage } from './support.js';
+import { stageOfFile } from './stage-of-file.js';
+import { dailyProduct, eventsOf, rowCounts } from './support.js';
 
 /** An order of 9,999 periods costs what an order of 7 costs: what is not started is not stored. */
 
-let on: Stage;
-let service: TestService;
-let channel: ChannelClient;
+const { service, channel } = stageOfFile();
 beforeAll(async () => {
-  on = await stage();
-  ({ service, channel } = on);
   await dailyProduct(service, 'DAYS_7', 7);
   await dailyProduct(service, 'DAYS_9999', 9999);
   // The first calls leave rows of their own, once: a rate, a key for look-ups.
   await channel.call('orders/create', sharedRequest(channel));
 });
-afterAll(() => on.close());
-beforeEach(() => on.institution.reset());
 
 /** Rows that a call adds, table by table. */
 async function added(work: () => Promise<unknown>): Promise<Record<string, number>> {

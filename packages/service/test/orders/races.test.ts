@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DebitRequest } from '../../src/gateways/gateway.js';
 import { gate, meetingOf } from '../agreements/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -13,43 +13,24 @@ import {
   unique,
 } from '../support/demo.js';
 import { until } from '../support/processes.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import type { TestService } from '../support/service.js';
-import { agreementOf, alerts, paid, type Stage, stage, toldAbout } from './support.js';
+import { boundRequest, nodeOfFile, stageOfFile } from './stage-of-file.js';
+import { agreementOf, alerts, paid } from './support.js';
 
 /** Things that happen in the same moment, some of them held there until they all do. */
 
-let on: Stage;
-let service: TestService;
-let channel: ChannelClient;
-let node: Node;
+const { on, service, channel, sql, create, found, told } = stageOfFile();
+const node = nodeOfFile(on);
 /** The same channel at the other node. */
 let there: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-  ({ service, channel } = on);
-  node = await anotherNode(service, { gateways: { of: async () => on.institution } });
+beforeAll(() => {
   there = node.client(channel);
 });
-afterAll(async () => {
-  await node.close();
-  await on.close();
-});
 beforeEach(async () => {
-  on.institution.reset();
   await on.askPending();
   await sql('delete from alerts');
   on.institution.reset();
 });
 
-const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
-const create = async (body: object, by = channel) => {
-  const reply = await by.call('orders/create', body);
-  expect(reply.code, reply.text).toBe('0');
-  return reply.data;
-};
-const found = async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data;
-const told = (orderNo: string) => toldAbout(service.fresh.database, orderNo);
 const times = <T>(count: number, work: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => work(n));
 const codes = (replies: readonly { code: string }[]) => replies.map(({ code }) => code).sort();
 const agreementsOf = (user: string) =>
@@ -100,13 +81,7 @@ describe('unsubscribe', () => {
 
   it('of two orders on one agreement at once: the agreement goes, whoever was last', async () => {
     const bindOrderNo = await bindCard(channel, unique('user'));
-    const order = () =>
-      create({
-        settlementMode: 'SVC_DEDUCT',
-        externalOrderNo: unique('order'),
-        productCode: 'TEST_SPU_001',
-        bindOrderNo,
-      });
+    const order = () => create(boundRequest(bindOrderNo));
     const orders = [await order(), await order()];
     let ended = 0;
     let both: Promise<{ code: string }[]> | undefined;
@@ -399,14 +374,7 @@ it('creates on one binding that the institution calls invalid: none of them is a
     return { kind: 'declined', decline: 'agreement-invalid', reason: 'gone' };
   };
   const replies = await Promise.all(
-    times(8, (n) =>
-      (n % 2 ? channel : there).call('orders/create', {
-        settlementMode: 'SVC_DEDUCT',
-        externalOrderNo: unique('order'),
-        productCode: 'TEST_SPU_001',
-        bindOrderNo,
-      }),
-    ),
+    times(8, (n) => (n % 2 ? channel : there).call('orders/create', boundRequest(bindOrderNo))),
   );
   expect(replies.map(({ code, data }) => [code, data?.orderStatus])).toEqual(Array(8).fill(['0', 'TERMINATED']));
 });

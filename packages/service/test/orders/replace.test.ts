@@ -1,18 +1,13 @@
 import { decryptField } from '@perennial/wire';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import type { ChannelClient } from '../support/channel-client.js';
 import { bindCard, collectRequest, encrypted, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
-import type { TestService } from '../support/service.js';
-import { agreementOf, anotherChannel, NO_NUMBERS, type Stage, stage, toldAbout } from './support.js';
+import { boundRequest, stageOfFile } from './stage-of-file.js';
+import { agreementOf, anotherChannel, NO_NUMBERS, toldAbout } from './support.js';
 
-let on: Stage;
-let service: TestService;
-let channel: ChannelClient;
+const { on, service, channel, sql, create, found } = stageOfFile();
 beforeAll(async () => {
-  on = await stage();
-  ({ service, channel } = on);
   const { operator } = service;
   await createPaymentChannel(operator, {
     code: 'OTHERPAY',
@@ -22,17 +17,8 @@ beforeAll(async () => {
   });
   await authorizePaymentChannel(operator, { appId: 'test_demo', code: 'OTHERPAY', shareEnabled: true });
 });
-afterAll(() => on.close());
-beforeEach(() => on.institution.reset());
 
-const create = async (body: object) => {
-  const reply = await channel.call('orders/create', body);
-  expect(reply.code, reply.text).toBe('0');
-  return reply.data;
-};
 const replace = (body: object, options = {}) => channel.call('agreements/replace', body, options);
-const found = async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data;
-const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
 const stateOf = async (orderNo: string) => ({
   order: await found(orderNo),
   agreement: await agreementOf(service.fresh.database, orderNo),
@@ -176,53 +162,9 @@ describe('agreements/replace', () => {
       { status: 'REPLACED' },
     ]);
   });
-
-  it('0: a replay answers the first outcome and makes no further agreement; 409001 when the body differs', async () => {
-    const { request, orderNo, newSharedAgreement } = await shared();
-    const idempotencyKey = unique('key');
-    const first = await replace({ orderNo, newSharedAgreement }, { idempotencyKey });
-    const again = await replace({ orderNo, newSharedAgreement }, { idempotencyKey });
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    expect(again.data).toEqual(first.data);
-    expect(await sql('select from agreements where channel_user_id = $1', [request.channelUserId])).toHaveLength(2);
-    expect((await replace({ orderNo, newSharedAgreement, retryFailedNow: false }, { idempotencyKey })).code).toBe(
-      '409001',
-    );
-  });
 });
 
 describe('agreements/replace, refused', () => {
-  it.each([
-    ['neither number', { orderNo: undefined }, 'orderNo'],
-    ['both numbers', { externalOrderNo: 'a' }, 'exclude'],
-    ['orderNo as a number', { orderNo: 100_000_001_000 }, 'orderNo'],
-    ['newSharedAgreement missing', { newSharedAgreement: undefined }, 'newSharedAgreement'],
-    ['newSharedAgreement no object', { newSharedAgreement: 'x' }, 'newSharedAgreement'],
-    ['retryFailedNow as text', { retryFailedNow: 'true' }, 'retryFailedNow'],
-  ])('400001: %s', async (_what, change, words) => {
-    const { orderNo, newSharedAgreement } = await shared();
-    const before = await stateOf(orderNo);
-    const reply = await replace({ orderNo, newSharedAgreement, ...change });
-    expect(reply.code).toBe('400001');
-    expect(reply.envelope.message).toContain(words);
-    expect(await stateOf(orderNo)).toEqual(before);
-  });
-
-  it.each([
-    'paymentChannelCode',
-    'sharedAgreementNo',
-    'bankCardNoEncrypted',
-    'bankMobileEncrypted',
-    'certificateNoEncrypted',
-    'realNameEncrypted',
-    'channelUserId',
-  ])('400001: newSharedAgreement without %s', async (field) => {
-    const { orderNo, newSharedAgreement } = await shared();
-    const reply = await replace({ orderNo, newSharedAgreement: { ...newSharedAgreement, [field]: undefined } });
-    expect(reply.code).toBe('400001');
-    expect(reply.envelope.message).toContain(`newSharedAgreement.${field}`);
-  });
-
   it('400001: another user, 400002: a ciphertext that is none, 403003 and 403004: the payment channel', async () => {
     const { orderNo, newSharedAgreement } = await shared();
     const before = await stateOf(orderNo);
@@ -263,12 +205,7 @@ describe('agreements/replace, refused', () => {
 
   it('410008: an order of A.1, and one of mode B', async () => {
     const user = unique('user');
-    const own = await create({
-      settlementMode: 'SVC_DEDUCT',
-      externalOrderNo: unique('order'),
-      productCode: 'TEST_SPU_001',
-      bindOrderNo: await bindCard(channel, user),
-    });
+    const own = await create(boundRequest(await bindCard(channel, user)));
     const collected = await create(collectRequest(channel, { channelUserId: user }));
     for (const { orderNo } of [own, collected]) {
       const newSharedAgreement = sharedAgreement(channel, user);

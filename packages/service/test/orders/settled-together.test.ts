@@ -1,34 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
 import { gate } from '../agreements/support.js';
-import type { ChannelClient, Reply } from '../support/channel-client.js';
+import type { Reply } from '../support/channel-client.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import type { TestService } from '../support/service.js';
-import { agreementOf, alerts, paid, type Stage, stage, toldAbout } from './support.js';
+import { boundRequest, nodeOfFile, stageOfFile } from './stage-of-file.js';
+import { agreementOf, alerts, paid } from './support.js';
 
 /** Creations whose debits all have their outcomes in the same moment. */
 
-let on: Stage;
-let service: TestService;
-let channel: ChannelClient;
-let node: Node;
-beforeAll(async () => {
-  on = await stage();
-  ({ service, channel } = on);
-  node = await anotherNode(service, { gateways: { of: async () => on.institution } });
-});
-afterAll(async () => {
-  await node.close();
-  await on.close();
-});
-beforeEach(async () => {
-  on.institution.reset();
-  await sql('delete from alerts');
-});
+const { on, service, channel, sql, told } = stageOfFile();
+const node = nodeOfFile(on);
+beforeEach(() => sql('delete from alerts'));
 
-const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
-const told = (orderNo: string) => toldAbout(service.fresh.database, orderNo);
 const benefitsOf = async (orderNo: string) => (await sql('select from benefits where order_no = $1', [orderNo])).length;
 const attemptsOf = (orderNo: string) =>
   sql<{ status: string }>('select status from debit_attempts where order_no = $1', [orderNo]);
@@ -96,12 +79,6 @@ async function holdOrder(orderNo: string): Promise<() => Promise<void>> {
   };
 }
 
-const requestOn = (bindOrderNo: string) => ({
-  settlementMode: 'SVC_DEDUCT',
-  externalOrderNo: unique('order'),
-  productCode: 'TEST_SPU_001',
-  bindOrderNo,
-});
 const declined = (decline: 'final' | 'agreement-invalid'): DebitOutcome => ({
   kind: 'declined',
   decline,
@@ -115,7 +92,7 @@ describe('creations whose outcomes arrive together', () => {
   it('share a statement, and each that is not as it was has its own end', async () => {
     const bindOrderNo = await bindCard(channel, unique('user'));
     const invalidOn = await bindCard(channel, unique('user'));
-    const runsOnInvalid = (await channel.call('orders/create', requestOn(invalidOn))).data.orderNo;
+    const runsOnInvalid = (await channel.call('orders/create', boundRequest(invalidOn))).data.orderNo;
     on.institution.reset();
     const endedUser = unique('user');
     const endedNo = unique('number');
@@ -124,10 +101,10 @@ describe('creations whose outcomes arrive together', () => {
         one: sharedRequest(channel),
         two: sharedRequest(channel),
         three: sharedRequest(channel),
-        bound: requestOn(bindOrderNo),
-        boundToo: requestOn(bindOrderNo),
+        bound: boundRequest(bindOrderNo),
+        boundToo: boundRequest(bindOrderNo),
         declined: sharedRequest(channel),
-        invalid: requestOn(invalidOn),
+        invalid: boundRequest(invalidOn),
         pending: sharedRequest(channel),
         lost: sharedRequest(channel),
         wrongAmount: sharedRequest(channel),

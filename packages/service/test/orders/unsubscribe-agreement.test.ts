@@ -1,45 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { endOrder } from '../../src/subscriptions/steps/ending/end-orders.js';
 import { lockOrderByNumber } from '../../src/subscriptions/store/orders/orders-sql.js';
-import type { ChannelClient } from '../support/channel-client.js';
 import { bindCard, collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
-import type { TestService } from '../support/service.js';
-import { agreementOf, alerts, anotherChannel, type Stage, stage, toldAbout } from './support.js';
+import { boundRequest, stageOfFile } from './stage-of-file.js';
+import { agreementOf, alerts, anotherChannel } from './support.js';
 
 /** What becomes of the agreement when an order on it ends. */
 
-let on: Stage;
-let service: TestService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-  ({ service, channel } = on);
-});
-afterAll(() => on.close());
+const { on, service, channel, sql, create, found, told } = stageOfFile();
 beforeEach(async () => {
-  on.institution.reset();
   await on.cancelAgreements();
   on.institution.reset();
 });
 
-const create = async (body: object, by = channel) => {
-  const reply = await by.call('orders/create', body);
-  expect(reply.code, reply.text).toBe('0');
-  return reply.data;
-};
 const unsubscribe = (body: object, by = channel) => by.call('orders/unsubscribe', body);
-const found = async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data;
-const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
-const told = (orderNo: string) => toldAbout(service.fresh.database, orderNo);
-
-/** A.1: an order on a binding. */
-const bound = (bindOrderNo: string) => ({
-  settlementMode: 'SVC_DEDUCT',
-  externalOrderNo: unique('order'),
-  productCode: 'TEST_SPU_001',
-  bindOrderNo,
-});
 
 describe('orders/unsubscribe and the agreement', () => {
   it('CANCELED with the order, at the institution when the job comes round, once', async () => {
@@ -70,8 +45,8 @@ describe('orders/unsubscribe and the agreement', () => {
 
   it('stays while another order runs on it, and goes with the last', async () => {
     const bindOrderNo = await bindCard(channel, unique('user'));
-    const first = await create(bound(bindOrderNo));
-    const second = await create(bound(bindOrderNo));
+    const first = await create(boundRequest(bindOrderNo));
+    const second = await create(boundRequest(bindOrderNo));
     await unsubscribe({ orderNo: first.orderNo });
     expect(await agreementOf(service.fresh.database, first.orderNo)).toMatchObject({
       status: 'BIND_SUCCESS',
@@ -83,14 +58,14 @@ describe('orders/unsubscribe and the agreement', () => {
     expect(on.institution.cancellations).toEqual([
       { appId: 'test_demo', agreementNo: `AG${bindOrderNo}`, institutionNo: `inst-${bindOrderNo}` },
     ]);
-    expect((await channel.call('orders/create', bound(bindOrderNo))).code).toBe('410002');
+    expect((await channel.call('orders/create', boundRequest(bindOrderNo))).code).toBe('410002');
   });
 
   it('stays while the first debit of another order is on its way', async () => {
     const bindOrderNo = await bindCard(channel, unique('user'));
-    const first = await create(bound(bindOrderNo));
+    const first = await create(boundRequest(bindOrderNo));
     on.institution.onDebit = async () => ({ kind: 'pending' });
-    await create(bound(bindOrderNo));
+    await create(boundRequest(bindOrderNo));
     await unsubscribe({ orderNo: first.orderNo });
     expect(await agreementOf(service.fresh.database, first.orderNo)).toMatchObject({ status: 'BIND_SUCCESS' });
     await on.askPending();
@@ -199,7 +174,7 @@ describe('orders that share one number at the institution', () => {
     await unsubscribe({ orderNo: foreign.orderNo }, other);
     expect(await rowsOf(stranger)).toEqual([{ status: 'CANCELED', asked: false }]);
     expect(await rowsOf(owner)).toEqual([{ status: 'BIND_SUCCESS', asked: false }]);
-    const { orderNo } = await create(bound(bindOrderNo));
+    const { orderNo } = await create(boundRequest(bindOrderNo));
     await unsubscribe({ orderNo });
     expect(await on.cancelAgreements()).toBe(1);
   });

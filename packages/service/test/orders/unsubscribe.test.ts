@@ -1,38 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { collectRequest, sharedRequest, unique } from '../support/demo.js';
-import type { TestService } from '../support/service.js';
-import {
-  agreementOf,
-  anotherChannel,
-  dailyProduct,
-  eventsOf,
-  NO_NUMBERS,
-  type Stage,
-  stage,
-  toldAbout,
-} from './support.js';
+import { collectRequest, sharedRequest } from '../support/demo.js';
+import { stageOfFile } from './stage-of-file.js';
+import { agreementOf, anotherChannel, dailyProduct, eventsOf, NO_NUMBERS } from './support.js';
 
-let on: Stage;
-let service: TestService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-  ({ service, channel } = on);
-});
-afterAll(() => on.close());
-beforeEach(() => on.institution.reset());
+const { on, service, channel, sql, create, found, told } = stageOfFile();
 
-const create = async (body: object, by = channel) => {
-  const reply = await by.call('orders/create', body);
-  expect(reply.code, reply.text).toBe('0');
-  return reply.data;
-};
 const unsubscribe = (body: object, options = {}) => channel.call('orders/unsubscribe', body, options);
-const found = async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data;
-const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
-const told = (orderNo: string) => toldAbout(service.fresh.database, orderNo);
 const statuses = (order: { paymentRecords: readonly { paymentStatus: string }[] }) =>
   order.paymentRecords.map(({ paymentStatus }) => paymentStatus);
 
@@ -250,42 +225,6 @@ describe('orders/unsubscribe, the request', () => {
         await sql('select unsubscribe_source, unsubscribe_reason from orders where order_no = $1', [orderNo]),
       ).toEqual([{ unsubscribe_source: 'CHANNEL', unsubscribe_reason: kept }]);
     }
-  });
-
-  it('0: a replay answers the first outcome; 409001 when the body differs', async () => {
-    const { orderNo } = await create(sharedRequest(channel));
-    const idempotencyKey = unique('key');
-    const first = await unsubscribe({ orderNo }, { idempotencyKey });
-    const again = await unsubscribe({ orderNo }, { idempotencyKey });
-    expect(first.headers['idempotency-replayed']).toBeUndefined();
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    expect(again.data).toEqual(first.data);
-    expect((await unsubscribe({ orderNo, reason: 'x' }, { idempotencyKey })).code).toBe('409001');
-    expect((await told(orderNo)).slice(2)).toEqual(['UNSUBSCRIBED', 'CANCELED']);
-  });
-
-  it('420008: a replay stays refused, also once the debit is through; a new key is not', async () => {
-    on.institution.onDebit = async () => ({ kind: 'pending' });
-    const { orderNo } = await create(sharedRequest(channel));
-    const idempotencyKey = unique('key');
-    expect((await unsubscribe({ orderNo }, { idempotencyKey })).code).toBe('420008');
-    await on.askPending();
-    const again = await unsubscribe({ orderNo }, { idempotencyKey });
-    expect([again.code, again.headers['idempotency-replayed']]).toEqual(['420008', 'true']);
-    expect((await unsubscribe({ orderNo }, { idempotencyKey: unique('key') })).code).toBe('0');
-  });
-
-  it.each([
-    ['neither number', {}, 'orderNo'],
-    ['both numbers', { orderNo: '1', externalOrderNo: 'a' }, 'exclude'],
-    ['orderNo as a number', { orderNo: 100_000_001_000 }, 'orderNo'],
-    ['externalOrderNo as a number', { externalOrderNo: 7 }, 'externalOrderNo'],
-    ['reason as a number', { orderNo: '1', reason: 7 }, 'reason'],
-    ['reason too long', { orderNo: '1', reason: 'x'.repeat(1025) }, 'reason'],
-  ])('400001: %s', async (_what, body, words) => {
-    const reply = await unsubscribe(body);
-    expect(reply.code).toBe('400001');
-    expect(reply.envelope.message).toContain(words);
   });
 
   it('420001: unknown, foreign and impossible numbers, all in the same words, and the order lives on', async () => {
