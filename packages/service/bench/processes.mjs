@@ -17,10 +17,6 @@ const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME']
 /** As `npm start` has it: for the service, and for what it is measured beside. */
 const FLAGS = ['--max-semi-space-size=64'];
 
-/** What a comparison may change: `REQUEST_LOG=off npm run bench`. */
-const PASSED_ON = ['REQUEST_LOG'];
-const CHOSEN = Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
-
 /** All pages are opened from one address. */
 const OPEN = { REDEEM_OPENS_PER_MINUTE: '1000000' };
 
@@ -64,10 +60,8 @@ export function processes() {
       const child = spawn(process.execPath, [...flags, here('../dist/program/main.js')], {
         env: {
           ...ENVIRONMENT,
-          ...CHOSEN,
           ...OPEN,
           DATA_DIR: dataDir,
-          HOST: '127.0.0.1',
           PORT: '0',
           LOG_LEVEL: logLevel,
         },

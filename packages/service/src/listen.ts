@@ -21,16 +21,18 @@ export async function listenEverywhere(
   { server, operations, consoleServer }: Pick<Service, 'server' | 'operations' | 'consoleServer'>,
   { host, port, metricsHost, metricsPort, consoleHost, consolePort }: Settings,
 ): Promise<Listening> {
-  const listen = async (app: FastifyInstance, at: { host: string; port: number }, names: ListenerNames) => {
-    await listenAt(app, at, names);
+  const listen = async (app: FastifyInstance, at: { host: string; port: number }, setting: string) => {
+    await listenAt(app, at, setting);
     return urlOf(app.server, at.host);
   };
-  const url = await listen(server, { host, port }, INTERFACE);
+  const url = await listen(server, { host, port }, 'PORT');
   return {
     url,
-    operations: operations ? await listen(operations, { host: metricsHost, port: metricsPort ?? 0 }, MONITORING) : url,
+    operations: operations
+      ? await listen(operations, { host: metricsHost, port: metricsPort ?? 0 }, 'METRICS_PORT')
+      : url,
     console: consoleServer
-      ? await listen(consoleServer, { host: consoleHost, port: consolePort ?? 0 }, CONSOLE)
+      ? await listen(consoleServer, { host: consoleHost, port: consolePort ?? 0 }, 'CONSOLE_PORT')
       : undefined,
   };
 }
@@ -54,7 +56,7 @@ export async function answerWhileStarting(settings: Settings, log: Logger): Prom
   if (address.port === 0) return undefined;
   let decision: string | undefined;
   const app = createStartingApp({ clock: systemClock, log, awaitedDecision: () => decision });
-  await listenAt(app, address, isApart ? MONITORING : INTERFACE);
+  await listenAt(app, address, isApart ? 'METRICS_PORT' : 'PORT');
   return {
     awaitDecision(what) {
       decision = what;
@@ -63,19 +65,10 @@ export async function answerWhileStarting(settings: Settings, log: Logger): Prom
   };
 }
 
-/** The names of the settings of an address, for error messages. */
-interface ListenerNames {
-  readonly host: string;
-  readonly port: string;
-}
-const INTERFACE: ListenerNames = { host: 'HOST', port: 'PORT' };
-const CONSOLE: ListenerNames = { host: 'CONSOLE_HOST', port: 'CONSOLE_PORT' };
-const MONITORING: ListenerNames = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
-
 async function listenAt(
   app: FastifyInstance,
   address: { readonly host: string; readonly port: number },
-  names: ListenerNames,
+  setting: string,
 ): Promise<void> {
   try {
     await app.listen({ ...address });
@@ -84,8 +77,8 @@ async function listenAt(
     const { code, message } = error;
     const createListenError = (advice: string) =>
       new PlainError(`cannot listen: ${message}; ${advice}`, { cause: error });
-    if (code === 'EADDRINUSE' || code === 'EACCES') throw createListenError(`set ${names.port} to another one`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw createListenError(`check ${names.host}`);
+    if (code === 'EADDRINUSE' || code === 'EACCES') throw createListenError(`set ${setting} to another one`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw createListenError(`check ${setting}`);
     throw error;
   }
 }

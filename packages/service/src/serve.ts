@@ -31,6 +31,7 @@ export async function prepareServing({ settings, opened, log, ...more }: Serving
     ...more,
     clock: systemClock,
     log,
+    requestLog: true,
     publicUrl: () => urls.publicUrl,
     redeemUrl: () => settings.redeemUrl ?? urls.publicUrl,
     alertWays: await loadAlertTransports(settings, systemClock),

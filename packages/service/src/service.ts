@@ -53,9 +53,7 @@ export interface ServiceDeps {
   readonly database: Database;
   /** Connections that `database` has. */
   readonly databasePool?: number;
-  /** How many of them one channel may use at a time. */
-  readonly databaseShare?: number | undefined;
-  /** Replaces the limits that follow from these two, for tests. */
+  /** Replaces the limits that follow from it, for tests. */
   readonly shareLimits?: Partial<ChannelQueueLimits>;
   readonly vault: Vault;
   readonly clock: Clock;
@@ -71,7 +69,8 @@ export interface ServiceDeps {
   readonly redeemUrl?: () => string;
   readonly redeemOpensPerMinute?: number;
   readonly trustedProxies: readonly string[];
-  readonly authFailuresPerMinute: number;
+  /** In place of the usual 600, for tests. */
+  readonly authFailuresPerMinute?: number;
   readonly httpLimits?: Partial<HttpLimits>;
   /** Requests to /metrics must have this token. */
   readonly metricsToken?: string | undefined;
@@ -121,6 +120,9 @@ export interface ServiceDeps {
   readonly alertSeconds?: AlertSeconds;
 }
 
+/** Failed authentications in a minute after which an address is refused under that app id without a signature check. */
+const AUTH_FAILURES_PER_MINUTE = 600;
+
 export interface Service extends App {
   stop(): Promise<void>;
 }
@@ -128,8 +130,9 @@ export interface Service extends App {
 /** Puts all parts of a node together. Settings and signals are in main.ts. */
 export function createService(deps: ServiceDeps): Service {
   const { database, vault, clock, log, currency = DEFAULT_CURRENCY } = deps;
+  const failuresPerMinute = deps.authFailuresPerMinute ?? AUTH_FAILURES_PER_MINUTE;
   const shares = createConnectionShares(database, {
-    ...connectionShareLimits(deps.databasePool ?? DEFAULT_DATABASE_POOL, deps.databaseShare),
+    ...connectionShareLimits(deps.databasePool ?? DEFAULT_DATABASE_POOL),
     ...deps.shareLimits,
   });
   const hasEngine = deps.engine !== false && !deps.readsOnly;
@@ -184,7 +187,7 @@ export function createService(deps: ServiceDeps): Service {
     isMonitoredApart: deps.isMonitoredApart === true,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     failures: createAuthenticationFailures({
-      limit: createMinuteLimit(deps.authFailuresPerMinute, clock),
+      limit: createMinuteLimit(failuresPerMinute, clock),
       channels,
       tokens,
     }),
@@ -212,7 +215,7 @@ export function createService(deps: ServiceDeps): Service {
     notices: {
       clock,
       verifier: createNoticeVerifier(database, gateways, clock),
-      limit: createMinuteLimit(deps.authFailuresPerMinute, clock),
+      limit: createMinuteLimit(failuresPerMinute, clock),
       accept: createNoticeAcceptor({
         database,
         settle,

@@ -100,7 +100,6 @@ export async function openStand({ logs, callers, isAlone = false, databaseUrl, i
 const environment = (databaseUrl) => ({
   DATABASE_URL: databaseUrl,
   MASTER_KEY: randomBytes(32).toString('base64'),
-  HOST: '127.0.0.1',
   // The same for all, as behind a proxy: an answer that is given again by another node has the same link.
   PUBLIC_URL: 'https://pay.example',
   REDEEM_URL: 'https://redeem.example',

@@ -12,7 +12,7 @@ export interface Settings {
   readonly currency: string | undefined;
   readonly host: string;
   readonly port: number;
-  /** Unset: http://HOST:PORT, with the port that was really taken. */
+  /** Unset: http:// and the address of PORT, with the port that was really taken. */
   readonly publicUrl: string | undefined;
   /** Where redemption links lead, if that is another host. Unset: publicUrl. */
   readonly redeemUrl: string | undefined;
@@ -22,8 +22,6 @@ export interface Settings {
   /** Unset: the embedded server in dataDir. */
   readonly databaseUrl: string | undefined;
   readonly databasePool: number;
-  /** Connections that one channel may use at a time. Unset: a third of the pool. */
-  readonly databaseShare: number | undefined;
   /** The current key first, then those that old values may still be wrapped under. Unset: made in dataDir. */
   readonly masterKeys: readonly Uint8Array[] | undefined;
   /** Whether the schema is brought up to date at a start, or by the command `migrate` alone. */
@@ -42,12 +40,8 @@ export interface Settings {
   readonly nodeId: string;
   /** Addresses whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
-  /** Failed authentications per minute after which an address is refused under that app id without a signature check. */
-  readonly authFailuresPerMinute: number;
   /** Days for which events are kept after the week of their writing has ended. */
   readonly eventsRetentionDays: number;
-  /** Whether the calls of channels are written down for some days, without their bodies. */
-  readonly requestLog: boolean;
   /** Where alerts are sent, beside the list. */
   readonly alertWebhook: { readonly url: string; readonly secret: string } | undefined;
   readonly alertEmail: { readonly url: string; readonly from: string; readonly to: readonly string[] } | undefined;
@@ -100,6 +94,14 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Settings of earlier versions, and what to do instead. A start with one of them fails, because it would not do what is meant. */
 const REMOVED: Readonly<Record<string, string>> = {
+  ALERT_EMAIL_FROM: 'add it to SMTP_URL, as ?from=alerts@example.com',
+  AUTH_FAILURES_PER_MINUTE: 'an address has 600 a minute for each app id',
+  CONSOLE_HOST: 'write it before the port, as CONSOLE_PORT=0.0.0.0:8081',
+  DATABASE_SHARE: 'one channel may use a third of DATABASE_POOL at a time',
+  HOST: 'write it before the port, as PORT=0.0.0.0:8080',
+  METRICS_HOST: 'write it before the port, as METRICS_PORT=0.0.0.0:9464',
+  OIDC_NAME: 'the button has the host of OIDC_ISSUER',
+  REQUEST_LOG: 'the calls of channels are kept for 7 days',
   WORKERS: 'start several nodes behind a proxy (deploy/systemd/perennial@.service, deploy/docker/compose.yaml)',
 };
 
@@ -113,19 +115,16 @@ function refuseRemoved(env: Env): void {
 export function readSettings(env: Env = process.env): Settings {
   refuseRemoved(env);
   const environment = readChoice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
-  const host = readText(env, 'HOST') ?? '127.0.0.1';
-  const port = readInteger(env, 'PORT', 8080, 0, 65_535);
-  const metricsPort = readOptionalInteger(env, 'METRICS_PORT', 0, 65_535);
+  const { host, port } = readListener(env, 'PORT') ?? { host: LOCAL, port: 8080 };
+  const { host: metricsHost = LOCAL, port: metricsPort } = readListener(env, 'METRICS_PORT') ?? {};
   if (metricsPort === port && port !== 0) {
     throw new SettingsError(`METRICS_PORT must be another port than PORT, which is ${port}`);
   }
-  const consolePort = readOptionalInteger(env, 'CONSOLE_PORT', 0, 65_535);
+  const { host: consoleHost = LOCAL, port: consolePort } = readListener(env, 'CONSOLE_PORT') ?? {};
   if (consolePort !== undefined && consolePort !== 0 && (consolePort === port || consolePort === metricsPort)) {
     throw new SettingsError('CONSOLE_PORT must be another port than PORT and METRICS_PORT');
   }
   const databaseUrl = readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
-  // With fewer than two a node cannot start.
-  const databasePool = readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000);
   const masterKeys = readMasterKeys(env);
   const isProduction = environment === 'production';
   if (isProduction && !masterKeys) {
@@ -141,28 +140,26 @@ export function readSettings(env: Env = process.env): Settings {
     redeemOpensPerMinute: readInteger(env, 'REDEEM_OPENS_PER_MINUTE', DEFAULT_REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
     dataDir: path.resolve(readText(env, 'DATA_DIR') ?? 'data'),
     databaseUrl,
-    databasePool,
-    databaseShare: readOptionalInteger(env, 'DATABASE_SHARE', 1, databasePool),
+    // With fewer than two a node cannot start.
+    databasePool: readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000),
     masterKeys,
     migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
     drainSeconds: readInteger(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
     metricsPort,
-    metricsHost: readText(env, 'METRICS_HOST') ?? '127.0.0.1',
+    metricsHost,
     metricsToken: readToken(env, 'METRICS_TOKEN'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     logFormat:
       readText(env, 'LOG_FORMAT') === undefined ? undefined : readChoice(env, 'LOG_FORMAT', LOG_FORMATS, 'json'),
     nodeId: readName(env, 'NODE_ID') ?? `${os.hostname()}-${process.pid}`,
     trustedProxies: readAddressRanges(env, 'TRUSTED_PROXIES'),
-    authFailuresPerMinute: readInteger(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
     eventsRetentionDays: readInteger(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
-    requestLog: readChoice(env, 'REQUEST_LOG', ['on', 'off'], 'on') === 'on',
     alertWebhook: readAlertWebhook(env),
     alertEmail: readAlertEmail(env),
     developers: readChoice(env, 'DEVELOPERS', ['on', 'off'], 'on'),
     console: readChoice(env, 'CONSOLE', ['on', 'off'], 'on'),
     consolePort,
-    consoleHost: readText(env, 'CONSOLE_HOST') ?? '127.0.0.1',
+    consoleHost,
     consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
     refundApprovalCent: readInteger(env, 'CONSOLE_REFUND_APPROVAL_CENT', 0, 0, 100_000_000_000),
     singleSignOn: readSingleSignOn(env),
@@ -197,7 +194,7 @@ export function checkNodeSettings(settings: Settings): string[] {
       ? ['CONSOLE_PORT is set and CONSOLE_URL is not: people can sign in from this machine alone']
       : []),
     ...(isOpen(host) && trustedProxies.length === 0
-      ? ['HOST is every address and TRUSTED_PROXIES is empty: callers behind a proxy all count as one address']
+      ? ['PORT is on every address and TRUSTED_PROXIES is empty: callers behind a proxy all count as one address']
       : []),
     ...(isOpen(metricsAddress) && metricsToken === undefined
       ? ['/metrics is on every address without METRICS_TOKEN: let only your own machines reach it']
@@ -246,6 +243,20 @@ function readAddressRanges(env: Env, name: string): string[] {
   if (wrong !== undefined)
     throw new SettingsError(`${name} must be addresses or ranges such as 10.0.0.0/8, not "${wrong}"`);
   return values;
+}
+
+const LOCAL = '127.0.0.1';
+
+/** A port, or an address and a port: `8080`, `0.0.0.0:8080`, `[::]:8080`. */
+function readListener(env: Env, name: string): { readonly host: string; readonly port: number } | undefined {
+  const value = readText(env, name);
+  if (value === undefined) return undefined;
+  const [, ipv6, host = ipv6 ?? LOCAL, digits = ''] = /^(?:(?:\[(.+)\]|([^:]+)):)?(\d{1,5})$/.exec(value) ?? [];
+  const port = Number(digits);
+  if (digits === '' || port > 65_535) {
+    throw new SettingsError(`${name} must be a port from 0 to 65535, or an address and a port, not "${value}"`);
+  }
+  return { host, port };
 }
 
 function readInteger(env: Env, name: string, fallback: number, min: number, max: number): number {
@@ -317,12 +328,11 @@ function readAlertWebhook(env: Env): Settings['alertWebhook'] {
 function readAlertEmail(env: Env): Settings['alertEmail'] {
   const server = readUrl(env, 'SMTP_URL', ['smtp:', 'smtps:']);
   const to = readMailAddresses(env, 'ALERT_EMAIL');
-  const [from = to[0]] = readMailAddresses(env, 'ALERT_EMAIL_FROM');
   if (server === undefined && to.length === 0) return undefined;
   if (server === undefined) throw new SettingsError('SMTP_URL is missing: ALERT_EMAIL goes with it');
-  if (from === undefined || to.length === 0) {
-    throw new SettingsError('ALERT_EMAIL is missing: SMTP_URL goes with it');
-  }
+  const from = new URL(server).searchParams.get('from') ?? to[0];
+  if (from === undefined) throw new SettingsError('ALERT_EMAIL is missing: SMTP_URL goes with it');
+  if (!MAIL_ADDRESS.test(from)) throw new SettingsError('SMTP_URL: its "from" must be a mail address');
   return { url: server, from, to };
 }
 
@@ -330,17 +340,18 @@ function readSingleSignOn(env: Env): Settings['singleSignOn'] {
   const issuer = readUrl(env, 'OIDC_ISSUER', ['http:', 'https:']);
   const clientId = readText(env, 'OIDC_CLIENT_ID');
   const clientSecret = readText(env, 'OIDC_CLIENT_SECRET');
-  const name = readText(env, 'OIDC_NAME') ?? 'single sign-on';
   if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
     throw new SettingsError('OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go together');
   }
-  return { issuer, clientId, clientSecret, name };
+  return { issuer, clientId, clientSecret, name: new URL(issuer).hostname };
 }
+
+const MAIL_ADDRESS = /^[^\s@<>,"]+@[^\s@<>,"]+$/;
 
 function readMailAddresses(env: Env, name: string): string[] {
   const values = readList(env, name);
-  const wrong = values.find((value) => !/^[^\s@<>,"]+@[^\s@<>,"]+$/.test(value));
+  const wrong = values.find((value) => !MAIL_ADDRESS.test(value));
   if (wrong !== undefined) throw new SettingsError(`${name} must be mail addresses with commas, not "${wrong}"`);
   return values;
 }

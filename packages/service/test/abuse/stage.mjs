@@ -43,7 +43,6 @@ export async function openStage(signal) {
         ...ENVIRONMENT,
         NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
         DATA_DIR: dataDir,
-        HOST: '127.0.0.1',
         PORT: '0',
         LOG_LEVEL: 'warn',
       },

@@ -65,37 +65,41 @@ const PROGRAMS = (existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
   .map((version) => path.join(DEBIAN, version, 'bin'))
   .find((bin) => ['initdb', 'pg_dump', 'pg_restore'].every((name) => existsSync(path.join(bin, name))));
 
-it.skipIf(PROGRAMS === undefined)('pg_dump beside a running node, and pg_restore elsewhere: all is there', async () => {
-  const bin = PROGRAMS ?? '';
-  const server = await openOwnServer(bin);
-  onTestFinished(() => server.release());
-  const admin = openDatabase({ url: server.url, pool: 1, name: 'test', statementMs: 0 });
-  onTestFinished(() => admin.close());
-  for (const name of ['original', 'restored']) await admin.query(`create database ${name}`);
-  const [original, restored] = [
-    { url: databaseUrl(server.url, 'original') },
-    { url: databaseUrl(server.url, 'restored') },
-  ];
-  const { node, orders } = await startWithOrders(on(original));
-  const file = path.join(folder, 'perennial.dump');
-  await run(path.join(bin, 'pg_dump'), ['-Fc', '-f', file, original.url]);
-  await stop(node);
-  await run(path.join(bin, 'pg_restore'), ['--no-owner', '--exit-on-error', '-d', restored.url, file]);
+it.skipIf(PROGRAMS === undefined)(
+  'pg_dump beside a running node, and pg_restore elsewhere: all is there',
+  async () => {
+    const bin = PROGRAMS ?? '';
+    const server = await openOwnServer(bin);
+    onTestFinished(() => server.release());
+    const admin = openDatabase({ url: server.url, pool: 1, name: 'test', statementMs: 0 });
+    onTestFinished(() => admin.close());
+    for (const name of ['original', 'restored']) await admin.query(`create database ${name}`);
+    const [original, restored] = [
+      { url: databaseUrl(server.url, 'original') },
+      { url: databaseUrl(server.url, 'restored') },
+    ];
+    const { node, orders } = await startWithOrders(on(original));
+    const file = path.join(folder, 'perennial.dump');
+    await run(path.join(bin, 'pg_dump'), ['-Fc', '-f', file, original.url]);
+    await stop(node);
+    await run(path.join(bin, 'pg_restore'), ['--no-owner', '--exit-on-error', '-d', restored.url, file]);
 
-  const check = await perennial(['restore-check'], on(restored));
-  expect(check.stdout).toMatch(/\nOK: the engine may be switched on, after: perennial installation adopt\n$/);
-  for (const orderNo of orders) {
-    const show = async (where: { readonly url: string }) =>
-      JSON.parse((await perennial(['order', 'show', orderNo, '--json'], on(where))).stdout);
-    expect(await show(restored)).toEqual(await show(original));
-  }
-  // Far beyond the numbers that the original may have given out since.
-  expect((await perennial(['numbers', 'skip'], on(restored))).code).toBe(0);
-  const database = openDatabase({ url: restored.url, pool: 1, name: 'test', statementMs: 0 });
-  onTestFinished(() => database.close());
-  const [next] = await database.query<{ no: number }>(`select nextval('order_numbers') as no`);
-  expect(next?.no).toBeGreaterThan(Math.max(...orders.map(Number)) + 9_000_000);
-});
+    const check = await perennial(['restore-check'], on(restored));
+    expect(check.stdout).toMatch(/\nOK: the engine may be switched on, after: perennial installation adopt\n$/);
+    for (const orderNo of orders) {
+      const show = async (where: { readonly url: string }) =>
+        JSON.parse((await perennial(['order', 'show', orderNo, '--json'], on(where))).stdout);
+      expect(await show(restored)).toEqual(await show(original));
+    }
+    // Far beyond the numbers that the original may have given out since.
+    expect((await perennial(['numbers', 'skip'], on(restored))).code).toBe(0);
+    const database = openDatabase({ url: restored.url, pool: 1, name: 'test', statementMs: 0 });
+    onTestFinished(() => database.close());
+    const [next] = await database.query<{ no: number }>(`select nextval('order_numbers') as no`);
+    expect(next?.no).toBeGreaterThan(Math.max(...orders.map(Number)) + 9_000_000);
+  },
+  180_000,
+);
 
 it('a copy of the data folder of a stopped service is served like the original', async () => {
   const dataDir = await preparedDataDir();

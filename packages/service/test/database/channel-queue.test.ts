@@ -149,9 +149,4 @@ describe('the share of a channel', () => {
   ])('of %i connections: %i for one channel, %i for all', (pool, perChannel, total) => {
     expect(connectionShareLimits(pool)).toMatchObject({ perChannel, total });
   });
-
-  it('as it is set, and then all channels together have at least as much', () => {
-    expect(connectionShareLimits(16, 1)).toMatchObject({ perChannel: 1, total: 10 });
-    expect(connectionShareLimits(16, 16)).toMatchObject({ perChannel: 16, total: 16 });
-  });
 });

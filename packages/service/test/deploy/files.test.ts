@@ -119,7 +119,9 @@ describe('the image', () => {
     expect(programs).toContain('packages/service/dist/program/main.js');
     for (const place of programs) expect(existsSync(path.join(ROOT, place)), place).toBe(true);
     expect(/^USER (\w+)$/m.exec(dockerfile)?.[1]).toBe('node');
-    expect(/^EXPOSE (.+)$/m.exec(dockerfile)?.[1]).toBe(`${set('PORT')} ${set('METRICS_PORT')}`);
+    const listeners = readSettings({ PORT: set('PORT'), METRICS_PORT: set('METRICS_PORT') });
+    expect(listeners).toMatchObject({ host: '0.0.0.0', metricsHost: '0.0.0.0' });
+    expect(/^EXPOSE (.+)$/m.exec(dockerfile)?.[1]).toBe(`${listeners.port} ${listeners.metricsPort}`);
     expect(dockerfile).toMatch(/^HEALTHCHECK[\s\S]+\/healthz/m);
   });
 
@@ -209,13 +211,14 @@ describe('kubernetes', () => {
 
   it('sets, opens and probes the same ports', () => {
     const { data } = of('ConfigMap');
+    const { metricsHost, metricsPort } = readSettings({ METRICS_PORT: data.METRICS_PORT });
     expect(container.ports).toEqual([
       { name: 'http', containerPort: 8080 },
-      { name: 'metrics', containerPort: Number(data.METRICS_PORT) },
+      { name: 'metrics', containerPort: metricsPort },
     ]);
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
     expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'metrics' });
-    expect(data.METRICS_HOST).toBe('0.0.0.0');
+    expect(metricsHost).toBe('0.0.0.0');
   });
 
   it('waits longer than a node drains, and hears of it in time', () => {

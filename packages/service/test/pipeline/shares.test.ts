@@ -157,7 +157,7 @@ describe('a channel whose requests hold connections for long', () => {
 
 describe('a node on which one connection may be used at a time', () => {
   it('answers every endpoint and the redemption page: nobody who holds one asks for another', async () => {
-    const one = { databaseShare: 1, shareLimits: { total: 1, waitMs: 1_000 } };
+    const one = { shareLimits: { perChannel: 1, total: 1, waitMs: 1_000 } };
     const node = await anotherNode(service, one);
     const client = node.client(greedy);
     const user = unique('user');

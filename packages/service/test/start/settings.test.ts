@@ -62,9 +62,18 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['DATABASE_URL', { DATABASE_URL: 'mysql://x' }],
     ['DATABASE_URL', { DATABASE_URL: 'not an address' }],
     ['DATABASE_POOL', { DATABASE_POOL: '1' }],
+    ['PORT', { PORT: ':8080' }],
+    ['PORT', { PORT: '::8080' }],
+    ['PORT', { PORT: '0.0.0.0' }],
+    ['ALERT_EMAIL_FROM is no longer a setting: add it to SMTP_URL', { ALERT_EMAIL_FROM: 'a@b.c' }],
+    ['AUTH_FAILURES_PER_MINUTE is no longer a setting', { AUTH_FAILURES_PER_MINUTE: '600' }],
+    ['CONSOLE_HOST is no longer a setting: write it before the port', { CONSOLE_HOST: '0.0.0.0' }],
+    ['DATABASE_SHARE is no longer a setting', { DATABASE_SHARE: '4' }],
+    ['HOST is no longer a setting: write it before the port', { HOST: '0.0.0.0' }],
+    ['METRICS_HOST is no longer a setting: write it before the port', { METRICS_HOST: '0.0.0.0' }],
+    ['OIDC_NAME is no longer a setting', { OIDC_NAME: 'Example' }],
+    ['REQUEST_LOG is no longer a setting', { REQUEST_LOG: 'off' }],
     ['WORKERS is no longer a setting: start several nodes', { WORKERS: '4' }],
-    ['DATABASE_SHARE', { DATABASE_SHARE: '0' }],
-    ['DATABASE_SHARE', { DATABASE_POOL: '8', DATABASE_SHARE: '9' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'ftp://x' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'https://ann:s3cret@pay.example' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'https://pay.example/?a=1' }],
@@ -82,7 +91,6 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['NODE_ID', { NODE_ID: 'two words' }],
     ['NODE_ID', { NODE_ID: 'x'.repeat(65) }],
     ['TRUSTED_PROXIES', { TRUSTED_PROXIES: '10.0.0.0/8,not-an-address' }],
-    ['AUTH_FAILURES_PER_MINUTE', { AUTH_FAILURES_PER_MINUTE: '0' }],
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '29' }],
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '3651' }],
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '90.5' }],
@@ -111,10 +119,7 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['SMTP_URL', { ALERT_EMAIL: 'ann@example.com' }],
     ['ALERT_EMAIL', { SMTP_URL: 'smtps://user:password@mail.example' }],
     ['ALERT_EMAIL', { SMTP_URL: 'smtps://user:password@mail.example', ALERT_EMAIL: 'ann' }],
-    [
-      'ALERT_EMAIL_FROM',
-      { SMTP_URL: 'smtps://user:password@mail.example', ALERT_EMAIL: 'a@b.c', ALERT_EMAIL_FROM: 'x' },
-    ],
+    ['SMTP_URL', { SMTP_URL: 'smtps://user:password@mail.example?from=x', ALERT_EMAIL: 'a@b.c' }],
   ])('%s: %j', (name, env: Record<string, string>) => {
     const line = told(env);
     expect(line).toMatch(new RegExp(`^${name}\\b`));
@@ -151,18 +156,41 @@ describe('a bad setting stops the start with one line that names it', () => {
   it('production is warned of what may be right, but hardly is', () => {
     const warnings = (more: Record<string, string>) => checkNodeSettings(readSettings({ ...PRODUCTION, ...more }));
     expect(warnings({})).toEqual([]);
-    expect(warnings({ HOST: '10.0.0.7' })).toEqual([]);
-    const proxied = { HOST: '0.0.0.0', TRUSTED_PROXIES: '10.0.0.0/8' };
-    expect(warnings({ HOST: '::' })).toEqual([
+    expect(warnings({ PORT: '10.0.0.7:8080' })).toEqual([]);
+    const proxied = { PORT: '0.0.0.0:8080', TRUSTED_PROXIES: '10.0.0.0/8' };
+    expect(warnings({ PORT: '[::]:8080' })).toEqual([
       expect.stringContaining('TRUSTED_PROXIES is empty'),
       expect.stringContaining('/metrics is on every address'),
     ]);
     expect(warnings(proxied)).toEqual([expect.stringContaining('/metrics')]);
     expect(warnings({ ...proxied, METRICS_PORT: '9464' })).toEqual([]);
-    expect(warnings({ ...proxied, METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' })).toHaveLength(1);
+    expect(warnings({ ...proxied, METRICS_PORT: '0.0.0.0:9464' })).toHaveLength(1);
     expect(warnings({ ...proxied, METRICS_TOKEN: 'a-token-of-some-length' })).toEqual([]);
     // In a sandbox everybody may do as they like.
-    expect(checkNodeSettings(readSettings({ HOST: '0.0.0.0' }))).toEqual([]);
+    expect(checkNodeSettings(readSettings({ PORT: '0.0.0.0:8080' }))).toEqual([]);
+  });
+
+  it('a listener is a port, or an address and a port', () => {
+    const { host, port, metricsHost, metricsPort, consoleHost, consolePort } = readSettings({
+      PORT: '[::1]:8081',
+      METRICS_PORT: '0.0.0.0:9464',
+      CONSOLE_PORT: '0',
+    });
+    expect([host, port]).toEqual(['::1', 8081]);
+    expect([metricsHost, metricsPort]).toEqual(['0.0.0.0', 9464]);
+    expect([consoleHost, consolePort]).toEqual(['127.0.0.1', 0]);
+  });
+
+  it('mails come from whom SMTP_URL names, or else from the first who gets them', () => {
+    const env = { SMTP_URL: 'smtp://mail.example', ALERT_EMAIL: 'ann@example.com,ben@example.com' };
+    expect(readSettings(env).alertEmail?.from).toBe('ann@example.com');
+    const named = { ...env, SMTP_URL: 'smtp://mail.example?from=alerts@example.com' };
+    expect(readSettings(named).alertEmail?.from).toBe('alerts@example.com');
+  });
+
+  it('single sign-on is named after the host of its issuer', () => {
+    const env = { OIDC_ISSUER: 'https://login.example/realm', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'y' };
+    expect(readSettings(env).singleSignOn?.name).toBe('login.example');
   });
 
   it('events are kept for as many days as are named, from 30 to 3650', () => {
@@ -252,12 +280,11 @@ describe('a start that cannot work says why in one line', () => {
     await fresh.close();
   });
 
-  it('HOST is no address of this machine', async () => {
-    expect(await refusal({ DATABASE_URL: shared.url, MASTER_KEY: KEY, HOST: 'no-such-host.invalid' })).toMatch(
-      /check HOST$/,
-    );
-    const metrics = { METRICS_HOST: 'no-such-host.invalid', METRICS_PORT: '9464' };
-    expect(await refusal({ DATABASE_URL: shared.url, MASTER_KEY: KEY, ...metrics })).toMatch(/check METRICS_HOST$/);
+  it('an address is none of this machine', async () => {
+    for (const name of ['PORT', 'METRICS_PORT']) {
+      const env = { DATABASE_URL: shared.url, MASTER_KEY: KEY, [name]: 'no-such-host.invalid:9464' };
+      expect(await refusal(env)).toMatch(new RegExp(`check ${name}$`));
+    }
   });
 
   it('DATA_DIR cannot be made', async () => {

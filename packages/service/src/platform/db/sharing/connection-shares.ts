@@ -16,10 +16,8 @@ const CONNECTION_WAIT_MS = 5_000;
  * A third of the connections for one channel, at least 2, and two thirds for all channels together; never the last one. The
  * rest is for the statements that requests share, and for jobs.
  */
-export function connectionShareLimits(
-  pool: number,
-  perChannel = Math.max(Math.floor(pool / 3), Math.min(2, pool - 1)),
-): ChannelQueueLimits {
+export function connectionShareLimits(pool: number): ChannelQueueLimits {
+  const perChannel = Math.max(Math.floor(pool / 3), Math.min(2, pool - 1));
   return { perChannel, total: Math.max(Math.floor((pool * 2) / 3), perChannel), waitMs: CONNECTION_WAIT_MS };
 }
 
