@@ -24,9 +24,9 @@ import type { Gateways } from './gateways/gateway-registry.js';
 import { createDescribedRoute, createOrderRoute, createRoute, type Route } from './http/routes.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
-import type { BusinessCounts } from './platform/metrics/counts.js';
 import type { KeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Environment } from './platform/settings.js';
+import type { SubscriptionCounts } from './subscriptions/domain/counts.js';
 import { renderReplacement } from './subscriptions/steps/agreements/replacement-text.js';
 import { createDeductedOrderCreator } from './subscriptions/steps/orders/create-deducted-order.js';
 import { createOrderStore } from './subscriptions/steps/orders/order-store.js';
@@ -48,7 +48,7 @@ export interface InterfaceDeps {
   readonly environment: Environment;
   /** Where redemption links lead. A function, because a port that the system chooses is known only when the server listens. */
   readonly redeemUrl: () => string;
-  readonly counts?: BusinessCounts;
+  readonly counts?: SubscriptionCounts;
   readonly debitDeadlineMs?: number;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { loadAlertTransports } from './alerts/load-transports.js';
 import { type Listening, listenEverywhere } from './listen.js';
-import { loadAlertTransports } from './platform/alerts/load-transports.js';
 import { systemClock } from './platform/clock.js';
 import type { OpenedDatabase } from './platform/installation/open-database.js';
 import type { Settings } from './platform/settings.js';

@@ -1,5 +1,6 @@
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import type { Logger } from 'pino';
+import type { AlertTransport } from './alerts/transport.js';
 import { createNoticeAcceptor } from './api/institution-notice.js';
 import { createAccessTokens } from './catalog/channels/access-token.js';
 import { type ChannelRegistry, createChannelRegistry } from './catalog/channels/channel-registry.js';
@@ -27,7 +28,6 @@ import { createAdmission } from './http/requests/admission.js';
 import { createRefusalExplainer, explainUnreadableField } from './http/requests/explain-refusal.js';
 import type { Route } from './http/routes.js';
 import { createInterfaceRoutes } from './interface.js';
-import type { AlertTransport } from './platform/alerts/transport.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
 import type { ChannelQueueLimits } from './platform/db/sharing/channel-queue.js';

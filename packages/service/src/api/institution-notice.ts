@@ -1,6 +1,6 @@
+import { alertText } from '../alerts/alert-wordings.js';
+import { raiseAlert } from '../alerts/alerts-sql.js';
 import type { Notice } from '../gateways/gateway.js';
-import { alertText } from '../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../platform/alerts/alerts-sql.js';
 import type { Database } from '../platform/db/database.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
 import type { SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';

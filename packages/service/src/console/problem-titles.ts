@@ -1,6 +1,6 @@
+export type { AlertSentence } from '../alerts/alert-wordings.js';
+export type { RefusalCode } from '../operator/refusal-codes.js';
 export type { ResultCode } from '../operator/result-texts.js';
-export type { AlertSentence } from '../platform/alerts/alert-wordings.js';
-export type { RefusalCode } from '../platform/refusal-codes.js';
 
 /** The kinds of problems that the console answers, with their status and what they say if there is no more to say. */
 export const PROBLEM_TITLES = {

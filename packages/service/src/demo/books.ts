@@ -1,12 +1,12 @@
 import { formatTime, parseTime } from '@perennial/wire';
+import { alertText } from '../alerts/alert-wordings.js';
+import { resolveAlert } from '../alerts/alerts-sql.js';
 import {
   closeDifference,
   listDifferences,
   runReconciliation,
   setDifferenceOwner,
 } from '../operator/books/reconciliation.js';
-import { alertText } from '../platform/alerts/alert-wordings.js';
-import { resolveAlert } from '../platform/alerts/alerts-sql.js';
 import { STATEMENT_COLUMNS } from '../reconciliation/statement-csv.js';
 import { DIFFERENCE_NOTES, type PersonName } from './cast.js';
 import { type BookedLine, findBooked } from './demo-sql.js';

@@ -1,9 +1,9 @@
+import { alertText } from '../alerts/alert-wordings.js';
+import { raiseAlert } from '../alerts/alerts-sql.js';
 import { ALL_TYPE_NOS, typeNoOf } from '../delivery/event-type-sql.js';
 import { type DueEvent, readChannel, START } from '../delivery/queue/due-sql.js';
 import { type DeliveryOutcome, expandRange, finishPushes, type PushOutcome } from '../delivery/queue/finish-sql.js';
 import { type HeldShard, SHARDS } from '../delivery/queue/shards-sql.js';
-import { alertText } from '../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../platform/alerts/alerts-sql.js';
 import { findShard, stampUndelivered } from './demo-sql.js';
 import type { Provisioned, StagedChannel } from './provision.js';
 import type { Random } from './random.js';

@@ -1,4 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { alertText } from '../alerts/alert-wordings.js';
+import { resolveAlert } from '../alerts/alerts-sql.js';
+import { resolveEndedAlerts } from '../alerts/resolve-sql.js';
 import { findChannel } from '../catalog/channels/channels-sql.js';
 import { FIGURES_JOB, FIGURES_SINCE_JOB, floorToDay, floorToHour } from '../figures/figures.js';
 import {
@@ -18,9 +21,6 @@ import { pauseEvents } from '../operator/events.js';
 import { type Changed, OperatorError, type OperatorWithGateways } from '../operator/operator.js';
 import { formatPeriodSubject } from '../operator/orders/period-subjects.js';
 import { requireInteger } from '../operator/rules.js';
-import { alertText } from '../platform/alerts/alert-wordings.js';
-import { resolveAlert } from '../platform/alerts/alerts-sql.js';
-import { resolveEndedAlerts } from '../platform/alerts/resolve-sql.js';
 import { planReconciliations } from './books.js';
 import { ALERT_COMMENTS, CHANNELS, PEOPLE, type PersonName } from './cast.js';
 import { deliverEvents, type Pause } from './deliveries.js';

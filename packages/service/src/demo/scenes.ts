@@ -1,11 +1,11 @@
+import { alertText } from '../alerts/alert-wordings.js';
+import { resolveAlert } from '../alerts/alerts-sql.js';
 import { approve, decline } from '../operator/approvals/approvals.js';
 import { requestRefund } from '../operator/approvals/request-refund.js';
 import { OperatorError } from '../operator/operator.js';
 import { addNote } from '../operator/orders/notes.js';
 import { unsubscribeOrder } from '../operator/orders/orders.js';
 import { type RefundInput, refundPayment } from '../operator/orders/refunds.js';
-import { alertText } from '../platform/alerts/alert-wordings.js';
-import { resolveAlert } from '../platform/alerts/alerts-sql.js';
 import { formatAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
 import {
   ENDED_REASONS,

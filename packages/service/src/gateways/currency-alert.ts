@@ -1,5 +1,5 @@
-import { alertText } from '../platform/alerts/alert-wordings.js';
-import { raiseAlertOnce, resolveAlert } from '../platform/alerts/alerts-sql.js';
+import { alertText } from '../alerts/alert-wordings.js';
+import { raiseAlertOnce, resolveAlert } from '../alerts/alerts-sql.js';
 import type { Queryable } from '../platform/db/database.js';
 
 /** Returns what stores the currency that the bridge of a payment channel has named: as an alert, or as the end of one. */

@@ -1,4 +1,4 @@
-import { readAlertText } from '../platform/alerts/alert-wordings.js';
+import { readAlertText } from '../alerts/alert-wordings.js';
 import {
   type AlertKey,
   type AlertView,
@@ -10,9 +10,9 @@ import {
   lockAlert,
   storeAcknowledgement,
   storeAlertOwner,
-} from '../platform/alerts/alerts-sql.js';
-import { type AlertComment, listAlertComments, storeAlertComment } from '../platform/alerts/comments-sql.js';
-import { listMessagesAbout, type SentAlertMessage } from '../platform/alerts/messages-sql.js';
+} from '../alerts/alerts-sql.js';
+import { type AlertComment, listAlertComments, storeAlertComment } from '../alerts/comments-sql.js';
+import { listMessagesAbout, type SentAlertMessage } from '../alerts/messages-sql.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { Said } from '../platform/wordings.js';
 import { recordAudit } from './audit.js';

@@ -2,9 +2,9 @@ import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import { sqlState, type Transaction, type Transactional } from '../platform/db/database.js';
 import { createRefusal, PlainError } from '../platform/plain-error.js';
-import type { RefusalCode } from '../platform/refusal-codes.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { Environment } from '../platform/settings.js';
+import type { RefusalCode } from './refusal-codes.js';
 
 /** The operator and the installation: the first argument of every action. */
 export interface Operator {

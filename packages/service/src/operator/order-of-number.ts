@@ -1,4 +1,4 @@
-import type { AlertKind } from '../platform/alerts/alerts-sql.js';
+import type { AlertKind } from '../alerts/alerts-sql.js';
 import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { parseAttemptNo, parseOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { parseRefundNo } from '../subscriptions/domain/orders/refund-numbers.js';

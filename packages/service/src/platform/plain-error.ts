@@ -1,8 +1,9 @@
-import type { RefusalCode } from './refusal-codes.js';
-
-/** A refusal for those who read another language: which one it is, and what fills the blanks of its text, in their order. */
+/**
+ * A refusal for those who read another language: which one it is (operator/refusal-codes.ts has all of them), and what fills the
+ * blanks of its text, in their order.
+ */
 export interface Refusal {
-  readonly code: RefusalCode;
+  readonly code: string;
   readonly values: readonly string[];
 }
 
@@ -24,7 +25,7 @@ type Kind<E> = new (message: string, options: PlainErrorOptions) => E;
 
 /** Makes a refusal: ``createRefusal(OperatorError, 'product-exists')`there is already a product ${code}` ``. */
 export const createRefusal =
-  <E extends PlainError>(kind: Kind<E>, code: RefusalCode, options: ErrorOptions = {}) =>
+  <E extends PlainError>(kind: Kind<E>, code: string, options: ErrorOptions = {}) =>
   (pieces: TemplateStringsArray, ...given: readonly (string | number | null)[]): E => {
     const values = given.map((value) => String(value ?? ''));
     return new kind(String.raw({ raw: pieces }, ...values), { ...options, refusal: { code, values } });

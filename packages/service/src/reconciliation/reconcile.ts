@@ -1,6 +1,6 @@
 import { parseTime } from '@perennial/wire';
-import { alertText } from '../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../platform/alerts/alerts-sql.js';
+import { alertText } from '../alerts/alert-wordings.js';
+import { raiseAlert } from '../alerts/alerts-sql.js';
 import type { Queryable, Transaction } from '../platform/db/database.js';
 import {
   askAboutOpenPayments,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { BRIDGE_NODE, ledgerPort, type Running, start, until } from '../support/processes.js';
 import { type WebhookReceiver, webhookReceiver } from './receivers.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ALERT_KINDS, type AlertKind, raiseAlert, raiseAlertOnce } from '../../src/alerts/alerts-sql.js';
+import { resolveEndedAlerts, SELF_ENDING_KINDS } from '../../src/alerts/resolve-sql.js';
 import { closeDifference, listDifferences } from '../../src/operator/books/reconciliation.js';
 import { importCodes } from '../../src/operator/provisioning/benefits.js';
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { ALERT_KINDS, type AlertKind, raiseAlert, raiseAlertOnce } from '../../src/platform/alerts/alerts-sql.js';
-import { resolveEndedAlerts, SELF_ENDING_KINDS } from '../../src/platform/alerts/resolve-sql.js';
 import type { Database } from '../../src/platform/db/database.js';
 import { readPage, rowsUnder } from '../docs/pages.js';
 import { claimStage, fileOf } from '../fulfilment/support.js';

@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/alerts/alerts-sql.js';
+import { createEmailTransport } from '../../src/alerts/email-transport.js';
+import { sendAlertMessages, writeAlertMessages } from '../../src/alerts/send-messages.js';
+import type { AlertTransport } from '../../src/alerts/transport.js';
+import { createWebhookTransport } from '../../src/alerts/webhook-transport.js';
 import { acknowledgeAlert } from '../../src/operator/alerts.js';
-import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/platform/alerts/alerts-sql.js';
-import { createEmailTransport } from '../../src/platform/alerts/email-transport.js';
-import { sendAlertMessages, writeAlertMessages } from '../../src/platform/alerts/send-messages.js';
-import type { AlertTransport } from '../../src/platform/alerts/transport.js';
-import { createWebhookTransport } from '../../src/platform/alerts/webhook-transport.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { perennial } from '../cli/perennial.js';
 import { operatorOn } from '../operator/support.js';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import type { Role } from '../../src/operator/people/roles.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { type OperatorStage, operatorStage } from '../console/operators.js';
 import { declined } from '../renewals/support.js';
 import { mobileOf, sharedRequest, unique } from '../support/demo.js';

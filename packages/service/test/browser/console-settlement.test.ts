@@ -1,7 +1,7 @@
 import { parseTime } from '@perennial/wire';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { putOrder, putPayment } from '../settlement/support.js';
 import { type TestService, testService } from '../support/service.js';
 import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';

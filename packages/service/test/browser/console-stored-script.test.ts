@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { type OperatorStage, operatorStage } from '../console/operators.js';
 import { paid } from '../orders/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type AlertKind, raiseAlert, resolveAlert } from '../../src/platform/alerts/alerts-sql.js';
-import { storeAlertMessage } from '../../src/platform/alerts/messages-sql.js';
+import { type AlertKind, raiseAlert, resolveAlert } from '../../src/alerts/alerts-sql.js';
+import { storeAlertMessage } from '../../src/alerts/messages-sql.js';
 import { putOrder } from '../settlement/support.js';
 import { type TestService, testService } from '../support/service.js';
 import { type ConsoleClient, consoleClient } from './support.js';

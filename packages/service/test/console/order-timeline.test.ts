@@ -1,7 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { retryPeriod } from '../../src/operator/orders/orders.js';
-import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { agreementOf, NO_NUMBERS } from '../orders/support.js';
 import { periodNo } from '../refunds/support.js';
 import { declined } from '../renewals/support.js';

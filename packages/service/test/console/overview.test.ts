@@ -1,6 +1,6 @@
 import { formatTime } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { anotherChannel } from '../orders/support.js';
 import { collectRequest } from '../support/demo.js';
 import { whileAddressed } from '../webhooks/outcomes.js';

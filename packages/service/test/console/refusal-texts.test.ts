@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { ALERT_SENTENCES, alertText, readAlertText } from '../../src/alerts/alert-wordings.js';
 import { PROBLEM_TITLES } from '../../src/console/problem-titles.js';
+import { REFUSAL_CODES } from '../../src/operator/refusal-codes.js';
 import { RESULT_CODES, readResult, resultText } from '../../src/operator/result-texts.js';
-import { ALERT_SENTENCES, alertText, readAlertText } from '../../src/platform/alerts/alert-wordings.js';
-import { REFUSAL_CODES } from '../../src/platform/refusal-codes.js';
 import type { Said } from '../../src/platform/wordings.js';
 import { packageRoot } from '../support/processes.js';
 import { importPage } from './page-source.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resolveEndedAlerts } from '../../src/alerts/resolve-sql.js';
 import { watchPoolStock } from '../../src/engine/jobs/pool-stock.js';
-import { resolveEndedAlerts } from '../../src/platform/alerts/resolve-sql.js';
 import { dump } from '../operator/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';

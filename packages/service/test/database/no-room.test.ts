@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createWebhookTransport } from '../../src/platform/alerts/webhook-transport.js';
+import { createWebhookTransport } from '../../src/alerts/webhook-transport.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { type WebhookReceiver, webhookReceiver } from '../alerts/receivers.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ALERT_KINDS } from '../../src/platform/alerts/alerts-sql.js';
+import { ALERT_KINDS } from '../../src/alerts/alerts-sql.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { raiseAlert, raiseAlertOnce } from '../../src/alerts/alerts-sql.js';
 import { logAlerts } from '../../src/engine/jobs/alerts.js';
-import { raiseAlert, raiseAlertOnce } from '../../src/platform/alerts/alerts-sql.js';
 import { capturedLog } from '../support/captured-log.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 

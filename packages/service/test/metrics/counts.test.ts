@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { CountedPush } from '../../src/delivery/counts.js';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
-import type { CountedPush } from '../../src/platform/metrics/counts.js';
 import { type Stage as OrderStage, stage as orderStage, paid } from '../orders/support.js';
 import { claim, type Stage as PageStage, stage as pageStage } from '../redeem/support.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';

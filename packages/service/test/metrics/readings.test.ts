@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { raiseAlert, resolveAlert } from '../../src/alerts/alerts-sql.js';
 import { createBusinessReader } from '../../src/engine/business-reader.js';
 import { createBusinessMetrics } from '../../src/engine/metrics/business-metrics.js';
 import type { ReadingBounds } from '../../src/engine/metrics/readings-sql.js';
 import { recordOtherBackup } from '../../src/operator/copies/backups.js';
 import { pauseEvents } from '../../src/operator/events.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
-import { raiseAlert, resolveAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { resolveEndedAlerts } from '../../src/alerts/resolve-sql.js';
 import { billDueOrders } from '../../src/engine/jobs/billing.js';
 import { alignNoticeDays, noticeDueOrders } from '../../src/engine/jobs/notices.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
-import { resolveEndedAlerts } from '../../src/platform/alerts/resolve-sql.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { declaredStatements } from '../../src/platform/db/statement.js';
 import { type Stage, stage } from '../orders/support.js';

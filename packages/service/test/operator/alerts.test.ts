@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { findAlertsAbout, raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { findAlertsAbout, raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { costOf } from '../support/cost.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { operatorOn } from './support.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import { showOrder } from '../../src/operator/orders/show-order.js';
-import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { agreementOf, anotherChannel, NO_NUMBERS } from '../orders/support.js';
 import { periodNo, type RefundStage, refundStage } from '../refunds/support.js';
 import { collectRequest, sharedAgreement, unique } from '../support/demo.js';

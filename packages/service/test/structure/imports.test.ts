@@ -26,6 +26,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   '': [
     'platform',
+    'alerts',
     'catalog',
     'gateways',
     'bridge-check',
@@ -46,7 +47,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   platform: [
     'answers',
-    'metrics',
     'csv',
     'db',
     'http-client',
@@ -56,7 +56,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'pictures',
     'schema',
     'secrets',
-    'alerts',
     'installation',
   ],
   'platform/db': ['sharing'],

@@ -2,10 +2,10 @@
 // confirmation of a card: before the institution is called, after it has answered, before the result is committed, and
 // after it is. An order asks for it in its number, a confirmation in its code, and gets it once: test_kills remembers.
 
+import { loadAlertTransports } from '../../dist/alerts/load-transports.js';
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { createSandboxGateway } from '../../dist/gateways/sandbox/sandbox-gateway.js';
-import { loadAlertTransports } from '../../dist/platform/alerts/load-transports.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';

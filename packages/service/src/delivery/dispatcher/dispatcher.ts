@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import type { BusinessCounts } from '../../platform/metrics/counts.js';
 import type { RedeemLinks } from '../../subscriptions/store/orders/redeem-links.js';
+import type { DeliveryCounts } from '../counts.js';
 import { createReceiverRegistry } from '../receivers/receivers.js';
 import type { PushClient } from '../transport/push-client.js';
 import { DueReader } from './due-reader.js';
@@ -22,7 +22,7 @@ export interface DispatcherDeps {
   readonly pushClient: PushClient;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly counts?: BusinessCounts | undefined;
+  readonly counts?: DeliveryCounts | undefined;
   /** Due times by this clock instead of the database's: for tests. */
   readonly dueBy?: Clock;
 }

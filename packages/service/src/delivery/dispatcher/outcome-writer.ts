@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { alertText } from '../../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
+import { alertText } from '../../alerts/alert-wordings.js';
+import { raiseAlert } from '../../alerts/alerts-sql.js';
 import { type Database, HeldUp, Unavailable } from '../../platform/db/database.js';
-import type { BusinessCounts } from '../../platform/metrics/counts.js';
+import type { DeliveryCounts } from '../counts.js';
 import { keyOf } from '../queue/due-sql.js';
 import { findUnfinished, finishPushes, type PushOutcome } from '../queue/finish-sql.js';
 import { PUSH_RETRY_DELAYS_SECONDS } from '../schedule.js';
@@ -13,7 +13,7 @@ import type { FinishedPush, Shard } from './shard.js';
 export interface OutcomeWriterDeps {
   readonly database: Database;
   readonly log: Logger;
-  readonly counts?: BusinessCounts | undefined;
+  readonly counts?: DeliveryCounts | undefined;
   readonly reads: ReadsInProgress;
   /** The node ends, and its lease with it: it is no longer worth trying. */
   readonly shouldGiveUp: () => boolean;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
-import type { BusinessCounts, CountedPush } from '../../platform/metrics/counts.js';
 import { findTracing } from '../../platform/tracing.js';
+import type { CountedPush, DeliveryCounts } from '../counts.js';
 import type { DeliveryOutcome } from '../queue/finish-sql.js';
 import { type Message, signPush } from '../receivers/message.js';
 import type { Receiver, Receivers } from '../receivers/receivers.js';
@@ -23,7 +23,7 @@ export interface PushLoopDeps {
   readonly pushClient: PushClient;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly counts?: BusinessCounts | undefined;
+  readonly counts?: DeliveryCounts | undefined;
   readonly dueBy?: Clock | undefined;
 }
 

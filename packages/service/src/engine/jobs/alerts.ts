@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { takeAlertsToLog } from '../../platform/alerts/alerts-sql.js';
-import type { AlertSender } from '../../platform/alerts/message.js';
-import { resolveEndedAlerts } from '../../platform/alerts/resolve-sql.js';
-import { sendAlertMessages, writeAlertMessages } from '../../platform/alerts/send-messages.js';
-import type { AlertTransport } from '../../platform/alerts/transport.js';
+import { takeAlertsToLog } from '../../alerts/alerts-sql.js';
+import type { AlertSender } from '../../alerts/message.js';
+import { resolveEndedAlerts } from '../../alerts/resolve-sql.js';
+import { sendAlertMessages, writeAlertMessages } from '../../alerts/send-messages.js';
+import type { AlertTransport } from '../../alerts/transport.js';
 import { type Clock, systemClock } from '../../platform/clock.js';
 import type { Database, Queryable } from '../../platform/db/database.js';
 import { runEvery } from '../timer.js';

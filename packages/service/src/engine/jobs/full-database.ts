@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { formatTime } from '@perennial/wire';
 import type { Logger } from 'pino';
-import { alertText } from '../../platform/alerts/alert-wordings.js';
-import { keepAlertOpen } from '../../platform/alerts/alerts-sql.js';
-import { type AlertSender, createAlertMessage } from '../../platform/alerts/message.js';
-import { AlertNotTaken, type AlertTransport } from '../../platform/alerts/transport.js';
+import { alertText } from '../../alerts/alert-wordings.js';
+import { keepAlertOpen } from '../../alerts/alerts-sql.js';
+import { type AlertSender, createAlertMessage } from '../../alerts/message.js';
+import { AlertNotTaken, type AlertTransport } from '../../alerts/transport.js';
 import type { Clock } from '../../platform/clock.js';
 import { type Database, isDatabaseAway, sqlState, type Unavailable } from '../../platform/db/database.js';
 

@@ -1,7 +1,7 @@
+import { alertText } from '../../alerts/alert-wordings.js';
+import { raiseAlertOnce } from '../../alerts/alerts-sql.js';
 import type { InstitutionHealth } from '../../gateways/institution-health.js';
 import { findSilentInstitutions, storeCallsSeen } from '../../gateways/institution-health-sql.js';
-import { alertText } from '../../platform/alerts/alert-wordings.js';
-import { raiseAlertOnce } from '../../platform/alerts/alerts-sql.js';
 import type { Database } from '../../platform/db/database.js';
 
 /** Stores whether institutions have answered this node, and raises an alert about each that answers no node any more. */

@@ -1,5 +1,5 @@
-import { alertText } from '../../platform/alerts/alert-wordings.js';
-import { raiseAlertOnce } from '../../platform/alerts/alerts-sql.js';
+import { alertText } from '../../alerts/alert-wordings.js';
+import { raiseAlertOnce } from '../../alerts/alerts-sql.js';
 import { type Database, LONG_STATEMENT_MS } from '../../platform/db/database.js';
 import { alignOrders } from '../../subscriptions/store/orders/notice-alignments-sql.js';
 import { findFirstNotice, noticeOrders } from '../../subscriptions/store/orders/notice-orders-sql.js';

@@ -1,6 +1,6 @@
-import { alertText } from '../../platform/alerts/alert-wordings.js';
-import { raiseAlertOnce } from '../../platform/alerts/alerts-sql.js';
-import { isStockLow } from '../../platform/alerts/resolve-sql.js';
+import { alertText } from '../../alerts/alert-wordings.js';
+import { raiseAlertOnce } from '../../alerts/alerts-sql.js';
+import { isStockLow } from '../../alerts/resolve-sql.js';
 import { columns, type Database, statement } from '../../platform/db/database.js';
 
 const FIND_LOW_STOCKS = statement({

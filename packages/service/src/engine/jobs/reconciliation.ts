@@ -1,8 +1,8 @@
 import { formatTime } from '@perennial/wire';
 import type { Logger } from 'pino';
+import { alertText } from '../../alerts/alert-wordings.js';
+import { raiseAlert } from '../../alerts/alerts-sql.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
-import { alertText } from '../../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { PlainError } from '../../platform/plain-error.js';

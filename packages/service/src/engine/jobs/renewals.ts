@@ -6,7 +6,7 @@ import type { DebitOutcome, Gateway } from '../../gateways/gateway.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import type { BusinessCounts } from '../../platform/metrics/counts.js';
+import type { SubscriptionCounts } from '../../subscriptions/domain/counts.js';
 import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import {
   askSecondsNamedBy,
@@ -33,7 +33,7 @@ export interface RenewalDeps {
   readonly settle: SettleInBatch;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly counts?: BusinessCounts;
+  readonly counts?: SubscriptionCounts;
   readonly stopping?: () => boolean;
   /** In place of the policy's, for a test that cannot wait. */
   readonly debitDeadlineMs?: number;

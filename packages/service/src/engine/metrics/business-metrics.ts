@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { type BusinessCounts, CLAIM_OUTCOMES, DEBIT_OUTCOMES, PUSH_OUTCOMES } from '../../platform/metrics/counts.js';
+import { type DeliveryCounts, PUSH_OUTCOMES } from '../../delivery/counts.js';
+import { CLAIM_OUTCOMES, DEBIT_OUTCOMES, type SubscriptionCounts } from '../../subscriptions/domain/counts.js';
 
 /** What was read from the database, about the whole installation and not only this node. Ages in seconds. */
 export interface BusinessReading {
@@ -25,7 +26,7 @@ export interface BusinessReading {
 }
 
 export interface BusinessMetrics {
-  readonly counts: BusinessCounts;
+  readonly counts: SubscriptionCounts & DeliveryCounts;
   show(reading: BusinessReading): void;
   /** How far this node's clock is ahead of the database's. */
   showClockSkew(seconds: number): void;

@@ -1,8 +1,8 @@
+import { ALERT_KINDS } from '../../alerts/alerts-sql.js';
 import { listOpenPaymentChannels } from '../../catalog/payment-channels/pace-sql.js';
 import { eventTypeSql } from '../../delivery/event-type-sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
 import { readSilences } from '../../gateways/institution-health-sql.js';
-import { ALERT_KINDS } from '../../platform/alerts/alerts-sql.js';
 import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { readBackupAges } from '../../platform/installation/backups-sql.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';

@@ -1,4 +1,4 @@
-import { type AlertKind, raiseAlertOnce } from '../../platform/alerts/alerts-sql.js';
+import { type AlertKind, raiseAlertOnce } from '../../alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { UNKNOWN_ALERT_AFTER_MS } from '../../subscriptions/domain/payments/debit-policy.js';

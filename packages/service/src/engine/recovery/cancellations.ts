@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import { alertText } from '../../alerts/alert-wordings.js';
+import { raiseAlert, resolveAlert } from '../../alerts/alerts-sql.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
-import { alertText } from '../../platform/alerts/alert-wordings.js';
-import { raiseAlert, resolveAlert } from '../../platform/alerts/alerts-sql.js';
 import { columnsOf, type Database, type Queryable, statement } from '../../platform/db/database.js';
 import { numberInUseSql } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
 import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';

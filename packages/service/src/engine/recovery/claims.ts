@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import { alertText } from '../../alerts/alert-wordings.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../../fulfilment/fulfilment.js';
 import type { Fulfilments } from '../../fulfilment/fulfilment-registry.js';
 import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/supplier-policy.js';
-import { alertText } from '../../platform/alerts/alert-wordings.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';

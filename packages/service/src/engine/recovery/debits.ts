@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import { alertText } from '../../alerts/alert-wordings.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { DebitOutcome } from '../../gateways/gateway.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
-import { alertText } from '../../platform/alerts/alert-wordings.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { alertText } from '../../alerts/alert-wordings.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
-import { alertText } from '../../platform/alerts/alert-wordings.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { formatRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';

@@ -5,9 +5,9 @@ import { CodeNeeded, Locked, WrongProof } from '../../console/sessions/sign-in.j
 import { NotFoundError, OperatorError } from '../../operator/operator.js';
 import { NotAllowedError } from '../../operator/people/not-allowed.js';
 import { TooManySignIns } from '../../operator/people/passwords.js';
+import { MALFORMED_CODES } from '../../operator/refusal-codes.js';
 import { Unavailable } from '../../platform/db/database.js';
 import { PlainError, type Refusal } from '../../platform/plain-error.js';
-import { MALFORMED_CODES } from '../../platform/refusal-codes.js';
 import { RateLimited } from '../answers/minute-limit.js';
 import { toRefusal } from '../answers/respond.js';
 

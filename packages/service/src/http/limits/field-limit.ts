@@ -1,8 +1,8 @@
+import { alertText } from '../../alerts/alert-wordings.js';
+import { raiseAlert } from '../../alerts/alerts-sql.js';
 import type { Channel } from '../../catalog/channels/channel.js';
 import { MAX_FIELD_FAILURES } from '../../catalog/channels/field-failures.js';
 import { countFieldFailure, type FieldFailureCount } from '../../catalog/channels/field-failures-sql.js';
-import { alertText } from '../../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { TooManyUnreadableFields, UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';

@@ -1,5 +1,5 @@
 import { formatTime, type OrderStatus } from '@perennial/wire';
-import { type AlertView, findAlertsAbout } from '../../platform/alerts/alerts-sql.js';
+import { type AlertView, findAlertsAbout } from '../../alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { formatTimeOrNull, nextPayTime, type Payment } from '../../subscriptions/domain/orders/order.js';
 import {

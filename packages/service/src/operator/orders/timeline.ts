@@ -1,8 +1,8 @@
 import { formatTime } from '@perennial/wire';
+import { readAlertText } from '../../alerts/alert-wordings.js';
+import type { AlertView } from '../../alerts/alerts-sql.js';
 import { listPushesOfEvents, type Push } from '../../delivery/history/history-sql.js';
 import { type ListedEvent, listEvents } from '../../delivery/history/list-sql.js';
-import { readAlertText } from '../../platform/alerts/alert-wordings.js';
-import type { AlertView } from '../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { findOrderTransition, hasEnded } from '../../subscriptions/domain/orders/order-states.js';
 import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';

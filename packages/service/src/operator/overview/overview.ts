@@ -1,4 +1,6 @@
 import { formatTime } from '@perennial/wire';
+import { readAlertText } from '../../alerts/alert-wordings.js';
+import { type AlertView, findAlerts } from '../../alerts/alerts-sql.js';
 import {
   DAY_MS,
   FIGURE_NAMES,
@@ -9,8 +11,6 @@ import {
   startOfMonth,
 } from '../../figures/figures.js';
 import { type Bucket, type ChannelFigures, readFiguresByChannel, readSeries } from '../../figures/read-figures-sql.js';
-import { readAlertText } from '../../platform/alerts/alert-wordings.js';
-import { type AlertView, findAlerts } from '../../platform/alerts/alerts-sql.js';
 import type { Said } from '../../platform/wordings.js';
 import { requireChannelId } from '../channel-id.js';
 import type { OperatorWithClock } from '../operator.js';

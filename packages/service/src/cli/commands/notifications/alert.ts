@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import type { AlertView } from '../../../alerts/alerts-sql.js';
+import type { TestMessageOutcome } from '../../../alerts/test-messages.js';
 import { acknowledgeAlert, listAlerts } from '../../../operator/alerts.js';
-import type { AlertView } from '../../../platform/alerts/alerts-sql.js';
-import type { TestMessageOutcome } from '../../../platform/alerts/test-messages.js';
 import { systemClock } from '../../../platform/clock.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import type { SafeText } from '../../frame/safe-text.js';
@@ -35,7 +35,7 @@ export function addAlertCommands(program: Command, { perform, performList, setti
   addCommand(alert, 'test', 'send a test message by each way that is set, and say what came of it', ['test']).action(
     async (options: JsonOption) => {
       // Loaded here: most commands need neither an HTTP client nor a mailer.
-      const { sendTestMessages } = await import('../../../platform/alerts/test-messages.js');
+      const { sendTestMessages } = await import('../../../alerts/test-messages.js');
       const items = await sendTestMessages(settings(), systemClock);
       show(
         options,

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import { alertText } from '../../../alerts/alert-wordings.js';
+import { raiseAlert } from '../../../alerts/alerts-sql.js';
 import type { ActionContext } from '../../../catalog/action.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
-import { alertText } from '../../../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { findAgreementOfAnotherChannel, type NumberAtInstitution } from '../../store/agreements/same-number-sql.js';
 

@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
+import { alertText } from '../../../alerts/alert-wordings.js';
+import { raiseAlert } from '../../../alerts/alerts-sql.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { ClaimToFulfil, Supplier } from '../../../fulfilment/fulfilment.js';
 import type { Fulfilments } from '../../../fulfilment/fulfilment-registry.js';
-import { alertText } from '../../../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable, Transactional } from '../../../platform/db/database.js';
 import { BACKGROUND_CALLER, type Caller } from '../../../platform/db/sharing/caller.js';
-import type { BusinessCounts, CountedClaim } from '../../../platform/metrics/counts.js';
 import type { Origin } from '../../../platform/tracing.js';
 import { sealClaimCode } from '../../domain/benefits/claim-code.js';
 import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
+import type { CountedClaim, SubscriptionCounts } from '../../domain/counts.js';
 import { FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
 import { claimBenefit, findBenefitStatus, insertClaim } from '../../store/benefits/claims-sql.js';
 import { nowInWholeSeconds, settleClaim } from './settle-claim.js';
@@ -38,7 +38,7 @@ export interface ClaimDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly fulfilments: Fulfilments;
-  readonly counts?: BusinessCounts;
+  readonly counts?: SubscriptionCounts;
 }
 
 export function createClaimer(deps: ClaimDeps): Claimer {

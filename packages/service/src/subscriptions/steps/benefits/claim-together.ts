@@ -4,9 +4,9 @@ import type { Clock } from '../../../platform/clock.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { createBatcher } from '../../../platform/db/sharing/batcher.js';
 import type { Caller } from '../../../platform/db/sharing/caller.js';
-import type { BusinessCounts } from '../../../platform/metrics/counts.js';
 import { sealClaimCode } from '../../domain/benefits/claim-code.js';
 import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
+import type { SubscriptionCounts } from '../../domain/counts.js';
 import { claimTogether, type VisitorsClaim } from '../../store/benefits/claims-sql.js';
 import { nowInWholeSeconds } from './settle-claim.js';
 
@@ -25,7 +25,7 @@ export interface SharedClaimDeps {
   /** For the statement that the claims of all channels share. */
   readonly database: Queryable;
   readonly clock: Clock;
-  readonly counts?: BusinessCounts | undefined;
+  readonly counts?: SubscriptionCounts | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
+import { raiseAlertOnce } from '../../../alerts/alerts-sql.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { SupplierOutcome } from '../../../fulfilment/fulfilment.js';
 import { REFUSED_ASK_SECONDS } from '../../../fulfilment/supplier-policy.js';
-import { raiseAlertOnce } from '../../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { sealClaimCode } from '../../domain/benefits/claim-code.js';

@@ -1,5 +1,5 @@
-import { alertText } from '../../../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
+import { alertText } from '../../../alerts/alert-wordings.js';
+import { raiseAlert } from '../../../alerts/alerts-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Database } from '../../../platform/db/database.js';
 import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';

@@ -9,8 +9,8 @@ import type { Answer } from '../../../platform/answers/answer.js';
 import type { Clock } from '../../../platform/clock.js';
 import { NumberTaken, type Queryable } from '../../../platform/db/database.js';
 import { MAX_NUMBER_TRIES, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
-import type { BusinessCounts } from '../../../platform/metrics/counts.js';
 import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
+import type { SubscriptionCounts } from '../../domain/counts.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { createOrderDescription, type OrderDescription } from '../../domain/orders/order-description.js';
 import { askSecondsNamedBy } from '../../domain/payments/debit-policy.js';
@@ -65,7 +65,7 @@ export interface DeductDeps {
   readonly agreementNumbers: NumberSupply;
   readonly store: StoreOrder;
   readonly settleKnown: SettleKnown;
-  readonly counts?: BusinessCounts;
+  readonly counts?: SubscriptionCounts;
   /** In place of the policy's, for a test that cannot wait. */
   readonly debitDeadlineMs?: number;
 }

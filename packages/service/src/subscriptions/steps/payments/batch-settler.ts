@@ -1,7 +1,7 @@
 import type { Clock } from '../../../platform/clock.js';
 import { type Database, isDatabaseAway } from '../../../platform/db/database.js';
 import { createBatcher } from '../../../platform/db/sharing/batcher.js';
-import type { BusinessCounts } from '../../../platform/metrics/counts.js';
+import type { SubscriptionCounts } from '../../domain/counts.js';
 import { type SettledDebit, type Settlement, settleDebits } from './settle-debits.js';
 
 export interface SettlementOfAttempt extends Settlement {
@@ -11,7 +11,7 @@ export interface SettlementOfAttempt extends Settlement {
 export type SettleInBatch = (settlement: SettlementOfAttempt) => Promise<SettledDebit>;
 
 /** Outcomes that arrive at the same time are settled in one transaction. An error in one does not fail the others. */
-export function createBatchSettler(database: Database, clock: Clock, counts?: BusinessCounts): SettleInBatch {
+export function createBatchSettler(database: Database, clock: Clock, counts?: SubscriptionCounts): SettleInBatch {
   const settleBatch = (settlements: readonly Settlement[]) =>
     database.transaction((tx) => settleDebits(tx, settlements, clock.now()));
   const settleAlone = async (settlement: Settlement): Promise<SettledDebit | Error> => {

@@ -1,7 +1,7 @@
+import { alertText } from '../../../alerts/alert-wordings.js';
+import { raiseAlertOnChange } from '../../../alerts/alerts-sql.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { DebitOutcome, DebitRequest, Gateway } from '../../../gateways/gateway.js';
-import { alertText } from '../../../platform/alerts/alert-wordings.js';
-import { raiseAlertOnChange } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Origin } from '../../../platform/tracing.js';
 import { formatAttemptNo } from '../../domain/orders/order-numbers.js';

@@ -1,7 +1,7 @@
+import { alertText } from '../../../alerts/alert-wordings.js';
+import { raiseAlertOnChange } from '../../../alerts/alerts-sql.js';
 import type { RefundOutcome, RefundRequest } from '../../../gateways/gateway.js';
 import type { Gateways } from '../../../gateways/gateway-registry.js';
-import { alertText } from '../../../platform/alerts/alert-wordings.js';
-import { raiseAlertOnChange } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
 import { formatRefundNo } from '../../domain/orders/refund-numbers.js';

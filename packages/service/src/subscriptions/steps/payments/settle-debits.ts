@@ -1,5 +1,5 @@
-import { alertText } from '../../../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
+import { alertText } from '../../../alerts/alert-wordings.js';
+import { raiseAlert } from '../../../alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { type AttemptReference, formatAttemptNo } from '../../domain/orders/order-numbers.js';

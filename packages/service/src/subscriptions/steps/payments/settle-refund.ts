@@ -1,6 +1,6 @@
+import { alertText } from '../../../alerts/alert-wordings.js';
+import { raiseAlert } from '../../../alerts/alerts-sql.js';
 import type { RefundOutcome } from '../../../gateways/gateway.js';
-import { alertText } from '../../../platform/alerts/alert-wordings.js';
-import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { formatRefundNo, type RefundReference } from '../../domain/orders/refund-numbers.js';

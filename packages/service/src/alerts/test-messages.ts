@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js';
-import type { Settings } from '../settings.js';
+import type { Clock } from '../platform/clock.js';
+import type { Settings } from '../platform/settings.js';
 import { loadAlertTransports } from './load-transports.js';
 import { createTestMessage } from './message.js';
 import type { AlertWay } from './messages-sql.js';

@@ -1,4 +1,4 @@
-import { createWordings, type Said } from '../wordings.js';
+import { createWordings, type Said } from '../platform/wordings.js';
 import type { AlertKind } from './alerts-sql.js';
 
 /**

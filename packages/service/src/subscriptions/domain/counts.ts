@@ -6,14 +6,8 @@ export type CountedDebit = (typeof DEBIT_OUTCOMES)[number];
 export const CLAIM_OUTCOMES = ['fulfilled', 'waiting', 'repeated', 'gone'] as const;
 export type CountedClaim = (typeof CLAIM_OUTCOMES)[number];
 
-export const PUSH_OUTCOMES = ['accepted', 'refused', 'timeout', 'unreachable', 'forbidden'] as const;
-export type CountedPush = (typeof PUSH_OUTCOMES)[number];
-
 /** Counts what this node has done, once it is committed. */
-export interface BusinessCounts {
+export interface SubscriptionCounts {
   countDebit(paymentChannelCode: string, outcome: CountedDebit): void;
   countClaim(outcome: CountedClaim): void;
-  countPush(outcome: CountedPush): void;
-  /** Events that are not sent any more. */
-  countGivenUp(events: number): void;
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../platform/clock.js';
 import { AlertNotTaken, type AlertTransport, describeFailure, MAX_SENDING_MS } from './transport.js';
 
 export interface WebhookSettings {

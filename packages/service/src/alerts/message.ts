@@ -1,5 +1,5 @@
-import { escapeInvisible } from '../escape-invisible.js';
-import { redactSecrets } from '../log/log.js';
+import { escapeInvisible } from '../platform/escape-invisible.js';
+import { redactSecrets } from '../platform/log/log.js';
 import type { AlertGroup, AlertNews, ReportedAlert } from './messages-sql.js';
 
 /** The body of a webhook, and what a mail is written from. docs/operations.md shows one. */

@@ -1,5 +1,13 @@
-import { columns, joinColumns, type Queryable, queryOne, type RowOf, requireOne, statement } from '../db/database.js';
-import { epochMicros, fromEpochMicros, shanghaiText } from '../db/time-sql.js';
+import {
+  columns,
+  joinColumns,
+  type Queryable,
+  queryOne,
+  type RowOf,
+  requireOne,
+  statement,
+} from '../platform/db/database.js';
+import { epochMicros, fromEpochMicros, shanghaiText } from '../platform/db/time-sql.js';
 
 /** What an operator has to look at. docs/operations.md says what each one means, and what to do. */
 export const ALERT_KINDS = [

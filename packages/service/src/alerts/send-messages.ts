@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Database } from '../db/database.js';
+import type { Database } from '../platform/db/database.js';
 import { type AlertMessage, type AlertSender, createAlertMessage } from './message.js';
 import {
   leaseAlertMessage,

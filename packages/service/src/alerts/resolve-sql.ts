@@ -1,4 +1,4 @@
-import { type Queryable, statement } from '../db/database.js';
+import { type Queryable, statement } from '../platform/db/database.js';
 import { alertText } from './alert-wordings.js';
 import { type AlertKind, resolvedColumns } from './alerts-sql.js';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js';
-import type { Settings } from '../settings.js';
+import type { Clock } from '../platform/clock.js';
+import type { Settings } from '../platform/settings.js';
 import type { AlertTransport } from './transport.js';
 
 /** The transports that are set. The others are not loaded, which would make every start slower. */

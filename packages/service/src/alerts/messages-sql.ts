@@ -1,5 +1,5 @@
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
-import { shanghaiText } from '../db/time-sql.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
+import { shanghaiText } from '../platform/db/time-sql.js';
 
 export type AlertWay = 'WEBHOOK' | 'EMAIL';
 export type AlertNews = 'OPEN' | 'STILL_OPEN' | 'RESOLVED';

@@ -145,7 +145,7 @@ export type RefusalCode = (typeof REFUSAL_CODES)[number];
  * Those of what is wrong in itself, however things stand: a name, a time, a filter or a file that means nothing. All others are about
  * how things stand, and may be done another time.
  */
-export const MALFORMED_CODES: ReadonlySet<RefusalCode> = new Set([
+export const MALFORMED_CODES: ReadonlySet<string> = new Set([
   'accent-malformed',
   'address-malformed',
   'address-not-ipv4',

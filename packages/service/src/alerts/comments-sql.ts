@@ -1,5 +1,5 @@
-import { columns, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
-import { shanghaiText } from '../db/time-sql.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
+import { shanghaiText } from '../platform/db/time-sql.js';
 
 /** What somebody has written about an alert. */
 export type AlertComment = RowOf<typeof LIST_COMMENTS>;

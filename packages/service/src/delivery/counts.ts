@@ -1,0 +1,9 @@
+export const PUSH_OUTCOMES = ['accepted', 'refused', 'timeout', 'unreachable', 'forbidden'] as const;
+export type CountedPush = (typeof PUSH_OUTCOMES)[number];
+
+/** Counts what this node has done, once it is committed. */
+export interface DeliveryCounts {
+  countPush(outcome: CountedPush): void;
+  /** Events that are not sent any more. */
+  countGivenUp(events: number): void;
+}
