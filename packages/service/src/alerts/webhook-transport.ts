@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { Agent, request } from 'undici';
 import type { Clock } from '../platform/clock.js';
 import { AlertNotTaken, type AlertTransport, describeFailure, MAX_SENDING_MS } from './transport.js';
 
@@ -18,34 +17,35 @@ export function signAlert(secret: string, timestamp: string, body: string): stri
 
 /** Posts to the address that the operator has set. Any 2xx means that the message was taken. */
 export function createWebhookTransport({ url, secret }: WebhookSettings, clock: Clock): AlertTransport {
-  const dispatcher = new Agent({ connections: 1, pipelining: 0 });
+  const closing = new AbortController();
   return {
     way: 'WEBHOOK',
-    async send(messageId, message, signal) {
+    async send(messageId, message, signal = closing.signal) {
       const timestamp = String(Math.floor(clock.now() / 1000));
       const body = JSON.stringify({ messageId, ...message });
-      const limit = AbortSignal.timeout(MAX_SENDING_MS);
       let status: number;
       try {
-        const answer = await request(url, {
+        const answer = await fetch(url, {
           method: 'POST',
-          dispatcher,
+          // An answer that names another address is not followed: the operator has not set that one.
+          redirect: 'manual',
           headers: {
             'content-type': 'application/json; charset=utf-8',
             'x-perennial-timestamp': timestamp,
             'x-perennial-signature': signAlert(secret, timestamp, body),
           },
           body,
-          signal: signal ? AbortSignal.any([limit, signal]) : limit,
+          signal: AbortSignal.any([AbortSignal.timeout(MAX_SENDING_MS), closing.signal, signal]),
         });
-        status = answer.statusCode;
-        // The body is not used, but a connection whose answer is not read could not be used again.
-        await answer.body.dump({ limit: 65_536 });
+        status = answer.status;
+        await answer.body?.cancel();
       } catch (error) {
         throw new AlertNotTaken(describeFailure(error));
       }
       if (status < 200 || status > 299) throw new AlertNotTaken(`HTTP ${status}`);
     },
-    close: () => dispatcher.destroy(),
+    async close() {
+      closing.abort();
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { isNewPassword, NewPassword } from '../../parts/new-password.tsx';
 import { notifyDone } from '../../parts/notify.ts';
@@ -11,15 +11,17 @@ import { useSession } from '../../session/session.ts';
 import styles from './account.module.css';
 import { useTexts } from './texts.ts';
 
+const EMPTY = { current: '', password: '', again: '' };
+
 export function PasswordSection() {
   const t = useTexts();
   const { hasPassword, name } = useSession();
-  const form = useForm({ initialValues: { current: '', password: '', again: '' } });
-  const { current, password, again } = form.values;
+  const [values, setValues] = useState(EMPTY);
+  const { current, password, again } = values;
   const change = useMutation({
     mutationFn: () => api.put('/account/password', { current, password }),
     onSuccess: () => {
-      form.reset();
+      setValues(EMPTY);
       notifyDone(t('passwordChanged'));
     },
   });
@@ -31,11 +33,22 @@ export function PasswordSection() {
     );
   return (
     <Section title={t('password')} hint={t('passwordHint')}>
-      <form className={styles.form} onSubmit={form.onSubmit(() => change.mutate())}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate();
+        }}
+      >
         {/* So that a password manager knows whose it is. */}
         <input className="only-read" autoComplete="username" value={name} readOnly tabIndex={-1} aria-hidden="true" />
-        <PasswordField label={t('current')} autoComplete="current-password" {...form.getInputProps('current')} />
-        <NewPassword value={{ password, again }} onChange={(value) => form.setValues(value)} />
+        <PasswordField
+          label={t('current')}
+          autoComplete="current-password"
+          value={current}
+          onChange={(event) => setValues({ ...values, current: event.currentTarget.value })}
+        />
+        <NewPassword value={{ password, again }} onChange={(value) => setValues({ ...values, ...value })} />
         <FormProblem error={change.error} />
         <div>
           <Button
