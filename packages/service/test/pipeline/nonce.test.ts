@@ -149,24 +149,21 @@ describe('a request that is refused before its nonce is used up', () => {
     return { busy, ask: (options: CallOptions, by = busy) => by.callBare('products/list', {}, { token, ...options }) };
   }
 
-  it('0: it is sent again as it was, once the channel is resumed', async () => {
-    const nonce = freshNonce();
-    const { appId } = channel.credentials;
-    await suspendChannel(service.operator, { appId });
-    expect((await list({ nonce })).code).toBe('403002');
-    expect(await rows(nonce)).toBe(0);
-    await resumeChannel(service.operator, { appId });
-    expect((await list({ nonce })).code).toBe('0');
-    expect(await rows(nonce)).toBe(1);
-  });
-
-  it('0: it is sent again as it was, once the rate leaves room', async () => {
+  it.each<[string, string, (by: ChannelClient, isRefused: boolean) => Promise<unknown>]>([
+    [
+      'the channel is resumed',
+      '403002',
+      ({ credentials: { appId } }, isRefused) =>
+        (isRefused ? suspendChannel : resumeChannel)(service.operator, { appId }),
+    ],
+    ['the rate leaves room', '429001', (by, isRefused) => setBucket(by, isRefused ? 0 : 1)],
+  ])('0: it is sent again as it was, once %s', async (_what, code, set) => {
     const nonce = freshNonce();
     const { busy, ask } = await busyChannel();
-    await setBucket(busy, 0);
-    expect((await ask({ nonce })).code).toBe('429001');
+    await set(busy, true);
+    expect((await ask({ nonce })).code).toBe(code);
     expect(await rows(nonce)).toBe(0);
-    await setBucket(busy, 1);
+    await set(busy, false);
     expect((await ask({ nonce })).code).toBe('0');
     expect(await rows(nonce)).toBe(1);
   });

@@ -56,20 +56,17 @@ describe('the rate of a channel', () => {
     expect(Number(refused?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
   });
 
-  it('0: as much comes back as the time since then is worth', async () => {
+  it.each([
+    ['as much comes back as the time since then is worth', 1, 2],
+    ['a long pause saves up no more than the burst', 86_400, 3],
+  ])('0: %s', async (_what, seconds, worth) => {
     await inTurn(4, channel);
-    await refilledAt(channel, -1);
-    // Asked at once: two and not three, whatever real time these take.
+    await refilledAt(channel, -seconds);
+    // Asked at once, whatever real time the others take.
     const first = await ask(channel);
     await stopRefill(channel);
-    expect(codes([first, ...(await inTurn(2, channel))])).toEqual(['0', '0', '429001']);
-  });
-
-  it('0: a long pause saves up no more than the burst', async () => {
-    await refilledAt(channel, -86_400);
-    const first = await ask(channel);
-    await stopRefill(channel);
-    expect(codes([first, ...(await inTurn(3, channel))])).toEqual(['0', '0', '0', '429001']);
+    const rest = await inTurn(worth, channel);
+    expect(codes([first, ...rest])).toEqual([...Array<string>(worth).fill('0'), '429001']);
   });
 
   it('429001: a refused request writes nothing', async () => {

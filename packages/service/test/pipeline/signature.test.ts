@@ -61,45 +61,22 @@ describe('X-SVC-Signature', () => {
     const headers: Record<string, string> = channel.signedHeaders(NAME, Buffer.from('{}'), fixed);
     return list({ ...fixed, headers: { [HEADERS.signature]: change(headers[HEADERS.signature] ?? '') } });
   };
+  // Other spellings of the same bytes: packages/wire/test/signing.test.ts.
   it.each<[string, (signature: string) => string]>([
     ['one character short', (s) => s.slice(1)],
-    ['one character long', (s) => `A${s}`],
-    ['cut to 31 bytes', (s) => Buffer.from(s, 'base64').subarray(0, 31).toString('base64')],
     ['of 33 bytes', (s) => Buffer.concat([Buffer.from(s, 'base64'), Buffer.of(0)]).toString('base64')],
-    ['empty base64', () => '===='],
     ['a single character', () => 'A'],
     ['1024 characters', () => 'A'.repeat(1024)],
-    ['junk before the padding', (s) => `${s.slice(0, 20)}!${s.slice(20)}`],
-    ['junk in place of a character', (s) => `${s.slice(0, 20)}*${s.slice(21)}`],
     ['junk after the padding', (s) => `${s}!`],
-    ['padding inside', (s) => `${s.slice(0, 20)}=${s.slice(21)}`],
     ['without its padding', (s) => s.replace('=', '')],
-    ['padding doubled', (s) => `${s}=`],
-    ['spare bits set in the last character', (s) => s.slice(0, 42) + nextLetter(s[42] ?? '') + s[43]],
     ['in hex', (s) => Buffer.from(s, 'base64').toString('hex')],
     ['in base64 of the hex text', (s) => Buffer.from(Buffer.from(s, 'base64').toString('hex')).toString('base64')],
-    ['in other letters', (s) => s.toLowerCase()],
   ])('401002: %s', async (_what, change) => {
-    const reply = await changed(change);
-    // Lower case happens to be the same for no signature in practice; every other change differs by construction.
-    expectRefused(reply);
+    expectRefused(await changed(change));
   });
 
   it('0: the fixed request of the rows above is right when nothing is changed', async () => {
     expect((await changed((signature) => signature)).code).toBe('0');
-  });
-
-  it('401002: the URL alphabet, for a signature in which the two differ', async () => {
-    for (;;) {
-      const requestId = String(Math.random());
-      const nonce = 'a'.repeat(32);
-      const headers: Record<string, string> = channel.signedHeaders(NAME, Buffer.from('{}'), { nonce, requestId });
-      const right = headers[HEADERS.signature] ?? '';
-      if (!/[+/]/.test(right)) continue;
-      const url = right.replaceAll('+', '-').replaceAll('/', '_');
-      expectRefused(await list({ nonce, requestId, headers: { [HEADERS.signature]: url } }));
-      return;
-    }
   });
 });
 
@@ -260,9 +237,3 @@ describe('X-SVC-Timestamp', () => {
     expect(reply.code).toBe('401003');
   });
 });
-
-/** The last character before the padding carries four bits of the MAC and two that must be zero. */
-function nextLetter(letter: string): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-  return alphabet[alphabet.indexOf(letter) + 1] ?? '';
-}

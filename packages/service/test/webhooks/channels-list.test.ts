@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anotherChannel, type Stage, stage } from '../orders/support.js';
-import type { ChannelClient } from '../support/channel-client.js';
+import { describe, expect, it } from 'vitest';
+import { anotherChannel } from '../orders/support.js';
 import { sharedRequest, unique } from '../support/demo.js';
 import {
+  channel,
   createOrderWithEvents,
   createVoidedPeriods,
+  database,
   expandVoidedPeriods,
+  on,
   recordOutcome,
+  useStage,
   whileAddressed,
 } from './outcomes.js';
 
-let on: Stage;
-let channel: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-  channel = on.channel;
-});
-afterAll(() => on.close());
+useStage();
 
-const database = () => on.service.fresh.database;
 const list = (body: object, by = channel) => by.call('events/list', body);
 const ids = (reply: { data: { events: readonly { eventId: string }[] } }) =>
   reply.data.events.map(({ eventId }) => eventId);
@@ -130,18 +126,15 @@ describe('events/list', () => {
       }
       return [record.eventId, record.lastEventId, deliveryStatus, record.pushes];
     };
-    const named = [`${range}-2`, `${range}-7`];
+    const periods = (...cycles: number[]) => cycles.map((cycle) => `${range}-${cycle}`);
+    const named = periods(2, 7);
     expect(await status()).toEqual([...named, 'PENDING', 0]);
     await recordOutcome(database(), [`${range}-2`], 'NO_CALLBACK');
     expect(await status()).toEqual([...named, 'NO_CALLBACK', 0]);
     await channel.call('events/replay', { eventIds: [range] });
     expect(await status()).toEqual([...named, 'PENDING', 0]);
     await expandVoidedPeriods(database(), `${range}-2`);
-    await recordOutcome(
-      database(),
-      [2, 3, 4].map((cycle) => `${range}-${cycle}`),
-      'ACCEPTED',
-    );
+    await recordOutcome(database(), periods(2, 3, 4), 'ACCEPTED');
     expect(await status()).toEqual([...named, 'PENDING', 3]);
     await recordOutcome(database(), [`${range}-5`], 'NO_CALLBACK');
     await recordOutcome(database(), [`${range}-6`], 'GIVE_UP');
@@ -149,11 +142,7 @@ describe('events/list', () => {
     await channel.call('events/replay', { eventIds: [`${range}-6`] });
     expect(await status()).toEqual([...named, 'NO_CALLBACK', 4]);
     await channel.call('events/replay', { eventIds: [`${range}-5`] });
-    await recordOutcome(
-      database(),
-      [5, 6, 7].map((cycle) => `${range}-${cycle}`),
-      'ACCEPTED',
-    );
+    await recordOutcome(database(), periods(5, 6, 7), 'ACCEPTED');
     expect(await status()).toEqual([...named, 'DELIVERED', 7]);
     expect(ids(await list({ orderNo }))).toEqual([`${range}-2`, ...before.toReversed()]);
   });

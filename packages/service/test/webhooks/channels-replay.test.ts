@@ -1,29 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { replayEvents, tryLockReplays } from '../../src/delivery/queue/replay-sql.js';
 import { type Database, openDatabase, wrapQuery } from '../../src/platform/db/database.js';
 import type { ServiceDeps } from '../../src/service.js';
-import { anotherChannel, type Stage, stage } from '../orders/support.js';
-import type { ChannelClient, Reply } from '../support/channel-client.js';
+import { anotherChannel } from '../orders/support.js';
+import type { Reply } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { unique } from '../support/demo.js';
 import { anotherNode } from '../support/second-node.js';
 import {
+  channel,
   createOrderWithEvents,
   createVoidedPeriods,
+  database,
   expandVoidedPeriods,
   listDueEvents,
+  on,
   recordOutcome,
+  useStage,
 } from './outcomes.js';
 
-let on: Stage;
-let channel: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-  channel = on.channel;
-});
-afterAll(() => on.close());
+useStage();
 
-const database = () => on.service.fresh.database;
 const replay = (body: object, by = channel, options = {}) => by.call('events/replay', body, options);
 const replayed = async (...eventIds: string[]) => (await replay({ eventIds })).data?.replayed;
 /** What is waiting of these events. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
 import {
   listEventsOfChannel,
@@ -9,25 +9,21 @@ import {
   showEvent,
 } from '../../src/operator/events.js';
 import { dump } from '../operator/support.js';
-import { anotherChannel, type Stage, stage } from '../orders/support.js';
-import type { ChannelClient } from '../support/channel-client.js';
+import { anotherChannel } from '../orders/support.js';
 import {
+  channel,
   createOrderWithEvents,
   createVoidedPeriods,
+  database,
   expandVoidedPeriods,
   listDueEvents,
+  on,
   recordOutcome,
+  useStage,
 } from './outcomes.js';
 
-let on: Stage;
-let channel: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-  channel = on.channel;
-});
-afterAll(() => on.close());
+useStage();
 
-const database = () => on.service.fresh.database;
 const operator = () => on.service.operator;
 const appId = 'test_demo';
 const queuedOf = async (eventNo: string) =>
@@ -64,31 +60,15 @@ describe('one event', () => {
     const { payment } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment], 'REFUSED');
     await recordOutcome(database(), [payment], 'ACCEPTED');
-    const at = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    const push = { eventId: payment, at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/), latencyMs: 12 };
     expect(await showEvent(operator(), { appId, eventId: payment })).toMatchObject({
       eventId: payment,
       lastEventId: null,
       deliveryStatus: 'DELIVERED',
       pushes: 2,
       attempts: [
-        {
-          eventId: payment,
-          retryNo: 0,
-          at,
-          outcome: 'REFUSED',
-          httpStatus: 503,
-          latencyMs: 12,
-          answer: 'later, please',
-        },
-        {
-          eventId: payment,
-          retryNo: 1,
-          at,
-          outcome: 'ACCEPTED',
-          httpStatus: 200,
-          latencyMs: 12,
-          answer: '{"code":"0"}',
-        },
+        { ...push, retryNo: 0, outcome: 'REFUSED', httpStatus: 503, answer: 'later, please' },
+        { ...push, retryNo: 1, outcome: 'ACCEPTED', httpStatus: 200, answer: '{"code":"0"}' },
       ],
     });
   });

@@ -1,8 +1,23 @@
+import { afterAll, beforeAll } from 'vitest';
 import type { Database } from '../../src/platform/db/database.js';
+import { type Stage, stage } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest } from '../support/demo.js';
 
-export interface Waiting {
+/** Of the test file that is run. */
+export let on: Stage;
+export let channel: ChannelClient;
+export const database = () => on.service.fresh.database;
+
+export function useStage(): void {
+  beforeAll(async () => {
+    on = await stage();
+    channel = on.channel;
+  });
+  afterAll(() => on.close());
+}
+
+interface Waiting {
   /** What is still one row is `4711-2..5`. */
   readonly id: string;
   readonly step: number;

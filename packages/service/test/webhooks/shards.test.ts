@@ -186,17 +186,8 @@ describe('two nodes', () => {
     const [version = 0] = await findVersions(database, [first.channelId]);
     const writeAll = async (epoch: number) => {
       const shard = { shard: first.shard, epoch };
-      await finishPushes(database, [
-        {
-          shard,
-          due: first,
-          outcome: 'ACCEPTED',
-          httpStatus: 200,
-          latencyMs: 1,
-          endedAt: performance.now(),
-          answer: '',
-        },
-      ]);
+      const ended = { httpStatus: 200, latencyMs: 1, endedAt: performance.now(), answer: '' };
+      await finishPushes(database, [{ shard, due: first, outcome: 'ACCEPTED', ...ended }]);
       await setAsideWithoutAddress(database, shard, { channelId: first.channelId, version }, [second]);
       await expandRange(database, shard, range, 100);
     };
@@ -268,6 +259,7 @@ describe('two processes', () => {
     expect(new Set(twice)).toEqual(underWay);
     // Nobody knows that it was sent before: it is the same push, and has the same number, as events/list will say.
     expect(new Set(receiver.pushes.map(({ retryNo }) => retryNo))).toEqual(new Set([0]));
+    await until('what was sent is written down', async () => (await query('select from due_events')).length === 0);
     expect(await query('select distinct retry_no from delivery_attempts')).toEqual([{ retry_no: 0 }]);
     expect(receiver.forged).toEqual([]);
   });
