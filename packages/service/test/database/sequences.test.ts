@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { moveLaggingSequences } from '../../src/platform/db/sequences.js';
+import { person, sendCode } from '../agreements/support.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
-import { collectRequest, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { anotherNode } from '../support/second-node.js';
 
 let on: Stage;
@@ -98,17 +99,8 @@ describe('after a restore that left the sequences out', () => {
     expect((await replace()).code).toBe('0');
 
     await rewind();
-    const bind = (userId: string) =>
-      channel.call('agreements/bind-sms', {
-        channelUserId: userId,
-        mobileEncrypted: encrypted(channel, mobileOf(userId)),
-        bankCardNoEncrypted: encrypted(channel, '6222020000001234567'),
-        bankMobileEncrypted: encrypted(channel, '13800000001'),
-        certificateNoEncrypted: encrypted(channel, '110101199001011234'),
-        realNameEncrypted: encrypted(channel, '张三'),
-      });
-    const binding = unique('user');
-    expect((await bind(binding)).code).toBe('503001');
-    expect((await bind(binding)).code).toBe('0');
+    const binding = person();
+    expect((await sendCode(channel, binding)).code).toBe('503001');
+    expect((await sendCode(channel, binding)).code).toBe('0');
   });
 });

@@ -6,7 +6,14 @@ import {
 } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import { type AgreementsService, agreementsService, bindSmsBody, person, sentBinding } from '../agreements/support.js';
+import {
+  type AgreementsService,
+  agreementsService,
+  confirmCode,
+  person,
+  sendCode,
+  sentBinding,
+} from '../agreements/support.js';
 import { type Stage, stage } from '../orders/support.js';
 import type { Reply } from '../support/channel-client.js';
 import {
@@ -48,17 +55,8 @@ const call = (name: EndpointName, body: object): Promise<Reply> => on.channel.ca
 const create = async (body: object): Promise<string> => (await call('orders/create', body)).data.orderNo;
 
 const bindSms = (more: object = {}, channelUserId = unique('user')) =>
-  call('agreements/bind-sms', {
-    channelUserId,
-    mobileEncrypted: encrypted(on.channel, mobileOf(channelUserId)),
-    bankCardNoEncrypted: encrypted(on.channel, '6222020000001234567'),
-    certificateNoEncrypted: encrypted(on.channel, '110101199001011234'),
-    realNameEncrypted: encrypted(on.channel, '张三'),
-    bankMobileEncrypted: encrypted(on.channel, '13800000001'),
-    ...more,
-  });
-const confirm = (bindOrderNo: string) =>
-  call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted: encrypted(on.channel, '123456') });
+  sendCode(on.channel, person({ channelUserId, mobile: mobileOf(channelUserId) }), more);
+const confirm = (bindOrderNo: string) => confirmCode(on.channel, bindOrderNo);
 const createBound = (bindOrderNo: string, more: object = {}) =>
   call('orders/create', {
     settlementMode: 'SVC_DEDUCT',
@@ -111,7 +109,7 @@ const REFUSED: Readonly<Record<EndpointName, Readonly<Partial<Record<CodeName, (
     },
     PAYMENT_CHANNEL_REQUIRED: async () => {
       const channel = await production.channel({ isDefault: false });
-      return channel.call('agreements/bind-sms', bindSmsBody(channel, person()));
+      return sendCode(channel, person());
     },
     PAYMENT_CHANNEL_NOT_ALLOWED: () => bindSms({ paymentChannelCode: 'UNAUTHORIZED' }),
     BANK_NOT_SUPPORTED: () => bindSms({ paymentChannelCode: 'MOCKBANK', bankCode: 'NOBANK' }),
@@ -127,7 +125,7 @@ const REFUSED: Readonly<Record<EndpointName, Readonly<Partial<Record<CodeName, (
       const channel = await production.channel();
       const who = person();
       await sentBinding(channel, who);
-      return channel.call('agreements/bind-sms', bindSmsBody(channel, who));
+      return sendCode(channel, who);
     },
   },
   'agreements/bind-confirm': {

@@ -3,6 +3,7 @@ import { setCallback } from '../../src/operator/provisioning/channel-settings.js
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import { boundBinding, person } from '../agreements/support.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { collectRequest, encrypted, mobileOf, sharedRequest, unique } from '../support/demo.js';
@@ -30,20 +31,7 @@ interface Listed {
 
 const user = unique('user');
 const code = () => unique('CODE').replaceAll('-', '_').toUpperCase();
-let cards = 0;
-async function bindAnotherCard(channelUserId: string): Promise<void> {
-  cards += 1;
-  const { data } = await channel.call('agreements/bind-sms', {
-    channelUserId,
-    mobileEncrypted: encrypted(channel, mobileOf(channelUserId)),
-    bankCardNoEncrypted: encrypted(channel, `62220200000${String(cards).padStart(8, '0')}`),
-    certificateNoEncrypted: encrypted(channel, '110101199001011234'),
-    realNameEncrypted: encrypted(channel, '张三'),
-    bankMobileEncrypted: encrypted(channel, '13800000001'),
-  });
-  const code = { bindOrderNo: data.bindOrderNo, smsCodeEncrypted: encrypted(channel, '123456') };
-  expect((await channel.call('agreements/bind-confirm', code)).data.agreementStatus).toBe('BIND_SUCCESS');
-}
+const owner = person({ channelUserId: user, mobile: mobileOf(user), certificateNo: '110101199001011234' });
 
 const product = {
   productName: 'A product',
@@ -80,7 +68,7 @@ const LISTS: readonly Listed[] = [
     name: 'agreements/user-data',
     // Encrypted anew each time, as a channel would.
     body: (by) => ({ channelUserId: user, certificateNoEncrypted: encrypted(by, '110101199001011234') }),
-    add: () => bindAnotherCard(user),
+    add: () => boundBinding(channel, { ...owner, bankCardNo: person().bankCardNo }),
     ids: (data) => data.bankDataList.map((one: { agreementNo: string }) => one.agreementNo),
     otherBody: { channelUserId: user },
   },

@@ -37,25 +37,6 @@ describe('what was begun elsewhere and has no end yet', () => {
     expect(Math.max(...limits)).toBe(64);
   });
 
-  it('a question that hangs holds no other up: what falls due meanwhile is asked about meanwhile', async () => {
-    let answer = () => {};
-    const hanging = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    const finished: string[] = [];
-    const { lease } = dueInTurn(['hangs'], [], ['later']);
-    await recoverAllDue({
-      lease,
-      async finish(one) {
-        if (one === 'hangs') await hanging;
-        finished.push(one);
-        if (one === 'later') answer();
-      },
-      onFailure: neverFails,
-    });
-    expect(finished).toEqual(['later', 'hangs']);
-  });
-
   it('once stopping, nothing more is leased, and what is under way is waited for', async () => {
     let isStopping = false;
     const finished: string[] = [];
