@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { BindOutcome } from '../../src/gateways/gateway.js';
 import { unsealCard, unsealInstitutionNo } from '../../src/subscriptions/store/agreements/card.js';
 import { expectEnvelope } from '../support/envelope.js';
 import {
@@ -229,6 +230,18 @@ describe('agreements/bind-confirm, wrong codes', () => {
   });
 });
 
+/** A confirmation that the institution answers with this once it is let go. */
+async function held(bindOrderNo: string, outcome: BindOutcome) {
+  const slow = gate();
+  service.gateway.onConfirm = async () => {
+    await slow.stand();
+    return outcome;
+  };
+  const answer = confirmCode(channel, bindOrderNo);
+  await slow.reached;
+  return { answer, open: slow.open };
+}
+
 describe('agreements/bind-confirm, at the same time', () => {
   it('0: eight right ones bind once and are answered alike', async () => {
     const bindOrderNo = await sentBinding(channel);
@@ -247,16 +260,10 @@ describe('agreements/bind-confirm, at the same time', () => {
     '0: a %s that comes after the binding is answered what is stored',
     async (kind) => {
       const bindOrderNo = await sentBinding(channel);
-      const slow = gate();
-      service.gateway.onConfirm = async () => {
-        await slow.stand();
-        return { kind, reason: 'no' };
-      };
-      const loser = confirmCode(channel, bindOrderNo);
-      await slow.reached;
+      const { answer: loser, open } = await held(bindOrderNo, { kind, reason: 'no' });
       service.gateway.reset();
       const winner = await confirmCode(channel, bindOrderNo);
-      slow.open();
+      open();
       expect((await loser).data).toEqual(winner.data);
       expect((await stored(service, bindOrderNo)).status).toBe('BIND_SUCCESS');
     },
@@ -264,16 +271,10 @@ describe('agreements/bind-confirm, at the same time', () => {
 
   it('410003: one that comes after a refusal, whatever the institution told it', async () => {
     const bindOrderNo = await sentBinding(channel);
-    const slow = gate();
-    service.gateway.onConfirm = async () => {
-      await slow.stand();
-      return { kind: 'bound', institutionNo: 'x' };
-    };
-    const late = confirmCode(channel, bindOrderNo);
-    await slow.reached;
+    const { answer: late, open } = await held(bindOrderNo, { kind: 'bound', institutionNo: 'x' });
     service.gateway.onConfirm = async () => ({ kind: 'refused', reason: 'no' });
     await confirmCode(channel, bindOrderNo);
-    slow.open();
+    open();
     expect((await late).code).toBe('410003');
     expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_FAIL', agreement_no: null });
   });
@@ -281,16 +282,10 @@ describe('agreements/bind-confirm, at the same time', () => {
   it('0: another card is sent meanwhile: bound is the card that the code was for', async () => {
     const who = person();
     const bindOrderNo = await sentBinding(channel, who);
-    const slow = gate();
-    service.gateway.onConfirm = async () => {
-      await slow.stand();
-      return { kind: 'bound', institutionNo: 'x' };
-    };
-    const confirming = confirmCode(channel, bindOrderNo);
-    await slow.reached;
+    const { answer: confirming, open } = await held(bindOrderNo, { kind: 'bound', institutionNo: 'x' });
     const other = { ...person(), channelUserId: who.channelUserId, mobile: who.mobile };
     await sendCode(channel, other, { bindOrderNo });
-    slow.open();
+    open();
     expect((await confirming).data).toMatchObject({ bankCardTailNo: who.bankCardNo.slice(-4) });
     const { details } = await stored(service, bindOrderNo);
     const card = unsealCard(await service.inMemory(channel), { agreementId: Number(bindOrderNo), details });
@@ -300,15 +295,9 @@ describe('agreements/bind-confirm, at the same time', () => {
   it('0: another code is sent meanwhile: a refusal of the old one does not end the new one', async () => {
     const who = person();
     const bindOrderNo = await sentBinding(channel, who);
-    const slow = gate();
-    service.gateway.onConfirm = async () => {
-      await slow.stand();
-      return { kind: 'refused', reason: 'no' };
-    };
-    const confirming = confirmCode(channel, bindOrderNo);
-    await slow.reached;
+    const { answer: confirming, open } = await held(bindOrderNo, { kind: 'refused', reason: 'no' });
     await sendCode(channel, who, { bindOrderNo });
-    slow.open();
+    open();
     expect((await confirming).data.agreementStatus).toBe('BIND_FAIL');
     service.gateway.reset();
     expect((await confirmCode(channel, bindOrderNo)).data.agreementStatus).toBe('BIND_SUCCESS');

@@ -158,9 +158,7 @@ describe('a decline that says the agreement is invalid', () => {
     const [moved, other] = [await shared(number), await shared(number, 38)];
     on.institution.onDebit = async () => ({ kind: 'pending' });
     expect(await renew()).toBe(1);
-    const { channelUserId } = await userOf(moved);
-    const newSharedAgreement = sharedAgreement(on.channel, channelUserId);
-    await on.channel.call('agreements/replace', { orderNo: moved, newSharedAgreement });
+    await move(moved);
     await news(attemptNoOf(moved, 2, 1), invalid);
     expect(await told(moved)).toEqual(['SUCCESS', 'ACTIVE', 'FAIL_RETRY']);
     expect([await statusOf(moved), (await agreement(moved)).status]).toEqual(['ACTIVE', 'BIND_SUCCESS']);
@@ -172,9 +170,7 @@ describe('a decline that says the agreement is invalid', () => {
     const moved = await shared(number);
     on.institution.onDebit = async () => ({ kind: 'pending' });
     expect(await renew()).toBe(1);
-    const { channelUserId } = await userOf(moved);
-    const newSharedAgreement = sharedAgreement(on.channel, channelUserId, { sharedAgreementNo: number });
-    await on.channel.call('agreements/replace', { orderNo: moved, newSharedAgreement });
+    await move(moved, { sharedAgreementNo: number });
     await news(attemptNoOf(moved, 2, 1), invalid);
     expect(await told(moved)).toEqual(['SUCCESS', 'ACTIVE', 'FAIL_RETRY', 'UNSUBSCRIBED', 'CANCELED', 'CANCELED']);
     expect((await agreement(moved)).status).toBe('CANCELED');
@@ -192,14 +188,15 @@ describe('a decline that says the agreement is invalid', () => {
   });
 });
 
-const userOf = async (orderNo: string): Promise<{ channelUserId: string }> => {
-  const [row] = await sql<{ channelUserId: string }>(
-    'select channel_user_id as "channelUserId" from orders where order_no = $1',
-    [orderNo],
-  );
-  if (!row) throw new Error(`no order ${orderNo}`);
-  return row;
-};
+/** Its channel gives the order another agreement, with this number or some other. */
+async function move(orderNo: string, more: Record<string, unknown> = {}): Promise<void> {
+  const [row] = await sql<{ user: string }>('select channel_user_id as user from orders where order_no = $1', [
+    orderNo,
+  ]);
+  const newSharedAgreement = sharedAgreement(on.channel, row?.user ?? '', more);
+  const reply = await on.channel.call('agreements/replace', { orderNo, newSharedAgreement });
+  expect(reply.code, reply.text).toBe('0');
+}
 
 describe('all of it in one step', () => {
   /** Whatever would unsubscribe the last of the orders fails. */
@@ -316,10 +313,8 @@ describe('orders that are about to run on it', () => {
   it('a first debit on its way, of an order whose agreement was replaced by one that has ended since', async () => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const orderNo = await shared(unique('number'));
-    const { channelUserId } = await userOf(orderNo);
     const number = unique('number');
-    const newSharedAgreement = sharedAgreement(on.channel, channelUserId, { sharedAgreementNo: number });
-    await on.channel.call('agreements/replace', { orderNo, newSharedAgreement });
+    await move(orderNo, { sharedAgreementNo: number });
     await gone(number);
     expect(await statusOf(orderNo)).toBe('INITIALIZING');
     await news(attemptNoOf(orderNo, 1, 1), success(attemptNoOf(orderNo, 1, 1), on.service.clock.now()));
@@ -330,9 +325,7 @@ describe('orders that are about to run on it', () => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const number = unique('number');
     const orderNo = await shared(number);
-    const { channelUserId } = await userOf(orderNo);
-    const newSharedAgreement = sharedAgreement(on.channel, channelUserId);
-    await on.channel.call('agreements/replace', { orderNo, newSharedAgreement });
+    await move(orderNo);
     await gone(number);
     await news(attemptNoOf(orderNo, 1, 1), success(attemptNoOf(orderNo, 1, 1), on.service.clock.now()));
     expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
@@ -416,9 +409,7 @@ describe('an active order that is found on an agreement which has ended', () => 
 
   it('and that its channel moves to another agreement first: it goes on', async () => {
     const { orderNo } = await left();
-    const { channelUserId } = await userOf(orderNo);
-    const newSharedAgreement = sharedAgreement(on.channel, channelUserId);
-    expect((await on.channel.call('agreements/replace', { orderNo, newSharedAgreement })).code).toBe('0');
+    await move(orderNo);
     on.institution.onDebit = async (debit) => paid(debit);
     expect(await renew()).toBe(1);
     expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'SUCCESS']);

@@ -52,18 +52,6 @@ describe('agreementStatus of a row', () => {
     });
   }
 
-  /** A binding of the user's, whatever its state, with what can be done to it. */
-  async function binding() {
-    const user = unique('user');
-    const bindOrderNo = await bindCard(on.channel, user);
-    const bindSameCard = () => bindCard(on.channel, user);
-    const confirm = () => {
-      const smsCodeEncrypted = encrypted(on.channel, '123456');
-      return call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted });
-    };
-    return { agreementId: Number(bindOrderNo), bindSms: () => bindSms(user, { bindOrderNo }), confirm, bindSameCard };
-  }
-
   /** An active order on a shared agreement. */
   async function order() {
     const request = sharedRequest(on.channel);
@@ -72,107 +60,86 @@ describe('agreementStatus of a row', () => {
     return { agreementId, orderNo, request };
   }
 
-  const confirming = (kind: 'bound' | 'wrong-code' | 'refused') => async (from: AgreementStatus) => {
-    const { agreementId, confirm } = await binding();
-    await put(agreementId, from);
-    const { confirmBind } = on.institution;
-    on.institution.confirmBind = async () => ({ kind, institutionNo: unique('inst'), reason: 'so' });
-    await confirm();
-    on.institution.confirmBind = confirmBind;
-    return statusOf(agreementId);
+  /** An agreement, and what is done to it once it has been put into a state. */
+  interface Way {
+    readonly agreementId: number;
+    act(from: AgreementStatus): Promise<unknown>;
+  }
+  const ofBinding = (act: (user: string, bindOrderNo: string) => Promise<unknown>) => async (): Promise<Way> => {
+    const user = unique('user');
+    const bindOrderNo = await bindCard(on.channel, user);
+    return { agreementId: Number(bindOrderNo), act: () => act(user, bindOrderNo) };
   };
+  const ofOrder =
+    (act: (made: Awaited<ReturnType<typeof order>>, from: AgreementStatus) => Promise<unknown>) =>
+    async (): Promise<Way> => {
+      const made = await order();
+      return { agreementId: made.agreementId, act: (from) => act(made, from) };
+    };
+  const confirming = (kind: 'bound' | 'wrong-code' | 'refused') =>
+    ofBinding(async (_user, bindOrderNo) => {
+      const { confirmBind } = on.institution;
+      on.institution.confirmBind = async () => ({ kind, institutionNo: unique('inst'), reason: 'so' });
+      const smsCodeEncrypted = encrypted(on.channel, '123456');
+      await call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted });
+      on.institution.confirmBind = confirmBind;
+    });
 
-  const WAYS: readonly [what: string, on: AgreementTrigger, way: (from: AgreementStatus) => Promise<unknown>][] = [
-    [
-      'another bind-sms',
-      'bind-sms',
-      async (from) => {
-        const { agreementId, bindSms: again } = await binding();
-        await put(agreementId, from);
-        await again();
-        return statusOf(agreementId);
-      },
-    ],
-    ['the right code', 'confirm-right', confirming('bound')],
-    ['a wrong code', 'confirm-wrong', confirming('wrong-code')],
-    ['a refused binding', 'confirm-refused', confirming('refused')],
-    [
-      'agreements/replace',
+  const WAYS: Readonly<Record<string, readonly [AgreementTrigger, () => Promise<Way>]>> = {
+    'another bind-sms': ['bind-sms', ofBinding((user, bindOrderNo) => bindSms(user, { bindOrderNo }))],
+    'the right code': ['confirm-right', confirming('bound')],
+    'a wrong code': ['confirm-wrong', confirming('wrong-code')],
+    'a refused binding': ['confirm-refused', confirming('refused')],
+    'another binding of the same card': ['bound-again', ofBinding((user) => bindCard(on.channel, user))],
+    'agreements/replace': [
       'replaced',
-      async (from) => {
-        const { agreementId, orderNo, request } = await order();
-        const { agreement_no } = await agreementOf(on.service.fresh.database, orderNo);
-        await put(agreementId, from);
+      ofOrder(async ({ agreementId, orderNo, request }) => {
         const newSharedAgreement = sharedAgreement(on.channel, request.channelUserId);
         const reply = await call('agreements/replace', { orderNo, newSharedAgreement });
-        expect([reply.code, reply.data?.oldAgreementNo]).toEqual(['0', agreement_no]);
-        return statusOf(agreementId);
-      },
+        expect([reply.code, reply.data?.oldAgreementNo]).toEqual(['0', `AG${agreementId}`]);
+      }),
     ],
-    [
-      'another binding of the same card',
-      'bound-again',
-      async (from) => {
-        const { agreementId, bindSameCard } = await binding();
-        await put(agreementId, from);
-        await bindSameCard();
-        return statusOf(agreementId);
-      },
-    ],
-    [
-      'orders/unsubscribe',
+    'orders/unsubscribe': [
       'canceled',
-      async (from) => {
-        const { agreementId, orderNo } = await order();
-        await put(agreementId, from);
-        expect((await call('orders/unsubscribe', { orderNo })).code).toBe('0');
-        return statusOf(agreementId);
-      },
+      ofOrder(async ({ orderNo }) => expect((await call('orders/unsubscribe', { orderNo })).code).toBe('0')),
     ],
-    [
-      "the institution's notice",
+    "the institution's notice": [
       'canceled',
-      async (from) => {
-        const { agreementId, request } = await order();
-        await put(agreementId, from);
+      ofOrder(async ({ request }) => {
         const institutionNo = request.sharedAgreement.sharedAgreementNo;
         expect((await on.notice({ kind: 'agreement-canceled', institutionNo, reason: 'closed' })).status).toBe(200);
-        return statusOf(agreementId);
-      },
+      }),
     ],
-    [
-      'a decline that says it is invalid',
+    'a decline that says it is invalid': [
       'canceled',
-      async (from) => {
+      async () => {
         on.institution.onDebit = async () => ({ kind: 'pending' });
-        const { agreementId, orderNo } = await order();
-        await put(agreementId, from);
         const outcome = { kind: 'declined', decline: 'agreement-invalid', reason: 'closed' } as const;
-        expect((await on.notice({ kind: 'debit', attemptNo: `${orderNo}000101`, outcome })).status).toBe(200);
-        return statusOf(agreementId);
+        return ofOrder(async ({ orderNo }) =>
+          expect((await on.notice({ kind: 'debit', attemptNo: `${orderNo}000101`, outcome })).status).toBe(200),
+        )();
       },
     ],
-    [
-      "an operator's cancellation",
+    "an operator's cancellation": [
       'canceled',
-      async (from) => {
-        const { agreementId } = await order();
-        await put(agreementId, from);
+      ofOrder(async ({ agreementId }, from) => {
         const { operator, clock } = on.service;
         const canceling = cancelAgreement({ ...operator, clock }, { agreementNo: `AG${agreementId}` });
         if (from === 'BIND_SUCCESS' || from === 'CANCELED') await canceling;
         else await expect(canceling).rejects.toThrow(`is ${from}`);
-        return statusOf(agreementId);
-      },
+      }),
     ],
-  ];
+  };
 
   it.each(
-    WAYS.flatMap(([what, trigger, way]) =>
+    Object.entries(WAYS).flatMap(([what, [trigger, way]]) =>
       agreementStatuses.map((from) => [from, what, TABLE[from][trigger] ?? from, way] as const),
     ),
   )('%s after %s: %s', async (from, _what, to, way) => {
-    expect(await way(from)).toBe(to);
+    const { agreementId, act } = await way();
+    await put(agreementId, from);
+    await act(from);
+    expect(await statusOf(agreementId)).toBe(to);
   });
 
   it('none: BIND_ING after bind-sms, BIND_SUCCESS after a creation or a replacement that shares it', async () => {

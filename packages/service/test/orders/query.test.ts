@@ -1,11 +1,11 @@
 import { verifyRedeemLink } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import type { ChannelClient } from '../support/channel-client.js';
-import { collectRequest, sharedRequest, unique } from '../support/demo.js';
+import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { stageOfFile } from './stage-of-file.js';
 import { anotherChannel, dailyProduct, NO_NUMBERS } from './support.js';
 
-const { service, channel, sql, create, found } = stageOfFile();
+const { service, channel, sql, create, found, told } = stageOfFile();
 
 const query = (body: object) => channel.call('orders/query', body);
 
@@ -109,37 +109,6 @@ describe('orders/query', () => {
     expect(data.paymentRecords).toHaveLength(1);
   });
 
-  it('420001: unknown, foreign and impossible numbers, all in the same words', async () => {
-    const request = collectRequest(channel);
-    const { orderNo } = await create(request);
-    const other = await anotherChannel(service);
-    const replies = [
-      await query({ orderNo: '100000000001' }),
-      await query({ externalOrderNo: 'nobody has this' }),
-      await other.call('orders/query', { orderNo }),
-      await other.call('orders/query', { externalOrderNo: request.externalOrderNo }),
-      await query({ orderNo: `0${orderNo}` }),
-      await query({ orderNo: `${orderNo} ` }),
-      await query({ orderNo: `${orderNo}0001` }),
-      // The service's number as the channel's, and the other way round.
-      await query({ externalOrderNo: orderNo }),
-      await query({ orderNo: request.externalOrderNo }),
-      ...(await Promise.all(NO_NUMBERS.map((text) => query({ orderNo: text })))),
-    ];
-    for (const reply of replies) {
-      expect(reply.status).toBe(200);
-      expect({ ...reply.envelope, requestId: '' }).toEqual({
-        code: '420001',
-        message: 'no such order',
-        data: null,
-        requestId: '',
-        timestamp: '2026-01-31 12:00:00',
-        success: false,
-      });
-    }
-    expect((await query({ orderNo })).code).toBe('0');
-  });
-
   it('many at once, of two channels, by either number: each gets its own order, and nobody another’s', async () => {
     const other = await anotherChannel(service);
     const made = async (by: ChannelClient) => {
@@ -166,6 +135,50 @@ describe('orders/query', () => {
     expect(await Promise.all(asked)).toEqual(
       [...mine, ...theirs].flatMap(({ orderNo }) => [orderNo, '420001', orderNo, '420001', '420001']),
     );
+  });
+});
+
+describe('420001: unknown, foreign and impossible numbers, all in the same words, and the order lives on', () => {
+  const ASKS: [string, (user: string, by: ChannelClient) => object][] = [
+    ['orders/query', () => ({})],
+    ['orders/unsubscribe', () => ({})],
+    ['agreements/replace', (user, by) => ({ newSharedAgreement: sharedAgreement(by, user) })],
+    ['sandbox/orders/advance', () => ({ cycles: 1 })],
+  ];
+
+  it.each(ASKS)('%s', async (name, rest) => {
+    const request = sharedRequest(channel);
+    const before = await create(request);
+    const { orderNo } = before;
+    const other = await anotherChannel(service);
+    const ask = (reference: object, by: ChannelClient = channel) =>
+      by.call(name, { ...reference, ...rest(request.channelUserId, by) });
+    const replies = [
+      await ask({ orderNo: '100000000001' }),
+      await ask({ externalOrderNo: 'nobody has this' }),
+      await ask({ orderNo }, other),
+      await ask({ externalOrderNo: request.externalOrderNo }, other),
+      await ask({ orderNo: `0${orderNo}` }),
+      await ask({ orderNo: `${orderNo} ` }),
+      await ask({ orderNo: `${orderNo}0001` }),
+      // The service's number as the channel's, and the other way round.
+      await ask({ externalOrderNo: orderNo }),
+      await ask({ orderNo: request.externalOrderNo }),
+      ...(await Promise.all(NO_NUMBERS.map((text) => ask({ orderNo: text })))),
+    ];
+    for (const reply of replies) {
+      expect(reply.status).toBe(200);
+      expect({ ...reply.envelope, requestId: '' }).toEqual({
+        code: '420001',
+        message: 'no such order',
+        data: null,
+        requestId: '',
+        timestamp: '2026-01-31 12:00:00',
+        success: false,
+      });
+    }
+    expect(await found(orderNo)).toEqual(before);
+    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
   });
 });
 

@@ -4,7 +4,7 @@ import { authorizePaymentChannel } from '../../src/operator/provisioning/payment
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { bindCard, collectRequest, encrypted, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { boundRequest, stageOfFile } from './stage-of-file.js';
-import { agreementOf, anotherChannel, NO_NUMBERS, toldAbout } from './support.js';
+import { agreementOf, anotherChannel, toldAbout } from './support.js';
 
 const { on, service, channel, sql, create, found } = stageOfFile();
 beforeAll(async () => {
@@ -191,18 +191,6 @@ describe('agreements/replace, refused', () => {
     expect(await stateOf(orderNo)).toEqual(before);
   });
 
-  it('403003: a payment channel that exists and is not authorized', async () => {
-    const { operator } = service;
-    await createPaymentChannel(operator, {
-      code: 'NOBODYS',
-      displayName: 'x',
-      gateway: 'sandbox',
-      supportedBanks: ['*'],
-    });
-    const { orderNo, newSharedAgreement } = await shared({ paymentChannelCode: 'NOBODYS' });
-    expect((await replace({ orderNo, newSharedAgreement })).code).toBe('403003');
-  });
-
   it('410008: an order of A.1, and one of mode B', async () => {
     const user = unique('user');
     const own = await create(boundRequest(await bindCard(channel, user)));
@@ -226,26 +214,6 @@ describe('agreements/replace, refused', () => {
       expect((await replace({ orderNo, newSharedAgreement })).code).toBe(code);
       expect(await stateOf(orderNo)).toEqual(before);
     }
-  });
-
-  it('420001: unknown, foreign and impossible numbers, all in the same words', async () => {
-    const { request, orderNo, newSharedAgreement } = await shared();
-    const before = await stateOf(orderNo);
-    const other = await anotherChannel(service);
-    const foreign = sharedAgreement(other, request.channelUserId);
-    const replies = [
-      await replace({ orderNo: '100000000001', newSharedAgreement }),
-      await replace({ externalOrderNo: 'nobody has this', newSharedAgreement }),
-      await other.call('agreements/replace', { orderNo, newSharedAgreement: foreign }),
-      await other.call('agreements/replace', {
-        externalOrderNo: request.externalOrderNo,
-        newSharedAgreement: foreign,
-      }),
-      await replace({ orderNo: `0${orderNo}`, newSharedAgreement }),
-      ...(await Promise.all(NO_NUMBERS.map((text) => replace({ orderNo: text, newSharedAgreement })))),
-    ];
-    for (const { envelope } of replies) expect(envelope).toMatchObject({ code: '420001', message: 'no such order' });
-    expect(await stateOf(orderNo)).toEqual(before);
   });
 
   /** Each row is wrong in one thing more than the row below it. */

@@ -3,7 +3,7 @@ import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-s
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { stageOfFile } from './stage-of-file.js';
-import { agreementOf, anotherChannel, dailyProduct, eventsOf, NO_NUMBERS } from './support.js';
+import { agreementOf, anotherChannel, dailyProduct, eventsOf } from './support.js';
 
 const { on, service, channel, sql, create, found, told } = stageOfFile();
 
@@ -225,21 +225,5 @@ describe('orders/unsubscribe, the request', () => {
         await sql('select unsubscribe_source, unsubscribe_reason from orders where order_no = $1', [orderNo]),
       ).toEqual([{ unsubscribe_source: 'CHANNEL', unsubscribe_reason: kept }]);
     }
-  });
-
-  it('420001: unknown, foreign and impossible numbers, all in the same words, and the order lives on', async () => {
-    const request = sharedRequest(channel);
-    const before = await create(request);
-    const other = await anotherChannel(service);
-    const replies = [
-      await unsubscribe({ orderNo: '100000000001' }),
-      await other.call('orders/unsubscribe', { orderNo: before.orderNo }),
-      await other.call('orders/unsubscribe', { externalOrderNo: request.externalOrderNo }),
-      await unsubscribe({ externalOrderNo: 'nobody has this' }),
-      await unsubscribe({ orderNo: `0${before.orderNo}` }),
-      ...(await Promise.all(NO_NUMBERS.map((orderNo) => unsubscribe({ orderNo })))),
-    ];
-    for (const { envelope } of replies) expect(envelope).toMatchObject({ code: '420001', message: 'no such order' });
-    expect(await found(before.orderNo)).toEqual(before);
   });
 });

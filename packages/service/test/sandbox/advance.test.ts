@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
 import { dailyProduct } from '../orders/support.js';
-import { statuses, type TimeMachine, timeMachine } from './support.js';
+import { send } from '../support/channel-client.js';
+import { testService } from '../support/service.js';
+import { statuses, timeMachine } from './support.js';
 
-let machine: TimeMachine;
+const machine = ofFile(timeMachine);
 beforeAll(async () => {
-  machine = await timeMachine();
   await dailyProduct(machine.service, 'ONE_DAY', 1);
 });
-afterAll(() => machine.close());
 
 const DAYS = [
   '2026-02-28',
@@ -202,4 +203,53 @@ describe('outcomes', () => {
     const { data } = await machine.advance(await machine.collected(), { cycles: 2, outcomes: ['SUCCESS', 'SUCCESS'] });
     expect(statuses(data).slice(1, 4)).toEqual(['BILLED', 'BILLED', 'WAIT']);
   });
+});
+
+describe('sandbox/orders/advance is refused', () => {
+  it.each(['FAIL', 'FAIL_RETRY', 'AGREEMENT_INVALID'])(
+    '400001: %s for an order that its channel collects',
+    async (no) => {
+      const orderNo = await machine.collected();
+      const before = await machine.everything(orderNo);
+      expect((await machine.advance(orderNo, { cycles: 2, outcomes: ['SUCCESS', no] })).code).toBe('400001');
+      expect(await machine.everything(orderNo)).toEqual(before);
+    },
+  );
+
+  it('420003: unsubscribed, and terminated likewise; 420004: completed', async () => {
+    const unsubscribed = await machine.deducted();
+    await machine.channel.call('orders/unsubscribe', { orderNo: unsubscribed });
+    machine.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'no' });
+    const terminated = await machine.deducted();
+    machine.institution.reset();
+    const completed = await machine.collected({ productCode: 'TEST_SPU_DAILY_7' });
+    await machine.advance(completed, { cycles: 6 });
+    for (const [orderNo, code] of [
+      [unsubscribed, '420003'],
+      [terminated, '420003'],
+      [completed, '420004'],
+    ] as const) {
+      const before = await machine.everything(orderNo);
+      expect((await machine.advance(orderNo, { cycles: 1 })).code).toBe(code);
+      // The status says no before the outcomes do.
+      expect((await machine.advance(orderNo, { cycles: 1, outcomes: ['FAIL'] })).code).toBe(code);
+      expect(await machine.everything(orderNo)).toEqual(before);
+    }
+  });
+});
+
+it('404001: in production none of the endpoints of the sandbox is there, whoever asks and however', async () => {
+  const service = await testService({ environment: 'production' });
+  onTestFinished(() => service.close());
+  const channel = await service.channel();
+  const path = '/openapi/v1/sandbox/orders/advance';
+  const replies = [
+    await channel.call('sandbox/orders/advance', { orderNo: '1', cycles: 1 }),
+    await channel.call('sandbox/events/pull', { path: '/' }),
+    await channel.call('sandbox/payments/refund', { paymentOrderNo: '1' }),
+    await send(service.baseUrl, 'POST', path, {}, Buffer.from('')),
+    await send(service.baseUrl, 'GET', path, {}, Buffer.from('')),
+  ];
+  for (const { status, code } of replies) expect([status, code]).toEqual([404, '404001']);
+  expect((await channel.call('orders/query', { orderNo: '1' })).code).toBe('420001');
 });
