@@ -1,26 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anotherChannel, NO_NUMBERS, type Stage, stage } from '../orders/support.js';
-import type { ChannelClient } from '../support/channel-client.js';
+import { describe, expect, it } from 'vitest';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { anotherChannel, NO_NUMBERS } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
-import type { TestService } from '../support/service.js';
 
-let on: Stage;
-let service: TestService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-  ({ service, channel } = on);
-});
-afterAll(() => on.close());
-beforeEach(() => on.institution.reset());
+const { on, service, channel, sql, create } = stageOfFile();
 
-const create = async (body: object) => {
-  const reply = await channel.call('orders/create', body);
-  expect(reply.code, reply.text).toBe('0');
-  return reply.data;
-};
 const query = (paymentOrderNo: unknown) => channel.call('payments/query', { paymentOrderNo });
-const sql = (text: string, values: readonly unknown[]) => service.fresh.database.query(text, values);
 
 describe('payments/query', () => {
   it.each([
@@ -94,21 +79,6 @@ describe('payments/query', () => {
     expect((await query(`${orderNo}0001`)).data).toMatchObject({ usedAmountCent: 0, claimRecords: [] });
   });
 
-  it('0: a refund', async () => {
-    const { orderNo } = await create(sharedRequest(channel));
-    await sql(
-      `update payments set status = 'REFUND_FULL', refund_amount_cent = 1990, refund_at = '2026-02-03 08:00:00'
-       where order_no = $1`,
-      [orderNo],
-    );
-    expect((await query(`${orderNo}0001`)).data).toMatchObject({
-      paymentStatus: 'REFUND_FULL',
-      refundAmountCent: 1990,
-      refundTime: '2026-02-03 08:00:00',
-      paidAt: '2026-01-31 12:00:00',
-    });
-  });
-
   it('0: a first debit on its way, and one that failed; 420001: periods that then are not', async () => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const open = await create(sharedRequest(channel));
@@ -121,18 +91,6 @@ describe('payments/query', () => {
       expect((await query(`${orderNo}0001`)).data).toMatchObject({ paymentStatus, paidAt: null });
       expect((await query(`${orderNo}0002`)).code).toBe('420001');
     }
-  });
-
-  it.each([
-    ['missing', undefined],
-    ['a number', 1_000_000_010_000_001],
-    ['null', null],
-    ['empty', ''],
-    ['too long', '1'.repeat(1025)],
-  ])('400001: paymentOrderNo is %s', async (_what, paymentOrderNo) => {
-    const reply = await query(paymentOrderNo);
-    expect(reply.code).toBe('400001');
-    expect(reply.envelope.message).toContain('paymentOrderNo');
   });
 
   it('420001: unknown, foreign and impossible numbers, all in the same words', async () => {

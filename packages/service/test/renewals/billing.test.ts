@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { billDueOrders } from '../../src/engine/jobs/billing.js';
-import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
+import { openDatabase, type Queryable } from '../../src/platform/db/database.js';
 import { billLane, lockLane } from '../../src/subscriptions/store/orders/bill-orders-sql.js';
 import { START_OF_DUE_ORDERS } from '../../src/subscriptions/store/orders/due-orders-sql.js';
 import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
-import { type Stage, stage } from '../orders/support.js';
+import { ofFile, stageOfFile } from '../orders/stage-of-file.js';
 
 /** Mode B by the set: what happens to one order is its own business, and nobody else's. */
 
-let on: Stage;
-let database: Database;
-beforeAll(async () => {
-  on = await stage();
-  database = openDatabase({ url: on.service.fresh.url, pool: 8, name: 'test billing' });
-});
-afterAll(async () => {
-  await database.close();
-  await on.close();
-});
+const { on } = stageOfFile();
+const database = ofFile(async () => openDatabase({ url: on.service.fresh.url, pool: 8, name: 'test billing' }));
 beforeEach(() => database.query('truncate orders, payments, benefits, events, alerts'));
 
 const FIRST = 500_000_000_001;

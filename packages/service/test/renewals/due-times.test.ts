@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { billDueOrders } from '../../src/engine/jobs/billing.js';
 import { openDatabase } from '../../src/platform/db/database.js';
 import { type Cadence, periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
-import { type Stage, stage } from '../orders/support.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
 import { created, type EngineNode, engineNode } from './support.js';
 
 /**
@@ -13,17 +13,13 @@ import { created, type EngineNode, engineNode } from './support.js';
  */
 const ELSEWHERE = { TimeZone: 'America/New_York' };
 
-let on: Stage;
+const { on } = stageOfFile();
 let node: EngineNode;
-beforeAll(async () => {
-  on = await stage();
+beforeAll(() => {
   const options = { url: on.service.fresh.url, pool: 8, name: 'test engine', settings: ELSEWHERE };
   node = engineNode(on, { database: openDatabase(options) });
 });
-afterAll(async () => {
-  await node.close();
-  await on.close();
-});
+afterAll(() => node.close());
 
 interface Sample extends Cadence {
   readonly anchor: number;

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { listOpenPaymentChannels } from '../../src/catalog/payment-channels/pace-sql.js';
 import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import { gate } from '../agreements/support.js';
-import { paid, type Stage, stage } from '../orders/support.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { paid } from '../orders/support.js';
 import { until } from '../support/processes.js';
-import { copies, created, type EngineNode, engineNode } from './support.js';
+import { copies, created, engineNode, engineOfFile } from './support.js';
 
 /** Debits per second and hours of the day, for all nodes together, by the database's clock. */
 
-let on: Stage;
-let nodes: [EngineNode, EngineNode];
-beforeAll(async () => {
-  on = await stage();
-  nodes = [engineNode(on), engineNode(on)];
-});
-afterAll(async () => {
-  for (const node of nodes) await node.close();
-  await on.close();
-});
-
-const sql = <Row>(text: string, values: readonly unknown[] = []) => on.service.fresh.database.query<Row>(text, values);
+const { on, sql } = stageOfFile();
+const nodes = [engineOfFile(on), engineOfFile(on)] as const;
 
 it('an institution that takes its time: nothing is started ahead of its place, where it could become too late to be sent', async () => {
   await copies(on.service.fresh.database, await created(on), 200);

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, type Stage, stage, toldAbout } from '../orders/support.js';
+import { describe, expect, it } from 'vitest';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { eventsOf } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 
-let scene: Stage;
-
-beforeAll(async () => {
-  scene = await stage();
-});
-afterAll(() => scene.close());
+const { on: scene, told } = stageOfFile();
 
 /** Escapes, quotes, characters beyond the basic plane: what JSON text made by hand gets wrong first. */
 const STRANGE = 'a"b\\c/\u0001\u001f\t\n😀é\u2028\u007f';
@@ -22,7 +18,7 @@ describe('events that are written in SQL', () => {
     const { data } = await scene.channel.call('orders/create', request);
     while ((await scene.renew()) > 0);
     const events = await eventsOf(scene.service.fresh.database, data.orderNo);
-    expect(await toldAbout(scene.service.fresh.database, data.orderNo)).toEqual([
+    expect(await told(data.orderNo)).toEqual([
       'BILLED',
       'ACTIVE',
       ...Array.from({ length: 6 }, () => 'BILLED'),
@@ -63,7 +59,7 @@ describe('events that are written in SQL', () => {
       sharedRequest(scene.channel, { productCode: 'TEST_SPU_DAILY_7' }),
     );
     while ((await scene.renew()) > 0);
-    expect(await toldAbout(scene.service.fresh.database, data.orderNo)).toEqual([
+    expect(await told(data.orderNo)).toEqual([
       'SUCCESS',
       'ACTIVE',
       ...Array.from({ length: 6 }, () => 'SUCCESS'),

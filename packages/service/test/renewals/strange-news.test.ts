@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { gate } from '../agreements/support.js';
-import { alerts, eventsOf, paid, type Stage, stage, toldAbout } from '../orders/support.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { alerts, eventsOf, paid, toldAbout } from '../orders/support.js';
 import { lockWaits } from '../support/database.js';
 import { databaseClock } from '../support/database-clock.js';
 import { until } from '../support/processes.js';
@@ -10,20 +11,15 @@ import { attemptNoOf, created, declined, type EngineNode, engineNode, success, u
 
 /** News of a renewal that comes late, twice, at the wrong door or not as it should be. Each has its rule, most an alert. */
 
-let on: Stage;
+const { on, found } = stageOfFile();
 let node: EngineNode;
 beforeAll(async () => {
-  on = await stage();
   // The second period is due, and its retry; the third is not.
   const { url } = await databaseClock(on.service.fresh, Date.UTC(2026, 2, 15));
   node = engineNode(on, { debitDeadlineMs: 60_000 }, url);
 });
-afterAll(async () => {
-  await node.close();
-  await on.close();
-});
+afterAll(() => node.close());
 beforeEach(async () => {
-  on.institution.reset();
   await on.askPending();
   await sql('update orders set next_due_at = null');
   await sql('delete from alerts');
@@ -31,7 +27,6 @@ beforeEach(async () => {
 });
 
 const sql = <Row>(text: string, values: readonly unknown[] = []) => node.deps.database.query<Row>(text, values);
-const found = async (orderNo: string) => (await on.channel.call('orders/query', { orderNo })).data;
 const periodOf = async (orderNo: string) => (await found(orderNo)).paymentRecords[1];
 const raised = () => alerts(node.deps.database);
 const told = async (orderNo: string) => (await toldAbout(node.deps.database, orderNo)).slice(2);

@@ -5,6 +5,7 @@ import { type RenewalDeps, renewDueOrders } from '../../src/engine/jobs/renewals
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { paid, type Stage } from '../orders/support.js';
 import { sharedRequest } from '../support/demo.js';
 
@@ -46,6 +47,10 @@ export function engineNode(
     close: () => database.close(),
   };
 }
+
+/** Such a node for a file. */
+export const engineOfFile = (on: Stage, more: Partial<RenewalDeps> = {}): EngineNode =>
+  ofFile(async () => engineNode(on, more));
 
 export async function created({ channel }: Stage, more: Record<string, unknown> = {}): Promise<string> {
   const reply = await channel.call('orders/create', sharedRequest(channel, more));

@@ -1,29 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { RENEWAL_LEASE_SECONDS } from '../../src/subscriptions/domain/payments/debit-policy.js';
 import { START_OF_DUE_ORDERS } from '../../src/subscriptions/store/orders/due-orders-sql.js';
 import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { leaseAttemptsToAsk } from '../../src/subscriptions/store/payments/attempts-sql.js';
 import { gate } from '../agreements/support.js';
-import { alerts, paid, type Stage, stage } from '../orders/support.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { alerts, paid } from '../orders/support.js';
 import { until } from '../support/processes.js';
-import { attemptNoOf, created, type EngineNode, engineNode, unknown } from './support.js';
+import { attemptNoOf, created, engineNode, engineOfFile, unknown } from './support.js';
 
 /** A renewal whose outcome nobody has heard: who asks about it when, and that no other is made instead. */
 
-let on: Stage;
-let node: EngineNode;
+const { on } = stageOfFile();
+const node = engineOfFile(on);
 const START = Date.UTC(2026, 0, 31, 4, 0, 0);
-beforeAll(async () => {
-  on = await stage();
-  node = engineNode(on);
-});
-afterAll(async () => {
-  await node.close();
-  await on.close();
-});
 beforeEach(async () => {
   on.service.clock.set(START);
-  on.institution.reset();
   await on.askPending();
   await sql('update orders set next_due_at = null');
   await sql('delete from alerts');

@@ -8,6 +8,7 @@ import {
   parseOrderNo,
   parsePaymentOrderNo,
 } from '../../src/subscriptions/domain/orders/order-numbers.js';
+import { formatRefundNo, parseRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 import { createOrderNumbers } from '../../src/subscriptions/store/orders/new-orders-sql.js';
 
 /** As the sequence gives them. */
@@ -21,7 +22,13 @@ describe('numbers', () => {
       fc.property(anyOrderNo, anyCycleNo, anyTryNo, (orderNo, cycleNo, tryNo) => {
         expect(parseOrderNo(String(orderNo))).toBe(orderNo);
         expect(parsePaymentOrderNo(formatPaymentOrderNo(orderNo, cycleNo))).toEqual({ orderNo, cycleNo });
-        expect(parseAttemptNo(formatAttemptNo(orderNo, cycleNo, tryNo))).toEqual({ orderNo, cycleNo, tryNo });
+        const attemptNo = formatAttemptNo(orderNo, cycleNo, tryNo);
+        expect(parseAttemptNo(attemptNo)).toEqual({ orderNo, cycleNo, tryNo });
+        // A refund's is never that of an attempt.
+        const refund = { orderNo, cycleNo, refundSeq: tryNo };
+        expect(formatRefundNo(refund)).toBe(`R${attemptNo}`);
+        expect(parseRefundNo(`R${attemptNo}`)).toEqual(refund);
+        expect([parseAttemptNo(`R${attemptNo}`), parseRefundNo(attemptNo)]).toEqual([undefined, undefined]);
       }),
     );
   });
@@ -53,6 +60,8 @@ describe('numbers', () => {
         if (payment) expect(formatPaymentOrderNo(payment.orderNo, payment.cycleNo)).toBe(text);
         const attempt = parseAttemptNo(text);
         if (attempt) expect(formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo)).toBe(text);
+        const refund = parseRefundNo(`R${text}`);
+        if (refund) expect(formatRefundNo(refund)).toBe(`R${text}`);
       }),
       { numRuns: 5000 },
     );
@@ -68,8 +77,12 @@ describe('numbers', () => {
     (text) => expect(parsePaymentOrderNo(text)).toBeUndefined(),
   );
 
-  it.each(['00', '0', '', ' 1', '+1', '1.', '.5', '-1', '1e', '1\n', 'ab'])('no attempt ends in %j', (end) =>
-    expect(parseAttemptNo(`1000000010000001${end}`)).toBeUndefined(),
+  it.each(['00', '0', '', ' 1', '+1', '1.', '.5', '-1', '1e', '1\n', 'ab'])(
+    'no attempt or refund ends in %j',
+    (end) => {
+      expect(parseAttemptNo(`1000000010000001${end}`)).toBeUndefined();
+      expect(parseRefundNo(`R1000000010000001${end}`)).toBeUndefined();
+    },
   );
 });
 
