@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
@@ -12,28 +11,25 @@ import { createGatewayRegistry, type Gateways } from '../../src/gateways/gateway
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { type RefundInput, refundPayment } from '../../src/operator/orders/refunds.js';
-import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
-import { createService, type Service } from '../../src/service.js';
 import { perennial } from '../cli/perennial.js';
 import { control, ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
 import { PRODUCT } from '../operator/support.js';
 import { alerts } from '../orders/support.js';
+import { bridgedChannel } from '../support/bridged-channel.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import type { FreshDatabase } from '../support/database.js';
 import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { REFUNDING_NODE, start, until } from '../support/processes.js';
+import { type TestService, testService } from '../support/service.js';
 import { periodNo } from './support.js';
 
 /** The service, refunds from other processes, and the reference institution with its own books. */
 const masterKey = randomBytes(32);
 let fresh: FreshDatabase;
-let service: Service;
+let service: TestService;
 let gateways: Gateways;
 let operator: OperatorWithGateways;
 let channel: ChannelClient;
@@ -45,44 +41,20 @@ let folder: string;
 let there: ReferenceProgram;
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
-  const { database } = fresh;
   const vault = openVault([masterKey]);
-  const log = pino({ level: 'silent' });
+  service = await testService({ vault, clock: systemClock, gateways: { of: (code) => gateways.of(code) } });
+  ({ fresh } = service);
+  const { database } = fresh;
   settings = { DATABASE_URL: fresh.url, MASTER_KEY: masterKey.toString('base64') };
   gateways = createGatewayRegistry(database, {
     sandbox: () => createSandboxGateway(systemClock),
     bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
   });
   operator = { database, vault, environment: 'sandbox', actor: 'test:ann', clock: systemClock, gateways };
-  service = createService({
-    database,
-    vault,
-    gateways,
-    clock: systemClock,
-    log,
-    environment: 'sandbox',
-    publicUrl: () => 'https://pay.example',
-    engine: false,
-    trustedProxies: [],
-    authFailuresPerMinute: 100_000,
-  });
-  await service.server.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = service.server.server.address() as AddressInfo;
-  await createProduct(operator, PRODUCT);
-  const made = await createChannel(operator, { name: 'Refunds', ratePerSecond: 100_000 });
-  await authorizeProduct(operator, { appId: made.appId, productCode: PRODUCT.productCode });
   bridgePort = await freePort();
-  const bridge = await createPaymentChannel(operator, {
-    code: 'BRIDGE',
-    gateway: 'bridge',
-    gatewayUrl: `http://127.0.0.1:${bridgePort}`,
-    displayName: 'Bridge',
-    supportedBanks: ['*'],
-  });
-  bridgeKey = bridge.gatewayKey ?? '';
-  await authorizePaymentChannel(operator, { appId: made.appId, code: 'BRIDGE', shareEnabled: true });
-  channel = channelClient(`http://127.0.0.1:${port}`, made);
+  const made = await bridgedChannel(operator, 'BRIDGE', `http://127.0.0.1:${bridgePort}`);
+  bridgeKey = made.key;
+  channel = channelClient(service.baseUrl, made.channel);
   folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-institution-'));
   there = await startInstitution({
     port: bridgePort,
@@ -95,8 +67,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await there.stop();
-  await service.stop();
-  await fresh.close();
+  await gateways.close?.();
+  await service.close();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { advanceOrderOfAnyChannel } from '../../src/operator/orders/advance-order.js';
 import { type Database, openDatabase, wrapQuery } from '../../src/platform/db/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { anotherNode } from '../support/second-node.js';
-import { statuses, type TimeMachine, timeMachine } from './support.js';
+import { statuses, timeMachine } from './support.js';
 
-let machine: TimeMachine;
-beforeAll(async () => {
-  machine = await timeMachine();
-});
-afterAll(() => machine.close());
+const machine = ofFile(timeMachine);
 
 describe('sent again under the same key', () => {
   it('0: the first answer, and no period more', async () => {
@@ -23,23 +20,6 @@ describe('sent again under the same key', () => {
       expect(await machine.everything(orderNo)).toEqual(before);
       expect((await machine.advance(orderNo, { cycles: 3 }, { idempotencyKey })).code).toBe('409001');
     }
-  });
-
-  it('a refusal is kept as well', async () => {
-    const orderNo = await machine.collected();
-    await machine.channel.call('orders/unsubscribe', { orderNo });
-    const idempotencyKey = randomUUID();
-    for (const replayed of [undefined, 'true']) {
-      const reply = await machine.advance(orderNo, { cycles: 1 }, { idempotencyKey });
-      expect([reply.code, reply.headers['idempotency-replayed']]).toEqual(['420003', replayed]);
-    }
-  });
-
-  it('400001 is not: the right request may follow under the same key', async () => {
-    const orderNo = await machine.collected();
-    const idempotencyKey = randomUUID();
-    expect((await machine.advance(orderNo, { cycles: 0 }, { idempotencyKey })).code).toBe('400001');
-    expect((await machine.advance(orderNo, { cycles: 1 }, { idempotencyKey })).code).toBe('0');
   });
 
   it('many at once: one of them does it, all get its answer', async () => {

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { paid } from '../orders/support.js';
 import { sharedAgreement, unique } from '../support/demo.js';
-import { statuses, type TimeMachine, timeMachine } from './support.js';
+import { statuses, timeMachine } from './support.js';
 
 /** A payment channel behind a bridge: its institution decides, so it is really asked. */
-let machine: TimeMachine;
+const machine = ofFile(timeMachine);
 beforeAll(async () => {
-  machine = await timeMachine();
   await createPaymentChannel(machine.service.operator, {
     code: 'BANKPAY',
     displayName: 'Bank',
@@ -19,7 +19,6 @@ beforeAll(async () => {
   });
   await authorizePaymentChannel(machine.service.operator, { appId: 'test_demo', code: 'BANKPAY', shareEnabled: true });
 });
-afterAll(() => machine.close());
 beforeEach(() => machine.institution.reset());
 
 async function bridged(): Promise<string> {

@@ -7,21 +7,18 @@ import { advanceOrderOfAnyChannel } from '../../src/operator/orders/advance-orde
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { perennial } from '../cli/perennial.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { freshDatabase } from '../support/database.js';
 import { sharedAgreement } from '../support/demo.js';
-import { type TimeMachine, timeMachine } from './support.js';
+import { timeMachine } from './support.js';
 
 /** The command line beside a running service, on the same database. */
-let machine: TimeMachine;
+const machine = ofFile(timeMachine);
 let dataDir: string;
 beforeAll(async () => {
-  machine = await timeMachine();
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-advance-'));
 });
-afterAll(async () => {
-  await machine.close();
-  await rm(dataDir, { recursive: true });
-});
+afterAll(() => rm(dataDir, { recursive: true }));
 
 const run = (...args: readonly string[]) =>
   perennial(['order', 'advance', ...args], { DATABASE_URL: machine.service.fresh.url, DATA_DIR: dataDir });

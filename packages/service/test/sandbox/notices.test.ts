@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { noticeDueOrders } from '../../src/engine/jobs/notices.js';
 import { setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
 import { noticesOf, toldOf } from '../notices/support.js';
-import { type TimeMachine, timeMachine } from './support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { timeMachine } from './support.js';
 
 /** Time travel passes through notices before a debit as through everything else. */
 
-let machine: TimeMachine;
+const machine = ofFile(timeMachine);
 beforeAll(async () => {
-  machine = await timeMachine();
   await want(5);
 });
-afterAll(() => machine.close());
 
 const want = (days: number | null) => setUpcomingNotices(machine.service.operator, { appId: 'test_demo', days });
 const told = (orderNo: string) => toldOf(machine.service.fresh.database, orderNo);

@@ -1,12 +1,12 @@
 import { decryptField, formatTime, HEADERS, parseTime, sha256Hex, signWebhook } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { anotherChannel } from '../orders/support.js';
 import { mobileOf } from '../support/demo.js';
-import { testService } from '../support/service.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, registerReceiver, type SendingNode } from '../webhooks/sending.js';
-import { type TimeMachine, timeMachine } from './support.js';
+import { timeMachine } from './support.js';
 
 interface Pulled {
   readonly eventId: string;
@@ -17,18 +17,16 @@ interface Pulled {
   readonly body: string;
 }
 
-let scene: TimeMachine;
+const scene = ofFile(timeMachine);
 let receiver: TestReceiver;
 let node: SendingNode;
 beforeAll(async () => {
-  scene = await timeMachine();
   receiver = await registerReceiver(scene.service, scene.channel);
   node = createSendingNode(scene.service);
 });
 afterAll(async () => {
   await node.stop();
   await receiver.close();
-  await scene.close();
 });
 
 const pull = (body: object = {}) => scene.channel.call('sandbox/events/pull', { path: '/events', ...body });
@@ -172,20 +170,5 @@ describe('sandbox/events/pull', () => {
     expect(missed).toHaveLength(1);
     expect(second.pushes.at(-1)).not.toEqual(missed[0]);
     expect(second.pushes.map(({ eventId }) => eventId).slice(0, known.length)).toEqual(known);
-  });
-});
-
-describe('in production', () => {
-  it('404001: none of the endpoints of the sandbox is there', async () => {
-    const service = await testService({ environment: 'production' });
-    try {
-      const channel = await service.channel();
-      for (const name of ['sandbox/events/pull', 'sandbox/payments/refund']) {
-        const { status, code } = await channel.call(name, { path: '/', paymentOrderNo: '1' });
-        expect([status, code]).toEqual([404, '404001']);
-      }
-    } finally {
-      await service.close();
-    }
   });
 });

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
 import { anotherChannel, toldAbout } from '../orders/support.js';
-import { periodNo, type RefundStage, refundStage } from '../refunds/support.js';
+import { periodNo, refundStage } from '../refunds/support.js';
 import type { CallOptions } from '../support/channel-client.js';
 
-let on: RefundStage;
-beforeAll(async () => {
-  on = await refundStage();
-});
-afterAll(() => on.close());
+const on = ofFile(refundStage);
 beforeEach(() => on.bank.reset());
 
 const refund = (paymentOrderNo: string, more: object = {}, options?: CallOptions) =>
