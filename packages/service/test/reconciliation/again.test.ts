@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
 import { closeDifference, listDifferences, listReconciliations } from '../../src/operator/books/reconciliation.js';
 import { alerts } from '../orders/support.js';
-import { at, CODE, DAY, type Desk, desk, inShort, line, putAttempt, run } from './support.js';
+import { at, CODE, DAY, deskOfFile, inShort, line, putAttempt, run } from './support.js';
 
-let on: Desk;
-beforeAll(async () => {
-  on = await desk();
-});
-afterAll(() => on.close());
-beforeEach(async () => {
-  on.clock.set(at('2026-01-31 12:00:00'));
-  await on.fresh.database.query(
-    'truncate debit_attempts, refunds, reconciliations, reconciliation_differences, alerts, audit_log',
-  );
-});
+const on = deskOfFile();
 
 const all = () => listDifferences(on.operator, { all: true });
 const open = async () => inShort(await listDifferences(on.operator));

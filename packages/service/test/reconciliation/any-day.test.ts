@@ -1,16 +1,13 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { StatementLine } from '../../src/gateways/gateway.js';
 import { listDifferences } from '../../src/operator/books/reconciliation.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
-import { type AttemptRow, at, type Desk, desk, inShort, line, NOON, putAttempt, run } from './support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { type AttemptRow, at, desk, inShort, line, NOON, putAttempt, run } from './support.js';
 
 /** Any attempts and any statement, judged by the sentences of docs/reconciliation.md, one line at a time. */
-let on: Desk;
-beforeAll(async () => {
-  on = await desk();
-});
-afterAll(() => on.close());
+const on = ofFile(desk);
 
 const PERIODS = [
   [1001, 1],

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listDifferences } from '../../src/operator/books/reconciliation.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { alerts } from '../orders/support.js';
-import { at, CODE, DAY, type Desk, desk, inShort, line, putAttempt, putRefund, run } from './support.js';
+import { at, CODE, DAY, deskOfFile, inShort, line, putAttempt, putRefund, run } from './support.js';
 
-let on: Desk;
-beforeAll(async () => {
-  on = await desk();
-});
-afterAll(() => on.close());
-beforeEach(async () => {
-  await on.fresh.database.query(
-    'truncate debit_attempts, refunds, reconciliations, reconciliation_differences, alerts, audit_log',
-  );
-});
+const on = deskOfFile();
 
 const open = async () => inShort(await listDifferences(on.operator));
 
@@ -186,15 +177,6 @@ describe('DUPLICATE', () => {
     ]);
   });
 
-  it('of several lines the one that says most is held against ours', async () => {
-    const debit = await putAttempt(on.fresh.database, { orderNo: 1001, status: 'FAIL' });
-    await run(on, [line(debit, { status: 'FAIL' }), line(debit)]);
-    expect(await open()).toEqual([
-      `DUPLICATE ${debit} | FAIL 1990 | SUCCESS 1990`,
-      `STATE ${debit} | FAIL 1990 | SUCCESS 1990`,
-    ]);
-  });
-
   it('two successful tries of one period: the one that is not ours', async () => {
     const first = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 1, status: 'FAIL' });
     const second = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 2 });
@@ -206,28 +188,12 @@ describe('DUPLICATE', () => {
     ]);
   });
 
-  it('two successful tries of one period, neither of them ours: the later', async () => {
-    await run(on, [line('100100010002'), line('100100010001')]);
-    expect(await open()).toEqual([
-      'DUPLICATE 100100010002 | - - | SUCCESS 1990',
-      'MISSING_HERE 100100010001 | - - | SUCCESS 1990',
-      'MISSING_HERE 100100010002 | - - | SUCCESS 1990',
-    ]);
-  });
-
   it('a success there of a period that another try has paid on another day, or elsewhere', async () => {
     const first = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 1, status: 'FAIL' });
     const paidAt = at('2026-01-31 02:00:00');
     await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 2, paymentChannelCode: 'OTHERPAY', paidAt });
     await run(on, [line(first)]);
     expect(await open()).toContain(`DUPLICATE ${first} | FAIL 1990 | SUCCESS 1990`);
-  });
-
-  it('not two tries of which one has failed', async () => {
-    const first = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 1, status: 'FAIL' });
-    const second = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 2 });
-    await run(on, [line(first, { status: 'FAIL' }), line(second)]);
-    expect(await open()).toEqual([]);
   });
 });
 

@@ -1,27 +1,26 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { reconcileDays } from '../../src/engine/jobs/reconciliation.js';
 import { StatementUnavailable } from '../../src/gateways/bridge/bridge-gateway.js';
 import { listReconciliations } from '../../src/operator/books/reconciliation.js';
 import { alerts } from '../orders/support.js';
-import { at, CODE, type Desk, desk, line, NOON, putAttempt } from './support.js';
+import { at, CODE, deskOfFile, line, NOON, putAttempt } from './support.js';
 
-let on: Desk;
+const on = deskOfFile();
 let asked: string[];
-
-beforeEach(async () => {
-  on = await desk();
+beforeAll(async () => {
   const { database } = on.fresh;
   // UNIPAY was made on 29 January. There is no other bridge; the sandbox is not asked.
   await database.query(`delete from payment_channels where code = 'OTHERPAY'`);
   await database.query(`update payment_channels set created_at = '2026-01-29 18:00:00'`);
+});
+beforeEach(() => {
   asked = [];
   on.statement = async function* (day) {
     asked.push(day);
     yield* [];
   };
 });
-afterEach(() => on.close());
 
 const turn = () => reconcileDays({ ...on.operator, database: on.fresh.database, log: pino({ level: 'silent' }) });
 const anHourLater = () => on.fresh.database.query(`update job_marks set reached_at = reached_at - interval '1 hour'`);

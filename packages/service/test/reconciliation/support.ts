@@ -1,4 +1,5 @@
 import { formatTime, parseTime } from '@perennial/wire';
+import { beforeEach } from 'vitest';
 import type { Gateway, StatementLine } from '../../src/gateways/gateway.js';
 import { runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
@@ -8,6 +9,7 @@ import type { DifferenceView } from '../../src/reconciliation/differences-sql.js
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 import { operatorOn } from '../operator/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { institution } from '../orders/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { manualClock } from '../support/service.js';
@@ -45,6 +47,18 @@ export async function desk(): Promise<Desk> {
   await createPaymentChannel(operator, { ...bridge, gateway: 'sandbox', code: 'MOCKPAY' });
   const made: Desk = { fresh, operator, clock, statement: async function* () {}, close: () => fresh.close() };
   return made;
+}
+
+/** A desk for a file, at the same moment and with empty books before each test. */
+export function deskOfFile(): Desk {
+  const on = ofFile(desk);
+  beforeEach(async () => {
+    on.clock.set(at('2026-01-31 12:00:00'));
+    await on.fresh.database.query(
+      'truncate debit_attempts, refunds, reconciliations, reconciliation_differences, alerts, audit_log, job_marks',
+    );
+  });
+  return on;
 }
 
 export interface AttemptRow {

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { StatementLine } from '../../src/gateways/gateway.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { closeDifference, listDifferences, runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
-import { type Stage, stage } from '../orders/support.js';
-import { attemptNoOf, created, declined, type EngineNode, engineNode, success } from '../renewals/support.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { attemptNoOf, created, declined, engineOfFile, success } from '../renewals/support.js';
 import { at, bytes, csvOf, inShort, line } from './support.js';
 
 /** Money that was taken after all, when its period was over: what docs/operations.md tells an operator to do. */
 
-let on: Stage;
-let node: EngineNode;
+const { on } = stageOfFile();
+const node = engineOfFile(on);
 let operator: OperatorWithGateways;
-beforeAll(async () => {
-  on = await stage();
-  node = engineNode(on);
+beforeAll(() => {
   operator = { ...on.service.operator, clock: on.service.clock, gateways: { of: async () => on.institution } };
-});
-afterAll(async () => {
-  await node.close();
-  await on.close();
 });
 
 const statement = (day: string, lines: readonly StatementLine[]) =>

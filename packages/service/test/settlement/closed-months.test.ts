@@ -1,28 +1,27 @@
 import { parseTime } from '@perennial/wire';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { closeSettlementMonth, showSettlementMonth } from '../../src/operator/books/settlement-months.js';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { addSums, type Sums, subtractSums, ZERO_SUMS } from '../../src/settlement/sums.js';
 import { operatorOn } from '../operator/support.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { manualClock } from '../support/service.js';
 import { putOrder, putPayment, report } from './support.js';
 
-let fresh: FreshDatabase;
+const fresh = ofFile(freshDatabase);
 let operator: OperatorWithClock;
 let channelId: string;
 const APP = 'test_one';
 const at = (time: string) => parseTime(time) ?? Number.NaN;
 const clock = manualClock(at('2026-06-15 12:00:00'));
 beforeAll(async () => {
-  fresh = await freshDatabase();
   operator = { ...operatorOn(fresh.database), clock };
   ({ channelId } = await createChannel(operator, { name: 'One', appId: APP }));
   await fresh.database.query(`update channels set created_at = timestamptz '2026-01-01 00:00:00+08'`);
 });
-afterAll(() => fresh.close());
 beforeEach(() => fresh.database.query('truncate orders, payments, refunds, closed_months'));
 
 const onlySums = (sums: Sums): Sums => addSums(sums, ZERO_SUMS);

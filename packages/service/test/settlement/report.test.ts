@@ -1,15 +1,17 @@
 import { parseTime } from '@perennial/wire';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { csvField } from '../../src/platform/csv/csv-field.js';
 import { ZERO_SUMS } from '../../src/settlement/sums.js';
 import { operatorOn } from '../operator/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { putAttempt, putRefund } from '../reconciliation/support.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 import { manualClock } from '../support/service.js';
-import { putOrder, putPayment, report } from './support.js';
+import { putOrder, putPayment, report, reportAs } from './support.js';
 
-let fresh: FreshDatabase;
+const fresh = ofFile(freshDatabase);
 let operator: OperatorWithClock;
 let channelId: string;
 const clock = manualClock();
@@ -17,12 +19,10 @@ const APP = 'test_one';
 const at = (time: string) => parseTime(time) ?? Number.NaN;
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
   operator = { ...operatorOn(fresh.database), clock };
   ({ channelId } = await createChannel(operator, { name: 'One', appId: APP }));
   await createChannel(operator, { name: 'Other', appId: 'test_other' });
 });
-afterAll(() => fresh.close());
 beforeEach(async () => {
   clock.set(at('2026-03-15 12:00:00'));
   await fresh.database.query('truncate orders, payments, refunds, debit_attempts');
@@ -180,4 +180,67 @@ describe('a settlement report', () => {
   ])('of %s is refused', async (_what, of, appId, message) => {
     await expect(report(operator, of, appId)).rejects.toThrow(message);
   });
+});
+
+/** What a channel may call its orders, and what a spreadsheet would make of it. */
+const NAMES = [
+  '=1+1',
+  '+49',
+  '-1',
+  '@SUM(A1)',
+  '\tx',
+  '＝1+1',
+  'plain',
+  'a,b',
+  'say "x"',
+  'two\nlines',
+  '中文',
+  "'quoted",
+];
+
+it('is a document that keeps every name as it is, or a CSV with a header and one line for each; so of an empty month', async () => {
+  const refunds = [{ amountCent: 5, at: at('2026-01-10 12:00:00') }];
+  for (const [index, externalOrderNo] of NAMES.entries()) {
+    const orderNo = 1001 + index;
+    await putOrder(fresh.database, { orderNo, channelId, externalOrderNo });
+    await put(1, '2026-01-10 12:00:00', { orderNo, status: 'REFUND_PART', refunds });
+  }
+  const { lines } = await month('2026-01');
+  const names = lines.filter(({ kind }) => kind === 'COLLECTED').map(({ externalOrderNo }) => externalOrderNo);
+  expect(names).toEqual(NAMES);
+  expect(await month('2025-01')).toMatchObject({ lines: [], products: [] });
+  const csv = async (of: string) => (await reportAs(operator, 'csv', of, APP)).split('\r\n');
+  expect((await csv('2026-01')).slice(0, 3)).toEqual([
+    'kind,time,paymentOrderNo,refundNo,externalOrderNo,productCode,settlementMode,cycleNo,amountCent,currency',
+    "COLLECTED,2026-01-10 12:00:00,10010001,,'=1+1,MONTHLY,SVC_DEDUCT,1,1990,CNY",
+    "REFUNDED,2026-01-10 12:00:00,10010001,R1001000101,'=1+1,MONTHLY,SVC_DEDUCT,1,5,CNY",
+  ]);
+  expect(await csv('2025-01')).toHaveLength(2);
+});
+
+it.each([
+  ['=1+1', "'=1+1"],
+  ['+49', "'+49"],
+  ['-1', "'-1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\tx', "'\tx"],
+  ['\rx', `"'\rx"`],
+  ['\nx', `"'\nx"`],
+  ['＝1+1', "'＝1+1"],
+  ['＋1', "'＋1"],
+  ['－1', "'－1"],
+  ['＠x', "'＠x"],
+  ['=1,"2"', `"'=1,""2"""`],
+  ['a=1', 'a=1'],
+  ['a,b', '"a,b"'],
+  // As it always was: reports have a hash.
+  ['a;b', 'a;b'],
+  ['say "x"', '"say ""x"""'],
+  ['two\nlines', '"two\nlines"'],
+  ["'quoted", "'quoted"],
+  [1990, '1990'],
+  [null, ''],
+  ['', ''],
+])('a CSV report has %j as %j', (value, text) => {
+  expect(csvField(value)).toBe(text);
 });
