@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
 import { revokeBenefits } from '../../src/subscriptions/steps/benefits/revoke-benefits.js';
-import { type ClaimStage, claimStage } from './support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { localSupplier, supplied } from './suppliers.js';
+import { claimStage } from './support.js';
 
 const DAY_MS = 86_400_000;
 
-let on: ClaimStage;
-beforeAll(async () => {
-  on = await claimStage();
-});
-afterAll(() => on.close());
+const on = ofFile(claimStage);
 
 const detail = async (orderNo: number) =>
   (await on.client.call('payments/query', { paymentOrderNo: `${orderNo}0001` })).data;
@@ -27,16 +26,6 @@ describe('a claim', () => {
     expect(await on.node.claim(on.node.channel, benefit)).toBe('CLAIMED_BEFORE');
     expect(await on.codeOf(benefit)).toBe(code);
     expect(await on.codeOf({ ...benefit, position: 2 })).toBeUndefined();
-  });
-
-  it('gives no two the same code', async () => {
-    const codes = new Set<string | undefined>();
-    for (let n = 0; n < 5; n += 1) {
-      const benefit = await on.benefit(1);
-      await on.node.claim(on.node.channel, benefit);
-      codes.add(await on.codeOf(benefit));
-    }
-    expect(codes.size).toBe(5);
   });
 
   it('is in claimRecords and usedAmountCent, and takes the link away once nothing is left', async () => {
@@ -119,5 +108,52 @@ describe('a claim', () => {
       );
       expect((await on.codeOf(benefit)) !== undefined).toBe(claimed);
     }
+  });
+});
+
+const AT_ONCE = 100;
+
+const other = ofFile(() => on.anotherNode());
+
+/** Half of them on each of two nodes. */
+async function claimAtOnce(position: number) {
+  const benefit = await on.benefit(position);
+  const outcomes = await Promise.all(
+    Array.from({ length: AT_ONCE }, (_, n) => {
+      const { claim, channel } = n % 2 === 0 ? on.node : other;
+      return claim(channel, benefit);
+    }),
+  );
+  expect(outcomes.filter((outcome) => outcome === 'CLAIMED')).toHaveLength(1);
+  expect(outcomes.filter((outcome) => outcome === 'CLAIMED_BEFORE')).toHaveLength(AT_ONCE - 1);
+  return benefit;
+}
+
+describe(`${AT_ONCE} claims of one benefit at once, on two nodes`, () => {
+  it('are one code that is generated', async () => {
+    const benefit = await claimAtOnce(1);
+    expect(await on.codeOf(benefit)).toMatch(/^\w{16}$/);
+    expect(await on.database.query('select from claims where order_no = $1', [benefit.orderNo])).toHaveLength(1);
+  });
+
+  it('are one code of the pool', async () => {
+    await setFulfilment(on.operator, { benefitCode: 'COUPON', kind: 'pool' });
+    await on.import('COUPON', 'FIRST\nSECOND\n');
+    const benefit = await claimAtOnce(2);
+    expect(await on.codeOf(benefit)).toBe('FIRST');
+    expect(await on.database.query('select given_to from pool_codes where given_to is not null')).toEqual([
+      { given_to: formatClaimNo(benefit) },
+    ]);
+  });
+
+  it('are one order at the supplier', async () => {
+    const supplier = await localSupplier(on.service.clock);
+    await supplied(on.operator, 'VIP_PASS', supplier.url);
+    const benefit = await claimAtOnce(1);
+    const handedOut = await supplier.handedOut();
+    expect(handedOut).toMatchObject([
+      { claimNo: formatClaimNo(benefit), benefitCode: 'VIP_PASS', faceValueCent: 1500, arrivals: 1 },
+    ]);
+    expect(await on.codeOf(benefit)).toBe(handedOut[0]?.code);
   });
 });

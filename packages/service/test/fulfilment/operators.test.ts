@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { rewrapKeys } from '../../src/operator/copies/master-key.js';
@@ -12,14 +12,11 @@ import {
 } from '../../src/operator/provisioning/benefits.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { dump } from '../operator/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { KEY, localSupplier } from './suppliers.js';
-import { type ClaimStage, claimStage } from './support.js';
+import { claimStage } from './support.js';
 
-let on: ClaimStage;
-beforeAll(async () => {
-  on = await claimStage();
-});
-afterAll(() => on.close());
+const on = ofFile(claimStage);
 
 const URL_HERE = 'https://supplier.example/codes';
 const supplier = (more: Partial<SetFulfilmentInput> = {}) => ({
@@ -109,10 +106,6 @@ describe('where codes come from', () => {
         'a supplier needs an address and a key',
       );
     }
-  });
-
-  it('of a benefit that nobody knows cannot be shown', async () => {
-    await expect(showBenefit(on.operator, { benefitCode: 'NONE' })).rejects.toThrow('there is no benefit "NONE"');
   });
 
   it('an import that is refused imports nothing', async () => {

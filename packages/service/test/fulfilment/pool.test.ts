@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { orderReport } from '../../src/cli/commands/orders/order-text.js';
 import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
@@ -8,21 +8,18 @@ import { setFulfilment, showBenefit } from '../../src/operator/provisioning/bene
 import type { Database } from '../../src/platform/db/database.js';
 import type { BenefitReference } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
 import { createClaimer } from '../../src/subscriptions/steps/benefits/claim-benefit.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { soakSize } from '../support/soak.js';
-import { type ClaimStage, claimStage } from './support.js';
+import { claimStage } from './support.js';
 
 /** As many as somebody may have bought at once. */
 const CODES = soakSize('CODES', 20_000, 100_000);
 
-let on: ClaimStage;
+const on = ofFile(claimStage);
 let serial = 0;
 let code: string;
-beforeAll(async () => {
-  on = await claimStage();
-});
-afterAll(() => on.close());
 
 /** A product with one benefit, whose codes come from an empty pool. */
 async function freshPool(): Promise<() => Promise<BenefitReference>> {

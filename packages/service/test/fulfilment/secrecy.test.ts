@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { dump } from '../operator/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { localSupplier, supplied } from './suppliers.js';
-import { type ClaimStage, claimStage } from './support.js';
+import { claimStage } from './support.js';
 
-let on: ClaimStage;
-beforeAll(async () => {
-  on = await claimStage();
-});
-afterAll(() => on.close());
+const on = ofFile(claimStage);
 
 it('no code is to be read in the database or the log, from its import or making on', async () => {
   const supplier = await localSupplier(on.service.clock);

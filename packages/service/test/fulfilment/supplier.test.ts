@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { type BenefitReference, formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { localSupplier, supplied, type TestSupplier } from './suppliers.js';
-import { type ClaimStage, claimStage } from './support.js';
+import { claimStage } from './support.js';
 
 const DAY_MS = 86_400_000;
 
-let on: ClaimStage;
-beforeAll(async () => {
-  on = await claimStage();
-});
-afterAll(() => on.close());
+const on = ofFile(claimStage);
 
 /** The reference supplier for VIP_PASS, and one benefit to claim there. */
 async function attached() {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
 import { listBenefits, showBenefit } from '../../src/operator/provisioning/benefits.js';
 import { type SetBrandingInput, setBranding } from '../../src/operator/provisioning/branding.js';
@@ -7,18 +7,17 @@ import { showChannel } from '../../src/operator/provisioning/channels.js';
 import { type SetPresentationInput, setPresentation } from '../../src/operator/provisioning/presentations.js';
 import { type ConsoleClient, consoleClient } from '../console/support.js';
 import { dump, versionOf } from '../operator/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { GOOD_PNG, SQUARE, svg } from '../pictures/samples.js';
-import { type Stage, stage } from './support.js';
+import { stage } from './support.js';
 
-let on: Stage;
+const on = ofFile(() => stage({ redeemOpensPerMinute: 30 }));
 let admin: ConsoleClient;
 let viewer: ConsoleClient;
 beforeAll(async () => {
-  on = await stage({ redeemOpensPerMinute: 30 });
   admin = await consoleClient(on.service, 'admin');
   viewer = await consoleClient(on.service, 'viewer');
 });
-afterAll(() => on.close());
 
 const APP_ID = 'test_demo';
 const brand = (input: Omit<SetBrandingInput, 'appId'>) => setBranding(on.service.operator, { appId: APP_ID, ...input });

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import { createFormToken } from '../../src/redeem/form-token.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import type { Reply } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { anotherNode } from '../support/second-node.js';
@@ -16,17 +17,12 @@ import {
   noticeOf,
   type Ordered,
   post,
-  type Stage,
   stage,
   textOf,
   titleOf,
 } from './support.js';
 
-let on: Stage;
-beforeAll(async () => {
-  on = await stage();
-});
-afterAll(() => on.close());
+const on = ofFile(stage);
 
 const UNTOUCHED = ['ISSUED', 'ISSUED'];
 

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setFrameOrigins } from '../../src/operator/provisioning/channel-settings.js';
-import { formOf, type Stage, stage } from './support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { formOf, stage } from './support.js';
 
-let on: Stage;
-beforeAll(async () => {
-  on = await stage({ redeemUrl: () => 'https://h5.example/pay' });
-});
-afterAll(() => on.close());
+const on = ofFile(() => stage({ redeemUrl: () => 'https://h5.example/pay' }));
 
 const set = (...origins: string[]) => setFrameOrigins(on.service.operator, { appId: 'test_demo', origins });
 

@@ -1,16 +1,13 @@
 import { redeemUrl } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RefundStage, refundStage } from '../refunds/support.js';
+import { describe, expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
+import { refundStage } from '../refunds/support.js';
 import { unique } from '../support/demo.js';
 import { get, linkIn, textOf } from './support.js';
 
 /** What was paid, what was given back, and what comes of what failed. */
 
-let on: RefundStage;
-beforeAll(async () => {
-  on = await refundStage({ redeemOpensPerMinute: 100_000 });
-});
-afterAll(() => on.close());
+const on = ofFile(() => refundStage({ redeemOpensPerMinute: 100_000 }));
 
 interface Opened {
   readonly orderNo: string;

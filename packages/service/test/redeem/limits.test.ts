@@ -1,17 +1,22 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Unavailable, wrapQuery } from '../../src/platform/db/database.js';
+import type { ServiceDeps } from '../../src/service.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { anotherNode } from '../support/second-node.js';
-import { claim, claimsOf, formOf, get, type Stage, stage, titleOf } from './support.js';
+import { claim, claimsOf, formOf, get, stage, titleOf } from './support.js';
 
-let on: Stage;
-afterEach(() => on.close());
+const on = ofFile(stage);
+const ownStage = async (more: Partial<ServiceDeps>) => {
+  const own = await stage(more);
+  onTestFinished(() => own.close());
+  return own;
+};
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 describe('too often', () => {
   it('429: the 61st opening of one link in a minute; another link still opens', async () => {
-    on = await stage();
     const order = await on.order();
     for (const _ of times(60)) expect((await on.get(order.path)).status).toBe(200);
     const over = await on.get(order.path);
@@ -24,7 +29,6 @@ describe('too often', () => {
   });
 
   it('429: the 21st post with one link, and nothing is done', async () => {
-    on = await stage();
     const order = await on.order();
     const page = await on.get(order.path);
     for (const _ of times(20)) await on.post('/redeem/claim', { ...formOf(page), claim: 'x' });
@@ -34,7 +38,7 @@ describe('too often', () => {
   });
 
   it('429: an address that opens too many links, good or bad, and a fifth as many posts', async () => {
-    on = await stage({ redeemOpensPerMinute: 10 });
+    const on = await ownStage({ redeemOpensPerMinute: 10 });
     const order = await on.order();
     for (const _ of times(9)) expect((await on.get('/redeem?sig=guess')).status).toBe(404);
     // Style and script do not count.
@@ -49,7 +53,7 @@ describe('too often', () => {
 describe('a fault', () => {
   it('500: a page with the number of the request and nothing else; the log says what happened, without the link', async () => {
     const { log, lines, text } = capturedLog();
-    on = await stage({ log });
+    const on = await ownStage({ log });
     const order = await on.order();
     await claim(on, await on.get(order.path), 'VIP pass 1');
     await on.service.fresh.database.query(`update claims set code = 'nonsense'`);
@@ -67,7 +71,6 @@ describe('a fault', () => {
   });
 
   it('503: when the database is away, and none when the node is asked again later', async () => {
-    on = await stage();
     const { database } = on.service.fresh;
     let away = true;
     const query = wrapQuery(database, (run) => (away ? Promise.reject(new Unavailable('away')) : run()));

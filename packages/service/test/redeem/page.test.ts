@@ -1,7 +1,8 @@
 import { encode } from 'uqr';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { resumeChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { dailyProduct } from '../orders/support.js';
 import type { Reply } from '../support/channel-client.js';
 import { unique } from '../support/demo.js';
@@ -14,19 +15,16 @@ import {
   formOf,
   linkIn,
   type Ordered,
-  type Stage,
   stage,
   textOf,
   titleOf,
 } from './support.js';
 
-let on: Stage;
+const on = ofFile(stage);
 let order: Ordered;
 beforeAll(async () => {
-  on = await stage();
   order = await on.order();
 });
-afterAll(() => on.close());
 
 /** What the strokes of a path cover, from left to right and top to bottom. */
 function darkFields(path: string): string[] {

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claim, escaped, type Ordered, type Stage, stage, textOf, titleOf } from './support.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
+import { claim, escaped, type Ordered, stage, textOf, titleOf } from './support.js';
 
 /** Whose page it is, and that names which others have chosen stay names. */
 
-let on: Stage;
+const on = ofFile(stage);
 let order: Ordered;
 beforeAll(async () => {
-  on = await stage();
   order = await on.order();
 });
-afterAll(() => on.close());
 
 const HASH = 'ab'.repeat(32);
 

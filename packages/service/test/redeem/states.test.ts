@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { mobileOf, sharedRequest } from '../support/demo.js';
-import { at, claim, claimsOf, formOf, linkIn, type Ordered, post, type Stage, stage, textOf } from './support.js';
+import { at, claim, claimsOf, formOf, linkIn, type Ordered, post, stage, textOf } from './support.js';
 
 /** What the page says of an order that does not simply go on. */
 
-let on: Stage;
-beforeAll(async () => {
-  on = await stage();
-});
-afterAll(() => on.close());
+const on = ofFile(stage);
 
 const chineseOf = async ({ path }: Pick<Ordered, 'path'>) => textOf(await on.get(path, { 'accept-language': 'zh' }));
 

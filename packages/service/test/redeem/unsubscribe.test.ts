@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
 import { toldAbout } from '../orders/support.js';
 import { mobileOf, sharedRequest } from '../support/demo.js';
-import { anotherNode, type Node } from '../support/second-node.js';
+import { anotherNode } from '../support/second-node.js';
 import {
   at,
   FOREIGN,
@@ -12,23 +13,14 @@ import {
   noticeOf,
   type Ordered,
   post,
-  type Stage,
   stage,
   textOf,
   titleOf,
 } from './support.js';
 
-let on: Stage;
-let node: Node;
+const on = ofFile(stage);
+const node = ofFile(() => anotherNode(on.service, { redeemOpensPerMinute: 100_000 }));
 let order: Ordered;
-beforeAll(async () => {
-  on = await stage();
-  node = await anotherNode(on.service, { redeemOpensPerMinute: 100_000 });
-});
-afterAll(async () => {
-  await node.close();
-  await on.close();
-});
 beforeEach(async () => {
   order = await on.order();
 });
@@ -77,11 +69,6 @@ describe('asking first', () => {
       data.redeemUrl.replace(/^.*(?=\/redeem)/, '').replace('/redeem', '/redeem/unsubscribe'),
     );
     expect(textOf(debited)).toContain('The next payment of ¥19.90 on 28 Feb 2026 will not be taken, nor any after it.');
-  });
-
-  it('404: the link is checked as on the page', async () => {
-    const bad = await on.get(`${pathOf(order)}x`);
-    expect([bad.status, titleOf(bad)]).toEqual([404, 'This link does not work']);
   });
 });
 
