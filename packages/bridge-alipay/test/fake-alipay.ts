@@ -135,11 +135,6 @@ export class FakeAlipay {
     return this.called.filter((call) => call.method === method).map(({ content }) => content);
   }
 
-  /** Ended by the user in Alipay's own app. */
-  unsign(agreementNo: string): void {
-    this.#unsigned.add(agreementNo);
-  }
-
   settle(outTradeNo: string, status: 'TRADE_SUCCESS' | 'TRADE_CLOSED'): Trade {
     const trade = this.#require(outTradeNo);
     if (status === 'TRADE_SUCCESS') this.#pay(trade);

@@ -1,4 +1,4 @@
-import { deflateRawSync } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 
 /** GBK, which Node reads and does not write. */
 export function toGbk(text: string): Buffer {
@@ -55,13 +55,4 @@ export function zipGbk(files: readonly ZippedFile[]): Buffer {
   end.writeUInt32LE(directory.length, 8);
   end.writeUInt32LE(at, 12);
   return Buffer.concat([...bodies, directory, Buffer.from('PK\x05\x06', 'latin1'), end]);
-}
-
-function crc32(bytes: Buffer): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  }
-  return (crc ^ 0xffffffff) >>> 0;
 }

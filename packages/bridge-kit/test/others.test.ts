@@ -1,12 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Statement } from '../src/index.js';
 import { readBridgeSettings } from '../src/settings.js';
 import { FakeInstitution } from './support/fake-institution.js';
-import { ask, debitOf, gate, KEY, questionOf, startWorld, until, type World } from './support/world.js';
+import { ask, debitOf, gate, isRefused, KEY, questionOf, startWorld, until, type World } from './support/world.js';
 
 type Line = Statement['lines'][number];
 
@@ -380,10 +379,10 @@ describe('starts and stops', () => {
     // Also for a caller who has hung up.
     const hold = gate();
     institution.mishaps.set('debit', { until: hold.until });
-    const { signal, abort } = hangUp();
-    const gone = expect(ask(others[1]?.url ?? '', 'debit', debitOf('D2'), { signal })).rejects.toThrow();
+    const caller = new AbortController();
+    const gone = expect(ask(others[1]?.url ?? '', 'debit', debitOf('D2'), { signal: caller.signal })).rejects.toThrow();
     await until('the call', () => institution.calls.includes('debit D2'));
-    abort();
+    caller.abort();
     await gone;
     const end = others[1]?.stop();
     await until('the port closed', () => isRefused(others[1]?.url ?? ''));
@@ -455,21 +454,4 @@ async function untilAnswered({ taker, clock, query, schema }: World, times: numb
     });
     clock.ahead += 310_000;
   }
-}
-
-function hangUp() {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
-}
-
-function isRefused(url: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    request(url, { agent: false })
-      .on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'))
-      .on('response', (response) => {
-        response.resume();
-        resolve(false);
-      })
-      .end();
-  });
 }

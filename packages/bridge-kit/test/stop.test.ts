@@ -8,7 +8,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { debitOf, gate, KEY, startWorld, until, type World } from './support/world.js';
+import { debitOf, gate, isRefused, KEY, startWorld, until, type World } from './support/world.js';
 
 /** Sends these bytes, and leaves the connection open. Resolves once the bridge has accepted it. */
 async function connect({ bridge, ask }: World, bytes: string): Promise<net.Socket> {
@@ -144,15 +144,4 @@ async function startProgram(databaseUrl: string): Promise<ChildProcess> {
     await rm(folder, { recursive: true, force: true });
   });
   return bridge;
-}
-
-/** Whether nothing listens there. */
-async function isRefused(url: string): Promise<boolean> {
-  const { port, hostname } = new URL(url);
-  const socket = net.connect(Number(port), hostname);
-  const refused = await new Promise<boolean>((resolve) => {
-    socket.once('connect', () => resolve(false)).once('error', () => resolve(true));
-  });
-  socket.destroy();
-  return refused;
 }

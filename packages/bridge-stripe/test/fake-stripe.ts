@@ -33,7 +33,6 @@ export const TEST_CARDS = {
   leads_elsewhere: { redirects: true },
   // docs.stripe.com/testing#refunds
   pm_card_pendingRefund: { refund: 'pending' },
-  pm_card_refundFail: { refund: 'fails-later' },
 } as const satisfies Record<string, Behaviour>;
 export type TestCard = keyof typeof TEST_CARDS;
 
@@ -44,7 +43,7 @@ interface Behaviour {
   readonly processing?: boolean;
   readonly waits?: boolean;
   readonly redirects?: boolean;
-  readonly refund?: 'pending' | 'fails-later';
+  readonly refund?: 'pending';
 }
 
 type Json = Record<string, unknown>;
@@ -124,21 +123,14 @@ interface Answer {
   readonly body: Json;
 }
 
-export interface FakeOptions {
-  readonly now?: () => number;
-  readonly secretKey?: string;
-  readonly webhookSecret?: string;
-  readonly port?: number;
-}
-
 export type FakeStripe = Awaited<ReturnType<typeof startFakeStripe>>;
 
-export async function startFakeStripe(options: FakeOptions = {}) {
-  const fake = new Fake(options);
+export async function startFakeStripe({ now = () => Date.now() }: { readonly now?: () => number } = {}) {
+  const fake = new Fake(now);
   const server = createServer((request, response) => {
     fake.serve(request, response).catch(() => response.destroy());
   });
-  server.listen(options.port ?? 0, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return Object.assign(fake, {
@@ -160,11 +152,10 @@ class Fake {
   listener: (event: FakeEvent) => void = () => undefined;
   /** Requests that came, as `POST /v1/payment_intents`. */
   readonly requests: string[] = [];
-  readonly secretKey: string;
-  readonly webhookSecret: string;
+  readonly secretKey = 'sk_test_fake';
+  readonly webhookSecret = 'whsec_fake';
   /** Under a minute as a rule: docs.stripe.com/search#data-freshness */
   searchLagMs = 30_000;
-  /** Payments of other business on the account, before the bridge's own ones. */
   readonly #now: () => number;
   readonly #methods = new Map<string, { customer: string | null; card: TestCard }>();
   readonly #customers = new Set<string>();
@@ -174,10 +165,8 @@ class Fake {
   #held: { readonly path: string; readonly until: Promise<void>; readonly arrived: () => void } | undefined;
   #count = 0;
 
-  constructor({ now = () => Date.now(), secretKey = 'sk_test_fake', webhookSecret = 'whsec_fake' }: FakeOptions) {
+  constructor(now: () => number) {
     this.#now = now;
-    this.secretKey = secretKey;
-    this.webhookSecret = webhookSecret;
   }
 
   /** A payment method of a customer, as `cus_…/pm_…`. */
@@ -186,10 +175,6 @@ class Fake {
     this.#customers.add(customer);
     this.#methods.set(method, { customer, card });
     return `${customer}/${method}`;
-  }
-
-  deleteCustomer(customer: string): void {
-    this.#customers.delete(customer);
   }
 
   fail(asked: string, fault: Fault): void {

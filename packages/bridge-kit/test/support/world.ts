@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   BRIDGE_HEADERS,
@@ -223,4 +223,15 @@ export async function until(what: string, probe: () => Promise<unknown> | unknow
     if (limit.aborted) throw new Error(`never happened: ${what}`);
     await delay(pause);
   }
+}
+
+/** Whether nothing listens there. */
+export async function isRefused(url: string): Promise<boolean> {
+  const { port, hostname } = new URL(url);
+  const socket = net.connect(Number(port), hostname);
+  const refused = await new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(false)).once('error', () => resolve(true));
+  });
+  socket.destroy();
+  return refused;
 }
