@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { control, ledgerOf } from '../institution/support.js';
+import { ledgerOf } from '../institution/support.js';
 import { boundRequest, ofFile } from '../orders/stage-of-file.js';
 import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
-import { until } from '../support/processes.js';
 import { askForCode, bind, bridged, cardOf, confirm, debitedOn } from './bridged.js';
 
 /** One agreement for each card, over the reference institution: its ledger says what was debited and what canceled. */
 const on = ofFile(bridged);
 
 const call = (name: string, body: object) => on.channel.call(name, body);
-const card = (tail = '8888') => ({
+const card = () => ({
   channelUserId: unique('user'),
-  bankCardNo: cardOf(tail),
+  bankCardNo: cardOf('8888'),
   paymentChannelCode: 'BRIDGE',
 });
 const create = async (bindOrderNo: string) => {
@@ -24,7 +23,6 @@ const nextPeriod = async (orderNo: string) => {
   expect(reply.code, reply.text).toBe('0');
   return reply.data;
 };
-const statusOf = async (orderNo: string) => (await call('orders/query', { orderNo })).data.orderStatus;
 const cardsOf = async (channelUserId: string) => {
   const { data } = await call('agreements/user-data', { channelUserId });
   return (data.bankDataList as { bindOrderNo: string; agreementStatus: string }[]).map((one) => [
@@ -125,38 +123,5 @@ describe('the same user binds the same card at the same payment channel again', 
     const statuses = (await cardsOf(which.channelUserId)).map(([, status]) => status);
     expect(statuses).toEqual(Array(4).fill('BIND_SUCCESS'));
     expect(await on.cancelAgreements()).toBe(0);
-  });
-
-  it('a notice that the old number has ended does not touch the orders that moved', async () => {
-    const which = card('0022');
-    const { orderNo } = await create(await bind(on.channel, which));
-    await bind(on.channel, which);
-    const [oldNo = ''] = await debitedOn(on.institution, orderNo);
-    await control(on.institution, { action: 'end-agreement', institutionNo: oldNo });
-    await until('the notice', async () => (await ledgerOf(on.institution)).owedNotices.length === 0);
-    expect(await statusOf(orderNo)).toBe('ACTIVE');
-    expect((await cardsOf(which.channelUserId)).map(([, status]) => status)).toEqual(['BIND_SUCCESS', 'REPLACED']);
-    expect(await nextPeriod(orderNo)).toMatchObject({ totalPaidAmountCent: 3980 });
-    await on.cancelAgreements();
-  });
-
-  it('while the first debit is on its way: it keeps its number, which is canceled only once the result is known', async () => {
-    const which = card('0004');
-    const { orderNo, orderStatus } = await create(await bind(on.channel, which));
-    expect(orderStatus).toBe('INITIALIZING');
-    const second = await bind(on.channel, which);
-    const [oldNo = ''] = await debitedOn(on.institution, orderNo);
-    expect(await on.cancelAgreements()).toBe(0);
-    expect(await canceled()).not.toContain(oldNo);
-    await control(on.institution, { action: 'settle', attemptNo: `${orderNo}000101` });
-    await until('the notice', async () => (await statusOf(orderNo)) === 'ACTIVE');
-    expect(await on.cancelAgreements()).toBe(1);
-    expect(await canceled()).toContain(oldNo);
-    // The next one goes to the new number.
-    await control(on.institution, { action: 'set', fault: 'none', tail: '0004' });
-    await nextPeriod(orderNo);
-    const later = await create(second);
-    expect((await debitedOn(on.institution, orderNo))[1]).toBe((await debitedOn(on.institution, later.orderNo))[0]);
-    await control(on.institution, { action: 'clear' });
   });
 });

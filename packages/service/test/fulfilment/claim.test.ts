@@ -12,10 +12,6 @@ const DAY_MS = 86_400_000;
 
 const on = ofFile(claimStage);
 
-const detail = async (orderNo: number) =>
-  (await on.client.call('payments/query', { paymentOrderNo: `${orderNo}0001` })).data;
-const query = async (orderNo: number) => (await on.client.call('orders/query', { orderNo: String(orderNo) })).data;
-
 describe('a claim', () => {
   it('gives a code of 16 characters that are not read for each other, which stays', async () => {
     const benefit = await on.benefit(1);
@@ -26,32 +22,6 @@ describe('a claim', () => {
     expect(await on.node.claim(on.node.channel, benefit)).toBe('CLAIMED_BEFORE');
     expect(await on.codeOf(benefit)).toBe(code);
     expect(await on.codeOf({ ...benefit, position: 2 })).toBeUndefined();
-  });
-
-  it('is in claimRecords and usedAmountCent, and takes the link away once nothing is left', async () => {
-    const orderNo = await on.order();
-    expect((await query(orderNo)).redeemUrl).not.toBeNull();
-    await on.node.claim(on.node.channel, { orderNo, cycleNo: 1, position: 2 });
-    expect(await detail(orderNo)).toMatchObject({
-      usedAmountCent: 490,
-      claimRecords: [
-        {
-          claimNo: `C${orderNo}000102`,
-          benefitCode: 'COUPON',
-          benefitName: 'Coupon',
-          faceValueCent: 490,
-          claimedAt: expect.stringMatching(/^2026-01-31 12:00:\d\d$/),
-        },
-      ],
-    });
-    expect((await query(orderNo)).redeemUrl).not.toBeNull();
-    on.service.clock.advance(1_000);
-    await on.node.claim(on.node.channel, { orderNo, cycleNo: 1, position: 1 });
-    expect(await detail(orderNo)).toMatchObject({
-      usedAmountCent: 1990,
-      claimRecords: [{ claimNo: `C${orderNo}000102` }, { claimNo: `C${orderNo}000101` }],
-    });
-    expect((await query(orderNo)).redeemUrl).toBeNull();
   });
 
   it('is refused when there is no such benefit, period or order, and when it is another channel’s', async () => {
@@ -80,13 +50,6 @@ describe('a claim', () => {
     expect(await on.node.claim(on.node.channel, marked)).toBe('EXPIRED');
     expect(await on.codeOf(late)).toBeUndefined();
     on.service.clock.set(now);
-  });
-
-  it('is refused once the benefit was revoked', async () => {
-    const benefit = await on.benefit(1);
-    await on.database.transaction((tx) => revokeBenefits(tx, benefit, { inFull: true, sumCent: 1990 }));
-    expect(await on.node.claim(on.node.channel, benefit)).toBe('REVOKED');
-    expect(await on.codeOf(benefit)).toBeUndefined();
   });
 
   it('against a refund: one of the two wins, and the code is there exactly when the claim did', async () => {

@@ -3,9 +3,9 @@ import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-s
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { stageOfFile } from './stage-of-file.js';
-import { agreementOf, anotherChannel, dailyProduct, eventsOf } from './support.js';
+import { anotherChannel, dailyProduct, eventsOf } from './support.js';
 
-const { on, service, channel, sql, create, found, told } = stageOfFile();
+const { service, channel, sql, create, found, told } = stageOfFile();
 
 const unsubscribe = (body: object, options = {}) => channel.call('orders/unsubscribe', body, options);
 const statuses = (order: { paymentRecords: readonly { paymentStatus: string }[] }) =>
@@ -47,42 +47,6 @@ describe('orders/unsubscribe, by the state of the order', () => {
     },
   );
 
-  it('0: ACTIVE with a retry to come: that period is CANCELED too, told before those not started', async () => {
-    const { orderNo } = await create(sharedRequest(channel));
-    await sql(
-      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
-       select order_no, n, channel_id, s, '2026-02-28 12:00:00', amount_cent, 1
-       from orders, (values (2, 'SUCCESS'), (3, 'FAIL'), (4, 'FAIL_RETRY')) as p(n, s) where order_no = $1`,
-      [orderNo],
-    );
-    await sql(
-      `update orders set cycle_no = 4, latest_payment_status = 'FAIL_RETRY', next_due_at = '2026-06-01' where order_no = $1`,
-      [orderNo],
-    );
-    const { data } = await unsubscribe({ orderNo });
-    expect(statuses(data)).toEqual(['SUCCESS', 'SUCCESS', 'FAIL', ...Array(9).fill('CANCELED')]);
-    expect(await found(orderNo)).toEqual(data);
-    const events = (await eventsOf(service.fresh.database, orderNo)).slice(2);
-    expect(events.map(({ event_type, cycle_no, cycle_to }) => [event_type, cycle_no, cycle_to])).toEqual([
-      ['order.status.changed', null, null],
-      ['payment.status.changed', 4, null],
-      ['payment.status.changed', 5, 12],
-    ]);
-    expect(events[0]?.data).toMatchObject({ latestPaymentStatus: 'CANCELED', nextPayTime: null });
-  });
-
-  it('0: ACTIVE with a renewal on the way: that period is left to its result', async () => {
-    const { orderNo } = await create(sharedRequest(channel));
-    await sql(
-      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
-       select order_no, 2, channel_id, 'PROCESSING', '2026-02-28 12:00:00', amount_cent, 1 from orders where order_no = $1`,
-      [orderNo],
-    );
-    await sql(`update orders set cycle_no = 2, latest_payment_status = 'PROCESSING' where order_no = $1`, [orderNo]);
-    const { data } = await unsubscribe({ orderNo });
-    expect(statuses(data)).toEqual(['SUCCESS', 'PROCESSING', ...Array(10).fill('CANCELED')]);
-  });
-
   it('0: ACTIVE in its last period: nothing is voided, only the order is told', async () => {
     await dailyProduct(service, 'ONE_DAY', 1);
     const { orderNo } = await create(collectRequest(channel, { productCode: 'ONE_DAY' }));
@@ -104,39 +68,6 @@ describe('orders/unsubscribe, by the state of the order', () => {
     expect(await sql('select unsubscribe_reason from orders where order_no = $1', [orderNo])).toEqual([
       { unsubscribe_reason: 'the first reason' },
     ]);
-  });
-
-  it('0: TERMINATED: stays what it is, and nobody is told', async () => {
-    on.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'no' });
-    const before = await create(sharedRequest(channel));
-    const reply = await unsubscribe({ orderNo: before.orderNo, reason: 'tidy' });
-    expect(reply.code).toBe('0');
-    expect(reply.data).toEqual(before);
-    expect(reply.data).toMatchObject({ orderStatus: 'TERMINATED', unsubscribeTime: null });
-    expect(await found(before.orderNo)).toEqual(before);
-    expect(await told(before.orderNo)).toEqual(['FAIL', 'TERMINATED']);
-  });
-
-  it('420008: INITIALIZING, and everything as it was', async () => {
-    on.institution.onDebit = async () => ({ kind: 'pending' });
-    const before = await create(sharedRequest(channel));
-    const reply = await unsubscribe({ orderNo: before.orderNo });
-    expect([reply.code, reply.data]).toEqual(['420008', null]);
-    expect(await found(before.orderNo)).toEqual(before);
-    expect(await told(before.orderNo)).toEqual([]);
-    expect(await agreementOf(service.fresh.database, before.orderNo)).toMatchObject({ status: 'BIND_SUCCESS' });
-    await on.askPending();
-    expect((await unsubscribe({ orderNo: before.orderNo })).data.orderStatus).toBe('UNSUBSCRIBED');
-  });
-
-  it('420004: COMPLETED, and everything as it was', async () => {
-    const { orderNo } = await create(collectRequest(channel));
-    await sql(`update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`, [orderNo]);
-    const before = await found(orderNo);
-    const reply = await unsubscribe({ orderNo });
-    expect([reply.code, reply.data]).toEqual(['420004', null]);
-    expect(await found(orderNo)).toEqual(before);
-    expect(await told(orderNo)).toEqual(['BILLED', 'ACTIVE']);
   });
 });
 

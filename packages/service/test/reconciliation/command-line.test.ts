@@ -83,15 +83,6 @@ describe('perennial reconciliation', () => {
     }
   });
 
-  it.each([
-    ['a bad line', 'kind,number\n', 'line 1 of the statement: it must be kind,number,amountCent'],
-    ['a file that is cut off', csvOf([line('X')]).slice(0, -2), 'line 2 of the statement: it does not end'],
-  ])('%s is one line on stderr', async (_what, content, message) => {
-    const ran = await run(...(await statement(content)));
-    expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toMatch(new RegExp(`^perennial: ${message}.*\n$`));
-  });
-
   it('a file that is not there, a day that is none, a bridge that does not answer', async () => {
     const on = ['reconciliation', 'run', '--payment-channel', 'UNIPAY'];
     const missing = await run(...on, '--day', DAY, '--csv', path.join(folder, 'nowhere.csv'));

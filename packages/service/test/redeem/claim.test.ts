@@ -38,7 +38,8 @@ describe('claiming', () => {
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
     expect(codesOf(page)).toHaveLength(1);
     const { data } = await on.channel.call('payments/query', { paymentOrderNo: `${order.orderNo}0001` });
-    expect(data).toMatchObject({ usedAmountCent: 1500, claimRecords: [{ benefitCode: 'VIP_PASS' }] });
+    const claimRecords = [{ claimNo: `C${order.orderNo}000101`, benefitCode: 'VIP_PASS', faceValueCent: 1500 }];
+    expect(data).toMatchObject({ usedAmountCent: 1500, claimRecords });
   });
 
   it('the same code on every later visit, with every link, and for a second press of the same button', async () => {

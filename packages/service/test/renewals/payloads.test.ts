@@ -52,20 +52,4 @@ describe('events that are written in SQL', () => {
     expect(tried?.data).toMatchObject({ paymentStatus: 'FAIL_RETRY', cycleNo: 2, paidAt: null });
     expect(JSON.stringify(failed?.data)).toBe(JSON.stringify({ ...tried?.data, paymentStatus: 'FAIL' }));
   });
-
-  it('mode A: seven debits of days that have passed, then COMPLETED', async () => {
-    const { data } = await scene.channel.call(
-      'orders/create',
-      sharedRequest(scene.channel, { productCode: 'TEST_SPU_DAILY_7' }),
-    );
-    while ((await scene.renew()) > 0);
-    expect(await told(data.orderNo)).toEqual([
-      'SUCCESS',
-      'ACTIVE',
-      ...Array.from({ length: 6 }, () => 'SUCCESS'),
-      'COMPLETED',
-    ]);
-    const after = await scene.channel.call('orders/query', { orderNo: data.orderNo });
-    expect(after.data).toMatchObject({ orderStatus: 'COMPLETED', totalPaidAmountCent: 700, nextPayTime: null });
-  });
 });

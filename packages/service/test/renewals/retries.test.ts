@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { stageOfFile } from '../orders/stage-of-file.js';
-import { agreementOf, dailyProduct, toldAbout } from '../orders/support.js';
+import { dailyProduct, toldAbout } from '../orders/support.js';
 import { type DatabaseClock, databaseClock } from '../support/database-clock.js';
 import { attemptNoOf, created, declined, type EngineNode, engineNode } from './support.js';
 
@@ -108,58 +108,11 @@ describe('a decline that may pass', () => {
     expect(await tried(orderNo, '2026-02-02 10:00:00')).toEqual(['FAIL', '2026-02-02 12:00:00']);
   });
 
-  it.each([
-    ['2026-03-30 11:59:59', 'FAIL_RETRY', '2026-03-31 11:59:59'],
-    ['2026-03-30 12:00:00', 'FAIL', '2026-03-31 12:00:00'],
-    ['2026-04-15 00:00:00', 'FAIL', '2026-03-31 12:00:00'],
-  ])('declined at %s: %s, since no try is made at or after the time of the next period', async (time, status, next) => {
-    const orderNo = await created(on);
-    on.institution.onDebit = async () => declined('retryable');
-    expect(await tried(orderNo, time)).toEqual([status, next]);
-  });
-
-  it('paid at a later try: SUCCESS once, with its benefits, and the delays begin anew with the next period', async () => {
-    const orderNo = await created(on);
-    on.institution.onDebit = async () => declined('retryable');
-    await tried(orderNo, '2026-02-28 12:00:00');
-    on.institution.reset();
-    expect(await tried(orderNo, '2026-03-01 12:00:00')).toEqual(['SUCCESS', '2026-03-31 12:00:00']);
-    on.institution.onDebit = async () => declined('retryable');
-    expect(await tried(orderNo, '2026-03-31 12:00:00')).toEqual(['FAIL_RETRY', '2026-04-01 12:00:00']);
-    expect(sent()).toEqual([attemptNoOf(orderNo, 2, 2), attemptNoOf(orderNo, 3, 1)]);
-    expect(await found(orderNo)).toMatchObject({ totalPaidAmountCent: 2 * 1990 });
-  });
-
   it('a product without retries: FAIL at once', async () => {
     await dailyProduct(on.service, 'NO_RETRIES', 7);
     await node.deps.database.query(`update products set retry_delays = '{}' where product_code = 'NO_RETRIES'`);
     const orderNo = await created(on, { productCode: 'NO_RETRIES' });
     on.institution.onDebit = async () => declined('retryable');
     expect(await tried(orderNo, '2026-02-01 12:00:00')).toEqual(['FAIL', '2026-02-02 12:00:00']);
-  });
-});
-
-describe('a decline that will not pass', () => {
-  it('final: FAIL at once, and the next period is debited as planned', async () => {
-    const orderNo = await created(on);
-    on.institution.onDebit = async () => declined('final');
-    expect(await tried(orderNo, '2026-02-28 12:00:00')).toEqual(['FAIL', '2026-03-31 12:00:00']);
-    on.institution.reset();
-    expect(await tried(orderNo, '2026-03-31 12:00:00')).toEqual(['SUCCESS', '2026-04-30 12:00:00']);
-    expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL', 'SUCCESS']);
-  });
-
-  it('in the last period: FAIL and COMPLETED', async () => {
-    const orderNo = await created(on, { productCode: 'TEST_SPU_DAILY_7' });
-    await node.deps.database.query(
-      `update orders set cycle_no = 6, next_due_at = created_at + interval '6 days' where order_no = $1`,
-      [orderNo],
-    );
-    on.institution.onDebit = async () => declined('final');
-    await at('2026-02-06 12:00:00');
-    await node.renewOnce();
-    expect(await found(orderNo)).toMatchObject({ orderStatus: 'COMPLETED', nextPayTime: null });
-    expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL', 'COMPLETED']);
-    expect(await agreementOf(node.deps.database, orderNo)).toMatchObject({ status: 'BIND_SUCCESS' });
   });
 });

@@ -57,50 +57,6 @@ const stored = async (orderNo: string) =>
     ),
   );
 
-describe('after an unsubscribe', () => {
-  const unsubscribed = async () => {
-    const orderNo = await pending();
-    const reply = await on.channel.call('orders/unsubscribe', { orderNo }, { idempotencyKey: `end-${orderNo}` });
-    expect(reply.data.orderStatus).toBe('UNSUBSCRIBED');
-    expect((await periodOf(orderNo)).paymentStatus).toBe('PROCESSING');
-    return orderNo as string;
-  };
-
-  it.each<[string, (orderNo: string) => Promise<unknown>]>([
-    ['a notice', (orderNo) => news(numberOf(orderNo), paidNow(numberOf(orderNo)))],
-    ['a question', () => on.askPending()],
-  ])('success by %s: SUCCESS is kept, with its benefits, and an alert; the order stays ended', async (_how, comes) => {
-    const orderNo = await unsubscribed();
-    await comes(orderNo);
-    expect(await found(orderNo)).toMatchObject({
-      orderStatus: 'UNSUBSCRIBED',
-      totalPaidAmountCent: 2 * 1990,
-      nextPayTime: null,
-    });
-    expect((await periodOf(orderNo)).paymentStatus).toBe('SUCCESS');
-    expect(await sql('select from benefits where order_no = $1 and cycle_no = 2', [orderNo])).toHaveLength(2);
-    expect(await told(orderNo)).toEqual(['UNSUBSCRIBED', 'CANCELED', 'SUCCESS']);
-    expect(await raised()).toEqual([
-      {
-        kind: 'debit-after-unsubscribe',
-        subject: numberOf(orderNo),
-        detail: 'the order was unsubscribed while it was debited',
-      },
-    ]);
-    expect(await node.renewOnce()).toBe(0);
-  });
-
-  it.each(['retryable', 'final', 'agreement-invalid'] as const)('declined, %s: FAIL and no retry', async (decline) => {
-    const orderNo = await unsubscribed();
-    await news(numberOf(orderNo), declined(decline));
-    expect((await periodOf(orderNo)).paymentStatus).toBe('FAIL');
-    expect(await found(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED', nextPayTime: null });
-    expect(await told(orderNo)).toEqual(['UNSUBSCRIBED', 'CANCELED', 'FAIL']);
-    expect(await raised()).toEqual([]);
-    expect(await node.renewOnce()).toBe(0);
-  });
-});
-
 describe('the opposite of what was settled', () => {
   it.each<[string, () => Promise<string>, (number: string) => DebitOutcome]>([
     ['settled as SUCCESS, later reported as FAIL', () => renewed(async (r) => paid(r)), () => declined('final')],

@@ -1,14 +1,10 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ofFile } from '../orders/stage-of-file.js';
-import { dailyProduct } from '../orders/support.js';
 import { send } from '../support/channel-client.js';
 import { testService } from '../support/service.js';
 import { statuses, timeMachine } from './support.js';
 
 const machine = ofFile(timeMachine);
-beforeAll(async () => {
-  await dailyProduct(machine.service, 'ONE_DAY', 1);
-});
 
 const DAYS = [
   '2026-02-28',
@@ -101,17 +97,6 @@ describe('sandbox/orders/advance', () => {
     expect(await machine.everything(orderNo)).toEqual(before);
   });
 
-  it('0: an order of one period is completed', async () => {
-    for (const [orderNo, status] of [
-      [await machine.deducted({ productCode: 'ONE_DAY' }), 'SUCCESS'],
-      [await machine.collected({ productCode: 'ONE_DAY' }), 'BILLED'],
-    ] as const) {
-      const { data } = await machine.advance(orderNo, { cycles: 5 });
-      expect([data.orderStatus, ...statuses(data)]).toEqual(['COMPLETED', status]);
-      expect((await machine.told(orderNo)).at(-1)).toBe('2026-01-31 12:00:00 order COMPLETED');
-    }
-  });
-
   it('0: what is due at a fraction of a second happens at the next whole one', async () => {
     for (const orderNo of [await machine.deducted(), await machine.collected()]) {
       const later = `update orders set next_due_at = next_due_at + interval '1 microsecond' where order_no = $1`;
@@ -135,21 +120,6 @@ describe('sandbox/orders/advance', () => {
 });
 
 describe('outcomes', () => {
-  it('0: three tries in three calls: a card that recovers', async () => {
-    const orderNo = await machine.deducted();
-    const tries: string[] = [];
-    for (const outcome of ['FAIL_RETRY', 'FAIL_RETRY', 'SUCCESS']) {
-      const { data } = await machine.advance(orderNo, { cycles: 1, outcomes: [outcome] });
-      tries.push(`${statuses(data)[1]}, next ${data.nextPayTime}`);
-    }
-    expect(tries).toEqual([
-      'FAIL_RETRY, next 2026-03-01 12:00:00',
-      'FAIL_RETRY, next 2026-03-04 12:00:00',
-      'SUCCESS, next 2026-03-31 12:00:00',
-    ]);
-    expect((await machine.query(orderNo)).paymentRecords[1].paidAt).toBe('2026-03-04 12:00:00');
-  });
-
   it('0: one for each period; one that is not the last goes through its whole schedule', async () => {
     const orderNo = await machine.deducted();
     const outcomes = ['FAIL_RETRY', 'FAIL', 'SUCCESS', 'FAIL_RETRY'];
