@@ -11,7 +11,7 @@ export const PROOFS = [
     proves:
       'the clients in other languages, the guides, the examples, curl; whole: the collections in Newman and Bruno',
     needs: ['curl', 'go', 'java', 'javac', 'openssl', 'php', 'python3'],
-    minutes: [4, 2],
+    minutes: [3, 1],
     tests: [
       ...service('kit', 'languages', 'collection'),
       ...service('docs', 'examples'),
@@ -23,7 +23,7 @@ export const PROOFS = [
     name: 'looks',
     proves: 'every page on every screen in both languages, its contrast, and what else a browser shows of it',
     needs: ['chromium', 'chinese-font'],
-    minutes: [12, 4],
+    minutes: [8, 2],
     tests: [
       ...service('browser', 'console-looks', 'console-frame', 'console-branding', 'console-settlement', 'pages'),
       ...service('browser', 'console-support-call'),
@@ -43,7 +43,7 @@ export const PROOFS = [
     proves:
       'the bridges to Stripe and Alipay through kill -9, and that the check of bridges finds what is wrong with one',
     needs: [],
-    minutes: [8, 3],
+    minutes: [8, 2],
     tests: [
       ...service('bridge-check', 'sins', 'faults', 'alipay', 'example-bridge'),
       ...service('crash', 'creates-over-stripe', 'creates-over-alipay'),
@@ -56,7 +56,7 @@ export const PROOFS = [
     name: 'crash',
     proves: 'nothing is lost or done twice when nodes, institutions and databases are killed',
     needs: [],
-    minutes: [40, 3],
+    minutes: [17, 2],
     isAlone: true,
     tests: [
       ...service('crash', 'claims', 'database-away', 'full-disk', 'kill-everything', 'notices', 'renewals-billed'),
@@ -72,7 +72,7 @@ export const PROOFS = [
     name: 'races',
     proves: 'requests and nodes that want the same at the same moment',
     needs: [],
-    minutes: [2, 1],
+    minutes: [1, 1],
     tests: [
       ...service('orders', 'races'),
       ...service('refunds', 'races'),
@@ -84,7 +84,7 @@ export const PROOFS = [
     name: 'deliveries',
     proves: 'many nodes send to many receivers: shards, locks, receivers that hang, secrets and addresses that change',
     needs: [],
-    minutes: [2, 2],
+    minutes: [1, 1],
     tests: [
       ...service('webhooks', 'shards', 'shared-shard', 'isolation', 'locks', 'secrets', 'channels-large', 'channels-replay'),
       ...service('webhooks', 'addresses-moving', 'long-orders', 'push-client-process', 'ranges'),
@@ -94,7 +94,7 @@ export const PROOFS = [
     name: 'kit',
     proves: 'what a channel’s developer is given: the command line, the diagnosis, the check of a receiver, the SDK',
     needs: [],
-    minutes: [2, 2],
+    minutes: [1, 1],
     tests: service('kit', 'listen', 'diagnosis', 'check-receiver', 'trigger', 'sdk', 'developers', 'openapi'),
   },
   {
@@ -114,7 +114,7 @@ export const PROOFS = [
     name: 'size',
     proves: 'large tables, long answers and slow readers',
     needs: [],
-    minutes: [2, 2],
+    minutes: [1, 1],
     tests: [
       ...service('orders', 'long-answers', 'long-answers-memory', 'slow-readers'),
       ...service('endpoints', 'large-lists'),
@@ -128,21 +128,21 @@ export const PROOFS = [
     name: 'rolling',
     proves: 'three nodes behind haproxy are restarted in turn, and no request fails; takes ROUNDS',
     needs: ['haproxy'],
-    minutes: [3, 1],
+    minutes: [2, 1],
     program: 'rolling.ts',
   },
   {
     name: 'upgrade',
     proves: 'nodes of an older version and of this one on one database; takes a REF, or finds one',
     needs: [],
-    minutes: [5, 3],
+    minutes: [3, 2],
     program: 'upgrade.ts',
   },
   {
     name: 'ha',
     proves: 'three nodes on a Patroni cluster survive twenty faults; short: three of them',
     needs: ['openssl'],
-    minutes: [22, 1],
+    minutes: [25, 5],
     tests: service('prove', 'books'),
     program: 'ha.mjs',
   },
