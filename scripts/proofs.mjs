@@ -2,7 +2,7 @@
 const service = (folder, ...names) => names.map((name) => `packages/service/test/${folder}/${name}.test.ts`);
 
 /**
- * minutes: on two cores, whole and with --short, which `npm run prove -- ci` runs; without the second it is no part of that.
+ * minutes: on two cores, whole and with --short, which `npm run prove -- ci` runs.
  * tests: files that only proofs run. also: files of `npm test` that do more here. program: of packages/service/prove, after the tests.
  */
 export const PROOFS = [
