@@ -1,13 +1,12 @@
-import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { locateBinaries } from './binaries.js';
 import { EmbeddedPostgresError } from './error.js';
-import { errorCode, messageOf, type Owner } from './files.js';
+import { errorCode, messageOf } from './files.js';
 import { type Folder, openFolder, rememberPort } from './folder.js';
-import { createOwnIdentity, findIdentityForRoot, type Identity, type RootMethod } from './identity.js';
+import { createOwnIdentity, findIdentityForRoot, type Identity } from './identity.js';
 import { checkVersion, ensureCluster, removeHalfMade, SERVER_USER } from './initdb.js';
 import { choosePort, findPostmaster, startServer, stopServer } from './postmaster.js';
 import {
@@ -19,7 +18,7 @@ import {
   releaseLocks,
   takeLocks,
 } from './server-locks.js';
-import { chooseServerUser, isOwnUid } from './server-user.js';
+import { chooseServerUser } from './server-user.js';
 
 export interface EmbeddedDatabase {
   /** postgres://perennial:PASSWORD@127.0.0.1:PORT/perennial. Holds the password: not for logs. */
@@ -42,9 +41,6 @@ export interface EmbeddedOptions {
 
 /** For tests: what the launcher otherwise finds out by itself. */
 export interface Internals {
-  readonly rootMethod?: RootMethod;
-  readonly serverUser?: Owner;
-  readonly procCwd?: boolean;
   readonly sharedPlaces?: readonly string[];
   readonly native?: string;
 }
@@ -58,7 +54,7 @@ const START_ATTEMPTS = 3;
 const BACKOFF = { first: 200, longest: 5_000 };
 
 export async function openEmbedded(options: EmbeddedOptions, internals: Internals = {}): Promise<EmbeddedDatabase> {
-  const folder = await openFolder(options.dataDir, internals);
+  const folder = await openFolder(options.dataDir);
   await removeHalfMade(folder);
   const keeper = new ServerKeeper(folder, options, internals);
   await keeper.open();
@@ -89,7 +85,6 @@ class ServerKeeper implements EmbeddedDatabase {
 
   async open(): Promise<void> {
     await this.#enter(this.#options.log);
-    await this.#tellOfSharedUid();
   }
 
   release(): Promise<void> {
@@ -187,14 +182,6 @@ class ServerKeeper implements EmbeddedDatabase {
     }
   }
 
-  /** A server that outlived its service may be from a version that ran it under a uid which others have as well. */
-  async #tellOfSharedUid(): Promise<void> {
-    if (this.#options.role !== 'service' || process.getuid?.() !== 0 || this.#folder.owner.uid !== 0) return;
-    const { uid } = await stat(this.#folder.data);
-    if (uid === 0 || isOwnUid(uid)) return;
-    this.#options.log(`the database still runs under uid ${uid}: stop and start the service to give it one of its own`);
-  }
-
   #runAs(): Promise<Identity> {
     if (this.#identity === undefined) {
       this.#identity = this.#findIdentity();
@@ -207,19 +194,11 @@ class ServerKeeper implements EmbeddedDatabase {
   }
 
   async #findIdentity(): Promise<Identity> {
-    const { native, rootMethod, procCwd, sharedPlaces, serverUser: asked } = this.#internals;
+    const { native, sharedPlaces } = this.#internals;
     const binaries = await locateBinaries(process.platform, process.arch, native);
     if (process.getuid?.() !== 0) return createOwnIdentity(binaries);
-    const { dataDir, data, owner } = this.#folder;
-    return findIdentityForRoot({
-      binaries,
-      serverUser: asked ?? (await chooseServerUser(dataDir, owner)),
-      dataDirOwner: owner,
-      parent: dirname(data),
-      rootMethod,
-      procCwd,
-      sharedPlaces,
-    });
+    const serverUser = await chooseServerUser(this.#folder);
+    return findIdentityForRoot({ binaries, serverUser, parent: dirname(this.#folder.data), sharedPlaces });
   }
 
   #lost(): void {

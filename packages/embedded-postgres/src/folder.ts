@@ -1,10 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EmbeddedPostgresError } from './error.js';
-import { errorCode, exists, giveToOwnerOf, makeOpenFolder, type Owner, syncFolder } from './files.js';
-import { failureToEnter, hasProcCwd, SHARED_PLACES } from './identity.js';
-import { chooseServerUser } from './server-user.js';
+import { errorCode, exists, giveToOwnerOf, type Owner, syncFolder } from './files.js';
 
 /** What the launcher keeps in DATA_DIR. */
 export interface Folder {
@@ -16,10 +14,7 @@ export interface Folder {
   readonly password: string;
 }
 
-export async function openFolder(
-  dataDir: string,
-  internals: { procCwd?: boolean | undefined; sharedPlaces?: readonly string[] | undefined },
-): Promise<Folder> {
+export async function openFolder(dataDir: string): Promise<Folder> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // One name for one folder: the marker in the server's command line is compared as text.
   const real = await realpath(dataDir);
@@ -27,7 +22,7 @@ export async function openFolder(
   const owner = { uid, gid };
   try {
     const password = await readOrCreatePassword(real);
-    const data = await locateData(real, owner, internals);
+    const data = await locateData(real);
     return { dataDir: real, owner, data, log: join(real, 'postgres.log'), password };
   } catch (error) {
     if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
@@ -40,9 +35,7 @@ export async function openFolder(
 
 /** Whether there is a complete database. True also for a folder that cannot be read, which may have one. */
 export async function holdsDatabase(dataDir: string): Promise<boolean> {
-  const elsewhere = await readFile(join(dataDir, 'postgres-location'), 'utf8').catch(() => undefined);
-  const data = elsewhere?.trim() ?? join(dataDir, 'postgres');
-  return stat(join(data, 'PG_VERSION')).then(
+  return stat(join(await locateData(dataDir), 'PG_VERSION')).then(
     () => true,
     (error: unknown) => errorCode(error) !== 'ENOENT',
   );
@@ -113,37 +106,10 @@ export async function openPasswordFile(
   return handle;
 }
 
-/**
- * DATA_DIR/postgres, except for root where there is no /proc (macOS) and the server's user cannot enter DATA_DIR: then
- * a folder elsewhere, whose place is written down in DATA_DIR/postgres-location.
- */
-async function locateData(
-  dataDir: string,
-  owner: Owner,
-  internals: { procCwd?: boolean | undefined; sharedPlaces?: readonly string[] | undefined },
-): Promise<string> {
-  const usual = join(dataDir, 'postgres');
-  const pointer = join(dataDir, 'postgres-location');
-  if (await exists(pointer)) return (await readFile(pointer, 'utf8')).trim();
-  if (process.getuid?.() !== 0 || (await exists(usual))) return usual;
-  if (internals.procCwd ?? (await hasProcCwd())) return usual;
-  const user = await chooseServerUser(dataDir, owner);
-  const canEnter = async (path: string): Promise<boolean> => (await failureToEnter(path, user)) === undefined;
-  if (await canEnter(dataDir)) return usual;
-  const [place = '/var/lib/perennial'] = internals.sharedPlaces ?? SHARED_PLACES;
-  const parent = join(place, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
-  await makeOpenFolder(parent);
-  if (!(await canEnter(parent))) {
-    throw new EmbeddedPostgresError(
-      `uid ${user.uid}, under which the database would run, can enter neither ${dataDir} nor ${parent}`,
-    );
-  }
-  const data = join(parent, 'postgres');
-  const temporary = `${pointer}.${process.pid}`;
-  await writeFile(temporary, `${data}\n`, { mode: 0o600 });
-  await rename(temporary, pointer); // everybody computes the same place, so the last writer changes nothing
-  await syncFolder(dataDir);
-  return data;
+/** DATA_DIR/postgres, unless an earlier version has put it elsewhere, as it did for root on macOS. */
+async function locateData(dataDir: string): Promise<string> {
+  const elsewhere = await readFile(join(dataDir, 'postgres-location'), 'utf8').catch(() => undefined);
+  return elsewhere?.trim() ?? join(dataDir, 'postgres');
 }
 
 const LOG_LIMIT = 10 * 1024 * 1024;

@@ -9,7 +9,6 @@ import { EmbeddedPostgresError } from './error.js';
 import { changeOwner, errorCode } from './files.js';
 import { type Folder, openLog, readRememberedPort } from './folder.js';
 import type { Identity } from './identity.js';
-import { hasProcessesLeft } from './leftover-processes.js';
 import { runProgram } from './run-program.js';
 
 /** The server of this folder, as its postmaster.pid tells. */
@@ -119,7 +118,7 @@ export async function startServer(
   port: number,
   givenUp: AbortSignal,
 ): Promise<StartResult> {
-  if (!(await changeFolderOwner(folder, identity))) return { state: 'rival' };
+  await changeFolderOwner(folder, identity);
   const log = await openLog(folder);
   try {
     const { size: logStart } = await log.stat();
@@ -145,14 +144,9 @@ export async function startServer(
   }
 }
 
-/**
- * The server has to own its folder, which may belong to the uid of an earlier version. False while old processes still use it.
- */
-async function changeFolderOwner(folder: Folder, { owner }: Identity): Promise<boolean> {
-  if (owner === undefined || (await stat(folder.data)).uid === owner.uid) return true;
-  if (await hasProcessesLeft(folder.data)) return false;
-  await changeOwner(folder.data, owner);
-  return true;
+/** The server has to own its folder, which may belong to the uid of an earlier version. */
+async function changeFolderOwner({ data }: Folder, { owner }: Identity): Promise<void> {
+  if (owner !== undefined && (await stat(data)).uid !== owner.uid) await changeOwner(data, owner);
 }
 
 async function createArguments(folder: Folder, identity: Identity, port: number): Promise<string[]> {

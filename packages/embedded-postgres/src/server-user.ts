@@ -1,65 +1,37 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { hasAccount } from './accounts.js';
 import { EmbeddedPostgresError } from './error.js';
 import type { Owner } from './files.js';
+import type { Folder } from './folder.js';
 
-interface Range {
-  readonly first: number;
-  readonly count: number;
-}
-
-/**
- * Uids that neither distributions nor systemd nor useradd nor directories of users give out: many where there are any,
- * and few in a container that has no more than the usual 65,536.
- */
-const RANGES: readonly [many: Range, few: Range] = [
-  { first: 65_536, count: 34_464 },
-  { first: 60_706, count: 478 },
-];
-
-const isIn = ({ first, count }: Range, id: number): boolean => id >= first && id < first + count;
-
-export const isOwnUid = (uid: number): boolean => RANGES.some((range) => isIn(range, uid));
+/** Uids that neither distributions nor systemd nor useradd give out, and that a container with only 65,536 of them has too. */
+const FIRST = 60_706;
+const COUNT = 478;
+/** Earlier versions took uids up to here. */
+const LAST_EARLIER = 99_999;
 
 /**
  * The user under whom root runs the server: the owner of the data folder, so that an ordinary user can go on after a start
- * with sudo, or a uid of its own if the folder belongs to root.
+ * with sudo, or a uid of its own if the folder belongs to root. A database that has such a uid keeps it.
  */
-export async function chooseServerUser(dataDir: string, owner: Owner): Promise<Owner> {
-  return owner.uid !== 0 ? owner : findOwnUid(dataDir);
+export async function chooseServerUser({ dataDir, data, owner }: Folder): Promise<Owner> {
+  if (owner.uid !== 0) return owner;
+  const { uid, gid } = await stat(data).catch(() => owner);
+  return uid >= FIRST && uid <= LAST_EARLIER && uid !== 65_534 ? { uid, gid } : findOwnUid(dataDir);
 }
 
 /**
  * A uid that no account has, and so nobody but root can take, with the group of the same number. It follows from the
- * folder's path: all who start the server at the same time must come to the same one, and a copy of the folder to another.
+ * folder's path: all who start the server at the same time must come to the same one.
  */
 async function findOwnUid(dataDir: string): Promise<Owner> {
-  const { first, count } = await findUidRange();
-  const forUsers = await readNamespaceIds();
   const start = createHash('sha256').update(dataDir).digest().readUInt32BE();
-  for (let step = 0; step < count; step += 1) {
-    const uid = first + ((start + step) % count);
-    if (!forUsers.some((range) => isIn(range, uid)) && !(await hasAccount(uid))) return { uid, gid: uid };
+  for (let step = 0; step < COUNT; step += 1) {
+    const uid = FIRST + ((start + step) % COUNT);
+    if (!(await hasAccount(uid))) return { uid, gid: uid };
   }
   throw new EmbeddedPostgresError(
-    `every uid from ${first} to ${first + count - 1} belongs to somebody: start as an ordinary user, or set DATABASE_URL`,
+    `every uid from ${FIRST} to ${FIRST + COUNT - 1} belongs to somebody: start as an ordinary user, or set DATABASE_URL`,
   );
-}
-
-async function findUidRange(): Promise<Range> {
-  const [many, few] = RANGES;
-  const text = await readFile('/proc/self/uid_map', 'utf8').catch(() => '0 0 4294967295');
-  const mapped = parseRanges(text, /^\s*(\d+)\s+\d+\s+(\d+)$/gm);
-  return mapped.some((range) => isIn(range, many.first) && isIn(range, many.first + many.count - 1)) ? many : few;
-}
-
-/** Ids that users may take in user namespaces of their own. */
-async function readNamespaceIds(): Promise<Range[]> {
-  const files = ['/etc/subuid', '/etc/subgid'].map((path) => readFile(path, 'utf8').catch(() => ''));
-  return parseRanges((await Promise.all(files)).join('\n'), /^[^:]*:(\d+):(\d+)$/gm);
-}
-
-function parseRanges(text: string, line: RegExp): Range[] {
-  return [...text.matchAll(line)].map(([, first, count]) => ({ first: Number(first), count: Number(count) }));
 }

@@ -4,7 +4,6 @@ import {
   chownSync,
   copyFileSync,
   cpSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -23,14 +22,11 @@ import {
   cleanUp,
   dropPrepared,
   family,
-  kill,
-  postmasterPid,
   preparedDataDir,
   query,
   serverUids,
   temporaryFolder,
   track,
-  until,
 } from './support.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -91,15 +87,6 @@ function workingFolder(pid: number): string | undefined {
   }
 }
 
-function namespacesWork(): boolean {
-  try {
-    execFileSync('unshare', ['--user', '--map-user=65534', '--map-group=65534', '--', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const nobody = (): number => Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
 
 // Which of the two applies is a fact of the run, not a skipped test: the other one is not even there.
@@ -144,104 +131,23 @@ if (asRoot)
       expect(await intruder.heard()).toEqual({ saw: expect.arrayContaining(['initdb']), read: [] });
     });
 
-    it('a copy of the folder that runs beside the original has another uid', async () => {
+    it('a folder from a version that ran the server as nobody is served under a uid of its own', async () => {
       const dataDir = await preparedDataDir();
-      const copy = join(temporaryFolder(), 'data');
-      const first = track(await openEmbedded({ dataDir, role: 'service', log: quiet }));
-      await query(first.url, 'create table kept as select 1 as one');
-      await first.release();
-      execFileSync('cp', ['-a', dataDir, copy]);
+      const data = join(dataDir, 'postgres');
+      execFileSync('chown', ['-R', `${nobody()}:${nobody()}`, data]);
       track(await openEmbedded({ dataDir, role: 'service', log: quiet }));
-      const second = track(await openEmbedded({ dataDir: copy, role: 'service', log: quiet }));
-      expect(await query(second.url, 'select one from kept')).toEqual([{ one: 1 }]);
-      expect(uidOf(copy)).not.toBe(uidOf(dataDir));
+      const uid = uidOf(dataDir);
+      expect([0, nobody()]).not.toContain(uid);
+      const files = (readdirSync(data, { recursive: true }) as string[]).map((name) => join(data, name));
+      const owners = files.map((file) => lstatSync(file, { throwIfNoEntry: false })?.uid); // some go meanwhile
+      expect(new Set(owners.filter((owner) => owner !== undefined))).toEqual(new Set([uid]));
     });
 
-    describe('a folder from a version that ran the server as nobody', () => {
-      const before = () => ({ serverUser: { uid: nobody(), gid: nobody() } });
-
-      it('is served under a uid of its own from the next start on', async () => {
-        const dataDir = await preparedDataDir();
-        const data = join(dataDir, 'postgres');
-        const first = track(await openEmbedded({ dataDir, role: 'service', log: quiet }, before()));
-        await query(first.url, 'create table kept as select 1 as one');
-        expect(uidOf(dataDir)).toBe(nobody());
-        await first.release();
-        const second = track(await openEmbedded({ dataDir, role: 'service', log: quiet }));
-        expect(await query(second.url, 'select one from kept')).toEqual([{ one: 1 }]);
-        const uid = uidOf(dataDir);
-        expect(uid).not.toBe(nobody());
-        const files = (readdirSync(data, { recursive: true }) as string[]).map((name) => join(data, name));
-        const owners = files.map((file) => lstatSync(file, { throwIfNoEntry: false })?.uid); // some go meanwhile
-        expect(new Set(owners.filter((owner) => owner !== undefined))).toEqual(new Set([uid]));
-      });
-
-      it('a server that outlived its service is joined as it is, with a word about it, and brought back under the own uid', async () => {
-        const dataDir = await preparedDataDir();
-        const data = join(dataDir, 'postgres');
-        const first = track(await openEmbedded({ dataDir, role: 'tool', log: quiet }, before()));
-        await query(first.url, 'create table kept as select 1 as one');
-        const server = postmasterPid(data);
-        const lines: string[] = [];
-        const next = track(await openEmbedded({ dataDir, role: 'service', log: (line) => lines.push(line) }));
-        expect(postmasterPid(data)).toBe(server);
-        expect(lines).toEqual([
-          `the database still runs under uid ${nobody()}: stop and start the service to give it one of its own`,
-        ]);
-        expect(await query(next.url, 'select one from kept')).toEqual([{ one: 1 }]);
-        await first.release();
-        for (const pid of family(data)) kill(pid);
-        await until(() => lines.includes('database restarted'));
-        expect(uidOf(dataDir)).not.toBe(nobody());
-        expect(await query(next.url, 'select one from kept')).toEqual([{ one: 1 }]);
-      });
-
-      it('waits for the last process of a killed server, which a server under another uid would not notice', async () => {
-        const dataDir = await preparedDataDir();
-        const data = join(dataDir, 'postgres');
-        const first = track(await openEmbedded({ dataDir, role: 'service', log: quiet }, before()));
-        const [postmaster = 0, last = 0] = family(data);
-        process.kill(last, 'SIGSTOP'); // so that it does not see the end of the others
-        kill(postmaster);
-        await first.release();
-        const lines: string[] = [];
-        const log = (line: string) => {
-          lines.push(line);
-          if (line !== 'waiting for another process that has the database') return;
-          expect(statSync(data).uid).toBe(nobody());
-          kill(last);
-        };
-        try {
-          const database = track(await openEmbedded({ dataDir, role: 'service', log }));
-          await answers(database.url);
-        } finally {
-          kill(last);
-        }
-        expect(lines).toContain('waiting for another process that has the database');
-        expect(uidOf(dataDir)).not.toBe(nobody());
-      });
-    });
-
-    it('a folder made under one method is served under the other, and back', async () => {
-      const dataDir = join(temporaryFolder(0o700), 'data');
-      const first = track(await openEmbedded({ dataDir, role: 'service', log: quiet }, { rootMethod: 'uid' }));
-      await query(first.url, 'create table kept as select 1 as one');
-      await first.release();
-      if (namespacesWork()) {
-        const second = track(await openEmbedded({ dataDir, role: 'service', log: quiet }, { rootMethod: 'namespace' }));
-        expect(await query(second.url, 'select one from kept')).toEqual([{ one: 1 }]);
-        expect(statSync(join(dataDir, 'postgres')).uid).toBe(0);
-        const [postmaster = 0] = family(join(dataDir, 'postgres'));
-        expect(readFileSync(`/proc/${postmaster}/uid_map`, 'utf8').trim()).toMatch(/^65534\s+0\s+1$/);
-        expect(readFileSync(`/proc/${postmaster}/status`, 'utf8')).toMatch(/^CapEff:\s+0+$/m);
-        await second.release();
-      } else {
-        const refused = openEmbedded({ dataDir, role: 'service', log: quiet }, { rootMethod: 'namespace' });
-        await expect(refused).rejects.toThrow(/no way to give up root works here .*namespace/);
-      }
-      const third = track(await openEmbedded({ dataDir, role: 'service', log: quiet }, { rootMethod: 'uid' }));
-      expect(await query(third.url, 'select one from kept')).toEqual([{ one: 1 }]);
-      expect(uidOf(dataDir)).not.toBe(0);
+    it('a folder that was moved is served under the uid that it has', async () => {
+      const dataDir = await preparedDataDir();
+      const { uid } = statSync(join(dataDir, 'postgres'));
+      track(await openEmbedded({ dataDir, role: 'service', log: quiet }));
+      expect(uidOf(dataDir)).toBe(uid);
     });
 
     it('binaries that only root can reach are copied to where everybody can', async () => {
@@ -262,22 +168,6 @@ if (asRoot)
       expect(uidOf(dataDir)).not.toBe(0);
       const [postmaster] = family(join(dataDir, 'postgres'));
       expect(readFileSync(`/proc/${postmaster}/cmdline`, 'utf8').startsWith(shared)).toBe(true);
-    });
-
-    it('without /proc, as on macOS, the data goes to a place that others can enter, and is found there again', async () => {
-      const shared = join(temporaryFolder(), 'shared');
-      const dataDir = join(temporaryFolder(0o700), 'data');
-      const internals = { rootMethod: 'uid', procCwd: false, sharedPlaces: [shared] } as const;
-      const first = track(await openEmbedded({ dataDir, role: 'service', log: quiet }, internals));
-      await query(first.url, 'create table kept as select 1 as one');
-      const place = readFileSync(join(dataDir, 'postgres-location'), 'utf8').trim();
-      expect(place.startsWith(shared)).toBe(true);
-      expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
-      expect([...serverUids(place)]).toEqual([statSync(place).uid]);
-      expect(statSync(place).uid).not.toBe(0);
-      await first.release();
-      const second = track(await openEmbedded({ dataDir, role: 'service', log: quiet }));
-      expect(await query(second.url, 'select one from kept')).toEqual([{ one: 1 }]);
     });
 
     it('a folder of an ordinary user is served under that user, and stays theirs', async () => {
