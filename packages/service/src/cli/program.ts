@@ -5,7 +5,6 @@ import { addSettlementCommands } from './commands/books/settlement.js';
 import { addCheckBridgeCommand } from './commands/bridges/check-bridge.js';
 import { addAuditCommands } from './commands/installation/audit.js';
 import { addBackupCommands } from './commands/installation/backup.js';
-import { addDemoCommands } from './commands/installation/demo.js';
 import { addMasterKeyCommands } from './commands/installation/master-key.js';
 import { addMigrateCommand } from './commands/installation/migrate.js';
 import { addOperatorCommands } from './commands/installation/operator.js';
@@ -53,6 +52,5 @@ export function createProgram(commandLine: CommandLine, showHelp: (help: string)
   addMigrateCommand(perennial, commandLine);
   addAuditCommands(perennial, commandLine);
   addOperatorCommands(perennial, commandLine);
-  addDemoCommands(perennial, commandLine);
   return perennial;
 }

@@ -5,7 +5,7 @@ import { readCsvRecords, refuseLine, StatementRefused } from '../platform/csv/cs
 import { createRefusal } from '../platform/plain-error.js';
 import type { NumberedLine } from './statement.js';
 
-export const STATEMENT_COLUMNS = ['kind', 'number', 'amountCent', 'status', 'bookedAt', 'institutionRef'] as const;
+const STATEMENT_COLUMNS = ['kind', 'number', 'amountCent', 'status', 'bookedAt', 'institutionRef'] as const;
 const HEADER = STATEMENT_COLUMNS.join(',');
 
 const KINDS: ReadonlyMap<string, StatementLine['kind']> = new Map([

@@ -339,7 +339,6 @@ describe('help', () => {
     numbers: 1,
     audit: 2,
     operator: 6,
-    demo: 1,
   };
 
   it('is there for every command, with an example', async () => {

@@ -40,7 +40,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'api',
     'operator',
     'engine',
-    'demo',
     'cli',
     'console',
     'http',

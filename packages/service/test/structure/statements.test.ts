@@ -114,12 +114,9 @@ describe('statements', () => {
   const TABLE_BY_TABLE =
     /^(platform\/(schema|db)\/|operator\/copies\/numbers-sql\.ts$|engine\/housekeeping\/(stray-rows|tables-by-time)\.ts$)/;
 
-  /** Makes a clock for one transaction, and drops what the transaction leaves. */
-  const STORY_CLOCK = 'demo/story-time.ts';
-
   it('nothing else is asked of the database, but commands, and where tables are made, moved and copied', () => {
     const found = files
-      .filter((file) => !TABLE_BY_TABLE.test(file) && file !== STORY_CLOCK)
+      .filter((file) => !TABLE_BY_TABLE.test(file))
       .flatMap((file) =>
         [...readFileSync(path.join(source, file), 'utf8').matchAll(/\.query(?:<[^(]*>)?\(\s*[`'{]([^`']*)/g)]
           .filter(([, text = '']) => !COMMAND.test(text))

@@ -30,7 +30,7 @@ import {
 import { changeChannel } from './channel-change.js';
 import { type Authorized, findPeriodWarnings } from './period-rules.js';
 
-export interface CreateProductInput {
+interface CreateProductInput {
   readonly productCode: string;
   readonly productName: string;
   readonly settlementModes: readonly string[];
