@@ -1,5 +1,5 @@
-import { OPERATIONS, type Operation } from '@perennial/wire/bridge';
-import { createFaultBook, readRuleFields } from '../shared/fault-book.js';
+import type { Operation } from '@perennial/wire/bridge';
+import { createFaultBook, type FaultBook } from '../fault-book.js';
 
 /**
  * What can go wrong on demand. Each fault has a card tail: the last four characters of the bound card, or of a shared
@@ -92,11 +92,8 @@ export interface FaultOccasion {
   readonly first: boolean;
 }
 
-/** The faults that control calls have set, beside the table of card tails. */
-export interface InstitutionFaults {
-  set(rule: FaultRule): void;
-  /** Leaves the table of tails as it is. */
-  clear(): void;
+/** The faults that control calls have set, beside the table of card tails, which `clear` leaves as it is. */
+export interface InstitutionFaults extends Pick<FaultBook<FaultRule, FaultOccasion>, 'set' | 'clear'> {
   /** The fault for this request, undefined when there is none. Counts the request, so it is asked exactly once for each. */
   take(occasion: FaultOccasion): FaultName | undefined;
 }
@@ -135,16 +132,4 @@ function defaultOperation({ at }: Fault): Operation {
   return at === 'any' ? 'debit' : at;
 }
 
-/** A rule as a control call gives it, or a text that says what is wrong with it. */
-export function readFaultRule(given: Readonly<Record<string, unknown>>): FaultRule | string {
-  const fault = FAULTS.find(({ name }) => name === given['fault']);
-  const name = given['fault'] === 'none' ? 'none' : fault?.name;
-  if (name === undefined) return `fault must be none or one of ${FAULTS.map((one) => one.name).join(', ')}`;
-  const fields = readRuleFields(given, OPERATIONS, ['tail', 'number']);
-  if (typeof fields === 'string') return fields;
-  const { operation } = fields;
-  if (operation !== undefined && fault !== undefined && fault.at !== 'any' && fault.at !== operation) {
-    return `${fault.name} can happen to ${fault.at} alone`;
-  }
-  return { fault: name, ...fields };
-}
+export const isFault = (name: unknown): boolean => name === 'none' || FAULTS.some((fault) => fault.name === name);

@@ -6,20 +6,18 @@ import {
   MAX_TEXT_LENGTH,
   type NoticeMessage,
   numberOf,
+  OPERATIONS,
   type Operation,
   positiveOf,
-  type StatementMessage,
   textOf,
   timeOf,
 } from '@perennial/wire/bridge';
-import type { Clock } from '../shared/clock.js';
-import type { PreparedRequest } from '../shared/faulty-server.js';
-import type { Journal } from '../shared/journal.js';
-import type { Timers } from '../shared/timers.js';
-import type { FaultName, FaultOccasion } from './faults.js';
-import type { DebitResult, JournalEntry, Ledger, OwedNotice } from './ledger.js';
+import type { FastifyInstance } from 'fastify';
+import { type Clock, createFaultyServer, type PreparedRequest, type Timers } from '../peer.js';
+import { decideDebit, decideRefund } from './decisions.js';
+import type { FaultName, FaultOccasion, InstitutionFaults } from './faults.js';
+import { type DebitResult, type Ledger, type OwedNotice, toDebitMessage, toRefundMessage } from './ledger.js';
 import type { NoticeSender } from './notices.js';
-import { decideDebit, decideRefund, toDebitMessage, toRefundMessage } from './results.js';
 
 /** How long things take that are slow on purpose. */
 export interface Delays {
@@ -35,7 +33,6 @@ export interface Delays {
 
 export interface InstitutionHandlerOptions {
   readonly ledger: Ledger;
-  readonly journal: Journal;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly delays: () => Delays;
@@ -46,7 +43,27 @@ export interface InstitutionHandlerOptions {
 
 type PreparedOperation = PreparedRequest<FaultOccasion, FaultName>;
 
-/** Carries out the operations of the bridge. Nothing is answered before it is in the journal on the disk. */
+export interface InstitutionServerOptions {
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  readonly handler: InstitutionHandler;
+  readonly faults: Pick<InstitutionFaults, 'take'>;
+  readonly timers: Timers;
+  readonly delays: () => Delays;
+}
+
+export function createInstitutionServer(options: InstitutionServerOptions): FastifyInstance {
+  const { handler, faults, delays, ...rest } = options;
+  return createFaultyServer({
+    ...rest,
+    operations: OPERATIONS,
+    prepare: (operation, fields, idempotencyKey) => handler.prepare(operation, fields, idempotencyKey),
+    takeFault: (occasion) => faults.take(occasion),
+    answerMs: () => delays().answerMs,
+  });
+}
+
+/** Carries out the operations of the bridge. */
 export class InstitutionHandler {
   readonly #options: InstitutionHandlerOptions;
   /** Late notices that wait for a query. */
@@ -70,7 +87,7 @@ export class InstitutionHandler {
 
   prepare(operation: Operation, fields: Fields, idempotencyKey: string | undefined): PreparedOperation {
     const { currency } = this.#options;
-    if (operation === 'handshake') return this.#prepared('handshake', {}, async () => ({ currency }));
+    if (operation === 'handshake') return prepared('handshake', {}, () => ({ currency }));
     requireSameCurrency(fields, currency);
     switch (operation) {
       case 'bind-code':
@@ -93,26 +110,27 @@ export class InstitutionHandler {
   }
 
   /** Whether there was anything to settle. */
-  async settleDebit(attemptNo: string): Promise<boolean> {
+  settleDebit(attemptNo: string): boolean {
     const { ledger, clock } = this.#options;
     const debit = ledger.debits.get(attemptNo);
     if (debit?.result.status !== 'PENDING') return false;
-    const { notice } = debit.result;
-    await this.#record({ type: 'debit-settled', at: clock.now(), attemptNo });
-    const owed = ledger.owedNotices.get(`N-${debit.ref}`);
-    if (owed !== undefined && notice === 'late') this.#held.set(attemptNo, owed);
-    else if (owed !== undefined) this.#send(owed);
+    const { becomes, notice } = debit.result;
+    debit.result = becomes;
+    debit.booked = ledger.book(clock.now());
+    ledger.debits.set(attemptNo, debit);
+    const owed = this.#owe({ noticeNo: `N-${debit.ref}`, about: { attemptNo }, manner: notice });
+    if (notice === 'late') this.#held.set(attemptNo, owed);
+    else this.#send(owed);
     return true;
   }
 
   /** As a bank does whose customer takes the mandate back. */
-  async endAgreement(institutionNo: string, reason: string): Promise<void> {
-    const { ledger, clock } = this.#options;
+  endAgreement(institutionNo: string, reason: string): void {
+    const { ledger } = this.#options;
     if (ledger.canceled.has(institutionNo)) return;
-    const noticeNo = `N-A${randomCode()}`;
-    await this.#record({ type: 'agreement-canceled', at: clock.now(), institutionNo, noticeNo, reason });
-    const owed = ledger.owedNotices.get(noticeNo);
-    if (owed !== undefined) this.#send(owed);
+    ledger.canceled.set(institutionNo, reason);
+    const about = { institutionNo, reason };
+    this.#send(this.#owe({ noticeNo: `N-A${randomCode()}`, about, manner: 'plain' }));
   }
 
   #bindCode(fields: Fields): PreparedOperation {
@@ -124,12 +142,12 @@ export class InstitutionHandler {
       requireField(textOf(card[name], MAX_TEXT_LENGTH), `card.${name}`);
     }
     const cardTail = bankCardNo.slice(-4);
-    return this.#prepared('bind-code', { tail: cardTail }, async () => {
-      const { ledger, clock } = this.#options;
-      const state = ledger.bindings.get(bindOrderNo)?.state;
+    const { bindings } = this.#options.ledger;
+    return prepared('bind-code', { tail: cardTail }, () => {
+      const state = bindings.get(bindOrderNo)?.state;
       if (state === 'BOUND') return { status: 'NOT_SENT', reason: 'this binding is finished' };
       if (bankMobile.endsWith('9')) return { status: 'NOT_SENT', reason: 'the number cannot be reached' };
-      await this.#record({ type: 'code-sent', at: clock.now(), bindOrderNo, cardTail });
+      bindings.set(bindOrderNo, { cardTail, state: 'CODE_SENT' });
       return { status: 'SENT', reference: bindReference(bindOrderNo) };
     });
   }
@@ -138,30 +156,25 @@ export class InstitutionHandler {
     const bindOrderNo = requireField(numberOf(fields['bindOrderNo']), 'bindOrderNo');
     const smsCode = requireField(textOf(fields['smsCode'], MAX_TEXT_LENGTH), 'smsCode');
     const reference = fields['reference'] ?? bindReference(bindOrderNo);
-    const binding = this.#options.ledger.bindings.get(bindOrderNo);
-    return this.#prepared('bind-confirm', { tail: binding?.cardTail }, async () => {
+    const { bindings, bound } = this.#options.ledger;
+    const binding = bindings.get(bindOrderNo);
+    return prepared('bind-confirm', { tail: binding?.cardTail }, () => {
       if (binding === undefined || reference !== bindReference(bindOrderNo)) {
         return { status: 'REFUSED', reason: 'no code was sent for this binding' };
       }
-      if (binding.state === 'CODE_SENT' && smsCode === '000000') {
-        return { status: 'WRONG_CODE', reason: 'the code is wrong' };
-      }
-      const at = this.#options.clock.now();
-      if (binding.state === 'CODE_SENT' && smsCode === '999999') {
-        await this.#record({ type: 'bind-refused', at, bindOrderNo });
-      } else if (binding.state === 'CODE_SENT') {
-        await this.#record({
-          type: 'bound',
-          at,
-          bindOrderNo,
-          institutionNo: `RA${randomCode()}`,
-          ...pickChannel(fields),
-        });
-      } else await this.#options.journal.untilSynced();
+      const refusal = { status: 'REFUSED', reason: 'the bank refuses this card' };
       // The same answer when it is asked again after a lost answer.
-      return binding.institutionNo === undefined
-        ? { status: 'REFUSED', reason: 'the bank refuses this card' }
-        : { status: 'BOUND', institutionNo: binding.institutionNo };
+      if (binding.state === 'REFUSED') return refusal;
+      if (binding.state === 'BOUND') return { status: 'BOUND', institutionNo: binding.institutionNo };
+      if (smsCode === '000000') return { status: 'WRONG_CODE', reason: 'the code is wrong' };
+      if (smsCode === '999999') {
+        bindings.set(bindOrderNo, { ...binding, state: 'REFUSED' });
+        return refusal;
+      }
+      const institutionNo = `RA${randomCode()}`;
+      bindings.set(bindOrderNo, { ...binding, state: 'BOUND', institutionNo });
+      bound.set(institutionNo, { cardTail: binding.cardTail, ...pickChannel(fields) });
+      return { status: 'BOUND', institutionNo };
     });
   }
 
@@ -174,49 +187,52 @@ export class InstitutionHandler {
     requireField(positiveOf(fields['cycleNo']), 'cycleNo');
     requireField(textOf(fields['externalOrderNo'], MAX_TEXT_LENGTH), 'externalOrderNo');
     requireField(timeOf(fields['startedAt']), 'startedAt');
-    const channel = pickChannel(fields);
-    const { ledger, clock, delays } = this.#options;
-    const first = !ledger.arrivals.has(attemptNo);
-    const target = { tail: ledger.tailOf(institutionNo), number: attemptNo, first };
-    const arrive = () => this.#record({ type: 'arrival', at: clock.now(), attemptNo });
-    return this.#prepared(
-      'debit',
-      target,
-      async (fault) => {
-        const before = ledger.debits.get(attemptNo);
-        if (before !== undefined) {
-          // This line is behind that of the debit, so once it is on the disk, both are.
-          await arrive();
-          if (before.askedCent === askedCent && before.institutionNo === institutionNo) return toDebitMessage(before);
-          throw new NumberConflict('this attemptNo was used for another amount or agreement');
-        }
-        const at = clock.now();
-        const isForeign = fault === 'foreign-channel' && ledger.isOfAnotherChannel(institutionNo, channel.appId);
-        const result: DebitResult = ledger.canceled.has(institutionNo)
-          ? { status: 'DECLINED', decline: 'AGREEMENT_INVALID', reason: 'the agreement has ended' }
-          : isForeign
-            ? { status: 'DECLINED', decline: 'FINAL', reason: 'the agreement is of another channel' }
-            : decideDebit(fault, askedCent, at + delays().settleMs);
-        const ref = this.#nextRef();
-        await this.#record({ type: 'debit', at, attemptNo, institutionNo, ...channel, askedCent, ref, result });
-        if (result.status === 'PENDING') this.#at(result.dueAt, () => this.settleDebit(attemptNo));
-        if (fault === 'agreement-ended') await this.endAgreement(institutionNo, 'ended by the customer');
-        const message = toDebitMessage(requireField(ledger.debits.get(attemptNo), 'debit'));
-        return fault === 'wrong-amount' && message.status === 'SUCCESS'
-          ? { ...message, amountCent: message.amountCent + 1 }
-          : message;
-      },
-      arrive,
-    );
+    const { ledger, clock } = this.#options;
+    const before = ledger.arrivals.get(attemptNo) ?? 0;
+    const target = { tail: ledger.tailOf(institutionNo), number: attemptNo, first: before === 0 };
+    const recordArrival = () => void ledger.arrivals.set(attemptNo, before + 1);
+    const run = (fault: FaultName | undefined) => {
+      recordArrival();
+      const known = ledger.debits.get(attemptNo);
+      if (known !== undefined) {
+        if (known.askedCent === askedCent && known.institutionNo === institutionNo) return toDebitMessage(known);
+        throw new NumberConflict('this attemptNo was used for another amount or agreement');
+      }
+      const takenAt = clock.now();
+      const channel = pickChannel(fields);
+      const result = this.#decideDebit(fault, { institutionNo, askedCent, takenAt, ...channel });
+      const common = { attemptNo, institutionNo, ...channel, askedCent, ref: this.#nextRef(), takenAt };
+      const debit = { ...common, result, booked: ledger.book(takenAt), refundedCent: 0 };
+      ledger.debits.set(attemptNo, debit);
+      if (result.status === 'PENDING') this.#at(result.dueAt, () => this.settleDebit(attemptNo));
+      if (fault === 'agreement-ended') this.endAgreement(institutionNo, 'ended by the customer');
+      const message = toDebitMessage(debit);
+      return fault === 'wrong-amount' ? withOneCentMore(message) : message;
+    };
+    return { ...prepared('debit', target, run), recordArrival };
+  }
+
+  #decideDebit(
+    fault: FaultName | undefined,
+    asked: { institutionNo: string; askedCent: number; takenAt: number; appId?: string },
+  ): DebitResult {
+    const { ledger, delays } = this.#options;
+    const { institutionNo, askedCent, takenAt, appId } = asked;
+    if (ledger.canceled.has(institutionNo)) {
+      return { status: 'DECLINED', decline: 'AGREEMENT_INVALID', reason: 'the agreement has ended' };
+    }
+    if (fault === 'foreign-channel' && ledger.isOfAnotherChannel(institutionNo, appId)) {
+      return { status: 'DECLINED', decline: 'FINAL', reason: 'the agreement is of another channel' };
+    }
+    return decideDebit(fault, askedCent, takenAt + delays().settleMs);
   }
 
   #debitQuery(fields: Fields): PreparedOperation {
     const attemptNo = requireField(numberOf(fields['attemptNo']), 'attemptNo');
-    const { ledger, journal, timers, delays } = this.#options;
+    const { ledger, timers, delays } = this.#options;
     const debit = ledger.debits.get(attemptNo);
     const tail = debit === undefined ? undefined : ledger.tailOf(debit.institutionNo);
-    return this.#prepared('debit-query', { tail, number: attemptNo }, async () => {
-      await journal.untilSynced();
+    return prepared('debit-query', { tail, number: attemptNo }, () => {
       if (debit === undefined) return { attemptNo, status: 'NOT_FOUND' };
       const held = this.#held.get(attemptNo);
       if (held !== undefined) {
@@ -232,40 +248,30 @@ export class InstitutionHandler {
     if (idempotencyKey !== refundNo) throw new BadMessage('header Idempotency-Key must be the refundNo');
     const attemptNo = requireField(numberOf(fields['attemptNo']), 'attemptNo');
     const amountCent = requireField(positiveOf(fields['amountCent']), 'amountCent');
-    const { ledger, journal, clock, delays } = this.#options;
+    const { ledger, clock, delays } = this.#options;
     const debit = ledger.debits.get(attemptNo);
-    const target = {
-      tail: debit === undefined ? undefined : ledger.tailOf(debit.institutionNo),
-      number: refundNo,
-      first: !ledger.refunds.has(refundNo),
-    };
-    return this.#prepared('refund', target, async (fault) => {
-      const before = ledger.refunds.get(refundNo);
-      if (before !== undefined) {
-        await journal.untilSynced();
-        if (before.attemptNo === attemptNo && before.amountCent === amountCent) return toRefundMessage(before);
+    const known = ledger.refunds.get(refundNo);
+    const tail = debit === undefined ? undefined : ledger.tailOf(debit.institutionNo);
+    return prepared('refund', { tail, number: refundNo, first: known === undefined }, (fault) => {
+      if (known !== undefined) {
+        if (known.attemptNo === attemptNo && known.amountCent === amountCent) return toRefundMessage(known);
         throw new NumberConflict('this refundNo was used for another debit or amount');
       }
       const at = clock.now();
       const result = decideRefund(debit, amountCent, fault, at + delays().settleMs);
-      const ref = this.#nextRef();
-      const durable = this.#record({ type: 'refund', at, refundNo, attemptNo, amountCent, ref, result });
-      const refund = requireField(ledger.refunds.get(refundNo), 'refund');
-      await durable;
+      const refund = { refundNo, attemptNo, amountCent, ref: this.#nextRef(), result, booked: ledger.book(at) };
+      ledger.refunds.set(refundNo, refund);
+      if (result.status !== 'REFUSED') this.#countRefunded(attemptNo, amountCent);
       if (result.status === 'PENDING') this.#at(result.dueAt, () => this.#settleRefund(refundNo));
       const message = toRefundMessage(refund);
-      return fault === 'refund-wrong-amount' && message.status === 'SUCCESS'
-        ? { ...message, amountCent: message.amountCent + 1 }
-        : message;
+      return fault === 'refund-wrong-amount' ? withOneCentMore(message) : message;
     });
   }
 
   #refundQuery(fields: Fields): PreparedOperation {
     const refundNo = requireField(numberOf(fields['refundNo']), 'refundNo');
-    const { ledger, journal } = this.#options;
-    return this.#prepared('refund-query', { number: refundNo }, async () => {
-      const refund = ledger.refunds.get(refundNo);
-      await journal.untilSynced();
+    return prepared('refund-query', { number: refundNo }, () => {
+      const refund = this.#options.ledger.refunds.get(refundNo);
       return refund === undefined ? { refundNo, status: 'NOT_FOUND' } : toRefundMessage(refund);
     });
   }
@@ -273,13 +279,11 @@ export class InstitutionHandler {
   #agreementCancel(fields: Fields): PreparedOperation {
     const institutionNo = requireField(textOf(fields['institutionNo'], MAX_TEXT_LENGTH), 'institutionNo');
     requireField(numberOf(fields['agreementNo']), 'agreementNo');
-    const { ledger, journal, clock } = this.#options;
-    return this.#prepared('agreement-cancel', { tail: ledger.tailOf(institutionNo) }, async (fault) => {
-      if (ledger.canceled.has(institutionNo)) await journal.untilSynced();
-      else if (fault === 'cancel-refused') return { status: 'REFUSED', reason: 'the bank keeps this agreement' };
-      else {
-        const reason = 'canceled by the service';
-        await this.#record({ type: 'agreement-canceled', at: clock.now(), institutionNo, reason });
+    const { ledger } = this.#options;
+    return prepared('agreement-cancel', { tail: ledger.tailOf(institutionNo) }, (fault) => {
+      if (!ledger.canceled.has(institutionNo)) {
+        if (fault === 'cancel-refused') return { status: 'REFUSED', reason: 'the bank keeps this agreement' };
+        ledger.canceled.set(institutionNo, 'canceled by the service');
       }
       return { status: 'CANCELED' };
     });
@@ -290,49 +294,48 @@ export class InstitutionHandler {
     if (typeof day !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(day)) throw new BadMessage('day must be yyyy-MM-dd');
     const cursor = fields['cursor'] ?? '0';
     if (typeof cursor !== 'string' || !/^\d{1,15}$/.test(cursor)) throw new BadMessage('cursor is not one of ours');
-    const { ledger, journal, pageLines } = this.#options;
-    return this.#prepared('statement', {}, async (): Promise<StatementMessage> => {
+    const { ledger, pageLines } = this.#options;
+    return prepared('statement', {}, () => {
       const { lines, next } = ledger.statement(day, Number(cursor), pageLines);
-      await journal.untilSynced();
       return { day, lines, nextCursor: next === undefined ? null : String(next) };
     });
   }
 
-  #prepared(
-    operation: Operation,
-    target: { readonly tail?: string | undefined; readonly number?: string; readonly first?: boolean },
-    run: PreparedOperation['run'],
-    arrive: () => Promise<void> = async () => undefined,
-  ): PreparedOperation {
-    const { tail, number, first = true } = target;
-    return { occasion: { operation, tail, number, first }, run, recordArrival: arrive };
+  #settleRefund(refundNo: string): void {
+    const { ledger, clock } = this.#options;
+    const refund = ledger.refunds.get(refundNo);
+    if (refund?.result.status !== 'PENDING') return;
+    const { becomes: refused } = refund.result;
+    if (refused !== undefined) this.#countRefunded(refund.attemptNo, -refund.amountCent);
+    refund.result = refused ?? { status: 'SUCCESS' };
+    refund.booked = ledger.book(clock.now());
+    ledger.refunds.set(refundNo, refund);
   }
 
-  async #settleRefund(refundNo: string): Promise<void> {
-    const { ledger, clock } = this.#options;
-    if (ledger.refunds.get(refundNo)?.result.status !== 'PENDING') return;
-    await this.#record({ type: 'refund-settled', at: clock.now(), refundNo });
+  #countRefunded(attemptNo: string, amountCent: number): void {
+    const { debits } = this.#options.ledger;
+    const debit = requireField(debits.get(attemptNo), 'debit');
+    debit.refundedCent += amountCent;
+    debits.set(attemptNo, debit);
+  }
+
+  #owe(owed: OwedNotice): OwedNotice {
+    this.#options.ledger.owedNotices.set(owed.noticeNo, owed);
+    return owed;
   }
 
   #send({ noticeNo, about, manner }: OwedNotice): void {
-    const { sender, clock } = this.#options;
+    const { sender, ledger } = this.#options;
     const message: NoticeMessage =
-      'debit' in about
-        ? { kind: 'DEBIT', noticeNo, ...toDebitMessage(about.debit) }
-        : { kind: 'AGREEMENT_CANCELED', noticeNo, institutionNo: about.institutionNo, reason: about.reason };
-    sender?.send(message, manner, () => this.#record({ type: 'notice-accepted', at: clock.now(), noticeNo }));
+      'attemptNo' in about
+        ? { kind: 'DEBIT', noticeNo, ...toDebitMessage(requireField(ledger.debits.get(about.attemptNo), 'debit')) }
+        : { kind: 'AGREEMENT_CANCELED', noticeNo, ...about };
+    sender?.send(message, manner, () => void ledger.owedNotices.delete(noticeNo));
   }
 
-  /** In memory at once, so that the next request sees it. The promise resolves when it is on the disk. */
-  #record(entry: JournalEntry): Promise<void> {
-    this.#options.ledger.apply(entry);
-    return this.#options.journal.append(entry);
-  }
-
-  #at(due: number, act: () => Promise<unknown>): void {
+  #at(due: number, act: () => unknown): void {
     const { timers, clock } = this.#options;
-    // A failure of the journal is answered to every request; here no request waits.
-    timers.after(due - clock.now(), () => void act().catch(() => undefined));
+    timers.after(due - clock.now(), () => void act());
   }
 
   #nextRef(): string {
@@ -340,6 +343,18 @@ export class InstitutionHandler {
     return `RI${String(debits.size + refunds.size + 1).padStart(12, '0')}`;
   }
 }
+
+function prepared(
+  operation: Operation,
+  target: { readonly tail?: string | undefined; readonly number?: string; readonly first?: boolean },
+  run: PreparedOperation['run'],
+): PreparedOperation {
+  const { tail, number, first = true } = target;
+  return { occasion: { operation, tail, number, first }, run };
+}
+
+const withOneCentMore = <Message extends { status: string; amountCent?: number }>(message: Message): Message =>
+  message.amountCent === undefined ? message : { ...message, amountCent: message.amountCent + 1 };
 
 /** The channel that a request is for. Empty for a service of an older version, which does not name it. */
 function pickChannel(fields: Fields): { readonly appId?: string } {

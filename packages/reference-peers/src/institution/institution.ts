@@ -1,20 +1,18 @@
-import { DEFAULT_CURRENCY, STATEMENT_PAGE_LINES } from '@perennial/wire/bridge';
+import { DEFAULT_CURRENCY, type Fields, fieldsOf, STATEMENT_PAGE_LINES } from '@perennial/wire/bridge';
 import {
+  addLocalRoutes,
+  createTimers,
   listen,
-  openLockedJournal,
+  openPeerBook,
   type ReferenceProgram,
   type ReferenceProgramOptions,
-  requireKeyLength,
-} from '../shared/program.js';
-import { createTimers } from '../shared/timers.js';
-import { addControlRoutes } from './control.js';
-import { createInstitutionFaults, type FaultRule } from './faults.js';
-import { type Delays, InstitutionHandler } from './handler.js';
-import { type JournalEntry, Ledger } from './ledger.js';
+} from '../peer.js';
+import { createInstitutionFaults, type FaultRule, isFault } from './faults.js';
+import { createInstitutionServer, type Delays, InstitutionHandler } from './handler.js';
+import { Ledger } from './ledger.js';
 import { createNoticeSender } from './notices.js';
-import { createInstitutionServer } from './server.js';
 
-export const JOURNAL_FILE = 'journal.jsonl';
+const LEDGER_FILE = 'ledger.jsonl';
 
 const DEFAULT_DELAYS: Delays = {
   settleMs: 30_000,
@@ -35,42 +33,78 @@ export interface InstitutionOptions extends ReferenceProgramOptions {
   readonly currency?: string;
 }
 
-/** A payment institution behind the protocol of docs/bridge.md. It moves no money, and keeps a journal of all that it does. */
+/** A payment institution behind the protocol of docs/bridge.md. It moves no money, and keeps a ledger of all that it does. */
 export async function startInstitution(options: InstitutionOptions): Promise<ReferenceProgram> {
-  const { dataDir, key, noticeUrl, clock, log, currency = DEFAULT_CURRENCY } = options;
-  requireKeyLength(key);
+  const { key, noticeUrl, clock, currency = DEFAULT_CURRENCY } = options;
   let delays = { ...DEFAULT_DELAYS, ...options.delays };
   const timers = createTimers();
   const currentDelays = () => delays;
   const sender =
     noticeUrl === undefined
       ? undefined
-      : createNoticeSender({ url: noticeUrl, key, currency, clock, timers, pauses: currentDelays, log });
+      : createNoticeSender({ url: noticeUrl, key, currency, clock, timers, pauses: currentDelays });
 
-  const ledger = new Ledger();
-  const journal = await openLockedJournal(dataDir, JOURNAL_FILE, (entry) => ledger.apply(entry as JournalEntry));
-
+  const book = openPeerBook(options, LEDGER_FILE);
+  const ledger = new Ledger(book);
   const pageLines = options.statementPageLines ?? STATEMENT_PAGE_LINES;
-  const handler = new InstitutionHandler({
-    ...{ ledger, journal, clock, timers, delays: currentDelays, sender, pageLines, currency },
-  });
+  const handler = new InstitutionHandler({ ledger, clock, timers, delays: currentDelays, sender, pageLines, currency });
   const faults = createInstitutionFaults(options.faults);
-  const server = createInstitutionServer({ key, clock, handler, faults, timers, delays: currentDelays, log });
+  const server = createInstitutionServer({ key, clock, handler, faults, timers, delays: currentDelays });
+
+  function control(fields: Fields): object | undefined {
+    switch (fields['action']) {
+      case 'settle':
+        return { settled: handler.settleDebit(String(fields['attemptNo'])) };
+      case 'end-agreement':
+        handler.endAgreement(String(fields['institutionNo']), 'ended by the customer');
+        return { ended: fields['institutionNo'] };
+      case 'delays':
+        delays = { ...delays, ...fieldsOf(fields['delays']) };
+        return { delays };
+      default:
+        return undefined;
+    }
+  }
   if (options.control === true) {
-    const setDelays = (changed: Partial<Delays>): Delays => {
-      delays = { ...delays, ...changed };
-      return delays;
-    };
-    addControlRoutes(server, { handler, ledger, journal, faults, setDelays });
+    addLocalRoutes(server, { describeLedger: () => describeLedger(ledger), faults, isFault, control });
   }
 
   const stop = async (): Promise<void> => {
     timers.stop();
+    sender?.stop();
     await server.close();
-    await sender?.stop();
-    await journal.close();
+    book.close();
   };
   const url = await listen(server, options, stop);
   handler.resume();
   return { url, stop };
+}
+
+/** Everything that was debited and refunded, and how often each attempt number came. */
+function describeLedger({ debits, refunds, arrivals, canceled, owedNotices }: Ledger): object {
+  return {
+    debits: [...debits.values()].map((debit) => ({
+      attemptNo: debit.attemptNo,
+      institutionNo: debit.institutionNo,
+      appId: debit.appId ?? null,
+      askedCent: debit.askedCent,
+      status: debit.result.status,
+      debitedCent: debit.result.status === 'SUCCESS' ? debit.result.amountCent : 0,
+      refundedCent: debit.refundedCent,
+      bookedAt: debit.booked.at,
+      institutionRef: debit.ref,
+      arrivals: arrivals.get(debit.attemptNo) ?? 0,
+    })),
+    refunds: [...refunds.values()].map(({ refundNo, attemptNo, amountCent, ref, result, booked }) => ({
+      refundNo,
+      attemptNo,
+      amountCent,
+      status: result.status,
+      bookedAt: booked.at,
+      institutionRef: ref,
+    })),
+    arrivals: Object.fromEntries(arrivals),
+    canceledAgreements: [...canceled.keys()],
+    owedNotices: [...owedNotices.keys()],
+  };
 }

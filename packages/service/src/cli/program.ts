@@ -16,8 +16,6 @@ import { addBenefitCommands } from './commands/provisioning/benefit.js';
 import { addChannelCommands } from './commands/provisioning/channel.js';
 import { addPaymentChannelCommands } from './commands/provisioning/payment-channel.js';
 import { addProductCommands } from './commands/provisioning/product.js';
-import { addInstitutionCommand } from './commands/reference-programs/institution.js';
-import { addSupplierCommand } from './commands/reference-programs/supplier.js';
 import type { CommandLine } from './frame/command.js';
 
 /** All commands. `showHelp` gets help that was not asked for. */
@@ -44,9 +42,7 @@ export function createProgram(commandLine: CommandLine, showHelp: (help: string)
   addReconciliationCommands(perennial, commandLine);
   addSettlementCommands(perennial, commandLine);
   addBenefitCommands(perennial, commandLine);
-  addInstitutionCommand(perennial);
   addCheckBridgeCommand(perennial, commandLine);
-  addSupplierCommand(perennial);
   addMasterKeyCommands(perennial, commandLine);
   addBackupCommands(perennial, commandLine);
   addMigrateCommand(perennial, commandLine);

@@ -1,5 +1,3 @@
-import { readFile, stat } from 'node:fs/promises';
-import path from 'node:path';
 import { SUPPLIER_FAULTS, SUPPLIER_OPERATIONS } from '@perennial/reference-peers';
 import { hmacSha256, toBase64 } from '@perennial/wire';
 import { responseSignText, signResponse } from '@perennial/wire/bridge';
@@ -8,8 +6,7 @@ import type { ClaimToFulfil } from '../../src/fulfilment/fulfilment.js';
 import { type AttachedSupplier, createSupplier } from '../../src/fulfilment/supplier.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { readPage, tableRows } from '../docs/pages.js';
-import { COMMAND_LINE, start, until } from '../support/processes.js';
-import { KEY, localSupplier, spawnSupplier, supplierFolder, supplierTo } from './suppliers.js';
+import { KEY, localSupplier, spawnSupplier, supplierFolder } from './suppliers.js';
 
 const CLAIM: ClaimToFulfil = {
   claimNo: 'C1000100101',
@@ -52,9 +49,8 @@ describe('the reference supplier', () => {
     expect(await third.handedOut()).toMatchObject([{ claimNo: CLAIM.claimNo, arrivals: 2 }]);
   });
 
-  it('refuses a second one on its folder, another key, and a number for something else', async () => {
+  it('refuses another key, and a number for something else', async () => {
     const supplier = await localSupplier(systemClock);
-    await expect(localSupplier(systemClock, { dataDir: supplier.dataDir })).rejects.toThrow(/in use by another/);
     expect(await adapterTo(supplier.url, Buffer.alloc(32, 1)).fulfil(CLAIM)).toEqual({ kind: 'unknown' });
     const adapter = adapterTo(supplier.url);
     await adapter.fulfil(CLAIM);
@@ -74,21 +70,6 @@ describe('the reference supplier', () => {
     expect(await supplier.refused()).toEqual([]);
   });
 
-  it.each([
-    [{}, /action must be/],
-    [{ action: 'set' }, /fault must be/],
-    [{ action: 'set', fault: 'refuse', operation: 'debit' }, /operation must be/],
-    [{ action: 'set', fault: 'refuse', times: 0 }, /times must be/],
-    [{ action: 'set', fault: 'refuse', claimNo: 7 }, /claimNo must be/],
-    [{ action: 'set', fault: 'refuse', benefitCode: 7 }, /benefitCode must be/],
-    [{ action: 'delay', answerMs: -1 }, /answerMs must be/],
-  ])('says what is wrong with the control call %j', async (call, why) => {
-    const supplier = await localSupplier(systemClock);
-    const answer = await supplier.control(call);
-    expect(answer.status).toBe(400);
-    expect(await answer.text()).toMatch(why);
-  });
-
   it('takes faults back, and has no control unless asked for', async () => {
     const supplier = await localSupplier(systemClock);
     await supplier.fault('refuse');
@@ -97,29 +78,6 @@ describe('the reference supplier', () => {
     const closed = await localSupplier(systemClock, { control: false });
     expect((await fetch(`${closed.url}/ledger`)).status).toBe(404);
     expect((await closed.control({ action: 'clear' })).status).toBe(404);
-  });
-});
-
-describe('perennial supplier', () => {
-  it('makes its key, hands out codes, and ends with Ctrl-C', async () => {
-    const dataDir = path.join(await supplierFolder(), 'new');
-    const running = start(COMMAND_LINE, {}, ['supplier', '--port', '0', '--data-dir', dataDir, '--control']);
-    onTestFinished(() => void running.child.kill('SIGKILL'));
-    const url = await until('a supplier that serves', () => running.stderr().match(/Supplier\s+(http\S+)/)?.[1]);
-    const keyFile = path.join(dataDir, 'supplier.key');
-    expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
-    const key = Buffer.from((await readFile(keyFile, 'utf8')).trim(), 'base64');
-    expect(await adapterTo(url, key).fulfil(CLAIM)).toMatchObject({ kind: 'fulfilled' });
-    expect(await supplierTo(url, dataDir).handedOut()).toHaveLength(1);
-    expect(running.stderr()).not.toContain(key.toString('base64'));
-    running.child.kill('SIGINT');
-    expect(await running.exited).toBe(0);
-  });
-
-  it('says in one line what keeps it from starting', async () => {
-    const running = start(COMMAND_LINE, {}, ['supplier', '--port', '70000']);
-    expect(await running.exited).toBe(1);
-    expect(running.stderr()).toBe('perennial: --port must be a whole number from 0 to 65535\n');
   });
 });
 

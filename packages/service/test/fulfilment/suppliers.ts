@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { lockFilePath, type ReferenceProgramOptions, startSupplier } from '@perennial/reference-peers';
+import { type ReferenceProgramOptions, startSupplier } from '@perennial/reference-peers';
 import { onTestFinished } from 'vitest';
 import type { Operator } from '../../src/operator/operator.js';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
@@ -46,11 +46,7 @@ export function supplierTo(url: string, dataDir: string): TestSupplier {
 
 export async function supplierFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-supplier-'));
-  const lock = await lockFilePath(folder);
-  onTestFinished(async () => {
-    await rm(folder, { recursive: true, force: true });
-    await rm(lock, { force: true });
-  });
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 

@@ -38,12 +38,9 @@ export async function openBank(clock: Clock, fault: (occasion: FaultOccasion) =>
     stop: () => undefined,
   };
   const ledger = new Ledger();
-  const nothing = async () => undefined;
-  const journal = { append: nothing, untilSynced: nothing, close: nothing };
   const delays = () => DELAYS;
   const handler = new InstitutionHandler({
     ledger,
-    journal,
     clock,
     timers,
     delays,
@@ -51,8 +48,7 @@ export async function openBank(clock: Clock, fault: (occasion: FaultOccasion) =>
     pageLines: 1000,
     currency: 'CNY',
   });
-  const faults = { set: () => undefined, clear: () => undefined, take: fault };
-  const server = createInstitutionServer({ key: KEY, clock, handler, faults, timers, delays, log: undefined });
+  const server = createInstitutionServer({ key: KEY, clock, handler, faults: { take: fault }, timers, delays });
   await server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = server.server.address() as AddressInfo;
   const gateway = createBridgeGateway({ url: `http://127.0.0.1:${port}`, key: KEY, clock });

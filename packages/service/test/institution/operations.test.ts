@@ -1,3 +1,5 @@
+import { readFile, stat, truncate } from 'node:fs/promises';
+import path from 'node:path';
 import { formatTime } from '@perennial/wire';
 import { signedHeaders } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
@@ -300,5 +302,48 @@ describe('a request that is not from the service', () => {
     const { institution } = await attached();
     const response = await fetch(`${institution.url}/debit`, { method: 'POST', body: 'x'.repeat(70_000) });
     expect(response.status).toBe(413);
+  });
+});
+
+describe('the ledger', () => {
+  it('is not shown, and faults cannot be set, unless asked for', async () => {
+    const { institution } = await attached({ control: false });
+    expect((await fetch(`${institution.url}/ledger`)).status).toBe(404);
+    expect((await control(institution, { action: 'clear' })).status).toBe(404);
+  });
+
+  it('has agreements that were ended by a control call; unknown actions and faults are refused', async () => {
+    const { institution, gateway } = await attached();
+    await control(institution, { action: 'end-agreement', institutionNo: 'SHARED-8888' });
+    expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'declined', decline: 'agreement-invalid' });
+    expect((await ledgerOf(institution)).canceledAgreements).toEqual(['SHARED-8888']);
+    for (const wrong of [{}, { action: 'set', fault: 'no-such' }]) {
+      expect((await control(institution, wrong)).status).toBe(400);
+    }
+  });
+
+  it('holds no card number, name, document or mobile', async () => {
+    const { gateway, dataDir } = await attached();
+    const request = { ...BEHALF, bindOrderNo: '55', bankCode: 'ICBC', card: CARD };
+    expect(await gateway.sendBindCode(request)).toMatchObject({ kind: 'sent' });
+    const text = await readFile(path.join(dataDir, 'ledger.jsonl'), 'utf8');
+    expect(text).toContain('7890');
+    for (const secret of ['123456', CARD.certificateNo, CARD.realName, CARD.bankMobile]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+
+  it('that was cut off in its last line loses that line alone, and takes new ones', async () => {
+    const { institution, gateway, dataDir } = await attached();
+    for (const attemptNo of ['1', '2']) await gateway.debit(debitOf(attemptNo));
+    await institution.stop();
+    const file = path.join(dataDir, 'ledger.jsonl');
+    await truncate(file, (await stat(file)).size - 5);
+    const second = await attached({ dataDir });
+    expect(await second.gateway.queryDebit(debitOf('2'))).toEqual({ kind: 'not-found' });
+    expect(await second.gateway.debit(debitOf('2'))).toMatchObject({ kind: 'success' });
+    await second.institution.stop();
+    const third = await attached({ dataDir });
+    expect((await ledgerOf(third.institution)).debits.map(({ attemptNo }) => attemptNo)).toEqual(['1', '2']);
   });
 });

@@ -1,16 +1,10 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import {
-  type InstitutionOptions,
-  lockFilePath,
-  type ReferenceProgram,
-  startInstitution,
-} from '@perennial/reference-peers';
+import { type InstitutionOptions, type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { onTestFinished } from 'vitest';
 import {
   type BridgeGateway,
@@ -19,7 +13,7 @@ import {
 } from '../../src/gateways/bridge/bridge-gateway.js';
 import type { DebitRequest } from '../../src/gateways/gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
-import { INSTITUTION, type Running, until, watch } from '../support/processes.js';
+import { INSTITUTION, type Running, start, until } from '../support/processes.js';
 
 export const KEY = Buffer.alloc(32, 7);
 /** The channel that the service asks for. */
@@ -27,12 +21,7 @@ export const BEHALF = { appId: 'test_demo' };
 
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-institution-'));
-  const lock = await lockFilePath(folder);
-  onTestFinished(async () => {
-    await rm(folder, { recursive: true, force: true });
-    // An institution that was killed has left it.
-    await rm(lock, { force: true });
-  });
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -70,14 +59,10 @@ export function gatewayTo(url: string, options: Partial<BridgeOptions> = {}): Br
   return gateway;
 }
 
-/** An institution that can be killed; `through` is a command that runs it. */
-export async function spawnInstitution(
-  options: object,
-  through: readonly string[] = [],
-): Promise<{ readonly running: Running; readonly url: string }> {
+/** An institution that can be killed. */
+export async function spawnInstitution(options: object): Promise<{ readonly running: Running; readonly url: string }> {
   const given = JSON.stringify({ port: 0, key: KEY.toString('base64'), control: true, ...options });
-  const [command = '', ...args] = [...through, process.execPath, INSTITUTION, given];
-  const running = watch(spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] }));
+  const running = start(INSTITUTION, {}, [given]);
   onTestFinished(() => {
     running.child.kill('SIGKILL');
   });

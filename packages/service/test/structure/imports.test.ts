@@ -14,7 +14,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // Published with wire inside it.
   sdk: ['wire'],
   developers: ['wire'],
-  service: ['wire', 'embedded-postgres', 'reference-peers'],
+  service: ['wire', 'embedded-postgres'],
   // Of the service nothing but types, and the one rule of who may do what.
   console: ['wire', 'service'],
 };
@@ -82,7 +82,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   'operator/provisioning': ['addresses'],
   cli: ['frame', 'commands'],
-  'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'bridges', 'reference-programs'],
+  'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'bridges'],
   console: ['schemas', 'sessions', 'operations'],
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages', 'console', 'developers'],
 };

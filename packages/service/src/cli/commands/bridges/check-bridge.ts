@@ -9,8 +9,8 @@ import { systemClock } from '../../../platform/clock.js';
 import { PlainError } from '../../../platform/plain-error.js';
 import type { Env } from '../../../platform/settings.js';
 import { addCommand, CannotCheck, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { parseKey, readKeyFile } from '../../frame/key-file.js';
 import { parseCurrencyOption, parseWholeNumber } from '../../frame/options.js';
-import { parseKey, readKeyFile } from '../../frame/reference-program.js';
 import { checkedText, isGood } from './check-bridge-text.js';
 
 const KEY_VARIABLE = 'BRIDGE_KEY';

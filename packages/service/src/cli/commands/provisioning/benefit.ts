@@ -12,9 +12,9 @@ import {
 import type { BenefitFulfilmentView } from '../../../operator/provisioning/benefits-sql.js';
 import { type ChangedPresentation, setPresentation } from '../../../operator/provisioning/presentations.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { readKeyFile } from '../../frame/key-file.js';
 import { type OrNone, parseWholeNumberOrNone } from '../../frame/options.js';
 import { readPictureOption, toGiven, toLeftOutText, toUnchangedText } from '../../frame/picture-option.js';
-import { readKeyFile } from '../../frame/reference-program.js';
 import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
 import { presentationRows } from './branding-text.js';

@@ -1,6 +1,5 @@
-import type { DebitMessage, RefundMessage } from '@perennial/wire/bridge';
 import type { FaultName } from './faults.js';
-import type { Debit, DebitResult, LedgerRefund, NoticeManner, RefundResult } from './ledger.js';
+import type { Debit, DebitResult, NoticeManner, RefundResult } from './ledger.js';
 
 /** The result of a debit on a valid agreement. */
 export function decideDebit(fault: FaultName | undefined, amountCent: number, dueAt: number): DebitResult {
@@ -55,25 +54,4 @@ export function decideRefund(
     default:
       return { status: 'SUCCESS' };
   }
-}
-
-export function toDebitMessage({ attemptNo, result, booked, ref }: Debit): DebitMessage {
-  switch (result.status) {
-    case 'SUCCESS': {
-      const { status, amountCent } = result;
-      return { attemptNo, status, amountCent, paidAt: booked.at, institutionRef: ref };
-    }
-    case 'DECLINED': {
-      const { status, decline, reason } = result;
-      return { attemptNo, status, decline, reason };
-    }
-    case 'PENDING':
-      return { attemptNo, status: 'PENDING' };
-  }
-}
-
-export function toRefundMessage({ refundNo, amountCent, result, booked }: LedgerRefund): RefundMessage {
-  if (result.status === 'SUCCESS') return { refundNo, status: 'SUCCESS', amountCent, refundedAt: booked.at };
-  if (result.status === 'REFUSED') return { refundNo, status: 'REFUSED', reason: result.reason };
-  return { refundNo, status: 'PENDING' };
 }

@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { runInstitution } from '../dist/index.js';
+
+await runInstitution();

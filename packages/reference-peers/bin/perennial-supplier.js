@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { runSupplier } from '../dist/index.js';
+
+await runSupplier();

@@ -1,0 +1,181 @@
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { createSignedServer, INTERNAL_ERROR, type Reply } from '@perennial/bridge-kit/server';
+import { randomBytes } from '@perennial/wire';
+import { type Fields, KEY_BYTES, MAX_STATEMENT_BYTES, readFields } from '@perennial/wire/bridge';
+import type { FastifyInstance } from 'fastify';
+import { type Book, openBook } from './book.js';
+import type { FaultBook } from './fault-book.js';
+
+/** The time in Unix milliseconds: passed in when a program is started, so that a test can set it. */
+export interface Clock {
+  now(): number;
+}
+
+/** What every reference program is started with. */
+export interface ReferenceProgramOptions {
+  /** Holds the ledger. Unset: it is kept in memory alone. */
+  readonly dataDir?: string;
+  /** 0: any port that is free. */
+  readonly port: number;
+  readonly host?: string;
+  /** Shared with the service, 32 bytes. */
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  /** GET /ledger and POST /control. */
+  readonly control?: boolean;
+}
+
+/** A reference program that runs. */
+export interface ReferenceProgram {
+  readonly url: string;
+  /** Breaks off what is in flight. */
+  stop(): Promise<void>;
+}
+
+export function openPeerBook({ dataDir, key }: ReferenceProgramOptions, fileName: string): Book {
+  if (key.length !== KEY_BYTES) throw new Error(`the key must have ${KEY_BYTES} bytes`);
+  return openBook(dataDir === undefined ? undefined : path.join(dataDir, fileName));
+}
+
+/** Returns the address that the server listens on. Stops the program if it cannot listen. */
+export async function listen(
+  server: FastifyInstance,
+  { host = '127.0.0.1', port }: ReferenceProgramOptions,
+  stop: () => Promise<void>,
+): Promise<string> {
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const { port: taken } = server.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`;
+}
+
+/** A request that has been parsed: what decides about a fault, and what is done with or without one. */
+export interface PreparedRequest<Occasion, Fault> {
+  readonly occasion: Occasion;
+  run(fault: Fault | undefined): object;
+  /** Records that the number arrived, for a request that fails before anything is done. */
+  recordArrival?(): void;
+}
+
+export interface FaultyServerOptions<Operation extends string, Occasion, Fault extends string> {
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  readonly operations: readonly Operation[];
+  readonly prepare: (
+    operation: Operation,
+    fields: Fields,
+    idempotencyKey: string | undefined,
+  ) => PreparedRequest<Occasion, Fault>;
+  readonly takeFault: (occasion: Occasion) => Fault | undefined;
+  readonly timers: Timers;
+  /** Of the fault `delay`: longer than any deadline of the service. */
+  readonly answerMs: () => number;
+}
+
+/** The signed side of a reference program: its operations, and the faults that happen to an answer on its way. */
+export function createFaultyServer<Operation extends string, Occasion, Fault extends string>(
+  options: FaultyServerOptions<Operation, Occasion, Fault>,
+): FastifyInstance {
+  const { key, clock, operations, prepare, takeFault, timers, answerMs } = options;
+  return createSignedServer({
+    key,
+    clock,
+    operations,
+    onFault: (error) => process.stderr.write(`${error instanceof Error ? error.stack : error}\n`),
+    async handle({ operation, fields, idempotencyKey }) {
+      const prepared = prepare(operation, fields, idempotencyKey);
+      const fault = takeFault(prepared.occasion);
+      if (fault === 'error-before') {
+        prepared.recordArrival?.();
+        return { status: 500, text: INTERNAL_ERROR };
+      }
+      const result = prepared.run(fault);
+      if (fault === 'delay') await new Promise<void>((resolve) => timers.after(answerMs(), resolve));
+      return toReply(result, fault);
+    },
+  });
+}
+
+function toReply(result: object, fault: string | undefined): Reply {
+  switch (fault) {
+    case 'answer-lost':
+      return 'hang-up';
+    case 'error-after':
+      return { status: 500, text: INTERNAL_ERROR };
+    case 'forged-answer':
+      return { status: 200, text: JSON.stringify(result), key: randomBytes(KEY_BYTES) };
+    case 'garbage-answer':
+      return { status: 200, text: '<html>It works!</html>' };
+    case 'oversized-answer':
+      return { status: 200, text: JSON.stringify({ ...result, padding: ' '.repeat(MAX_STATEMENT_BYTES) }) };
+    default:
+      return { status: 200, text: JSON.stringify(result) };
+  }
+}
+
+export interface LocalRoutes<Rule> {
+  /** Everything that the program has done so far. */
+  readonly describeLedger: () => object;
+  readonly faults: Pick<FaultBook<Rule, never>, 'set' | 'clear'>;
+  readonly isFault: (name: unknown) => boolean;
+  /** Every other control call. Undefined: there is no such action. */
+  readonly control: (fields: Fields) => object | undefined;
+}
+
+/** GET /ledger and POST /control of a reference program, which are not signed. */
+export function addLocalRoutes<Rule>(app: FastifyInstance, routes: LocalRoutes<Rule>): void {
+  const { describeLedger, faults, isFault, control } = routes;
+  const run = ({ action, ...fields }: Fields): object | undefined => {
+    if (action === 'clear') {
+      faults.clear();
+      return { cleared: true };
+    }
+    if (action !== 'set') return control({ action, ...fields });
+    if (!isFault(fields['fault'])) return undefined;
+    faults.set(fields as Rule);
+    return { set: fields };
+  };
+  app.get('/ledger', async () => describeLedger());
+  app.post('/control', async (request, reply) => {
+    const fields = Buffer.isBuffer(request.body) ? readFields(request.body) : undefined;
+    const done = run(fields ?? {});
+    return done ?? reply.code(400).send({ error: 'there is no such action, or no such fault' });
+  });
+}
+
+/** Timers that are all stopped together. */
+export interface Timers {
+  after(ms: number, act: () => void): void;
+  stop(): void;
+}
+
+/** Node's timers overflow beyond this and then fire at once. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+export function createTimers(): Timers {
+  const timers = new Set<NodeJS.Timeout>();
+  let stopped = false;
+  return {
+    after(ms, act) {
+      if (stopped) return;
+      const timer = setTimeout(
+        () => {
+          timers.delete(timer);
+          act();
+        },
+        Math.min(Math.max(ms, 0), MAX_TIMER_MS),
+      );
+      timers.add(timer);
+    },
+    stop() {
+      stopped = true;
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}
