@@ -86,7 +86,7 @@ export function createFaultyServer<Operation extends string, Occasion, Fault ext
     key,
     clock,
     operations,
-    onFault: (error) => process.stderr.write(`${error instanceof Error ? error.stack : error}\n`),
+    onFault: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
     async handle({ operation, fields, idempotencyKey }) {
       const prepared = prepare(operation, fields, idempotencyKey);
       const fault = takeFault(prepared.occasion);

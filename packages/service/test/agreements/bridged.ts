@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { expect } from 'vitest';
@@ -30,7 +27,6 @@ export interface Bridged {
 }
 
 export async function bridged(more: Partial<ServiceDeps> = {}): Promise<Bridged> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-bridge-'));
   const service = await testService({ clock: systemClock, ...more });
   service.clock.set(systemClock.now());
   const { operator, vault } = service;
@@ -46,7 +42,6 @@ export async function bridged(more: Partial<ServiceDeps> = {}): Promise<Bridged>
   });
   await authorizePaymentChannel(operator, { appId: channel.credentials.appId, code: 'BRIDGE', shareEnabled: true });
   const institution = await startInstitution({
-    dataDir: folder,
     port,
     key: Buffer.from(gatewayKey, 'base64'),
     clock: systemClock,
@@ -77,7 +72,6 @@ export async function bridged(more: Partial<ServiceDeps> = {}): Promise<Bridged>
       await gateways.close?.();
       await institution.stop();
       await service.close();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createInstitutionHealth } from '../../src/gateways/institution-health.js';
@@ -22,9 +19,7 @@ describe('an institution behind a bridge', () => {
   let service: TestService;
   let channel: ChannelClient;
   let institution: ReferenceProgram | undefined;
-  let folder: string;
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-silent-'));
     service = await testService({
       clock: systemClock,
       engine: true,
@@ -37,7 +32,6 @@ describe('an institution behind a bridge', () => {
   afterAll(async () => {
     await institution?.stop();
     await service.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('that stops answering is an alert in the console and a metric, and both end with its next answer', async () => {
@@ -75,7 +69,6 @@ describe('an institution behind a bridge', () => {
     await until('a metric', async () => ((await silence()) ?? 0) >= 180);
 
     institution = await startInstitution({
-      dataDir: folder,
       port,
       key: Buffer.from(gatewayKey ?? '', 'base64'),
       clock: systemClock,

@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import os from 'node:os';
-import path from 'node:path';
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,7 +35,6 @@ let gateways: Gateways;
 let ann: OperatorWithGateways;
 let channel: ChannelClient;
 let there: ReferenceProgram;
-let dataDir: string;
 
 beforeAll(async () => {
   fresh = await freshDatabase();
@@ -74,14 +70,12 @@ beforeAll(async () => {
     displayName: 'Bridge',
     supportedBanks: ['*'],
   });
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-institution-'));
   there = await startInstitution({
     port: bridgePort,
     key: Buffer.from(created.gatewayKey ?? '', 'base64'),
     clock: systemClock,
     control: true,
     delays: { settleMs: 0 },
-    dataDir,
   });
   await authorizePaymentChannel(ann, { appId: made.appId, code: 'BRIDGE', shareEnabled: true });
   channel = channelClient(`http://127.0.0.1:${port}`, made);
@@ -89,7 +83,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop();
   await there.stop();
-  await rm(dataDir, { recursive: true, force: true });
   await fresh.close();
 });
 

@@ -125,7 +125,6 @@ describe('a bridge in another currency', () => {
         currency,
         clock: service.clock,
         control: true,
-        dataDir: path.join(folder, 'bank'),
       });
     const create = async () => {
       const channelUserId = unique('user');

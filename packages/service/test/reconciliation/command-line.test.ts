@@ -71,7 +71,7 @@ describe('perennial reconciliation', () => {
   it('run asks the bridge when no file is given', async () => {
     const { gatewayKey } = await json('payment-channel', 'reset-key', 'UNIPAY');
     const institution = await startInstitution({
-      ...{ dataDir: path.join(folder, 'institution'), port: 0, clock: systemClock },
+      ...{ port: 0, clock: systemClock },
       key: Buffer.from(gatewayKey, 'base64'),
     });
     try {

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,16 +25,14 @@ let channel: ChannelClient;
 let institution: ReferenceProgram;
 let gateways: Gateways;
 let operator: OperatorWithGateways;
-let folder: string;
 const DAY = '2026-01-31';
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-reconciliation-'));
   const key = Buffer.alloc(32, 3);
   service = await testService({ gateways: { of: (code) => gateways.of(code) } });
   const { clock } = service;
   institution = await startInstitution({
-    ...{ dataDir: folder, port: 0, key, clock, control: true, delays: { settleMs: 0 } },
+    ...{ port: 0, key, clock, control: true, delays: { settleMs: 0 } },
     // Several pages for a few lines.
     statementPageLines: 3,
   });
@@ -62,7 +57,6 @@ afterAll(async () => {
   await gateways.close?.();
   await institution.stop();
   await service.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function order(tail: string): Promise<string> {

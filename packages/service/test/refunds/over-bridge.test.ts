@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -36,7 +33,6 @@ let channel: ChannelClient;
 let settings: Record<string, string>;
 let bridgeKey: string;
 let bridgePort: number;
-let folder: string;
 /** For all tests, each of which looks at its own order. */
 let there: ReferenceProgram;
 
@@ -55,21 +51,18 @@ beforeAll(async () => {
   const made = await bridgedChannel(operator, 'BRIDGE', `http://127.0.0.1:${bridgePort}`);
   bridgeKey = made.key;
   channel = channelClient(service.baseUrl, made.channel);
-  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-institution-'));
   there = await startInstitution({
     port: bridgePort,
     key: Buffer.from(bridgeKey, 'base64'),
     clock: systemClock,
     control: true,
     delays: { settleMs: 0 },
-    dataDir: folder,
   });
 });
 afterAll(async () => {
   await there.stop();
   await gateways.close?.();
   await service.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** One that can be killed, in place of the one for all. */

@@ -252,7 +252,13 @@ describe('imports', () => {
     [
       'Date.now or new Date()',
       /Date\.now\(|new Date\(\)/,
-      ['bridge-kit: clock.ts', 'console: clock.ts', 'sdk: clock.ts', 'service: platform/clock.ts'],
+      [
+        'bridge-kit: clock.ts',
+        'console: clock.ts',
+        'reference-peers: program.ts',
+        'sdk: clock.ts',
+        'service: platform/clock.ts',
+      ],
     ],
     ['process.env', /process\.env/, ['bridge-kit: settings.ts', 'sdk: cli/main.ts', 'service: platform/settings.ts']],
     // What a child logger is bound to passes by the redaction.
@@ -266,7 +272,7 @@ describe('imports', () => {
     [
       'writing to a terminal',
       /process\.(stdout|stderr)\b|\bconsole\.\w/,
-      ['sdk: cli/main.ts', 'service: cli/frame/reference-program.ts', 'service: cli/main.ts', 'service: main.ts'],
+      ['reference-peers: program.ts', 'sdk: cli/main.ts', 'service: cli/main.ts', 'service: main.ts'],
     ],
   ])('%s stands in its own files alone', (_what, pattern, allowed) => {
     const files = Object.keys(PACKAGES).flatMap((name) =>
