@@ -32,7 +32,7 @@ beforeAll(async () => {
   const node = await anotherNode(service, filling);
   await fillDemo({ baseUrl: node.baseUrl, admin: { name: 'demo', password: PASSWORD } });
   await node.close();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await browser.close();
   await service.close();
