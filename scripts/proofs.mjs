@@ -86,8 +86,8 @@ export const PROOFS = [
     needs: [],
     minutes: [1, 1],
     tests: [
-      ...service('webhooks', 'shards', 'shared-shard', 'isolation', 'locks', 'secrets', 'channels-large', 'channels-replay'),
-      ...service('webhooks', 'addresses-moving', 'long-orders', 'push-client-process', 'ranges'),
+      ...service('webhooks', 'shards', 'shared-shard', 'isolation', 'locks', 'secrets', 'addresses-moving'),
+      ...service('webhooks', 'channels-large', 'channels-replay', 'long-orders', 'push-client-process', 'ranges'),
     ],
   },
   {

@@ -5,7 +5,7 @@ import { type ChannelClient, isToBeSentAgain, type Reply } from './channel-clien
 /** Between two tries: a node that was killed needs a second or two to be back. */
 const PAUSE_MS = 200;
 /** For what will never happen. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 180_000;
 
 /**
  * As a channel should: the same request with the same key again after a lost connection, a fault, a twin still at work, or
