@@ -1,14 +1,15 @@
 import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { signResponse } from '@perennial/wire/bridge';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createBridgeGateway, StatementUnavailable } from '../../src/gateways/bridge/bridge-gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { BEHALF, debitOf, gatewayTo, KEY } from '../institution/support.js';
 import { capturedLog } from '../support/captured-log.js';
 import { newAuthority } from '../webhooks/certificates.js';
+import { listen } from './support.js';
 
 const SUCCESS = {
   attemptNo: '1',
@@ -29,13 +30,7 @@ async function bridge(answer: Answer): Promise<string> {
     if (request.url?.endsWith('/handshake')) signed(request, response, { currency: 'CNY' });
     else answer(request, response, Buffer.concat(chunks));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listen(server)}`;
 }
 
 /** Signed as it should be, unless the test changes what is signed. */
@@ -56,6 +51,13 @@ function signed(
   response.end(bytes);
 }
 
+/** The answer that is signed so. */
+const reply =
+  (...[body, change]: ReplyArguments): Answer =>
+  (request, response) =>
+    signed(request, response, body, change);
+type ReplyArguments = Parameters<typeof signed> extends [unknown, unknown, ...infer Rest] ? Rest : never;
+
 describe('an answer', () => {
   it('comes from beneath the path of the address', async () => {
     const paths: (string | undefined)[] = [];
@@ -69,15 +71,9 @@ describe('an answer', () => {
 
   it.each<[string, Answer]>([
     ['unsigned', (_request, response) => response.end(JSON.stringify(SUCCESS))],
-    [
-      'signed with another key',
-      (request, response) => signed(request, response, SUCCESS, { key: Buffer.alloc(32, 8) }),
-    ],
-    ['signed for another path', (request, response) => signed(request, response, SUCCESS, { path: '/refund' })],
-    [
-      'signed for another request',
-      (request, response) => signed(request, response, SUCCESS, { nonce: '0'.repeat(32) }),
-    ],
+    ['signed with another key', reply(SUCCESS, { key: Buffer.alloc(32, 8) })],
+    ['signed for another path', reply(SUCCESS, { path: '/refund' })],
+    ['signed for another request', reply(SUCCESS, { nonce: '0'.repeat(32) })],
     [
       'changed after it was signed',
       (request, response) => {
@@ -103,19 +99,16 @@ describe('an answer', () => {
         response.end(JSON.stringify(SUCCESS));
       },
     ],
-    ['about another debit', (request, response) => signed(request, response, { ...SUCCESS, attemptNo: '2' })],
-    ['not JSON', (request, response) => signed(request, response, 'SUCCESS')],
-    ['an array', (request, response) => signed(request, response, '[]')],
-    ['empty', (request, response) => signed(request, response, '')],
-    ['of a status nobody knows', (request, response) => signed(request, response, { ...SUCCESS, status: 'OK' })],
-    ['with HTTP 500', (request, response) => signed(request, response, SUCCESS, { status: 500 })],
-    ['with HTTP 201', (request, response) => signed(request, response, SUCCESS, { status: 201 })],
-    ['with HTTP 409', (request, response) => signed(request, response, { error: 'conflict' }, { status: 409 })],
-    [
-      'a redirect, which is not followed',
-      (request, response) => signed(request, response, SUCCESS, { status: 307, headers: { location: '/debit' } }),
-    ],
-    ['too large', (request, response) => signed(request, response, { ...SUCCESS, padding: 'x'.repeat(65_536) })],
+    ['about another debit', reply({ ...SUCCESS, attemptNo: '2' })],
+    ['not JSON', reply('SUCCESS')],
+    ['an array', reply('[]')],
+    ['empty', reply('')],
+    ['of a status nobody knows', reply({ ...SUCCESS, status: 'OK' })],
+    ['with HTTP 500', reply(SUCCESS, { status: 500 })],
+    ['with HTTP 201', reply(SUCCESS, { status: 201 })],
+    ['with HTTP 409', reply({ error: 'conflict' }, { status: 409 })],
+    ['a redirect, which is not followed', reply(SUCCESS, { status: 307, headers: { location: '/debit' } })],
+    ['too large', reply({ ...SUCCESS, padding: 'x'.repeat(65_536) })],
     ['endless', (_request, response) => void endless(response)],
     ['a reset connection', (request) => void request.socket.resetAndDestroy()],
     [
@@ -133,16 +126,13 @@ describe('an answer', () => {
 
   it('that is the largest allowed counts', async () => {
     const length = 65_536 - JSON.stringify({ ...SUCCESS, padding: '' }).length;
-    const url = await bridge((request, response) =>
-      signed(request, response, { ...SUCCESS, padding: 'x'.repeat(length) }),
-    );
+    const url = await bridge(reply({ ...SUCCESS, padding: 'x'.repeat(length) }));
     expect(await gatewayTo(url).debit(debitOf('1'))).toMatchObject({ kind: 'success' });
   });
 
   it('is unknown when nobody listens', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const server = createServer();
+    const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     expect(await gatewayTo(`http://127.0.0.1:${port}`).debit(debitOf('1'))).toEqual(unknown);
   });
@@ -162,10 +152,7 @@ describe('the deadline', () => {
   const deadlineMs = { debit: 150, other: 150 };
 
   it('ends a call to a bridge that never accepts the request', async () => {
-    const server = createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(createServer((socket) => void socket.on('error', () => undefined)));
     const gateway = gatewayTo(`http://127.0.0.1:${port}`, { deadlineMs });
     expect(await gateway.debit(debitOf('1'))).toEqual(unknown);
   });
@@ -208,7 +195,7 @@ describe('the deadline', () => {
       if (request.url === '/debit-query') held.once('go on', answer);
       else if (attemptNo === '1') answer();
     });
-    const gateway = gatewayTo(url, { deadlineMs: { debit: 50, other: 60_000 }, connections: 2 });
+    const gateway = gatewayTo(url, { deadlineMs: { debit: 1_000, other: 60_000 }, connections: 2 });
     expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
     const next = gateway.queryDebit(debitOf('1'));
     // Its time is over after that of the first.
@@ -303,11 +290,7 @@ describe('a request', () => {
     const server = https.createServer(certificate, (request, response) => {
       request.resume().on('end', () => signed(request, response, SUCCESS));
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const gateway = gatewayTo(`https://${host}:${port}`, trusted ? { ca: trusted.cert } : {});
+    const gateway = gatewayTo(`https://${host}:${await listen(server)}`, trusted ? { ca: trusted.cert } : {});
     expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind });
   });
 

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { signedHeaders } from '@perennial/wire/bridge';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { systemClock } from '../../src/platform/clock.js';
 import {
   attached,
@@ -14,6 +12,7 @@ import {
   noticeEndpoint,
   understood,
 } from '../institution/support.js';
+import { listen } from './support.js';
 
 /** Stands between, and answers /handshake as a bridge from before currencies does. */
 async function olderBridge(target: string, status = 404) {
@@ -33,13 +32,7 @@ async function olderBridge(target: string, status = 404) {
     response.writeHead(answer.status, { 'x-bridge-signature': answer.headers.get('x-bridge-signature') ?? '' });
     return response.end(await answer.text());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${await listen(server)}`, asked };
 }
 
 const noticeOf = (fields: object) => {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { signedHeaders } from '@perennial/wire/bridge';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { rawConnection, rawExchangeUnread, requestBytes } from '../support/raw-http.js';
 import { type TestService, testService } from '../support/service.js';
+import { addBank, paidNotice } from './support.js';
 
 const PATH = '/gateway/v1/notices/REFBANK';
 
@@ -18,14 +18,7 @@ beforeAll(async () => {
   log = capturedLog();
   const httpLimits = { lingerTime: 1_000 };
   service = await testService({ log: log.log, httpLimits, trustedProxies: ['127.0.0.1'] });
-  const { gatewayKey } = await createPaymentChannel(service.operator, {
-    code: 'REFBANK',
-    gateway: 'bridge',
-    gatewayUrl: 'http://127.0.0.1:9',
-    displayName: 'Bank',
-    supportedBanks: ['*'],
-  });
-  key = Buffer.from(gatewayKey ?? '', 'base64');
+  key = await addBank(service, 'REFBANK');
 });
 beforeEach(() => {
   before = log.lines().length;
@@ -34,16 +27,7 @@ afterAll(() => service.close());
 
 const newLines = () => log.lines().slice(before);
 
-const paid = (more: object = {}) => ({
-  kind: 'DEBIT',
-  noticeNo: 'N-1',
-  attemptNo: '100000000001000101',
-  status: 'SUCCESS',
-  amountCent: 1990,
-  paidAt: service.clock.now(),
-  institutionRef: 'R-1',
-  ...more,
-});
+const paid = (more: object = {}) => paidNotice(service, more);
 
 /** From an address of its own each time: of one alone, a minute has one line in the log. */
 let sent = 0;

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { signedHeaders } from '@perennial/wire/bridge';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPaymentChannel, resetGatewayKey } from '../../src/operator/provisioning/payment-channels.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { resetGatewayKey } from '../../src/operator/provisioning/payment-channels.js';
 import { type Database, wrapQuery } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type Reply, send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import { type TestService, testService } from '../support/service.js';
+import { addBank, paidNotice } from './support.js';
 
 const FAILURES = 3;
-const HERE = '203.0.113.7';
-const THERE = '203.0.113.8';
+const THERE = '198.51.100.8';
 const WRONG = Buffer.alloc(32, 1);
 
 let service: TestService;
@@ -25,16 +25,23 @@ function stop(): Promise<void> {
   stopped ??= node.close();
   return stopped;
 }
-afterEach(async () => {
+async function end(): Promise<void> {
   await stop();
   await service.close();
+}
+/** Of each test alone. */
+let HERE: string;
+let tests = 0;
+beforeEach(() => {
+  tests += 1;
+  HERE = `203.0.113.${tests}`;
 });
 
 async function start(authFailuresPerMinute: number): Promise<void> {
   log = capturedLog();
   service = await testService();
   keys = new Map();
-  for (const code of ['REFBANK', 'OTHERBANK']) await addBank(code);
+  for (const code of ['REFBANK', 'OTHERBANK']) keys.set(code, await addBank(service, code));
   asked = [];
   const { database } = service.fresh;
   const counting: Database = {
@@ -50,26 +57,7 @@ async function start(authFailuresPerMinute: number): Promise<void> {
   stopped = undefined;
 }
 
-async function addBank(code: string): Promise<void> {
-  const { gatewayKey } = await createPaymentChannel(service.operator, {
-    code,
-    gateway: 'bridge',
-    gatewayUrl: 'http://127.0.0.1:9',
-    displayName: 'Bank',
-    supportedBanks: ['*'],
-  });
-  keys.set(code, Buffer.from(gatewayKey ?? '', 'base64'));
-}
-
-const paid = () => ({
-  kind: 'DEBIT',
-  noticeNo: 'N-1',
-  attemptNo: '100000000001000101',
-  status: 'SUCCESS',
-  amountCent: 1990,
-  paidAt: service.clock.now(),
-  institutionRef: 'R-1',
-});
+const paid = (more: object = {}) => paidNotice(service, more);
 
 interface Sent {
   readonly address?: string;
@@ -99,12 +87,13 @@ function expectRefused(reply: Reply): void {
 }
 
 describe('who keeps sending notices that are not an institution’s', () => {
-  beforeEach(() => start(FAILURES));
+  beforeAll(() => start(FAILURES));
+  afterAll(end);
 
   it.each<[string, number, () => Promise<Reply>]>([
     ['another key', 401, () => notice('REFBANK', { key: WRONG })],
     ['a payment channel that does not exist', 401, () => notice('NOBANK')],
-    ['a body that is too large', 413, () => notice('REFBANK', { body: { ...paid(), padding: 'x'.repeat(70_000) } })],
+    ['a body that is too large', 413, () => notice('REFBANK', { body: paid({ padding: 'x'.repeat(70_000) }) })],
     ['a Content-Type that cannot be read', 400, () => notice('REFBANK', { headers: { 'content-type': '@@@' } })],
   ])('429 and 429001: %s, and the database is not asked', async (_what, status, call) => {
     expect((await notice('REFBANK')).status).toBe(200);
@@ -131,13 +120,14 @@ describe('who keeps sending notices that are not an institution’s', () => {
   });
 
   it('200: after an institution’s own that could not be used', async () => {
-    await fail(400, () => notice('REFBANK', { body: { ...paid(), kind: 'REFUND' } }));
+    await fail(400, () => notice('REFBANK', { body: paid({ kind: 'REFUND' }) }));
     expect((await notice('REFBANK')).status).toBe(200);
   });
 });
 
 describe('what notices ask of the database', () => {
-  beforeEach(() => start(100_000));
+  beforeAll(() => start(100_000));
+  afterAll(end);
 
   it.each<[string, () => Promise<Reply>]>([
     ['for a payment channel that exists', () => notice('REFBANK', { key: WRONG })],
@@ -156,19 +146,21 @@ describe('what notices ask of the database', () => {
   });
 
   it('401 and 200: an old key ends, and a new one or a new payment channel counts, at once', async () => {
+    service.clock.advance(1000);
     const old = keys.get('REFBANK') ?? WRONG;
     expect((await notice('REFBANK')).status).toBe(200);
     const { gatewayKey } = await resetGatewayKey(service.operator, { code: 'REFBANK' });
     expect((await notice('REFBANK', { key: old })).status).toBe(401);
     expect((await notice('REFBANK', { key: Buffer.from(gatewayKey ?? '', 'base64') })).status).toBe(200);
     expect((await notice('NEWBANK')).status).toBe(401);
-    await addBank('NEWBANK');
+    keys.set('NEWBANK', await addBank(service, 'NEWBANK'));
     expect((await notice('NEWBANK')).status).toBe(200);
   });
 });
 
 describe('the log', () => {
   beforeEach(() => start(100_000));
+  afterEach(end);
   const lines = () => log.lines().filter((line) => /notice/.test(line.msg));
 
   it('has one line for an address and a payment channel, and says how many more there were', async () => {
@@ -193,7 +185,7 @@ describe('the log', () => {
   });
 
   it('has every line about what an institution sent itself', async () => {
-    for (let n = 0; n < 3; n += 1) await notice('REFBANK', { body: { ...paid(), kind: 'REFUND' } });
+    for (let n = 0; n < 3; n += 1) await notice('REFBANK', { body: paid({ kind: 'REFUND' }) });
     expect(lines()).toHaveLength(3);
   });
 });

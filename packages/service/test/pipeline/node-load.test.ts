@@ -172,27 +172,16 @@ describe('one channel that floods a node', () => {
   });
 });
 
-describe('a caller', () => {
-  it('waits for two seconds', () => {
-    const { enter, pass } = aNode();
-    const caller = enter();
-    expect([caller.isWaiting(), caller.waitLeftMs()]).toEqual([true, 2_000]);
-    pass(2_001);
-    expect(caller.isWaiting()).toBe(false);
-  });
-
-  it('is gone when its connection is', () => {
-    const socket = { destroyed: false };
-    const caller = createNodeLoad().enter('channel', socket);
-    socket.destroyed = true;
-    expect(caller.isWaiting()).toBe(false);
-  });
-
-  it('is waited with to the end once something was begun for it', () => {
-    const { enter, pass } = aNode();
-    const caller = enter();
-    caller.markBegun();
-    pass(10_000);
-    expect([caller.isWaiting(), caller.waitLeftMs()]).toEqual([true, Number.POSITIVE_INFINITY]);
-  });
+it('a caller waits for two seconds unless its connection is gone, and to the end once something was begun for it', () => {
+  const { load, enter, pass } = aNode();
+  const socket = { destroyed: false };
+  const gone = load.enter('channel', socket);
+  socket.destroyed = true;
+  expect(gone.isWaiting()).toBe(false);
+  const [caller, begun] = [enter(), enter()];
+  begun.markBegun();
+  expect([caller.isWaiting(), caller.waitLeftMs()]).toEqual([true, 2_000]);
+  pass(2_001);
+  expect(caller.isWaiting()).toBe(false);
+  expect([begun.isWaiting(), begun.waitLeftMs()]).toEqual([true, Number.POSITIVE_INFINITY]);
 });
