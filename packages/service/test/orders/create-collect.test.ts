@@ -3,7 +3,7 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import { PRODUCT } from '../operator/support.js';
 import { collectRequest, encrypted, unique } from '../support/demo.js';
 import { stageOfFile } from './stage-of-file.js';
-import { anotherChannel, eventsOf } from './support.js';
+import { eventsOf } from './support.js';
 
 const { service, channel, sql } = stageOfFile();
 
@@ -152,16 +152,6 @@ describe('orders/create in mode B', () => {
     expect((await other.call('orders/create', foreign)).code).toBe('420002');
   });
 
-  it('0: the same user and mobile in another channel are another user', async () => {
-    const user = unique('user');
-    const other = await anotherChannel(service);
-    expect((await create(collectRequest(channel, { channelUserId: user }))).code).toBe('0');
-    const otherMobile = { channelUserId: user, mobileEncrypted: encrypted(other, '19800000000') };
-    expect((await other.call('orders/create', collectRequest(other, otherMobile))).code).toBe('0');
-    const rows = await sql('select from channel_users where channel_user_id = $1', [user]);
-    expect(rows).toHaveLength(2);
-  });
-
   it('420009: a product that is sold in the other mode alone', async () => {
     await createProduct(service.operator, { ...PRODUCT, productCode: 'DEDUCT_ONLY' });
     await authorizeProduct(service.operator, { appId: 'test_demo', productCode: 'DEDUCT_ONLY' });
@@ -192,17 +182,6 @@ describe('orders/create in mode B', () => {
       [data.orderNo],
     );
     expect(row?.ms).toBe(before);
-  });
-
-  it('420002 and 420005: a replay stays refused, also once the reason is gone', async () => {
-    const idempotencyKey = unique('key');
-    const request = collectRequest(channel, { productCode: 'SOON' });
-    expect((await create(request, { idempotencyKey })).code).toBe('420005');
-    await createProduct(service.operator, { ...PRODUCT, productCode: 'SOON', settlementModes: ['CHANNEL_COLLECT'] });
-    await authorizeProduct(service.operator, { appId: 'test_demo', productCode: 'SOON' });
-    const again = await create(request, { idempotencyKey });
-    expect([again.code, again.headers['idempotency-replayed']]).toEqual(['420005', 'true']);
-    expect((await create(request, { idempotencyKey: unique('key') })).code).toBe('0');
   });
 });
 

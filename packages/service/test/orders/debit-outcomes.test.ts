@@ -250,15 +250,6 @@ describe('asking about it', () => {
     expect([on.institution.debits.length, on.institution.queries.length]).toEqual([0, 1]);
   });
 
-  it.each(['retryable', 'final', 'agreement-invalid'] as const)('declined, %s: FAIL, TERMINATED', async (decline) => {
-    const { orderNo } = await open();
-    on.institution.onQuery = async () => declined(decline);
-    await on.askPending();
-    expect((await found(orderNo)).orderStatus).toBe('TERMINATED');
-    expect(await told(orderNo)).toEqual(['FAIL', 'TERMINATED']);
-    expect(await on.askPending()).toBe(0);
-  });
-
   it.each<[string, DebitOutcome | 'paid', string]>([
     ['success', 'paid', 'ACTIVE'],
     ['declined', declined('final'), 'TERMINATED'],
@@ -274,12 +265,6 @@ describe('asking about it', () => {
     ).toEqual([[attemptNoOf(orderNo), request.sharedAgreement.sharedAgreementNo, 1990]]);
     expect((await found(orderNo)).orderStatus).toBe(status);
     expect(await sql('select from debit_attempts where order_no = $1', [orderNo])).toHaveLength(1);
-  });
-
-  it('pending until a time: asked again then', async () => {
-    const { orderNo } = await open();
-    on.institution.onQuery = async () => ({ kind: 'pending', askAt: service.clock.now() + 123_000 });
-    await expectAskedIn(123, () => orderNo, on.askPending);
   });
 
   it('one that fails holds no other back', async () => {
@@ -307,21 +292,18 @@ describe('news from the institution', () => {
     on.institution.reset();
     return orderNo as string;
   };
-  const success = (orderNo: string, more: object = {}): DebitOutcome =>
-    paid(
-      {
-        appId: 'test_demo',
-        attemptNo: attemptNoOf(orderNo),
-        amountCent: 1990,
-        orderNo,
-        cycleNo: 1,
-        externalOrderNo: '',
-        startedAt: service.clock.now(),
-      },
-      more,
-    );
-  const news = async (orderNo: string, outcome: DebitOutcome, code?: string) => {
-    const reply = await on.notice({ kind: 'debit', attemptNo: attemptNoOf(orderNo), outcome }, code);
+  const success = (orderNo: string): DebitOutcome =>
+    paid({
+      appId: 'test_demo',
+      attemptNo: attemptNoOf(orderNo),
+      amountCent: 1990,
+      orderNo,
+      cycleNo: 1,
+      externalOrderNo: '',
+      startedAt: service.clock.now(),
+    });
+  const news = async (orderNo: string, outcome: DebitOutcome) => {
+    const reply = await on.notice({ kind: 'debit', attemptNo: attemptNoOf(orderNo), outcome });
     expect(reply.status, reply.text).toBe(200);
     return reply;
   };
@@ -336,13 +318,6 @@ describe('news from the institution', () => {
     expect(await on.askPending()).toBe(0);
   });
 
-  it('declined: FAIL and TERMINATED', async () => {
-    const orderNo = await open();
-    await news(orderNo, declined('final'));
-    expect((await found(orderNo)).orderStatus).toBe('TERMINATED');
-    expect(await told(orderNo)).toEqual(['FAIL', 'TERMINATED']);
-  });
-
   it.each(['pending', 'unknown'] as const)('%s: asked at once, and otherwise as it was', async (kind) => {
     const orderNo = await open();
     await expectAskedIn(
@@ -353,19 +328,6 @@ describe('news from the institution', () => {
     expect((await found(orderNo)).orderStatus).toBe('INITIALIZING');
     expect(await on.askDue()).toBe(1);
     expect((await found(orderNo)).orderStatus).toBe('ACTIVE');
-  });
-
-  it('success over another amount: an alert, and asked at once', async () => {
-    const orderNo = await open();
-    await expectAskedIn(
-      0,
-      () => orderNo,
-      () => news(orderNo, success(orderNo, { amountCent: 1 })),
-    );
-    expect((await found(orderNo)).orderStatus).toBe('INITIALIZING');
-    expect(await alerts(service.fresh.database)).toEqual([
-      { kind: 'debit-wrong-amount', subject: attemptNoOf(orderNo), detail: 'asked for 1990, debited 1' },
-    ]);
   });
 
   it.each<[string, boolean]>([

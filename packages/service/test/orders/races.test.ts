@@ -150,23 +150,6 @@ describe('replace', () => {
       [true, 'BIND_SUCCESS'],
     ]);
   });
-
-  it('against a running first debit: the debit keeps its agreement, the order gets the new one', async () => {
-    const request = sharedRequest(channel);
-    const { orderNo, answer, open } = await inFlight(request);
-    const { agreement_id: oldId } = await agreementOf(service.fresh.database, orderNo);
-    const newSharedAgreement = sharedAgreement(channel, request.channelUserId);
-    const { data } = await there.call('agreements/replace', { orderNo, newSharedAgreement });
-    expect(data.affectedPayments).toEqual([
-      { paymentOrderNo: `${orderNo}0001`, cycleNo: 1, previousStatus: 'PROCESSING' },
-    ]);
-    open();
-    expect((await answer).data.orderStatus).toBe('ACTIVE');
-    expect((await agreementOf(service.fresh.database, orderNo)).agreement_no).toBe(data.newAgreementNo);
-    expect(await sql('select agreement_id, try_no, status from debit_attempts where order_no = $1', [orderNo])).toEqual(
-      [{ agreement_id: oldId, try_no: 1, status: 'SUCCESS' }],
-    );
-  });
 });
 
 describe('one attempt settled by several at once', () => {
@@ -221,25 +204,6 @@ describe('one attempt settled by several at once', () => {
     ]).toContainEqual([orderStatus, paymentRecords[0].paymentStatus, benefits.length, events]);
     expect(await alerts(service.fresh.database)).toEqual([
       expect.objectContaining({ kind: 'debit-contradiction', subject: `${orderNo}000101` }),
-    ]);
-  });
-
-  it('a notice overtakes the answer of the debit itself: the creation answers what is', async () => {
-    const { orderNo, answer, open } = await inFlight(sharedRequest(channel));
-    const [debit] = await sql<{ started: number }>(
-      'select (extract(epoch from started_at) * 1000)::bigint as started from debit_attempts where order_no = $1',
-      [orderNo],
-    );
-    await on.notice({
-      kind: 'debit',
-      attemptNo: `${orderNo}000101`,
-      outcome: { kind: 'success', paidAt: debit?.started ?? 0, amountCent: 1990, institutionRef: 'by notice' },
-    });
-    open();
-    expect((await answer).data.orderStatus).toBe('ACTIVE');
-    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
-    expect(await sql('select institution_ref from debit_attempts where order_no = $1', [orderNo])).toEqual([
-      { institution_ref: 'by notice' },
     ]);
   });
 

@@ -1,4 +1,3 @@
-import { decryptField } from '@perennial/wire';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
@@ -71,24 +70,6 @@ describe('agreements/replace', () => {
     ]);
     // A replaced agreement is still the channel's own: nobody cancels it.
     expect(await on.cancelAgreements()).toBe(0);
-  });
-
-  it('0: user-data shows both, each with its own card', async () => {
-    const user = unique('user');
-    const { orderNo } = await create(sharedRequest(channel, { channelUserId: user }));
-    const bankCardNoEncrypted = encrypted(channel, '6217000012345678901');
-    await replace({ orderNo, newSharedAgreement: sharedAgreement(channel, user, { bankCardNoEncrypted }) });
-    const { data } = await channel.call('agreements/user-data', { channelUserId: user });
-    const key = Buffer.from(channel.credentials.aesKey, 'base64');
-    expect(
-      data.bankDataList.map((one: { bankCardNoEncrypted: string; agreementStatus: string }) => [
-        one.agreementStatus,
-        decryptField(one.bankCardNoEncrypted, key),
-      ]),
-    ).toEqual([
-      ['BIND_SUCCESS', '6217000012345678901'],
-      ['REPLACED', '6222020000001234567'],
-    ]);
   });
 
   it("0: by the channel's number, on the same payment channel, again and again", async () => {
