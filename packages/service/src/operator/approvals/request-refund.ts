@@ -2,21 +2,20 @@ import { parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.
 import { recordAudit } from '../audit.js';
 import { formatAmount } from '../money.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
-import { requireLockedOrder } from '../orders/orders.js';
 import { formatPeriodSubject } from '../orders/period-subjects.js';
 import {
   beginRefund,
   findRefundOfKey,
   finishRefund,
+  lockPeriodToRefund,
   type RefundedPeriod,
   type RefundInput,
-  requirePeriodToRefund,
   requireRefund,
   requireRefundableAmount,
 } from '../orders/refunds.js';
 import { needsSecondPerson } from '../orders/second-person.js';
 import { findWaitingOf, requireAskableAmount } from '../orders/waiting-refunds.js';
-import { quoted } from '../rules.js';
+import { quoted, requireName } from '../rules.js';
 import { type Approval, findApprovalOfRequest, insertApproval } from './approvals-sql.js';
 import { carryOut } from './carry-out.js';
 
@@ -41,14 +40,18 @@ export async function requestRefund(
   input: RefundRequestInput,
   approvalCent: number,
 ): Promise<Changed<RequestedRefund>> {
-  const asked = { ...input, ...requireRefund(input) };
+  const asked = {
+    ...requireRefund(input),
+    key: requireName('the key', input.key),
+    note: requireName('the note', input.note),
+  };
   // Judged and begun under one lock: of several refunds at once, each counts those before it.
   const judged = await inTransaction(operator, async (tx) => {
-    const order = await requireLockedOrder(tx, asked.orderNo);
-    const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
+    const period = await lockPeriodToRefund(tx, asked);
     if (findRefundOfKey(period.refunds, asked, operator.currency))
-      return { begun: await beginRefund(operator, tx, asked) };
-    const subject = formatPeriodSubject(order.orderNo, asked.cycleNo);
+      return { begun: await beginRefund(operator, tx, period, asked) };
+    const { orderNo } = period.order;
+    const subject = formatPeriodSubject(orderNo, asked.cycleNo);
     const waiting = await findApprovalOfRequest(tx, 'REFUND', subject, asked.key);
     if (waiting) return { approval: requireSameRequest(waiting, asked, operator.currency), changed: false };
     const amountCent = requireAskableAmount(
@@ -58,13 +61,13 @@ export async function requestRefund(
       operator.currency,
     );
     if (!needsSecondPerson(period, amountCent, approvalCent)) {
-      return { begun: await beginRefund(operator, tx, { ...asked, amountCent }) };
+      return { begun: await beginRefund(operator, tx, period, { ...asked, amountCent }) };
     }
     const { actor } = operator;
     const { key, note, cycleNo } = asked;
     const approval = await insertApproval(tx, { kind: 'REFUND', subject, key, amountCent, note, requestedBy: actor });
     const detail = { approvalId: String(approval.approvalId), cycleNo, amountCent, key, note };
-    await recordAudit(tx, { actor, action: 'approval.request', subject: String(order.orderNo), detail });
+    await recordAudit(tx, { actor, action: 'approval.request', subject: String(orderNo), detail });
     return { approval, changed: true };
   });
   if (judged.approval) return answerApproval(operator, judged, () => requestRefund(operator, input, approvalCent));
@@ -90,17 +93,17 @@ export async function refundAlone(
 ): Promise<Changed<RefundedPeriod>> {
   const { withoutApproval, ...asked } = requireRefund(input);
   const begun = await inTransaction(operator, async (tx) => {
-    const period = await requirePeriodToRefund(tx, await requireLockedOrder(tx, asked.orderNo), asked.cycleNo);
-    if (findRefundOfKey(period.refunds, asked, operator.currency)) return beginRefund(operator, tx, asked);
+    const period = await lockPeriodToRefund(tx, asked);
+    if (findRefundOfKey(period.refunds, asked, operator.currency)) return beginRefund(operator, tx, period, asked);
     const waiting = await findWaitingOf(tx, period);
     if (withoutApproval !== undefined) {
       const amountCent = requireRefundableAmount(period, asked.amountCent, operator.currency);
       const isNeeded = waiting.length > 0 || needsSecondPerson(period, amountCent, approvalCent);
-      return beginRefund(operator, tx, { ...asked, ...(isNeeded ? { withoutApproval } : {}) });
+      return beginRefund(operator, tx, period, { ...asked, withoutApproval: isNeeded ? withoutApproval : undefined });
     }
     const amountCent = requireAskableAmount(period, asked.amountCent, waiting, operator.currency);
     if (!needsSecondPerson(period, amountCent, approvalCent)) {
-      return beginRefund(operator, tx, { ...asked, amountCent });
+      return beginRefund(operator, tx, period, { ...asked, amountCent });
     }
     throw refusal(
       'refund-needs-approval',

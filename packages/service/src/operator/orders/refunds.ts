@@ -39,14 +39,14 @@ export interface RefundInput {
   readonly orderNo: string;
   readonly cycleNo: number;
   /** Unset: all that is left. */
-  readonly amountCent?: number;
+  readonly amountCent?: number | undefined;
   /** A second request with the same key is the same refund. */
-  readonly key?: string;
-  readonly note?: string;
+  readonly key?: string | undefined;
+  readonly note?: string | undefined;
   /** Of one that needed a second person: who asked for it, and by which approval it is made. Unset: the operator asks. */
-  readonly approval?: { readonly approvalId: string; readonly requestedBy: string };
+  readonly approval?: { readonly approvalId: string; readonly requestedBy: string } | undefined;
   /** Of one that needs a second person, and that nobody else was asked about: why not. */
-  readonly withoutApproval?: string;
+  readonly withoutApproval?: string | undefined;
 }
 
 export interface RefundView {
@@ -91,7 +91,10 @@ export async function refundPayment(
   input: RefundInput,
 ): Promise<Changed<RefundedPeriod>> {
   const asked = requireRefund(input);
-  return finishRefund(operator, await inTransaction(operator, (tx) => beginRefund(operator, tx, asked)));
+  const begun = await inTransaction(operator, async (tx) =>
+    beginRefund(operator, tx, await lockPeriodToRefund(tx, asked), asked),
+  );
+  return finishRefund(operator, begun);
 }
 
 /** A refund that is stored, and may now be sent. */
@@ -133,16 +136,23 @@ async function storeOutcome(
   }
 }
 
-/** What is asked for was checked by requireRefund. */
+/** Locks the order and reads the period. */
+export async function lockPeriodToRefund(
+  tx: Queryable,
+  { orderNo, cycleNo }: Pick<RefundInput, 'orderNo' | 'cycleNo'>,
+): Promise<PeriodToRefund> {
+  return requirePeriodToRefund(tx, await requireLockedOrder(tx, orderNo), cycleNo);
+}
+
+/** What is asked for was checked by requireRefund. The caller has locked the period. */
 export async function beginRefund(
   { actor, clock, currency }: OperatorWithClock,
   tx: Queryable,
+  found: PeriodToRefund,
   asked: RefundInput,
 ): Promise<BegunRefund> {
   const { key, note, approval, withoutApproval } = asked;
-  const order = await requireLockedOrder(tx, asked.orderNo);
-  const found = await requirePeriodToRefund(tx, order, asked.cycleNo);
-  const { payment, refunds } = found;
+  const { order, payment, refunds } = found;
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
   const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
   const same = findRefundOfKey(refunds, asked, currency);
@@ -234,18 +244,18 @@ export function requireRefundableAmount(
 
 const MAX_AMOUNT_CENT = 100_000_000_000;
 
+const ifGiven = <T>(value: T | undefined, check: (value: T) => T) => (value === undefined ? undefined : check(value));
+
 export function requireRefund(input: RefundInput): RefundInput {
   const { orderNo, cycleNo, amountCent, key, note, approval, withoutApproval } = input;
   return {
     orderNo,
-    ...(approval === undefined ? {} : { approval }),
+    approval,
     cycleNo: requireInteger('the period', cycleNo, 1, 9999),
-    ...(amountCent === undefined
-      ? {}
-      : { amountCent: requireInteger('the amount in cents', amountCent, 1, MAX_AMOUNT_CENT) }),
-    ...(key === undefined ? {} : { key: requireName('the key', key) }),
-    ...(note === undefined ? {} : { note: requireName('the note', note) }),
-    ...(withoutApproval === undefined ? {} : { withoutApproval: requireName('the note', withoutApproval) }),
+    amountCent: ifGiven(amountCent, (cents) => requireInteger('the amount in cents', cents, 1, MAX_AMOUNT_CENT)),
+    key: ifGiven(key, (text) => requireName('the key', text)),
+    note: ifGiven(note, (text) => requireName('the note', text)),
+    withoutApproval: ifGiven(withoutApproval, (text) => requireName('the note', text)),
   };
 }
 
