@@ -5,6 +5,8 @@ import { createBindSmsAction } from './api/agreements-bind-sms.js';
 import { createReplaceAction } from './api/agreements-replace.js';
 import { createUserDataAction } from './api/agreements-user-data.js';
 import { createAuthTokenAction } from './api/auth-token.js';
+import { createDeductedOrderCreator } from './api/creation/create-deducted-order.js';
+import { createOrderStore } from './api/creation/order-store.js';
 import { createEventsListAction } from './api/events-list.js';
 import { createEventsPullAction } from './api/events-pull.js';
 import { createEventsReplayAction } from './api/events-replay.js';
@@ -27,15 +29,13 @@ import type { Database } from './platform/db/database.js';
 import type { KeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Environment } from './platform/settings.js';
 import type { SubscriptionCounts } from './subscriptions/domain/counts.js';
-import { renderReplacement } from './subscriptions/steps/agreements/replacement-text.js';
-import { createDeductedOrderCreator } from './subscriptions/steps/orders/create-deducted-order.js';
-import { createOrderStore } from './subscriptions/steps/orders/order-store.js';
+import { createOrderRenderer } from './subscriptions/domain/orders/order-text.js';
+import { createRedeemLinks } from './subscriptions/domain/orders/redeem-links.js';
+import { renderReplacement } from './subscriptions/domain/orders/replacement-text.js';
+import { findOrderReference } from './subscriptions/steps/orders/order-reference.js';
 import { createKnownDebitSettler } from './subscriptions/steps/payments/settle-known-debits.js';
 import { createAgreementNumbers } from './subscriptions/store/agreements/agreements-sql.js';
 import { createOrderNumbers } from './subscriptions/store/orders/new-orders-sql.js';
-import { findOrderReference } from './subscriptions/store/orders/order-reference.js';
-import { createOrderRenderer } from './subscriptions/store/orders/order-text.js';
-import { createRedeemLinks } from './subscriptions/store/orders/redeem-links.js';
 
 export interface InterfaceDeps {
   readonly database: Database;

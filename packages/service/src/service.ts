@@ -43,11 +43,11 @@ import {
   type SingleSignOnSettings,
 } from './platform/settings.js';
 import { createUnsubscriber } from './redeem/unsubscribe.js';
+import { createRedeemLinks } from './subscriptions/domain/orders/redeem-links.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
 import { createSharedClaimer } from './subscriptions/steps/benefits/claim-together.js';
 import { createAgreementEnder } from './subscriptions/steps/ending/end-by-institution.js';
 import { createBatchSettler } from './subscriptions/steps/payments/batch-settler.js';
-import { createRedeemLinks } from './subscriptions/store/orders/redeem-links.js';
 
 export interface ServiceDeps {
   readonly database: Database;

@@ -6,7 +6,7 @@ import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
-import { createRedeemLinks } from '../../dist/subscriptions/store/orders/redeem-links.js';
+import { createRedeemLinks } from '../../dist/subscriptions/domain/orders/redeem-links.js';
 import { answer } from '../renewals/answer.mjs';
 
 let deps;

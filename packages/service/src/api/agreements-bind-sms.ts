@@ -15,6 +15,7 @@ import {
 import { choosePaymentChannel, requireServedBank } from '../subscriptions/domain/agreements/choose-payment-channel.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
 import { reserveSmsSend } from '../subscriptions/steps/agreements/sms-limit.js';
+import { bindUserMobile, checkUserMobile } from '../subscriptions/steps/users/login-mobile.js';
 import {
   type BindingRow,
   findBinding,
@@ -26,7 +27,6 @@ import {
 } from '../subscriptions/store/agreements/agreements-sql.js';
 import { readCard, sealCard } from '../subscriptions/store/agreements/card.js';
 import { deleteSmsSend } from '../subscriptions/store/agreements/sms-limit-sql.js';
-import { bindUserMobile, checkUserMobile } from '../subscriptions/store/users/login-mobile.js';
 
 export interface BindSmsDeps {
   readonly catalog: Catalog;

@@ -10,19 +10,19 @@ import type { Order, Payment } from '../subscriptions/domain/orders/order.js';
 import { unstartedRuns } from '../subscriptions/domain/orders/order-description.js';
 import { formatPaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { requireNotEnded } from '../subscriptions/domain/orders/order-states.js';
+import { isLongAnswer } from '../subscriptions/domain/orders/order-text.js';
+import type { AffectedRun, ReplaceDescription } from '../subscriptions/domain/orders/replacement-text.js';
 import { isWaitingForRetry, OPEN_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
 import { alertNumberOfAnotherChannel } from '../subscriptions/steps/agreements/alert-number-of-another-channel.js';
-import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replacement-text.js';
-import { insertAgreement, takeAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
-import { lockNumberAndCheckShareable } from '../subscriptions/store/agreements/same-number-sql.js';
 import {
   createSharedAgreementRow,
   NumberOfAnotherChannel,
   readSharedCard,
-} from '../subscriptions/store/agreements/shared-agreement.js';
+} from '../subscriptions/steps/agreements/shared-agreement.js';
+import { readOrderReference } from '../subscriptions/steps/orders/order-reference.js';
+import { insertAgreement, takeAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
+import { lockNumberAndCheckShareable } from '../subscriptions/store/agreements/same-number-sql.js';
 import { switchAgreement } from '../subscriptions/store/agreements/switch-agreement-sql.js';
-import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
-import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
 import { findPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
 import { startRenewals } from '../subscriptions/store/orders/start-renewals-sql.js';
 

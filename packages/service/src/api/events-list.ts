@@ -4,7 +4,7 @@ import type { EventKey } from '../delivery/history/candidates-sql.js';
 import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
 import { timeRange } from '../delivery/history/time-range.js';
 import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
-import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
+import { readOrderReference } from '../subscriptions/steps/orders/order-reference.js';
 import { findOrderNo } from '../subscriptions/store/orders/orders-sql.js';
 
 const EVENT_LIST: ListDefinition<ListedEvent, EventKey> = {

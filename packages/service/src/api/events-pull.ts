@@ -6,7 +6,7 @@ import { timeRange } from '../delivery/history/time-range.js';
 import { createPulledPushes } from '../delivery/receivers/pull-pushes.js';
 import type { Clock } from '../platform/clock.js';
 import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
-import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
+import type { RedeemLinks } from '../subscriptions/domain/orders/redeem-links.js';
 
 const PUSH_LIST: ListDefinition<PushRow, PushKey> = {
   endpoint: 'sandbox/events/pull',

@@ -4,13 +4,13 @@ import type { Action } from '../catalog/action.js';
 import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
+import { isLongAnswer } from '../subscriptions/domain/orders/order-text.js';
+import type { RedeemLinks } from '../subscriptions/domain/orders/redeem-links.js';
 import { type AdvanceWish, type Journey, planJourney } from '../subscriptions/steps/orders/advance-journey.js';
 import { advancePeriods, holdOrder } from '../subscriptions/steps/orders/advance-periods.js';
-import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
+import { readOrderReference } from '../subscriptions/steps/orders/order-reference.js';
 import { findOrderStanding } from '../subscriptions/store/orders/order-standing-sql.js';
-import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
 import { findOrderWithPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
-import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
 
 export interface AdvanceOrderDeps {
   readonly gateways: Gateways;

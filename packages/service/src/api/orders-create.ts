@@ -6,14 +6,14 @@ import type { Clock } from '../platform/clock.js';
 import { NumberTaken } from '../platform/db/database.js';
 import { MAX_NUMBER_TRIES, type NumberSupply } from '../platform/db/sharing/number-supply.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
-import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/agreement-for-order.js';
-import type { DeductedOrderCreator } from '../subscriptions/steps/orders/create-deducted-order.js';
-import { newCollectedOrder, toIdempotencyInsert, toOrderInsert } from '../subscriptions/steps/orders/new-order.js';
-import type { StoreOrder } from '../subscriptions/steps/orders/order-store.js';
-import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
+import { isLongAnswer } from '../subscriptions/domain/orders/order-text.js';
+import type { RedeemLinks } from '../subscriptions/domain/orders/redeem-links.js';
+import { createUserRow } from '../subscriptions/steps/users/login-mobile.js';
 import { hasExternalOrder } from '../subscriptions/store/orders/orders-sql.js';
-import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
-import { createUserRow } from '../subscriptions/store/users/login-mobile.js';
+import { type CollectedCustomer, readCustomer } from './creation/agreement-for-order.js';
+import type { DeductedOrderCreator } from './creation/create-deducted-order.js';
+import { newCollectedOrder, toIdempotencyInsert, toOrderInsert } from './creation/new-order.js';
+import type { StoreOrder } from './creation/order-store.js';
 
 export interface CreateOrderDeps {
   readonly catalog: Catalog;

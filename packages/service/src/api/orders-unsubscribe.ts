@@ -2,9 +2,9 @@ import { type OrdersUnsubscribeRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Clock } from '../platform/clock.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
+import { isLongAnswer } from '../subscriptions/domain/orders/order-text.js';
 import { endOrder } from '../subscriptions/steps/ending/end-orders.js';
-import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
-import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
+import { readOrderReference } from '../subscriptions/steps/orders/order-reference.js';
 import { findPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
 
 export function createOrdersUnsubscribeAction(clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {

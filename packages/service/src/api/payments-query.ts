@@ -1,7 +1,7 @@
 import { type PaymentDetail, type PaymentsQueryRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Clock } from '../platform/clock.js';
-import { findPaymentDetail } from '../subscriptions/store/orders/payment-detail.js';
+import { findPaymentDetail } from '../subscriptions/steps/orders/payment-detail.js';
 
 export function createPaymentsQueryAction(clock: Clock): Action<PaymentsQueryRequest, PaymentDetail> {
   return async ({ channel, database, answer }, { paymentOrderNo }) => {

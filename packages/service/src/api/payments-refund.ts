@@ -7,6 +7,7 @@ import type { Queryable, Transactional } from '../platform/db/database.js';
 import { findPaymentOfCycle } from '../subscriptions/domain/orders/order.js';
 import { parsePaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { MAX_REFUNDS, type RefundReference } from '../subscriptions/domain/orders/refund-numbers.js';
+import { findPaymentDetail } from '../subscriptions/steps/orders/payment-detail.js';
 import {
   isRefundable,
   nextRefundSeq,
@@ -17,7 +18,6 @@ import {
 import { askRefund, rejectWrongRefundAmount, sendRefund } from '../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../subscriptions/steps/payments/settle-refund.js';
 import { findPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
-import { findPaymentDetail } from '../subscriptions/store/orders/payment-detail.js';
 import { findRefund, findRefundsOfPeriod, type Refund } from '../subscriptions/store/payments/refunds-sql.js';
 
 export interface RefundPaymentDeps {

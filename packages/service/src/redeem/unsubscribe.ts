@@ -3,8 +3,8 @@ import type { Channel } from '../catalog/channels/channel.js';
 import type { Clock } from '../platform/clock.js';
 import type { Transactional } from '../platform/db/database.js';
 import { endOrder } from '../subscriptions/steps/ending/end-orders.js';
+import { unsealUserMobile } from '../subscriptions/steps/users/login-mobile.js';
 import { lockOrderByNumber } from '../subscriptions/store/orders/orders-sql.js';
-import { unsealUserMobile } from '../subscriptions/store/users/login-mobile.js';
 import { findUser } from '../subscriptions/store/users/users-sql.js';
 import { countWrongDigits, forgetTries, lockTries } from './unsubscribe-tries-sql.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bindUserMobile, checkUserMobile, unsealUserMobile } from '../../src/subscriptions/store/users/login-mobile.js';
+import { bindUserMobile, checkUserMobile, unsealUserMobile } from '../../src/subscriptions/steps/users/login-mobile.js';
 import { findUser } from '../../src/subscriptions/store/users/users-sql.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';

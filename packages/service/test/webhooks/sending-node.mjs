@@ -6,7 +6,7 @@ import { systemClock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
-import { createRedeemLinks } from '../../dist/subscriptions/store/orders/redeem-links.js';
+import { createRedeemLinks } from '../../dist/subscriptions/domain/orders/redeem-links.js';
 
 const settings = readSettings();
 const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => {} });

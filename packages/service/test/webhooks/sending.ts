@@ -5,7 +5,7 @@ import { createPushClient } from '../../src/delivery/transport/push-client.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { type Database, openDatabase, type Queryable, Unavailable, wrapQuery } from '../../src/platform/db/database.js';
-import { createRedeemLinks } from '../../src/subscriptions/store/orders/redeem-links.js';
+import { createRedeemLinks } from '../../src/subscriptions/domain/orders/redeem-links.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
 import type { TestService } from '../support/service.js';

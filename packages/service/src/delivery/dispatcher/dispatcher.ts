@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import type { RedeemLinks } from '../../subscriptions/store/orders/redeem-links.js';
+import type { RedeemLinks } from '../../subscriptions/domain/orders/redeem-links.js';
 import type { DeliveryCounts } from '../counts.js';
 import { createReceiverRegistry } from '../receivers/receivers.js';
 import type { PushClient } from '../transport/push-client.js';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/db/database.js';
-import type { RedeemLinks } from '../../subscriptions/store/orders/redeem-links.js';
+import type { RedeemLinks } from '../../subscriptions/domain/orders/redeem-links.js';
 import { type DueEvent, keyOf, readChannel, readEvents, type StoredEvent } from '../queue/due-sql.js';
 import { expandRange, type PushOutcome } from '../queue/finish-sql.js';
 import { createMessage, type Message } from '../receivers/message.js';

@@ -10,7 +10,7 @@ import {
 } from '@perennial/wire';
 import { periodDueAt } from '../../subscriptions/domain/orders/calendar.js';
 import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
-import type { RedeemLinks } from '../../subscriptions/store/orders/redeem-links.js';
+import type { RedeemLinks } from '../../subscriptions/domain/orders/redeem-links.js';
 import type { DueEvent, StoredEvent } from '../queue/due-sql.js';
 import { keyOf } from '../queue/due-sql.js';
 import type { PushKeys } from './receivers.js';

@@ -2,7 +2,7 @@ import { formatTime, type PulledPush, type PushHeaders } from '@perennial/wire';
 import type { Logger } from 'pino';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { Queryable } from '../../platform/db/database.js';
-import type { RedeemLinks } from '../../subscriptions/store/orders/redeem-links.js';
+import type { RedeemLinks } from '../../subscriptions/domain/orders/redeem-links.js';
 import type { PushRow } from '../history/pull-sql.js';
 import { type DueEvent, keyOf, readEvents, type StoredEvent } from '../queue/due-sql.js';
 import { createMessage, signPush } from './message.js';

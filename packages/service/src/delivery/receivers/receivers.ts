@@ -3,7 +3,7 @@ import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
-import { type StoredUser, unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
+import { type StoredUser, unsealUserMobile } from '../../subscriptions/steps/users/login-mobile.js';
 import { type Callbacks, findCallbacks, findVersions } from '../queue/receivers-sql.js';
 
 /** What the events of a channel are signed and encrypted with. Valid for one version of the channel. */

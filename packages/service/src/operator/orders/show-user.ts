@@ -2,7 +2,7 @@ import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { formatClaimNo } from '../../subscriptions/domain/benefits/claim-numbers.js';
 import { formatRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
-import { unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
+import { unsealUserMobile } from '../../subscriptions/steps/users/login-mobile.js';
 import { findUser } from '../../subscriptions/store/users/users-sql.js';
 import { maskMobile, maskUserId } from '../masking.js';
 import { NotFoundError, type Operator, refusal } from '../operator.js';

@@ -1,7 +1,7 @@
 import { createChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
-import { unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
+import { unsealUserMobile } from '../../subscriptions/steps/users/login-mobile.js';
 import { findUser } from '../../subscriptions/store/users/users-sql.js';
 import { recordAudit } from '../audit.js';
 import { inTransaction, type Operator } from '../operator.js';

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { alertText } from '../../../alerts/alert-wordings.js';
 import { raiseAlert } from '../../../alerts/alerts-sql.js';
-import type { ActionContext } from '../../../catalog/action.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Queryable } from '../../../platform/db/database.js';
+import type { Origin } from '../../../platform/tracing.js';
 import { findAgreementOfAnotherChannel, type NumberAtInstitution } from '../../store/agreements/same-number-sql.js';
 
 /**
@@ -12,7 +12,7 @@ import { findAgreementOfAnotherChannel, type NumberAtInstitution } from '../../s
  */
 export async function alertNumberOfAnotherChannel(
   log: Logger,
-  { channel, database, origin }: Pick<ActionContext<never>, 'channel' | 'database' | 'origin'>,
+  { channel, database, origin }: { readonly channel: Channel; readonly database: Queryable; readonly origin: Origin },
   number: NumberAtInstitution,
 ): Promise<void> {
   try {

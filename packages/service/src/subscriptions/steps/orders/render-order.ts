@@ -9,10 +9,10 @@ import {
   partsOfDescription,
   renderOrder,
   renderOrderInPieces,
-} from '../../store/orders/order-text.js';
+} from '../../domain/orders/order-text.js';
+import type { RedeemLinks } from '../../domain/orders/redeem-links.js';
 import type { OrderText } from '../../store/orders/order-texts-sql.js';
 import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
-import type { RedeemLinks } from '../../store/orders/redeem-links.js';
 
 export interface OrderRenderDeps {
   readonly clock: Clock;

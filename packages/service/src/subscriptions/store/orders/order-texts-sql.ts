@@ -13,8 +13,8 @@ import type { Queryable } from '../../../platform/db/database.js';
 import { columns, joinColumns, nullableColumns, type RowOf, statement } from '../../../platform/db/statement.js';
 import { fromEpochMs, shanghaiText } from '../../../platform/db/time-sql.js';
 import type { Order } from '../../domain/orders/order.js';
+import { PERIODS_AT_A_TIME } from '../../domain/orders/order-text.js';
 import { jsonSql } from '../events/json-sql.js';
-import { PERIODS_AT_A_TIME } from './order-text.js';
 import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from './orders-sql.js';
 
 export interface OrderText {

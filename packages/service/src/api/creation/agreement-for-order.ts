@@ -1,19 +1,23 @@
 import { type CreateRequest, Rejection, type SharedAgreement } from '@perennial/wire';
-import type { Channel } from '../../../catalog/channels/channel.js';
-import type { Catalog } from '../../../catalog/products/catalog.js';
-import type { CardDetails } from '../../../gateways/gateway.js';
-import type { Clock } from '../../../platform/clock.js';
-import type { Queryable } from '../../../platform/db/database.js';
-import type { NumberSupply } from '../../../platform/db/sharing/number-supply.js';
-import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
-import { requireShareablePaymentChannel } from '../../domain/agreements/choose-payment-channel.js';
-import { readPlaintext } from '../../domain/agreements/plaintext.js';
-import { type AgreementRow, type BindingRow, findBindingInForce } from '../../store/agreements/agreements-sql.js';
-import { unsealInstitutionNo } from '../../store/agreements/card.js';
-import type { NumberAtInstitution } from '../../store/agreements/same-number-sql.js';
-import { createSharedAgreementRow, readSharedCard } from '../../store/agreements/shared-agreement.js';
-import type { AgreementInsert } from '../../store/orders/new-orders-sql.js';
-import { checkUserMobile, createUserRow } from '../../store/users/login-mobile.js';
+import type { Channel } from '../../catalog/channels/channel.js';
+import type { Catalog } from '../../catalog/products/catalog.js';
+import type { CardDetails } from '../../gateways/gateway.js';
+import type { Clock } from '../../platform/clock.js';
+import type { Queryable } from '../../platform/db/database.js';
+import type { NumberSupply } from '../../platform/db/sharing/number-supply.js';
+import type { KeyedHasher } from '../../platform/secrets/keyed-hasher.js';
+import { requireShareablePaymentChannel } from '../../subscriptions/domain/agreements/choose-payment-channel.js';
+import { readPlaintext } from '../../subscriptions/domain/agreements/plaintext.js';
+import { createSharedAgreementRow, readSharedCard } from '../../subscriptions/steps/agreements/shared-agreement.js';
+import { checkUserMobile, createUserRow } from '../../subscriptions/steps/users/login-mobile.js';
+import {
+  type AgreementRow,
+  type BindingRow,
+  findBindingInForce,
+} from '../../subscriptions/store/agreements/agreements-sql.js';
+import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
+import type { NumberAtInstitution } from '../../subscriptions/store/agreements/same-number-sql.js';
+import type { AgreementInsert } from '../../subscriptions/store/orders/new-orders-sql.js';
 
 /** The agreement that an order of mode A will run on, and what has to be stored with the order. */
 export interface AgreementForOrder {

@@ -7,18 +7,18 @@ import {
   NumberTaken,
   sqlState,
   violatedConstraint,
-} from '../../../platform/db/database.js';
-import { moveLaggingSequences } from '../../../platform/db/sequences.js';
-import { createBatcher } from '../../../platform/db/sharing/batcher.js';
-import type { Caller } from '../../../platform/db/sharing/caller.js';
-import { KeyTaken } from '../../../platform/idempotency/run-once.js';
-import { NumberOfAnotherChannel } from '../../store/agreements/shared-agreement.js';
+} from '../../platform/db/database.js';
+import { moveLaggingSequences } from '../../platform/db/sequences.js';
+import { createBatcher } from '../../platform/db/sharing/batcher.js';
+import type { Caller } from '../../platform/db/sharing/caller.js';
+import { KeyTaken } from '../../platform/idempotency/run-once.js';
+import { NumberOfAnotherChannel } from '../../subscriptions/steps/agreements/shared-agreement.js';
 import {
   deleteExpiredKey,
   insertOrders,
   type NewOrderRefusal,
   type NewOrderRow,
-} from '../../store/orders/new-orders-sql.js';
+} from '../../subscriptions/store/orders/new-orders-sql.js';
 
 export type StoreOrder = (row: NewOrderRow, caller: Caller) => Promise<void>;
 

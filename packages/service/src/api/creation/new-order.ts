@@ -1,16 +1,20 @@
-import type { CatalogProduct } from '../../../catalog/products/catalog.js';
-import type { Answer, DescribedAnswer } from '../../../platform/answers/answer.js';
-import { isoTime, isoTimeOrNull } from '../../../platform/db/time-sql.js';
-import type { IdempotentRow } from '../../../platform/idempotency/run-once.js';
-import { benefitExpiresAt } from '../../domain/benefits/benefit-expiry.js';
-import { dueAfterFirstPeriod } from '../../domain/orders/calendar.js';
-import type { Order, Payment } from '../../domain/orders/order.js';
-import { type OrderTrigger, requireOrderTransition } from '../../domain/orders/order-states.js';
-import { FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
-import { requirePaymentTransition } from '../../domain/payments/payment-states.js';
-import { type NewEvent, orderChangedEvent, paymentChangedEvent } from '../../store/events/outbox.js';
-import type { AgreementInsert, IdempotencyInsert, OrderInsert } from '../../store/orders/new-orders-sql.js';
-import type { OwedAnswer } from '../../store/payments/settle-known-debits-sql.js';
+import type { CatalogProduct } from '../../catalog/products/catalog.js';
+import type { Answer, DescribedAnswer } from '../../platform/answers/answer.js';
+import { isoTime, isoTimeOrNull } from '../../platform/db/time-sql.js';
+import type { IdempotentRow } from '../../platform/idempotency/run-once.js';
+import { benefitExpiresAt } from '../../subscriptions/domain/benefits/benefit-expiry.js';
+import { dueAfterFirstPeriod } from '../../subscriptions/domain/orders/calendar.js';
+import type { Order, Payment } from '../../subscriptions/domain/orders/order.js';
+import { type OrderTrigger, requireOrderTransition } from '../../subscriptions/domain/orders/order-states.js';
+import { FIRST_ASK_SECONDS } from '../../subscriptions/domain/payments/debit-policy.js';
+import { requirePaymentTransition } from '../../subscriptions/domain/payments/payment-states.js';
+import { type NewEvent, orderChangedEvent, paymentChangedEvent } from '../../subscriptions/store/events/outbox.js';
+import type {
+  AgreementInsert,
+  IdempotencyInsert,
+  OrderInsert,
+} from '../../subscriptions/store/orders/new-orders-sql.js';
+import type { OwedAnswer } from '../../subscriptions/store/payments/settle-known-debits-sql.js';
 
 export interface OrderIdentity {
   readonly orderNo: number;

@@ -2,8 +2,8 @@ import { formatTime, type PaymentDetail } from '@perennial/wire';
 import type { Queryable } from '../../../platform/db/database.js';
 import { findPaymentOfCycle, formatTimeOrNull } from '../../domain/orders/order.js';
 import { parsePaymentOrderNo } from '../../domain/orders/order-numbers.js';
-import { findClaimsOfPeriod } from '../benefits/claims-sql.js';
-import { findOrderWithPayments } from './orders-sql.js';
+import { findClaimsOfPeriod } from '../../store/benefits/claims-sql.js';
+import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
 
 /** One period of the channel's orders, started or not, with what was claimed of it. */
 export async function findPaymentDetail(

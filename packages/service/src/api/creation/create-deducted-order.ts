@@ -1,34 +1,43 @@
 import { type OrdersCreateRequest, Rejection } from '@perennial/wire';
 import type { Logger } from 'pino';
-import type { ActionContext } from '../../../catalog/action.js';
-import type { Channel } from '../../../catalog/channels/channel.js';
-import type { Catalog, CatalogProduct } from '../../../catalog/products/catalog.js';
-import type { DebitOutcome, Gateway } from '../../../gateways/gateway.js';
-import type { Gateways } from '../../../gateways/gateway-registry.js';
-import type { Answer } from '../../../platform/answers/answer.js';
-import type { Clock } from '../../../platform/clock.js';
-import { NumberTaken, type Queryable } from '../../../platform/db/database.js';
-import { MAX_NUMBER_TRIES, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
-import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
-import type { SubscriptionCounts } from '../../domain/counts.js';
-import type { Order, Payment } from '../../domain/orders/order.js';
-import { createOrderDescription, type OrderDescription } from '../../domain/orders/order-description.js';
-import { askSecondsNamedBy } from '../../domain/payments/debit-policy.js';
-import { findInstitutionNo } from '../../store/agreements/find-institution-no-sql.js';
-import { NumberOfAnotherChannel } from '../../store/agreements/shared-agreement.js';
-import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
-import type { RedeemLinks } from '../../store/orders/redeem-links.js';
-import { type Attempt, findLastTryOfFirstPeriod, scheduleDebitQuestion } from '../../store/payments/attempts-sql.js';
+import type { ActionContext } from '../../catalog/action.js';
+import type { Channel } from '../../catalog/channels/channel.js';
+import type { Catalog, CatalogProduct } from '../../catalog/products/catalog.js';
+import type { DebitOutcome, Gateway } from '../../gateways/gateway.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
+import type { Answer } from '../../platform/answers/answer.js';
+import type { Clock } from '../../platform/clock.js';
+import { NumberTaken, type Queryable } from '../../platform/db/database.js';
+import { MAX_NUMBER_TRIES, type NumberSupply } from '../../platform/db/sharing/number-supply.js';
+import type { KeyedHasher } from '../../platform/secrets/keyed-hasher.js';
+import type { SubscriptionCounts } from '../../subscriptions/domain/counts.js';
+import type { Order, Payment } from '../../subscriptions/domain/orders/order.js';
+import { createOrderDescription, type OrderDescription } from '../../subscriptions/domain/orders/order-description.js';
+import type { RedeemLinks } from '../../subscriptions/domain/orders/redeem-links.js';
+import { askSecondsNamedBy } from '../../subscriptions/domain/payments/debit-policy.js';
+import { alertNumberOfAnotherChannel } from '../../subscriptions/steps/agreements/alert-number-of-another-channel.js';
+import { NumberOfAnotherChannel } from '../../subscriptions/steps/agreements/shared-agreement.js';
+import {
+  askDebit,
+  createDebitRequest,
+  rejectWrongAmount,
+  sendDebit,
+} from '../../subscriptions/steps/payments/send-debit.js';
+import { settleDebit } from '../../subscriptions/steps/payments/settle-debits.js';
+import { planKnownSettlement, type SettleKnown } from '../../subscriptions/steps/payments/settle-known-debits.js';
+import { findInstitutionNo } from '../../subscriptions/store/agreements/find-institution-no-sql.js';
+import { findOrderWithPayments } from '../../subscriptions/store/orders/orders-sql.js';
+import {
+  type Attempt,
+  findLastTryOfFirstPeriod,
+  scheduleDebitQuestion,
+} from '../../subscriptions/store/payments/attempts-sql.js';
 import {
   type AgreementForOrder,
   type DeductedCustomer,
   followReplacedBinding,
   prepareAgreement,
-} from '../agreements/agreement-for-order.js';
-import { alertNumberOfAnotherChannel } from '../agreements/alert-number-of-another-channel.js';
-import { askDebit, createDebitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
-import { settleDebit } from '../payments/settle-debits.js';
-import { planKnownSettlement, type SettleKnown } from '../payments/settle-known-debits.js';
+} from './agreement-for-order.js';
 import { newDeductedOrder, toIdempotencyInsert, toOrderInsert, toOwedAnswer } from './new-order.js';
 import type { StoreOrder } from './order-store.js';
 

@@ -1,8 +1,8 @@
 import { Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { CardDetails } from '../../../gateways/gateway.js';
-import type { AgreementRow } from './agreements-sql.js';
-import { formatAgreementNo, readCard, sealCard, sealInstitutionNo } from './card.js';
+import type { AgreementRow } from '../../store/agreements/agreements-sql.js';
+import { formatAgreementNo, readCard, sealCard, sealInstitutionNo } from '../../store/agreements/card.js';
 
 /** Throws DECRYPT_FAILED or PARAM_INVALID. `field` is the request's name for the sub-object. */
 export function readSharedCard(

@@ -1,6 +1,6 @@
 import { Rejection } from '@perennial/wire';
 import { parseOrderNo } from '../../domain/orders/order-numbers.js';
-import type { OrderReference } from './orders-sql.js';
+import type { OrderReference } from '../../store/orders/orders-sql.js';
 
 interface GivenNumbers {
   readonly orderNo?: string;

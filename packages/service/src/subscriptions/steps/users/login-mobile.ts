@@ -1,7 +1,7 @@
 import { Rejection } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Queryable } from '../../../platform/db/database.js';
-import { findUsersByIdOrMobile, insertUser, type UserRow } from './users-sql.js';
+import { findUsersByIdOrMobile, insertUser, type UserRow } from '../../store/users/users-sql.js';
 
 /**
  * Whether user and mobile are bound to each other already, or neither is bound to anything. Otherwise rejects: first when

@@ -2,10 +2,10 @@ import { formatTime, MainOrder, PaymentRecord, parseTime } from '@perennial/wire
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { TextPieces } from '../../../platform/answers/answer.js';
 import { createSerializer, createTextAroundItems } from '../../../platform/answers/serialize.js';
-import { periodDueAt } from '../../domain/orders/calendar.js';
-import type { OrderHead } from '../../domain/orders/order.js';
-import type { OrderDescription, PeriodRun } from '../../domain/orders/order-description.js';
-import { formatPaymentOrderNo } from '../../domain/orders/order-numbers.js';
+import { periodDueAt } from './calendar.js';
+import type { OrderHead } from './order.js';
+import type { OrderDescription, PeriodRun } from './order-description.js';
+import { formatPaymentOrderNo } from './order-numbers.js';
 import type { RedeemLinks } from './redeem-links.js';
 
 /** Periods whose text is made at a time: some 45,000 characters in less than a millisecond. */

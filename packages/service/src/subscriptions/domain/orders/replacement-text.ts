@@ -2,8 +2,8 @@ import { AffectedPayment, type PaymentStatus, ReplaceData } from '@perennial/wir
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { TextPieces } from '../../../platform/answers/answer.js';
 import { createSerializer, createTextAroundItems } from '../../../platform/answers/serialize.js';
-import { formatPaymentOrderNo } from '../../domain/orders/order-numbers.js';
-import { cutIntoStretches, isLongAnswer } from '../../store/orders/order-text.js';
+import { formatPaymentOrderNo } from './order-numbers.js';
+import { cutIntoStretches, isLongAnswer } from './order-text.js';
 
 /** What agreements/replace answers. Affected periods with the same status that follow each other are one run. */
 export interface ReplaceDescription {

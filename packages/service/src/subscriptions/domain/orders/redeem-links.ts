@@ -1,12 +1,12 @@
 import { REDEEM_LIFETIME_SECONDS, redeemUrl } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Clock } from '../../../platform/clock.js';
-import type { LinkTerms } from '../../domain/orders/order-description.js';
-import type { OrderWithPayments } from './orders-sql.js';
+import type { Order } from './order.js';
+import type { LinkTerms } from './order-description.js';
 
 export interface RedeemLinks {
   /** The terms of a new link, valid for seven days from now. */
-  termsFor(found: Pick<OrderWithPayments, 'order' | 'redeemable'>): LinkTerms | null;
+  termsFor(found: { readonly order: Order; readonly redeemable: boolean }): LinkTerms | null;
   /** The same, whether there is something to redeem or not. */
   newTerms(channelUserId: string): LinkTerms;
   sign(channel: Pick<Channel, 'appId' | 'callbackSecret'>, orderNo: string, terms: LinkTerms): string;
