@@ -3,7 +3,7 @@
 // modules only.
 //
 //   node examples/receiver.mjs [path to demo-channel.json] [port]
-//   npx perennial channel set-callback test_demo http://localhost:3000/events
+//   npx perennial channel set test_demo --callback http://localhost:3000/events
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { print, readChannel, stop } from './client.mjs';

@@ -1,38 +1,37 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { api, part } from './client.ts';
-import type { Benefits, Channel, Channels, ImageAnswer, PaymentChannels, Product, Products } from './types.ts';
+import { api } from './client.ts';
 
 /** What was set up: read by many pages, changed seldom. */
 const MINUTE = 60_000;
 
 export const channelsQuery = queryOptions({
   queryKey: ['/channels'],
-  queryFn: async ({ signal }) => (await api.get<Channels>('/channels', {}, signal)).channels,
+  queryFn: async ({ signal }) => (await api.get('/channels', {}, signal)).channels,
   staleTime: MINUTE,
 });
 export const channelQuery = (appId: string) =>
   queryOptions({
     queryKey: ['/channels', appId],
-    queryFn: ({ signal }) => api.get<Channel>(`/channels/${part(appId)}`, {}, signal),
+    queryFn: ({ signal }) => api.get('/channels/{appId}', { appId }, signal),
   });
 export const productsQuery = queryOptions({
   queryKey: ['/products'],
-  queryFn: async ({ signal }) => (await api.get<Products>('/products', {}, signal)).products,
+  queryFn: async ({ signal }) => (await api.get('/products', {}, signal)).products,
   staleTime: MINUTE,
 });
 export const productQuery = (code: string) =>
   queryOptions({
     queryKey: ['/products', code],
-    queryFn: ({ signal }) => api.get<Product>(`/products/${part(code)}`, {}, signal),
+    queryFn: ({ signal }) => api.get('/products/{productCode}', { productCode: code }, signal),
   });
 export const paymentChannelsQuery = queryOptions({
   queryKey: ['/payment-channels'],
-  queryFn: async ({ signal }) => (await api.get<PaymentChannels>('/payment-channels', {}, signal)).paymentChannels,
+  queryFn: async ({ signal }) => (await api.get('/payment-channels', {}, signal)).paymentChannels,
   staleTime: MINUTE,
 });
 export const benefitsQuery = queryOptions({
   queryKey: ['/benefits'],
-  queryFn: async ({ signal }) => (await api.get<Benefits>('/benefits', {}, signal)).benefits,
+  queryFn: async ({ signal }) => (await api.get('/benefits', {}, signal)).benefits,
 });
 
 /** A logo or an icon, as an address that an image element takes. A file is named by its bytes, so it never changes. */
@@ -40,7 +39,7 @@ export const pictureQuery = (file: string) =>
   queryOptions({
     queryKey: ['/images', file],
     queryFn: async ({ signal }) => {
-      const { mediaType, base64 } = await api.get<ImageAnswer>(`/images/${part(file)}`, {}, signal);
+      const { mediaType, base64 } = await api.get('/images/{file}', { file }, signal);
       return `data:${mediaType};base64,${base64}`;
     },
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,3 +1,4 @@
+import type { TableRow } from '@perennial/service/operations';
 import { isUnattended } from './attention.ts';
 import { noteConnection } from './connection.ts';
 import { Problem, readProblem, Unreachable } from './problem.ts';
@@ -5,6 +6,17 @@ import { Problem, readProblem, Unreachable } from './problem.ts';
 const API = `${import.meta.env.BASE_URL}api`;
 
 type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+type Method = TableRow['method'];
+type RowOf<Of extends Method, Path> = Extract<TableRow, { readonly method: Of; readonly path: Path }>;
+type TypesOf<Of extends Method, Path> = NonNullable<RowOf<Of, Path>['types']>;
+/** The paths of the operations that have this method. */
+export type PathOf<Of extends Method> = Extract<TableRow, { readonly method: Of }>['path'];
+/** What an operation takes: the fields that its path names, and those of its query or body. */
+type Input<Of extends Method, Path> = TypesOf<Of, Path>['input'];
+export type Answer<Of extends Method, Path> = TypesOf<Of, Path>['answer'];
+/** Of a query everything is text, and what is empty is not given. */
+export type QueryOf<Path extends PathOf<'GET'>> = { readonly [Field in keyof Input<'GET', Path>]: Query[string] };
 
 interface Call {
   readonly query?: Query | undefined;
@@ -67,9 +79,9 @@ async function send(method: string, path: string, call: Call): Promise<Response>
   throw problem;
 }
 
-async function sendForJson<Answer>(method: string, path: string, call: Call): Promise<Answer> {
+async function sendForJson<Of>(method: string, path: string, call: Call): Promise<Of> {
   const response = await send(method, path, call);
-  if (response.status === 204) return {} as Answer;
+  if (response.status === 204) return {} as Of;
   return response.json().catch(() => {
     throw new Problem(response.status, 'unreadable', 'The answer could not be read', undefined, undefined, undefined);
   });
@@ -82,27 +94,50 @@ export function addressOf(path: string, query: Query = {}): string {
   return `${API}${path}${text && `?${text}`}`;
 }
 
-/** One part of a path: what it contains cannot become another path. */
-export const part = encodeURIComponent;
+/** Puts the fields that a path names in its place, and leaves the others. What a field contains cannot become another path. */
+function fillPath(path: string, input: object): { readonly place: string; readonly rest: Query } {
+  const rest: Record<string, Query[string]> = { ...input };
+  const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const { [name]: value } = rest;
+    delete rest[name];
+    return encodeURIComponent(String(value));
+  });
+  return { place, rest };
+}
 
-/**
- * The console's operations, by their paths below /console/api. The types of answers are those of api/types.ts, which come from
- * the service's own schemas.
- */
+function read<Path extends PathOf<'GET'>>(path: Path, input: QueryOf<Path>, signal?: AbortSignal) {
+  const { place, rest } = fillPath(path, input);
+  return sendForJson<Answer<'GET', Path>>('GET', place, { query: rest, signal });
+}
+
+const change =
+  <Method extends 'POST' | 'PUT' | 'DELETE'>(method: Method) =>
+  <Path extends PathOf<Method>>(path: Path, input: Input<Method, Path>) => {
+    const { place, rest } = fillPath(path, input as object);
+    return sendForJson<Answer<Method, Path>>(method, place, method === 'DELETE' ? {} : { body: rest });
+  };
+
+/** The console's operations, by their paths below /console/api. What they take and answer, the service's table says. */
 export const api = {
-  get: <Answer>(path: string, query?: Query, signal?: AbortSignal) =>
-    sendForJson<Answer>('GET', path, { query, signal }),
-  post: <Answer>(path: string, body: unknown = {}) => sendForJson<Answer>('POST', path, { body }),
-  put: <Answer>(path: string, body: unknown = {}) => sendForJson<Answer>('PUT', path, { body }),
-  delete: <Answer>(path: string) => sendForJson<Answer>('DELETE', path, {}),
+  get: read,
+  post: change('POST'),
+  put: change('PUT'),
+  delete: change('DELETE'),
+  /** What is no operation: signing in, and what is about the session itself. */
+  session: <Of>(method: 'POST' | 'DELETE', path: string, body?: unknown) => sendForJson<Of>(method, path, { body }),
   /** Before there is a session. */
-  signIn: <Answer>(method: 'GET' | 'POST', path: string, body?: unknown) =>
-    sendForJson<Answer>(method, path, { body, isSignIn: true }),
+  signIn: <Of>(method: 'GET' | 'POST', path: string, body?: unknown) =>
+    sendForJson<Of>(method, path, { body, isSignIn: true }),
 };
 
 /** Fetches a file and hands it to the browser to keep; `onProgress` hears how many bytes have come. */
-export async function download(path: string, query: Query, onProgress?: (bytes: number) => void): Promise<void> {
-  const response = await send('GET', path, { query });
+export async function download<Path extends PathOf<'GET'>>(
+  path: Path,
+  input: QueryOf<Path>,
+  onProgress?: (bytes: number) => void,
+): Promise<void> {
+  const { place, rest } = fillPath(path, input);
+  const response = await send('GET', place, { query: rest });
   const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;

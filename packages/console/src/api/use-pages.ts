@@ -1,26 +1,25 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { api } from './client.ts';
+import { type Answer, api, type PathOf, type QueryOf } from './client.ts';
 
-interface Page {
-  readonly nextCursor: string | null;
-}
-
-type Query = Readonly<Record<string, string | undefined>>;
+/** The paths of lists. */
+type ListPath = {
+  [Path in PathOf<'GET'>]: Answer<'GET', Path> extends { nextCursor: string | null } ? Path : never;
+}[PathOf<'GET'>];
 
 /**
  * A list that pages by the key of its last row. `rowsOf` says where in an answer the rows are:
- * `usePages<Audit, AuditEntry>('/audit', filters.values, (page) => page.entries)`.
+ * `usePages('/audit', filters.values, (page) => page.entries)`.
  */
-export function usePages<Answer extends Page, Row>(
-  path: string,
-  query: Query,
-  rowsOf: (answer: Answer) => readonly Row[],
+export function usePages<Path extends ListPath, Row>(
+  path: Path,
+  query: QueryOf<Path>,
+  rowsOf: (answer: Answer<'GET', Path>) => readonly Row[],
   options: { readonly refetchInterval?: number } = {},
 ) {
   const found = useInfiniteQuery({
     queryKey: [path, query],
     queryFn: async ({ pageParam, signal }) => {
-      const read = (cursor: string | undefined) => api.get<Answer>(path, { ...query, cursor }, signal);
+      const read = (cursor: string | undefined) => api.get(path, { ...query, cursor }, signal);
       let page = await read(pageParam);
       // What is rare may lie far back: an empty page says how far was looked, and not that there is nothing.
       while (rowsOf(page).length === 0 && page.nextCursor !== null) page = await read(page.nextCursor);
@@ -44,4 +43,4 @@ export function usePages<Answer extends Page, Row>(
   };
 }
 
-export type PagedList<Row> = Omit<ReturnType<typeof usePages<Page, Row>>, 'answer'>;
+export type PagedList<Row> = Omit<ReturnType<typeof usePages<ListPath, Row>>, 'answer'>;

@@ -51,7 +51,8 @@ function Question() {
   const [way, setWay] = useState<keyof ProofRequest>(hasTotp ? 'code' : 'password');
   const [given, setGiven] = useState('');
   const prove = useMutation({
-    mutationFn: () => api.post<Session>('/session/proof', { [way]: way === 'code' ? given.replace(/\s/g, '') : given }),
+    mutationFn: () =>
+      api.session<Session>('POST', '/session/proof', { [way]: way === 'code' ? given.replace(/\s/g, '') : given }),
     onSuccess: (session) => {
       takeSession(session);
       proofQuestion.settle(true);

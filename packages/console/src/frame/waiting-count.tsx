@@ -24,7 +24,7 @@ export function WaitingCount({ of }: { readonly of: keyof WaitingCounts }) {
   const t = useTexts();
   const { data } = useQuery({
     queryKey: [WAITING_KEY],
-    queryFn: ({ signal }) => api.get<WaitingCounts>('/waiting', {}, signal),
+    queryFn: ({ signal }) => api.get('/waiting', {}, signal),
     refetchInterval: REFRESH_MS,
     staleTime: REFRESH_MS / 2,
   });

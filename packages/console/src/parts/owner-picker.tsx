@@ -1,7 +1,6 @@
 import { Button, Menu } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../api/client.ts';
-import type { People } from '../api/types.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { CheckIcon, ChevronDownIcon, UserIcon } from '../icons/icons.tsx';
 import { useSession } from '../session/session.ts';
@@ -27,7 +26,7 @@ export function OwnerPicker({ owner, mayChange, onChange }: OwnerPickerProps) {
   const change = useMutation({ mutationFn: onChange, onError: notifyProblem });
   const people = useQuery({
     queryKey: ['/people'],
-    queryFn: ({ signal }) => api.get<People>('/people', {}, signal),
+    queryFn: ({ signal }) => api.get('/people', {}, signal),
     enabled: mayChange,
     staleTime: 60_000,
   });

@@ -6,7 +6,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
-import type { SearchAnswer, SearchResult } from '../api/types.ts';
+import type { SearchResult } from '../api/types.ts';
 import { MENU, useMenuTexts } from '../frame/menu.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { SearchIcon } from '../icons/icons.tsx';
@@ -148,7 +148,7 @@ function useResults(asked: string) {
   const [settled] = useDebouncedValue(asked, 120);
   const found = useQuery({
     queryKey: ['/search', settled],
-    queryFn: ({ signal }) => api.get<SearchAnswer>('/search', { q: settled }, signal),
+    queryFn: ({ signal }) => api.get('/search', { q: settled }, signal),
     enabled: settled !== '',
     placeholderData: keepPreviousData,
     staleTime: 5_000,

@@ -68,7 +68,7 @@ export const takeSession = (session: Session): void => {
 export const reloadSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 
 /** To be followed by `forgetSession`, once nothing is shown any more that belongs to it. */
-export const signOut = (): Promise<unknown> => api.delete('/session');
+export const signOut = (): Promise<unknown> => api.session('DELETE', '/session');
 
 export const forgetSession = (): void =>
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== signInWaysQuery.queryKey[0] });

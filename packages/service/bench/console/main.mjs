@@ -105,11 +105,11 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
     for (let page = 0; page < pages; page += 1) {
       ({ nextCursor: cursor } = await listOrders(
         operator,
-        { ...filter(n), limit: '200', ...(cursor ? { cursor } : {}) },
+        { ...filter(n), limit: 200, ...(cursor ? { cursor } : {}) },
         'support',
       ));
     }
-    return () => listOrders(operator, { ...filter(n), limit: '200', cursor }, 'support');
+    return () => listOrders(operator, { ...filter(n), limit: 200, cursor }, 'support');
   };
   const filters = {
     everything: () => ({}),

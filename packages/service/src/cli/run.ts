@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { toVisibleJson } from '../platform/escape-invisible.js';
+import { readFormerName } from './former-names.js';
 import { CannotCheck, createCommandLine, type Terminal } from './frame/command.js';
 import { toTerminalText } from './frame/safe-text.js';
 import { createProgram } from './program.js';
@@ -23,7 +24,8 @@ export async function runCommand(
     if (!json) stderr.write(help);
   };
   try {
-    await createProgram(commands, showHelp).parseAsync(argv, { from: 'user' });
+    const words = readFormerName(argv);
+    await (await createProgram(commands, words, showHelp)).parseAsync(words, { from: 'user' });
     return isGood ? 0 : 1;
   } catch (error) {
     const line = problemLine(error, json);

@@ -1,26 +1,27 @@
-import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import {
   appendBenefit,
   appendList,
+  appendListOrNone,
   formatDuration,
+  InvalidValue,
   parseDurations,
   parseHours,
   parseOnOff,
   parseWholeNumber,
-  parseWholeNumberOrNone,
-} from '../../src/cli/frame/options.js';
+  parseWholeNumberOrOff,
+} from '../../src/operations/command/parse.js';
 
 describe('an option value', () => {
   it.each([
     [parseWholeNumber, '0012', 12],
-    [parseWholeNumberOrNone, 'none', 'none'],
-    [parseWholeNumberOrNone, '5', 5],
+    [parseWholeNumberOrOff, 'off', 'none'],
+    [parseWholeNumberOrOff, '5', 5],
     [appendList, 'a, b', ['a', 'b']],
     [parseDurations, '1h,3h,1d,90s,2m', [3600, 10_800, 86_400, 90, 120]],
     [parseDurations, 'none', []],
     [parseHours, '8-22', { from: 8, to: 22 }],
-    [parseHours, 'none', 'none'],
+    [appendListOrNone, 'none', []],
     [appendBenefit, 'VIP:1500', [{ benefitCode: 'VIP', faceValueCent: 1500, name: 'VIP' }]],
     [appendBenefit, 'VIP:0:a: b', [{ benefitCode: 'VIP', faceValueCent: 0, name: 'a: b' }]],
     [parseOnOff, 'off', false],
@@ -35,7 +36,7 @@ describe('an option value', () => {
     [appendBenefit, ['', 'VIP', 'VIP:', 'VIP:x', 'VIP:1.5', ':100', 'VIP:100:']],
     [parseOnOff, ['', 'yes', 'true', 'ON']],
   ] as const)('%o refuses what is not its shape', (read, texts) => {
-    for (const text of texts) expect(() => read(text), text).toThrow(InvalidArgumentError);
+    for (const text of texts) expect(() => read(text), text).toThrow(InvalidValue);
   });
 
   it('that may be repeated is collected', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { record, table } from '../../src/cli/frame/table.js';
+import { record, table } from '../../src/operations/command/table.js';
 
 it('columns stand under their titles, with wide characters counted as two', () => {
   const rows = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { paragraphs, SafeText, safeText, toTerminalText } from '../../src/cli/frame/safe-text.js';
-import { record, table } from '../../src/cli/frame/table.js';
+import { paragraphs, SafeText, safeText, toTerminalText } from '../../src/operations/command/safe-text.js';
+import { record, table } from '../../src/operations/command/table.js';
 import { escapeInvisible, toVisibleJson } from '../../src/platform/escape-invisible.js';
 
 describe('a text from outside', () => {

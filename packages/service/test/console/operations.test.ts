@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Operation } from '../../src/console/operation.js';
-import { OPERATIONS } from '../../src/console/operations.js';
 import { csrfToken } from '../../src/console/sessions/sign-in.js';
+import type { Operation } from '../../src/operations/operation.js';
+import { OPERATIONS } from '../../src/operations/table.js';
 import { mayDo, ROLES, type Role } from '../../src/operator/people/roles.js';
 import { type TestService, testService } from '../support/service.js';
 import { ask, type ConsoleClient, consoleClient } from './support.js';
@@ -133,8 +133,8 @@ describe('the table of operations', () => {
       'POST /payment-channels',
       'PUT /payment-channels/{code}',
       'POST /payment-channels/{code}/key',
-      'PUT /benefits/{code}/fulfilment',
-      'PUT /benefits/{code}/presentation',
+      'PUT /benefits/{benefitCode}/fulfilment',
+      'PUT /benefits/{benefitCode}/presentation',
       'POST /people',
       'PUT /people/{name}/role',
       'POST /people/{name}/enable',

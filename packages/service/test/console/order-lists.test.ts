@@ -429,7 +429,7 @@ describe('with many orders', () => {
       return database.transaction(work, options);
     };
     const slow = { ...on.operator, database: { ...database, transaction } };
-    const rare = { settlementMode: 'SVC_DEDUCT', status: 'ACTIVE', limit: '200' } as const;
+    const rare = { settlementMode: 'SVC_DEDUCT', status: 'ACTIVE', limit: 200 } as const;
     const { orders: expected } = await listOrders(on.operator, rare, 'support');
     const found: string[] = [];
     let cursor: string | undefined;

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCommandLine } from '../../src/cli/frame/command.js';
 import { createProgram } from '../../src/cli/program.js';
@@ -7,9 +8,11 @@ import { readPage, tableRows } from './pages.js';
 const commands = new Map<string, Set<string>>();
 let nouns: string[] = [];
 let page = '';
+let program: Command;
 
 beforeAll(async () => {
   page = await readPage('docs/command-line.md');
+  program = await createProgram(NOWHERE, undefined, () => undefined);
   const terms = termsOf(help());
   nouns = terms.map(firstWord);
   for (const term of terms) {
@@ -56,7 +59,7 @@ const NOWHERE = createCommandLine({
 
 /** What `perennial noun verb --help` says. */
 function help(...words: readonly string[]): string {
-  let command = createProgram(NOWHERE, () => undefined);
+  let command = program;
   for (const word of words) {
     const found = command.commands.find((one) => one.name() === word);
     if (!found) throw new Error(`there is no command ${words.join(' ')}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { orderReport } from '../../src/cli/commands/orders/order-text.js';
 import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
+import { orderReport } from '../../src/operations/texts/order-text.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { showOrder } from '../../src/operator/orders/show-order.js';

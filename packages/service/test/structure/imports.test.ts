@@ -40,8 +40,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'api',
     'operator',
     'engine',
-    'cli',
     'console',
+    'operations',
+    'cli',
     'http',
   ],
   platform: [
@@ -82,9 +83,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'search',
   ],
   'operator/provisioning': ['addresses'],
+  console: ['sessions'],
+  operations: ['schemas', 'command', 'texts'],
   cli: ['frame', 'commands'],
-  'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'bridges'],
-  console: ['schemas', 'sessions', 'operations'],
+  'cli/commands': ['books', 'installation', 'bridges'],
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages', 'console', 'developers'],
 };
 
@@ -268,7 +270,7 @@ describe('imports', () => {
     [
       'text that counts as visible',
       /new SafeText\(/,
-      ['service: cli/frame/safe-text.ts', 'service: cli/frame/table.ts'],
+      ['service: operations/command/safe-text.ts', 'service: operations/command/table.ts'],
     ],
     [
       'writing to a terminal',

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, part } from '../../api/client.ts';
-import type { OwnSession, OwnSessions } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { OwnSession } from '../../api/types.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
@@ -16,11 +16,11 @@ export function OwnSessionsSection() {
   const queries = useQueryClient();
   const found = useQuery({
     queryKey: ['/sessions'],
-    queryFn: ({ signal }) => api.get<OwnSessions>('/sessions', {}, signal),
+    queryFn: ({ signal }) => api.get('/sessions', {}, signal),
   });
   const end = useMutation({
     mutationFn: async (ended: readonly OwnSession[]) => {
-      for (const { sessionId } of ended) await api.delete(`/sessions/${part(sessionId)}`);
+      for (const { sessionId } of ended) await api.delete('/sessions/{sessionId}', { sessionId });
       return ended.length;
     },
     onSuccess: (count) => notifyDone(t('ended', { count })),

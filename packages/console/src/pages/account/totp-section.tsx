@@ -20,7 +20,7 @@ export function TotpSection() {
   const t = useTexts();
   const { hasTotp } = useSession();
   const [isRemoving, setRemoving] = useState(false);
-  const begin = useMutation({ mutationFn: () => api.post<TotpBegun>('/account/totp') });
+  const begin = useMutation({ mutationFn: () => api.post('/account/totp', {}) });
   return (
     <Section title={t('codes')} hint={t('codesHint')}>
       <div className={styles.line}>

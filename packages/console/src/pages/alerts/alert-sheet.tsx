@@ -55,7 +55,7 @@ function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: 
   const named = { kind, subject };
   const found = useQuery({
     queryKey: ['/alerts', 'one', kind, subject],
-    queryFn: ({ signal }) => api.get<AlertAnswer>('/alerts/one', named, signal),
+    queryFn: ({ signal }) => api.get('/alerts/one', named, signal),
   });
   const reload = () => queries.invalidateQueries({ queryKey: ['/alerts'] });
   const acknowledge = useMutation({

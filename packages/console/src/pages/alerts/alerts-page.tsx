@@ -1,6 +1,6 @@
 import { SegmentedControl } from '@mantine/core';
 import { useFilters } from '../../address/filters.ts';
-import type { Alert, Alerts } from '../../api/types.ts';
+import type { Alert } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import { useSaidText } from '../../i18n/use-said-text.ts';
@@ -26,7 +26,7 @@ export default function AlertsPage() {
   const filters = useFilters(ALERT_LIST_FILTERS);
   const opened = useFilters(['of', 'subject']);
   const { which, kind, owner } = filters.values;
-  const list = usePages<Alerts, Alert>(
+  const list = usePages(
     '/alerts',
     {
       which,

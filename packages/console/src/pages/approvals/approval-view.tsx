@@ -2,8 +2,8 @@ import { Button, Textarea } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, part } from '../../api/client.ts';
-import type { Approval, Preview } from '../../api/order-types.ts';
+import { api } from '../../api/client.ts';
+import type { Approval } from '../../api/order-types.ts';
 import { isRefusal } from '../../i18n/said.ts';
 import { useSaidText } from '../../i18n/use-said-text.ts';
 import { moneyText } from '../../parts/money.tsx';
@@ -119,10 +119,11 @@ function Words({ text }: { readonly text: string }) {
 function WhatWouldHappen({ approval }: { readonly approval: Approval }) {
   const t = useTexts();
   const { orderNo, amountCent, approvalId } = approval;
-  const path = `/orders/${part(orderNo ?? '')}/periods/${part(cycleOf(approval))}/refund/preview`;
+  const path = '/orders/{orderNo}/periods/{cycleNo}/refund/preview';
+  const cycleNo = cycleOf(approval);
   const preview = useQuery({
-    queryKey: [path, amountCent, approvalId],
-    queryFn: ({ signal }) => api.get<Preview>(path, { amountCent, approvalId }, signal),
+    queryKey: [path, orderNo, cycleNo, amountCent, approvalId],
+    queryFn: ({ signal }) => api.get(path, { orderNo, cycleNo, amountCent, approvalId }, signal),
     enabled: orderNo !== null,
   });
   if (orderNo === null) return <p className={styles.words}>{t('bulkPreview')}</p>;
@@ -136,7 +137,10 @@ function Decision({ approval, onDecided }: ApprovalViewProps) {
   const [note, setNote] = useState('');
   const decide = useMutation({
     mutationFn: (verb: 'approve' | 'decline') =>
-      api.post<Approval>(`/approvals/${part(approval.approvalId)}/${verb}`, note.trim() ? { note: note.trim() } : {}),
+      api.post(`/approvals/{approvalId}/${verb}`, {
+        approvalId: approval.approvalId,
+        ...(note.trim() ? { note: note.trim() } : {}),
+      }),
     onSuccess: (decided) => {
       if (decided.status === 'FAILED') notifyProblem(new Error(t('notDone', { result: resultText(decided) })));
       else notifyDone(decided.status === 'APPROVED' ? t('approved') : t('declined'));
@@ -185,7 +189,7 @@ interface OwnStepProps extends ApprovalViewProps {
 export function OwnStep({ approval, step, onDecided }: OwnStepProps) {
   const t = useTexts();
   const take = useMutation({
-    mutationFn: () => api.post<Approval>(`/approvals/${part(approval.approvalId)}/${step}`),
+    mutationFn: () => api.post(`/approvals/{approvalId}/${step}`, { approvalId: approval.approvalId }),
     onSuccess: (changed) => {
       if (step === 'withdraw') notifyDone(t('withdrawn'));
       onDecided(changed);

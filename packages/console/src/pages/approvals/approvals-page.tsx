@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useFilters } from '../../address/filters.ts';
-import { api, part } from '../../api/client.ts';
-import type { Approval, Approvals } from '../../api/order-types.ts';
+import { api } from '../../api/client.ts';
+import type { Approval } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { SidePanel } from '../../parts/dialog.tsx';
@@ -23,17 +23,14 @@ export default function ApprovalsPage() {
   const titleOf = useApprovalTitle();
   const filters = useFilters(APPROVALS_FILTERS);
   const status = filters.values.status ?? 'WAITING';
-  const list = usePages<Approvals, Approval>(
-    APPROVALS,
-    status === 'ALL' ? {} : { status },
-    ({ approvals }) => approvals,
-    { refetchInterval: 15_000 },
-  );
+  const list = usePages(APPROVALS, status === 'ALL' ? {} : { status }, ({ approvals }) => approvals, {
+    refetchInterval: 15_000,
+  });
   // By itself, since what was decided leaves the list of what waits, and stays open until it is closed.
   const { open: openedId } = filters.values;
   const opened = useQuery({
     queryKey: [APPROVALS, openedId],
-    queryFn: ({ signal }) => api.get<Approval>(`/approvals/${part(openedId ?? '')}`, {}, signal),
+    queryFn: ({ signal }) => api.get('/approvals/{approvalId}', { approvalId: openedId ?? '' }, signal),
     enabled: openedId !== undefined,
     placeholderData: () => list.rows?.find(({ approvalId }) => approvalId === openedId),
   });
@@ -120,7 +117,7 @@ function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
   const takeIn = useTakeIn();
   const { data } = useQuery({
     queryKey: [APPROVALS, { unseen: 'true' }],
-    queryFn: ({ signal }) => api.get<Approvals>(APPROVALS, { unseen: 'true' }, signal),
+    queryFn: ({ signal }) => api.get('/approvals', { unseen: 'true' }, signal),
     enabled: useMayDo('finance'),
     refetchInterval: 60_000,
   });

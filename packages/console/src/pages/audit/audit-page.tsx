@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { api } from '../../api/client.ts';
-import type { Audit, AuditEntry, AuditVerified } from '../../api/types.ts';
+import type { AuditEntry } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { ApprovalIcon } from '../../icons/icons.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
@@ -29,7 +29,7 @@ export default function AuditPage() {
   const mayVerify = useMayDo('admin');
   const filters = useFilters(AUDIT_FILTERS);
   const [opened, setOpened] = useState<AuditEntry>();
-  const list = usePages<Audit, AuditEntry>('/audit', filters.values, (page) => page.entries);
+  const list = usePages('/audit', filters.values, (page) => page.entries);
   const columns: readonly Column<AuditEntry>[] = [
     { id: 'action', header: t('action'), cell: ({ action }) => <span title={action}>{actionText(action)}</span> },
     {
@@ -115,7 +115,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
 /** Verifies the chain on demand, because it reads every entry. */
 function Verification() {
   const t = useTexts();
-  const verify = useMutation({ mutationFn: () => api.get<AuditVerified>('/audit/verify') });
+  const verify = useMutation({ mutationFn: () => api.get('/audit/verify', {}) });
   return (
     <div className={styles.verification}>
       {verify.data ? (

@@ -1,7 +1,7 @@
 import { Button, NumberInput, Radio, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { api, part } from '../../api/client.ts';
-import type { Benefit, BenefitChanged, CodesAnswer, FulfilmentRequest } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { Benefit, CodesAnswer, FulfilmentRequest } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
@@ -32,7 +32,7 @@ export function ImportDialog({ benefitCode, onImported, onClose }: ImportDialogP
       isIncomplete={file === undefined || file.text.trim() === ''}
       onClose={onClose}
       onSubmit={async () => {
-        setDone(await api.post<CodesAnswer>(`/benefits/${part(benefitCode)}/codes`, { codes: file?.text }));
+        setDone(await api.post('/benefits/{benefitCode}/codes', { benefitCode, codes: file?.text ?? '' }));
         onImported();
       }}
     >
@@ -89,7 +89,8 @@ export function ThresholdDialog({ benefit, onChanged, onClose }: BenefitDialogPr
       verb={common('save')}
       onClose={onClose}
       onSubmit={async () => {
-        const { changed } = await api.put<BenefitChanged>(`/benefits/${part(benefit.benefitCode)}/low-stock`, {
+        const { changed } = await api.put('/benefits/{benefitCode}/low-stock', {
+          benefitCode: benefit.benefitCode,
           lowStock: lowStock === '' ? null : Number(lowStock),
         });
         notifyDone(t(changed ? 'saved' : 'asBefore'));
@@ -135,7 +136,10 @@ export function SourceDialog({ benefit, onChanged, onClose }: BenefitDialogProps
           ...(isSupplier ? { supplierUrl: url.trim() } : {}),
           ...(isSupplier && key.trim() !== '' ? { supplierKey: key.trim() } : {}),
         };
-        const { changed } = await api.put<BenefitChanged>(`/benefits/${part(benefit.benefitCode)}/fulfilment`, request);
+        const { changed } = await api.put('/benefits/{benefitCode}/fulfilment', {
+          benefitCode: benefit.benefitCode,
+          ...request,
+        });
         notifyDone(t(changed ? 'saved' : 'asBefore'));
         onChanged();
         onClose();

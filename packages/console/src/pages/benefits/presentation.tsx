@@ -1,6 +1,6 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useRef, useState } from 'react';
-import { api, part } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { Benefit, PresentationChange, PresentationChanged } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { useLanguage } from '../../i18n/language.ts';
@@ -103,7 +103,7 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
       ...(icon === undefined ? {} : { icon: icon?.base64 ?? null }),
     };
     setRefused(undefined);
-    const answer = await api.put<PresentationChanged>(`/benefits/${part(benefitCode)}/presentation`, change);
+    const answer = await api.put('/benefits/{benefitCode}/presentation', { benefitCode, ...change });
     notifyDone(t(answer.changed ? 'saved' : 'asBefore'));
     onChanged();
     if (answer.leftOut.length > 0) setDone(answer);

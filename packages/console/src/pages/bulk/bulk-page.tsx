@@ -1,4 +1,4 @@
-import type { BulkRun, BulkRuns } from '../../api/order-types.ts';
+import type { BulkRun } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { List } from '../../parts/list.tsx';
@@ -15,7 +15,7 @@ import { useKindTexts } from './words.ts';
 export default function BulkPage() {
   const t = useTexts();
   const kindText = useKindTexts();
-  const list = usePages<BulkRuns, BulkRun>('/bulk', {}, ({ runs }) => runs, { refetchInterval: 5000 });
+  const list = usePages('/bulk', {}, ({ runs }) => runs, { refetchInterval: 5000 });
   const columns: readonly Column<BulkRun>[] = [
     {
       id: 'what',

@@ -2,7 +2,7 @@ import { Textarea } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
-import type { BulkKind, BulkRequest, BulkRun } from '../../api/order-types.ts';
+import type { BulkKind, BulkRequest } from '../../api/order-types.ts';
 import { newRequestKey } from '../../api/request-key.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
@@ -47,7 +47,7 @@ export function PrepareRunDialog({ kind, what, onClose }: PrepareRunDialogProps)
       onClose={onClose}
       onConfirm={async () => {
         const request: BulkRequest = { kind, ...what, reason: reason.trim(), key };
-        const { runId } = await api.post<BulkRun>('/bulk', request);
+        const { runId } = await api.post('/bulk', request);
         await navigate({ to: '/bulk/$runId', params: { runId } });
       }}
     >

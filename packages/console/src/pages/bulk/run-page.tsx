@@ -3,8 +3,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
-import { api, part } from '../../api/client.ts';
-import type { BulkItem, BulkItems, BulkKind, BulkRun } from '../../api/order-types.ts';
+import { api } from '../../api/client.ts';
+import type { BulkItem, BulkKind, BulkRun } from '../../api/order-types.ts';
 import type { Role } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
@@ -53,7 +53,7 @@ export default function RunPage() {
   const { runId = '' } = useParams({ strict: false }) as { readonly runId?: string };
   const found = useQuery({
     queryKey: ['/bulk', runId],
-    queryFn: ({ signal }) => api.get<BulkRun>(`/bulk/${part(runId)}`, {}, signal),
+    queryFn: ({ signal }) => api.get('/bulk/{runId}', { runId }, signal),
     refetchInterval: ({ state }) => lookAgainAfter(state.data),
   });
   const above = <Link to="/bulk">{t('title')}</Link>;
@@ -186,7 +186,7 @@ function Start({ run }: { readonly run: BulkRun }) {
   const queries = useQueryClient();
   const [words, setWords] = useState('');
   const start = useMutation({
-    mutationFn: () => api.post<BulkRun>(`/bulk/${part(run.runId)}/start`, { confirmation: words.trim() }),
+    mutationFn: () => api.post('/bulk/{runId}/start', { runId: run.runId, confirmation: words.trim() }),
     onSuccess: (started) => {
       queries.setQueryData(['/bulk', run.runId], started);
       void queries.invalidateQueries({ queryKey: ['/bulk'] });
@@ -236,7 +236,7 @@ function CancelButton({ run }: { readonly run: BulkRun }) {
         isDangerous
         onClose={() => setAsked(false)}
         onConfirm={async () => {
-          queries.setQueryData(['/bulk', run.runId], await api.post<BulkRun>(`/bulk/${part(run.runId)}/cancel`));
+          queries.setQueryData(['/bulk', run.runId], await api.post('/bulk/{runId}/cancel', { runId: run.runId }));
           void queries.invalidateQueries({ queryKey: ['/bulk'] });
           notifyDone(t('cancelDone'));
         }}
@@ -289,18 +289,17 @@ function Items({ run }: { readonly run: BulkRun }) {
   const choices = useStatusChoices('item');
   const { runId, status, pending } = run;
   const isChanging = status === 'RUNNING' || pending > 0;
-  const path = `/bulk/${part(runId)}/items`;
-  const list = usePages<BulkItems, BulkItem>(
-    path,
-    filters.values,
+  const list = usePages(
+    '/bulk/{runId}/items',
+    { runId, ...filters.values },
     ({ items }) => items,
     isChanging ? { refetchInterval: status === 'RUNNING' ? 2500 : LOOK_AGAIN_PENDING } : {},
   );
   const queries = useQueryClient();
   // What was done since the list was last looked at, when nobody looks at it any more.
   useEffect(() => {
-    if (!isChanging) void queries.invalidateQueries({ queryKey: [path] });
-  }, [queries, path, isChanging]);
+    if (!isChanging) void queries.invalidateQueries({ queryKey: ['/bulk/{runId}/items'] });
+  }, [queries, isChanging]);
   const counts: Readonly<Record<string, number>> = {
     WAITING: countWaiting(run),
     PENDING: pending,

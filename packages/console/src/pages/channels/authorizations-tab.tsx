@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { places } from '../../address/places.ts';
 import { paymentChannelsQuery, productsQuery } from '../../api/catalog.ts';
-import { api, part } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { ChannelAuthorized, ChannelChanged } from '../../api/types.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
@@ -27,19 +27,22 @@ interface Flags {
 function useAuthorization(appId: string) {
   const t = useTexts();
   const take = useTakeChannel();
-  const pathOf = (kind: Kind, code: string) => `/channels/${part(appId)}/${kind}/${part(code)}`;
   const onSuccess = ({ channel }: ChannelChanged) => {
     take(channel);
     notifyDone(t('saved'));
   };
   const give = useMutation({
     mutationFn: ({ kind, code, flags }: { readonly kind: Kind; readonly code: string; readonly flags?: Flags }) =>
-      api.put<ChannelAuthorized>(pathOf(kind, code), flags),
+      kind === 'products'
+        ? api.put('/channels/{appId}/products/{productCode}', { appId, productCode: code })
+        : api.put('/channels/{appId}/payment-channels/{code}', { appId, code, ...flags }),
     onSuccess,
   });
   const withdraw = useMutation({
     mutationFn: ({ kind, code }: { readonly kind: Kind; readonly code: string }) =>
-      api.delete<ChannelChanged>(pathOf(kind, code)),
+      kind === 'products'
+        ? api.delete('/channels/{appId}/products/{productCode}', { appId, productCode: code })
+        : api.delete('/channels/{appId}/payment-channels/{code}', { appId, code }),
     onSuccess: (changed) => {
       give.reset();
       onSuccess(changed);

@@ -2,8 +2,8 @@ import { Button, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { channelQuery } from '../../api/catalog.ts';
-import { api, part } from '../../api/client.ts';
-import type { BrandingChange, BrandingChanged } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { BrandingChange } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { useFieldProblem } from '../../parts/field-problem.ts';
 import { notifyDone } from '../../parts/notify.ts';
@@ -150,7 +150,7 @@ function useBrandingChange(appId: string) {
   const queries = useQueryClient();
   const take = useTakeChannel();
   return useMutation({
-    mutationFn: (change: BrandingChange) => api.put<BrandingChanged>(`/channels/${part(appId)}/branding`, change),
+    mutationFn: (change: BrandingChange) => api.put('/channels/{appId}/branding', { appId, ...change }),
     onSuccess: ({ branding, changed }) => {
       const channel = queries.getQueryData(channelQuery(appId).queryKey);
       if (channel) take({ ...channel, branding });

@@ -130,7 +130,7 @@ function NewChannelDialog({ onMade, onClose }: NewChannelDialogProps) {
           name: name.trim(),
           ...(appId.trim() === '' ? {} : { appId: appId.trim() }),
         };
-        onMade(await api.post<ChannelCreated>('/channels', request));
+        onMade(await api.post('/channels', request));
       }}
     >
       <TextInput

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Select } from '@mantine/core';
 import { useState } from 'react';
-import { api, part } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { CredentialsAnswer, CredentialsRequest } from '../../api/types.ts';
 import { KeyIcon } from '../../icons/icons.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -107,7 +107,7 @@ function RollDialog({ appId, name, onMade, onClose }: RollDialogProps) {
           names: names as SecretName[],
           ...(rollsAppSecret ? { overlapHours: Number(overlap) } : {}),
         };
-        onMade(await api.post<CredentialsAnswer>(`/channels/${part(appId)}/credentials`, request));
+        onMade(await api.post('/channels/{appId}/credentials', { appId, ...request }));
       }}
     >
       <Checkbox.Group label={t('rollWhich')} value={names} onChange={setNames}>

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { channelQuery, channelsQuery } from '../../api/catalog.ts';
-import { api, part } from '../../api/client.ts';
-import type { Channel, ChannelChange, ChannelChanged } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { Channel, ChannelChange } from '../../api/types.ts';
 import { notifyDone } from '../../parts/notify.ts';
 import { useTexts } from './texts.ts';
 
@@ -19,7 +19,7 @@ export function useChannelChange(appId: string) {
   const t = useTexts();
   const take = useTakeChannel();
   return useMutation({
-    mutationFn: (change: ChannelChange) => api.put<ChannelChanged>(`/channels/${part(appId)}`, change),
+    mutationFn: (change: ChannelChange) => api.put('/channels/{appId}', { appId, ...change }),
     onSuccess: ({ channel, changed }) => {
       take(channel);
       notifyDone(t(changed ? 'saved' : 'asBefore'));

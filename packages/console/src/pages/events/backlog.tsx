@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
-import type { EventChannel, EventChannels } from '../../api/types.ts';
+import type { EventChannel } from '../../api/types.ts';
 import { now } from '../../clock.ts';
 import { shareText } from '../../parts/change.tsx';
 import { countText } from '../../parts/money.tsx';
@@ -11,7 +11,7 @@ import { useTexts } from './texts.ts';
 
 export const backlogsQuery = queryOptions({
   queryKey: ['/events/channels'],
-  queryFn: async ({ signal }) => (await api.get<EventChannels>('/events/channels', {}, signal)).channels,
+  queryFn: async ({ signal }) => (await api.get('/events/channels', {}, signal)).channels,
   refetchInterval: 10_000,
 });
 

@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { useChannelName } from '../../api/catalog.ts';
-import { api, part } from '../../api/client.ts';
-import type { EventLine, EventsAnswer, ReplayAnswer } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { EventLine } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { EventIcon, RefreshIcon } from '../../icons/icons.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
@@ -47,7 +47,7 @@ export function ChannelEvents({ appId }: { readonly appId: string }) {
   const filters = useFilters(EVENT_LIST_FILTERS);
   const [task, setTask] = useState<Task>();
   const [selected, setSelected] = useState(NONE);
-  const list = usePages<EventsAnswer, EventLine>('/events', { appId, ...filters.values }, (page) => page.events);
+  const list = usePages('/events', { appId, ...filters.values }, (page) => page.events);
   const backlog = useQuery(backlogsQuery).data?.find((one) => one.appId === appId);
   const close = () => setTask(undefined);
   const reload = () => {
@@ -221,9 +221,7 @@ export function ChannelEvents({ appId }: { readonly appId: string }) {
           title={t('replayTitle', { count: selected.size })}
           verb={t('replay')}
           onConfirm={async () => {
-            const { replayed } = await api.post<ReplayAnswer>(`/channels/${part(appId)}/events/replay`, {
-              eventIds: [...selected],
-            });
+            const { replayed } = await api.post('/channels/{appId}/events/replay', { appId, eventIds: [...selected] });
             notifyDone(t('replayed', { count: replayed }));
             setSelected(NONE);
             reload();

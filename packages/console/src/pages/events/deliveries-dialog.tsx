@@ -1,7 +1,6 @@
 import { Button, Switch } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, part } from '../../api/client.ts';
-import type { PauseAnswer } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/event-type.ts';
@@ -28,7 +27,7 @@ export function DeliveriesDialog({ appId, name, paused, onClose }: DeliveriesDia
   const change = useMutation({
     mutationFn: async ({ type, isOn }: { readonly type: CallbackType; readonly isOn: boolean }) => {
       const verb = isOn ? 'resume' : 'pause';
-      await api.post<PauseAnswer>(`/channels/${part(appId)}/events/${verb}`, { eventType: type });
+      await api.post(`/channels/{appId}/events/${verb}`, { appId, eventType: type });
       await queries.invalidateQueries({ queryKey: backlogsQuery.queryKey });
       notifyDone(t(isOn ? 'nowResumed' : 'nowPaused', { type: typeText(type) }));
     },

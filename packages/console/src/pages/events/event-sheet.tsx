@@ -2,8 +2,8 @@ import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { places } from '../../address/places.ts';
-import { api, part } from '../../api/client.ts';
-import type { EventAnswer, Push, ReplayAnswer } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { Push } from '../../api/types.ts';
 import { RefreshIcon } from '../../icons/icons.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
@@ -52,10 +52,9 @@ function OneEvent({ appId, eventId, onReplayed }: OneEventProps) {
   const maySend = useMayDo('support');
   const queries = useQueryClient();
   const [isAsked, setAsked] = useState(false);
-  const path = `/channels/${part(appId)}/events/${part(eventId)}`;
   const found = useQuery({
     queryKey: ['/events', appId, eventId],
-    queryFn: ({ signal }) => api.get<EventAnswer>(path, {}, signal),
+    queryFn: ({ signal }) => api.get('/channels/{appId}/events/{eventId}', { appId, eventId }, signal),
   });
   return (
     <Loaded query={found}>
@@ -107,9 +106,7 @@ function OneEvent({ appId, eventId, onReplayed }: OneEventProps) {
             title={t('replayTitle', { count: 1 })}
             verb={t('replay')}
             onConfirm={async () => {
-              const { replayed } = await api.post<ReplayAnswer>(`/channels/${part(appId)}/events/replay`, {
-                eventIds: [eventId],
-              });
+              const { replayed } = await api.post('/channels/{appId}/events/replay', { appId, eventIds: [eventId] });
               notifyDone(t('replayed', { count: replayed }));
               void queries.invalidateQueries({ queryKey: ['/events', appId, eventId] });
               onReplayed();

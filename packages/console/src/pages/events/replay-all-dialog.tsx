@@ -5,7 +5,6 @@ import { useState } from 'react';
 import type { Filters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { api } from '../../api/client.ts';
-import type { BulkRun } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { useEventTypeText } from '../../parts/event-type.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -46,7 +45,7 @@ export function ReplayAllDialog({ appId, name, filter, onClose }: ReplayAllDialo
       isIncomplete={reason.trim() === ''}
       onClose={onClose}
       onSubmit={async () => {
-        const run = await api.post<BulkRun>('/bulk', {
+        const run = await api.post('/bulk', {
           kind: 'REPLAY',
           filter: { appId, ...filter },
           reason: reason.trim(),

@@ -1,8 +1,7 @@
 import { Button, Select } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, part } from '../../api/client.ts';
-import type { TestEventAnswer } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { EVENT_TYPES, useEventTypeText } from '../../parts/event-type.ts';
@@ -24,9 +23,9 @@ export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) 
   const t = useTexts();
   const common = useCommonTexts();
   const typeText = useEventTypeText();
-  const [eventType, setEventType] = useState<string>(EVENT_TYPES[0]);
+  const [eventType, setEventType] = useState<(typeof EVENT_TYPES)[number]>(EVENT_TYPES[0]);
   const send = useMutation({
-    mutationFn: () => api.post<TestEventAnswer>(`/channels/${part(appId)}/events/test`, { eventType }),
+    mutationFn: () => api.post('/channels/{appId}/events/test', { appId, eventType }),
   });
   return (
     <Dialog isOpen onClose={onClose} title={t('testTitle', { name })} size="lg">
@@ -42,7 +41,7 @@ export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) 
           label={t('type')}
           data={EVENT_TYPES.map((value) => ({ value, label: `${typeText(value)} · ${value}` }))}
           value={eventType}
-          onChange={(chosen) => chosen && setEventType(chosen)}
+          onChange={(chosen) => chosen && setEventType(chosen as typeof eventType)}
         />
         <div role="status">
           {send.data && !send.isPending ? (

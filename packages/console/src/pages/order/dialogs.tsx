@@ -1,8 +1,8 @@
 import { Textarea } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, part } from '../../api/client.ts';
-import type { Order, Preview, Unmasked } from '../../api/order-types.ts';
+import { api } from '../../api/client.ts';
+import type { Order, Unmasked } from '../../api/order-types.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { moneyText } from '../../parts/money.tsx';
@@ -49,17 +49,10 @@ interface DialogProps {
 }
 
 /** What was done shows in the order itself, in lists and in totals. */
-export function useOrderChanged(orderNo: string): () => void {
+export function useOrderChanged(): () => void {
   const queries = useQueryClient();
   return () => {
-    for (const path of [
-      `/orders/${part(orderNo)}`,
-      '/orders',
-      '/orders/totals',
-      '/payments/failed',
-      '/approvals',
-      '/users',
-    ])
+    for (const path of ['/orders', '/orders/totals', '/payments/failed', '/approvals', '/users'])
       void queries.invalidateQueries({ queryKey: [path] });
   };
 }
@@ -81,17 +74,16 @@ function ReasonField({ value, onChange }: { readonly value: string; onChange(val
 }
 
 const usePreviewOfEnd = (orderNo: string) => {
-  const path = `/orders/${part(orderNo)}/unsubscribe/preview`;
   return useQuery({
-    queryKey: [path],
-    queryFn: ({ signal }) => api.get<Preview>(path, {}, signal),
+    queryKey: ['/orders/{orderNo}/unsubscribe/preview', orderNo],
+    queryFn: ({ signal }) => api.get('/orders/{orderNo}/unsubscribe/preview', { orderNo }, signal),
     staleTime: 0,
   });
 };
 
 export function UnsubscribeDialog({ order, onClose }: DialogProps) {
   const t = useTexts();
-  const changed = useOrderChanged(order.orderNo);
+  const changed = useOrderChanged();
   const preview = usePreviewOfEnd(order.orderNo);
   const [reason, setReason] = useState('');
   return (
@@ -103,7 +95,7 @@ export function UnsubscribeDialog({ order, onClose }: DialogProps) {
       isIncomplete={reason.trim() === '' || preview.data === undefined || preview.data.refusal !== null}
       onClose={onClose}
       onConfirm={async () => {
-        await api.post(`/orders/${part(order.orderNo)}/unsubscribe`, { reason: reason.trim() });
+        await api.post('/orders/{orderNo}/unsubscribe', { orderNo: order.orderNo, reason: reason.trim() });
         notifyDone(t('unsubscribed'));
         changed();
       }}
@@ -116,7 +108,7 @@ export function UnsubscribeDialog({ order, onClose }: DialogProps) {
 
 export function RetryDialog({ order, cycleNo, onClose }: DialogProps & { readonly cycleNo: number }) {
   const t = useTexts();
-  const changed = useOrderChanged(order.orderNo);
+  const changed = useOrderChanged();
   const { agreement } = order;
   const period = order.payments.find((one) => one.cycleNo === cycleNo);
   return (
@@ -126,7 +118,7 @@ export function RetryDialog({ order, cycleNo, onClose }: DialogProps & { readonl
       verb={t('retry')}
       onClose={onClose}
       onConfirm={async () => {
-        await api.post(`/orders/${part(order.orderNo)}/periods/${cycleNo}/retry`);
+        await api.post('/orders/{orderNo}/periods/{cycleNo}/retry', { orderNo: order.orderNo, cycleNo: `${cycleNo}` });
         notifyDone(t('retried', { cycleNo }));
         changed();
       }}
@@ -141,13 +133,9 @@ export function RetryDialog({ order, cycleNo, onClose }: DialogProps & { readonl
   );
 }
 
-interface AgreementCanceled {
-  readonly unsubscribed: readonly string[];
-}
-
 export function CancelAgreementDialog({ order, onClose }: DialogProps) {
   const t = useTexts();
-  const changed = useOrderChanged(order.orderNo);
+  const changed = useOrderChanged();
   const preview = usePreviewOfEnd(order.orderNo);
   const [reason, setReason] = useState('');
   const agreementNo = order.agreement?.agreementNo ?? '';
@@ -160,9 +148,7 @@ export function CancelAgreementDialog({ order, onClose }: DialogProps) {
       isIncomplete={reason.trim() === ''}
       onClose={onClose}
       onConfirm={async () => {
-        const answer = await api.post<AgreementCanceled>(`/agreements/${part(agreementNo)}/cancel`, {
-          reason: reason.trim(),
-        });
+        const answer = await api.post('/agreements/{agreementNo}/cancel', { agreementNo, reason: reason.trim() });
         notifyDone(t('canceled', { count: answer.unsubscribed.length }));
         changed();
       }}
@@ -184,7 +170,7 @@ interface UnmaskDialogProps {
 
 export function UnmaskDialog({ orderNo, onShown, onClose }: UnmaskDialogProps) {
   const t = useTexts();
-  const changed = useOrderChanged(orderNo);
+  const changed = useOrderChanged();
   const [reason, setReason] = useState('');
   return (
     <ConfirmDialog
@@ -194,7 +180,7 @@ export function UnmaskDialog({ orderNo, onShown, onClose }: UnmaskDialogProps) {
       isIncomplete={reason.trim() === ''}
       onClose={onClose}
       onConfirm={async () => {
-        onShown(await api.post<Unmasked>(`/orders/${part(orderNo)}/unmask`, { reason: reason.trim() }));
+        onShown(await api.post('/orders/{orderNo}/unmask', { orderNo, reason: reason.trim() }));
         changed();
       }}
     >

@@ -1,7 +1,7 @@
 import { Button, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, part } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
 import { Section } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
@@ -36,10 +36,10 @@ export function NotesSection({ shown }: { readonly shown: OrderAnswer }) {
 
 function NoteForm({ orderNo }: { readonly orderNo: string }) {
   const t = useTexts();
-  const changed = useOrderChanged(orderNo);
+  const changed = useOrderChanged();
   const [text, setText] = useState('');
   const add = useMutation({
-    mutationFn: () => api.post(`/orders/${part(orderNo)}/notes`, { text: text.trim() }),
+    mutationFn: () => api.post('/orders/{orderNo}/notes', { orderNo, text: text.trim() }),
     onSuccess: () => {
       setText('');
       changed();

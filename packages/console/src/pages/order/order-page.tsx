@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useFilters } from '../../address/filters.ts';
-import { api, part } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
 import { ClockIcon } from '../../icons/icons.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
@@ -26,10 +26,9 @@ export default function OrderPage() {
   const t = useTexts();
   const { orderNo = '' } = useParams({ strict: false }) as { readonly orderNo?: string };
   const filters = useFilters(ORDER_FILTERS);
-  const path = `/orders/${part(orderNo)}`;
   const found = useQuery({
-    queryKey: [path],
-    queryFn: ({ signal }) => api.get<OrderAnswer>(path, {}, signal),
+    queryKey: ['/orders', orderNo],
+    queryFn: ({ signal }) => api.get('/orders/{orderNo}', { orderNo }, signal),
     // What an institution or a channel answers comes by itself.
     refetchInterval: 15_000,
   });

@@ -2,8 +2,8 @@ import { Select, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { api, part } from '../../api/client.ts';
-import type { OrderAction, OrderAnswer, Preview, RefundAnswer, RefundRequest } from '../../api/order-types.ts';
+import { api } from '../../api/client.ts';
+import type { OrderAction, OrderAnswer } from '../../api/order-types.ts';
 import { newRequestKey } from '../../api/request-key.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
@@ -68,7 +68,7 @@ interface RefundDialogProps {
 export function RefundDialog({ shown, choices, cycleNo: first, onClose }: RefundDialogProps) {
   const t = useTexts();
   const { orderNo } = shown.order;
-  const changed = useOrderChanged(orderNo);
+  const changed = useOrderChanged();
   const requests = useUnanswered(orderNo);
   const maxOf = (chosen: number) => choices.find((one) => one.cycleNo === chosen)?.maxAmountCent ?? 0;
   // What got no answer is offered again, to the cent: anything else would be another refund.
@@ -82,8 +82,8 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const maxCent = maxOf(cycleNo);
   const typed = parseAmount(text, currencySign());
   const amountCent = typed !== undefined && typed >= 1 && typed <= maxCent ? typed : undefined;
-  const path = `/orders/${part(orderNo)}/periods/${cycleNo}/refund`;
-  const preview = usePreview(path, amountCent);
+  const period = { orderNo, cycleNo: `${cycleNo}` };
+  const preview = usePreview(period, amountCent);
   const isCurrent = preview.data !== undefined && preview.data.refundCent === amountCent;
   const needsApproval = preview.data?.needsApproval === true;
   const words = { amount: moneyText(amountCent ?? 0) };
@@ -106,15 +106,17 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
       onConfirm={async () => {
         if (amountCent === undefined) return;
         const request = requests.begin({ cycleNo, amountCent });
-        const body: RefundRequest = { amountCent, note: note.trim(), key: request.key };
-        const { status } = await api.post<RefundAnswer>(path, body).catch((error: unknown) => {
-          if (isAnswer(error)) requests.forget(request);
-          else requests.leaveOpen(request);
-          // It may have been done: what is left, and what would happen, is to be read anew.
-          changed();
-          void preview.refetch();
-          throw error;
-        });
+        const body = { amountCent, note: note.trim(), key: request.key };
+        const { status } = await api
+          .post('/orders/{orderNo}/periods/{cycleNo}/refund', { ...period, ...body })
+          .catch((error: unknown) => {
+            if (isAnswer(error)) requests.forget(request);
+            else requests.leaveOpen(request);
+            // It may have been done: what is left, and what would happen, is to be read anew.
+            changed();
+            void preview.refetch();
+            throw error;
+          });
         requests.forget(request);
         notifyDone(t(status === 'WAITING' ? 'waiting' : status === 'STARTED' ? 'started' : 'done', words));
         changed();
@@ -221,11 +223,15 @@ function useUnanswered(orderNo: string) {
 }
 
 /** By the service's own rules, a moment after the typing has stopped. */
-function usePreview(path: string, amountCent: number | undefined) {
+function usePreview(
+  { orderNo, cycleNo }: { readonly orderNo: string; readonly cycleNo: string },
+  amountCent: number | undefined,
+) {
+  const path = '/orders/{orderNo}/periods/{cycleNo}/refund/preview';
   const [settled] = useDebouncedValue(amountCent, 200);
   return useQuery({
-    queryKey: [`${path}/preview`, settled],
-    queryFn: ({ signal }) => api.get<Preview>(`${path}/preview`, { amountCent: settled }, signal),
+    queryKey: [path, orderNo, cycleNo, settled],
+    queryFn: ({ signal }) => api.get(path, { orderNo, cycleNo, amountCent: settled }, signal),
     enabled: settled !== undefined,
     placeholderData: keepPreviousData,
     staleTime: 0,

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useFilters } from '../../address/filters.ts';
-import type { OrderLine, Orders } from '../../api/order-types.ts';
+import type { OrderLine } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useChannelNames, useProductNames } from '../../catalog/catalog.ts';
 import { NameFilter } from '../../catalog/name-filter.tsx';
@@ -25,7 +25,7 @@ import { TotalsLine, useTotals } from './totals-line.tsx';
 export default function OrdersPage() {
   const t = useTexts();
   const filters = useFilters(ORDERS_FILTERS);
-  const list = usePages<Orders, OrderLine>('/orders', filters.values, ({ orders }) => orders);
+  const list = usePages('/orders', filters.values, ({ orders }) => orders);
   const columns = useOrderColumns({ withUser: true });
   const totals = useTotals(filters.values);
   const maySupport = useMayDo('support');

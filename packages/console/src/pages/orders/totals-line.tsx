@@ -2,7 +2,6 @@ import { Button, Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
-import type { OrdersTotals } from '../../api/order-types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { DownloadIcon } from '../../icons/icons.tsx';
 import { countText, moneyText } from '../../parts/money.tsx';
@@ -16,7 +15,7 @@ type Filter = Readonly<Record<string, string | undefined>>;
 export const useTotals = (filter: Filter) =>
   useQuery({
     queryKey: ['/orders/totals', filter],
-    queryFn: ({ signal }) => api.get<OrdersTotals>('/orders/totals', filter, signal),
+    queryFn: ({ signal }) => api.get('/orders/totals', filter, signal),
     placeholderData: keepPreviousData,
   });
 

@@ -25,14 +25,14 @@ export default function OverviewPage() {
   const { range = '30d', appId } = filters.values;
   const found = useQuery({
     queryKey: ['/overview', range, appId],
-    queryFn: ({ signal }) => api.get<Overview>('/overview', { range, appId }, signal),
+    queryFn: ({ signal }) => api.get('/overview', { range, appId }, signal),
     // The engine brings the figures up to date each minute.
     refetchInterval: 60_000,
     placeholderData: keepPreviousData,
   });
   const known = useQuery({
     queryKey: ['/overview', range, undefined],
-    queryFn: ({ signal }) => api.get<Overview>('/overview', { range }, signal),
+    queryFn: ({ signal }) => api.get('/overview', { range }, signal),
     staleTime: 60_000,
   });
   const channels = known.data?.channels ?? [];

@@ -1,11 +1,10 @@
 import { NumberInput, Radio, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { api, part } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type {
   PaymentChannel,
   PaymentChannelAnswer,
   PaymentChannelChange,
-  PaymentChannelChanged,
   PaymentChannelRequest,
 } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
@@ -75,7 +74,7 @@ export function NewPaymentChannelDialog({ onMade, onClose }: NewPaymentChannelDi
       onClose={onClose}
       onSubmit={async () => {
         const request: PaymentChannelRequest = { ...toRequest(fields, isBridge), code: code.trim(), gateway };
-        onMade(await api.post<PaymentChannelAnswer>('/payment-channels', request));
+        onMade(await api.post('/payment-channels', request));
       }}
     >
       {environment === 'sandbox' ? (
@@ -131,7 +130,7 @@ export function ChangeDialog({ channel, onChanged, onClose }: ChangeDialogProps)
       onClose={onClose}
       onSubmit={async () => {
         const request: PaymentChannelChange = toRequest(fields, isBridge);
-        const { changed } = await api.put<PaymentChannelChanged>(`/payment-channels/${part(channel.code)}`, request);
+        const { changed } = await api.put('/payment-channels/{code}', { code: channel.code, ...request });
         notifyDone(t(changed ? 'saved' : 'asBefore'));
         onChanged();
       }}

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { paymentChannelsQuery, useChannelName } from '../../api/catalog.ts';
-import { api, part } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { PaymentChannel, PaymentChannelAnswer } from '../../api/types.ts';
 import { KeyIcon, PlusIcon } from '../../icons/icons.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
@@ -123,7 +123,7 @@ export default function PaymentChannelsPage() {
           verb={t('resetKey')}
           typed={task.channel.code}
           onConfirm={async () => {
-            const answer = await api.post<PaymentChannelAnswer>(`/payment-channels/${part(task.channel.code)}/key`);
+            const answer = await api.post('/payment-channels/{code}/key', { code: task.channel.code });
             // After the dialog has closed itself.
             setTimeout(() => showKey(answer));
           }}

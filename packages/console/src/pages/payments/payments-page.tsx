@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { api } from '../../api/client.ts';
-import type { FailedPayment, FailedPayments, FailedSummary } from '../../api/order-types.ts';
+import type { FailedPayment, FailedSummary } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useChannelNames, useInstitutionNames, useProductNames } from '../../catalog/catalog.ts';
 import { NameFilter } from '../../catalog/name-filter.tsx';
@@ -39,10 +39,10 @@ export default function PaymentsPage() {
   const t = useTexts();
   const common = useCommonTexts();
   const filters = useFilters(PAYMENTS_FILTERS);
-  const list = usePages<FailedPayments, FailedPayment>('/payments/failed', filters.values, ({ payments }) => payments);
+  const list = usePages('/payments/failed', filters.values, ({ payments }) => payments);
   const summary = useQuery({
     queryKey: ['/payments/failed/summary', filters.values],
-    queryFn: ({ signal }) => api.get<FailedSummary>('/payments/failed/summary', filters.values, signal),
+    queryFn: ({ signal }) => api.get('/payments/failed/summary', filters.values, signal),
     placeholderData: keepPreviousData,
   });
   const mayRetry = useMayDo('support');

@@ -2,8 +2,8 @@ import { Button, Radio, TextInput } from '@mantine/core';
 import { ROLES } from '@perennial/service/roles';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, part } from '../../api/client.ts';
-import type { Person, PersonChanged, PersonWithLink, Role } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { Person, PersonWithLink, Role } from '../../api/types.ts';
 import { useCommonTexts, useRoleTexts } from '../../i18n/common.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -47,7 +47,7 @@ function NewPersonForm({ onClose, onMade }: Omit<NewPersonDialogProps, 'isOpen'>
   const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('viewer');
   const make = useMutation({
-    mutationFn: () => api.post<PersonWithLink>('/people', { name: name.trim(), role }),
+    mutationFn: () => api.post('/people', { name: name.trim(), role }),
     onSuccess: onMade,
   });
   return (
@@ -136,7 +136,7 @@ function RoleForm({ person, onClose, onChanged }: RoleDialogProps & { readonly p
   const common = useCommonTexts();
   const [role, setRole] = useState(person.role);
   const change = useMutation({
-    mutationFn: () => api.put<PersonChanged>(`/people/${part(person.name)}/role`, { role }),
+    mutationFn: () => api.put('/people/{name}/role', { name: person.name, role }),
     onSuccess: (answer) => onChanged(answer.person),
   });
   return (

@@ -1,8 +1,8 @@
 import { ActionIcon, Button, Menu } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, part } from '../../api/client.ts';
-import type { People, Person, PersonChanged, PersonWithLink } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { Person, PersonWithLink } from '../../api/types.ts';
 import { useCommonTexts, useRoleTexts } from '../../i18n/common.ts';
 import { KeyIcon, LockIcon, MoreIcon, PeopleIcon, PlusIcon } from '../../icons/icons.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
@@ -30,11 +30,11 @@ export default function PeoplePage() {
   const isAdmin = useMayDo('admin');
   const queries = useQueryClient();
   const [task, setTask] = useState<Task>();
-  const found = useQuery({ queryKey: ['/people'], queryFn: ({ signal }) => api.get<People>('/people', {}, signal) });
+  const found = useQuery({ queryKey: ['/people'], queryFn: ({ signal }) => api.get('/people', {}, signal) });
   const reload = () => queries.invalidateQueries({ queryKey: ['/people'] });
   const close = () => setTask(undefined);
   const enable = useMutation({
-    mutationFn: ({ name }: Person) => api.post<PersonChanged>(`/people/${part(name)}/enable`),
+    mutationFn: ({ name }: Person) => api.post('/people/{name}/enable', { name }),
     onSuccess: ({ person }) => {
       notifyDone(t('enabled', { name: person.name }));
       return reload();
@@ -134,7 +134,7 @@ export default function PeoplePage() {
           verb={t('reset')}
           isDangerous
           onConfirm={async () => {
-            const made = await api.post<PersonWithLink>(`/people/${part(task.person.name)}/reset`);
+            const made = await api.post('/people/{name}/reset', { name: task.person.name });
             // After the dialog has closed itself.
             setTimeout(() => setTask({ what: 'link', made }));
             void reload();
@@ -151,7 +151,7 @@ export default function PeoplePage() {
           verb={t('disable')}
           isDangerous
           onConfirm={async () => {
-            await api.post<PersonChanged>(`/people/${part(task.person.name)}/disable`);
+            await api.post('/people/{name}/disable', { name: task.person.name });
             notifyDone(t('disabled', { name: task.person.name }));
             void reload();
           }}

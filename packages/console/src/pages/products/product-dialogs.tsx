@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Checkbox, NumberInput, Radio, Select, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { api, part } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { Product, ProductRequest, VersionRequest } from '../../api/types.ts';
 import { CloseIcon, PlusIcon } from '../../icons/icons.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -90,7 +90,7 @@ export function NewProductDialog({ onMade, onClose }: NewProductDialogProps) {
           periodType,
           period: Number(period),
         };
-        onMade(await api.post<Product>('/products', request));
+        onMade(await api.post('/products', request));
       }}
     >
       <div className={styles.pair}>
@@ -186,7 +186,7 @@ export function NewVersionDialog({ former, onMade, onClose }: NewVersionDialogPr
           ...(productCode.trim() === '' ? {} : { productCode: productCode.trim() }),
           replacesForChannels: replaces,
         };
-        onMade(await api.post<Product>(`/products/${part(former.productCode)}/versions`, request));
+        onMade(await api.post('/products/{formerCode}/versions', { formerCode: former.productCode, ...request }));
       }}
     >
       <p className="quiet">{t('stays', { price: priceText(former) })}</p>

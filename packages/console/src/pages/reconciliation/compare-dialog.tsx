@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { paymentChannelsQuery, usePaymentChannelChoices } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
-import type { ReconcileRequest, Reconciliation } from '../../api/types.ts';
+import type { ReconcileRequest } from '../../api/types.ts';
 import { DayField, yesterday } from '../../parts/day-field.tsx';
 import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -47,7 +47,7 @@ export function CompareDialog({ file: dropped, onClose }: CompareDialogProps) {
           day,
           ...(isFromFile && file ? { csv: file.text } : {}),
         };
-        const done = await api.post<Reconciliation>('/reconciliations', request);
+        const done = await api.post('/reconciliations', request);
         const lines = countText(done.lines);
         notifyDone(
           done.differences === 0

@@ -1,7 +1,7 @@
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { usePaymentChannelChoices } from '../../api/catalog.ts';
-import type { Reconciliation, Reconciliations } from '../../api/types.ts';
+import type { Reconciliation } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx';
@@ -19,11 +19,7 @@ export function Days() {
   const filters = useFilters(['paymentChannelCode']);
   const choices = usePaymentChannelChoices();
   const nameOf = (code: string) => choices.find(({ value }) => value === code)?.label ?? code;
-  const list = usePages<Reconciliations, Reconciliation>(
-    '/reconciliations',
-    filters.values,
-    (page) => page.reconciliations,
-  );
+  const list = usePages('/reconciliations', filters.values, (page) => page.reconciliations);
   const columns: readonly Column<Reconciliation>[] = [
     { id: 'day', header: t('day'), cell: ({ day }) => dayText(momentOf(day)) },
     { id: 'channel', header: t('paymentChannel'), cell: (one) => nameOf(one.paymentChannelCode), grows: true },

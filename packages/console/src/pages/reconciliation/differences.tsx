@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { usePaymentChannelChoices } from '../../api/catalog.ts';
-import { api, part } from '../../api/client.ts';
-import type { Difference, DifferenceChanged, Differences as DifferencesAnswer } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { Difference } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import type { Column } from '../../parts/data-table.tsx';
@@ -59,7 +59,7 @@ export function Differences() {
   const opened = useFilters(['no']);
   const choices = usePaymentChannelChoices();
   const nameOf = (code: string) => choices.find(({ value }) => value === code)?.label ?? code;
-  const list = usePages<DifferencesAnswer, Difference>('/differences', filters.values, (page) => page.differences);
+  const list = usePages('/differences', filters.values, (page) => page.differences);
   // What is closed leaves the list of what is open, but stays in sight until the sheet is closed.
   const [closed, setClosed] = useState<Difference>();
   const columns: readonly Column<Difference>[] = [
@@ -194,7 +194,6 @@ function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps
     void queries.invalidateQueries({ queryKey: ['/reconciliations'] });
     return queries.invalidateQueries({ queryKey: ['/differences'] });
   };
-  const path = `/differences/${part(difference.differenceNo)}`;
   const side = (title: string, cents: number | null, status: string | null) => (
     <div className={styles.side}>
       <h4>{title}</h4>
@@ -236,7 +235,7 @@ function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps
               owner={difference.owner}
               mayChange={mayOwn && difference.closedAt === null}
               onChange={async (owner) => {
-                await api.put<DifferenceChanged>(`${path}/owner`, { owner });
+                await api.put('/differences/{differenceNo}/owner', { differenceNo: difference.differenceNo, owner });
                 await reload();
               }}
             />,
@@ -248,7 +247,7 @@ function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps
         mayClose ? (
           <SheetPart title={t('closing')}>
             <ClosingNote
-              path={path}
+              differenceNo={difference.differenceNo}
               onClosed={(now) => {
                 onClosed(now);
                 return reload();
@@ -269,16 +268,16 @@ function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps
 }
 
 function ClosingNote({
-  path,
+  differenceNo,
   onClosed,
 }: {
-  readonly path: string;
+  readonly differenceNo: string;
   onClosed(difference: Difference): Promise<unknown>;
 }) {
   const t = useTexts();
   const [note, setNote] = useState('');
   const close = useMutation({
-    mutationFn: () => api.post<DifferenceChanged>(`${path}/close`, { note: note.trim() }),
+    mutationFn: () => api.post('/differences/{differenceNo}/close', { differenceNo, note: note.trim() }),
     onSuccess: (answer) => {
       notifyDone(t('closedNow'));
       return onClosed(answer.difference);

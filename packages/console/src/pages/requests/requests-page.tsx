@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { channelsQuery, useChannelChoices, useChannelName } from '../../api/catalog.ts';
-import { api, part } from '../../api/client.ts';
-import type { RequestLine, RequestsAnswer, RequestsSummary } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { RequestLine, RequestsSummary } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import type { Column } from '../../parts/data-table.tsx';
@@ -67,13 +67,12 @@ function ChannelRequests({ appId }: { readonly appId: string }) {
   const name = useChannelName(appId);
   const filters = useFilters(REQUEST_LIST_FILTERS);
   const [opened, setOpened] = useState<RequestLine>();
-  const path = `/channels/${part(appId)}/requests`;
   const summary = useQuery({
-    queryKey: [path, 'summary'],
-    queryFn: async ({ signal }) => (await api.get<RequestsSummary>(`${path}/summary`, {}, signal)).codes,
+    queryKey: ['/channels/{appId}/requests/summary', appId],
+    queryFn: async ({ signal }) => (await api.get('/channels/{appId}/requests/summary', { appId }, signal)).codes,
     refetchInterval: 30_000,
   });
-  const list = usePages<RequestsAnswer, RequestLine>(path, filters.values, (page) => page.requests);
+  const list = usePages('/channels/{appId}/requests', { appId, ...filters.values }, (page) => page.requests);
   const columns: readonly Column<RequestLine>[] = [
     { id: 'endpoint', header: t('endpoint'), cell: ({ endpoint }) => <span className="mono">{endpoint}</span> },
     { id: 'code', header: t('code'), cell: ({ code }) => <Code code={code} />, inCard: 'aside' },

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
-import { api, download, part } from '../../api/client.ts';
+import { api, download } from '../../api/client.ts';
 import type { SettlementMonth, SettlementMonths } from '../../api/types.ts';
 import { DownloadIcon, LockIcon } from '../../icons/icons.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
@@ -28,7 +28,7 @@ export default function SettlementPage() {
   const t = useTexts();
   const months = useQuery({
     queryKey: ['/settlement'],
-    queryFn: async ({ signal }) => (await api.get<SettlementMonths>('/settlement', {}, signal)).months,
+    queryFn: async ({ signal }) => (await api.get('/settlement', {}, signal)).months,
   });
   const filters = useFilters(['month']);
   return (
@@ -66,12 +66,14 @@ function OneMonth({ month, months, onChoose }: OneMonthProps) {
   const t = useTexts();
   const mayClose = useMayDo('finance');
   const [isClosing, setClosing] = useState(false);
-  const path = `/settlement/${part(month)}`;
   const found = useQuery({
     queryKey: ['/settlement', month],
-    queryFn: ({ signal }) => api.get<SettlementMonth>(path, {}, signal),
+    queryFn: ({ signal }) => api.get('/settlement/{month}', { month }, signal),
   });
-  const save = useMutation({ mutationFn: () => download(`${path}/csv`, {}), onError: notifyProblem });
+  const save = useMutation({
+    mutationFn: () => download('/settlement/{month}/csv', { month }),
+    onError: notifyProblem,
+  });
   const shown = found.data;
   // The latest is first. The month that runs is not over.
   const next = months.slice(1).findLast(({ status }) => status === 'OPEN')?.month;
@@ -167,7 +169,7 @@ function CloseMonth({ shown, onClose }: { readonly shown: SettlementMonth; onClo
       typed={month}
       onConfirm={async () => {
         const request = { confirmation: month, ...(note.trim() === '' ? {} : { note: note.trim() }) };
-        const closed = await api.post<SettlementMonth>(`/settlement/${part(month)}/close`, request);
+        const closed = await api.post('/settlement/{month}/close', { month, ...request });
         queries.setQueryData(['/settlement', month], closed);
         void queries.invalidateQueries({ queryKey: ['/settlement'] });
         notifyDone(t('closed', { month: nameOf(month) }));

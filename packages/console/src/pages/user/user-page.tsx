@@ -78,7 +78,7 @@ function OneUser({ appId, channelUserId }: { readonly appId: string; readonly ch
   const channels = useChannelNames();
   const found = useQuery({
     queryKey: ['/users', { appId, channelUserId }],
-    queryFn: ({ signal }) => api.get<User>('/users', { appId, channelUserId }, signal),
+    queryFn: ({ signal }) => api.get('/users', { appId, channelUserId }, signal),
   });
   const user = found.data;
   return (

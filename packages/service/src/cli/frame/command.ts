@@ -1,6 +1,7 @@
 import os from 'node:os';
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
+import type { MoneyText } from '../../operations/operation.js';
 import { formatAmount } from '../../operator/money.js';
 import { OperatorError, type OperatorWithGateways } from '../../operator/operator.js';
 import { systemClock } from '../../platform/clock.js';
@@ -55,9 +56,6 @@ export class CannotCheck extends PlainError {
   readonly exitCode = 2;
 }
 
-/** Writes an amount with the currency of the installation. */
-export type MoneyText = (cents: number) => string;
-
 /** What every command uses. */
 export interface CommandLine {
   /** For commands that use nothing of the service's settings. */
@@ -83,12 +81,6 @@ export interface CommandLine {
    * they are refused before anything is stored: the engine would carry them out later.
    */
   performWithEngine: CommandLine['perform'];
-  /** The same for a list: with --json it is a document with the field items. */
-  performList<T>(
-    options: JsonOption,
-    act: (operator: OperatorWithGateways) => Promise<readonly T[]>,
-    text: (items: readonly T[], money: MoneyText) => string | SafeText,
-  ): Promise<void>;
   /** Prints a result, for commands that open no database. */
   show<T>(
     options: JsonOption,
@@ -153,12 +145,6 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
       };
       await perform(options, actUnlessCopy, ...rest);
     },
-    performList: (options, act, text) =>
-      perform(
-        options,
-        async (operator) => ({ items: await act(operator) }),
-        ({ items }, money) => text(items, money),
-      ),
   };
 }
 

@@ -5,10 +5,6 @@ import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import type { ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { describeOperations } from '../../console/openapi.js';
-import { type ConsoleContext, FileAnswer } from '../../console/operation.js';
-import { OPERATIONS } from '../../console/operations.js';
-import * as schema from '../../console/schemas/session.js';
 import { deleteSession, type SessionRow } from '../../console/sessions/sessions-sql.js';
 import {
   csrfToken,
@@ -19,7 +15,11 @@ import {
   signIn,
   type Visitor,
 } from '../../console/sessions/sign-in.js';
-import type { ConsoleTools } from '../../console/tools.js';
+import { describeOperations } from '../../operations/openapi.js';
+import { FileAnswer, type SignedInPerson, type Tools } from '../../operations/operation.js';
+import { isInDigits } from '../../operations/schemas/parts.js';
+import * as schema from '../../operations/schemas/session.js';
+import { OPERATIONS } from '../../operations/table.js';
 import { maskWrittenMobiles } from '../../operator/masking.js';
 import type { OperatorWithGateways } from '../../operator/operator.js';
 import { completeSetup } from '../../operator/people/people.js';
@@ -36,7 +36,7 @@ import { clearCookie, readCookie, setCookie } from './cookie.js';
 import { Problem, sendProblem, toProblem } from './problem.js';
 import { createSingleSignOn } from './single-sign-on.js';
 
-export interface ConsoleDeps extends ConsoleTools, SignInDeps {
+export interface ConsoleDeps extends Tools, SignInDeps {
   readonly operator: Omit<OperatorWithGateways, 'actor'>;
   readonly log: Logger;
   readonly singleSignOn: SingleSignOnSettings | undefined;
@@ -238,9 +238,13 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
         const session = requireOpen(request.consoleSession);
         // No name has it, and PostgreSQL takes none that does.
         if (Object.values(request.params).some((one) => one.includes('\0'))) throw new Problem('not-found');
-        const input = { path: request.params, query: readQuery(request), body: readBody(request) };
+        // The path comes last: nothing else names what it names.
+        const input = { ...readQuery(request), ...readBody(request), ...request.params };
         if (one.needsProof && !session.isProven) throw new Problem('proof-needed');
-        const answer = await one.run(contextOf(request, session), input as never);
+        const operator = operatorOf(request, session);
+        const context = { ...deps, person: personOf(session) };
+        const result = await one.run(operator, input as never, context);
+        const answer = one.toAnswer ? await one.toAnswer(result as never, context, operator) : result;
         if (answer instanceof FileAnswer) return sendFile(reply, answer, log);
         return sendJson(reply, session.role === 'viewer' ? maskWrittenMobiles(answer) : answer);
       },
@@ -250,17 +254,19 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
     throw new Problem('not-found');
   });
 
-  function contextOf(request: FastifyRequest, session: SessionRow): ConsoleContext {
-    const { personId, name, role, sessionId } = session;
-    return {
-      ...deps,
-      operator: { ...deps.operator, database: withAddress(deps.operator.database, request.ip), actor: name },
-      person: { personId, name, role, sessionId },
-      visitor: visitorOf(request),
-      requestId: request.id,
-    };
-  }
+  const operatorOf = ({ ip }: FastifyRequest, { name }: SessionRow): OperatorWithGateways => ({
+    ...deps.operator,
+    database: withAddress(deps.operator.database, ip),
+    actor: name,
+  });
 }
+
+const personOf = ({ personId, name, role, sessionId }: SessionRow): SignedInPerson => ({
+  personId,
+  name,
+  role,
+  sessionId,
+});
 
 /** Browsers say from where a request comes; what other programs leave out they could also invent. */
 function requireOwnSite(headers: FastifyRequest['headers']): void {
@@ -298,7 +304,7 @@ function refuseOtherFields(schema: unknown): unknown {
 }
 
 /** A field of a query is one text; what is empty is not given. */
-function createQueryReader(of: ObjectSchema | undefined): (request: FastifyRequest) => Record<string, string> {
+function createQueryReader(of: ObjectSchema | undefined): (request: FastifyRequest) => Record<string, string | number> {
   let validate: ValidateFunction | undefined;
   const names = new Set(Object.keys(of?.properties ?? {}));
   return ({ raw }) => {
@@ -314,7 +320,10 @@ function createQueryReader(of: ObjectSchema | undefined): (request: FastifyReque
     if (!of) return query;
     validate ??= compileSchema(of);
     if (!validate(query)) throw new Rejection('PARAM_INVALID', describeInvalid(validate.errors?.[0]));
-    return query;
+    const { properties } = of;
+    return Object.fromEntries(
+      Object.entries(query).map(([name, value]) => [name, isInDigits(properties[name] ?? {}) ? Number(value) : value]),
+    );
   };
 }
 

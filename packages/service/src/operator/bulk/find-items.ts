@@ -259,7 +259,7 @@ async function findMatchingEvents(
   }));
 }
 
-const ORDERS_PER_PAGE = '200';
+const ORDERS_PER_PAGE = 200;
 
 /** Page by page, as the list of orders has them. */
 async function findOrdersOfList(

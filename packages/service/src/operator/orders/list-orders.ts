@@ -44,7 +44,7 @@ export interface OrderFilterInput {
 
 export interface OrderPageInput extends OrderFilterInput {
   readonly cursor?: string;
-  readonly limit?: string;
+  readonly limit?: number;
 }
 
 export interface OrderLine {
@@ -94,7 +94,7 @@ const MAX_STATEMENT_MS = 3_000;
  */
 export async function listOrders(operator: OperatorWithClock, input: OrderPageInput, role: Role): Promise<OrderPage> {
   const { cursor, limit, ...asked } = input;
-  const size = requirePageSize(limit === undefined ? undefined : Number(limit));
+  const size = requirePageSize(limit);
   const filter = await readFilter(operator.database, asked);
   const question = questionOf(asked);
   const after = cursor === undefined ? undefined : readKey(cursor, question);

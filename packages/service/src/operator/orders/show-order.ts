@@ -1,4 +1,4 @@
-import { formatTime, type OrderStatus } from '@perennial/wire';
+import { formatTime, type OrderStatus, type PeriodType, type SettlementMode } from '@perennial/wire';
 import { type AlertView, findAlertsAbout } from '../../alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { formatTimeOrNull, nextPayTime, type Payment } from '../../subscriptions/domain/orders/order.js';
@@ -45,9 +45,9 @@ export interface OrderView {
   readonly appId: string;
   readonly channelUserId: string;
   readonly productCode: string;
-  readonly settlementMode: string;
+  readonly settlementMode: SettlementMode;
   readonly orderStatus: OrderStatus;
-  readonly periodType: string;
+  readonly periodType: PeriodType;
   readonly period: number;
   readonly totalCycles: number;
   readonly amountCent: number;

@@ -1,0 +1,101 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import { summaryText } from '../../../operations/texts/settlement-text.js';
+import type { SettlementReportInput } from '../../../operator/books/settlement-reports.js';
+import { OperatorError, type OperatorWithClock } from '../../../operator/operator.js';
+import { requireOneOf } from '../../../operator/rules.js';
+import { REPORT_FORMATS } from '../../../settlement/report-format.js';
+import type { SettlementSummary } from '../../../settlement/settlement-report.js';
+import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+
+export function addSettlementReportCommand(settlement: Command, { operate, perform, stdout }: CommandLine): void {
+  addCommand(settlement, 'report', 'a channel’s month, line by line and in sums', [
+    'report --channel test_demo --month 2026-01',
+    'report --channel test_demo --month 2026-01 --format csv --output january.csv',
+  ])
+    .requiredOption('--channel <app-id>', 'whose')
+    .requiredOption('--month <month>', 'a month of Asia/Shanghai, such as 2026-01')
+    .option('--format <format>', 'json (default) or csv')
+    .option('--output <file>', 'write the report there and show the sums (default: print the report)')
+    .action(async ({ channel: appId, month, format: given = 'json', output, ...options }: ReportOptions) => {
+      const format = requireOneOf('the format', given, REPORT_FORMATS);
+      const input = { appId, month, format };
+      if (output === undefined && options.json && format === 'csv') {
+        throw new OperatorError('--json and --format csv say two things: give one of them, or --output');
+      }
+      if (output === undefined && format === 'csv' && stdout.isTTY) {
+        // Byte for byte what channels wrote, which a terminal may obey; JSON has escapes for that.
+        throw new OperatorError('a CSV report is not for a terminal: give --output, or send it on to a program');
+      }
+      if (output === undefined) return operate(options, (operator) => printReport(operator, input, stdout));
+      await perform(options, (operator) => saveReport(operator, input, path.resolve(output)), summaryText);
+    });
+}
+
+interface ReportOptions extends JsonOption {
+  readonly channel: string;
+  readonly month: string;
+  readonly format?: string;
+  readonly output?: string;
+}
+
+/** To a file first: the reader of stdout may be slow, and of a report that fails nothing is printed. */
+async function printReport(operator: OperatorWithClock, input: SettlementReportInput, stdout: Writable): Promise<void> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-report-'));
+  try {
+    const file = path.join(folder, 'report');
+    await writeReport(operator, input, file);
+    await pipeline(createReadStream(file), stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+      // `| head` closes the pipe early, which is no failure.
+      if (error.code !== 'EPIPE') throw error;
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * To another name first, so that a file of the name is always a complete report, or what it was before. It is a new file that
+ * only the present user may read, whatever the mode of the old one was.
+ */
+async function saveReport(
+  operator: OperatorWithClock,
+  input: SettlementReportInput,
+  file: string,
+): Promise<SettlementSummary> {
+  if ((await stat(file).catch(() => undefined))?.isFile() === false) {
+    throw new OperatorError(`the report cannot be written: ${file} is not a file`);
+  }
+  const unfinished = `${file}.${process.pid}.unfinished`;
+  try {
+    const summary = await writeReport(operator, input, unfinished);
+    await rename(unfinished, file);
+    return summary;
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    const failed = error instanceof Error && 'syscall' in error ? error.message : undefined;
+    throw failed === undefined ? error : new OperatorError(`the report cannot be written: ${failed}`);
+  }
+}
+
+async function writeReport(
+  operator: OperatorWithClock,
+  input: SettlementReportInput,
+  file: string,
+): Promise<SettlementSummary> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    // Loaded here: the interface's schemas come with it.
+    const { writeSettlementReport } = await import('../../../operator/books/settlement-reports.js');
+    const summary = await writeSettlementReport(operator, input, (text) => handle.appendFile(text));
+    await handle.sync();
+    return summary;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import type { TestMessageOutcome } from '../../../platform/alerts/test-messages.js';
+import { systemClock } from '../../../platform/clock.js';
+import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import type { SafeText } from '../../frame/safe-text.js';
+import { table } from '../../frame/table.js';
+
+export function addAlertTestCommand(alert: Command, { settings, show }: CommandLine): void {
+  addCommand(alert, 'test', 'send a test message by each way that is set, and say what came of it', ['test']).action(
+    async (options: JsonOption) => {
+      // Loaded here: most commands need neither an HTTP client nor a mailer.
+      const { sendTestMessages } = await import('../../../platform/alerts/test-messages.js');
+      const items = await sendTestMessages(settings(), systemClock);
+      show(
+        options,
+        { items },
+        testOutcomeText,
+        () => items.length > 0 && items.every(({ failure }) => failure === null),
+      );
+    },
+  );
+}
+
+function testOutcomeText({ items }: { readonly items: readonly TestMessageOutcome[] }): string | SafeText {
+  if (items.length === 0) return 'no way is set: see ALERT_WEBHOOK_URL and SMTP_URL';
+  return table(
+    ['WAY', 'RESULT'],
+    items.map(({ way, failure }) => [way.toLowerCase(), failure === null ? 'taken' : `not taken: ${failure}`]),
+  );
+}

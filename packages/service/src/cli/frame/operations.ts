@@ -1,0 +1,133 @@
+import { Argument, type Command, Option } from 'commander';
+import { appendList, parseWholeNumber } from '../../operations/command/parse.js';
+import type { CommandField, CommandReader, CommandRules, Context, Row } from '../../operations/operation.js';
+import { PlainError } from '../../platform/plain-error.js';
+import type { Settings } from '../../platform/settings.js';
+import { actorName, addCommand, type CommandLine, type JsonOption } from './command.js';
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** Adds the command of a row of the table to its noun. What is an option and how its value is read, the row's schemas say. */
+export function addRow(noun: Command, row: Row, rules: CommandRules<never, never>, commandLine: CommandLine): void {
+  const [, verb = '', ...argumentNames] = rules.usage.split(' ');
+  const made = addCommand(noun, verb, toHelp(rules.summary ?? row.summary), rules.examples);
+  const fields = Object.entries((rules.fields ?? {}) as Readonly<Record<string, CommandField>>);
+  const argumentFields = argumentNames.map((name) => {
+    const [field, given] = fields.find(([, [flags]]) => flags === name) ?? [toFieldName(name), [name, '']];
+    made.addArgument(new Argument(name, given[1]).argParser(readerOf(row, field, given[2])));
+    return field;
+  });
+  const optionFields = fields.filter(([, [flags]]) => flags.startsWith('-'));
+  for (const [field, given] of optionFields) {
+    const isNeeded = isRequired(row, field) && !Object.hasOwn(rules.defaults ?? {}, field);
+    for (const option of optionsOf(row, field, given)) made.addOption(option.makeOptionMandatory(isNeeded));
+  }
+  made.action(async (...given: readonly unknown[]) => {
+    const options = given[argumentNames.length] as JsonOption & Given;
+    const values = [
+      ...argumentFields.map((field, at) => [field, given[at]] as const),
+      ...optionFields.map(([field, one]) => [field, givenBy(options, row, field, one)] as const),
+    ];
+    const input = { ...(rules.defaults as object | undefined), ...(await toInput(row, values)) } as never;
+    const perform = rules.needsEngine ? commandLine.performWithEngine : commandLine.perform;
+    await perform(
+      options,
+      async (operator) => {
+        const result = await row.run(operator, input, contextOf(commandLine));
+        return (Array.isArray(result) ? { items: result } : result) as { readonly items?: unknown };
+      },
+      (result, money) => rules.text((Array.isArray(result.items) ? result.items : result) as never, money, input),
+      (result) => rules.isGood?.(result as never) ?? true,
+    );
+  });
+}
+
+/** `<app-id>` is the field appId. */
+const toFieldName = (name: string) =>
+  name.replaceAll(/[^\w-]/g, '').replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const toHelp = (summary: string) => summary.charAt(0).toLowerCase() + summary.slice(1);
+
+function optionsOf(row: Row, field: string, [flags, description, more]: CommandField): Option[] {
+  const option = new Option(flags, description);
+  const reader = readerOf(row, field, more);
+  if (reader && option.required) option.argParser(reader);
+  if (typeof more !== 'object') return [option];
+  const not = new Option(...more.no);
+  return [option, not.negate ? not : not.conflicts(option.attributeName())];
+}
+
+/** What was given for a field by its option, or by the one that makes it false. */
+function givenBy(options: Given, row: Row, field: string, given: CommandField): unknown {
+  const [option, not] = optionsOf(row, field, given);
+  const value = options[option?.attributeName() ?? ''];
+  if (not && !not.negate && options[not.attributeName()]) return false;
+  // A flag whose value is read from somewhere else.
+  return value === true && typeof given[2] === 'function' ? given[2]('') : value;
+}
+
+function schemaOf({ query, body }: Row, field: string): Readonly<Record<string, unknown>> {
+  const [name = '', part] = field.split('.');
+  const fields: Readonly<Record<string, object>> = { ...query?.properties, ...body?.properties };
+  const schema = (fields[name] ?? {}) as Readonly<Record<string, unknown>>;
+  return part === undefined
+    ? schema
+    : ((schema['properties'] as Readonly<Record<string, object>>)[part] as typeof schema);
+}
+
+const isRequired = ({ query, body }: Row, field: string) =>
+  [...(query?.required ?? []), ...(body?.required ?? [])].includes(field);
+
+const isNullable = (schema: object) => 'anyOf' in schema;
+
+/** By the schema of the field, unless the row has a reader of its own. `none` stays, where there may be none. */
+function readerOf(row: Row, field: string, own: CommandField[2]): (value: string, before: unknown) => unknown {
+  const schema = schemaOf(row, field);
+  const [inner = schema] = (schema['anyOf'] ?? []) as readonly (typeof schema)[];
+  const byType: Readonly<Record<string, CommandReader>> = {
+    integer: parseWholeNumber,
+    array: appendList as CommandReader,
+  };
+  const read = typeof own === 'function' ? own : byType[String(inner['type'])];
+  return (value, before) =>
+    read === undefined || (isNullable(schema) && value === 'none') ? value : read(value, before as never);
+}
+
+/** The input of a step: what is in files is read, and `a.b` is the field b of a. */
+async function toInput(row: Row, values: readonly (readonly [string, unknown])[]): Promise<Given> {
+  const input: Record<string, unknown> = {};
+  for (const [field, given] of values) {
+    if (given === undefined) continue;
+    const read = typeof given === 'function' ? await given() : given;
+    const value = read === 'none' && isNullable(schemaOf(row, field)) ? null : read;
+    const [name = '', part] = field.split('.');
+    input[name] = part === undefined ? value : { ...(input[name] as object), [part]: value };
+  }
+  return input;
+}
+
+/** Whoever has the database's password may do everything, but what only a running service can. */
+function contextOf({ settings }: CommandLine): Context {
+  const onlyService = (): never => {
+    throw new PlainError('only a running service can do this');
+  };
+  return {
+    person: { personId: 0, name: actorName(), role: 'admin', sessionId: '' },
+    refundApprovalCent: settings().refundApprovalCent,
+    consoleUrl: () => consoleUrlOf(settings()),
+    publicUrl: onlyService,
+    get channels() {
+      return onlyService();
+    },
+    get pushClient() {
+      return onlyService();
+    },
+  };
+}
+
+/** A command does not know the port that a service has taken, only its settings. */
+function consoleUrlOf({ consoleUrl, publicUrl, host, port, consoleHost, consolePort }: Settings): string {
+  const address = consolePort === undefined ? { host, port } : { host: consoleHost, port: consolePort };
+  const own = consolePort === undefined ? publicUrl : undefined;
+  return consoleUrl ?? `${own ?? `http://${address.host}:${address.port}`}/console`;
+}

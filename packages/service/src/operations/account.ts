@@ -1,0 +1,96 @@
+import { deleteSession, listSessions } from '../console/sessions/sessions-sql.js';
+import { proveAgain, WrongProof } from '../console/sessions/sign-in.js';
+import { NotFoundError, refusal } from '../operator/operator.js';
+import { changePassword } from '../operator/people/people.js';
+import { beginTotp, confirmTotp, removeTotp } from '../operator/people/second-factor.js';
+import { operation } from './operation.js';
+import * as schema from './schemas/session.js';
+
+/** What people do about themselves. Signing in and out are routes of their own: they set the cookie. */
+export const accountOperations = [
+  operation({
+    method: 'GET',
+    path: '/sessions',
+    role: 'viewer',
+    isOwn: true,
+    summary: 'the own sessions that are open',
+    answer: schema.ownSessions,
+    async run({ database }, _input, { person }) {
+      const sessions = await listSessions(database, person.personId);
+      return { sessions: sessions.map((one) => ({ ...one, isThis: one.sessionId === person.sessionId })) };
+    },
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/sessions/{sessionId}',
+    role: 'viewer',
+    isOwn: true,
+    summary: 'ends one of the own sessions',
+    answer: schema.nothing,
+    async run({ database }, { sessionId }, { person }) {
+      if (await deleteSession(database, sessionId, person.personId)) return {};
+      throw refusal('session-not-yours', NotFoundError)`you have no such session`;
+    },
+  }),
+  operation({
+    method: 'PUT',
+    path: '/account/password',
+    role: 'viewer',
+    isOwn: true,
+    summary: 'sets another password; the other sessions end',
+    body: schema.passwordRequest,
+    answer: schema.nothing,
+    async run(operator, { current, password }, { person }) {
+      // Counted as every try of a password is: a session that was left open is not a place to guess in.
+      await proveAgain(operator, person, { password: current }).catch((error: unknown) => {
+        throw error instanceof WrongProof
+          ? refusal('current-password-wrong')`the current password is another one`
+          : error;
+      });
+      await changePassword(operator, { password, name: person.name, sessionId: person.sessionId });
+      return {};
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/account/totp',
+    role: 'viewer',
+    isOwn: true,
+    needsProof: true,
+    summary: 'begins to set up codes of an authenticator app',
+    answer: schema.totpBegun,
+    run: (operator, _input, { person }) => beginTotp(operator, person),
+  }),
+  operation({
+    method: 'PUT',
+    path: '/account/totp',
+    role: 'viewer',
+    isOwn: true,
+    summary: 'confirms it by a first code',
+    body: schema.totpRequest,
+    answer: schema.nothing,
+    async run(operator, { code }, { person }) {
+      await confirmTotp(operator, { name: person.name, code });
+      return {};
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/account/totp/remove',
+    role: 'viewer',
+    isOwn: true,
+    summary:
+      'signs in by password alone again; needs a code, so that a password alone does not take the second factor away',
+    body: schema.totpRequest,
+    answer: schema.nothing,
+    async run(operator, { code }, { person }) {
+      await proveAgain(operator, person, { code }).catch((error: unknown) => {
+        throw error instanceof WrongProof
+          ? refusal('code-not-right')`this code is not right, or was used already`
+          : error;
+      });
+      await removeTotp(operator, person);
+      return {};
+    },
+  }),
+];

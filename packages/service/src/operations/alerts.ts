@@ -1,0 +1,82 @@
+import { Type } from '@perennial/wire';
+import {
+  acknowledgeAlert,
+  commentOnAlert,
+  listAlerts,
+  pageAlerts,
+  setAlertOwner,
+  showAlert,
+} from '../operator/alerts.js';
+import { command, operation } from './operation.js';
+import * as schemas from './schemas/alerts.js';
+import { alertTable } from './texts/alert-text.js';
+
+/** Whoever may act at all may look after an alert. */
+const WHO_ACTS = ['support', 'finance'] as const;
+
+export const alertOperations = [
+  operation({
+    method: 'GET',
+    path: '/alerts',
+    role: 'viewer',
+    summary: 'Alerts, the latest first',
+    query: schemas.alertsQuery,
+    answer: schemas.alerts,
+    run: pageAlerts,
+    toAnswer: ({ rows: alerts, nextCursor, kinds }) => ({ alerts, nextCursor, kinds }),
+  }),
+  command({
+    usage: 'alert list',
+    summary: 'alerts that are open and that nobody has acknowledged, the latest first',
+    examples: ['list', 'list --all --json'],
+    body: Type.Object({ all: Type.Optional(Type.Boolean()) }),
+    fields: { all: ['--all', 'those that were acknowledged or have ended too'] },
+    run: (operator, { all = false }) => listAlerts(operator, { all }),
+    text: alertTable,
+  }),
+  operation({
+    method: 'GET',
+    path: '/alerts/one',
+    role: 'viewer',
+    summary: 'One alert with its comments and the messages about it',
+    query: schemas.alertQuery,
+    answer: schemas.alertAnswer,
+    run: showAlert,
+  }),
+  operation({
+    method: 'POST',
+    path: '/alerts/acknowledge',
+    role: WHO_ACTS,
+    summary: 'Put an alert aside until it happens again',
+    body: schemas.acknowledgeRequest,
+    answer: schemas.alertChanged,
+    run: acknowledgeAlert,
+    toAnswer: ({ changed }) => ({ changed }),
+    command: {
+      usage: 'alert acknowledge <kind> <subject>',
+      examples: ['acknowledge refund-refused R100000001000000101'],
+      text: ({ kind, subject, changed, acknowledgedBy, acknowledgedAt }) =>
+        changed
+          ? `${kind} about ${subject} is acknowledged`
+          : `It was acknowledged already, by ${acknowledgedBy} at ${acknowledgedAt}.`,
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/alerts/owner',
+    role: WHO_ACTS,
+    summary: 'Say who looks after an alert',
+    body: schemas.ownerRequest,
+    answer: schemas.alertChanged,
+    run: setAlertOwner,
+  }),
+  operation({
+    method: 'POST',
+    path: '/alerts/comments',
+    role: WHO_ACTS,
+    summary: 'Write something about an alert',
+    body: schemas.commentRequest,
+    answer: schemas.alertChanged,
+    run: commentOnAlert,
+  }),
+];

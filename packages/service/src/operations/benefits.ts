@@ -1,0 +1,163 @@
+import {
+  importCodes,
+  listBenefits,
+  setFulfilment,
+  setLowStock,
+  showBenefit,
+} from '../operator/provisioning/benefits.js';
+import type { BenefitFulfilmentView } from '../operator/provisioning/benefits-sql.js';
+import { setPresentation } from '../operator/provisioning/presentations.js';
+import { readFileInPieces, readKeyFile, readPictureFile, toBytes } from './command/files.js';
+import { safeText } from './command/safe-text.js';
+import { command, operation } from './operation.js';
+import { readPicture } from './picture-field.js';
+import * as schemas from './schemas/setup.js';
+import { benefitTable, benefitText, importText, lowStockText, presentationText } from './texts/benefit-text.js';
+
+/** A file of 20 MB as JSON. */
+const MAX_CODES_BYTES = 25_000_000;
+
+/** Runs out of codes at night too: support refills a pool. */
+const WHO_REFILLS = ['support', 'admin'] as const;
+
+export const benefitOperations = [
+  operation({
+    method: 'GET',
+    path: '/benefits',
+    role: 'viewer',
+    summary: 'All benefits with their codes and the claims that wait',
+    answer: schemas.benefits,
+    run: listBenefits,
+    toAnswer: (benefits) => ({ benefits: benefits.map(toBenefitView) }),
+    command: { usage: 'benefit list', examples: ['list', 'list --json'], text: benefitTable },
+  }),
+  command({
+    usage: 'benefit show <benefit-code>',
+    summary: 'one benefit with its codes and claims that wait',
+    examples: ['show COUPON'],
+    run: showBenefit,
+    text: benefitText,
+  }),
+  operation({
+    method: 'PUT',
+    path: '/benefits/{benefitCode}/fulfilment',
+    role: 'admin',
+    needsProof: true,
+    summary: 'Where the codes of a benefit come from, for claims from now on',
+    body: schemas.fulfilmentRequest,
+    answer: schemas.benefitChanged,
+    run: (operator, { supplierKey: key, ...input }) =>
+      setFulfilment(operator, { ...input, ...(key === undefined ? {} : { supplierKey: readKey(key) }) }),
+    toAnswer: ({ changed, ...benefit }) => ({ benefit: toBenefitView(benefit), changed }),
+    command: {
+      usage: 'benefit set-fulfilment <benefit-code>',
+      examples: [
+        'set-fulfilment COUPON --kind pool',
+        'set-fulfilment VIP_PASS --kind supplier --url https://supplier.example/codes --key-file supplier.key',
+      ],
+      fields: {
+        kind: ['--kind <kind>', 'generated (made here, the default of every benefit), pool (imported) or supplier'],
+        supplierUrl: ['--url <url>', 'address of the supplier'],
+        supplierKey: ['--key-file <file>', 'key shared with the supplier, 32 bytes in base64', readKeyFile],
+      },
+      text: (set) => (set.changed ? benefitText(set) : safeText`${benefitText(set)}\n\nIt was so already.`),
+    },
+  }),
+  operation({
+    method: 'PUT',
+    path: '/benefits/{benefitCode}/presentation',
+    role: 'admin',
+    // Where its users are led.
+    needsProof: true,
+    summary: 'Change what users see of a benefit: what is given, all of it or nothing; null removes a part',
+    body: schemas.presentationChange,
+    answer: schemas.presentationChanged,
+    run: (operator, { icon, ...texts }) => setPresentation(operator, { ...texts, ...readPicture('icon', icon) }),
+    toAnswer: ({ changed, leftOut, ...benefit }) => ({ benefit: toBenefitView(benefit), leftOut, changed }),
+    command: {
+      usage: 'benefit set-presentation <benefit-code>',
+      summary: 'what users see of it beside its name; none removes a part',
+      examples: [
+        'set-presentation VIP_PASS --icon pass.svg --zh 全场通用 --en "For everything in the shop"',
+        'set-presentation VIP_PASS --use-url https://shop.example/redeem',
+        'set-presentation VIP_PASS --icon none',
+      ],
+      fields: {
+        icon: ['--icon <file>', 'SVG or PNG of at most 64 KiB, or none', readPictureFile],
+        descriptionZh: ['--zh <text>', 'description in Chinese, at most 120 characters, or none'],
+        descriptionEn: ['--en <text>', 'description in English, at most 120 characters, or none'],
+        useUrl: ['--use-url <url>', 'address where its code is used, or none'],
+      },
+      text: presentationText,
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/benefits/{benefitCode}/codes',
+    role: WHO_REFILLS,
+    summary: 'Add codes to the pool, one on each line or a column code; all of them or none',
+    maxBodyBytes: MAX_CODES_BYTES,
+    body: schemas.codesRequest,
+    answer: schemas.codesAnswer,
+    run: (operator, { benefitCode, codes }) => importCodes(operator, { benefitCode, file: toBytes(codes) }),
+    toAnswer: ({ imported, knownBefore, repeated, served, ...benefit }) => ({
+      benefit: toBenefitView(benefit),
+      imported,
+      knownBefore,
+      repeated,
+      served,
+    }),
+    command: {
+      usage: 'benefit import-codes <benefit-code> <file>',
+      examples: ['import-codes COUPON codes.csv'],
+      fields: { codes: ['<file>', 'the codes', readFileInPieces('the codes')] },
+      text: importText,
+    },
+  }),
+  operation({
+    method: 'PUT',
+    path: '/benefits/{benefitCode}/low-stock',
+    role: WHO_REFILLS,
+    summary: 'Raise an alert when fewer codes are left in the pool',
+    body: schemas.lowStockRequest,
+    answer: schemas.benefitChanged,
+    run: setLowStock,
+    toAnswer: ({ changed, ...benefit }) => ({ benefit: toBenefitView(benefit), changed }),
+    command: {
+      usage: 'benefit set-low-stock <benefit-code> <codes>',
+      examples: ['set-low-stock COUPON 500', 'set-low-stock COUPON none'],
+      fields: { lowStock: ['<codes>', 'how many, or none'] },
+      text: ({ benefitCode, lowStock }) => `low stock of ${benefitCode}: ${lowStockText(lowStock)}`,
+    },
+  }),
+];
+
+/** Codes are counted where there are some, or should be. */
+function toBenefitView({
+  benefitCode,
+  kind,
+  supplierUrl,
+  lowStock,
+  products,
+  presentation,
+  ...counts
+}: BenefitFulfilmentView) {
+  const { codesLeft, codesGiven, waitingClaims: claimsWaiting } = counts;
+  const hasPool = kind === 'POOL' || codesLeft + codesGiven > 0;
+  return {
+    benefitCode,
+    kind,
+    supplierUrl,
+    codesLeft: hasPool ? codesLeft : null,
+    claimsWaiting,
+    lowStock,
+    products,
+    presentation,
+  };
+}
+
+/** What is not base64 is skipped; a key that is not what it should be has not 32 bytes, which the step refuses. */
+function readKey(base64: string): Uint8Array {
+  const key = Buffer.from(base64, 'base64');
+  return key.toString('base64') === base64 ? key : new Uint8Array();
+}

@@ -1,0 +1,44 @@
+import { exportOrders, listOrders, totalOrders } from '../operator/orders/list-orders.js';
+import { showUser } from '../operator/orders/show-user.js';
+import { createCsvAnswer, operation } from './operation.js';
+import * as schemas from './schemas/orders.js';
+
+export const orderListOperations = [
+  operation({
+    method: 'GET',
+    path: '/orders',
+    role: 'viewer',
+    summary: 'Orders that match, the newest first, or the soonest when it is asked when they are due',
+    query: schemas.ordersQuery,
+    answer: schemas.ordersAnswer,
+    run: (operator, input, { person }) => listOrders(operator, input, person.role),
+  }),
+  operation({
+    method: 'GET',
+    path: '/orders/totals',
+    role: 'viewer',
+    summary: 'How many orders match, and what was paid and refunded for them, counted up to 10,000',
+    query: schemas.ordersTotalsQuery,
+    answer: schemas.ordersTotals,
+    run: totalOrders,
+  }),
+  operation({
+    method: 'GET',
+    path: '/orders.csv',
+    role: 'viewer',
+    summary: 'All orders that match as CSV',
+    query: schemas.ordersTotalsQuery,
+    answer: schemas.ordersCsv,
+    run: async (operator, input, { person }) =>
+      createCsvAnswer('orders.csv', await exportOrders(operator, input, person.role)),
+  }),
+  operation({
+    method: 'GET',
+    path: '/users',
+    role: 'viewer',
+    summary: 'Orders, agreements, refunds and claims of one user of a channel',
+    query: schemas.userQuery,
+    answer: schemas.userAnswer,
+    run: (operator, input, { channels, person }) => showUser(operator, channels, input, person.role),
+  }),
+];

@@ -1,0 +1,216 @@
+import { Type } from '@perennial/wire';
+import { refundAlone, requestRefund } from '../operator/approvals/request-refund.js';
+import { OperatorError } from '../operator/operator.js';
+import { advanceOrderOfAnyChannel } from '../operator/orders/advance-order.js';
+import { cancelAgreement } from '../operator/orders/agreements.js';
+import { addNote } from '../operator/orders/notes.js';
+import { retryPeriod, unsubscribeOrder } from '../operator/orders/orders.js';
+import { previewRefund, previewUnsubscribe } from '../operator/orders/previews.js';
+import { showOrder } from '../operator/orders/show-order.js';
+import { showTimeline } from '../operator/orders/timeline.js';
+import { unmaskUser } from '../operator/orders/unmask.js';
+import { requireInteger } from '../operator/rules.js';
+import { parseWholeNumber } from './command/parse.js';
+import { safeText } from './command/safe-text.js';
+import { type CommandField, command, operation } from './operation.js';
+import * as schemas from './schemas/orders.js';
+import { advanceText, orderReport, refundText } from './texts/order-text.js';
+
+const CYCLE_NO: CommandField = ['<cycle-no>', 'number of the period, from 1', parseWholeNumber];
+
+/** A number as it is written everywhere: an address that says the same in another way names nothing. */
+const withPeriod = <Input extends { readonly cycleNo: string | number }>(input: Input) => ({
+  ...input,
+  cycleNo: requireInteger(
+    'the period',
+    /^[1-9]\d*$/.test(`${input.cycleNo}`) ? Number(input.cycleNo) : Number.NaN,
+    1,
+    9999,
+  ),
+});
+
+/** What operators see of one order, and do to it. */
+export const orderOperations = [
+  operation({
+    method: 'GET',
+    path: '/orders/{orderNo}',
+    role: 'viewer',
+    summary: 'An order with its timeline, what comes next, and what may be done',
+    answer: schemas.orderAnswer,
+    run: (operator, { orderNo }, { person }) => showTimeline(operator, { orderNo, role: person.role }),
+  }),
+  command({
+    usage: 'order show [order-no]',
+    summary: 'everything about one order but secrets',
+    examples: ['show 100000001000', 'show --external ORDER-0001 --json'],
+    body: Type.Object({ orderNo: Type.Optional(Type.String()), externalOrderNo: Type.Optional(Type.String()) }),
+    fields: { externalOrderNo: ['--external <no>', "by the channel's own number instead"] },
+    run: async (operator, { orderNo, externalOrderNo }) => {
+      if (orderNo !== undefined && externalOrderNo === undefined) return showOrder(operator, { orderNo });
+      if (orderNo === undefined && externalOrderNo) return showOrder(operator, { externalOrderNo });
+      throw new OperatorError('give either an order number or --external');
+    },
+    text: orderReport,
+  }),
+  operation({
+    method: 'GET',
+    path: '/orders/{orderNo}/unsubscribe/preview',
+    role: 'viewer',
+    summary: 'What unsubscribing an order would do',
+    answer: schemas.preview,
+    run: previewUnsubscribe,
+  }),
+  operation({
+    method: 'POST',
+    path: '/orders/{orderNo}/unsubscribe',
+    role: 'support',
+    summary: 'Unsubscribes an order',
+    body: schemas.unsubscribeRequest,
+    answer: schemas.unsubscribeAnswer,
+    run: unsubscribeOrder,
+    command: {
+      usage: 'order unsubscribe <order-no>',
+      summary: 'end an active order, with the events about it',
+      examples: ['unsubscribe 100000001000 --reason "asked for by phone"'],
+      fields: { reason: ['--reason <text>', 'why, kept with the order'] },
+      defaults: { reason: undefined },
+      needsEngine: true,
+      text: ({ orderNo, orderStatus, changed }) => `order ${orderNo} ${changed ? 'is' : 'was already'} ${orderStatus}`,
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/orders/{orderNo}/periods/{cycleNo}/retry',
+    role: 'support',
+    needsProof: true,
+    summary: 'Debits a period that failed for now at once',
+    answer: schemas.retryAnswer,
+    run: (operator, input) => retryPeriod(operator, withPeriod(input)),
+    command: {
+      usage: 'order retry <order-no> <cycle-no>',
+      summary: 'try a period that has failed for now at once',
+      examples: ['retry 100000001000 3'],
+      fields: { cycleNo: CYCLE_NO },
+      needsEngine: true,
+      text: ({ orderNo, cycleNo, changed }) =>
+        `period ${cycleNo} of order ${orderNo} ${changed ? 'is due now' : 'was due already'}: a running service debits ` +
+        'it as soon as its payment channel may be used',
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/orders/{orderNo}/periods/{cycleNo}/refund/preview',
+    role: 'viewer',
+    summary: 'What a refund of a period would do',
+    query: schemas.previewQuery,
+    answer: schemas.preview,
+    run: (operator, input, { refundApprovalCent }) => previewRefund(operator, withPeriod(input), refundApprovalCent),
+  }),
+  operation({
+    method: 'POST',
+    path: '/orders/{orderNo}/periods/{cycleNo}/refund',
+    role: 'finance',
+    needsProof: true,
+    summary: 'Refunds a period, or asks a second person to',
+    body: schemas.refundRequest,
+    answer: schemas.refundAnswer,
+    run: (operator, input, { refundApprovalCent }) => requestRefund(operator, withPeriod(input), refundApprovalCent),
+  }),
+  command({
+    usage: 'order refund <order-no> <cycle-no>',
+    summary: 'give the money of one period back, or a part of it; mode SVC_DEDUCT alone',
+    examples: [
+      'refund 100000001000 1',
+      'refund 100000001000 1 --amount-cent 490 --key ticket-4711 --note "late delivery"',
+      'refund 100000001000 1 --without-approval "finance is away, ticket 4711"',
+    ],
+    body: Type.Object({
+      amountCent: Type.Optional(Type.Integer()),
+      key: Type.Optional(Type.String()),
+      note: Type.Optional(Type.String()),
+      withoutApproval: Type.Optional(Type.String()),
+    }),
+    fields: {
+      cycleNo: CYCLE_NO,
+      amountCent: ['--amount-cent <n>', 'in cents (default: all that is left)'],
+      key: ['--key <text>', 'a name of your own: given again, it is the same refund and not another'],
+      note: ['--note <text>', 'why'],
+      withoutApproval: [
+        '--without-approval <text>',
+        'why nobody else was asked, for one above CONSOLE_REFUND_APPROVAL_CENT: the audit log has it',
+      ],
+    },
+    needsEngine: true,
+    run: (operator, { cycleNo, ...input }, { refundApprovalCent }) =>
+      refundAlone(operator, { ...input, cycleNo: Number(cycleNo) }, refundApprovalCent),
+    text: refundText,
+  }),
+  command({
+    usage: 'order advance <order-no>',
+    summary: 'run the next periods now, as if their time had come; sandbox only',
+    examples: [
+      'advance 100000001000 --cycles 11',
+      'advance 100000001000 --cycles 2 --outcome FAIL_RETRY,SUCCESS',
+      'advance 100000001000 --to "2027-12-31 23:59:59"',
+    ],
+    body: Type.Object({
+      cycles: Type.Optional(Type.Integer()),
+      to: Type.Optional(Type.String()),
+      outcomes: Type.Optional(Type.Array(Type.String())),
+    }),
+    fields: {
+      cycles: ['--cycles <n>', 'so many periods'],
+      to: ['--to <time>', 'or everything that is due up to this time'],
+      outcomes: ['--outcome <outcome>', 'SUCCESS, FAIL_RETRY, FAIL or AGREEMENT_INVALID, one for each period in turn'],
+    },
+    needsEngine: true,
+    run: advanceOrderOfAnyChannel,
+    text: advanceText,
+  }),
+  operation({
+    method: 'POST',
+    path: '/orders/{orderNo}/notes',
+    role: ['support', 'finance'],
+    summary: 'Writes a note about an order',
+    body: schemas.noteRequest,
+    answer: schemas.note,
+    run: addNote,
+  }),
+  operation({
+    method: 'POST',
+    path: '/orders/{orderNo}/unmask',
+    role: 'support',
+    summary: 'Shows the mobile of an order in clear, for a reason',
+    body: schemas.unmaskRequest,
+    answer: schemas.unmasked,
+    run: unmaskUser,
+  }),
+  operation({
+    method: 'POST',
+    path: '/agreements/{agreementNo}/cancel',
+    role: 'support',
+    summary: 'Ends an agreement and every active order on it',
+    body: schemas.cancelAgreementRequest,
+    answer: schemas.agreementCanceled,
+    run: cancelAgreement,
+    toAnswer: ({ agreementNo, agreementStatus, unsubscribed, changed }) => ({
+      agreementNo,
+      agreementStatus,
+      unsubscribed,
+      changed,
+    }),
+    command: {
+      usage: 'agreement cancel <agreement-no>',
+      summary: 'end an agreement, and every active order on it',
+      examples: ['cancel AG200000000001 --reason "asked for by the user"'],
+      fields: { reason: ['--reason <text>', 'why, kept with each order'] },
+      defaults: { reason: undefined },
+      needsEngine: true,
+      text({ agreementNo, changed, unsubscribed }) {
+        if (!changed) return `${agreementNo} was canceled already`;
+        const orders = unsubscribed.length === 0 ? 'no order ran on it' : `unsubscribed: ${unsubscribed.join(', ')}`;
+        return safeText`${agreementNo} is canceled, and its institution is told in the background\n${orders}`;
+      },
+    },
+  }),
+];

@@ -1,0 +1,35 @@
+import { showOverview } from '../operator/overview/overview.js';
+import { countWaiting } from '../operator/overview/waiting-counts-sql.js';
+import { search } from '../operator/search/search.js';
+import { operation } from './operation.js';
+import * as schemas from './schemas/overview.js';
+
+export const overviewOperations = [
+  operation({
+    method: 'GET',
+    path: '/overview',
+    role: 'viewer',
+    summary: 'What happened in a day, a month or a year, and how things stand now',
+    query: schemas.overviewQuery,
+    answer: schemas.overview,
+    run: showOverview,
+  }),
+  operation({
+    method: 'GET',
+    path: '/waiting',
+    role: 'viewer',
+    summary: 'How much waits for somebody, for the menu: up to 1,000 of each',
+    answer: schemas.waitingCounts,
+    run: ({ database }, _input, { person }) => countWaiting(database, person.name),
+  }),
+  operation({
+    method: 'GET',
+    path: '/search',
+    role: 'viewer',
+    summary:
+      'Finds orders, payments, refunds, agreements, events, users, channels and products by whatever they are called',
+    query: schemas.searchQuery,
+    answer: schemas.searchAnswer,
+    run: (operator, input, { person }) => search(operator, input, person.role),
+  }),
+];

@@ -1,0 +1,113 @@
+import {
+  createPaymentChannel,
+  listPaymentChannels,
+  resetGatewayKey,
+  showPaymentChannel,
+  updatePaymentChannel,
+} from '../operator/provisioning/payment-channels.js';
+import { parseHours } from './command/parse.js';
+import { safeText } from './command/safe-text.js';
+import { type CommandField, operation } from './operation.js';
+import * as schemas from './schemas/setup.js';
+import { paymentChannelTable, paymentChannelText, paymentChannelTextWithKey } from './texts/payment-channel-text.js';
+
+const FIELDS = {
+  displayName: ['--name <text>', 'name shown to end users'],
+  supportedBanks: ['--banks <codes>', '* for any, or bank codes with commas'],
+  gatewayUrl: ['--gateway-url <url>', 'address of the bridge gateway'],
+  bankCodeRequired: [
+    '--bank-code-required',
+    'a binding must name the bank',
+    { no: ['--no-bank-code-required', 'a binding need not name the bank (default)'] },
+  ],
+  debitsPerSecond: ['--debits-per-second <n>', 'pace of renewals, or none (default)'],
+  debitHours: [
+    '--debit-hours <from-to>',
+    'hours of the day, UTC+8, for renewals, such as 8-22, or none (default)',
+    parseHours,
+  ],
+  commonNumbers: [
+    '--common-numbers',
+    'several channels may share the same agreement number',
+    { no: ['--no-common-numbers', "an agreement number is one channel's alone (default)"] },
+  ],
+} as const satisfies Record<string, CommandField>;
+
+export const paymentChannelOperations = [
+  operation({
+    method: 'GET',
+    path: '/payment-channels',
+    role: 'viewer',
+    summary: 'All payment channels',
+    answer: schemas.paymentChannels,
+    run: listPaymentChannels,
+    toAnswer: (paymentChannels) => ({ paymentChannels }),
+    command: { usage: 'payment-channel list', examples: ['list', 'list --json'], text: paymentChannelTable },
+  }),
+  operation({
+    method: 'POST',
+    path: '/payment-channels',
+    role: 'admin',
+    needsProof: true,
+    summary: 'Make a payment channel and show the key of its bridge, this one time',
+    body: schemas.paymentChannelRequest,
+    answer: schemas.paymentChannelAnswer,
+    run: createPaymentChannel,
+    toAnswer: ({ gatewayKey = null, ...paymentChannel }) => ({ paymentChannel, gatewayKey }),
+    command: {
+      usage: 'payment-channel create <code>',
+      examples: [
+        'create MOCKPAY --name "Mock Pay" --gateway sandbox --banks "*"',
+        'create UNIPAY --name "Uni Pay" --gateway bridge --gateway-url https://bridge.example/uni \\\n' +
+          '      --banks ICBC,CCB --bank-code-required --debits-per-second 50 --debit-hours 8-22',
+      ],
+      fields: { gateway: ['--gateway <gateway>', 'sandbox (charges nobody, sandbox only) or bridge'], ...FIELDS },
+      text: paymentChannelTextWithKey,
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/payment-channels/{code}',
+    role: 'viewer',
+    summary: 'One payment channel',
+    answer: schemas.paymentChannel,
+    run: showPaymentChannel,
+  }),
+  operation({
+    method: 'PUT',
+    path: '/payment-channels/{code}',
+    role: 'admin',
+    // It says who is asked to move money.
+    needsProof: true,
+    summary: 'Change what is given of a payment channel and leave the rest; holds at once on every node',
+    body: schemas.paymentChannelChange,
+    answer: schemas.paymentChannelChanged,
+    run: updatePaymentChannel,
+    toAnswer: ({ changed, ...paymentChannel }) => ({ paymentChannel, changed }),
+    command: {
+      usage: 'payment-channel update <code>',
+      examples: [
+        'update UNIPAY --name "Uni Pay Plus" --banks ICBC,CCB,ABC',
+        'update UNIPAY --debits-per-second none --debit-hours none',
+      ],
+      fields: FIELDS,
+      text: (updated) =>
+        updated.changed ? paymentChannelText(updated) : safeText`${paymentChannelText(updated)}\n\nIt was so already.`,
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/payment-channels/{code}/key',
+    role: 'admin',
+    needsProof: true,
+    summary: 'A new key for a bridge, shown this one time; the old one ends at once',
+    answer: schemas.paymentChannelAnswer,
+    run: resetGatewayKey,
+    toAnswer: ({ gatewayKey = null, ...paymentChannel }) => ({ paymentChannel, gatewayKey }),
+    command: {
+      usage: 'payment-channel reset-key <code>',
+      examples: ['reset-key UNIPAY'],
+      text: paymentChannelTextWithKey,
+    },
+  }),
+];

@@ -1,0 +1,123 @@
+import { Type } from '@perennial/wire';
+import type { Changed, OperatorWithGateways } from '../operator/operator.js';
+import {
+  createPerson,
+  disablePerson,
+  enablePerson,
+  listPeople,
+  type PersonWithToken,
+  resetPerson,
+  setRole,
+} from '../operator/people/people.js';
+import type { PersonView } from '../operator/people/people-sql.js';
+import { readPassword } from './command/files.js';
+import { type CommandField, type Context, command, operation } from './operation.js';
+import * as schema from './schemas/people.js';
+import { type PersonWithLink, peopleTable, personText, personWithLinkText } from './texts/people-text.js';
+
+const ROLE: CommandField = ['--role <role>', 'viewer, support, finance or admin'];
+
+export const peopleOperations = [
+  operation({
+    method: 'GET',
+    path: '/people',
+    role: 'viewer',
+    summary: 'everybody who may sign in',
+    answer: schema.people,
+    run: listPeople,
+    toAnswer: (people) => ({ people }),
+    command: { usage: 'operator list', examples: ['list'], text: peopleTable },
+  }),
+  operation({
+    method: 'POST',
+    path: '/people',
+    role: 'admin',
+    needsProof: true,
+    summary: 'makes an account, and a one-time link by which its owner sets a password',
+    body: schema.personRequest,
+    answer: schema.personWithLink,
+    run: makePerson,
+    toAnswer: toLinkAnswer,
+  }),
+  command({
+    usage: 'operator create <name>',
+    summary: 'make an account, and show a one-time link by which its owner sets a password',
+    examples: ['create ann --role admin', 'create bo --role support --password-stdin < password.txt'],
+    body: Type.Object({ role: Type.String(), password: Type.Optional(Type.String()) }),
+    fields: {
+      role: ROLE,
+      password: ['--password-stdin', 'read the password from standard input instead of making a link', readPassword],
+    },
+    run: makePerson,
+    text: personWithLinkText,
+  }),
+  operation({
+    method: 'PUT',
+    path: '/people/{name}/role',
+    role: 'admin',
+    needsProof: true,
+    summary: 'gives somebody another role; their sessions end',
+    body: schema.roleRequest,
+    answer: schema.personChanged,
+    run: setRole,
+    toAnswer: toChanged,
+    command: {
+      usage: 'operator set-role <name>',
+      examples: ['set-role bo --role finance'],
+      fields: { role: ROLE },
+      text: personText,
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/people/{name}/disable',
+    role: 'admin',
+    summary: 'lets somebody sign in no more; their sessions end at once',
+    answer: schema.personChanged,
+    run: disablePerson,
+    toAnswer: toChanged,
+    command: { usage: 'operator disable <name>', examples: ['disable bo'], text: personText },
+  }),
+  operation({
+    method: 'POST',
+    path: '/people/{name}/enable',
+    role: 'admin',
+    needsProof: true,
+    summary: 'lets somebody sign in again',
+    answer: schema.personChanged,
+    run: enablePerson,
+    toAnswer: toChanged,
+    command: { usage: 'operator enable <name>', examples: ['enable bo'], text: personText },
+  }),
+  operation({
+    method: 'POST',
+    path: '/people/{name}/reset',
+    role: 'admin',
+    needsProof: true,
+    summary: 'ends password and codes of somebody who has lost them, and makes a new one-time link',
+    answer: schema.personWithLink,
+    run: async (operator, input, context) => withLink(context, await resetPerson(operator, input)),
+    toAnswer: toLinkAnswer,
+    command: { usage: 'operator reset <name>', examples: ['reset bo'], text: personWithLinkText },
+  }),
+];
+
+async function makePerson(
+  operator: OperatorWithGateways,
+  input: Parameters<typeof createPerson>[1],
+  context: Context,
+): Promise<PersonWithLink> {
+  return withLink(context, await createPerson(operator, input));
+}
+
+function withLink({ consoleUrl }: Context, { person, setupToken }: PersonWithToken): PersonWithLink {
+  return setupToken === null ? person : { ...person, setupLink: `${consoleUrl()}/setup#${setupToken}` };
+}
+
+function toLinkAnswer({ setupLink = '', ...person }: PersonWithLink) {
+  return { person, setupLink };
+}
+
+function toChanged({ changed, ...person }: Changed<PersonView>) {
+  return { person, changed };
+}

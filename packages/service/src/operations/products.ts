@@ -1,0 +1,100 @@
+import type { PeriodType } from '@perennial/wire';
+import { createProduct, createProductVersion, listProducts, showProduct } from '../operator/provisioning/products.js';
+import { DEFAULT_RETRY_DELAYS } from '../subscriptions/domain/payments/debit-policy.js';
+import { appendBenefit, formatDuration, parseDurations } from './command/parse.js';
+import { operation } from './operation.js';
+import * as schemas from './schemas/setup.js';
+import { productTable, productText } from './texts/product-text.js';
+
+const defaultRetries = (periodType: PeriodType) =>
+  `${DEFAULT_RETRY_DELAYS[periodType].map(formatDuration).join(',')} for ${periodType}`;
+
+export const productOperations = [
+  operation({
+    method: 'GET',
+    path: '/products',
+    role: 'viewer',
+    summary: 'All products',
+    answer: schemas.products,
+    run: listProducts,
+    toAnswer: (products) => ({ products }),
+    command: { usage: 'product list', examples: ['list', 'list --json'], text: productTable },
+  }),
+  operation({
+    method: 'POST',
+    path: '/products',
+    role: 'admin',
+    summary: 'Make a product; it never changes afterwards',
+    body: schemas.productRequest,
+    answer: schemas.product,
+    run: createProduct,
+    command: {
+      usage: 'product create <product-code>',
+      examples: [
+        'create VIP_MONTHLY --name "VIP, monthly" --mode SVC_DEDUCT --period-type MONTH --cycles 12 \\\n' +
+          '      --amount-cent 1990 --benefit "VIP_PASS:1500:VIP pass" --benefit COUPON:490',
+        'create DAY_7 --name "Seven days" --mode CHANNEL_COLLECT --period-type DAY --cycles 7 --amount-cent 100',
+      ],
+      defaults: { period: 1, benefits: [] },
+      fields: {
+        productName: ['--name <text>', 'name of the product'],
+        settlementModes: ['--mode <mode>', 'SVC_DEDUCT or CHANNEL_COLLECT; in the sandbox also both, with a comma'],
+        periodType: ['--period-type <type>', 'DAY or MONTH (calendar months)'],
+        period: ['--period <n>', 'days or months in one period (default: 1)'],
+        totalCycles: ['--cycles <n>', 'number of periods, at most 9999'],
+        amountCent: ['--amount-cent <n>', 'price of one period, in cents'],
+        benefits: ['--benefit <code:cents[:name]>', 'a benefit of every period; may be repeated', appendBenefit],
+        retryDelays: [
+          '--retry <delays>',
+          `when a failed debit is tried again, or none (default: ${defaultRetries('DAY')}, ${defaultRetries('MONTH')})`,
+          parseDurations,
+        ],
+      },
+      text: productText,
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/products/{productCode}',
+    role: 'viewer',
+    summary: 'One product',
+    answer: schemas.product,
+    run: showProduct,
+    command: { usage: 'product show <product-code>', examples: ['show TEST_SPU_001'], text: productText },
+  }),
+  operation({
+    method: 'POST',
+    path: '/products/{formerCode}/versions',
+    role: 'admin',
+    summary: 'Make a later version of a product, under a code of its own; running orders stay with theirs',
+    body: schemas.versionRequest,
+    answer: schemas.product,
+    run: createProductVersion,
+    command: {
+      usage: 'product create-version <product-code>',
+      examples: [
+        'create-version VIP_MONTHLY --amount-cent 2190',
+        'create-version VIP_MONTHLY --amount-cent 2190 --replace',
+      ],
+      fields: {
+        formerCode: ['<product-code>', 'the version before'],
+        productCode: ['--code <code>', 'its code (default: that of the first version with _V2 and so on)'],
+        productName: ['--name <text>', 'its name (default: as before)'],
+        amountCent: ['--amount-cent <n>', 'price of one period, in cents (default: as before)'],
+        totalCycles: ['--cycles <n>', 'number of periods, at most 9999 (default: as before)'],
+        benefits: [
+          '--benefit <code:cents[:name]>',
+          'a benefit of every period; may be repeated (default: as before)',
+          appendBenefit,
+        ],
+        retryDelays: [
+          '--retry <delays>',
+          'when a failed debit is tried again, or none (default: as before)',
+          parseDurations,
+        ],
+        replacesForChannels: ['--replace', 'let the channels that sell the version before sell this one in its place'],
+      },
+      text: productText,
+    },
+  }),
+];

@@ -1,0 +1,136 @@
+import { Type } from '@perennial/wire';
+import {
+  closeDifference,
+  listDifferences,
+  listReconciliations,
+  pageDifferences,
+  pageReconciliations,
+  runReconciliation,
+  setDifferenceOwner,
+  withOrderOfDifference,
+} from '../operator/books/reconciliation.js';
+import type { Changed, Operator } from '../operator/operator.js';
+import type { DifferenceView } from '../reconciliation/differences-sql.js';
+import { readFileInPieces, toBytes } from './command/files.js';
+import { type Context, command, operation } from './operation.js';
+import * as schemas from './schemas/books.js';
+import { dayTable, differenceTable, reconciliationText } from './texts/reconciliation-text.js';
+
+/** A statement of 20 MB as JSON. */
+const MAX_STATEMENT_BYTES = 25_000_000;
+
+const listFilter = { paymentChannelCode: Type.Optional(Type.String()), limit: Type.Optional(Type.Integer()) };
+
+export const reconciliationOperations = [
+  operation({
+    method: 'GET',
+    path: '/reconciliations',
+    role: 'viewer',
+    summary: 'Days that were compared with an institution’s statement, the latest first',
+    query: schemas.reconciliationsQuery,
+    answer: schemas.reconciliations,
+    run: pageReconciliations,
+    toAnswer: ({ rows: reconciliations, nextCursor }) => ({ reconciliations, nextCursor }),
+  }),
+  command({
+    usage: 'reconciliation list',
+    summary: 'days that were compared, the latest first',
+    examples: ['list', 'list --payment-channel UNIPAY'],
+    body: Type.Object(listFilter),
+    fields: {
+      paymentChannelCode: ['--payment-channel <code>', 'only of this one'],
+      limit: ['--limit <n>', 'at most this many, 1 to 1000 (default: 50)'],
+    },
+    run: listReconciliations,
+    text: dayTable,
+  }),
+  operation({
+    method: 'POST',
+    path: '/reconciliations',
+    role: 'finance',
+    summary: 'Compare a day with a statement, of a file or of the bridge; may be repeated',
+    maxBodyBytes: MAX_STATEMENT_BYTES,
+    body: schemas.reconcileRequest,
+    answer: schemas.reconciliation,
+    run: (operator, { csv, ...input }) =>
+      runReconciliation(operator, { ...input, ...(csv === undefined ? {} : { csv: toBytes(csv) }) }),
+    command: {
+      usage: 'reconciliation run',
+      examples: [
+        'run --payment-channel UNIPAY --day 2026-01-31',
+        'run --payment-channel UNIPAY --day 2026-01-31 --csv statement.csv',
+      ],
+      fields: {
+        paymentChannelCode: ['--payment-channel <code>', 'whose statement it is'],
+        day: ['--day <day>', 'a day of Asia/Shanghai that is over, such as 2026-01-31'],
+        csv: [
+          '--csv <file>',
+          'the statement as a file (default: the bridge is asked for it)',
+          readFileInPieces('the statement'),
+        ],
+      },
+      text: reconciliationText,
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/differences',
+    role: 'viewer',
+    summary: 'What does not agree with a statement, the latest day first',
+    query: schemas.differencesQuery,
+    answer: schemas.differences,
+    run: pageDifferences,
+    toAnswer: ({ rows: differences, nextCursor }) => ({ differences, nextCursor }),
+  }),
+  command({
+    usage: 'reconciliation differences',
+    summary: 'what does not agree and nobody has closed, the latest day first',
+    examples: ['differences', 'differences --payment-channel UNIPAY --day 2026-01-31 --all --json'],
+    body: Type.Object({ all: Type.Optional(Type.Boolean()), day: Type.Optional(Type.String()), ...listFilter }),
+    fields: {
+      all: ['--all', 'those that are closed too'],
+      paymentChannelCode: ['--payment-channel <code>', 'only of this one'],
+      day: ['--day <day>', 'only of this day, such as 2026-01-31'],
+      limit: ['--limit <n>', 'at most this many, 1 to 10000 (default: 100)'],
+    },
+    run: listDifferences,
+    text: differenceTable,
+  }),
+  operation({
+    method: 'POST',
+    path: '/differences/{differenceNo}/close',
+    role: 'finance',
+    summary: 'Say that a difference is dealt with, and how',
+    body: schemas.closeRequest,
+    answer: schemas.differenceChanged,
+    run: closeDifference,
+    toAnswer: toDifferenceChanged,
+    command: {
+      usage: 'reconciliation close <difference-no>',
+      examples: ['close 17 --note "refunded at the counter, ticket 4711"'],
+      fields: { note: ['--note <text>', 'what was found out, and what was done'] },
+      text: ({ differenceNo, changed, closedBy }) =>
+        changed
+          ? `difference ${differenceNo} is closed`
+          : `difference ${differenceNo} was closed already, by ${closedBy}`,
+    },
+  }),
+  operation({
+    method: 'PUT',
+    path: '/differences/{differenceNo}/owner',
+    role: ['finance', 'support'],
+    summary: 'Say who looks into a difference',
+    body: schemas.differenceOwnerRequest,
+    answer: schemas.differenceChanged,
+    run: setDifferenceOwner,
+    toAnswer: toDifferenceChanged,
+  }),
+];
+
+async function toDifferenceChanged(
+  { changed, ...difference }: Changed<DifferenceView>,
+  _: Context,
+  operator: Operator,
+) {
+  return { difference: await withOrderOfDifference(operator, difference), changed };
+}

@@ -1,0 +1,115 @@
+import { Type } from '@perennial/wire';
+import {
+  closeSettlementMonth,
+  listSettlementMonths,
+  type SettlementMonth,
+  showSettlementMonth,
+} from '../operator/books/settlement-months.js';
+import { refusal } from '../operator/operator.js';
+import { spreadsheetLine } from '../platform/csv/csv-field.js';
+import { command, createCsvAnswer, operation } from './operation.js';
+import * as schemas from './schemas/books.js';
+import { monthTable, settlementMonthText } from './texts/settlement-text.js';
+
+export const settlementOperations = [
+  operation({
+    method: 'GET',
+    path: '/settlement',
+    role: 'viewer',
+    summary: 'The months and whether they are closed, the latest first',
+    answer: schemas.settlementMonths,
+    run: listSettlementMonths,
+    toAnswer: (months) => ({ months }),
+    command: { usage: 'settlement months', examples: ['months'], text: monthTable },
+  }),
+  operation({
+    method: 'GET',
+    path: '/settlement/{month}',
+    role: 'viewer',
+    summary: 'All channels of a month; of a closed one as it was then',
+    answer: schemas.settlementMonth,
+    run: showSettlementMonth,
+    command: { usage: 'settlement month <month>', examples: ['month 2026-01'], text: settlementMonthText },
+  }),
+  operation({
+    method: 'GET',
+    path: '/settlement/{month}/csv',
+    role: 'viewer',
+    summary: 'The same as a file',
+    answer: schemas.settlementMonth,
+    async run(operator, { month }) {
+      const shown = await showSettlementMonth(operator, { month });
+      return createCsvAnswer(`settlement-${month}.csv`, monthAsCsv(shown));
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/settlement/{month}/close',
+    role: 'finance',
+    needsProof: true,
+    summary: 'Freeze a month’s figures; the earliest open month first',
+    body: schemas.closeMonthRequest,
+    answer: schemas.settlementMonth,
+    async run(operator, { month, confirmation, note }) {
+      if (confirmation !== month) throw refusal('month-not-typed')`to close ${month}, type ${month}`;
+      return closeSettlementMonth(operator, { month, note });
+    },
+  }),
+  command({
+    usage: 'settlement close <month>',
+    summary: 'freeze a month’s figures; the earliest open month first',
+    examples: ['close 2026-01', 'close 2026-01 --note "agreed with the partners, ticket 4711"'],
+    body: Type.Object({ note: Type.Optional(Type.String()) }),
+    fields: { note: ['--note <text>', 'what was agreed'] },
+    run: closeSettlementMonth,
+    text: settlementMonthText,
+  }),
+];
+
+const CSV_COLUMNS = [
+  'month',
+  'status',
+  'appId',
+  'channel',
+  'part',
+  'productCode',
+  'settlementMode',
+  'collectedCent',
+  'collectedCount',
+  'refundedCent',
+  'refundedCount',
+  'billedCent',
+  'billedCount',
+  'currency',
+];
+
+/** Without totals, so that a column can be summed. `LATER` is what stands here of months that were closed before. */
+async function* monthAsCsv({ month, status, currency, channels }: SettlementMonth): AsyncGenerator<string> {
+  yield spreadsheetLine(CSV_COLUMNS);
+  for (const { appId, name, products, later } of channels) {
+    const rows = [
+      ...products.map((product) => ({ ...product, part: 'MONTH' })),
+      ...(Object.values(later).some((sum) => sum !== 0)
+        ? [{ ...later, part: 'LATER', productCode: '', settlementMode: '' }]
+        : []),
+    ];
+    for (const row of rows) {
+      yield spreadsheetLine([
+        month,
+        status,
+        appId,
+        name,
+        row.part,
+        row.productCode,
+        row.settlementMode,
+        row.collectedCent,
+        row.collectedCount,
+        row.refundedCent,
+        row.refundedCount,
+        row.billedCent,
+        row.billedCount,
+        currency,
+      ]);
+    }
+  }
+}

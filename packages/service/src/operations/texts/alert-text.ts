@@ -1,0 +1,19 @@
+import type { AlertView } from '../../platform/alerts/alerts-sql.js';
+import type { SafeText } from '../command/safe-text.js';
+import { table } from '../command/table.js';
+
+export function alertTable(alerts: readonly AlertView[]): SafeText {
+  return table(
+    ['KIND', 'SUBJECT', 'DETAIL', 'SEEN', 'FIRST', 'LAST', 'ACKNOWLEDGED', 'RESOLVED'],
+    alerts.map((one) => [
+      one.kind,
+      one.subject,
+      one.detail,
+      `${one.seen}`,
+      one.firstSeenAt,
+      one.lastSeenAt,
+      one.acknowledgedBy ?? '',
+      one.resolvedAt === null ? '' : `${one.resolvedAt}, ${one.resolvedBecause}`,
+    ]),
+  );
+}

@@ -1,0 +1,63 @@
+import type { BrandingView } from '../../catalog/channels/channel-provisioning-sql.js';
+import type { ImageView } from '../../catalog/image-file-sql.js';
+import type { PresentationView } from '../../operator/provisioning/benefits-sql.js';
+import type { ChangedBranding } from '../../operator/provisioning/branding.js';
+import { measureTones } from '../../redeem/brand/tones.js';
+import { paragraphs, type SafeText, safeText } from '../command/safe-text.js';
+import { record } from '../command/table.js';
+
+type Row = [string, string];
+
+/** What is set of what users see of a channel, with the tones that are made of its accent. */
+export function brandingRows({ displayName, logo, accent, support, termsUrl, shopUrl }: BrandingView): Row[] {
+  return rowsOrNone('Branding', [
+    ['Display name', displayName],
+    ['Logo', imageText(logo)],
+    ['Accent', accent === null ? null : `#${accent}`],
+    ...(accent === null ? [] : toneRows(accent)),
+    ['Support', support],
+    ['Terms', termsUrl],
+    ['Shop', shopUrl],
+  ]);
+}
+
+/** What is set of what users see of a benefit. */
+export function presentationRows({ icon, descriptionZh, descriptionEn, useUrl }: PresentationView): Row[] {
+  return rowsOrNone('Presentation', [
+    ['Icon', imageText(icon)],
+    ['In Chinese', descriptionZh],
+    ['In English', descriptionEn],
+    ['Used at', useUrl],
+  ]);
+}
+
+function rowsOrNone(name: string, rows: readonly (readonly [string, string | null])[]): Row[] {
+  const set = rows.flatMap(([title, value]): Row[] => (value === null ? [] : [[title, value]]));
+  return set.length === 0 ? [[name, 'none']] : set;
+}
+
+const imageText = (image: ImageView | null): string | null => image && `${image.file} (${image.bytes} bytes)`;
+
+function toneRows(accent: string): Row[] {
+  const tones = measureTones(accent);
+  return (['light', 'dark'] as const).map((theme) => {
+    const parts = tones
+      .filter((one) => one.theme === theme)
+      .map(({ tone, colour, contrast }) => `${tone} ${colour} (${contrast}:1)`);
+    return [`Tones, ${theme}`, parts.join(', ')];
+  });
+}
+
+export function toLeftOutText(what: string, names: readonly string[]): SafeText[] {
+  return names.length === 0
+    ? []
+    : [safeText`Left out of the ${what}, as it draws nothing that is taken: ${names.join(', ')}.`];
+}
+
+export function toUnchangedText(changed: boolean): SafeText[] {
+  return changed ? [] : [safeText`It was so already.`];
+}
+
+export function brandingText({ branding, changed, leftOut }: ChangedBranding): SafeText {
+  return paragraphs([record(brandingRows(branding)), ...toLeftOutText('logo', leftOut), ...toUnchangedText(changed)]);
+}

@@ -1,0 +1,49 @@
+import { SETUP_HOURS } from '../../operator/people/people.js';
+import type { PersonView } from '../../operator/people/people-sql.js';
+import { type SafeText, safeText } from '../command/safe-text.js';
+import { record, table } from '../command/table.js';
+
+export interface PersonWithLink extends PersonView {
+  readonly setupLink?: string;
+}
+
+export function personText({
+  name,
+  role,
+  status,
+  hasPassword,
+  hasTotp,
+  lockedUntil,
+  lastSignInAt,
+  createdBy,
+}: PersonView): SafeText {
+  return record([
+    ['name', name],
+    ['role', role],
+    ['status', status],
+    ['password', hasPassword ? 'set' : 'not set yet'],
+    ['codes', hasTotp ? 'set up' : 'not set up'],
+    ['locked until', lockedUntil ?? '-'],
+    ['last sign-in', lastSignInAt ?? '-'],
+    ['made by', createdBy],
+  ]);
+}
+
+export function personWithLinkText({ setupLink, ...person }: PersonWithLink): SafeText {
+  if (setupLink === undefined) return personText(person);
+  return safeText`${personText(person)}\n\nThe password is set here, once and within ${SETUP_HOURS} hours:\n\n  ${setupLink}`;
+}
+
+export function peopleTable(people: readonly PersonView[]): SafeText {
+  return table(
+    ['NAME', 'ROLE', 'STATUS', 'PASSWORD', 'CODES', 'LAST SIGN-IN'],
+    people.map(({ name, role, status, hasPassword, hasTotp, lastSignInAt }) => [
+      name,
+      role,
+      status,
+      hasPassword ? 'set' : 'not set yet',
+      hasTotp ? 'set up' : '-',
+      lastSignInAt ?? '-',
+    ]),
+  );
+}

@@ -1,0 +1,87 @@
+import type { MonthInList, SettlementMonth } from '../../operator/books/settlement-months.js';
+import type { SettlementSummary } from '../../settlement/settlement-report.js';
+import { areZero, type Sums } from '../../settlement/sums.js';
+import { paragraphs, type SafeText, safeText } from '../command/safe-text.js';
+import { table } from '../command/table.js';
+import type { MoneyText } from '../operation.js';
+
+export function monthTable(months: readonly MonthInList[]): SafeText {
+  // The latest is first. The month that runs is not over.
+  const next = months.slice(1).findLast(({ status }) => status === 'OPEN');
+  return table(
+    ['MONTH', 'STATUS', 'CLOSED BY', 'CLOSED AT'],
+    months.map((one) => [
+      one.month,
+      one === next ? 'OPEN, next to close' : one.status,
+      one.closedBy ?? '',
+      one.closedAt ?? '',
+    ]),
+  );
+}
+
+export function settlementMonthText(one: SettlementMonth, money: MoneyText): SafeText {
+  const rows = one.channels.map((channel) => [
+    channel.appId,
+    ...sumCells(channel, money),
+    channel.laterCent === 0 ? '-' : money(channel.laterCent),
+  ]);
+  const later = one.laterCent === 0 ? '-' : money(one.laterCent);
+  return paragraphs([
+    safeText`${one.month}${stateText(one)}`,
+    table(
+      ['CHANNEL', 'COLLECTED', 'REFUNDED', 'BILLED', 'OF EARLIER MONTHS'],
+      [...rows, ['Total', ...sumCells(one.totals, money), later]],
+    ),
+    ...unsettledText(one.unsettled, one.status),
+  ]);
+}
+
+function stateText({
+  status,
+  monthIsOver,
+  closedBy,
+  closedAt,
+}: Pick<SettlementMonth, 'status' | 'monthIsOver' | 'closedBy' | 'closedAt'>): string {
+  if (status === 'CLOSED') return `, closed by ${closedBy} at ${closedAt}`;
+  return monthIsOver ? '' : ' (not over yet)';
+}
+
+function unsettledText(open: number, status: 'OPEN' | 'CLOSED'): SafeText[] {
+  if (open === 0) return [];
+  if (status === 'CLOSED')
+    return [
+      safeText`${open} debits or refunds had no result when the month was closed: those that succeed count in a later month.`,
+    ];
+  return [
+    safeText`${open} debits or refunds that began before the end of the month have no result yet: the month may still change.`,
+  ];
+}
+
+export function summaryText(summary: SettlementSummary, money: MoneyText): SafeText {
+  const { appId, month, status, unsettled, products, totals, later, sinceClosed } = summary;
+  const rows = products.map((one) => [one.productCode, one.settlementMode, ...sumCells(one, money)]);
+  const more = (name: string, sums: Sums) => (areZero(sums) ? [] : [[name, '', ...sumCells(sums, money)]]);
+  const sums = table(
+    ['PRODUCT', 'MODE', 'COLLECTED', 'REFUNDED', 'BILLED'],
+    [
+      ...rows,
+      ['Total', '', ...sumCells(totals, money)],
+      ...more('Of earlier months', later),
+      ...more('Since', sinceClosed),
+    ],
+  );
+  return paragraphs([
+    safeText`${appId}, ${month}${stateText(summary)}`,
+    sums,
+    ...(status === 'CLOSED' ? [] : unsettledText(unsettled.debits + unsettled.refunds, status)),
+  ]);
+}
+
+function sumCells(sums: Sums, money: MoneyText): string[] {
+  const cell = (cents: number, count: number) => (count === 0 && cents === 0 ? '-' : `${money(cents)} (${count})`);
+  return [
+    cell(sums.collectedCent, sums.collectedCount),
+    cell(sums.refundedCent, sums.refundedCount),
+    cell(sums.billedCent, sums.billedCount),
+  ];
+}
