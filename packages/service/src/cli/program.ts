@@ -10,66 +10,37 @@ import { addMigrateCommand } from './commands/installation/migrate.js';
 import type { CommandLine } from './frame/command.js';
 import { addRow } from './frame/operations.js';
 
-interface Noun {
-  readonly description: string;
-  /** The rows of the table among which its commands are. */
-  readonly load: () => Promise<readonly Row[]>;
-  /** Adds those of its commands that are not in the table. */
-  readonly add?: (noun: Command, commandLine: CommandLine) => void;
-}
+/** What it is, the module of the table that has its rows, and what adds those of its commands that are not in the table. */
+type Noun = readonly [
+  description: string,
+  load: () => Promise<Readonly<Record<string, readonly Row[]>>>,
+  add?: (noun: Command, commandLine: CommandLine) => void,
+];
 
-/** What operators have to do with. Of the table only the rows of the nouns that are asked for are loaded: all of them take long. */
+/** What operators have to do with. Only the rows of the nouns that are asked for are loaded: all of them take long. */
 const NOUNS: Readonly<Record<string, Noun>> = {
-  channel: {
-    description: 'partner platforms: credentials, authorizations, limits',
-    load: async () => (await import('../operations/channels.js')).channelOperations,
-  },
-  product: {
-    description: 'what is sold: cycle, price, settlement modes, benefits',
-    load: async () => (await import('../operations/products.js')).productOperations,
-  },
-  'payment-channel': {
-    description: 'payment institutions: banks, gateway and pacing of debits',
-    load: async () => (await import('../operations/payment-channels.js')).paymentChannelOperations,
-  },
-  order: {
-    description: 'subscriptions of all channels: look, refund, end, try again',
-    load: async () => (await import('../operations/orders.js')).orderOperations,
-  },
-  agreement: {
-    description: 'agreements that debits are made on',
-    load: async () => (await import('../operations/orders.js')).orderOperations,
-  },
-  events: {
-    description: 'what channels are told, and whether it has arrived',
-    load: async () => (await import('../operations/events.js')).eventOperations,
-  },
-  alert: {
-    description: 'what a person has to look at',
-    load: async () => (await import('../operations/alerts.js')).alertOperations,
-    add: addAlertTestCommand,
-  },
-  reconciliation: {
-    description: 'institutions’ statements of a day against what is known here',
-    load: async () => (await import('../operations/reconciliation.js')).reconciliationOperations,
-  },
-  settlement: {
-    description: 'what was collected, refunded and billed',
-    load: async () => (await import('../operations/settlement.js')).settlementOperations,
-    add: addSettlementReportCommand,
-  },
-  benefit: {
-    description: 'where the codes of claimed benefits come from',
-    load: async () => (await import('../operations/benefits.js')).benefitOperations,
-  },
-  audit: {
-    description: 'who changed what, and when',
-    load: async () => (await import('../operations/audit.js')).auditOperations,
-  },
-  operator: {
-    description: 'people who may sign in to the console',
-    load: async () => (await import('../operations/people.js')).peopleOperations,
-  },
+  channel: ['partner platforms: credentials, authorizations, limits', () => import('../operations/channels.js')],
+  product: ['what is sold: cycle, price, settlement modes, benefits', () => import('../operations/products.js')],
+  'payment-channel': [
+    'payment institutions: banks, gateway and pacing of debits',
+    () => import('../operations/payment-channels.js'),
+  ],
+  order: ['subscriptions of all channels: look, refund, end, try again', () => import('../operations/orders.js')],
+  agreement: ['agreements that debits are made on', () => import('../operations/orders.js')],
+  events: ['what channels are told, and whether it has arrived', () => import('../operations/events.js')],
+  alert: ['what a person has to look at', () => import('../operations/alerts.js'), addAlertTestCommand],
+  reconciliation: [
+    'institutions’ statements of a day against what is known here',
+    () => import('../operations/reconciliation.js'),
+  ],
+  settlement: [
+    'what was collected, refunded and billed',
+    () => import('../operations/settlement.js'),
+    addSettlementReportCommand,
+  ],
+  benefit: ['where the codes of claimed benefits come from', () => import('../operations/benefits.js')],
+  audit: ['who changed what, and when', () => import('../operations/audit.js')],
+  operator: ['people who may sign in to the console', () => import('../operations/people.js')],
 };
 
 /** All commands; if words are given, of the nouns only those that are among them. `showHelp` gets help that was not asked for. */
@@ -90,10 +61,10 @@ export async function createProgram(
       writeOut: (text) => commandLine.stdout.write(text),
     })
     .addHelpText('after', '\nHelp for one command:\n  $ perennial channel create --help');
-  for (const [name, { description, load, add }] of Object.entries(NOUNS)) {
+  for (const [name, [description, load, add]] of Object.entries(NOUNS)) {
     const noun = perennial.command(name).description(description);
     if (words && !words.includes(name)) continue;
-    for (const row of await load()) {
+    for (const row of Object.values(await load()).flat()) {
       if (row.command?.usage.startsWith(`${name} `)) addRow(noun, row, row.command, commandLine);
     }
     add?.(noun, commandLine);
