@@ -43,8 +43,7 @@ export async function build() {
   const compiler = [at('node_modules', 'typescript', 'bin', 'tsc'), '--build', '--checkers', '1', at('tsconfig.json')];
   run(process.execPath, compiler, 'the compiler');
   // Loaded here, since it is installed only now.
-  if (!isNewerThanCompiled(program, ['wire', 'service']))
-    await (await import('./bundle.mjs')).bundleService();
+  if (!isNewerThanCompiled(program, ['wire', 'service'])) await (await import('./bundle.mjs')).bundleService();
   if (!isNewerThanCompiled(at('packages', 'sdk', 'dist', 'index.js'), ['wire', 'sdk']))
     await (await import('./bundle.mjs')).bundleSdk();
   if (isOlderThanSources(at('packages', 'console', 'dist', 'index.html'), 'console'))

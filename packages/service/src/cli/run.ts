@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
+import { toTerminalText } from '../operations/command/safe-text.js';
 import { toVisibleJson } from '../platform/escape-invisible.js';
 import { readFormerName } from './former-names.js';
 import { CannotCheck, createCommandLine, type Terminal } from './frame/command.js';
-import { toTerminalText } from './frame/safe-text.js';
 import { createProgram } from './program.js';
 
 /** Answers the exit code. */

@@ -7,7 +7,7 @@ import {
 } from '../operator/provisioning/benefits.js';
 import type { BenefitFulfilmentView } from '../operator/provisioning/benefits-sql.js';
 import { setPresentation } from '../operator/provisioning/presentations.js';
-import { readFileInPieces, readKeyFile, readPictureFile, toBytes } from './command/files.js';
+import { readFileInPieces, readKeyOption, readPictureFile, toBytes } from './command/files.js';
 import { safeText } from './command/safe-text.js';
 import { command, operation } from './operation.js';
 import { readPicture } from './picture-field.js';
@@ -58,7 +58,7 @@ export const benefitOperations = [
       fields: {
         kind: ['--kind <kind>', 'generated (made here, the default of every benefit), pool (imported) or supplier'],
         supplierUrl: ['--url <url>', 'address of the supplier'],
-        supplierKey: ['--key-file <file>', 'key shared with the supplier, 32 bytes in base64', readKeyFile],
+        supplierKey: ['--key-file <file>', 'key shared with the supplier, 32 bytes in base64', readKeyOption],
       },
       text: (set) => (set.changed ? benefitText(set) : safeText`${benefitText(set)}\n\nIt was so already.`),
     },

@@ -1,6 +1,7 @@
 import os from 'node:os';
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
+import { type SafeText, toTerminalText } from '../../operations/command/safe-text.js';
 import type { MoneyText } from '../../operations/operation.js';
 import { formatAmount } from '../../operator/money.js';
 import { OperatorError, type OperatorWithGateways } from '../../operator/operator.js';
@@ -15,7 +16,6 @@ import {
 import { PlainError } from '../../platform/plain-error.js';
 import { type Env, readSettings, type Settings } from '../../platform/settings.js';
 import { createGatewaysOnDemand } from './gateways.js';
-import { type SafeText, toTerminalText } from './safe-text.js';
 
 export interface JsonOption {
   readonly json?: boolean;

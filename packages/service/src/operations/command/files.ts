@@ -24,16 +24,27 @@ async function readStart(file: string): Promise<string> {
   }
 }
 
-export const readKeyFile = (file: string) => async () => {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new OperatorError(`there is no file ${file}`);
-    return cannotRead('the key')(error);
-  });
-  const key = text.trim();
-  // Node's decoder skips what is not base64, so only a value that it would write itself counts.
-  if (Buffer.from(key, 'base64').length === 32 && Buffer.from(key, 'base64').toString('base64') === key) return key;
-  throw new OperatorError(`${file} must hold 32 bytes in base64`);
+export const readKeyOption = (file: string) => async () => {
+  const key = await readKeyFile(file);
+  if (key === undefined) throw new OperatorError(`there is no file ${file}`);
+  return key.toString('base64');
 };
+
+/** Undefined when there is no such file. */
+export async function readKeyFile(file: string): Promise<Buffer | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') cannotRead('the key')(error);
+  });
+  return text === undefined ? undefined : parseKey(text, file);
+}
+
+/** `where` it was found is in the error, and nothing of the key. */
+export function parseKey(text: string, where: string): Buffer {
+  const key = Buffer.from(text.trim(), 'base64');
+  // Node's decoder skips what is not base64, so only a value that it would write itself counts.
+  if (key.length === 32 && key.toString('base64') === text.trim()) return key;
+  throw new OperatorError(`${where} must hold 32 bytes in base64`);
+}
 
 /** The bytes themselves, in place of the text that the console sends: a file may be large. */
 export const readFileInPieces = (what: string) => (file: string) => () => pieces(what, file);

@@ -1,4 +1,4 @@
-import type { AlertView } from '../../platform/alerts/alerts-sql.js';
+import type { AlertView } from '../../alerts/alerts-sql.js';
 import type { SafeText } from '../command/safe-text.js';
 import { table } from '../command/table.js';
 

@@ -1,7 +1,7 @@
 import type { Checked } from '../../../bridge-check/check-bridge.js';
 import type { Verdict } from '../../../bridge-check/findings.js';
-import { indent, paragraphs, type SafeText, safeLines, safeText } from '../../frame/safe-text.js';
-import { table } from '../../frame/table.js';
+import { indent, paragraphs, type SafeText, safeLines, safeText } from '../../../operations/command/safe-text.js';
+import { table } from '../../../operations/command/table.js';
 
 /** What could not be tried is no failure, unless the caller says so, or has given what it needs. */
 export function isGood({ rules, left, useless }: Checked, isStrict: boolean): boolean {

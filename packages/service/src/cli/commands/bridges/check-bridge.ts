@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import { DECLINES, DEFAULT_CURRENCY, type Fields, fieldsOf, type WireDecline } from '@perennial/wire/bridge';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Given } from '../../../bridge-check/given.js';
+import { parseKey, readKeyFile } from '../../../operations/command/files.js';
+import { parseCurrencyOption, parseWholeNumber } from '../../../operations/command/parse.js';
 import { systemClock } from '../../../platform/clock.js';
 import { PlainError } from '../../../platform/plain-error.js';
 import type { Env } from '../../../platform/settings.js';
 import { addCommand, CannotCheck, type CommandLine, type JsonOption } from '../../frame/command.js';
-import { parseKey, readKeyFile } from '../../frame/key-file.js';
-import { parseCurrencyOption, parseWholeNumber } from '../../frame/options.js';
 import { checkedText, isGood } from './check-bridge-text.js';
 
 const KEY_VARIABLE = 'BRIDGE_KEY';

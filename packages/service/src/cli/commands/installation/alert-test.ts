@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import type { TestMessageOutcome } from '../../../platform/alerts/test-messages.js';
+import type { TestMessageOutcome } from '../../../alerts/test-messages.js';
+import type { SafeText } from '../../../operations/command/safe-text.js';
+import { table } from '../../../operations/command/table.js';
 import { systemClock } from '../../../platform/clock.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
-import type { SafeText } from '../../frame/safe-text.js';
-import { table } from '../../frame/table.js';
 
 export function addAlertTestCommand(alert: Command, { settings, show }: CommandLine): void {
   addCommand(alert, 'test', 'send a test message by each way that is set, and say what came of it', ['test']).action(
     async (options: JsonOption) => {
       // Loaded here: most commands need neither an HTTP client nor a mailer.
-      const { sendTestMessages } = await import('../../../platform/alerts/test-messages.js');
+      const { sendTestMessages } = await import('../../../alerts/test-messages.js');
       const items = await sendTestMessages(settings(), systemClock);
       show(
         options,

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
+import { paragraphs, type SafeText, safeLines, safeText } from '../../../operations/command/safe-text.js';
+import { record, table } from '../../../operations/command/table.js';
 import { type Adopted, adoptInstallation } from '../../../operator/copies/adoption.js';
 import { type NumbersSkipped, recordOtherBackup, skipUsedNumbers } from '../../../operator/copies/backups.js';
 import { checkRestoredDatabase, type RestoreCheck } from '../../../operator/copies/restore-check.js';
 import { formatAmount } from '../../../operator/money.js';
 import { openExistingDatabase } from '../../../platform/installation/open-database.js';
 import { actorName, addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
-import { paragraphs, type SafeText, safeLines, safeText } from '../../frame/safe-text.js';
-import { record, table } from '../../frame/table.js';
 
 /** What is done around backups, and before a restored copy is used. */
 export function addBackupCommands(perennial: Command, commandLine: CommandLine): void {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { paragraphs, type SafeText, safeText } from '../../../operations/command/safe-text.js';
+import { record, table } from '../../../operations/command/table.js';
 import { type MasterKeyStatus, readMasterKeyStatus, rewrapKeys } from '../../../operator/copies/master-key.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
-import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
-import { record, table } from '../../frame/table.js';
 
 export function addMasterKeyCommands(perennial: Command, { perform }: CommandLine): void {
   const masterKey = perennial.command('master-key').description('the key that protects all others');

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
+import type { SafeText } from '../../../operations/command/safe-text.js';
+import { table } from '../../../operations/command/table.js';
 import { claimCurrency, claimInstallation } from '../../../platform/installation/installation.js';
 import type { OpenedDatabase } from '../../../platform/installation/open-database.js';
 import { PlainError } from '../../../platform/plain-error.js';
 import { type MigrationResult, migrate } from '../../../platform/schema/migrate.js';
 import { readSchema } from '../../../platform/schema/schema-state.js';
 import { type CommandLine, type JsonOption, openDatabaseForCommand } from '../../frame/command.js';
-import type { SafeText } from '../../frame/safe-text.js';
-import { table } from '../../frame/table.js';
 
 const EXAMPLES = `
 Examples:

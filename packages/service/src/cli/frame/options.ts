@@ -1,1 +1,0 @@
-export * from '../../operations/command/parse.js';

@@ -1,1 +1,0 @@
-export * from '../../operations/command/safe-text.js';
