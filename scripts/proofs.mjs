@@ -75,7 +75,6 @@ export const PROOFS = [
     minutes: [1, 1],
     tests: [
       ...service('orders', 'races'),
-      ...service('refunds', 'races'),
       ...service('races', 'two-nodes', 'greedy-channel'),
       ...service('agreements', 'same-card-races', 'ending-races'),
     ],
@@ -87,7 +86,7 @@ export const PROOFS = [
     minutes: [1, 1],
     tests: [
       ...service('webhooks', 'shards', 'shared-shard', 'isolation', 'locks', 'secrets', 'addresses-moving'),
-      ...service('webhooks', 'channels-large', 'channels-replay', 'long-orders', 'push-client-process', 'ranges'),
+      ...service('webhooks', 'channels-large', 'channels-replay', 'push-client-process', 'ranges'),
     ],
   },
   {
