@@ -1,10 +1,12 @@
 // Programs that proofs use and that do not come with npm. `npm test` uses a browser where there is one, and no other.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 /** Servers are often in folders that only root has on its PATH. */
 const MORE_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
+/** Debian keeps the programs of a PostgreSQL server in a folder for each version. */
+const POSTGRESQL = '/usr/lib/postgresql';
 const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
 /** By the name that a proof needs them under: their Debian packages, and how they are found where that is not by the name. */
@@ -13,7 +15,7 @@ const PROGRAMS = {
   chromium: {
     packages: ['chromium-headless-shell'],
     names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
-    places: ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
+    places: () => ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
   },
   // Without one, Chinese is a row of boxes, all of the same width.
   'chinese-font': {
@@ -24,6 +26,11 @@ const PROGRAMS = {
   curl: {},
   go: { packages: ['golang-go'] },
   haproxy: {},
+  initdb: {
+    packages: ['postgresql'],
+    places: () =>
+      (existsSync(POSTGRESQL) ? readdirSync(POSTGRESQL) : []).map((one) => `${POSTGRESQL}/${one}/bin/initdb`),
+  },
   java: { packages: ['default-jdk-headless'] },
   javac: { packages: ['default-jdk-headless'] },
   nginx: {},
@@ -38,11 +45,11 @@ const variableOf = (name) => name.toUpperCase().replace('-', '_');
 
 /** The path of a program: what its variable names, or the first that is found. */
 export function findProgram(name) {
-  const { names = [name], places = [], isFit = () => true } = PROGRAMS[name];
+  const { names = [name], places = () => [], isFit = () => true } = PROGRAMS[name];
   const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...MORE_FOLDERS];
   const candidates = [
     process.env[variableOf(name)],
-    ...places,
+    ...places(),
     ...names.flatMap((one) => folders.map((folder) => path.join(folder, one))),
   ];
   return candidates.find((place) => place !== undefined && isProgram(place) && isFit(place));

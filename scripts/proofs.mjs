@@ -45,7 +45,7 @@ export const PROOFS = [
     needs: [],
     minutes: [8, 2],
     tests: [
-      ...service('bridge-check', 'sins', 'faults', 'alipay', 'example-bridge'),
+      ...service('bridge-check', 'sins', 'faults', 'alipay', 'command', 'example-bridge'),
       ...service('crash', 'creates-over-stripe', 'creates-over-alipay'),
       'packages/bridge-stripe/test/bridge.test.ts',
       ...service('refunds', 'over-bridge'),
@@ -99,13 +99,15 @@ export const PROOFS = [
   {
     name: 'processes',
     proves: 'starting, stopping and migrating real processes, and databases that fail under them',
-    needs: ['haproxy', 'nginx', 'pgbouncer'],
+    needs: ['haproxy', 'initdb', 'nginx', 'pgbouncer'],
     minutes: [2, 2],
     tests: [
       ...service('start', 'stop', 'broken-connection', 'copied-database', 'waiting', 'monitoring', 'migrations'),
-      ...service('cli', 'commands', 'migrate', 'embedded', 'private-files'),
+      ...service('cli', 'commands', 'migrate', 'embedded', 'private-files', 'refusals'),
+      ...['crash', 'identity'].map((name) => `packages/embedded-postgres/test/${name}.test.ts`),
       ...service('database', 'replicas', 'pooler', 'no-room', 'unfit-server'),
       ...service('alerts', 'processes'),
+      ...service('backup', 'restored'),
       ...service('deploy', 'programs'),
     ],
   },

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -59,47 +58,39 @@ const query = async (client: ChannelClient, orderNo: string) => {
   return data;
 };
 
-/** The folder of a PostgreSQL of this machine that has its own server and pg_dump: a client of another version may refuse. */
-const DEBIAN = '/usr/lib/postgresql';
-const PROGRAMS = (existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
-  .map((version) => path.join(DEBIAN, version, 'bin'))
-  .find((bin) => ['initdb', 'pg_dump', 'pg_restore'].every((name) => existsSync(path.join(bin, name))));
+/** The programs of a PostgreSQL server of this machine: a pg_dump of another version than its server may refuse. */
+const bin = path.dirname(process.env['INITDB'] ?? '');
 
-it.skipIf(PROGRAMS === undefined)(
-  'pg_dump beside a running node, and pg_restore elsewhere: all is there',
-  async () => {
-    const bin = PROGRAMS ?? '';
-    const server = await openOwnServer(bin);
-    onTestFinished(() => server.release());
-    const admin = openDatabase({ url: server.url, pool: 1, name: 'test', statementMs: 0 });
-    onTestFinished(() => admin.close());
-    for (const name of ['original', 'restored']) await admin.query(`create database ${name}`);
-    const [original, restored] = [
-      { url: databaseUrl(server.url, 'original') },
-      { url: databaseUrl(server.url, 'restored') },
-    ];
-    const { node, orders } = await startWithOrders(on(original));
-    const file = path.join(folder, 'perennial.dump');
-    await run(path.join(bin, 'pg_dump'), ['-Fc', '-f', file, original.url]);
-    await stop(node);
-    await run(path.join(bin, 'pg_restore'), ['--no-owner', '--exit-on-error', '-d', restored.url, file]);
+it('pg_dump beside a running node, and pg_restore elsewhere: all is there', async () => {
+  const server = await openOwnServer(bin);
+  onTestFinished(() => server.release());
+  const admin = openDatabase({ url: server.url, pool: 1, name: 'test', statementMs: 0 });
+  onTestFinished(() => admin.close());
+  for (const name of ['original', 'restored']) await admin.query(`create database ${name}`);
+  const [original, restored] = [
+    { url: databaseUrl(server.url, 'original') },
+    { url: databaseUrl(server.url, 'restored') },
+  ];
+  const { node, orders } = await startWithOrders(on(original));
+  const file = path.join(folder, 'perennial.dump');
+  await run(path.join(bin, 'pg_dump'), ['-Fc', '-f', file, original.url]);
+  await stop(node);
+  await run(path.join(bin, 'pg_restore'), ['--no-owner', '--exit-on-error', '-d', restored.url, file]);
 
-    const check = await perennial(['restore-check'], on(restored));
-    expect(check.stdout).toMatch(/\nOK: the engine may be switched on, after: perennial installation adopt\n$/);
-    for (const orderNo of orders) {
-      const show = async (where: { readonly url: string }) =>
-        JSON.parse((await perennial(['order', 'show', orderNo, '--json'], on(where))).stdout);
-      expect(await show(restored)).toEqual(await show(original));
-    }
-    // Far beyond the numbers that the original may have given out since.
-    expect((await perennial(['numbers', 'skip'], on(restored))).code).toBe(0);
-    const database = openDatabase({ url: restored.url, pool: 1, name: 'test', statementMs: 0 });
-    onTestFinished(() => database.close());
-    const [next] = await database.query<{ no: number }>(`select nextval('order_numbers') as no`);
-    expect(next?.no).toBeGreaterThan(Math.max(...orders.map(Number)) + 9_000_000);
-  },
-  180_000,
-);
+  const check = await perennial(['restore-check'], on(restored));
+  expect(check.stdout).toMatch(/\nOK: the engine may be switched on, after: perennial installation adopt\n$/);
+  for (const orderNo of orders) {
+    const show = async (where: { readonly url: string }) =>
+      JSON.parse((await perennial(['order', 'show', orderNo, '--json'], on(where))).stdout);
+    expect(await show(restored)).toEqual(await show(original));
+  }
+  // Far beyond the numbers that the original may have given out since.
+  expect((await perennial(['numbers', 'skip'], on(restored))).code).toBe(0);
+  const database = openDatabase({ url: restored.url, pool: 1, name: 'test', statementMs: 0 });
+  onTestFinished(() => database.close());
+  const [next] = await database.query<{ no: number }>(`select nextval('order_numbers') as no`);
+  expect(next?.no).toBeGreaterThan(Math.max(...orders.map(Number)) + 9_000_000);
+}, 180_000);
 
 it('a copy of the data folder of a stopped service is served like the original', async () => {
   const dataDir = await preparedDataDir();
