@@ -28,8 +28,9 @@ const withoutBrowser = process.env['CHROMIUM'] === 'none' ? ['test/browser/**'] 
 function projectsOf(name: string): TestProjectInlineConfiguration[] {
   const root = `packages/${name}`;
   const moved = movedTests.filter((file) => file.startsWith(`${root}/`)).map((file) => file.slice(root.length + 1));
-  // Real servers and real crashes: the bound is for what hangs, not for what is slow.
-  const test = { ...PACKAGES[name], root, testTimeout: 180_000, hookTimeout: 180_000 };
+  // Real servers and real crashes: the bounds are for what hangs, not for what is slow.
+  const bounds = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } };
+  const test = { ...PACKAGES[name], ...bounds, root };
   const tests = {
     test: {
       ...test,

@@ -216,7 +216,7 @@ export function gate(): { readonly until: Promise<void>; open(): void } {
 }
 
 /** Polls for what the bridge does by itself; the limit is for what will never happen. */
-export async function until(what: string, probe: () => Promise<unknown> | unknown, limitMs = 20_000): Promise<void> {
+export async function until(what: string, probe: () => Promise<unknown> | unknown, limitMs = 120_000): Promise<void> {
   const limit = AbortSignal.timeout(limitMs);
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
     if (await probe()) return;

@@ -40,15 +40,13 @@ const variableOf = (place: Locator, name: string): Promise<string> =>
       element.ownerDocument.defaultView.getComputedStyle(element).getPropertyValue(variable).trim(),
     name,
   );
-/** As long as a picture, the focus or an answer may take on a busy machine. */
-const PATIENTLY = { timeout: 20_000 };
 /** Only what can be drawn has a size. */
 const isDrawn = (image: Locator) =>
-  expect.poll(() => image.evaluate((element) => element.naturalWidth), PATIENTLY).toBeGreaterThan(0);
+  expect.poll(() => image.evaluate((element) => element.naturalWidth)).toBeGreaterThan(0);
 const hasFocus = (field: Locator) => field.evaluate((element) => element === element.ownerDocument.activeElement);
 const isRefusedAt = async (field: Locator, words: string | RegExp) => {
   await field.page().getByText(words).waitFor();
-  await expect.poll(() => hasFocus(field), PATIENTLY).toBe(true);
+  await expect.poll(() => hasFocus(field)).toBe(true);
   expect(await field.getAttribute('aria-invalid')).toBe('true');
 };
 
@@ -115,7 +113,7 @@ describe('branding', () => {
     await page.getByLabel('Accent colour', { exact: true }).fill('');
     await preview(page, 'dark').getByText('S', { exact: true }).waitFor();
     await save.click();
-    await expect.poll(stored, PATIENTLY).toMatchObject([{ accent: null, hasLogo: false }]);
+    await expect.poll(stored).toMatchObject([{ accent: null, hasLogo: false }]);
   });
 
   it('is seen by a viewer, who cannot change it', async () => {
@@ -200,7 +198,7 @@ describe('notice before a debit', () => {
     await section.getByRole('button', { name: 'Save' }).click();
     const days = () =>
       on.service.fresh.database.query(`select upcoming_notice_days as days from channels where app_id = 'test_demo'`);
-    await expect.poll(days, PATIENTLY).toEqual([{ days: 7 }]);
+    await expect.poll(days).toEqual([{ days: 7 }]);
 
     const order = await on.order();
     await on.advance(order, 1);
@@ -213,6 +211,6 @@ describe('notice before a debit', () => {
     expect(await section.getByLabel('Days before').inputValue()).toBe('7');
     await section.getByLabel('Tell the channel before each debit').click();
     await section.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(days, PATIENTLY).toEqual([{ days: null }]);
+    await expect.poll(days).toEqual([{ days: null }]);
   });
 });

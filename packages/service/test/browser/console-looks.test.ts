@@ -194,7 +194,7 @@ async function faultsOf(page: Page, without: readonly string[]): Promise<string[
 
 /** A page needs a moment to become as narrow as its screen. */
 async function whatSticksOut(page: Page): Promise<string[]> {
-  const fits = expect.poll(() => scrollsSideways(page), { timeout: 3_000 }).toBe(false);
+  const fits = expect.poll(() => scrollsSideways(page)).toBe(false);
   return fits.then(
     () => [],
     () =>

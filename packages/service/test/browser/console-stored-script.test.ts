@@ -167,7 +167,7 @@ describe('a script in a text', () => {
       await moveTo(page, path());
       await page.getByRole('heading', { level: 1 }).waitFor();
       const found = page.getByText(SCRIPT);
-      const isThere = expect.poll(() => found.count(), { timeout: 10_000 }).toBeGreaterThanOrEqual(times);
+      const isThere = expect.poll(() => found.count()).toBeGreaterThanOrEqual(times);
       await isThere.catch(async () => missing.push(`${path()}: ${await found.count()} of ${times}`));
       await expectText(page);
     }
