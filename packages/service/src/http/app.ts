@@ -1,31 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import http, { type IncomingMessage } from 'node:http';
-import {
-  CODES,
-  ENDPOINTS,
-  envelopeText,
-  formatTime,
-  HEADER_KEYS,
-  HEADERS,
-  MAX_BODY_BYTES,
-  Rejection,
-} from '@perennial/wire';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
-import type { Clock } from '../platform/clock.js';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import { findTracing } from '../platform/tracing.js';
 import { isAnswerEnded, onAnswerEnd } from './answers/answer-end.js';
-import {
-  createBodyTooLargeRefusal,
-  JSON_TYPE,
-  NodeDraining,
-  NodeReadsOnly,
-  type Refusal,
-  toRefusal,
-} from './answers/respond.js';
-import { createUnreadCloser } from './answers/unread-closer.js';
+import { createBodyTooLargeRefusal, NodeDraining, NodeReadsOnly } from './answers/respond.js';
 import {
   addConsoleRoutes,
   type ConsoleDeps,
@@ -34,40 +12,27 @@ import {
 } from './console/console-routes.js';
 import { addDevelopersRoutes, type DevelopersDeps } from './developers/developers-routes.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
-import { createConnectionBound } from './limits/connections.js';
-import { createSilentConnections } from './limits/silent-connections.js';
+import { HTTP_LIMITS, type HttpLimits } from './limits/http-limits.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
+import { createListener, declaresTooLargeBody, toTrustProxy } from './listener.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
-import type { ServiceMetrics } from './metrics.js';
 import { addMonitoringRoutes, addReadinessRoute, createMonitoringApp } from './monitoring.js';
 import { addNoticeRoutes, type NoticeRouteDeps } from './notices.js';
 import { addRedeemRoutes, type RedeemDeps } from './pages/redeem-routes.js';
 import { addSellerRoutes } from './pages/seller-routes.js';
 import { createPipeline, type PipelineDeps } from './pipeline.js';
-import { createEarlyRefusal } from './refuse-early.js';
-import type { RequestLog } from './request-log.js';
+import { createRecorder, type RecordDeps } from './record-request.js';
+import { addRefusals, createRefuse, type NotFound, type Refuse } from './refusals.js';
 import { traceRequests } from './request-spans.js';
-import type { RefusalExplainer } from './requests/explain-refusal.js';
-import { answerThenLinger } from './requests/linger.js';
-import { createMalformedHttpHandler } from './requests/malformed-http.js';
-import { createMissedPath } from './requests/missed-path.js';
-import { limitPipelinedRequests } from './requests/pipelined-requests.js';
-import { createBodyReader } from './requests/read-body.js';
-import { readRequestId } from './requests/signed-headers.js';
+import { requestIdOf } from './requests/signed-headers.js';
 import type { Route } from './routes.js';
 
-/** What an app id looks like. Whatever else a caller claims to be is no channel. */
-const APP_ID = /^[a-z0-9_]{3,64}$/;
-
-/** As nginx counts requests whose client hung up. */
-const CLIENT_CLOSED_REQUEST = 499;
-
-export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
+export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'>, RecordDeps {
   readonly routes: readonly Route[];
+  /** Whether what would change anything is refused. */
+  readonly readsOnly: boolean;
   readonly database: Database;
-  readonly clock: Clock;
   readonly clockWatch: ClockWatch;
-  readonly metrics: ServiceMetrics;
   readonly notices: NoticeRouteDeps;
   readonly redeem: RedeemDeps;
   readonly developers: DevelopersDeps;
@@ -75,12 +40,7 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly console?: ConsoleDeps | undefined;
   /** It is on a listener of its own. */
   readonly isConsoleApart?: boolean;
-  readonly log: Logger;
-  /** Undefined: calls are not written down. */
-  readonly requestLog?: RequestLog | undefined;
   readonly trustedProxies: readonly string[];
-  /** Whether what would change anything is refused. */
-  readonly readsOnly: boolean;
   readonly httpLimits?: Partial<HttpLimits>;
   readonly metricsToken?: string | undefined;
   /** /metrics and /healthz are not on the interface's listener but on one of their own. */
@@ -102,239 +62,47 @@ export interface App {
   drain(): Promise<void>;
 }
 
-/** Slow or silent clients hold a socket, never more: headers in 10 s, the whole request in 30 s, 75 s between two. */
-const HTTP_LIMITS = {
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  keepAliveTimeout: 75_000,
-  /** How often the first two are checked; Node's own 30 s would let them be three times as long. */
-  connectionsCheckingInterval: 1_000,
-  /** How long a client that is refused while it sends may go on sending, so that it reads the refusal. */
-  lingerTime: 5_000,
-  maxHeaderSize: 16_384,
-  /** How long a client may read nothing of its answer. */
-  writeTimeout: 30_000,
-  /** How long a long answer may take in all. */
-  answerTimeout: 300_000,
-  /** How long a node that is stopping waits for long answers. */
-  drainTime: 10_000,
-  longAnswers: 64,
-  longAnswersPerChannel: 16,
-  longAnswersWaiting: 256,
-  longAnswersWaitingPerChannel: 64,
-  longAnswerWait: 5_000,
-  crowdedKeepAliveTimeout: 5_000,
-  connections: 2_000,
-  connectionsInAll: 4_000,
-};
-export type HttpLimits = Readonly<typeof HTTP_LIMITS>;
+/** How far a node has come with stopping. */
+interface Stopping {
+  isLeaving: boolean;
+  isDraining: boolean;
+}
 
+/** Puts the servers of a node together: requests pass through the parts in this order. */
 export function createApp(deps: AppDeps): App {
-  const { routes, clock, metrics, log, failures, readsOnly } = deps;
+  const { clock, metrics, log, load, bodies, readsOnly } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
-  const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, lingerTime } = limits;
-  let isLeaving = false;
-  let isDrainingNow = false;
+  const { lingerTime: lingerMs, drainTime } = limits;
+  const stopping: Stopping = { isLeaving: false, isDraining: false };
+  const isDraining = () => stopping.isDraining;
   const places = createAnswerPlaces(limits);
   metrics.watchLongAnswers(places.counts);
-  metrics.watchLoad(deps.load.counts);
-  const unread = createUnreadCloser(limits.writeTimeout);
-  const silent = createSilentConnections();
-  const isDraining = () => isDrainingNow;
+  metrics.watchLoad(load.counts);
   const answers = createAnswerSender({ ...limits, clock, log, isDraining });
-  const paths = new Set<string>(routes.map(({ endpoint }) => endpoint.path));
-  const bound = createConnectionBound(limits, metrics.countDropped);
-  metrics.watchConnections(bound.counts);
-  const { isSpare } = bound;
-  const earlyRefusal = createEarlyRefusal({ ...deps, paths, isDraining, isSpare, lingerMs: lingerTime });
-  const app = fastify({
-    logger: false,
-    bodyLimit: MAX_BODY_BYTES,
-    serverFactory: (handler) => {
-      const server = http.createServer(
-        {
-          headersTimeout,
-          requestTimeout,
-          connectionsCheckingInterval,
-          maxHeaderSize,
-          keepAliveTimeout: limits.keepAliveTimeout,
-          // Nothing here depends on Host, and Node's own answer to a request without one has no envelope.
-          requireHostHeader: false,
-        },
-        limitPipelinedRequests(earlyRefusal.wrap(handler)),
-      );
-      unread.watch(server);
-      bound.watch(server);
-      silent.watch(server);
-      // All headers that fit into maxHeaderSize: Node would silently drop those beyond 2,000.
-      server.maxHeadersCount = 0;
-      return server;
-    },
-    forceCloseConnections: 'idle',
-    // Fastify's own answers have no envelope: this app says 503001 itself.
-    return503OnClosing: false,
-    trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
-    genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
-    clientErrorHandler: createMalformedHttpHandler(clock, lingerTime),
-    // A path that cannot be decoded is not one of this service.
-    frameworkErrors: (_error, _request, reply) => refuse(reply, toRefusal(new Rejection('PATH_NOT_FOUND'))),
-    rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
-    routerOptions: { maxParamLength: 100 },
-  });
-
-  // Bodies stay bytes: the signature is over them, and nothing is parsed before it holds. JSON is named because fastify
-  // caches the parser of a known type, and parses the header again for any other.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(['application/json', '*'], createBodyReader(deps.bodies));
-
-  // Node would ask for a body of any size, and refuse an unknown expectation without an envelope.
-  app.server.on('checkContinue', (request, response) => {
-    if (!declaresTooLargeBody(request)) response.writeContinue();
-    app.server.emit('request', request, response);
-  });
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-
-  function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
-    const { result, http = result.http, message, mistakes, headers, why } = refusal;
-    reply.resultCode = result.code;
-    reply.refusalMessage = message;
-    if (why !== undefined) reply.why = why;
-    if (mistakes) {
-      reply.diagnosedMistakes = mistakes;
-      void reply.header(HEADERS.diagnosis, mistakes.join(', '));
-    }
-    const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
-    void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
-    return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerTime) : reply.send(text);
-  }
-
-  app.setErrorHandler(async (error, request, reply) => {
-    const refusal = toRefusal(error);
-    const where = { requestId: request.id, path: request.routeOptions.url };
-    if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
-    else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
-    // Counted before it is answered, so that the next request is checked against a complete count.
-    if (refusal.result.isByStranger) await failures.countFailure(request);
-    return refuse(reply, deps.explainer ? await explainOrLeave(deps.explainer, request, refusal) : refusal);
-  });
-
-  /** What is told beyond the code is a help: without it the answer is as right as in production. */
-  async function explainOrLeave(explainer: RefusalExplainer, request: FastifyRequest, refusal: Refusal) {
-    try {
-      return await explainer.explain(request, refusal);
-    } catch (err) {
-      log.warn({ err, requestId: request.id, cause: 'diagnosis' }, 'a refusal could not be explained');
-      return refusal;
-    }
-  }
-
-  const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const [path = ''] = (request.raw.url ?? '').split('?');
-    if (paths.has(path)) {
-      return refuse(reply.header('allow', 'POST'), toRefusal(new Rejection('METHOD_NOT_ALLOWED')));
-    }
-    return refuse(reply, toRefusal(deps.explainer ? createMissedPath(path, paths) : new Rejection('PATH_NOT_FOUND')));
-  };
-  app.setNotFoundHandler(notFound);
+  const paths = new Set<string>(deps.routes.map(({ endpoint }) => endpoint.path));
+  const refuse = createRefuse(clock, lingerMs);
+  const { app, unread, silent, earlyRefusal } = createListener({ ...deps, limits, paths, refuse, isDraining });
+  const notFound = addRefusals(app, { ...deps, refuse, paths });
   const tracing = findTracing();
   if (tracing) traceRequests(app, tracing);
-  const warnOfUndeclaredProxy = createUndeclaredProxyWarning(deps.trustedProxies, log);
-  app.decorateRequest('startedAt', 0);
-  app.decorateRequest('signedHeaders', null);
-  app.addHook('onRequest', (request, reply, done) => {
-    request.startedAt = performance.now();
-    warnOfUndeclaredProxy(request);
-    // Before the body is read: on an unknown path an error in the body does not matter.
-    if (request.is404) afterMalformedCheck(() => notFound(request, reply));
-    else done();
-  });
-
-  const cutReason = ({ cut, request }: FastifyReply) =>
-    cut ?? (unread.hasCut(request.raw.socket) ? 'unread' : 'hung-up');
-
-  /** Records a request in the metrics and in the log, when its answer was sent or its connection has ended. */
-  function recordAnswer(request: FastifyRequest, reply: FastifyReply): void {
-    const endpoint = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
-    const code = reply.resultCode ?? '';
-    const cut = reply.raw.writableFinished ? undefined : cutReason(reply);
-    const elapsedMs = performance.now() - request.startedAt;
-    // A client that has hung up got no code.
-    const got = cut === 'hung-up' ? { status: CLIENT_CLOSED_REQUEST, code: '' } : { status: reply.statusCode, code };
-    metrics.observeRequest(endpoint, got.status, got.code, elapsedMs);
-    if (cut) metrics.observeCut(cut);
-    const isCall = endpoint.startsWith('/openapi/');
-    // Notices have no line, unless this node could not take one.
-    if (isCall || (reply.why !== undefined && endpoint.startsWith('/gateway/'))) {
-      const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
-      const ms = Math.round(elapsedMs * 10) / 10;
-      const diagnosis = reply.diagnosedMistakes?.join(' ');
-      const { statusCode: status, why } = reply;
-      log.info({ requestId: request.id, appId, endpoint, status, code, why, ms, cut, diagnosis }, 'request');
-      if (isCall && APP_ID.test(appId) && !isPoll(endpoint, got.code)) {
-        deps.requestLog?.add({
-          at: clock.now(),
-          appId,
-          endpoint,
-          code: got.code,
-          httpStatus: got.status,
-          durationMs: Math.round(elapsedMs),
-          requestId: request.id,
-          reason: reply.refusalMessage ?? null,
-          address: request.ip ?? '',
-        });
-      }
-    }
-  }
-
-  app.addHook('onSend', (request, reply, payload, done) => {
-    // A connection kept alive would keep a draining node alive with it. Ended by an answer, none is cut while a request
-    // is on its way.
-    if (isLeaving) void reply.header('connection', 'close');
-    if (!isAnswerEnded(reply)) onAnswerEnd(reply, () => recordAnswer(request, reply));
-    // A request that never arrived completely is not counted.
-    else if (request.raw.complete) recordAnswer(request, reply);
-    done(null, payload);
-  });
-
-  for (const route of routes) {
+  checkFirst(app, deps, notFound);
+  recordLast(app, createRecorder(deps, unread.hasCut), stopping);
+  for (const route of deps.routes) {
     metrics.expectFaults(route.endpoint.path);
-    const { open, serve } = createPipeline(route, { ...deps, places, answers });
-    app.route({
-      method: 'POST',
-      url: route.endpoint.path,
-      onRequest(request, reply, done) {
-        if (isDrainingNow) throw new NodeDraining();
-        if (readsOnly && route.endpoint.write) throw new NodeReadsOnly();
-        const goOn = () =>
-          declaresTooLargeBody(request.raw) ? void refuse(reply, createBodyTooLargeRefusal()) : done();
-        let opened: Promise<void> | undefined;
-        try {
-          opened = open(request);
-        } catch (error) {
-          return afterMalformedCheck(() => done(error as Error));
-        }
-        return opened ? void opened.then(goOn, done) : goOn();
-      },
-      handler: serve,
-    });
+    addEndpoint(app, route, { ...deps, places, answers, refuse, stopping });
   }
-  addNoticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse, readsOnly });
-  addRedeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime, readsOnly });
+  addNoticeRoutes(app, deps.notices, { log, bodies, refuse, readsOnly });
+  addRedeemRoutes(app, deps.redeem, { isDraining, load, lingerMs, readsOnly });
   addSellerRoutes(app, deps.redeem, isDraining);
-  const consoleContext = { isDraining, readsOnly };
-  const consoleServer = deps.console && deps.isConsoleApart ? createConsoleApp(deps, consoleContext) : undefined;
+  const consoleServer = addConsole(app, deps, { isDraining, readsOnly });
   if (consoleServer) silent.watch(consoleServer.server);
-  if (deps.console && !consoleServer) addConsoleRoutes(app, deps.console, consoleContext);
   const hasConsole = deps.console !== undefined && !consoleServer;
   const findRefused = deps.explainer?.refused.find;
   addDevelopersRoutes(app, deps.developers, { isDraining, hasConsole, notFound, findRefused });
-  const operationsDeps = { ...deps, isLeaving: () => isLeaving };
-  const operations = deps.isMonitoredApart ? createMonitoringApp(operationsDeps) : undefined;
-  addReadinessRoute(app, operationsDeps);
-  if (!operations) addMonitoringRoutes(app, operationsDeps);
+  const operations = addOperations(app, deps, stopping);
 
   function announceStop(): void {
-    isLeaving = true;
+    stopping.isLeaving = true;
   }
 
   return {
@@ -344,12 +112,12 @@ export function createApp(deps: AppDeps): App {
     announceStop,
     async drain() {
       announceStop();
-      isDrainingNow = true;
+      stopping.isDraining = true;
       silent.close();
-      const timer = setTimeout(answers.cutAll, limits.drainTime);
+      const timer = setTimeout(answers.cutAll, drainTime);
       const end = setTimeout(() => {
         for (const one of [app, consoleServer]) one?.server.closeAllConnections();
-      }, 2 * limits.drainTime);
+      }, 2 * drainTime);
       await Promise.all([app.close(), consoleServer?.close()]);
       clearTimeout(timer);
       clearTimeout(end);
@@ -360,22 +128,60 @@ export function createApp(deps: AppDeps): App {
   };
 }
 
-/** Asked every second by a developer's machine: told one by one, they would bury what the channel has called otherwise. */
-const isPoll = (endpoint: string, code: string): boolean =>
-  endpoint === ENDPOINTS['sandbox/events/pull'].path && code === CODES.SUCCESS.code;
-
-/** Slow clients are the business of the proxy before it: only its operators reach it. */
-function createConsoleApp({ console, trustedProxies }: AppDeps, context: ConsoleRouteContext): FastifyInstance {
-  const app = fastify({
-    logger: false,
-    requestTimeout: 60_000,
-    forceCloseConnections: 'idle',
-    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
-    genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
-    rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
+/** Takes the time of each request, and answers unknown paths. */
+function checkFirst(app: FastifyInstance, { trustedProxies, log }: AppDeps, notFound: NotFound): void {
+  const warnOfUndeclaredProxy = createUndeclaredProxyWarning(trustedProxies, log);
+  app.decorateRequest('startedAt', 0);
+  app.decorateRequest('signedHeaders', null);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.startedAt = performance.now();
+    warnOfUndeclaredProxy(request);
+    // Before the body is read: on an unknown path an error in the body does not matter.
+    if (request.is404) afterMalformedCheck(() => notFound(request, reply));
+    else done();
   });
-  if (console) addConsoleRoutes(app, console, context);
-  return app;
+}
+
+/** Records each request when it was answered, and closes the connections of a node that stops. */
+function recordLast(app: FastifyInstance, record: ReturnType<typeof createRecorder>, stopping: Stopping): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    // A connection kept alive would keep a draining node alive with it. Ended by an answer, none is cut while a request
+    // is on its way.
+    if (stopping.isLeaving) void reply.header('connection', 'close');
+    if (!isAnswerEnded(reply)) onAnswerEnd(reply, () => record(request, reply));
+    // A request that never arrived completely is not counted.
+    else if (request.raw.complete) record(request, reply);
+    done(null, payload);
+  });
+}
+
+interface EndpointDeps extends PipelineDeps {
+  readonly readsOnly: boolean;
+  readonly refuse: Refuse;
+  readonly stopping: Stopping;
+}
+
+/** One endpoint of the interface: its headers are checked before its body is read. */
+function addEndpoint(app: FastifyInstance, route: Route, deps: EndpointDeps): void {
+  const { readsOnly, refuse, stopping } = deps;
+  const { open, serve } = createPipeline(route, deps);
+  app.route({
+    method: 'POST',
+    url: route.endpoint.path,
+    onRequest(request, reply, done) {
+      if (stopping.isDraining) throw new NodeDraining();
+      if (readsOnly && route.endpoint.write) throw new NodeReadsOnly();
+      const goOn = () => (declaresTooLargeBody(request.raw) ? void refuse(reply, createBodyTooLargeRefusal()) : done());
+      let opened: Promise<void> | undefined;
+      try {
+        opened = open(request);
+      } catch (error) {
+        return afterMalformedCheck(() => done(error as Error));
+      }
+      return opened ? void opened.then(goOn, done) : goOn();
+    },
+    handler: serve,
+  });
 }
 
 /**
@@ -386,7 +192,35 @@ function afterMalformedCheck(answer: () => unknown): void {
   queueMicrotask(() => void answer());
 }
 
-/** By Content-Length; a body without one is measured while it is read. */
-function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
-  return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES;
+/** Returns the console's server if it is on a listener of its own. */
+function addConsole(
+  app: FastifyInstance,
+  { console, isConsoleApart, trustedProxies }: AppDeps,
+  context: ConsoleRouteContext,
+): FastifyInstance | undefined {
+  if (!console) return undefined;
+  if (!isConsoleApart) {
+    addConsoleRoutes(app, console, context);
+    return undefined;
+  }
+  // Slow clients are the business of the proxy before it: only its operators reach it.
+  const apart = fastify({
+    logger: false,
+    requestTimeout: 60_000,
+    forceCloseConnections: 'idle',
+    trustProxy: toTrustProxy(trustedProxies),
+    genReqId: requestIdOf,
+    rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
+  });
+  addConsoleRoutes(apart, console, context);
+  return apart;
+}
+
+/** Returns the server of /metrics, /healthz and /readyz if they are on a listener of their own. */
+function addOperations(app: FastifyInstance, deps: AppDeps, stopping: Stopping): FastifyInstance | undefined {
+  const operationsDeps = { ...deps, isLeaving: () => stopping.isLeaving };
+  addReadinessRoute(app, operationsDeps);
+  if (deps.isMonitoredApart) return createMonitoringApp(operationsDeps);
+  addMonitoringRoutes(app, operationsDeps);
+  return undefined;
 }

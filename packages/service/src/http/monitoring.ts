@@ -1,5 +1,5 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { CODES, endpoints, formatTime, HEADER_KEYS, Rejection } from '@perennial/wire';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { CODES, endpoints, formatTime, Rejection } from '@perennial/wire';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.js';
@@ -14,7 +14,7 @@ import {
   toRefusal,
 } from './answers/respond.js';
 import type { ServiceMetrics } from './metrics.js';
-import { readRequestId } from './requests/signed-headers.js';
+import { requestIdOf } from './requests/signed-headers.js';
 
 export interface MonitoringDeps {
   readonly database: Database;
@@ -107,7 +107,7 @@ function createPlainApp({ clock, log }: PlainAppDeps): FastifyInstance {
     logger: false,
     requestTimeout: 10_000,
     forceCloseConnections: true,
-    genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
+    genReqId: requestIdOf,
   });
   const refuse = (error: unknown, reply: FastifyReply) => {
     const { result, http = result.http, message, headers, why, isFault } = toRefusal(error);

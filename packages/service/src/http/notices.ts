@@ -1,5 +1,5 @@
 import { CODES, formatTime } from '@perennial/wire';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Notice, NoticeRefused } from '../gateways/gateway.js';
 import type { NoticeVerifier } from '../gateways/notice-verifier.js';
@@ -8,6 +8,7 @@ import { addressGroup, type MinuteLimit } from './answers/minute-limit.js';
 import { NodeReadsOnly, type Refusal, sendAnswer, toRefusal } from './answers/respond.js';
 import type { LargeBodies } from './limits/large-bodies.js';
 import { createThrottledLines } from './limits/throttled-lines.js';
+import type { Refuse } from './refusals.js';
 
 export interface NoticeRouteDeps {
   readonly clock: Clock;
@@ -20,7 +21,7 @@ export interface NoticeRouteDeps {
 export interface NoticeRouteContext {
   readonly log: Logger;
   readonly bodies: LargeBodies;
-  readonly refuse: (reply: FastifyReply, refusal: Refusal) => FastifyReply;
+  readonly refuse: Refuse;
   /** Then notices are refused; institutions send them again. */
   readonly readsOnly: boolean;
 }

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { CODES, envelopeText, formatTime, HEADER_KEYS, HEADERS } from '@perennial/wire';
+import { CODES, envelopeText, formatTime, HEADERS } from '@perennial/wire';
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.js';
 import { JSON_TYPE } from './answers/respond.js';
@@ -9,7 +8,7 @@ import type { NodeLoad } from './limits/node-load.js';
 import { createThrottledLines } from './limits/throttled-lines.js';
 import type { ServiceMetrics } from './metrics.js';
 import { writeThenLinger } from './requests/linger.js';
-import { readRequestId } from './requests/signed-headers.js';
+import { requestIdOf } from './requests/signed-headers.js';
 
 export interface RefuseEarlyDeps {
   readonly load: NodeLoad;
@@ -37,7 +36,7 @@ export function createEarlyRefusal(deps: RefuseEarlyDeps) {
   const lines = createThrottledLines();
 
   function refuse(request: IncomingMessage, response: ServerResponse, endpoint: string, channel: string): void {
-    const requestId = readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID();
+    const requestId = requestIdOf(request);
     const text = envelopeText(CODES.UNAVAILABLE, message, 'null', requestId, formatTime(clock.now()));
     response.writeHead(http, {
       'content-type': JSON_TYPE,

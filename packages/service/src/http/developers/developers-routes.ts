@@ -1,9 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
 import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
 import { NodeDraining, toRefusal } from '../answers/respond.js';
 import { ASK_EACH_TIME, KEEP_FOR_GOOD, sendStaticFile } from '../answers/static-files.js';
+import type { NotFound } from '../refusals.js';
 import type { FindRefused } from '../requests/refused-requests.js';
 import { createDevelopersFiles, type Installation, rootOf } from './developers-files.js';
 import { pageHeaders } from './page-headers.js';
@@ -24,7 +25,7 @@ export interface DevelopersContext {
   /** Whether the console is on this listener. */
   readonly hasConsole: boolean;
   /** The answer to a path that there is not. */
-  readonly notFound: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+  readonly notFound: NotFound;
   /** Of a sandbox. */
   readonly findRefused: FindRefused | undefined;
 }

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { CODES, envelopeText, formatTime, HEADER_KEYS, type ResultCode } from '@perennial/wire';
+import { CODES, envelopeText, formatTime, type ResultCode } from '@perennial/wire';
 import type { Clock } from '../../platform/clock.js';
 import { JSON_TYPE } from '../answers/respond.js';
 import { endThenLinger } from './linger.js';
-import { readRequestId } from './signed-headers.js';
+import { requestIdOf } from './signed-headers.js';
 
 interface Malformed {
   readonly http: 400 | 401 | 408;
@@ -71,7 +70,7 @@ export function createMalformedHttpHandler(clock: Clock, lingerMs: number) {
 function createAnswer(code: string, unfinished: ServerResponse | undefined, clock: Clock): string {
   const row = MALFORMED_HTTP.find(({ errors }) => errors.test(code));
   if (!row) throw new Error('the last row knows every name');
-  const requestId = readRequestId(unfinished?.req.headers[HEADER_KEYS.requestId]) ?? randomUUID();
+  const requestId = requestIdOf(unfinished?.req);
   const body = envelopeText(row.result, row.message, 'null', requestId, formatTime(clock.now()));
   return (
     `HTTP/1.1 ${row.http} ${STATUS_CODES[row.http]}\r\nContent-Type: ${JSON_TYPE}\r\n` +

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { CONTENT_TYPE, HEADER_FORMS, HEADER_KEYS, HEADERS, Rejection, TIMESTAMP_SKEW_MS } from '@perennial/wire';
 
@@ -108,9 +109,10 @@ export function checkTimestamp(timestamp: string, now: number): void {
   if (Math.abs(now - Number(timestamp)) > TIMESTAMP_SKEW_MS) throw new Rejection('TIMESTAMP_SKEWED');
 }
 
-/** The request id of the caller; undefined when it sent none, or one that cannot be used. */
-export function readRequestId(value: string | readonly string[] | undefined): string | undefined {
-  return typeof value === 'string' && HEADER_FORMS.requestId.test(value) ? value : undefined;
+/** Returns the request id of the caller, or a new one if it sent none, or one that cannot be used. */
+export function requestIdOf(request: IncomingMessage | undefined): string {
+  const sent = request?.headers[HEADER_KEYS.requestId];
+  return typeof sent === 'string' && HEADER_FORMS.requestId.test(sent) ? sent : randomUUID();
 }
 
 /** Undefined when there is none. It is not part of authentication: a malformed key is a parameter error. */

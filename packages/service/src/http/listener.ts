@@ -1,0 +1,85 @@
+import http, { type IncomingMessage } from 'node:http';
+import { MAX_BODY_BYTES, Rejection } from '@perennial/wire';
+import fastify, { type FastifyInstance } from 'fastify';
+import { toRefusal } from './answers/respond.js';
+import { createUnreadCloser } from './answers/unread-closer.js';
+import { readableConsoleUrl } from './console/console-routes.js';
+import { createConnectionBound } from './limits/connections.js';
+import type { HttpLimits } from './limits/http-limits.js';
+import type { LargeBodies } from './limits/large-bodies.js';
+import { createSilentConnections } from './limits/silent-connections.js';
+import type { Refuse } from './refusals.js';
+import { createEarlyRefusal, type RefuseEarlyDeps } from './refuse-early.js';
+import { createMalformedHttpHandler } from './requests/malformed-http.js';
+import { limitPipelinedRequests } from './requests/pipelined-requests.js';
+import { createBodyReader } from './requests/read-body.js';
+import { requestIdOf } from './requests/signed-headers.js';
+
+export interface ListenerDeps extends Omit<RefuseEarlyDeps, 'isSpare' | 'lingerMs'> {
+  readonly limits: HttpLimits;
+  readonly bodies: LargeBodies;
+  readonly trustedProxies: readonly string[];
+  readonly refuse: Refuse;
+}
+
+/** Creates the server of the interface, still without routes, with the bounds on its connections. */
+export function createListener(deps: ListenerDeps) {
+  const { limits, clock, metrics, refuse } = deps;
+  const unread = createUnreadCloser(limits.writeTimeout);
+  const silent = createSilentConnections();
+  const bound = createConnectionBound(limits, metrics.countDropped);
+  metrics.watchConnections(bound.counts);
+  const earlyRefusal = createEarlyRefusal({ ...deps, isSpare: bound.isSpare, lingerMs: limits.lingerTime });
+  const app = fastify({
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    serverFactory: (handler) => {
+      const server = createNodeServer(limits, limitPipelinedRequests(earlyRefusal.wrap(handler)));
+      for (const watcher of [unread, bound, silent]) watcher.watch(server);
+      return server;
+    },
+    forceCloseConnections: 'idle',
+    // Fastify's own answers have no envelope: this app says 503001 itself.
+    return503OnClosing: false,
+    trustProxy: toTrustProxy(deps.trustedProxies),
+    genReqId: requestIdOf,
+    clientErrorHandler: createMalformedHttpHandler(clock, limits.lingerTime),
+    // A path that cannot be decoded is not one of this service.
+    frameworkErrors: (_error, _request, reply) => refuse(reply, toRefusal(new Rejection('PATH_NOT_FOUND'))),
+    rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
+    routerOptions: { maxParamLength: 100 },
+  });
+  // Bodies stay bytes: the signature is over them, and nothing is parsed before it holds. JSON is named because fastify
+  // caches the parser of a known type, and parses the header again for any other.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(['application/json', '*'], createBodyReader(deps.bodies));
+  answerExpectations(app);
+  return { app, unread, silent, earlyRefusal };
+}
+
+function createNodeServer(limits: HttpLimits, handler: http.RequestListener): http.Server {
+  const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, keepAliveTimeout } = limits;
+  const timeouts = { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout };
+  // Nothing here depends on Host, and Node's own answer to a request without one has no envelope.
+  const server = http.createServer({ ...timeouts, maxHeaderSize, requireHostHeader: false }, handler);
+  // All headers that fit into maxHeaderSize: Node would silently drop those beyond 2,000.
+  server.maxHeadersCount = 0;
+  return server;
+}
+
+/** Node would ask for a body of any size, and refuse an unknown expectation without an envelope. */
+function answerExpectations({ server }: FastifyInstance): void {
+  server.on('checkContinue', (request, response) => {
+    if (!declaresTooLargeBody(request)) response.writeContinue();
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+}
+
+/** By Content-Length; a body without one is measured while it is read. */
+export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES;
+}
+
+/** As fastify takes it. */
+export const toTrustProxy = (proxies: readonly string[]) => (proxies.length === 0 ? false : [...proxies]);

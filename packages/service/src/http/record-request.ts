@@ -1,0 +1,67 @@
+import type { Socket } from 'node:net';
+import { CODES, ENDPOINTS, HEADER_KEYS } from '@perennial/wire';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Clock } from '../platform/clock.js';
+import type { ServiceMetrics } from './metrics.js';
+import type { RequestLog } from './request-log.js';
+
+export interface RecordDeps {
+  readonly clock: Clock;
+  readonly metrics: ServiceMetrics;
+  readonly log: Logger;
+  /** Undefined: calls are not written down. */
+  readonly requestLog?: RequestLog | undefined;
+}
+
+/** What an app id looks like. Whatever else a caller claims to be is no channel. */
+const APP_ID = /^[a-z0-9_]{3,64}$/;
+
+/** As nginx counts requests whose client hung up. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/**
+ * Returns the function that records a request in the metrics, the log and the log of requests, when its answer was sent or
+ * its connection has ended. `isUnread` says whether a connection was closed because its client did not read.
+ */
+export function createRecorder(
+  { clock, metrics, log, requestLog }: RecordDeps,
+  isUnread: (socket: Socket) => boolean,
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  const cutReason = ({ cut, request }: FastifyReply) => cut ?? (isUnread(request.raw.socket) ? 'unread' : 'hung-up');
+
+  return (request, reply) => {
+    const endpoint = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
+    const code = reply.resultCode ?? '';
+    const cut = reply.raw.writableFinished ? undefined : cutReason(reply);
+    const elapsedMs = performance.now() - request.startedAt;
+    // A client that has hung up got no code.
+    const got = cut === 'hung-up' ? { status: CLIENT_CLOSED_REQUEST, code: '' } : { status: reply.statusCode, code };
+    metrics.observeRequest(endpoint, got.status, got.code, elapsedMs);
+    if (cut) metrics.observeCut(cut);
+    const isCall = endpoint.startsWith('/openapi/');
+    // Notices have no line, unless this node could not take one.
+    if (!isCall && (reply.why === undefined || !endpoint.startsWith('/gateway/'))) return;
+    const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
+    const ms = Math.round(elapsedMs * 10) / 10;
+    const diagnosis = reply.diagnosedMistakes?.join(' ');
+    const { statusCode: status, why } = reply;
+    log.info({ requestId: request.id, appId, endpoint, status, code, why, ms, cut, diagnosis }, 'request');
+    if (!isCall || !APP_ID.test(appId) || isPoll(endpoint, got.code)) return;
+    requestLog?.add({
+      at: clock.now(),
+      appId,
+      endpoint,
+      code: got.code,
+      httpStatus: got.status,
+      durationMs: Math.round(elapsedMs),
+      requestId: request.id,
+      reason: reply.refusalMessage ?? null,
+      address: request.ip ?? '',
+    });
+  };
+}
+
+/** Asked every second by a developer's machine: told one by one, they would bury what the channel has called otherwise. */
+const isPoll = (endpoint: string, code: string): boolean =>
+  endpoint === ENDPOINTS['sandbox/events/pull'].path && code === CODES.SUCCESS.code;

@@ -1,0 +1,71 @@
+import { envelopeText, formatTime, HEADERS, Rejection } from '@perennial/wire';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Clock } from '../platform/clock.js';
+import { JSON_TYPE, type Refusal, toRefusal } from './answers/respond.js';
+import type { AuthenticationFailures } from './limits/authentication-failures.js';
+import type { RefusalExplainer } from './requests/explain-refusal.js';
+import { answerThenLinger } from './requests/linger.js';
+import { createMissedPath } from './requests/missed-path.js';
+
+export interface RefusalDeps {
+  readonly refuse: Refuse;
+  readonly log: Logger;
+  readonly failures: AuthenticationFailures;
+  /** In the sandbox alone. */
+  readonly explainer?: RefusalExplainer | undefined;
+  /** The paths of endpoints. */
+  readonly paths: ReadonlySet<string>;
+}
+
+export type Refuse = (reply: FastifyReply, refusal: Refusal) => FastifyReply;
+export type NotFound = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+/** Returns the function that sends a refusal in its envelope. */
+export function createRefuse(clock: Clock, lingerMs: number): Refuse {
+  return (reply, { result, http = result.http, message, mistakes, headers, why }) => {
+    reply.resultCode = result.code;
+    reply.refusalMessage = message;
+    if (why !== undefined) reply.why = why;
+    if (mistakes) {
+      reply.diagnosedMistakes = mistakes;
+      void reply.header(HEADERS.diagnosis, mistakes.join(', '));
+    }
+    const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
+    void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
+    return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerMs) : reply.send(text);
+  };
+}
+
+/** Refuses requests that end in an error, and paths that do not exist. Returns what answers such a path. */
+export function addRefusals(app: FastifyInstance, { refuse, log, failures, explainer, paths }: RefusalDeps): NotFound {
+  app.setErrorHandler(async (error, request, reply) => {
+    const refusal = toRefusal(error);
+    const where = { requestId: request.id, path: request.routeOptions.url };
+    if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
+    else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
+    // Counted before it is answered, so that the next request is checked against a complete count.
+    if (refusal.result.isByStranger) await failures.countFailure(request);
+    return refuse(reply, explainer ? await explainOrLeave(explainer, request, refusal) : refusal);
+  });
+
+  /** What is told beyond the code is a help: without it the answer is as right as in production. */
+  async function explainOrLeave(explainer: RefusalExplainer, request: FastifyRequest, refusal: Refusal) {
+    try {
+      return await explainer.explain(request, refusal);
+    } catch (err) {
+      log.warn({ err, requestId: request.id, cause: 'diagnosis' }, 'a refusal could not be explained');
+      return refusal;
+    }
+  }
+
+  const notFound: NotFound = (request, reply) => {
+    const [path = ''] = (request.raw.url ?? '').split('?');
+    if (paths.has(path)) {
+      return refuse(reply.header('allow', 'POST'), toRefusal(new Rejection('METHOD_NOT_ALLOWED')));
+    }
+    return refuse(reply, toRefusal(explainer ? createMissedPath(path, paths) : new Rejection('PATH_NOT_FOUND')));
+  };
+  app.setNotFoundHandler(notFound);
+  return notFound;
+}
