@@ -16,7 +16,7 @@ import { createNoticeVerifier } from './gateways/notice-verifier.js';
 import { createSandboxGateway } from './gateways/sandbox/sandbox-gateway.js';
 import { createMinuteLimit } from './http/answers/minute-limit.js';
 import { type App, createApp } from './http/app.js';
-import type { ConsoleDeps } from './http/console/console-routes.js';
+import type { ConsoleDeps } from './http/console/console-deps.js';
 import { createAuthenticationFailures } from './http/limits/authentication-failures.js';
 import { createFieldLimit } from './http/limits/field-limit.js';
 import type { HttpLimits } from './http/limits/http-limits.js';

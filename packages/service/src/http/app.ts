@@ -4,12 +4,8 @@ import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import { findTracing } from '../platform/tracing.js';
 import { isAnswerEnded, onAnswerEnd } from './answers/answer-end.js';
 import { createBodyTooLargeRefusal, NodeDraining, NodeReadsOnly } from './answers/respond.js';
-import {
-  addConsoleRoutes,
-  type ConsoleDeps,
-  type ConsoleRouteContext,
-  readableConsoleUrl,
-} from './console/console-routes.js';
+import type { ConsoleDeps, ConsoleRouteContext } from './console/console-deps.js';
+import { addConsoleRoutes, readableConsoleUrl } from './console/console-routes.js';
 import { addDevelopersRoutes, type DevelopersDeps } from './developers/developers-routes.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
 import { HTTP_LIMITS, type HttpLimits } from './limits/http-limits.js';

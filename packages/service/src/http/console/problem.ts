@@ -73,3 +73,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
       }),
     );
 }
+
+export function sendJson(reply: FastifyReply, answer: unknown): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
+}

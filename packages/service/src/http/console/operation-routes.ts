@@ -1,0 +1,94 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { SessionRow } from '../../console/sessions/sessions-sql.js';
+import { FileAnswer, type SignedInPerson } from '../../operations/operation.js';
+import { OPERATIONS } from '../../operations/table.js';
+import { maskWrittenMobiles } from '../../operator/masking.js';
+import type { OperatorWithGateways } from '../../operator/operator.js';
+import { mayDo } from '../../operator/people/roles.js';
+import type { Transactional } from '../../platform/db/database.js';
+import { NodeReadsOnly } from '../answers/respond.js';
+import type { ConsoleDeps } from './console-deps.js';
+import { type Guards, requireOpen } from './guards.js';
+import { Problem, sendJson } from './problem.js';
+import { createQueryReader, createReader } from './read-input.js';
+
+const MAX_BODY_BYTES = 1_000_000;
+
+/** One route for each operation of the table, with the checks that it declares. */
+export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guards: Guards, readsOnly: boolean): void {
+  const { requireSession, requireSessionStill, requireCsrfToken } = guards;
+  for (const one of OPERATIONS) {
+    const readQuery = createQueryReader(one.query);
+    const readBody = one.body ? createReader(one.body) : () => ({});
+    const isWrite = one.method !== 'GET';
+    const requireRole = async ({ consoleSession }: FastifyRequest) => {
+      if (!mayDo(requireOpen(consoleSession).role, one.role)) throw new Problem('not-allowed');
+    };
+    api.route<{ Params: Record<string, string> }>({
+      method: one.method,
+      url: one.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      bodyLimit: one.maxBodyBytes ?? MAX_BODY_BYTES,
+      onRequest: [
+        requireSession,
+        requireCsrfToken,
+        requireRole,
+        async () => {
+          if (readsOnly && isWrite && !one.isOwn) throw new NodeReadsOnly();
+        },
+      ],
+      preHandler: isWrite ? [requireSessionStill, requireRole] : [],
+      async handler(request, reply) {
+        const session = requireOpen(request.consoleSession);
+        // No name has it, and PostgreSQL takes none that does.
+        if (Object.values(request.params).some((one) => one.includes('\0'))) throw new Problem('not-found');
+        // The path comes last: nothing else names what it names.
+        const input = { ...readQuery(request), ...readBody(request), ...request.params };
+        if (one.needsProof && !session.isProven) throw new Problem('proof-needed');
+        const operator = operatorOf(request, session);
+        const context = { ...deps, person: personOf(session) };
+        const result = await one.run(operator, input as never, context);
+        const answer = one.toAnswer ? await one.toAnswer(result as never, context, operator) : result;
+        if (answer instanceof FileAnswer) return sendFile(reply, answer, deps.log);
+        return sendJson(reply, session.role === 'viewer' ? maskWrittenMobiles(answer) : answer);
+      },
+    });
+  }
+
+  const operatorOf = ({ ip }: FastifyRequest, { name }: SessionRow): OperatorWithGateways => ({
+    ...deps.operator,
+    database: withAddress(deps.operator.database, ip),
+    actor: name,
+  });
+}
+
+const personOf = ({ personId, name, role, sessionId }: SessionRow): SignedInPerson => ({
+  personId,
+  name,
+  role,
+  sessionId,
+});
+
+function sendFile(reply: FastifyReply, { name, type, pieces }: FileAnswer, log: Logger): FastifyReply {
+  const stream = Readable.from(pieces);
+  stream.on('error', (err) => log.error({ err, requestId: reply.request.id }, 'fault'));
+  return reply
+    .header('content-disposition', `attachment; filename="${name.replaceAll(/[^\w.-]/g, '_')}"`)
+    .type(type)
+    .send(stream);
+}
+
+/** Entries of the audit log that are written through it say where the person is. */
+function withAddress(database: Transactional, address: string): Transactional {
+  return {
+    query: database.query,
+    transaction: (work, options) =>
+      database.transaction(async (tx) => {
+        // Not by a query, which has no place before the `set transaction` of some steps; an address has none of the
+        // characters that would matter.
+        await tx.query(`set local perennial.address = '${address.replaceAll(/[^\w:.]/g, '')}'`);
+        return work(tx);
+      }, options),
+  };
+}

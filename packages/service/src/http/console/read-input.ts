@@ -1,0 +1,57 @@
+import type { ObjectSchema } from '@perennial/wire';
+import { Rejection } from '@perennial/wire';
+import type { ValidateFunction } from 'ajv';
+import type { FastifyRequest } from 'fastify';
+import { isInDigits } from '../../operations/schemas/parts.js';
+import { readJsonObject } from '../requests/json-body.js';
+import { compileSchema, describeInvalid } from '../requests/validate.js';
+
+/** Reads a JSON body by its schema. */
+export function createReader(of: ObjectSchema): (request: FastifyRequest) => Record<string, unknown> {
+  let validate: ValidateFunction | undefined;
+  return ({ body, headers }) => {
+    // A form of another site can send any text, but not under this name.
+    if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
+      throw new Rejection('PARAM_INVALID', 'send application/json');
+    }
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+    const value = readJsonObject(bytes, headers['content-encoding']);
+    validate ??= compileSchema(refuseOtherFields(of) as ObjectSchema);
+    if (!validate(value)) throw new Rejection('PARAM_INVALID', describeInvalid(validate.errors?.[0]));
+    return value;
+  };
+}
+
+/** A field that is not in the schema may be one that only the service itself gives to a step, such as who has approved it. */
+function refuseOtherFields(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(refuseOtherFields);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, refuseOtherFields(part)]));
+  return 'properties' in parts ? { additionalProperties: false, ...parts } : parts;
+}
+
+/** A field of a query is one text; what is empty is not given. */
+export function createQueryReader(
+  of: ObjectSchema | undefined,
+): (request: FastifyRequest) => Record<string, string | number> {
+  let validate: ValidateFunction | undefined;
+  const names = new Set(Object.keys(of?.properties ?? {}));
+  return ({ raw }) => {
+    const query: Record<string, string> = {};
+    for (const [name, value] of new URLSearchParams((raw.url ?? '').replace(/^[^?]*\??/, ''))) {
+      if (!names.has(name))
+        throw new Rejection('PARAM_INVALID', `there is no parameter ${JSON.stringify(name.slice(0, 64))}`);
+      if (name in query) throw new Rejection('PARAM_INVALID', `${name} is given twice`);
+      if (value.includes('\u0000'))
+        throw new Rejection('PARAM_INVALID', `${name} holds a character that is not allowed`);
+      if (value !== '') query[name] = value;
+    }
+    if (!of) return query;
+    validate ??= compileSchema(of);
+    if (!validate(query)) throw new Rejection('PARAM_INVALID', describeInvalid(validate.errors?.[0]));
+    const { properties } = of;
+    return Object.fromEntries(
+      Object.entries(query).map(([name, value]) => [name, isInDigits(properties[name] ?? {}) ? Number(value) : value]),
+    );
+  };
+}

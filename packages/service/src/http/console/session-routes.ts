@@ -1,0 +1,97 @@
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { deleteSession, type SessionRow } from '../../console/sessions/sessions-sql.js';
+import { csrfToken, openSession, proveAgain, signIn, type Visitor } from '../../console/sessions/sign-in.js';
+import * as schema from '../../operations/schemas/session.js';
+import { completeSetup } from '../../operator/people/people.js';
+import { VERSION } from '../../platform/version.js';
+import { addressGroup } from '../answers/minute-limit.js';
+import type { ConsoleDeps } from './console-deps.js';
+import { clearCookie, setCookie } from './cookie.js';
+import { type Guards, requireOpen, requireOwnSite } from './guards.js';
+import { sendJson } from './problem.js';
+import { createReader } from './read-input.js';
+import { createSingleSignOn } from './single-sign-on.js';
+
+/** Signing in, with a password or by single sign-on, and the session of somebody who is signed in. */
+export function addSessionRoutes(api: FastifyInstance, deps: ConsoleDeps, guards: Guards): void {
+  addSignInRoutes(api, deps, guards);
+  addOwnSessionRoutes(api, deps, guards);
+}
+
+function addSignInRoutes(api: FastifyInstance, deps: ConsoleDeps, { isSecure }: Guards): void {
+  const singleSignOn = createSingleSignOn(deps);
+  api.get('/sign-in-ways', async (_request, reply) =>
+    sendJson(reply, {
+      environment: deps.operator.environment,
+      oidc: singleSignOn !== undefined,
+      oidcName: singleSignOn?.name ?? null,
+    }),
+  );
+  const readSignIn = createReader(schema.signInRequest);
+  api.post('/session', { bodyLimit: 10_000 }, async (request, reply) => {
+    requireOwnSite(request.headers);
+    const asked = readSignIn(request) as { name: string; password: string; code?: string };
+    const token = await signIn(deps, asked, visitorOf(request));
+    setCookie(reply, token, isSecure());
+    return answerSession(deps, reply, token);
+  });
+  const readSetup = createReader(schema.setupRequest);
+  api.post('/setup', { bodyLimit: 10_000 }, async (request, reply) => {
+    requireOwnSite(request.headers);
+    const asked = readSetup(request) as { token: string; password: string };
+    return sendJson(reply, await completeSetup({ ...deps.operator, actor: 'console' }, asked));
+  });
+  singleSignOn?.addRoutes(api, {
+    visitorOf,
+    signedIn(reply, token, returnTo) {
+      setCookie(reply, token, isSecure());
+      return reply.redirect(returnTo, 303);
+    },
+  });
+}
+
+function addOwnSessionRoutes(api: FastifyInstance, deps: ConsoleDeps, guards: Guards): void {
+  const { isSecure, requireSession, requireSessionStill, requireCsrfToken } = guards;
+  api.get('/session', { onRequest: requireSession }, async ({ consoleToken, consoleSession }, reply) =>
+    sendJson(reply, describeSession(deps, consoleToken, requireOpen(consoleSession))),
+  );
+  api.delete('/session', { onRequest: [requireSession, requireCsrfToken] }, async ({ consoleSession }, reply) => {
+    const { sessionId, personId } = requireOpen(consoleSession);
+    await deleteSession(deps.database, sessionId, personId);
+    clearCookie(reply, isSecure());
+    return reply.code(204).send();
+  });
+  const readProof = createReader(schema.proofRequest);
+  api.post(
+    '/session/proof',
+    { onRequest: [requireSession, requireCsrfToken], preHandler: requireSessionStill, bodyLimit: 10_000 },
+    async (request, reply) => {
+      await proveAgain(deps, requireOpen(request.consoleSession), readProof(request));
+      return answerSession(deps, reply, request.consoleToken);
+    },
+  );
+}
+
+const visitorOf = ({ ip, headers }: FastifyRequest): Visitor => ({
+  address: addressGroup(ip),
+  userAgent: String(headers['user-agent'] ?? '').slice(0, 300),
+});
+
+const describeSession = (deps: ConsoleDeps, token: string, session: SessionRow) => ({
+  name: session.name,
+  role: session.role,
+  csrfToken: csrfToken(token),
+  environment: deps.operator.environment,
+  currency: deps.operator.currency ?? DEFAULT_CURRENCY,
+  version: VERSION,
+  hasTotp: session.hasTotp,
+  hasPassword: session.hasPassword,
+  provenUntil: session.provenUntil,
+  expiresAt: session.expiresAt,
+  refundApprovalCent: deps.refundApprovalCent,
+});
+
+async function answerSession(deps: ConsoleDeps, reply: FastifyReply, token: string): Promise<FastifyReply> {
+  return sendJson(reply, describeSession(deps, token, requireOpen(await openSession(deps, token))));
+}
