@@ -4,9 +4,11 @@ import type { Channel } from '../catalog/channels/channel.js';
 import { type Answer, describedAnswer, successAnswer, type WrittenAnswer } from '../platform/answers/answer.js';
 import { createSerializer } from '../platform/answers/serialize.js';
 import type { Clock } from '../platform/clock.js';
+import type { Transactional } from '../platform/db/database.js';
 import type { ConnectionShares } from '../platform/db/sharing/connection-shares.js';
-import type { createIdempotentRunner, IdempotentRun } from '../platform/idempotency/run-once.js';
+import type { createIdempotentRunner, IdempotentRequest, IdempotentRun } from '../platform/idempotency/run-once.js';
 import { type Origin, readTraceparent, TRACEPARENT } from '../platform/tracing.js';
+import type { OrderText } from '../subscriptions/store/orders/order-texts-sql.js';
 import type { OrderReference } from '../subscriptions/store/orders/orders-sql.js';
 import { type AnswerPlaces, RequestPlace } from './limits/answer-places.js';
 import type { AuthenticationFailures } from './limits/authentication-failures.js';
@@ -47,6 +49,15 @@ export interface PipelineDeps {
   readonly runOnce: ReturnType<typeof createIdempotentRunner>;
   readonly places: AnswerPlaces;
   readonly answers: AnswerSender;
+}
+
+interface AdmittedRequest {
+  readonly channel: Channel;
+  readonly once: IdempotentRequest & { readonly database: Transactional };
+  readonly place: RequestPlace;
+  readonly body: unknown;
+  /** The order that admission has read for it. */
+  readonly found: OrderText | undefined;
 }
 
 /**
@@ -122,9 +133,8 @@ export function createPipeline(
     if (idempotencyKey instanceof Error) throw idempotencyKey;
     const body = isLargeBody(raw) ? await readInTurn() : readBody();
     const { channelId } = channel;
-    const database = shares.databaseFor(channelId, visit);
-    const onceRequest = {
-      database,
+    const once = {
+      database: shares.databaseFor(channelId, visit),
       caller: visit,
       channelId,
       key: idempotencyKey,
@@ -133,24 +143,8 @@ export function createPipeline(
       known: idempotency,
     };
     const place = new RequestPlace(places, channelId, visit);
-    const act = (once: IdempotentRun) =>
-      limitFields(channel, () =>
-        route.action(
-          {
-            channel,
-            origin: readOrigin(request),
-            caller: visit,
-            database,
-            once,
-            answer: createAnswerWriter(channel),
-            place,
-          },
-          body,
-          found,
-        ),
-      );
     try {
-      const result = await place.retryWhenFree(() => runOnce(onceRequest, act));
+      const result = await act(request, { channel, once, place, body, found });
       // Only sending is left, which takes as long as the client takes to read.
       visit.markBegun();
       visit.leave();
@@ -159,6 +153,24 @@ export function createPipeline(
       place.release();
       throw error;
     }
+  }
+
+  /** Runs the action once for its idempotency key, and again from the start if it has to wait for a place. */
+  function act(
+    request: FastifyRequest,
+    { channel, once: asked, place, body, found }: AdmittedRequest,
+  ): Promise<Answer> {
+    const { caller, database } = asked;
+    const runAction = (once: IdempotentRun) =>
+      limitFields(channel, () => {
+        const answer = createAnswerWriter(channel);
+        return route.action(
+          { channel, origin: readOrigin(request), caller, database, once, answer, place },
+          body,
+          found,
+        );
+      });
+    return place.retryWhenFree(() => runOnce(asked, runAction));
   }
 
   function withData(result: Answer, channel: Channel): WrittenAnswer {
