@@ -17,7 +17,6 @@ export async function recordRequest({ row, channel, beside }) {
     environment: beside.operator.environment,
     publicUrl: () => 'http://127.0.0.1',
     trustedProxies: [],
-    authFailuresPerMinute: 1,
     engine: false,
   });
   try {

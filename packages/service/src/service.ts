@@ -37,12 +37,7 @@ import { createIdempotentRunner, type IdempotencyOptions } from './platform/idem
 import { type ClockLimits, createClockWatch } from './platform/installation/clock-watch.js';
 import { createKeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Vault } from './platform/secrets/vault.js';
-import {
-  DEFAULT_DATABASE_POOL,
-  DEFAULT_REDEEM_OPENS_PER_MINUTE,
-  type Environment,
-  type SingleSignOnSettings,
-} from './platform/settings.js';
+import { DEFAULT_DATABASE_POOL, DEFAULT_REDEEM_OPENS_PER_MINUTE, type Settings } from './platform/settings.js';
 import { createUnsubscriber } from './redeem/unsubscribe.js';
 import { createRedeemLinks } from './subscriptions/domain/orders/redeem-links.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
@@ -50,75 +45,74 @@ import { createSharedClaimer } from './subscriptions/steps/benefits/claim-togeth
 import { createAgreementEnder } from './subscriptions/steps/ending/end-by-institution.js';
 import { createBatchSettler } from './subscriptions/steps/payments/batch-settler.js';
 
-export interface ServiceDeps {
-  readonly database: Database;
-  /** Connections that `database` has. */
-  readonly databasePool?: number;
-  /** Replaces the limits that follow from it, for tests. */
-  readonly shareLimits?: Partial<ChannelQueueLimits>;
-  readonly vault: Vault;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** In place of the usual ones, for a test whose clock stands still. */
-  readonly clockLimits?: Partial<ClockLimits>;
-  readonly environment: Environment;
-  /** Of every amount. Unset: CNY. */
-  readonly currency?: string;
+/** Settings that the node itself uses. */
+type NodeSettings = Pick<Settings, 'environment' | 'trustedProxies'> &
+  Partial<
+    Pick<
+      Settings,
+      | 'databasePool'
+      | 'redeemOpensPerMinute'
+      | 'metricsToken'
+      | 'eventsRetentionDays'
+      | 'developers'
+      | 'console'
+      | 'refundApprovalCent'
+      | 'singleSignOn'
+      | 'readsOnly'
+    >
+  >;
+
+/** Where the parts of the node are. The URLs are functions, because a port that the system chooses is known only later. */
+interface NodeAddresses {
   /** Where channels and users reach the service. */
   readonly publicUrl: () => string;
   /** Where redemption links lead, if that is another host. */
   readonly redeemUrl?: () => string;
-  readonly redeemOpensPerMinute?: number;
-  readonly trustedProxies: readonly string[];
-  /** In place of the usual 600, for tests. */
-  readonly authFailuresPerMinute?: number;
-  readonly httpLimits?: Partial<HttpLimits>;
-  /** Requests to /metrics must have this token. */
-  readonly metricsToken?: string | undefined;
-  /** /metrics and /healthz are not on the interface's listener but on one of their own. */
+  /** Where people reach the console, with the path that all of it begins with. */
+  readonly consoleUrl?: () => string;
+  /** The console is on a listener of its own. */
+  readonly isConsoleApart?: boolean;
+  /** /metrics and /healthz are on a listener of their own. */
   readonly isMonitoredApart?: boolean;
-  /** In place of the usual ones, for a test that cannot send as much. */
-  readonly largeBodies?: Partial<LargeBodyLimits>;
-  /** In place of the usual ones, for a test that cannot send as much. */
-  readonly load?: Partial<LoadLimits>;
+}
+
+/** In place of the usual limits, for a test that cannot wait as long or send as much. */
+export interface TestLimits {
+  readonly alertSeconds?: AlertSeconds;
+  readonly authFailuresPerMinute?: number;
+  readonly clockLimits?: Partial<ClockLimits>;
+  readonly debitDeadlineMs?: number;
+  readonly developersFilesPerMinute?: number;
+  readonly httpLimits?: Partial<HttpLimits>;
   readonly idempotency?: IdempotencyOptions;
+  readonly largeBodies?: Partial<LargeBodyLimits>;
+  readonly load?: Partial<LoadLimits>;
+  readonly readingSeconds?: number;
+  readonly shareLimits?: Partial<ChannelQueueLimits>;
+}
+
+export interface ServiceDeps extends NodeSettings, NodeAddresses {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Of every amount. Unset: CNY. */
+  readonly currency?: string;
+  /** Whether this node also runs the engine. */
+  readonly engine?: boolean;
+  /** Whether the calls of channels are written down. */
+  readonly requestLog?: boolean;
+  /** Events may also go to this machine: a sandbox on its embedded database. */
+  readonly localCallbacks?: boolean;
+  /** How alerts reach people, beside the list. */
+  readonly alertWays?: readonly AlertTransport[];
   /** In place of those that the payment channels name. */
   readonly gateways?: Gateways;
   /** In place of those that are set for the benefits. */
   readonly fulfilments?: Fulfilments;
-  /** In place of the policy's, for a test that cannot wait. */
-  readonly debitDeadlineMs?: number;
   /** Routes beside the interface's own. */
   readonly moreRoutes?: readonly Route[];
-  /** Events may also go to this machine: a sandbox on its embedded database. */
-  readonly localCallbacks?: boolean;
-  /** Whether the calls of channels are written down. */
-  readonly requestLog?: boolean;
-  /** How long events are kept. */
-  readonly eventsRetentionDays?: number;
-  /** In place of the usual 15, for a test that cannot wait. */
-  readonly readingSeconds?: number;
-  /** Whether this node also runs the engine. */
-  readonly engine?: boolean;
-  /** Without the engine, and requests that write are refused: for looking at a copy. */
-  readonly readsOnly?: boolean;
-  /** The pages for developers. Unset: on. */
-  readonly developers?: 'on' | 'off';
-  /** In place of the usual limit, for a test that cannot ask as often. */
-  readonly developersFilesPerMinute?: number;
-  /** Unset: on. */
-  readonly console?: 'on' | 'off';
-  /** It is on a listener of its own. */
-  readonly isConsoleApart?: boolean;
-  /** Where people reach the console, with the path that all of it begins with. */
-  readonly consoleUrl?: () => string;
-  /** Refunds above this need a second person; 0: none does. */
-  readonly refundApprovalCent?: number;
-  readonly singleSignOn?: SingleSignOnSettings | undefined;
-  /** How alerts reach people, beside the list. */
-  readonly alertWays?: readonly AlertTransport[];
-  /** In place of the usual 30 and 5, for a test that cannot wait. */
-  readonly alertSeconds?: AlertSeconds;
+  readonly testLimits?: TestLimits;
 }
 
 /** Failed authentications in a minute after which an address is refused under that app id without a signature check. */
@@ -130,15 +124,15 @@ export interface Service extends App {
 
 /** Puts all parts of a node together. Settings and signals are in main.ts. */
 export function createService(deps: ServiceDeps): Service {
-  const { database, vault, clock, log, currency = DEFAULT_CURRENCY } = deps;
-  const failuresPerMinute = deps.authFailuresPerMinute ?? AUTH_FAILURES_PER_MINUTE;
+  const { database, vault, clock, log, currency = DEFAULT_CURRENCY, testLimits = {} } = deps;
+  const failuresPerMinute = testLimits.authFailuresPerMinute ?? AUTH_FAILURES_PER_MINUTE;
   const shares = createConnectionShares(database, {
     ...connectionShareLimits(deps.databasePool ?? DEFAULT_DATABASE_POOL),
-    ...deps.shareLimits,
+    ...testLimits.shareLimits,
   });
   const hasEngine = deps.engine !== false && !deps.readsOnly;
   const metrics = createServiceMetrics(database, shares, hasEngine);
-  const watch = createClockWatch(deps);
+  const watch = createClockWatch({ ...deps, ...testLimits });
   const tokens = createAccessTokens(vault, clock);
   const channels = createChannelRegistry(database, vault);
   const institutionNumbers = createKeyedHasher(database, vault, 'institution numbers');
@@ -170,33 +164,37 @@ export function createService(deps: ServiceDeps): Service {
       : undefined;
   const explainer = isSandbox ? createRefusalExplainer({ ...deps, channels }) : undefined;
   const app = createApp({
+    ...deps,
+    httpLimits: testLimits.httpLimits,
     routes: [
-      ...createInterfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles, counts }),
+      ...createInterfaceRoutes({
+        ...deps,
+        ...testLimits,
+        redeemUrl,
+        tokens,
+        gateways,
+        institutionNumbers,
+        bankMobiles,
+        counts,
+      }),
       ...(deps.moreRoutes ?? []),
     ],
-    load: createNodeLoad(deps.load),
-    database,
+    load: createNodeLoad(testLimits.load),
     shares,
-    clock,
     clockWatch: watch,
     metrics,
-    log,
     requestLog,
-    trustedProxies: deps.trustedProxies,
     readsOnly: deps.readsOnly === true,
-    metricsToken: deps.metricsToken,
-    isMonitoredApart: deps.isMonitoredApart === true,
-    ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     failures: createAuthenticationFailures({
       limit: createMinuteLimit(failuresPerMinute, clock),
       channels,
       tokens,
     }),
-    bodies: createLargeBodies(deps.largeBodies),
+    bodies: createLargeBodies(testLimits.largeBodies),
     explainer,
     admit: createAdmission({ database, tokens, channels, clock, observeBatch: metrics.observeBatch }),
     limitFields: createFieldLimit({ database, clock, explain: isSandbox ? explainUnreadableField : undefined }),
-    runOnce: createIdempotentRunner(deps.idempotency),
+    runOnce: createIdempotentRunner(testLimits.idempotency),
     redeem: {
       database,
       shares,
@@ -210,9 +208,8 @@ export function createService(deps: ServiceDeps): Service {
       claimTogether: createSharedClaimer({ database, clock, counts }),
       unsubscribe: createUnsubscriber(clock),
     },
-    developers: { ...deps, currency },
+    developers: { ...deps, ...testLimits, currency },
     console: deps.console === 'off' ? undefined : createConsoleDeps({ ...deps, currency }, { channels, gateways }),
-    isConsoleApart: deps.isConsoleApart === true,
     notices: {
       clock,
       verifier: createNoticeVerifier(database, gateways, clock),
@@ -228,6 +225,7 @@ export function createService(deps: ServiceDeps): Service {
   const engine = hasEngine
     ? startEngine({
         ...deps,
+        ...testLimits,
         channels,
         links: createRedeemLinks(redeemUrl, clock),
         gateways,

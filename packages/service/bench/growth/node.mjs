@@ -26,7 +26,6 @@ answer({
       environment: settings.environment,
       publicUrl: () => 'http://127.0.0.1',
       trustedProxies: [],
-      authFailuresPerMinute: 1_000,
       engine: false,
     });
     return service.server.listen({ host: '127.0.0.1', port: 0 });

@@ -37,7 +37,7 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'>, Recor
   /** It is on a listener of its own. */
   readonly isConsoleApart?: boolean;
   readonly trustedProxies: readonly string[];
-  readonly httpLimits?: Partial<HttpLimits>;
+  readonly httpLimits?: Partial<HttpLimits> | undefined;
   readonly metricsToken?: string | undefined;
   /** /metrics and /healthz are not on the interface's listener but on one of their own. */
   readonly isMonitoredApart?: boolean;

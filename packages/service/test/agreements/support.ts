@@ -117,7 +117,7 @@ export async function agreementsService(options: AgreementsOptions = {}): Promis
   let institution: Gateway = gateway;
   const service = await testService({
     ...own,
-    idempotency: { leaseSeconds: 0.2 },
+    testLimits: { idempotency: { leaseSeconds: 0.2 } },
     gateways: { of: async () => institution },
   });
   const { fresh, vault, clock, operator, baseUrl } = service;
@@ -139,7 +139,8 @@ export async function agreementsService(options: AgreementsOptions = {}): Promis
       return client;
     },
     async node(another, idempotency = {}) {
-      const node = await anotherNode(service, { ...own, idempotency, gateways: { of: async () => another } });
+      const gateways = { of: async () => another };
+      const node = await anotherNode(service, { ...own, testLimits: { idempotency }, gateways });
       nodes.push(node);
       return node.client;
     },

@@ -23,8 +23,7 @@ describe('an institution behind a bridge', () => {
     service = await testService({
       clock: systemClock,
       engine: true,
-      readingSeconds: 0.1,
-      alertSeconds: { resolved: 0.1, messages: 0.1 },
+      testLimits: { readingSeconds: 0.1, alertSeconds: { resolved: 0.1, messages: 0.1 } },
     });
     service.clock.set(systemClock.now());
     channel = await demoChannel(service);

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { provisionDemo } from '../../src/operator/provisioning/demo.js';
@@ -15,6 +14,7 @@ import { agreementOf } from '../orders/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { collectRequest, sharedRequest, unique } from '../support/demo.js';
+import { nodeDeps } from '../support/service.js';
 import { perennial, type Ran } from './perennial.js';
 
 /** Orders come over HTTP, as always; what is done to them comes from the command line. */
@@ -29,17 +29,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
   const { database } = fresh;
   const vault = openVault([masterKey]);
-  service = createService({
-    database,
-    vault,
-    clock: systemClock,
-    log: pino({ level: 'silent' }),
-    environment: 'sandbox',
-    publicUrl: () => 'https://pay.example',
-    engine: false,
-    trustedProxies: [],
-    authFailuresPerMinute: 100_000,
-  });
+  service = createService({ database, vault, clock: systemClock, ...nodeDeps() });
   await service.server.listen({ host: '127.0.0.1', port: 0 });
   const baseUrl = `http://127.0.0.1:${(service.server.server.address() as AddressInfo).port}`;
   const operator = { database, vault, environment: 'sandbox', actor: 'test' } as const;

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry, type Gateways } from '../../src/gateways/gateway-registry.js';
@@ -26,6 +25,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { OPERATORS_NODE, start } from '../support/processes.js';
+import { nodeDeps } from '../support/service.js';
 
 /** Other processes that end with kill -9 in the middle of what operators have started, and an institution with its own books. */
 const masterKey = randomBytes(32);
@@ -45,18 +45,7 @@ beforeAll(async () => {
     bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
   });
   ann = { database, vault, environment: 'sandbox', actor: 'ann', clock: systemClock, gateways };
-  service = createService({
-    database,
-    vault,
-    gateways,
-    clock: systemClock,
-    log: pino({ level: 'silent' }),
-    environment: 'sandbox',
-    publicUrl: () => 'https://pay.example',
-    engine: false,
-    trustedProxies: [],
-    authFailuresPerMinute: 100_000,
-  });
+  service = createService({ database, vault, clock: systemClock, ...nodeDeps({ gateways }) });
   await service.server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.server.server.address() as AddressInfo;
   await createProduct(ann, PRODUCT);

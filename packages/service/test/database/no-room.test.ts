@@ -19,7 +19,7 @@ beforeEach(async () => {
     engine: true,
     clock: systemClock,
     alertWays: [webhook],
-    alertSeconds: { resolved: 0.1, messages: 0.1 },
+    testLimits: { alertSeconds: { resolved: 0.1, messages: 0.1 } },
   });
   const { credentials } = await demoChannel(service);
   channel = channelClient(service.baseUrl, credentials);

@@ -25,7 +25,7 @@ async function open(limits: Partial<DatabaseOptions> = {}): Promise<void> {
   between = await network(on.service.fresh.url);
   database = openDatabase({ url: between.url, pool: 4, name: 'far node', ...limits });
   const gateways = { of: async () => on.institution };
-  node = await anotherNode(on.service, { database, gateways, idempotency: { leaseSeconds: 1 } });
+  node = await anotherNode(on.service, { database, gateways, testLimits: { idempotency: { leaseSeconds: 1 } } });
   channel = node.client(on.channel);
   expect((await channel.call('products/list', {})).code).toBe('0');
 }

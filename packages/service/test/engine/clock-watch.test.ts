@@ -84,7 +84,7 @@ describe('a node compares its clock with the database’s', () => {
 describe('a node whose clock is wrong', () => {
   it('503001 on /readyz, and nothing is leased; ready again and at work when it is mended', async () => {
     const clock = manualClock(systemClock.now() + 3_600_000);
-    const node = await anotherNode(service, { clock, engine: true, clockLimits: {} });
+    const node = await anotherNode(service, { clock, engine: true, testLimits: { clockLimits: {} } });
     const ready = () => send(node.baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0));
     await until('it is noticed', async () => (await ready()).status === 503);
     expect((await ready()).code).toBe('503001');

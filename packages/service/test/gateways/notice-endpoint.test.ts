@@ -16,8 +16,8 @@ let key: Buffer;
 let before: number;
 beforeAll(async () => {
   log = capturedLog();
-  const httpLimits = { lingerTime: 1_000 };
-  service = await testService({ log: log.log, httpLimits, trustedProxies: ['127.0.0.1'] });
+  const testLimits = { httpLimits: { lingerTime: 1_000 } };
+  service = await testService({ log: log.log, testLimits, trustedProxies: ['127.0.0.1'] });
   key = await addBank(service, 'REFBANK');
 });
 beforeEach(() => {

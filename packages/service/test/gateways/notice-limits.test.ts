@@ -52,7 +52,8 @@ async function start(authFailuresPerMinute: number): Promise<void> {
       return run();
     }),
   };
-  const more = { database: counting, log: log.log, authFailuresPerMinute, trustedProxies: ['127.0.0.1'] };
+  const testLimits = { authFailuresPerMinute };
+  const more = { database: counting, log: log.log, testLimits, trustedProxies: ['127.0.0.1'] };
   node = await anotherNode(service, more);
   stopped = undefined;
 }

@@ -15,7 +15,7 @@ import type { Vault } from '../../src/platform/secrets/vault.js';
 import { createService } from '../../src/service.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { until } from '../support/processes.js';
-import { SLOW_MACHINE } from '../support/service.js';
+import { nodeDeps } from '../support/service.js';
 
 /** Where a node ends: before or after its nth call to an institution, or its nth commit, a read being one too. */
 export interface Crash {
@@ -134,20 +134,7 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
   };
 
   const { log, lines } = capturedRefusals();
-  const service = createService({
-    database,
-    gateways,
-    vault,
-    clock,
-    log,
-    environment: 'sandbox',
-    publicUrl: () => 'https://pay.example',
-    engine: false,
-    trustedProxies: [],
-    authFailuresPerMinute: 1_000_000,
-    // A request that is not begun within 2 s is refused with 503001. A history does not go by the time of this machine.
-    load: SLOW_MACHINE,
-  });
+  const service = createService({ database, vault, clock, ...nodeDeps({ gateways, log }) });
   await service.server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.server.server.address() as AddressInfo;
   const channels = createChannelRegistry(database, vault);

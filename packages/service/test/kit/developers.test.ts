@@ -41,7 +41,7 @@ beforeAll(async () => {
     testService({
       environment,
       publicUrl: () => `https://pay.example/a'b<c`,
-      developersFilesPerMinute: MOST_FILES,
+      testLimits: { developersFilesPerMinute: MOST_FILES },
       trustedProxies: ['127.0.0.1'],
     }),
   ]);

@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { pino } from 'pino';
 import type { Io } from '../../../sdk/src/cli/frame/io.js';
 import { main } from '../../../sdk/src/cli/program.js';
 import type { Operator } from '../../src/operator/operator.js';
@@ -15,7 +14,7 @@ import { createService } from '../../src/service.js';
 import type { ChannelCredentials } from '../support/channel-client.js';
 import { freshDatabase } from '../support/database.js';
 import { packageRoot } from '../support/processes.js';
-import { SLOW_MACHINE } from '../support/service.js';
+import { nodeDeps } from '../support/service.js';
 
 export const CHANNEL_COMMAND = path.join(packageRoot, '..', 'sdk', 'bin', 'perennial-channel.js');
 
@@ -87,18 +86,7 @@ export async function kitService(): Promise<KitService> {
   let node: ReturnType<typeof createService> | undefined;
   let port = 0;
   const start = async () => {
-    node = createService({
-      database: fresh.database,
-      vault,
-      clock: systemClock,
-      log: pino({ level: 'silent' }),
-      environment: 'sandbox',
-      publicUrl: () => 'https://pay.example',
-      engine: false,
-      trustedProxies: [],
-      authFailuresPerMinute: 100_000,
-      load: SLOW_MACHINE,
-    });
+    node = createService({ database: fresh.database, vault, clock: systemClock, ...nodeDeps() });
     await node.server.listen({ host: '127.0.0.1', port });
     port = (node.server.server.address() as AddressInfo).port;
   };

@@ -68,7 +68,7 @@ it('what nobody has read is absent: with the engine off, and before the first re
     await held;
   });
   await locked;
-  const on = await testService({ engine: true, database: fresh.database, readingSeconds: 0.1 });
+  const on = await testService({ engine: true, database: fresh.database, testLimits: { readingSeconds: 0.1 } });
   const before = await scrape(on.baseUrl);
   expect(await shown(before)).toEqual([]);
   // A node that never reads is told by this one.

@@ -13,7 +13,7 @@ export interface SeenNode extends Stage {
 }
 
 export async function seenNode(more: Partial<ServiceDeps> = {}): Promise<SeenNode> {
-  const on = await stage({ engine: true, readingSeconds: 0.05, ...more });
+  const on = await stage({ engine: true, testLimits: { readingSeconds: 0.05 }, ...more });
   const { operator, clock, baseUrl } = on.service;
   const node: SeenNode = {
     ...on,

@@ -10,7 +10,7 @@ import { agreementOf, alerts, dailyProduct, institution, paid } from './support.
 
 /** A debit's outcomes, from its first call to its last word. Whatever happens, a period has one attempt. */
 
-const { on, service, channel, sql, found, told } = stageOfFile({ debitDeadlineMs: 50 });
+const { on, service, channel, sql, found, told } = stageOfFile({ testLimits: { debitDeadlineMs: 50 } });
 
 const START = manualClock().now();
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import type { HttpLimits } from '../../src/http/limits/http-limits.js';
 import { authorizeProduct } from '../../src/operator/provisioning/products.js';
-import type { ServiceDeps } from '../../src/service.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
@@ -29,7 +29,7 @@ afterAll(async () => {
   for (const world of worlds.values()) await world.close();
 });
 
-async function world(httpLimits: ServiceDeps['httpLimits'] = {}): Promise<World> {
+async function world(httpLimits: Partial<HttpLimits> = {}): Promise<World> {
   const key = JSON.stringify(httpLimits);
   const found = worlds.get(key) ?? (await newWorld(httpLimits));
   worlds.set(key, found);
@@ -38,7 +38,7 @@ async function world(httpLimits: ServiceDeps['httpLimits'] = {}): Promise<World>
   return found;
 }
 
-async function newWorld(httpLimits: ServiceDeps['httpLimits']): Promise<World> {
+async function newWorld(httpLimits: Partial<HttpLimits>): Promise<World> {
   const log = capturedLog();
   let links = 0;
   let failAt = Number.POSITIVE_INFINITY;
@@ -47,7 +47,7 @@ async function newWorld(httpLimits: ServiceDeps['httpLimits']): Promise<World> {
     if (links >= failAt) throw new Error('a fault on purpose');
     return 'https://pay.example';
   };
-  const on = await stage({ log: log.log, httpLimits: httpLimits ?? {}, publicUrl });
+  const on = await stage({ log: log.log, testLimits: { httpLimits }, publicUrl });
   await dailyProduct(on.service, 'DAYS_9999', 9999);
   const user = unique('user');
   const made = await on.channel.call(

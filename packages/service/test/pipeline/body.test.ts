@@ -22,8 +22,7 @@ beforeAll(async () => {
   // However busy this machine is: nothing is refused because it has waited for long.
   service = await testService({
     moreRoutes: [taking],
-    largeBodies: { waitMs: 600_000 },
-    httpLimits: { lingerTime: 1_000 },
+    testLimits: { largeBodies: { waitMs: 600_000 }, httpLimits: { lingerTime: 1_000 } },
   });
   channel = await service.channel();
   token = await channel.getToken();

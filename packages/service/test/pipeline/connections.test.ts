@@ -17,7 +17,7 @@ const opened: ReturnType<typeof rawConnection>[] = [];
 beforeAll(async () => {
   service = await testService();
   channel = await demoChannel(service);
-  node = await anotherNode(service, { httpLimits: { connections: MOST, connectionsInAll: IN_ALL } });
+  node = await anotherNode(service, { testLimits: { httpLimits: { connections: MOST, connectionsInAll: IN_ALL } } });
 });
 afterEach(async () => {
   for (const raw of opened.splice(0)) raw.close();

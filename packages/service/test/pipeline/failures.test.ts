@@ -23,7 +23,7 @@ let channel: ChannelClient;
 /** Behind the same proxy. */
 let neighbour: ChannelClient;
 beforeAll(async () => {
-  service = await testService({ authFailuresPerMinute: FAILURES, trustedProxies: ['127.0.0.1'] });
+  service = await testService({ testLimits: { authFailuresPerMinute: FAILURES }, trustedProxies: ['127.0.0.1'] });
 });
 afterAll(() => service.close());
 beforeEach(async () => {
@@ -156,7 +156,10 @@ describe('behind one address', () => {
   });
 
   it('0: nor on a node that has not met it yet', async () => {
-    const node = await anotherNode(service, { authFailuresPerMinute: FAILURES, trustedProxies: ['127.0.0.1'] });
+    const node = await anotherNode(service, {
+      testLimits: { authFailuresPerMinute: FAILURES },
+      trustedProxies: ['127.0.0.1'],
+    });
     try {
       const token = await channel.getToken();
       const there = node.client(channel);
@@ -181,7 +184,7 @@ describe('behind one address', () => {
     };
     const node = await anotherNode(service, {
       database,
-      authFailuresPerMinute: FAILURES,
+      testLimits: { authFailuresPerMinute: FAILURES },
       trustedProxies: ['127.0.0.1'],
     });
     try {

@@ -18,7 +18,7 @@ let channel: ChannelClient;
 let token: string;
 let halves: ReturnType<typeof rawConnection>[];
 async function start(largeBodies: { bytes?: number; bytesPerAddress?: number; waitMs?: number }): Promise<void> {
-  service = await testService({ largeBodies, trustedProxies: ['127.0.0.1'] });
+  service = await testService({ testLimits: { largeBodies }, trustedProxies: ['127.0.0.1'] });
   channel = await service.channel();
   token = await channel.getToken();
 }

@@ -10,7 +10,9 @@ describe('what is not a request', () => {
   let service: TestService;
   let channel: ChannelClient;
   beforeAll(async () => {
-    service = await testService({ httpLimits: { headersTimeout: 300, connectionsCheckingInterval: 50 } });
+    service = await testService({
+      testLimits: { httpLimits: { headersTimeout: 300, connectionsCheckingInterval: 50 } },
+    });
     channel = await service.channel();
   });
   afterAll(() => service.close());

@@ -43,7 +43,10 @@ function gate() {
 /** A node that is full of requests, of one channel or another. */
 async function fullNode(of: readonly ChannelClient[], most = of.length) {
   const { route, open, waiting } = gate();
-  const node = await anotherNode(service, { moreRoutes: [route], load: { alwaysAllowed: most, unmeasured: most } });
+  const node = await anotherNode(service, {
+    moreRoutes: [route],
+    testLimits: { load: { alwaysAllowed: most, unmeasured: most } },
+  });
   // It has met them before: those whom it does not know have one part together.
   for (const one of new Set([channel, other, ...of])) await node.client(one).getToken();
   const inside: Promise<Reply>[] = [];
@@ -191,7 +194,7 @@ describe('a request that waits in the node', () => {
     appId: credentials.appId,
   });
   /** A caller waits so long for its request to be begun; what this node begins at once must not take as long. */
-  const IMPATIENT = { load: { patienceMs: 2_000 } };
+  const IMPATIENT = { testLimits: { load: { patienceMs: 2_000 } } };
   const waitingStatements = () => lockWaits(service.fresh.database, 'update rate_limits');
 
   it('503001: longer than its caller waits; nothing of it is stored', async () => {

@@ -28,7 +28,7 @@ let service: TestService;
 let greedy: ChannelClient;
 let bystander: ChannelClient;
 beforeAll(async () => {
-  service = await testService({ moreRoutes: ROUTES, shareLimits: { waitMs: 60_000 } });
+  service = await testService({ moreRoutes: ROUTES, testLimits: { shareLimits: { waitMs: 60_000 } } });
   greedy = await demoChannel(service);
   bystander = await anotherChannel(service);
 });
@@ -99,7 +99,11 @@ describe('a channel whose requests hold connections for long', () => {
   });
 
   it('429001: with Retry-After, for a request that waited in vain; nothing of it was begun', async () => {
-    const node = await anotherNode(service, { moreRoutes: ROUTES, databasePool: 8, shareLimits: { waitMs: 50 } });
+    const node = await anotherNode(service, {
+      moreRoutes: ROUTES,
+      databasePool: 8,
+      testLimits: { shareLimits: { waitMs: 50 } },
+    });
     const client = node.client(greedy);
     const { data } = await client.call('orders/create', collectRequest(greedy));
     const key = { idempotencyKey: unique('key') };
@@ -138,7 +142,11 @@ describe('a channel whose requests hold connections for long', () => {
       return answer(DONE);
     });
     const moreRoutes = [...ROUTES, twoSteps];
-    const node = await anotherNode(service, { moreRoutes, databasePool: 8, shareLimits: { waitMs: 50 } });
+    const node = await anotherNode(service, {
+      moreRoutes,
+      databasePool: 8,
+      testLimits: { shareLimits: { waitMs: 50 } },
+    });
     const client = node.client(greedy);
     const first = client.call('test/two-steps', BODY);
     await hasBegun;
@@ -157,7 +165,7 @@ describe('a channel whose requests hold connections for long', () => {
 
 describe('a node on which one connection may be used at a time', () => {
   it('answers every endpoint and the redemption page: nobody who holds one asks for another', async () => {
-    const one = { shareLimits: { perChannel: 1, total: 1, waitMs: 1_000 } };
+    const one = { testLimits: { shareLimits: { perChannel: 1, total: 1, waitMs: 1_000 } } };
     const node = await anotherNode(service, one);
     const client = node.client(greedy);
     const user = unique('user');

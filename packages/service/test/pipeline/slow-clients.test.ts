@@ -1,11 +1,10 @@
 import { PATH_PREFIX } from '@perennial/wire';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createService } from '../../src/service.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
-import { type TestService, testService } from '../support/service.js';
+import { nodeDeps, type TestService, testService } from '../support/service.js';
 
 let service: TestService;
 let channel: ChannelClient;
@@ -17,7 +16,7 @@ beforeAll(async () => {
     connectionsCheckingInterval: 50,
     lingerTime: 100,
   };
-  service = await testService({ httpLimits });
+  service = await testService({ testLimits: { httpLimits } });
   channel = await service.channel();
 });
 afterAll(() => service.close());
@@ -88,16 +87,7 @@ describe('a connection between two requests', () => {
 describe('a service that says nothing else', () => {
   it('has limits on headers, requests, idle connections, and looks after them', () => {
     const { fresh, vault, clock } = service;
-    const usual = createService({
-      database: fresh.database,
-      vault,
-      clock,
-      log: pino({ level: 'silent' }),
-      environment: 'sandbox',
-      publicUrl: () => 'https://pay.example',
-      trustedProxies: [],
-      authFailuresPerMinute: 600,
-    });
+    const usual = createService({ database: fresh.database, vault, clock, ...nodeDeps() });
     const { headersTimeout, requestTimeout, keepAliveTimeout } = usual.server.server;
     expect({ headersTimeout, requestTimeout, keepAliveTimeout }).toEqual({
       headersTimeout: 10_000,

@@ -59,7 +59,7 @@ async function dyingNode(commits: number) {
       });
     },
   };
-  const node = await anotherNode(machine.service, { database, idempotency: { leaseSeconds: 0.05 } });
+  const node = await anotherNode(machine.service, { database, testLimits: { idempotency: { leaseSeconds: 0.05 } } });
   return {
     client: node.client(machine.channel),
     close: async () => {

@@ -84,8 +84,7 @@ const service = createService({
   publicUrl: () => 'https://pay.example',
   alertWays: await loadAlertTransports(settings, systemClock),
   // Shorter than usual, for tests that cannot wait.
-  idempotency: { waitMs: 500, leaseSeconds: 1 },
-  alertSeconds: { resolved: 1, messages: 1 },
+  testLimits: { idempotency: { waitMs: 500, leaseSeconds: 1 }, alertSeconds: { resolved: 1, messages: 1 } },
 });
 await service.server.listen({ host: '127.0.0.1', port: settings.port });
 process.stdout.write(`${JSON.stringify({ ready: '0', port: service.server.server.address().port })}\n`);

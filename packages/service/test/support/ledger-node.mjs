@@ -101,9 +101,11 @@ const service = createService({
   clock: systemClock,
   publicUrl: () => 'https://pay.example',
   log,
-  // A slow machine is no reason to refuse a request.
-  load: { alwaysAllowed: 100_000, patienceMs: 300_000 },
-  idempotency: JSON.parse(process.env['LEDGER_OPTIONS'] ?? '{}'),
+  testLimits: {
+    // A slow machine is no reason to refuse a request.
+    load: { alwaysAllowed: 100_000, patienceMs: 300_000 },
+    idempotency: JSON.parse(process.env['LEDGER_OPTIONS'] ?? '{}'),
+  },
   moreRoutes: [
     createRoute(endpoint('test/add'), add),
     createRoute(endpoint('test/two-step'), twoStep),

@@ -1,10 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import { pino } from 'pino';
 import { openDatabase } from '../../src/platform/db/database.js';
 import { createService, type ServiceDeps } from '../../src/service.js';
 import { type ChannelClient, channelClient } from './channel-client.js';
-import { SLOW_MACHINE, type TestService } from './service.js';
+import { nodeDeps, type TestService } from './service.js';
 
 export interface Node {
   readonly baseUrl: string;
@@ -18,21 +17,10 @@ export interface Node {
 /** One more node of the same installation: its own memory and connections, the same database, master key and clock. */
 export async function anotherNode(service: TestService, more: Partial<ServiceDeps> = {}): Promise<Node> {
   const database = openDatabase({ url: service.fresh.url, pool: 8, name: 'test node' });
-  const node = createService({
-    database,
-    vault: service.vault,
-    clock: service.clock,
-    log: pino({ level: 'silent' }),
-    environment: 'sandbox',
-    publicUrl: () => 'https://pay.example',
-    engine: false,
-    trustedProxies: [],
-    authFailuresPerMinute: 100_000,
-    load: SLOW_MACHINE,
-    // The tests' clock stands still.
-    clockLimits: { maxSeconds: Number.POSITIVE_INFINITY },
-    ...more,
-  });
+  const { vault, clock } = service;
+  // The tests' clock stands still.
+  const testLimits = { clockLimits: { maxSeconds: Number.POSITIVE_INFINITY }, ...more.testLimits };
+  const node = createService({ database, vault, clock, ...nodeDeps({ ...more, testLimits }) });
   await node.server.listen({ host: '127.0.0.1', port: 0 });
   const baseUrl = `http://127.0.0.1:${(node.server.server.address() as AddressInfo).port}`;
   return {

@@ -39,24 +39,23 @@ export interface TestService {
 /** However slow the machine that the tests run on, nobody is refused for that. */
 export const SLOW_MACHINE = { alwaysAllowed: 100_000, patienceMs: 300_000 };
 
+/** What every node of the tests has, unless `more` says otherwise. */
+export const nodeDeps = (more: Partial<ServiceDeps> = {}) => ({
+  log: pino({ level: 'silent' }),
+  environment: 'sandbox' as const,
+  publicUrl: () => 'https://pay.example',
+  engine: false,
+  trustedProxies: [],
+  ...more,
+  testLimits: { authFailuresPerMinute: 100_000, load: SLOW_MACHINE, ...more.testLimits },
+});
+
 /** A service in this process, over real HTTP on a free port, on a database of its own and a clock that stands still. */
 export async function testService(more: Partial<ServiceDeps> = {}): Promise<TestService> {
   const fresh = await freshDatabase();
   const vault = openVault([randomBytes(32)]);
   const clock = manualClock();
-  const service = createService({
-    database: fresh.database,
-    vault,
-    clock,
-    log: pino({ level: 'silent' }),
-    environment: 'sandbox',
-    publicUrl: () => 'https://pay.example',
-    engine: false,
-    trustedProxies: [],
-    authFailuresPerMinute: 100_000,
-    load: SLOW_MACHINE,
-    ...more,
-  });
+  const service = createService({ database: fresh.database, vault, clock, ...nodeDeps(more) });
   await service.server.listen({ host: '127.0.0.1', port: 0 });
   const baseUrl = `http://127.0.0.1:${(service.server.server.address() as AddressInfo).port}`;
   const operator: Operator = { database: fresh.database, vault, environment: 'sandbox', actor: 'test' };

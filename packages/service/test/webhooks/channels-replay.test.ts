@@ -144,7 +144,7 @@ describe('events/replay of one event', () => {
   it('429001: the channel’s others take longer than a caller waits, and nothing was done for it', async () => {
     const { payment, order } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment, order], 'ACCEPTED');
-    const { node, hasTried } = await nodeThatTells({ load: { patienceMs: 1_000 } });
+    const { node, hasTried } = await nodeThatTells({ testLimits: { load: { patienceMs: 1_000 } } });
     const caller = node.client(channel);
     await caller.getToken();
     let first: Promise<Reply> | undefined;
