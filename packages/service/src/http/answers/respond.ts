@@ -44,6 +44,12 @@ export function sendText(reply: FastifyReply, http: number, text: string): Fasti
   return reply.code(http).header('content-type', JSON_TYPE).send(text);
 }
 
+/** The log line of a page. It names the route, never the address, because a redemption link gives access. */
+export function pageLine({ request, statusCode: status, elapsedTime }: FastifyReply) {
+  const { id: requestId, method, routeOptions } = request;
+  return { requestId, method, endpoint: routeOptions.url, status, ms: Math.round(elapsedTime * 10) / 10 };
+}
+
 /** No fault: this node has as much to do as it can. */
 export class NodeBusy extends Unavailable {
   constructor(message = 'busy') {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { describeOperations } from '../../operations/openapi.js';
 import { OPERATIONS } from '../../operations/table.js';
-import { NodeDraining } from '../answers/respond.js';
+import { NodeDraining, pageLine } from '../answers/respond.js';
 import type { ConsoleDeps, ConsoleRouteContext } from './console-deps.js';
 import { sendConsoleFile, sendConsolePage } from './console-files.js';
 import { createGuards } from './guards.js';
@@ -44,10 +44,7 @@ export function addConsoleRoutes(app: FastifyInstance, deps: ConsoleDeps, contex
       void reply.header('x-content-type-options', 'nosniff');
     });
     scope.addHook('onResponse', async (request, reply) => {
-      const ms = Math.round(reply.elapsedTime * 10) / 10;
-      const line = { requestId: request.id, method: request.method, endpoint: request.routeOptions.url };
-      const person = request.consoleSession?.name;
-      deps.log.info({ ...line, person, status: reply.statusCode, ms }, 'console');
+      deps.log.info({ ...pageLine(reply), person: request.consoleSession?.name }, 'console');
     });
     scope.get('/console', sendConsolePage);
     scope.get('/console/*', sendConsolePage);

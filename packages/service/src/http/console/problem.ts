@@ -67,8 +67,8 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
         status,
         code: refusal?.code ?? kind,
         values: refusal?.values ?? [],
-        ...(detail === undefined ? {} : { detail }),
-        ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+        detail,
+        retryAfterSeconds,
         requestId: reply.request.id,
       }),
     );

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
 import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
-import { NodeDraining, toRefusal } from '../answers/respond.js';
+import { NodeDraining, pageLine, toRefusal } from '../answers/respond.js';
 import { ASK_EACH_TIME, KEEP_FOR_GOOD, sendStaticFile } from '../answers/static-files.js';
 import type { NotFound } from '../refusals.js';
 import type { FindRefused } from '../requests/refused-requests.js';
@@ -67,11 +67,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
       limit.check(address);
       limit.count(address);
     });
-    pages.addHook('onResponse', async (request, reply) => {
-      const ms = Math.round(reply.elapsedTime * 10) / 10;
-      const line = { requestId: request.id, method: request.method, endpoint: request.routeOptions.url };
-      log.debug({ ...line, status: reply.statusCode, ms }, 'page');
-    });
+    pages.addHook('onResponse', async (_request, reply) => log.debug(pageLine(reply), 'page'));
     pages.setErrorHandler((error, request, reply) => {
       const { result, headers, message, isFault } = toRefusal(error);
       if (isFault) log.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');

@@ -45,7 +45,7 @@ import { findTries } from '../../redeem/unsubscribe-tries-sql.js';
 import { createLinkCheck, createVisitor, type LateVisit, type Visit } from '../../redeem/visit.js';
 import type { Claimer, ClaimOutcome } from '../../subscriptions/steps/benefits/claim-benefit.js';
 import type { SharedClaimer } from '../../subscriptions/steps/benefits/claim-together.js';
-import { NodeDraining, NodeReadsOnly, toRefusal } from '../answers/respond.js';
+import { NodeDraining, NodeReadsOnly, pageLine, toRefusal } from '../answers/respond.js';
 import type { NodeLoad } from '../limits/node-load.js';
 import type { RedeemLimits } from '../limits/redeem-limits.js';
 import { redirect, sendAsset, sendPage } from './redeem-answer.js';
@@ -350,11 +350,8 @@ export function addRedeemRoutes(
       }
       done();
     });
-    pages.addHook('onResponse', (request, reply, done) => {
-      const ms = Math.round(reply.elapsedTime * 10) / 10;
-      // The route, never the address: a link gives access.
-      const line = { requestId: request.id, method: request.method, endpoint: request.routeOptions.url };
-      log.info({ ...line, status: reply.statusCode, ms }, 'page');
+    pages.addHook('onResponse', (_request, reply, done) => {
+      log.info(pageLine(reply), 'page');
       done();
     });
     pages.setErrorHandler((error, request, reply) => {

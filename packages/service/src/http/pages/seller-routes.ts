@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { findImage, type StoredImage } from '../../catalog/images-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { renderAccentCss } from '../../redeem/brand/tones.js';
-import { NodeDraining, toRefusal } from '../answers/respond.js';
+import { NodeDraining, pageLine, toRefusal } from '../answers/respond.js';
 import { KEEP_FOR_GOOD } from '../answers/static-files.js';
 import type { RedeemLimits } from '../limits/redeem-limits.js';
 
@@ -62,11 +62,7 @@ export function addSellerRoutes(app: FastifyInstance, deps: SellerDeps, isDraini
     files.addHook('onRequest', async () => {
       if (isDraining()) throw new NodeDraining();
     });
-    files.addHook('onResponse', async (request, reply) => {
-      const ms = Math.round(reply.elapsedTime * 10) / 10;
-      const line = { requestId: request.id, method: request.method, endpoint: request.routeOptions.url };
-      log.info({ ...line, status: reply.statusCode, ms }, 'page');
-    });
+    files.addHook('onResponse', async (_request, reply) => log.info(pageLine(reply), 'page'));
     files.setErrorHandler((error, request, reply) => {
       const { result, headers, isFault } = toRefusal(error);
       if (isFault) log.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
