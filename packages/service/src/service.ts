@@ -249,7 +249,7 @@ export function createService(deps: ServiceDeps): Service {
 }
 
 function createConsoleDeps(
-  deps: ServiceDeps,
+  deps: ServiceDeps & { readonly currency: string },
   { channels, gateways }: { readonly channels: ChannelRegistry; readonly gateways: Gateways },
 ): ConsoleDeps {
   const { database, vault, clock, log, environment, currency, localCallbacks = false } = deps;
@@ -260,7 +260,7 @@ function createConsoleDeps(
     log,
     channels,
     pushClient: createPushClient({ allowLocalhost: localCallbacks }),
-    operator: { database, vault, clock, environment, ...(currency && { currency }), localCallbacks, gateways },
+    operator: { database, vault, clock, environment, currency, localCallbacks, gateways },
     consoleUrl: deps.consoleUrl ?? (() => `${deps.publicUrl()}/console`),
     publicUrl: deps.publicUrl,
     refundApprovalCent: deps.refundApprovalCent ?? 0,
