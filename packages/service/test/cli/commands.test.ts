@@ -1,39 +1,27 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GOOD_PNG } from '../pictures/samples.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { BIN, perennial, perennialProcess, type Ran } from './perennial.js';
+import { BIN, perennial, perennialProcess } from './perennial.js';
+import { type CommandLine, commandLine } from './support.js';
 
 let fresh: FreshDatabase;
-let dataDir: string;
+let line: CommandLine;
+let { run, text, json } = {} as CommandLine;
 
 beforeAll(async () => {
   fresh = await freshDatabase();
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
+  line = await commandLine(fresh);
+  ({ run, text, json } = line);
 });
 afterAll(async () => {
   await fresh.close();
-  await rm(dataDir, { recursive: true });
+  await line.close();
 });
-
-const run = (...args: readonly string[]) => perennial(args, { DATABASE_URL: fresh.url, DATA_DIR: dataDir });
-
-function document(ran: Ran): Record<string, unknown> {
-  expect(ran).toMatchObject({ code: 0, stderr: '' });
-  return JSON.parse(ran.stdout);
-}
-
-const json = async (...args: readonly string[]) => document(await run(...args, '--json'));
-
-async function text(...args: readonly string[]): Promise<string> {
-  const ran = await run(...args);
-  expect(ran).toMatchObject({ code: 0, stderr: '' });
-  return ran.stdout;
-}
 
 const SECRET = /[A-Za-z0-9+/]{43}=/;
 
@@ -109,7 +97,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'set-upcoming-notices', A, '5');
     await json('channel', 'set-frame-origins', A, 'https://shop.example,https://m.shop.example');
     await json('channel', 'set-encryption', A, '--answers', 'v2', '--refuse-v1');
-    const logo = path.join(dataDir, 'logo.png');
+    const logo = path.join(line.dataDir, 'logo.png');
     await writeFile(logo, GOOD_PNG);
     const [shop, terms] = ['https://shop.example/', 'https://shop.example/terms'];
     await json('channel', 'set-branding', A, '--name', '阳光 Shop', '--logo', logo, '--accent', '#0a6b4b');
@@ -381,7 +369,7 @@ describe('help', () => {
 describe('a reader that goes away', () => {
   async function shell(command: string): Promise<{ code: number | null; stderr: string }> {
     const child = spawn('bash', ['-c', command], {
-      env: { ...process.env, NODE: process.execPath, BIN, DATABASE_URL: fresh.url, DATA_DIR: dataDir },
+      env: { ...process.env, NODE: process.execPath, BIN, ...line.settings },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let stderr = '';
@@ -409,7 +397,7 @@ describe('a reader that goes away', () => {
 });
 
 it('without a build it says what to do', async () => {
-  const folder = path.join(dataDir, 'unbuilt', 'bin');
+  const folder = path.join(line.dataDir, 'unbuilt', 'bin');
   await mkdir(folder, { recursive: true });
   const copy = path.join(folder, 'perennial.mjs');
   await copyFile(BIN, copy);
@@ -427,18 +415,18 @@ it('production is provisioned in the same way, under its own rules', async () =>
     DATABASE_URL: production.url,
     MASTER_KEY: Buffer.alloc(32, 9).toString('base64'),
     PUBLIC_URL: 'https://subscriptions.example',
-    DATA_DIR: dataDir,
+    DATA_DIR: line.dataDir,
   };
   try {
     const made = await perennial(['channel', 'create', '--name', 'Live', '--json'], settings);
     const appId = expect.stringMatching(/^app_[a-z0-9]{16}$/);
-    expect(document(made)).toMatchObject({ appId, ratePerSecond: 200, rateBurst: 400 });
+    expect(JSON.parse(made.stdout)).toMatchObject({ appId, ratePerSecond: 200, rateBurst: 400 });
     const mock = ['payment-channel', 'create', 'MOCK', '--name', 'm', '--gateway', 'sandbox', '--banks', '*'];
     expect(await perennial(mock, settings)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('only in the sandbox'),
     });
-    const astray = await perennial(['channel', 'list'], { DATABASE_URL: production.url, DATA_DIR: dataDir });
+    const astray = await perennial(['channel', 'list'], { DATABASE_URL: production.url, DATA_DIR: line.dataDir });
     expect(astray).toMatchObject({ code: 1, stderr: expect.stringContaining('belongs to the production environment') });
   } finally {
     await production.close();

@@ -1,24 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
-import { dump } from '../operator/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { listDueEvents, recordOutcome } from '../webhooks/outcomes.js';
-import { perennial, type Ran } from './perennial.js';
+import { type CommandLine, commandLine, type Refusal } from './support.js';
 
 const masterKey = randomBytes(32);
 const ORDER = '100000001000';
 let fresh: FreshDatabase;
-let dataDir: string;
+let line: CommandLine;
 
 beforeAll(async () => {
   fresh = await freshDatabase();
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
+  line = await commandLine(fresh, { MASTER_KEY: masterKey.toString('base64') });
   const operator = {
     database: fresh.database,
     vault: openVault([masterKey]),
@@ -40,22 +36,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await fresh.close();
-  await rm(dataDir, { recursive: true });
+  await line.close();
 });
 
-const run = (...args: readonly string[]): Promise<Ran> =>
-  perennial(['events', ...args], {
-    DATABASE_URL: fresh.url,
-    DATA_DIR: dataDir,
-    MASTER_KEY: masterKey.toString('base64'),
-  });
-
-async function text(...args: readonly string[]): Promise<string> {
-  const ran = await run(...args);
-  expect(ran).toMatchObject({ code: 0, stderr: '' });
-  return ran.stdout;
-}
-const json = async (...args: readonly string[]) => JSON.parse(await text(...args, '--json'));
+const text = (...args: readonly string[]) => line.text('events', ...args);
+const json = (...args: readonly string[]) => line.json('events', ...args);
 
 describe('events', () => {
   it('list', async () => {
@@ -112,16 +97,14 @@ describe('events', () => {
       changed: true,
       pausedEvents: ['*', 'payment.status.changed'],
     });
-    const settings = { DATABASE_URL: fresh.url, DATA_DIR: dataDir, MASTER_KEY: masterKey.toString('base64') };
-    const shown = await perennial(['channel', 'show', 'test_told'], settings);
-    expect(shown.stdout).toMatch(/^Paused +\*\nPaused +payment\.status\.changed$/m);
+    expect(await line.text('channel', 'show', 'test_told')).toMatch(/^Paused +\*\nPaused +payment\.status\.changed$/m);
     expect(await text('resume', 'test_told')).toBe('deliveries to test_told go on (*)\n');
     expect(await text('resume', 'test_told')).toBe('deliveries to test_told were not paused (*)\n');
     expect(await json('resume', 'test_told', ...type)).toMatchObject({ changed: true, pausedEvents: [] });
   });
 
   it('refuse with exit code 1 and one line, and nothing written', async () => {
-    const refusals: readonly (readonly [RegExp, ...string[]])[] = [
+    const refusals: readonly Refusal[] = [
       [/there is no channel "test_none"/, 'list', 'test_none'],
       [/the status must be/, 'list', 'test_told', '--status', 'SENT'],
       [/is not a time such as/, 'list', 'test_told', '--from', 'yesterday'],
@@ -134,14 +117,6 @@ describe('events', () => {
       [/has no event "1, 4"/, 'replay', 'test_told', '1', '4'],
       [/an event type must be/, 'pause', 'test_told', '--event', 'all'],
     ];
-    const before = await dump(fresh.database);
-    for (const [position, [reason, ...args]] of refusals.entries()) {
-      const asJson = position % 2 === 0;
-      const ran = await run(...args, ...(asJson ? ['--json'] : []));
-      expect(ran, args.join(' ')).toMatchObject({ code: 1, stdout: '' });
-      expect(asJson ? JSON.parse(ran.stderr).error : ran.stderr).toMatch(reason);
-      expect(ran.stderr).toMatch(/^[^\n]+\n$/);
-    }
-    expect(await dump(fresh.database)).toBe(before);
+    await line.expectRefusals(refusals.map(([reason, ...args]) => [reason, 'events', ...args]));
   });
 });

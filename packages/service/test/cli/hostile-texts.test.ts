@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -11,7 +10,8 @@ import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 import { recordOutcome, whileAddressed } from '../webhooks/outcomes.js';
-import { BIN, perennial, type Ran } from './perennial.js';
+import { BIN } from './perennial.js';
+import { type CommandLine, commandLine } from './support.js';
 
 /** Clears the line, goes up, writes another status, then turns around and hides what comes; the spaces wrap a line. */
 const HOSTILE = `A\n\u001b[2K\u001b[1AStatus${' '.repeat(70)}COMPLETED\r\u009b31m\u202eKO\u2066\u200b\u2028\u007f`;
@@ -26,26 +26,22 @@ const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\
 
 let service: TestService;
 let channel: ChannelClient;
-let folder: string;
+let line: CommandLine;
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
   service = await testService();
   channel = await demoChannel(service);
+  line = await commandLine(service.fresh);
 });
 afterAll(async () => {
   await service.close();
-  await rm(folder, { recursive: true });
+  await line.close();
 });
-
-const settings = () => ({ DATABASE_URL: service.fresh.url, DATA_DIR: folder });
-const run = (...args: readonly string[]): Promise<Ran> => perennial(args, settings());
 
 /** What is printed, without a character that a terminal would obey. */
 async function printed(...args: readonly string[]): Promise<string> {
-  const ran = await run(...args);
-  expect(ran).toMatchObject({ code: 0, stderr: '' });
-  expect(ran.stdout.match(RAW), ran.stdout).toBeNull();
-  return ran.stdout;
+  const text = await line.text(...args);
+  expect(text.match(RAW), text).toBeNull();
+  return text;
 }
 const linesOf = (text: string) => text.split('\n').length;
 
@@ -139,10 +135,10 @@ describe('what a channel wrote into its order', () => {
 
   it('a settlement report as CSV is for files and programs, and not for a terminal', async () => {
     const args = ['settlement', 'report', '--channel', 'test_demo', '--month', '2026-01', '--format', 'csv'];
-    expect((await run(...args)).stdout).toContain(`"${HOSTILE}`);
+    expect((await line.run(...args)).stdout).toContain(`"${HOSTILE}`);
     const onTerminal = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
     const seen = await promisify(execFile)('python3', ['-c', onTerminal, process.execPath, BIN, ...args], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...settings() },
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...line.settings },
     }).catch((error: { stdout: string }) => error);
     expect(seen.stdout).toContain('perennial: a CSV report is not for a terminal: give --output');
     expect(seen.stdout).not.toContain('\u001b');
@@ -180,7 +176,7 @@ describe('what is refused', () => {
     ['a file', ['benefit', 'import-codes', 'COUPON', path.join(os.tmpdir(), HOSTILE)]],
   ])('%s of such a name: one line, with --json and without', async (_what, args) => {
     for (const more of [[], ['--json']]) {
-      const ran = await run(...args, ...more);
+      const ran = await line.run(...args, ...more);
       expect(ran).toMatchObject({ code: 1, stdout: '' });
       expect(ran.stderr.match(RAW), ran.stderr).toBeNull();
       expect(ran.stderr).toMatch(/^[^\n]+\n$/);

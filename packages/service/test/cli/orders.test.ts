@@ -1,57 +1,30 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import os from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
-import { provisionDemo } from '../../src/operator/provisioning/demo.js';
-import { systemClock } from '../../src/platform/clock.js';
-import { openVault } from '../../src/platform/secrets/vault.js';
-import { createService, type Service } from '../../src/service.js';
-import { dump } from '../operator/support.js';
 import { agreementOf } from '../orders/support.js';
-import { type ChannelClient, channelClient } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { collectRequest, sharedRequest, unique } from '../support/demo.js';
-import { nodeDeps } from '../support/service.js';
-import { perennial, type Ran } from './perennial.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+import { perennial } from './perennial.js';
+import { type CommandLine, commandLine } from './support.js';
 
 /** Orders come over HTTP, as always; what is done to them comes from the command line. */
-const masterKey = randomBytes(32);
-let fresh: FreshDatabase;
-let service: Service;
+let service: TestService;
 let channel: ChannelClient;
-let dataDir: string;
+let line: CommandLine;
+let { text, json } = {} as CommandLine;
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
-  const { database } = fresh;
-  const vault = openVault([masterKey]);
-  service = createService({ database, vault, clock: systemClock, ...nodeDeps() });
-  await service.server.listen({ host: '127.0.0.1', port: 0 });
-  const baseUrl = `http://127.0.0.1:${(service.server.server.address() as AddressInfo).port}`;
-  const operator = { database, vault, environment: 'sandbox', actor: 'test' } as const;
-  const file = await provisionDemo(operator, { dataDir, baseUrl });
-  const { default: credentials } = await import(file, { with: { type: 'json' } });
-  channel = channelClient(baseUrl, credentials);
+  service = await testService();
+  service.clock.set(Date.now());
+  channel = await demoChannel(service);
+  line = await commandLine(service.fresh);
+  ({ text, json } = line);
 });
 afterAll(async () => {
-  await service.stop();
-  await fresh.close();
-  await rm(dataDir, { recursive: true });
+  await service.close();
+  await line.close();
 });
-
-const settings = () => ({ DATABASE_URL: fresh.url, DATA_DIR: dataDir, MASTER_KEY: masterKey.toString('base64') });
-const run = (...args: readonly string[]): Promise<Ran> => perennial(args, settings());
-
-async function text(...args: readonly string[]): Promise<string> {
-  const ran = await run(...args);
-  expect(ran).toMatchObject({ code: 0, stderr: '' });
-  return ran.stdout;
-}
-const json = async (...args: readonly string[]) => JSON.parse(await text(...args, '--json'));
 
 async function order(request: (channel: ChannelClient, more?: Record<string, unknown>) => object, more = {}) {
   const reply = await channel.call('orders/create', request(channel, more));
@@ -128,7 +101,7 @@ describe('order', () => {
     const orderNo = await order(sharedRequest);
     const refund = (...more: readonly string[]) =>
       perennial(['order', 'refund', orderNo, '1', '--json', ...more], {
-        ...settings(),
+        ...line.settings,
         CONSOLE_REFUND_APPROVAL_CENT: '1000',
       });
     expect((await refund('--amount-cent', '600', '--key', 'a', '--without-approval', 'not needed')).code).toBe(0);
@@ -161,12 +134,12 @@ describe('order', () => {
 
   it('retry', async () => {
     const orderNo = await order(sharedRequest);
-    await fresh.database.query(
+    await service.fresh.database.query(
       `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
        select order_no, 2, channel_id, 'FAIL_RETRY', now(), amount_cent, 1 from orders where order_no = $1`,
       [orderNo],
     );
-    await fresh.database.query(
+    await service.fresh.database.query(
       `update orders set cycle_no = 2, latest_payment_status = 'FAIL_RETRY', next_due_at = now() + interval '1 day'
        where order_no = $1`,
       [orderNo],
@@ -184,7 +157,7 @@ describe('order', () => {
 describe('agreement', () => {
   it('cancel', async () => {
     const orderNo = await order(sharedRequest);
-    const { agreement_no: agreementNo } = await agreementOf(fresh.database, orderNo);
+    const { agreement_no: agreementNo } = await agreementOf(service.fresh.database, orderNo);
     expect(await text('agreement', 'cancel', agreementNo, '--reason', 'card stolen')).toBe(
       `${agreementNo} is canceled, and its institution is told in the background\nunsubscribed: ${orderNo}\n`,
     );
@@ -200,7 +173,7 @@ describe('agreement', () => {
 describe('alert', () => {
   it('list and acknowledge', async () => {
     expect(await text('alert', 'list')).toBe('nothing yet\n');
-    await raiseAlert(fresh.database, 'refund-refused', 'R1', 'the card is closed');
+    await raiseAlert(service.fresh.database, 'refund-refused', 'R1', 'the card is closed');
     expect(await text('alert', 'list')).toMatch(/^KIND .*\nrefund-refused +R1 +the card is closed +1 /);
     expect(await text('alert', 'acknowledge', 'refund-refused', 'R1')).toBe(
       'refund-refused about R1 is acknowledged\n',
@@ -208,46 +181,34 @@ describe('alert', () => {
     expect(await text('alert', 'acknowledge', 'refund-refused', 'R1')).toMatch(/^It was acknowledged already, by cli:/);
     expect(await json('alert', 'list')).toEqual({ items: [] });
     expect(await json('alert', 'list', '--all')).toMatchObject({ items: [{ subject: 'R1', seen: 1 }] });
-    await raiseAlert(fresh.database, 'refund-refused', 'R1', 'again');
+    await raiseAlert(service.fresh.database, 'refund-refused', 'R1', 'again');
     expect(await json('alert', 'list')).toMatchObject({ items: [{ subject: 'R1', seen: 2 }] });
     expect(await json('alert', 'acknowledge', 'refund-refused', 'R1')).toMatchObject({ changed: true });
   });
 });
 
-describe('refused with exit code 1 and one line, and nothing written', () => {
-  it('whatever is wrong', async () => {
-    const paid = await order(sharedRequest);
-    const collected = await order(collectRequest);
-    const refusals: readonly (readonly [RegExp, ...string[]])[] = [
-      [/either an order number or --external/, 'order', 'show'],
-      [/either an order number or --external/, 'order', 'show', paid, '--external', 'x'],
-      [/there is no order "1"/, 'order', 'show', '1'],
-      [/external number "none"/, 'order', 'show', '--external', 'none'],
-      [/missing required argument 'cycle-no'/, 'order', 'refund', paid],
-      [/whole number/, 'order', 'refund', paid, 'first'],
-      [/whole number/, 'order', 'refund', paid, '1', '--amount-cent', '19.90'],
-      [/whole number from 1/, 'order', 'refund', paid, '1', '--amount-cent', '0'],
-      [/19\.90 CNY is left to refund/, 'order', 'refund', paid, '1', '--amount-cent', '1991'],
-      [/is WAIT: only one that was paid/, 'order', 'refund', paid, '2'],
-      [/collected by its channel/, 'order', 'refund', collected, '1'],
-      [/there is no order/, 'order', 'refund', 'x', '1'],
-      [/the key must have/, 'order', 'refund', paid, '1', '--key', ''],
-      [/there is no order/, 'order', 'unsubscribe', '1'],
-      [/is SUCCESS: only FAIL_RETRY/, 'order', 'retry', paid, '1'],
-      [/is BILLED: only FAIL_RETRY/, 'order', 'retry', collected, '1'],
-      [/there is no agreement "AG1"/, 'agreement', 'cancel', 'AG1'],
-      [/missing required argument 'subject'/, 'alert', 'acknowledge', 'refund-refused'],
-      [/there is no alert "x" about "y"/, 'alert', 'acknowledge', 'x', 'y'],
-    ];
-    const before = await dump(fresh.database);
-    for (const [position, [reason, ...args]] of refusals.entries()) {
-      const asJson = position % 2 === 0;
-      const ran = await run(...args, ...(asJson ? ['--json'] : []));
-      expect(ran, args.join(' ')).toMatchObject({ code: 1, stdout: '' });
-      const line = asJson ? JSON.parse(ran.stderr).error : ran.stderr;
-      expect(line).toMatch(reason);
-      expect(ran.stderr).toMatch(/^[^\n]+\n$/);
-    }
-    expect(await dump(fresh.database)).toBe(before);
-  });
+it('refused with exit code 1 and one line, and nothing written', async () => {
+  const paid = await order(sharedRequest);
+  const collected = await order(collectRequest);
+  await line.expectRefusals([
+    [/either an order number or --external/, 'order', 'show'],
+    [/either an order number or --external/, 'order', 'show', paid, '--external', 'x'],
+    [/there is no order "1"/, 'order', 'show', '1'],
+    [/external number "none"/, 'order', 'show', '--external', 'none'],
+    [/missing required argument 'cycle-no'/, 'order', 'refund', paid],
+    [/whole number/, 'order', 'refund', paid, 'first'],
+    [/whole number/, 'order', 'refund', paid, '1', '--amount-cent', '19.90'],
+    [/whole number from 1/, 'order', 'refund', paid, '1', '--amount-cent', '0'],
+    [/19\.90 CNY is left to refund/, 'order', 'refund', paid, '1', '--amount-cent', '1991'],
+    [/is WAIT: only one that was paid/, 'order', 'refund', paid, '2'],
+    [/collected by its channel/, 'order', 'refund', collected, '1'],
+    [/there is no order/, 'order', 'refund', 'x', '1'],
+    [/the key must have/, 'order', 'refund', paid, '1', '--key', ''],
+    [/there is no order/, 'order', 'unsubscribe', '1'],
+    [/is SUCCESS: only FAIL_RETRY/, 'order', 'retry', paid, '1'],
+    [/is BILLED: only FAIL_RETRY/, 'order', 'retry', collected, '1'],
+    [/there is no agreement "AG1"/, 'agreement', 'cancel', 'AG1'],
+    [/missing required argument 'subject'/, 'alert', 'acknowledge', 'refund-refused'],
+    [/there is no alert "x" about "y"/, 'alert', 'acknowledge', 'x', 'y'],
+  ]);
 });

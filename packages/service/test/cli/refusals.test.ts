@@ -1,33 +1,29 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dump } from '../operator/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { perennial } from './perennial.js';
+import { type CommandLine, commandLine, type Refusal } from './support.js';
 
 const A = 'test_there';
 let fresh: FreshDatabase;
-let dataDir: string;
-let settings: Record<string, string>;
+let line: CommandLine;
 let before: string;
 
 beforeAll(async () => {
   fresh = await freshDatabase();
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
-  settings = { DATABASE_URL: fresh.url, DATA_DIR: dataDir };
+  line = await commandLine(fresh);
   for (const args of [
     ['channel', 'create', '--name', 'There', '--app-id', A],
     ['product', 'create', 'DAILY', '--name', 'd', '--mode', 'SVC_DEDUCT', ...cycle('7')],
     ['payment-channel', 'create', 'PAY', '--name', 'Pay', '--gateway', 'sandbox', '--banks', '*'],
   ]) {
-    expect(await perennial(args, settings)).toMatchObject({ code: 0 });
+    await line.text(...args);
   }
   before = await dump(fresh.database);
 });
 afterAll(async () => {
   await fresh.close();
-  await rm(dataDir, { recursive: true });
+  await line.close();
 });
 
 function cycle(cycles: string): string[] {
@@ -36,8 +32,6 @@ function cycle(cycles: string): string[] {
 
 const product = (code: string, ...more: string[]) => ['product', 'create', code, '--name', 'n', ...more];
 const payment = (code: string, ...more: string[]) => ['payment-channel', 'create', code, '--name', 'n', ...more];
-
-type Refusal = readonly [reason: RegExp, ...args: string[]];
 
 const REFUSALS: readonly Refusal[] = [
   // the shape of the command
@@ -104,14 +98,14 @@ describe('refused with exit code 1 and one line, and nothing written', () => {
   const cases = REFUSALS.map(([reason, ...args]) => ({ command: args.join(' '), args, reason }));
 
   it.concurrent.each(cases)('$command', async ({ args, reason }) => {
-    const ran = await perennial(args, settings);
+    const ran = await line.run(...args);
     expect(ran).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^perennial: [^\n]+\n$/) });
     expect(ran.stderr).toMatch(reason);
   });
 
   // Every fifth: starting a process is slow, and the way from an error to its line is one for all.
   it.concurrent.each(cases.filter((_, i) => i % 5 === 0))('$command --json', async ({ args, reason }) => {
-    const ran = await perennial([...args, '--json'], settings);
+    const ran = await line.run(...args, '--json');
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse(ran.stderr)).toEqual({ error: expect.stringMatching(reason) });
   });
@@ -128,7 +122,7 @@ describe('settings that cannot be used', () => {
     ['another master key', { MASTER_KEY: Buffer.alloc(32, 1).toString('base64') }, /MASTER_KEY is not the one/],
     ['a database that is not there', { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x' }, /cannot be reached/],
   ])('%s', async (_, more, reason) => {
-    const ran = await perennial(['channel', 'list', '--json'], { ...settings, ...more });
+    const ran = await perennial(['channel', 'list', '--json'], { ...line.settings, ...more });
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse(ran.stderr)).toEqual({ error: expect.stringMatching(reason) });
   });
@@ -137,7 +131,7 @@ describe('settings that cannot be used', () => {
 it('a lock that somebody holds for too long is told in words', async () => {
   await fresh.database.transaction(async (tx) => {
     await tx.query('lock table channels in access exclusive mode');
-    expect(await perennial(['channel', 'list'], settings)).toEqual({
+    expect(await line.run('channel', 'list')).toEqual({
       code: 1,
       stdout: '',
       stderr: 'perennial: held up: something else in the database holds a lock for too long (55P03)\n',

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +8,7 @@ import { authorizePaymentChannel } from '../../src/operator/provisioning/payment
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { perennial } from '../cli/perennial.js';
+import { type CommandLine, commandLine } from '../cli/support.js';
 import { type ConsoleClient, consoleClient } from '../console/support.js';
 import { ledgerOf } from '../institution/support.js';
 import { textOf } from '../redeem/support.js';
@@ -23,27 +21,20 @@ import { type TestService, testService } from '../support/service.js';
 let service: TestService;
 let channel: ChannelClient;
 let admin: ConsoleClient;
-let folder: string;
+let line: CommandLine;
 let order: { readonly orderNo: string; readonly redeemUrl: string };
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-currency-'));
   service = await testService({ currency: 'EUR' });
+  line = await commandLine(service.fresh, { CURRENCY: 'EUR' });
   channel = await demoChannel(service);
   order = (await channel.call('orders/create', sharedRequest(channel))).data;
   admin = await consoleClient(service, 'admin');
 });
 afterAll(async () => {
   await service.close();
-  await rm(folder, { recursive: true });
+  await line.close();
 });
-
-async function command(...args: readonly string[]): Promise<string> {
-  const settings = { DATABASE_URL: service.fresh.url, DATA_DIR: folder, CURRENCY: 'EUR' };
-  const ran = await perennial(args, settings);
-  expect(ran).toMatchObject({ code: 0, stderr: '' });
-  return ran.stdout;
-}
 
 describe('an installation in EUR', () => {
   it('leaves the interface as it is: amounts are integers', async () => {
@@ -94,17 +85,16 @@ describe('an installation in EUR', () => {
   });
 
   it('is what the command line shows', async () => {
-    expect(await command('order', 'show', order.orderNo)).toMatch(/^Paid +19\.90 EUR$/m);
-    expect(await command('product', 'list')).toMatch(/TEST_SPU_001 .* 19\.90 EUR /);
+    expect(await line.text('order', 'show', order.orderNo)).toMatch(/^Paid +19\.90 EUR$/m);
+    expect(await line.text('product', 'list')).toMatch(/TEST_SPU_001 .* 19\.90 EUR /);
     const month = ['--channel', 'test_demo', '--month', '2026-01'];
-    expect(JSON.parse(await command('settlement', 'report', ...month))).toMatchObject({ currency: 'EUR' });
-    expect(await command('settlement', 'report', ...month, '--format', 'csv')).toMatch(/,1990,EUR\r\n$/);
-    expect(await command('settlement', 'month', '2026-01')).toMatch(/^test_demo +19\.90 EUR \(1\)/m);
+    expect(JSON.parse(await line.text('settlement', 'report', ...month))).toMatchObject({ currency: 'EUR' });
+    expect(await line.text('settlement', 'report', ...month, '--format', 'csv')).toMatch(/,1990,EUR\r\n$/);
+    expect(await line.text('settlement', 'month', '2026-01')).toMatch(/^test_demo +19\.90 EUR \(1\)/m);
   });
 
   it('is refused another currency by every command', async () => {
-    const settings = { DATABASE_URL: service.fresh.url, DATA_DIR: folder, CURRENCY: 'CNY' };
-    const { code, stderr } = await perennial(['product', 'list'], settings);
+    const { code, stderr } = await perennial(['product', 'list'], { ...line.settings, CURRENCY: 'CNY' });
     expect([code, stderr]).toEqual([1, expect.stringContaining('are in EUR, but CURRENCY is CNY')]);
   });
 });
