@@ -146,25 +146,6 @@ describe('a change', () => {
     }
   });
 
-  it('shows in the channel', async () => {
-    const appId = 'test_shows';
-    await createChannel(operator, { name: 'Shows', appId });
-    await setCallback(operator, { appId, url: 'https://partner.example/all' });
-    await setCallback(operator, { appId, url: 'https://partner.example/pay', eventType: 'payment.status.changed' });
-    await setIpAllowList(operator, { appId, ranges: ['2001:DB8:0::/48', '203.0.113.7'] });
-    await authorizeProduct(operator, { appId, productCode: 'MONTHLY' });
-    await authorizePaymentChannel(operator, { appId, code: 'PAY', isDefault: true });
-    expect(await showChannel(operator, { appId })).toMatchObject({
-      callbackUrls: [
-        { eventType: '*', url: 'https://partner.example/all' },
-        { eventType: 'payment.status.changed', url: 'https://partner.example/pay' },
-      ],
-      ipAllowList: ['2001:db8::/48', '203.0.113.7/32'],
-      products: ['MONTHLY'],
-      paymentChannels: [{ code: 'PAY', isDefault: true, shareEnabled: false }],
-    });
-  });
-
   it('of the limits takes away what was saved up above the new burst', async () => {
     const { channelId, appId } = await createChannel(operator, { name: 'Lower' });
     const tokens = async () => {

@@ -33,8 +33,8 @@ const provision = () => provisionDemo(operator, { dataDir, baseUrl });
 const content = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, 'utf8'));
 
 describe('the demo', () => {
-  it('has the products, payment channels and channel of the sandbox', async () => {
-    await provision();
+  it('has the products, payment channels and channel of the sandbox, and its credentials in a file of its owner’s', async () => {
+    const file = await provision();
     expect(await listProducts(operator)).toMatchObject([
       {
         productCode: 'TEST_SPU_001',
@@ -69,10 +69,6 @@ describe('the demo', () => {
         { code: 'MOCKPAY', isDefault: true, shareEnabled: true },
       ],
     });
-  });
-
-  it('has its credentials in a file that only its owner can read', async () => {
-    const file = await provision();
     expect(file).toBe(path.join(dataDir, 'demo-channel.json'));
     const secret = expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/);
     expect(await content(file)).toEqual({
@@ -86,6 +82,10 @@ describe('the demo', () => {
     });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+    // A crash before the file was written.
+    const first = await content(file);
+    await rm(file);
+    expect(await content(await provision())).toEqual(first);
   });
 
   it('provisioned by ten nodes at once is there once, and all read the same', async () => {
@@ -111,13 +111,6 @@ describe('the demo', () => {
       appSecret: reset.appSecret,
       paymentChannels: ['MOCKPAY'],
     });
-  });
-
-  it('writes the file again after a crash before it was written', async () => {
-    const file = await provision();
-    const first = await content(file);
-    await rm(file);
-    expect(await content(await provision())).toEqual(first);
   });
 
   it('uses a product that is there under its code', async () => {

@@ -8,26 +8,21 @@ import { createPaymentChannel } from '../../src/operator/provisioning/payment-ch
 import type { Database } from '../../src/platform/db/database.js';
 import { createKey, openVault } from '../../src/platform/secrets/vault.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { operatorOn, PAYMENT_CHANNEL } from './support.js';
 
+const [previous, current] = [createKey(), createKey()];
 let fresh: FreshDatabase;
 beforeEach(async () => {
   fresh = await freshDatabase();
 });
 afterEach(() => fresh.close());
 
+const operator = (...keys: Uint8Array[]) => operatorOn(fresh.database, { vault: openVault(keys), actor: 'test' });
+
 it('after a rewrap the previous master key is needed no more, and the secrets are the same', async () => {
-  const [previous, current] = [createKey(), createKey()];
-  const operator = (...keys: Uint8Array[]) =>
-    ({ database: fresh.database, vault: openVault(keys), environment: 'sandbox', actor: 'test' }) as const;
   const created = await createChannel(operator(previous), { name: 'Old' });
   await createChannel(operator(previous), { name: 'Older' });
-  const bridge = {
-    code: 'B',
-    gateway: 'bridge',
-    gatewayUrl: 'https://b.example',
-    displayName: 'B',
-    supportedBanks: ['*'],
-  };
+  const bridge = { ...PAYMENT_CHANNEL, gateway: 'bridge', gatewayUrl: 'https://b.example' };
   await createPaymentChannel(operator(previous), bridge);
   const secret = async (...keys: Uint8Array[]) => {
     const row = await findChannel(fresh.database, created.appId);
@@ -47,9 +42,6 @@ it('after a rewrap the previous master key is needed no more, and the secrets ar
 });
 
 it('a rewrap that is repeated finds it done, and one that was interrupted goes on where it was', async () => {
-  const [previous, current] = [createKey(), createKey()];
-  const operator = (...keys: Uint8Array[]) =>
-    ({ database: fresh.database, vault: openVault(keys), environment: 'sandbox', actor: 'test' }) as const;
   await fresh.database.query(
     `insert into channels (app_id, name, data_key, app_secret, aes_key, callback_secret, rate_per_second, rate_burst)
      select 'test_' || n, 'x', $1, 'x', 'x', 'x', 1, 1 from generate_series(1, 250) n`,
@@ -79,9 +71,6 @@ it('a rewrap that is repeated finds it done, and one that was interrupted goes o
 });
 
 it('the status says which key protects what, and whether all of it opens', async () => {
-  const [previous, current] = [createKey(), createKey()];
-  const operator = (...keys: Uint8Array[]) =>
-    ({ database: fresh.database, vault: openVault(keys), environment: 'sandbox', actor: 'test' }) as const;
   await createChannel(operator(previous), { name: 'Old' });
   await createChannel(operator(current), { name: 'New' });
   const [now = '', before = ''] = openVault([current, previous]).keyIds;
@@ -118,10 +107,8 @@ it('the status says which key protects what, and whether all of it opens', async
 });
 
 it('without the previous key nothing is changed', async () => {
-  const [previous, current] = [createKey(), createKey()];
-  const base = { database: fresh.database, environment: 'sandbox', actor: 'test' } as const;
-  const created = await createChannel({ ...base, vault: openVault([previous]) }, { name: 'Old' });
-  await expect(rewrapKeys({ ...base, vault: openVault([current]) })).rejects.toThrow(/no master key/);
+  const created = await createChannel(operator(previous), { name: 'Old' });
+  await expect(rewrapKeys(operator(current))).rejects.toThrow(/no master key/);
   const row = await findChannel(fresh.database, created.appId);
   expect(row && openCredentials(openVault([previous]), created.appId, row)).toBeTruthy();
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import { showOrder } from '../../src/operator/orders/show-order.js';
-import { agreementOf, anotherChannel, NO_NUMBERS } from '../orders/support.js';
+import { agreementOf, anotherChannel } from '../orders/support.js';
 import { periodNo, type RefundStage, refundStage } from '../refunds/support.js';
 import { collectRequest, sharedAgreement, unique } from '../support/demo.js';
 
@@ -94,14 +94,5 @@ describe('an order as operators see it', () => {
       payments: [{ paymentStatus: 'BILLED', attempts: [], refunds: [] }],
       alerts: [],
     });
-  });
-
-  it('is not there: a clear word', async () => {
-    for (const orderNo of NO_NUMBERS) {
-      await expect(showOrder(on.operator, { orderNo })).rejects.toThrow(/there is no order/);
-    }
-    await expect(showOrder(on.operator, { externalOrderNo: 'none' })).rejects.toThrow(
-      /no order with the external number/,
-    );
   });
 });

@@ -1,25 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
 import { type Operator, OperatorError } from '../../src/operator/operator.js';
-import { setCallback, setIpAllowList, setLimits } from '../../src/operator/provisioning/channel-settings.js';
-import {
-  createChannel,
-  resetCredentials,
-  showChannel,
-  suspendChannel,
-} from '../../src/operator/provisioning/channels.js';
+import { setCallback, setLimits } from '../../src/operator/provisioning/channel-settings.js';
+import { createChannel, resetCredentials } from '../../src/operator/provisioning/channels.js';
 import { provisionDemo } from '../../src/operator/provisioning/demo.js';
-import {
-  authorizePaymentChannel,
-  withdrawPaymentChannel,
-} from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import {
-  authorizeProduct,
-  createProduct,
-  showProduct,
-  withdrawProduct,
-} from '../../src/operator/provisioning/products.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { dump, operatorOn, PAYMENT_CHANNEL, PRODUCT, stock } from './support.js';
 
@@ -49,44 +36,26 @@ const bridge = (gatewayUrl: string) => payment({ gateway: 'bridge', gatewayUrl }
 
 type Refusal = readonly [name: string, run: (operator: Operator) => Promise<unknown>, reason: RegExp];
 
+/** Beside those that the command line's own list has. */
 const REFUSALS: readonly Refusal[] = [
-  ['a channel without a name', (o) => createChannel(o, { name: '  ' }), /name must have 1 to 200/],
   ['a channel with a long name', (o) => createChannel(o, { name: '名'.repeat(201) }), /name must have 1 to 200/],
-  ['a channel with a line break in its name', (o) => createChannel(o, { name: 'a\nb' }), /control characters/],
-  ['an app id that is taken', (o) => createChannel(o, { name: 'x', appId }), /already a channel/],
   ['an app id in capitals', (o) => createChannel(o, { name: 'x', appId: 'test_A' }), /3 to 64 characters/],
   ['a short app id', (o) => createChannel(o, { name: 'x', appId: 'te' }), /3 to 64 characters/],
   ['a long app id', (o) => createChannel(o, { name: 'x', appId: `test_${'a'.repeat(60)}` }), /3 to 64 characters/],
-  ['a sandbox app id without test_', (o) => createChannel(o, { name: 'x', appId: 'app_x' }), /must start with test_/],
   ['no requests per second', (o) => createChannel(o, { name: 'x', ratePerSecond: 0 }), /whole number from 1/],
   ['half a request per second', (o) => createChannel(o, { name: 'x', ratePerSecond: 1.5 }), /whole number from 1/],
-  ['a burst below the rate', (o) => createChannel(o, { name: 'x', ratePerSecond: 9, rateBurst: 8 }), /not be below/],
   ['limits that are too high', (o) => setLimits(o, { appId, ratePerSecond: 1_000_001 }), /to 1000000/],
   ['a burst that is too high', (o) => setLimits(o, { appId, ratePerSecond: 1, rateBurst: 1e9 }), /to 10000000/],
-  ['limits of nobody', (o) => setLimits(o, { appId: 'test_none', ratePerSecond: 1 }), /no channel "test_none"/],
-  ['a suspension of nobody', (o) => suspendChannel(o, { appId: 'test_none' }), /no channel/],
-  ['showing nobody', (o) => showChannel(o, { appId: 'test_none' }), /no channel/],
-  ['a reset of nobody', (o) => resetCredentials(o, { appId: 'test_none' }), /no channel/],
-  ['a reset of something else', (o) => resetCredentials(o, { appId, names: ['password'] }), /appSecret or aesKey/],
   ['a reset of nothing', (o) => resetCredentials(o, { appId, names: [] }), /no credential/],
   ['a reset of one thing twice', (o) => resetCredentials(o, { appId, names: ['aesKey', 'aesKey'] }), /given twice/],
-  ['a callback over http', (o) => setCallback(o, { appId, url: 'http://partner.example/' }), /https:/],
-  ['a callback to this machine', (o) => setCallback(o, { appId, url: 'http://localhost:1/' }), /https:/],
-  ['a callback for another event', (o) => setCallback(o, { appId, eventType: 'x', url: 'https://a.example' }), /event/],
-  ['an IP range with host bits', (o) => setIpAllowList(o, { appId, ranges: ['10.0.0.1/8'] }), /bits set/],
-  ['a list with one bad address', (o) => setIpAllowList(o, { appId, ranges: ['10.0.0.1', 'x'] }), /neither/],
 
-  ['a product code in small letters', product({ productCode: 'new' }), /product code must be/],
-  ['a product code that is taken', product({ productCode: 'MONTHLY' }), /already a product/],
   ['a long product code', product({ productCode: 'A'.repeat(65) }), /product code must be/],
   ['a product without a name', product({ productName: '' }), /product name/],
   ['a product without a mode', product({ settlementModes: [] }), /needs a settlement mode/],
-  ['an unknown mode', product({ settlementModes: ['BOTH'] }), /settlement mode must be/],
   ['a mode twice', product({ settlementModes: ['SVC_DEDUCT', 'SVC_DEDUCT'] }), /given twice/],
   ['weeks', product({ periodType: 'WEEK' }), /period type must be DAY or MONTH/],
   ['a period of nothing', product({ period: 0 }), /period must be/],
   ['no cycles', product({ totalCycles: 0 }), /cycles must be/],
-  ['10000 cycles', product({ totalCycles: 10_000 }), /cycles must be/],
   ['cycles past the year 9999', product({ totalCycles: 9999, period: 12 }), /more than 7000 years/],
   ['a product for nothing', product({ amountCent: 0 }), /amount in cents/],
   ['a fraction of a cent', product({ amountCent: 19.9 }), /amount in cents/],
@@ -103,21 +72,15 @@ const REFUSALS: readonly Refusal[] = [
   ['a retry after 59 seconds', product({ retryDelays: [59] }), /before a retry/],
   ['a retry after 31 days', product({ retryDelays: [31 * 86_400] }), /before a retry/],
   ['eleven retries', product({ retryDelays: Array(11).fill(60) }), /at most 10/],
-  ['showing no product', (o) => showProduct(o, { productCode: 'NONE' }), /no product/],
-  ['selling no product', (o) => authorizeProduct(o, { appId, productCode: 'NONE' }), /no product/],
   ['a sale by nobody', (o) => authorizeProduct(o, { appId: 'test_none', productCode: 'MONTHLY' }), /no channel/],
-  ['the end of no product', (o) => withdrawProduct(o, { appId, productCode: 'NONE' }), /no product/],
 
   ['a payment code in small letters', payment({ code: 'new' }), /payment channel code must be/],
-  ['a payment code that is taken', payment({ code: 'PAY' }), /already a payment channel/],
   ['a payment channel without a name', payment({ displayName: '' }), /display name/],
   ['no banks', payment({ supportedBanks: [] }), /banks must be/],
   ['every bank and one more', payment({ supportedBanks: ['*', 'ICBC'] }), /give it alone/],
   ['a bank twice', payment({ supportedBanks: ['ICBC', 'ICBC'] }), /given twice/],
   ['a bank in small letters', payment({ supportedBanks: ['icbc'] }), /bank code must be/],
-  ['another gateway', payment({ gateway: 'stripe' }), /gateway must be/],
   ['a sandbox gateway with an address', payment({ gatewayUrl: 'https://a.example' }), /takes no address/],
-  ['a bridge without an address', payment({ gateway: 'bridge' }), /needs an address/],
   ['a bridge over http', bridge('http://bridge.example/'), /must start with https/],
   ['a bridge that is no address', bridge('bridge'), /not a complete address/],
   ['a bridge with a password', bridge('https://a:b@bridge.example/'), /user name or password/],
@@ -126,14 +89,9 @@ const REFUSALS: readonly Refusal[] = [
   ['no debit hours', payment({ debitHours: { from: 8, to: 8 } }), /are empty/],
   ['the 25th hour', payment({ debitHours: { from: 8, to: 25 } }), /debits end/],
   ['the hour 24 as the first', payment({ debitHours: { from: 24, to: 8 } }), /first debit hour/],
-  ['an update of nothing', (o) => updatePaymentChannel(o, { code: 'PAY' }), /nothing to change/],
-  ['an update of no payment channel', (o) => updatePaymentChannel(o, { code: 'NONE', displayName: 'x' }), /no payment/],
   ['an update to no banks', (o) => updatePaymentChannel(o, { code: 'PAY', supportedBanks: [] }), /banks must be/],
   ['a bridge losing its address', (o) => updatePaymentChannel(o, { code: 'BRIDGE', gatewayUrl: null }), /needs an/],
-  ['use of no payment channel', (o) => authorizePaymentChannel(o, { appId, code: 'NONE' }), /no payment channel/],
   ['use by nobody', (o) => authorizePaymentChannel(o, { appId: 'test_none', code: 'PAY' }), /no channel/],
-  ['the end of no payment channel', (o) => withdrawPaymentChannel(o, { appId, code: 'NONE' }), /no payment channel/],
-  ['an audit list of nothing', (o) => listAudit(o, { limit: 0 }), /limit must be/],
   ['an endless audit list', (o) => listAudit(o, { limit: 1001 }), /limit must be/],
 ];
 
