@@ -1,12 +1,10 @@
 import { readFile, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { formatTime } from '@perennial/wire';
-import { signedHeaders } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
 import type { StatementLine } from '../../src/gateways/gateway.js';
-import { systemClock } from '../../src/platform/clock.js';
 import { until } from '../support/processes.js';
-import { attached, BEHALF, control, debitOf, KEY, ledgerOf } from './support.js';
+import { attached, BEHALF, control, debitOf, ledgerOf } from './support.js';
 
 const CARD = {
   bankCardNo: '6222021234567890',
@@ -36,23 +34,6 @@ describe('debits', () => {
     expect(debits.every(({ arrivals, debitedCent }) => arrivals === 10 && debitedCent === 1990)).toBe(true);
   });
 
-  it.each([
-    ['amount', { amountCent: 1 }],
-    ['agreement', { institutionNo: 'ANOTHER' }],
-  ])('a number that comes with another %s is refused, and nobody is told that it failed', async (_what, more) => {
-    const { institution, gateway } = await attached();
-    await gateway.debit(debitOf('1'));
-    expect(await gateway.debit(debitOf('1', '8888', more))).toEqual({ kind: 'unknown' });
-    expect(await gateway.queryDebit(debitOf('1'))).toMatchObject({ kind: 'success', amountCent: 1990 });
-    expect((await ledgerOf(institution)).debits).toMatchObject([{ debitedCent: 1990, arrivals: 2 }]);
-  });
-
-  it('a number that never came is not found', async () => {
-    const { gateway } = await attached();
-    expect(await gateway.queryDebit(debitOf('1'))).toEqual({ kind: 'not-found' });
-    expect(await gateway.queryRefund({ ...BEHALF, refundNo: '1' })).toEqual({ kind: 'not-found' });
-  });
-
   it('a shared agreement number may hold any text', async () => {
     const { gateway } = await attached();
     const debit = debitOf('1', '', { institutionNo: '协议 "№" 42', externalOrderNo: '订单' });
@@ -61,19 +42,6 @@ describe('debits', () => {
 });
 
 describe('agreements', () => {
-  it('are bound with a code, and the same answer comes again', async () => {
-    const { gateway } = await attached();
-    const sent = await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '55', bankCode: 'ICBC', card: CARD });
-    if (sent.kind !== 'sent') throw new Error(sent.kind);
-    const confirmation = { ...BEHALF, bindOrderNo: '55', reference: sent.reference, smsCode: '123456' };
-    expect(await gateway.confirmBind({ ...confirmation, smsCode: '000000' })).toMatchObject({ kind: 'wrong-code' });
-    const bound = await gateway.confirmBind(confirmation);
-    if (bound.kind !== 'bound') throw new Error(bound.kind);
-    expect(await gateway.confirmBind(confirmation)).toEqual(bound);
-    const debit = debitOf('1', '', { institutionNo: bound.institutionNo });
-    expect(await gateway.debit(debit)).toMatchObject({ kind: 'success' });
-  });
-
   it('are not bound without a code, with a refused one, or to a phone that cannot be reached', async () => {
     const { gateway } = await attached();
     const confirmation = { ...BEHALF, bindOrderNo: '55', reference: undefined, smsCode: '999999' };
@@ -100,12 +68,6 @@ describe('agreements', () => {
     const again = await attached({ dataDir });
     expect(await again.gateway.debit(debitOf('2'))).toMatchObject(invalid);
   });
-
-  it('of tail 0022 cannot be canceled', async () => {
-    const { gateway } = await attached();
-    const cancellation = { ...BEHALF, agreementNo: '9', institutionNo: 'SHARED-0022' };
-    expect(await gateway.cancelAgreement(cancellation)).toMatchObject({ kind: 'refused' });
-  });
 });
 
 describe('refunds', () => {
@@ -128,34 +90,6 @@ describe('refunds', () => {
     expect((await ledgerOf(again.institution)).debits).toMatchObject([{ debitedCent: 1990, refundedCent: 1990 }]);
   });
 
-  it('that come at once share what there is', async () => {
-    const { institution, gateway } = await attached();
-    await gateway.debit(debitOf('1'));
-    const outcomes = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => gateway.refund(refund(`r${index}`, 100))),
-    );
-    expect(outcomes.filter(({ kind }) => kind === 'success')).toHaveLength(19);
-    expect(outcomes.filter(({ kind }) => kind === 'refused')).toHaveLength(21);
-    expect((await ledgerOf(institution)).debits).toMatchObject([{ refundedCent: 1900 }]);
-  });
-
-  it('of a debit that never was, or was declined, are refused', async () => {
-    const { gateway } = await attached();
-    expect(await gateway.refund(refund('r1', 1))).toMatchObject({ kind: 'refused' });
-    await gateway.debit(debitOf('1', '0002'));
-    expect(await gateway.refund(refund('r2', 1))).toMatchObject({ kind: 'refused' });
-  });
-
-  it('of tail 0019 are refused, of tail 0020 pending first', async () => {
-    const { gateway } = await attached({ delays: { settleMs: 60 } });
-    await gateway.debit(debitOf('1', '0019'));
-    expect(await gateway.refund(refund('r1', 1))).toMatchObject({ kind: 'refused' });
-    await gateway.debit(debitOf('2', '0020'));
-    const pending = { ...BEHALF, refundNo: 'r2', attemptNo: '2', amountCent: 5 };
-    expect(await gateway.refund(pending)).toEqual({ kind: 'pending' });
-    expect(await settled(() => gateway.queryRefund(pending))).toMatchObject({ kind: 'success', amountCent: 5 });
-  });
-
   it('of tail 0023 are pending first and refused later, and then nothing of them counts', async () => {
     const { institution, gateway, dataDir } = await attached();
     await gateway.debit(debitOf('1', '0023'));
@@ -165,14 +99,6 @@ describe('refunds', () => {
     await institution.stop();
     const again = await attached({ dataDir });
     expect((await ledgerOf(again.institution)).debits).toMatchObject([{ refundedCent: 0 }]);
-  });
-
-  it('of tail 0024 are told with another amount, and rightly when asked about', async () => {
-    const { institution, gateway } = await attached();
-    await gateway.debit(debitOf('1', '0024'));
-    expect(await gateway.refund(refund('r1', 5))).toMatchObject({ kind: 'success', amountCent: 6 });
-    expect(await gateway.queryRefund(refund('r1', 5))).toMatchObject({ kind: 'success', amountCent: 5 });
-    expect((await ledgerOf(institution)).debits).toMatchObject([{ refundedCent: 5 }]);
   });
 });
 
@@ -234,74 +160,6 @@ describe('the statement', () => {
     expect(await read(gateway.statement('2026-03-20'))).toMatchObject([{ number: '1' }]);
     expect(await read(gateway.statement('2026-03-21'))).toMatchObject([{ number: '2' }]);
     expect(await read(gateway.statement('2026-03-22'))).toEqual([]);
-  });
-
-  it('is the same after a restart', async () => {
-    const clock = { now: () => NOON };
-    const { institution, gateway, dataDir } = await attached({ clock }, { clock });
-    for (const [attemptNo, tail] of [
-      ['1', '8888'],
-      ['2', '0004'],
-      ['3', '0001'],
-    ]) {
-      await gateway.debit(debitOf(attemptNo ?? '', tail));
-    }
-    const day = formatTime(NOON).slice(0, 10);
-    const before = await read(gateway.statement(day));
-    await institution.stop();
-    const again = await attached({ clock, dataDir }, { clock });
-    expect((await read(again.gateway.statement(day))).length).toBe(before.length);
-  });
-});
-
-describe('a request that is not from the service', () => {
-  async function post(
-    url: string,
-    change: Record<string, string>,
-    sign: Partial<{ key: Buffer; now: number; path: string }> = {},
-  ) {
-    const body = Buffer.from(JSON.stringify(debitOf('1')));
-    const { key = KEY, now = systemClock.now(), path = '/debit' } = sign;
-    const signed = signedHeaders({ path, body, now, requestId: 'r-1' }, key);
-    const headers = { 'content-type': 'application/json', 'idempotency-key': '1', ...signed, ...change };
-    return fetch(`${url}/debit`, { method: 'POST', body, headers });
-  }
-
-  it.each([
-    ['signed with another key', {}, { key: Buffer.alloc(32, 8) }],
-    ['signed for another path', {}, { path: '/refund' }],
-    ['five minutes and more old', {}, { now: systemClock.now() - 300_001 - 10_000 }],
-    ['five minutes and more early', {}, { now: systemClock.now() + 300_001 + 60_000 }],
-    ['without a timestamp', { 'x-bridge-timestamp': '' }, {}],
-    ['with a malformed nonce', { 'x-bridge-nonce': 'xyz' }, {}],
-    ['without a request id', { 'x-bridge-request-id': '' }, {}],
-    ['with a short signature', { 'x-bridge-signature': 'AAAA' }, {}],
-    ['with a signature that is not base64', { 'x-bridge-signature': '*'.repeat(44) }, {}],
-  ])('because it is %s gets 401, nothing that is signed, and no debit', async (_why, change, sign) => {
-    const { institution } = await attached();
-    const response = await post(institution.url, change, sign);
-    expect(response.status).toBe(401);
-    expect(response.headers.get('x-bridge-signature')).toBeNull();
-    expect((await ledgerOf(institution)).arrivals).toEqual({});
-  });
-
-  it('is told so by the adapter: unknown', async () => {
-    const { gateway } = await attached({}, { key: Buffer.alloc(32, 8) });
-    expect(await gateway.debit(debitOf('1'))).toEqual({ kind: 'unknown' });
-    expect(await gateway.queryDebit(debitOf('1'))).toEqual({ kind: 'unknown' });
-  });
-
-  it('and one that is well signed but malformed gets 400 and no debit', async () => {
-    const { institution } = await attached();
-    expect((await post(institution.url, { 'idempotency-key': '2' })).status).toBe(400);
-    expect((await ledgerOf(institution)).arrivals).toEqual({});
-    expect((await post(institution.url, {})).status).toBe(200);
-  });
-
-  it('and one that is too large gets 413', async () => {
-    const { institution } = await attached();
-    const response = await fetch(`${institution.url}/debit`, { method: 'POST', body: 'x'.repeat(70_000) });
-    expect(response.status).toBe(413);
   });
 });
 
