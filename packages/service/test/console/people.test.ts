@@ -29,24 +29,20 @@ describe('people', () => {
     ]);
   });
 
-  it.each(['', ' ann', 'a b', 'ann\n', '<script>', 'ä', 'a'.repeat(65)])('have no name such as %j', async (name) => {
-    await expect(createPerson(service.operator, { name, role: 'viewer' })).rejects.toThrow('a name must be');
+  it('have no name that is odd, and no password that is short, of one character or the name', async () => {
+    for (const name of ['', ' ann', 'a b', 'ann\n', '<script>', 'ä', 'a'.repeat(65)])
+      await expect(createPerson(service.operator, { name, role: 'viewer' }), name).rejects.toThrow('a name must be');
+    const person = { name: 'annabelle', role: 'viewer' };
+    for (const password of ['too short', 'aaaaaaaaaaaaaaaa', 'annabelle-annabelle'])
+      await expect(createPerson(service.operator, { ...person, password }), password).rejects.toThrow(
+        'a password must',
+      );
   });
 
   it('have each name once, however it is written', async () => {
     const admin = await consoleClient(service, 'admin', 'ann');
     const twice = await admin.post('/people', { name: 'ANN', role: 'viewer' });
     expect([twice.status, twice.body.detail]).toEqual([409, 'there is already somebody called "ANN"']);
-  });
-
-  it.each([
-    ['short', 'too short'],
-    ['only one character', 'aaaaaaaaaaaaaaaa'],
-    ['the name', 'annabelle-annabelle'],
-  ])('have no password that is %s', async (_what, password) => {
-    await expect(createPerson(service.operator, { name: 'annabelle', role: 'viewer', password })).rejects.toThrow(
-      'a password must',
-    );
   });
 
   it('always have an admin among them: two cannot disable each other at once', async () => {

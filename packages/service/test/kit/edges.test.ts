@@ -68,14 +68,6 @@ describe('a file', () => {
     for (const accepted of ['br;q=0', 'br; q=0.000, *', 'gzip', '*;q=0', 'identity, br;q=0.9', 'br;q=x', 'abr', ''])
       expect([accepted, await encodingFor(accepted)]).toEqual([accepted, 'plain']);
   });
-
-  it('that says there is no such page is no page itself', async () => {
-    for (const name of ['not-found', 'not-found.html']) {
-      const { status, text } = await get(`/developers/${name}`);
-      expect([name, status]).toEqual([name, 404]);
-      expect(text).toContain('There is no such page');
-    }
-  });
 });
 
 describe('GET /', () => {
@@ -83,5 +75,7 @@ describe('GET /', () => {
     const vary = { headers: { vary: 'accept' } };
     expect(await get('/', { accept: 'application/json' })).toMatchObject({ status: 404, code: '404001', ...vary });
     expect(await get('/', { accept: 'text/html' })).toMatchObject({ status: 200, ...vary });
+    for (const method of ['POST', 'PUT', 'DELETE'])
+      expect(await messageOf(sandbox, '/', method)).toMatch(/^no such endpoint/);
   });
 });
