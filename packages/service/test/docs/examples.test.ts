@@ -41,10 +41,8 @@ const runExample = (command: string, file: string, channel: string) =>
   run(command, [path.join(ROOT, 'examples', file), channel], { env: ENV });
 
 describe.each(FIRST_CALLS)('examples/$file', ({ file, command }) => {
-  const example = (channel: string) => runExample(command, file, channel);
-
-  it('gets a token and prints what it signs and the products of the channel', async () => {
-    const { stdout, stderr } = await example(demoChannel());
+  it('gets a token and prints what it signs and the products of the channel, but neither the secret nor the token', async () => {
+    const { stdout, stderr } = await runExample(command, file, demoChannel());
     expect(stderr).toBe('');
     expect(stdout).toMatch(
       /Signed text\n {2}POST\n {2}\/openapi\/v1\/auth\/token\n {2}\(empty\)\n {2}[0-9a-f]{64}\n {2}\d{13}\n/,
@@ -56,21 +54,15 @@ describe.each(FIRST_CALLS)('examples/$file', ({ file, command }) => {
       'TEST_SPU_001',
       'TEST_SPU_DAILY_7',
     ]);
-  });
-
-  it('gives away neither the secret nor the whole token', async () => {
     const { appSecret } = JSON.parse(await readFile(demoChannel(), 'utf8'));
-    const { stdout } = await example(demoChannel());
     expect(stdout).not.toContain(appSecret);
     expect(stdout).toMatch(/"accessToken": ?"[\w-]{8}\.\.\."/);
   });
 });
 
 describe('examples/subscriptions.mjs', () => {
-  const example = () => runExample(process.execPath, 'subscriptions.mjs', demoChannel());
-
-  it('makes an order in each of the three ways and shows what became of it', async () => {
-    const { stdout, stderr } = await example();
+  it('makes an order in each of the three ways, shows what became of it, and gives away no secret', async () => {
+    const { stdout, stderr } = await runExample(process.execPath, 'subscriptions.mjs', demoChannel());
     expect(stderr).toBe('');
     const calls = callsIn(stdout);
     expect(calls.map(({ endpoint }) => endpoint)).toEqual([
@@ -113,18 +105,11 @@ describe('examples/subscriptions.mjs', () => {
       next: 'nothing',
       redeemUrl: 'none',
     });
-  });
-
-  it('gets the first answer again for a resend, and only then', async () => {
-    const calls = callsIn((await example()).stdout);
+    // A resend, and nothing else, gets the first answer again.
     const [first, again] = [calls[8]?.shown, calls[10]?.shown];
     expect(again).toEqual({ ...first, code: '0 success, Idempotency-Replayed: true' });
     expect(calls.filter(({ shown }) => shown['code']?.includes('Replayed'))).toHaveLength(1);
-  });
-
-  it('gives away no secret, token or ciphertext', async () => {
     const { appSecret, aesKey, callbackSecret } = JSON.parse(await readFile(demoChannel(), 'utf8'));
-    const { stdout } = await example();
     for (const secret of [appSecret, aesKey, callbackSecret]) expect(stdout).not.toContain(secret);
     expect(stdout).not.toContain('accessToken');
     expect(stdout).not.toMatch(/svc_aes_v\d:[^"]{20}/);

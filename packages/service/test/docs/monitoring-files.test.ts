@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SeenNode, seenNode } from '../metrics/world.js';
 import { labelsOf, type Metric } from '../support/scrape.js';
-import { ROOT, readPage } from './pages.js';
+import { ROOT, readPage, rowsUnder } from './pages.js';
 
 interface Expression {
   readonly where: string;
@@ -52,18 +52,18 @@ function grouped({ expr, shown }: Expression): string[] {
   return [...by, ...legend];
 }
 
+let node: SeenNode;
+let metrics: Map<string, Metric>;
+beforeAll(async () => {
+  node = await seenNode();
+  metrics = await node.scrape();
+});
+afterAll(() => node.close());
+
 describe.each([
   ['deploy/prometheus/rules.yaml', ruleExpressions],
   ['deploy/grafana/perennial.json', panelExpressions],
 ])('%s', (_file, expressions) => {
-  let node: SeenNode;
-  let metrics: Map<string, Metric>;
-  beforeAll(async () => {
-    node = await seenNode();
-    metrics = await node.scrape();
-  });
-  afterAll(() => node.close());
-
   const metricOf = (name: string) => metrics.get(name) ?? metrics.get(name.replace(/_(bucket|sum|count)$/, ''));
 
   it('asks for metrics that the service has, by labels that they have', () => {
@@ -103,14 +103,12 @@ describe('the two of them', () => {
     for (const { where, shown } of [...ruleExpressions, ...panelExpressions]) expect(shown, where).not.toBe('');
   });
 
-  it('use every metric of the business', async () => {
-    const listed = (await readPage('docs/operations.md')).match(/^\| `(perennial_\w+)`/gm) ?? [];
+  it('use every metric of the business', () => {
+    const listed = rows.map(({ name }) => name).filter((name) => name.startsWith('perennial_'));
     const used = new Set(
       [...ruleExpressions, ...panelExpressions].flatMap(({ expr }) => asked(expr)).map(({ name }) => name),
     );
-    const unused = listed
-      .map((row) => row.slice(3, -1))
-      .filter((name) => !used.has(name) && !used.has(`${name}_bucket`));
+    const unused = listed.filter((name) => !used.has(name) && !used.has(`${name}_bucket`));
     // Of a node's inside; worth a look when a node is slow.
     expect(unused).toEqual([
       'perennial_http_answers_cut_total',
@@ -140,5 +138,59 @@ describe('the two of them', () => {
       if (checked.error === undefined) expect(checked.status, checked.stdout + checked.stderr).toBe(0);
       else expect(checked.error).toMatchObject({ code: 'ENOENT' });
     }
+  });
+});
+
+const rows = rowsUnder(await readPage('docs/operations.md'), '## Metrics').map(
+  ([name = '', type = '', labels = '', meaning = '']) => {
+    // A cell that is one code span has lost its marks.
+    const [names = '', values] = labels.replace(/^\w+$/, '`$&`').split(': ');
+    return {
+      name,
+      type,
+      labels: codeSpans(names),
+      values: values === undefined ? undefined : codeSpans(values),
+      meaning,
+    };
+  },
+);
+
+function codeSpans(text: string): string[] {
+  return [...text.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name);
+}
+
+describe('docs/operations.md, Metrics', () => {
+  const own = () => [...metrics].filter(([name]) => name.startsWith('perennial_'));
+
+  it('lists every metric of the service with its type, and no other', () => {
+    const listed = rows.filter(({ name }) => name.startsWith('perennial_')).map(({ name, type }) => `${name} ${type}`);
+    expect(listed.toSorted()).toEqual(
+      own()
+        .map(([name, { type }]) => `${name} ${type}`)
+        .toSorted(),
+    );
+    for (const { name, meaning } of rows) expect(meaning, name).not.toBe('');
+  });
+
+  it('names the labels that each has, and no other', () => {
+    for (const { name, labels } of rows.filter((row) => row.name.startsWith('perennial_'))) {
+      expect(labels.toSorted(), name).toEqual(labelsOf(metrics.get(name)));
+    }
+  });
+
+  it('lists the values of the last label where they are few, and no other', () => {
+    const listed = rows.filter(({ values }) => values !== undefined);
+    expect(listed.length).toBeGreaterThan(5);
+    for (const { name, labels, values = [] } of listed) {
+      const shown = new Set(metrics.get(name)?.samples.map((sample) => sample.labels[labels.at(-1) ?? '']));
+      expect([...shown].toSorted(), name).toEqual(values.toSorted());
+    }
+  });
+
+  it('everything else is of a kind that it names', () => {
+    const kinds = rows.filter(({ name }) => name.includes('*')).flatMap(({ name }) => name.match(/\w+_(?=\*)/g) ?? []);
+    const others = [...metrics.keys()].filter((name) => !name.startsWith('perennial_'));
+    expect(others.length).toBeGreaterThan(10);
+    expect(others.filter((name) => !kinds.some((kind) => name.startsWith(kind)))).toEqual([]);
   });
 });
