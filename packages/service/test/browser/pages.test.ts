@@ -68,22 +68,6 @@ describe.each(SCREENS.slice(0, isLong ? 5 : 3))('on %s', (name, screen) => {
   });
 });
 
-describe('language', () => {
-  it.each([
-    ['zh-CN', 'zh-CN', '生效中', '待领取'],
-    ['zh-TW', 'zh-CN', '生效中', '待领取'],
-    ['en-US', 'en', 'Active', 'Ready to claim'],
-    ['fr-FR', 'en', 'Active', 'Ready to claim'],
-  ])('%s: the page is in %s', async (locale, lang, status, heading) => {
-    const order = await on.order();
-    const page = await phone(browser, { locale });
-    await page.goto(`${on.service.baseUrl}${on.link(order)}`);
-    expect(await page.locator('html').getAttribute('lang')).toBe(lang);
-    await page.getByText(status, { exact: true }).waitFor();
-    await page.getByRole('heading', { name: heading }).waitFor();
-  });
-});
-
 describe('script in every field that a channel or an operator fills', () => {
   it('is shown as text, and nothing runs', async () => {
     const script = `"'><img src=x onerror=alert(1)><script>alert(1)</script>`;
