@@ -61,7 +61,6 @@ export type PaymentChannelChange = Static<typeof schemas.setup.paymentChannelCha
 export type Branding = Channel['branding'];
 export type BrandingChange = Static<typeof schemas.setup.brandingChange>;
 export type PresentationChange = Static<typeof schemas.setup.presentationChange>;
-export type PresentationChanged = Static<typeof schemas.setup.presentationChanged>;
 export type StoredPicture = NonNullable<Branding['logo']>;
 export type FulfilmentRequest = Static<typeof schemas.setup.fulfilmentRequest>;
 

@@ -17,9 +17,4 @@ export const useTexts = dictionary({
   useUrlHint: ['Who has a code is led there.', '领取兑换码的用户可前往该地址使用。'],
   saved: ['Saved. The next page that is opened shows it', '已保存，下次打开页面时生效'],
   asBefore: ['Nothing was changed', '无变更'],
-  leftOutTitle: ['Saved, without a part of the icon', '已保存，图标部分内容被去除'],
-  leftOut: [
-    'A picture may not hold this here, so it was left out: {names}. This is what users see:',
-    '图片中不允许的内容已被去除：{names}。用户看到的图标如下：',
-  ],
 });

@@ -1,11 +1,10 @@
-import { Button, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
-import type { Benefit, PresentationChange, PresentationChanged } from '../../api/types.ts';
+import type { Benefit, PresentationChange } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { Copyable } from '../../parts/copyable.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { isAboutField, useFieldProblem } from '../../parts/field-problem.ts';
 import dialog from '../../parts/form-dialog.module.css';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -14,7 +13,6 @@ import { Facts } from '../../parts/page.tsx';
 import { PictureBox, useStoredPicture } from '../../parts/picture.tsx';
 import { type PictureChange, PictureField } from '../../parts/picture-field.tsx';
 import { SheetPart } from '../../parts/sheet.tsx';
-import styles from './benefits.module.css';
 import { useTexts } from './presentation-texts.ts';
 
 type Presentation = Benefit['presentation'];
@@ -38,11 +36,11 @@ export function PresentationPart({ presentation, onChange }: PresentationPartPro
   const isNothing = icon === null && descriptionZh === null && descriptionEn === null && useUrl === null;
   return (
     <SheetPart title={t('title')}>
-      <div className={styles.presentation}>
+      <Stack gap={12} align="flex-start">
         {isNothing ? (
           <p className="quiet">{t('none')}</p>
         ) : (
-          <div className={styles.shown}>
+          <Group gap={16} align="flex-start" wrap="nowrap" miw={0}>
             <PictureBox ofBenefit {...stored} />
             <Facts
               facts={[
@@ -51,14 +49,14 @@ export function PresentationPart({ presentation, onChange }: PresentationPartPro
                 [t('useUrl'), useUrl === null ? '–' : <Copyable key="url" value={useUrl} />],
               ]}
             />
-          </div>
+          </Group>
         )}
         {onChange ? (
           <Button variant="default" onClick={onChange}>
             {t('change')}
           </Button>
         ) : null}
-      </div>
+      </Stack>
     </SheetPart>
   );
 }
@@ -86,7 +84,6 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
   const [icon, setIcon] = useState<PictureChange>();
   const [texts, setTexts] = useState(() => textsOf(presentation));
   const [refused, setRefused] = useState<unknown>();
-  const [done, setDone] = useState<PresentationChanged>();
   const wrong = useFieldProblem(refused, fields);
   const stored = textsOf(presentation);
   const changed = TEXTS.filter((name) => texts[name].trim() !== stored[name]);
@@ -103,13 +100,11 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
       ...(icon === undefined ? {} : { icon: icon?.base64 ?? null }),
     };
     setRefused(undefined);
-    const answer = await api.put('/benefits/{benefitCode}/presentation', { benefitCode, ...change });
-    notifyDone(t(answer.changed ? 'saved' : 'asBefore'));
+    const { changed: isChanged } = await api.put('/benefits/{benefitCode}/presentation', { benefitCode, ...change });
+    notifyDone(t(isChanged ? 'saved' : 'asBefore'));
     onChanged();
-    if (answer.leftOut.length > 0) setDone(answer);
-    else onClose();
+    onClose();
   };
-  if (done) return <SavedInPart done={done} onClose={onClose} />;
   return (
     <FormDialog
       title={t('changeTitle', { code: benefitCode })}
@@ -149,25 +144,5 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
         />
       </div>
     </FormDialog>
-  );
-}
-
-/** What was left out of the icon is said where it cannot be missed. */
-function SavedInPart({ done, onClose }: { readonly done: PresentationChanged; onClose(): void }) {
-  const t = useTexts();
-  const common = useCommonTexts();
-  const stored = useStoredPicture(done.benefit.presentation.icon);
-  return (
-    <Dialog isOpen onClose={onClose} title={t('leftOutTitle')}>
-      <div className={dialog['form']} role="status">
-        <p>{t('leftOut', { names: done.leftOut.join(', ') })}</p>
-        <PictureBox ofBenefit {...stored} />
-        <div className={dialog['buttons']}>
-          <Button onClick={onClose} data-autofocus>
-            {common('done')}
-          </Button>
-        </div>
-      </div>
-    </Dialog>
   );
 }

@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core';
 import { makeTones, type Theme } from '@perennial/service/tones';
 import type { CSSProperties } from 'react';
 import styles from './branding.module.css';
@@ -37,7 +38,7 @@ function Screen({ theme, name: channelName, texts, accent, logo }: BrandingPrevi
         data-theme={theme}
         style={accent === undefined ? undefined : toStyle(accent, theme)}
       >
-        <div className={styles.seller}>
+        <Group gap={8} wrap="nowrap">
           {logo ? (
             <img className={styles.logo} src={logo} alt="" />
           ) : (
@@ -45,7 +46,7 @@ function Screen({ theme, name: channelName, texts, accent, logo }: BrandingPrevi
           )}
           <strong className={styles.name}>{name}</strong>
           {texts.shopUrl.trim() ? <span className={styles.back}>‹ {t('back')}</span> : null}
-        </div>
+        </Group>
         <div className={styles.hero}>
           <span className={styles.chip}>{t('active')}</span>
           <strong>{t('product')}</strong>
@@ -58,10 +59,10 @@ function Screen({ theme, name: channelName, texts, accent, logo }: BrandingPrevi
         <div className={styles.footer}>
           <span>{t('soldBy', { name })}</span>
           {support || texts.termsUrl.trim() ? (
-            <span className={styles.links}>
+            <Group component="span" gap="0 10px" align="stretch" justify="center">
               {support ? <u>{support}</u> : null}
               {texts.termsUrl.trim() ? <u>{t('terms')}</u> : null}
-            </span>
+            </Group>
           ) : null}
         </div>
       </div>

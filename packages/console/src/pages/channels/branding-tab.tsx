@@ -36,7 +36,6 @@ export function BrandingTab({ channel }: ChannelTabProps) {
   const change = changeOf(channel.branding, texts, logo);
   const accent = readAccent(texts.accent);
   const shownLogo = useShownPicture(channel.branding.logo, logo);
-  const leftOut = logo === undefined ? (set.data?.leftOut ?? []) : [];
   const type = (name: BrandingText, text: string) => setTexts((before) => ({ ...before, [name]: text }));
   const field = (name: BrandingText) => ({
     label: t(name),
@@ -50,7 +49,7 @@ export function BrandingTab({ channel }: ChannelTabProps) {
     <div className={styles.columns}>
       <form
         ref={form}
-        className={channelStyles['form']}
+        className={channelStyles.form}
         onSubmit={(event) => {
           event.preventDefault();
           if (!change || set.isPending) return;
@@ -62,32 +61,25 @@ export function BrandingTab({ channel }: ChannelTabProps) {
           });
         }}
       >
-        <p className={channelStyles['hint']}>{t('hint')}</p>
+        <p className={channelStyles.hint}>{t('hint')}</p>
         <TextInput
           {...field('displayName')}
           description={t('displayNameHint', { name: channel.name })}
           placeholder={channel.name}
           maxLength={200}
         />
-        <div>
-          <PictureField
-            label={t('logo')}
-            description={t('logoHint')}
-            stored={channel.branding.logo}
-            change={logo}
-            isReadOnly={!isAdmin}
-            error={wrong.at('picture')}
-            onChange={(picture) => {
-              setLogo(picture);
-              set.reset();
-            }}
-          />
-          {leftOut.length > 0 ? (
-            <p className={`${channelStyles['note']} ${styles.leftOut}`} role="status">
-              {t('leftOut', { names: leftOut.join(', ') })}
-            </p>
-          ) : null}
-        </div>
+        <PictureField
+          label={t('logo')}
+          description={t('logoHint')}
+          stored={channel.branding.logo}
+          change={logo}
+          isReadOnly={!isAdmin}
+          error={wrong.at('picture')}
+          onChange={(picture) => {
+            setLogo(picture);
+            set.reset();
+          }}
+        />
         <div>
           <TextInput
             {...field('accent')}
@@ -130,7 +122,7 @@ export function BrandingTab({ channel }: ChannelTabProps) {
             {common('save')}
           </Button>
         ) : (
-          <p className={channelStyles['hint']}>{t('onlyAdmin')}</p>
+          <p className={channelStyles.hint}>{t('onlyAdmin')}</p>
         )}
       </form>
       <div className={styles.beside}>

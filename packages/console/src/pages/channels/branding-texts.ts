@@ -15,10 +15,6 @@ export const useTexts = dictionary({
     'Shown on white, 40 pixels high. None: the first letter of the name, on the accent.',
     '在白底上显示，高 40 像素。未设置时显示名称首字，底色为主题色。',
   ],
-  leftOut: [
-    'The logo is saved, without what a picture may not hold here: {names}.',
-    '徽标已保存，并去除了其中不允许的内容：{names}。',
-  ],
   accent: ['Accent colour', '主题色'],
   accentHint: ['Buttons, links and the head of the page. Empty: green.', '用于按钮、链接与页首；留空为绿色。'],
   pickAccent: ['Pick the accent colour', '选取主题色'],

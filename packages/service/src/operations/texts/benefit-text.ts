@@ -3,7 +3,7 @@ import type { BenefitFulfilmentView } from '../../operator/provisioning/benefits
 import type { ChangedPresentation } from '../../operator/provisioning/presentations.js';
 import { paragraphs, type SafeText, safeText } from '../command/safe-text.js';
 import { record, table } from '../command/table.js';
-import { presentationRows, toLeftOutText, toUnchangedText } from './branding-text.js';
+import { presentationRows, toUnchangedText } from './branding-text.js';
 
 export function importText({ imported, knownBefore, repeated, served, ...benefit }: ImportedCodes): SafeText {
   const counts = record([
@@ -41,8 +41,8 @@ function presentedBy({ presentation: { icon, descriptionZh, descriptionEn, useUr
     .join(', ');
 }
 
-export function presentationText({ changed, leftOut, ...benefit }: ChangedPresentation): SafeText {
-  return paragraphs([benefitText(benefit), ...toLeftOutText('icon', leftOut), ...toUnchangedText(changed)]);
+export function presentationText({ changed, ...benefit }: ChangedPresentation): SafeText {
+  return paragraphs([benefitText(benefit), ...toUnchangedText(changed)]);
 }
 
 export function lowStockText(lowStock: number | null): string {

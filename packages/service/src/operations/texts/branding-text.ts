@@ -48,16 +48,10 @@ function toneRows(accent: string): Row[] {
   });
 }
 
-export function toLeftOutText(what: string, names: readonly string[]): SafeText[] {
-  return names.length === 0
-    ? []
-    : [safeText`Left out of the ${what}, as it draws nothing that is taken: ${names.join(', ')}.`];
-}
-
 export function toUnchangedText(changed: boolean): SafeText[] {
   return changed ? [] : [safeText`It was so already.`];
 }
 
-export function brandingText({ branding, changed, leftOut }: ChangedBranding): SafeText {
-  return paragraphs([record(brandingRows(branding)), ...toLeftOutText('logo', leftOut), ...toUnchangedText(changed)]);
+export function brandingText({ branding, changed }: ChangedBranding): SafeText {
+  return paragraphs([record(brandingRows(branding)), ...toUnchangedText(changed)]);
 }
