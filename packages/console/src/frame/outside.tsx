@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { Mark } from '../icons/icons.tsx';
@@ -15,10 +16,10 @@ export function Outside({ title, badge, children }: OutsideProps) {
   useDocumentTitle(`${title} · Perennial`);
   return (
     <div className={styles.outside}>
-      <header className={styles.top}>
+      <Group component="header" gap={4} align="stretch" justify="flex-end" wrap="nowrap" py={10} px={14}>
         <LanguageButton />
         <SchemeMenu />
-      </header>
+      </Group>
       <main className={styles.main}>
         <div className={styles.brand}>
           <Mark size={30} />

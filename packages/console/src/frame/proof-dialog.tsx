@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
@@ -58,16 +58,17 @@ function Question() {
       proofQuestion.settle(true);
     },
   });
-  if (!hasPassword && !hasTotp) return <p className={styles.why}>{t('none')}</p>;
+  if (!hasPassword && !hasTotp) return <p className="quiet small">{t('none')}</p>;
   return (
-    <form
-      className={styles.form}
+    <Stack
+      component="form"
+      gap={14}
       onSubmit={(event) => {
         event.preventDefault();
         prove.mutate();
       }}
     >
-      <p className={styles.why}>{t('why')}</p>
+      <p className="quiet small">{t('why')}</p>
       {/* So that a password manager knows whose it is. */}
       <input className="only-read" autoComplete="username" value={name} readOnly tabIndex={-1} aria-hidden="true" />
       {way === 'password' ? (
@@ -94,7 +95,7 @@ function Question() {
       ) : (
         <FormProblem error={prove.error} />
       )}
-      <div className={styles.buttons}>
+      <Group gap={8}>
         {hasPassword && hasTotp ? (
           <Button
             variant="subtle"
@@ -114,7 +115,7 @@ function Question() {
         <Button type="submit" disabled={given === ''} loading={prove.isPending}>
           {t('go')}
         </Button>
-      </div>
-    </form>
+      </Group>
+    </Stack>
   );
 }

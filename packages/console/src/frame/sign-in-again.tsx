@@ -1,4 +1,4 @@
-import { Button, Modal } from '@mantine/core';
+import { Button, Modal, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -69,8 +69,8 @@ function Question() {
     </Button>
   );
   return (
-    <div className={styles.question}>
-      <p className={styles.why}>{t('why')}</p>
+    <Stack gap={14}>
+      <p className="quiet small">{t('why')}</p>
       {hasPassword || !ways?.oidc ? (
         <SignInForm
           person={name}
@@ -92,7 +92,7 @@ function Question() {
         </Button>
       ) : null}
       {other}
-    </div>
+    </Stack>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { isProblem } from '../api/problem.ts';
@@ -51,8 +51,9 @@ export function SignInForm({ person, onSignIn, children }: SignInFormProps) {
   const isExpected = isProblem(error, 401, 429);
   const isWrong = isProblem(error, 401) && error.kind !== 'code-needed';
   return (
-    <form
-      className={styles.form}
+    <Stack
+      component="form"
+      gap={14}
       onSubmit={(event) => {
         event.preventDefault();
         if (!isLocked) go.mutate();
@@ -104,7 +105,7 @@ export function SignInForm({ person, onSignIn, children }: SignInFormProps) {
       <Button type="submit" size="md" loading={go.isPending} disabled={isLocked}>
         {t('title')}
       </Button>
-    </form>
+    </Stack>
   );
 }
 

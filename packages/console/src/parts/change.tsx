@@ -40,7 +40,7 @@ export function Change({ value, before, more = 'good', isShare = false, than }: 
   const t = useTexts();
   // Nothing now, or nothing then: there is no change to speak of.
   if (Number.isNaN(value) || Number.isNaN(before) || (value === 0 && before === 0)) return null;
-  const words = than ? <span className={styles.than}>{than}</span> : null;
+  const words = than ? <span className="quiet tiny">{than}</span> : null;
   if (value === before || before === 0)
     return (
       <>

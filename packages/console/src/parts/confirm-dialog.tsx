@@ -1,8 +1,7 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useCommonTexts } from '../i18n/common.ts';
-import styles from './confirm-dialog.module.css';
 import { Dialog } from './dialog.tsx';
 import { FormProblem } from './states.tsx';
 
@@ -39,14 +38,15 @@ function Question({ children, verb, isDangerous, typed, isIncomplete, onConfirm,
   const confirm = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   const isMissing = isIncomplete === true || (typed !== undefined && words.trim() !== typed);
   return (
-    <form
-      className={styles.question}
+    <Stack
+      component="form"
+      gap={16}
       onSubmit={(event) => {
         event.preventDefault();
         if (!isMissing) confirm.mutate();
       }}
     >
-      <div className={styles.body}>{children}</div>
+      <Stack gap={12}>{children}</Stack>
       {typed === undefined ? null : (
         <TextInput
           label={t('typeToConfirm', { words: typed })}
@@ -59,14 +59,14 @@ function Question({ children, verb, isDangerous, typed, isIncomplete, onConfirm,
         />
       )}
       <FormProblem error={confirm.error} />
-      <div className={styles.buttons}>
+      <Group gap={8} justify="flex-end">
         <Button variant="default" onClick={onClose}>
           {t('cancel')}
         </Button>
         <Button type="submit" color={isDangerous ? 'red' : 'iris'} disabled={isMissing} loading={confirm.isPending}>
           {verb}
         </Button>
-      </div>
-    </form>
+      </Group>
+    </Stack>
   );
 }

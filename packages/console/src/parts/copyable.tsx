@@ -16,7 +16,7 @@ export function Copyable({ value, children }: { readonly value: string; readonly
   };
   return (
     <span className={styles.copyable}>
-      <span className={`mono ${styles.value}`}>{children ?? value}</span>
+      <span className="mono one-line">{children ?? value}</span>
       <button
         type="button"
         className={styles.button}

@@ -1,4 +1,4 @@
-import { Checkbox } from '@mantine/core';
+import { Checkbox, Group } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { Link, type LinkProps, useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef } from 'react';
@@ -162,7 +162,7 @@ function Cards<Row>(props: DataTableProps<Row>) {
             data-opens={open !== undefined || undefined}
             onClick={open && ((event) => open(row, event))}
           >
-            <div className={styles.cardTop}>
+            <Group gap={10} wrap="nowrap">
               {selection ? (
                 <Checkbox
                   size="sm"
@@ -183,7 +183,7 @@ function Cards<Row>(props: DataTableProps<Row>) {
                   <span key={id}>{cell(row)}</span>
                 ))}
               </div>
-            </div>
+            </Group>
             {at('text').map(({ id, cell }) => (
               <div key={id} className={styles.cardText}>
                 {cell(row)}

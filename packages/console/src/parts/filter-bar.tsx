@@ -1,4 +1,4 @@
-import { Button, Select, TextInput } from '@mantine/core';
+import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { FilterControl } from '../address/filters.ts';
@@ -18,7 +18,7 @@ interface FilterBarProps {
 export function FilterBar({ filters, children, aside }: FilterBarProps) {
   const t = useCommonTexts();
   return (
-    <search className={styles.bar}>
+    <Group component="search" gap={8}>
       {children}
       {filters.count > 0 ? (
         <Button variant="subtle" color="gray" size="xs" onClick={filters.clear}>
@@ -26,7 +26,7 @@ export function FilterBar({ filters, children, aside }: FilterBarProps) {
         </Button>
       ) : null}
       {aside ? <div className={styles.aside}>{aside}</div> : null}
-    </search>
+    </Group>
   );
 }
 

@@ -1,9 +1,8 @@
-import { Button } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useCommonTexts } from '../i18n/common.ts';
 import { Dialog } from './dialog.tsx';
-import styles from './form-dialog.module.css';
 import { FormProblem } from './states.tsx';
 
 interface FormDialogProps {
@@ -26,8 +25,9 @@ export function FormDialog(props: FormDialogProps) {
   const submit = useMutation({ mutationFn: onSubmit });
   return (
     <Dialog isOpen isKept onClose={onClose} title={title} size={size}>
-      <form
-        className={styles.form}
+      <Stack
+        component="form"
+        gap={16}
         onSubmit={(event) => {
           event.preventDefault();
           // A form inside a form of the page, by its place among the components, is not the page's.
@@ -37,15 +37,15 @@ export function FormDialog(props: FormDialogProps) {
       >
         {children}
         <FormProblem error={submit.error} />
-        <div className={styles.buttons}>
+        <Group gap={8} justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t('cancel')}
           </Button>
           <Button type="submit" color={isDangerous ? 'red' : 'iris'} disabled={isIncomplete} loading={submit.isPending}>
             {verb}
           </Button>
-        </div>
-      </form>
+        </Group>
+      </Stack>
     </Dialog>
   );
 }

@@ -1,9 +1,8 @@
-import { Button } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { PagedList } from '../api/use-pages.ts';
 import { useCommonTexts } from '../i18n/common.ts';
 import { DataTable, type DataTableProps } from './data-table.tsx';
-import styles from './list.module.css';
 import { Broken, LoadingRows } from './states.tsx';
 
 interface ListProps<Row> extends Omit<DataTableProps<Row>, 'rows' | 'isRefreshing'> {
@@ -22,11 +21,11 @@ export function List<Row>({ list, empty, ...table }: ListProps<Row>) {
       <DataTable {...table} rows={list.rows} isRefreshing={list.isRefreshing} />
       {list.error ? <Broken error={list.error} onRetry={list.reload} /> : null}
       {list.hasMore ? (
-        <div className={styles.more}>
+        <Group gap={0} align="stretch" justify="center" wrap="nowrap" p={16}>
           <Button variant="default" loading={list.isLoadingMore} onClick={list.loadMore}>
             {t('more')}
           </Button>
-        </div>
+        </Group>
       ) : null}
     </div>
   );

@@ -1,3 +1,4 @@
+import { Group, Stack } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import styles from './page.module.css';
@@ -18,7 +19,7 @@ export function Page({ title, aside, above, actions, children }: PageProps) {
   useDocumentTitle(`${title} · Perennial`);
   return (
     <article className={styles.page}>
-      <header className={styles.header}>
+      <Group component="header" gap="10px 16px" align="flex-end" justify="space-between">
         <div className={styles.heading}>
           {above ? <div className={styles.above}>{above}</div> : null}
           <h1 className={styles.title}>
@@ -26,7 +27,7 @@ export function Page({ title, aside, above, actions, children }: PageProps) {
           </h1>
         </div>
         {actions ? <div className={styles.actions}>{actions}</div> : null}
-      </header>
+      </Group>
       {children}
     </article>
   );
@@ -42,16 +43,16 @@ interface SectionProps {
 /** A part of a page under a heading of its own. */
 export function Section({ title, hint, actions, children }: SectionProps) {
   return (
-    <section className={styles.section}>
-      <header className={styles.sectionHeader}>
+    <Stack component="section" className={styles.section} gap={12}>
+      <Group component="header" gap="8px 16px" align="flex-end" justify="space-between">
         <div>
           <h2 className={styles.sectionTitle}>{title}</h2>
           {hint ? <p className={styles.hint}>{hint}</p> : null}
         </div>
         {actions ? <div className={styles.actions}>{actions}</div> : null}
-      </header>
+      </Group>
       {children}
-    </section>
+    </Stack>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Modal } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useCommonTexts } from '../i18n/common.ts';
 import { dictionary } from '../i18n/dictionary.ts';
@@ -51,8 +51,8 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
       withCloseButton={false}
       classNames={{ title: dialog.title ?? '' }}
     >
-      <div className={styles.dialog}>
-        <p className={styles.hint}>{t('hint')}</p>
+      <Stack gap={16}>
+        <p>{t('hint')}</p>
         <dl className={styles.secrets}>
           {secrets.map(([name, label, value]) => (
             <div key={name}>
@@ -65,7 +65,7 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
         </dl>
         {stay.isHeld ? <Problem>{t('held')}</Problem> : null}
         <Checkbox label={t('stored')} checked={isStored} onChange={(event) => setStored(event.currentTarget.checked)} />
-        <div className={styles.buttons}>
+        <Group gap={8} justify="space-between">
           <Button
             variant="default"
             leftSection={<DownloadIcon size={16} />}
@@ -82,8 +82,8 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
           >
             {common('done')}
           </Button>
-        </div>
-      </div>
+        </Group>
+      </Stack>
     </Modal>
   );
 }

@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
 import { SidePanel } from './dialog.tsx';
 import styles from './sheet.module.css';
@@ -31,5 +32,9 @@ export function SheetPart({ title, children }: { readonly title: string; readonl
 }
 
 export function SheetButtons({ children }: { readonly children: ReactNode }) {
-  return <div className={styles.buttons}>{children}</div>;
+  return (
+    <Group gap={8} align="stretch">
+      {children}
+    </Group>
+  );
 }

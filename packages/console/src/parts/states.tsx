@@ -1,4 +1,4 @@
-import { Button, Loader, Skeleton } from '@mantine/core';
+import { Button, Group, Loader, Skeleton } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 import { isProblem, Unreachable } from '../api/problem.ts';
 import type { Role } from '../api/types.ts';
@@ -50,7 +50,11 @@ function Notice({ icon, title, hint, children, isAlert, isPage }: NoticeProps) {
       <span className={styles.icon}>{icon}</span>
       <Title className={styles.title}>{title}</Title>
       {hint ? <p className={styles.hint}>{hint}</p> : null}
-      {children ? <div className={styles.actions}>{children}</div> : null}
+      {children ? (
+        <Group gap={12} justify="center" mt={16}>
+          {children}
+        </Group>
+      ) : null}
     </div>
   );
 }
@@ -156,7 +160,7 @@ export function Broken({ error, onRetry }: { readonly error: unknown; readonly o
       hint={problem && problem.status < 500 ? problemText(problem, language) : t('brokenHint')}
     >
       {problem?.requestId ? (
-        <span className={styles.request}>
+        <span className="small">
           <span className="quiet">{t('requestId')}</span> <Copyable value={problem.requestId} />
         </span>
       ) : null}

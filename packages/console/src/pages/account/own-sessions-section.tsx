@@ -3,9 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import type { OwnSession } from '../../api/types.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
-import { Broken, LoadingRows } from '../../parts/states.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { deviceOf } from './device-name.ts';
@@ -72,13 +72,11 @@ export function OwnSessionsSection() {
         ) : null
       }
     >
-      {found.data ? (
-        <DataTable caption={t('sessions')} columns={columns} rows={sessions} rowKey={({ sessionId }) => sessionId} />
-      ) : found.error ? (
-        <Broken error={found.error} onRetry={() => void found.refetch()} />
-      ) : (
-        <LoadingRows />
-      )}
+      <Loaded query={found}>
+        {() => (
+          <DataTable caption={t('sessions')} columns={columns} rows={sessions} rowKey={({ sessionId }) => sessionId} />
+        )}
+      </Loaded>
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -8,7 +8,6 @@ import { Section } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/password-field.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
-import styles from './account.module.css';
 import { useTexts } from './texts.ts';
 
 const EMPTY = { current: '', password: '', again: '' };
@@ -33,8 +32,10 @@ export function PasswordSection() {
     );
   return (
     <Section title={t('password')} hint={t('passwordHint')}>
-      <form
-        className={styles.form}
+      <Stack
+        component="form"
+        gap={14}
+        maw={420}
         onSubmit={(event) => {
           event.preventDefault();
           change.mutate();
@@ -60,7 +61,7 @@ export function PasswordSection() {
             {t('changePassword')}
           </Button>
         </div>
-      </form>
+      </Stack>
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -23,7 +23,7 @@ export function TotpSection() {
   const begin = useMutation({ mutationFn: () => api.post('/account/totp', {}) });
   return (
     <Section title={t('codes')} hint={t('codesHint')}>
-      <div className={styles.line}>
+      <Group gap={12} wrap="nowrap">
         <Tag tone={hasTotp ? 'positive' : 'neutral'}>{hasTotp ? t('codesOn') : t('codesOff')}</Tag>
         {hasTotp ? (
           <Button variant="default" onClick={() => setRemoving(true)}>
@@ -34,7 +34,7 @@ export function TotpSection() {
             {t('setUp')}
           </Button>
         )}
-      </div>
+      </Group>
       <FormProblem error={begin.error} />
       <Dialog isOpen={begin.data !== undefined} onClose={begin.reset} title={t('setUp')} isKept>
         {begin.data ? <Confirmation begun={begin.data} onClose={begin.reset} /> : null}
@@ -84,14 +84,16 @@ function Confirmation({ begun, onClose }: { readonly begun: TotpBegun; onClose()
     },
   });
   return (
-    <form
-      className={styles.form}
+    <Stack
+      component="form"
+      gap={14}
+      maw={420}
       onSubmit={(event) => {
         event.preventDefault();
         if (digits.length === 6) confirm.mutate();
       }}
     >
-      <div className={styles.scan}>
+      <Group gap={16} align="stretch">
         <QrCode text={begun.uri} label={t('scan')} />
         <div className={styles.scanWords}>
           <p>{t('scan')}</p>
@@ -100,18 +102,18 @@ function Confirmation({ begun, onClose }: { readonly begun: TotpBegun; onClose()
             <Copyable value={begun.secret}>{begun.secret.replace(/(.{4})(?=.)/g, '$1 ')}</Copyable>
           </div>
         </div>
-      </div>
+      </Group>
       <CodeField label={t('code')} value={code} onChange={setCode} />
       <FormProblem error={confirm.error} />
-      <div className={styles.buttons}>
+      <Group gap={8} justify="flex-end">
         <Button variant="default" onClick={onClose}>
           {common('cancel')}
         </Button>
         <Button type="submit" disabled={digits.length !== 6} loading={confirm.isPending}>
           {t('confirm')}
         </Button>
-      </div>
-    </form>
+      </Group>
+    </Stack>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Textarea } from '@mantine/core';
+import { Button, Group, Stack, Textarea } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -128,19 +128,19 @@ function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: 
             )}
             <SheetPart title={t('comments')}>
               {comments.length === 0 && !mayAct ? <p className="quiet">{t('noComments')}</p> : null}
-              <ul className={styles.comments}>
+              <Stack component="ul" gap={12} mb={14}>
                 {comments.map(({ author, at, text }) => (
                   <li key={`${at} ${author} ${text}`}>
-                    <div className={styles.commentTop}>
+                    <Group className="small" gap={8} align="stretch" wrap="nowrap">
                       <strong>{author}</strong>
                       <span className="quiet">
                         <Time value={at} as="ago" />
                       </span>
-                    </div>
+                    </Group>
                     <div className={styles.commentText}>{text}</div>
                   </li>
                 ))}
-              </ul>
+              </Stack>
               {mayAct ? <NewComment named={named} onWritten={reload} /> : null}
             </SheetPart>
             <SheetPart title={t('messages')}>

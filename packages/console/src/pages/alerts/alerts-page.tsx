@@ -1,4 +1,4 @@
-import { SegmentedControl } from '@mantine/core';
+import { Group, SegmentedControl } from '@mantine/core';
 import { useFilters } from '../../address/filters.ts';
 import type { Alert } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
@@ -93,7 +93,7 @@ export default function AlertsPage() {
         />
       </FilterBar>
       {kinds.length > 0 ? (
-        <ul className={styles.kinds} aria-label={t('kind')}>
+        <Group component="ul" gap={6} align="stretch" aria-label={t('kind')}>
           {kinds.map((one) => (
             <li key={one.kind}>
               <button
@@ -106,7 +106,7 @@ export default function AlertsPage() {
               </button>
             </li>
           ))}
-        </ul>
+        </Group>
       ) : null}
       <List
         list={list}

@@ -1,4 +1,4 @@
-import { Button, Textarea } from '@mantine/core';
+import { Button, Group, Stack, Textarea } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -51,7 +51,7 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
   const mayDecide = useMayDo('finance');
   const { status, orderNo, runId } = approval;
   return (
-    <div className={styles.approval}>
+    <Stack gap={18}>
       <div>
         <p className={`figures ${styles.sum}`}>{moneyText(approval.amountCent)}</p>
         <Status of="approval" value={status} />
@@ -108,7 +108,7 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
       ) : null}
       {approval.mayWithdraw ? <OwnStep approval={approval} step="withdraw" onDecided={onDecided} /> : null}
       {approval.isUnseen ? <OwnStep approval={approval} step="seen" onDecided={onDecided} /> : null}
-    </div>
+    </Stack>
   );
 }
 
@@ -160,7 +160,7 @@ function Decision({ approval, onDecided }: ApprovalViewProps) {
         minRows={2}
       />
       <FormProblem error={decide.error} />
-      <div className={styles.buttons}>
+      <Group gap={8} align="stretch" wrap="nowrap">
         <Button
           loading={decide.isPending && decide.variables === 'approve'}
           disabled={decide.isPending}
@@ -176,7 +176,7 @@ function Decision({ approval, onDecided }: ApprovalViewProps) {
         >
           {t('decline')}
         </Button>
-      </div>
+      </Group>
     </div>
   );
 }
@@ -198,11 +198,11 @@ export function OwnStep({ approval, step, onDecided }: OwnStepProps) {
   return (
     <>
       <FormProblem error={take.error} />
-      <div className={styles.buttons}>
+      <Group gap={8} align="stretch" wrap="nowrap">
         <Button variant="default" loading={take.isPending} onClick={() => take.mutate()}>
           {t(step === 'withdraw' ? 'withdraw' : 'known')}
         </Button>
-      </div>
+      </Group>
     </>
   );
 }

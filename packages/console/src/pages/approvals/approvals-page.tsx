@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useFilters } from '../../address/filters.ts';
 import { api } from '../../api/client.ts';
@@ -127,14 +128,14 @@ function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
       <h2 className={styles.unseenTitle}>{t('unseenTitle')}</h2>
       <ul>
         {data.approvals.map((approval) => (
-          <li key={approval.approvalId} className={styles.unseenLine}>
+          <Group key={approval.approvalId} component="li" gap="8px 12px" py={6}>
             <Status of="approval" value={approval.status} />
             <button type="button" className={styles.unseenOpen} onClick={() => onOpen(approval.approvalId)}>
               {titleOf(approval)} · <Money cents={approval.amountCent} />
             </button>
             <span className="quiet">{approval.result ?? approval.decisionNote}</span>
             <OwnStep approval={approval} step="seen" onDecided={takeIn} />
-          </li>
+          </Group>
         ))}
       </ul>
     </section>

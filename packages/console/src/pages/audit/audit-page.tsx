@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -96,7 +96,7 @@ export default function AuditPage() {
 function Entry({ entry }: { readonly entry: AuditEntry }) {
   const t = useTexts();
   return (
-    <div className={styles.entry}>
+    <Stack gap={20}>
       <Facts
         facts={[
           [t('time'), <Time key="time" value={entry.at} as="full" />],
@@ -108,7 +108,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
         ]}
       />
       <JsonView value={entry.detail} />
-    </div>
+    </Stack>
   );
 }
 
@@ -117,7 +117,7 @@ function Verification() {
   const t = useTexts();
   const verify = useMutation({ mutationFn: () => api.get('/audit/verify', {}) });
   return (
-    <div className={styles.verification}>
+    <Group gap="8px 14px">
       {verify.data ? (
         <p className={styles.result} role="status" data-broken={verify.data.brokenAt !== null || undefined}>
           {verify.data.brokenAt === null
@@ -135,6 +135,6 @@ function Verification() {
       >
         {t('verify')}
       </Button>
-    </div>
+    </Group>
   );
 }

@@ -1,16 +1,14 @@
-import { Button, NumberInput, Radio, TextInput } from '@mantine/core';
+import { Button, Group, NumberInput, Radio, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Benefit, CodesAnswer, FulfilmentRequest } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
-import dialog from '../../parts/form-dialog.module.css';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Count } from '../../parts/money.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
-import styles from './benefits.module.css';
 import { useTexts } from './texts.ts';
 
 interface ImportDialogProps {
@@ -53,7 +51,7 @@ function ImportDone({ done, onClose }: { readonly done: CodesAnswer; onClose(): 
   const common = useCommonTexts();
   return (
     <Dialog isOpen onClose={onClose} title={t('importDone')}>
-      <div className={dialog.form} role="status">
+      <Stack gap={16} role="status">
         <Facts
           facts={[
             [t('imported'), <Count key="imported" value={done.imported} />],
@@ -63,12 +61,12 @@ function ImportDone({ done, onClose }: { readonly done: CodesAnswer; onClose(): 
             [t('left'), <Count key="left" value={done.benefit.codesLeft ?? 0} />],
           ]}
         />
-        <div className={dialog.buttons}>
+        <Group gap={8} justify="flex-end">
           <Button onClick={onClose} data-autofocus>
             {common('done')}
           </Button>
-        </div>
-      </div>
+        </Group>
+      </Stack>
     </Dialog>
   );
 }
@@ -147,7 +145,7 @@ export function SourceDialog({ benefit, onChanged, onClose }: BenefitDialogProps
     >
       <p className="quiet">{t('sourceHint')}</p>
       <Radio.Group label={t('source')} value={kind} onChange={(chosen) => setKind(chosen as Kind)}>
-        <div className={styles.checks}>
+        <Stack gap={8} mt={6}>
           {KINDS.map((one) => (
             <Radio
               key={one}
@@ -156,7 +154,7 @@ export function SourceDialog({ benefit, onChanged, onClose }: BenefitDialogProps
               description={t(`${one}Hint`)}
             />
           ))}
-        </div>
+        </Stack>
       </Radio.Group>
       {isSupplier ? (
         <>

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -106,13 +106,13 @@ export default function BenefitsPage() {
 function Name({ benefit: { benefitCode, presentation } }: { readonly benefit: Benefit }) {
   const description = useDescription(presentation);
   return (
-    <span className={styles.name}>
+    <Group component="span" display="inline-flex" gap={10} wrap="nowrap" miw={0} maw="100%">
       <BenefitPicture icon={presentation.icon} />
-      <span className={styles.words}>
+      <Stack component="span" gap={0} miw={0}>
         <span className="mono">{benefitCode}</span>
         {description ? <span className={styles.description}>{description}</span> : null}
-      </span>
-    </span>
+      </Stack>
+    </Group>
   );
 }
 
@@ -120,10 +120,10 @@ function Stock({ benefit }: { readonly benefit: Benefit }) {
   const t = useTexts();
   if (benefit.codesLeft === null) return <span className="quiet">{t('noPool')}</span>;
   return (
-    <span className={styles.stock}>
+    <Group component="span" display="inline-flex" gap={8} wrap="nowrap">
       <StockTag benefit={benefit} />
       <Count value={benefit.codesLeft} />
-    </span>
+    </Group>
   );
 }
 
@@ -153,10 +153,10 @@ function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
       {benefit.codesLeft === null ? null : (
         <div>
           <div className="quiet">{t('stock')}</div>
-          <div className={styles.stock}>
+          <Group display="inline-flex" gap={8} wrap="nowrap">
             <span className={`figures ${styles.figure}`}>{countText(benefit.codesLeft)}</span>
             <StockTag benefit={benefit} />
-          </div>
+          </Group>
         </div>
       )}
       <SheetButtons>
@@ -194,13 +194,13 @@ function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
       />
       <SheetPart title={t('products')}>
         {benefit.products.length === 0 ? <p className="quiet">{t('noProducts')}</p> : null}
-        <div className={styles.tags}>
+        <Group gap="4px 12px" align="stretch">
           {benefit.products.map((code) => (
             <PlaceLink key={code} to={places.product(code)} className="mono">
               {code}
             </PlaceLink>
           ))}
-        </div>
+        </Group>
       </SheetPart>
     </>
   );

@@ -6,7 +6,6 @@ import { useCommonTexts } from '../../i18n/common.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import { isAboutField, useFieldProblem } from '../../parts/field-problem.ts';
-import dialog from '../../parts/form-dialog.module.css';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
@@ -118,7 +117,7 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
         })
       }
     >
-      <div ref={fields} className={dialog['form']}>
+      <Stack ref={fields} gap={16}>
         <PictureField
           label={t('icon')}
           description={t('iconHint')}
@@ -142,7 +141,7 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
           inputMode="url"
           spellCheck={false}
         />
-      </div>
+      </Stack>
     </FormDialog>
   );
 }

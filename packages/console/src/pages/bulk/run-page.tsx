@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button, Group, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
@@ -92,13 +92,13 @@ function State({ run }: { readonly run: BulkRun }) {
     case 'PREPARED':
       return (
         <Panel title={t('dryRun')} hint={kindHint(run.kind)} aside={cancel}>
-          <div className={styles.sums}>
+          <Group gap="4px 24px" align="baseline">
             <span className={`figures ${styles.sum}`}>{t('meant', { count: countText(run.items - run.skipped) })}</span>
             {run.kind === 'REPLAY' ? null : (
               <span className={`figures ${styles.sum}`}>{moneyText(run.amountCent)}</span>
             )}
             {run.skipped > 0 ? <span className="quiet">{t('leftOut', { count: countText(run.skipped) })}</span> : null}
-          </div>
+          </Group>
           {mayAct && run.requestedBy === name ? <Start run={run} /> : null}
         </Panel>
       );
@@ -146,13 +146,13 @@ interface PanelProps {
 function Panel({ title, hint, aside, children }: PanelProps) {
   return (
     <section className={styles.panel} aria-live="polite">
-      <div className={styles.panelTop}>
+      <Group gap="12px 24px" align="flex-start" justify="space-between">
         <div>
           <p className={styles.panelTitle}>{title}</p>
           <p className={styles.panelHint}>{hint}</p>
         </div>
         {aside}
-      </div>
+      </Group>
       {children}
     </section>
   );

@@ -1,4 +1,4 @@
-import { Alert, Button, Select, Switch } from '@mantine/core';
+import { Alert, Button, Group, Select, Switch } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { places } from '../../address/places.ts';
@@ -76,7 +76,7 @@ export function AuthorizationsTab({ channel }: ChannelTabProps) {
                 <PlaceLink to={places.product(code)}>{productName(code) ?? code}</PlaceLink>
                 <p className="mono">{code}</p>
               </div>
-              {isAdmin ? <div className={styles.acts}>{withdrawButton('products', code)}</div> : null}
+              {isAdmin ? <Group gap="8px 14px">{withdrawButton('products', code)}</Group> : null}
             </li>
           ))}
         </ul>
@@ -103,7 +103,7 @@ export function AuthorizationsTab({ channel }: ChannelTabProps) {
                 {isDefault ? <Tag tone="progress">{t('isDefault')}</Tag> : null}
                 <p className="mono">{code}</p>
               </div>
-              <div className={styles.acts}>
+              <Group gap="8px 14px">
                 <Switch
                   size="xs"
                   label={t('shares')}
@@ -127,7 +127,7 @@ export function AuthorizationsTab({ channel }: ChannelTabProps) {
                   </Button>
                 ) : null}
                 {isAdmin ? withdrawButton('payment-channels', code) : null}
-              </div>
+              </Group>
             </li>
           ))}
         </ul>

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button, Group, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
@@ -34,7 +34,7 @@ export function CallbacksTab({ channel }: ChannelTabProps) {
                 <p className={url ? 'mono' : undefined}>{url ?? t('none')}</p>
               </div>
               {isAdmin ? (
-                <div className={styles.acts}>
+                <Group gap="8px 14px">
                   <Button variant="default" size="xs" onClick={() => setTask({ what: 'set', type, url: url ?? '' })}>
                     {t(url ? 'change' : 'setUrl')}
                   </Button>
@@ -48,7 +48,7 @@ export function CallbacksTab({ channel }: ChannelTabProps) {
                       {t('remove')}
                     </Button>
                   ) : null}
-                </div>
+                </Group>
               ) : null}
             </li>
           );

@@ -1,4 +1,4 @@
-import { Button, Tabs } from '@mantine/core';
+import { Button, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ComponentType, useEffect, useRef } from 'react';
@@ -88,9 +88,9 @@ export default function ChannelPage() {
               ))}
             </Tabs.List>
             <Tabs.Panel value={tab}>
-              <div className={styles.panel}>
+              <Stack gap={20}>
                 <Panel key={tab} channel={channel} />
-              </div>
+              </Stack>
             </Tabs.Panel>
           </Tabs>
         )}

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Select } from '@mantine/core';
+import { Button, Checkbox, Select, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { CredentialsAnswer, CredentialsRequest } from '../../api/types.ts';
@@ -111,11 +111,11 @@ function RollDialog({ appId, name, onMade, onClose }: RollDialogProps) {
       }}
     >
       <Checkbox.Group label={t('rollWhich')} value={names} onChange={setNames}>
-        <div className={styles.checks}>
+        <Stack gap={10} mt={8}>
           {SECRETS.map((secret) => (
             <Checkbox key={secret} value={secret} label={t(secret)} description={t(`${secret}For`)} />
           ))}
-        </div>
+        </Stack>
       </Checkbox.Group>
       {rollsAppSecret ? (
         <Select

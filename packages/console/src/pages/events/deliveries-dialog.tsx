@@ -1,14 +1,12 @@
-import { Button, Switch } from '@mantine/core';
+import { Button, Group, Stack, Switch } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/event-type.ts';
-import dialog from '../../parts/form-dialog.module.css';
 import { notifyDone } from '../../parts/notify.ts';
 import { FormProblem } from '../../parts/states.tsx';
 import { backlogsQuery } from './backlog.tsx';
-import styles from './events.module.css';
 import { useTexts } from './texts.ts';
 
 interface DeliveriesDialogProps {
@@ -35,9 +33,9 @@ export function DeliveriesDialog({ appId, name, paused, onClose }: DeliveriesDia
   const isAllPaused = paused.includes('*');
   return (
     <Dialog isOpen onClose={onClose} title={t('deliveriesTitle', { name })}>
-      <div className={dialog.form}>
+      <Stack gap={16}>
         <p>{t('deliveriesHint')}</p>
-        <div className={styles.switches}>
+        <Stack gap={14}>
           {CALLBACK_TYPES.map((type) => {
             const isOverruled = isAllPaused && type !== '*';
             return (
@@ -51,14 +49,14 @@ export function DeliveriesDialog({ appId, name, paused, onClose }: DeliveriesDia
               />
             );
           })}
-        </div>
+        </Stack>
         <FormProblem error={change.error} />
-        <div className={dialog.buttons}>
+        <Group gap={8} justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {common('close')}
           </Button>
-        </div>
-      </div>
+        </Group>
+      </Stack>
     </Dialog>
   );
 }

@@ -90,7 +90,7 @@ function OneEvent({ appId, eventId, onReplayed }: OneEventProps) {
             {pushes.length === 0 ? (
               <p className="quiet">{t('notPushed')}</p>
             ) : (
-              <ol className={styles.pushes}>
+              <ol>
                 {pushes.map((push) => (
                   <PushLine key={`${push.at} ${push.retryNo}`} push={push} />
                 ))}

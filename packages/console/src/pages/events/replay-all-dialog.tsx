@@ -1,4 +1,4 @@
-import { Textarea } from '@mantine/core';
+import { Group, Textarea } from '@mantine/core';
 import { randomId } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,7 +10,6 @@ import { useEventTypeText } from '../../parts/event-type.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { placeAddress } from '../../parts/place-link.tsx';
 import { Tag, useStatusChoices } from '../../parts/status.tsx';
-import styles from './events.module.css';
 import type { EVENT_LIST_FILTERS } from './filters.ts';
 import { useTexts } from './texts.ts';
 
@@ -54,7 +53,7 @@ export function ReplayAllDialog({ appId, name, filter, onClose }: ReplayAllDialo
         await navigate(placeAddress(places.bulkRun(run.runId)));
       }}
     >
-      <ul className={styles.chips}>
+      <Group component="ul" gap={6} align="stretch">
         <li>
           <Tag tone="neutral">{conditions.length === 0 ? t('allOf', { name }) : name}</Tag>
         </li>
@@ -63,7 +62,7 @@ export function ReplayAllDialog({ appId, name, filter, onClose }: ReplayAllDialo
             <Tag tone="neutral">{text}</Tag>
           </li>
         ))}
-      </ul>
+      </Group>
       <p>{t('replayAllHint')}</p>
       <Textarea
         label={common('reason')}

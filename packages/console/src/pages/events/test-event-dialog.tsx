@@ -1,11 +1,10 @@
-import { Button, Select } from '@mantine/core';
+import { Button, Group, Select, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { EVENT_TYPES, useEventTypeText } from '../../parts/event-type.ts';
-import dialog from '../../parts/form-dialog.module.css';
 import { countText } from '../../parts/money.tsx';
 import { Facts } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
@@ -29,8 +28,9 @@ export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) 
   });
   return (
     <Dialog isOpen onClose={onClose} title={t('testTitle', { name })} size="lg">
-      <form
-        className={dialog.form}
+      <Stack
+        component="form"
+        gap={16}
         onSubmit={(event) => {
           event.preventDefault();
           send.mutate();
@@ -69,15 +69,15 @@ export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) 
           ) : null}
         </div>
         <FormProblem error={send.error} />
-        <div className={dialog.buttons}>
+        <Group gap={8} justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {common('close')}
           </Button>
           <Button type="submit" loading={send.isPending}>
             {send.data ? t('sendAgain') : t('send')}
           </Button>
-        </div>
-      </form>
+        </Group>
+      </Stack>
     </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Order, OrderAnswer, Unmasked } from '../../api/order-types.ts';
@@ -11,7 +11,6 @@ import { Time } from '../../parts/time.tsx';
 import { useMayDo, useSession } from '../../session/session.ts';
 import { useModeTexts } from '../orders/mode-words.ts';
 import { UnmaskDialog } from './dialogs.tsx';
-import styles from './order.module.css';
 import { useTexts } from './texts.ts';
 
 export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
@@ -72,7 +71,7 @@ function useWhoFacts({ order, mobile }: OrderAnswer): readonly (readonly [string
     ],
     [
       t('mobile'),
-      <span key="mobile" className={styles.showing}>
+      <Group key="mobile" component="span" display="inline-flex" gap="2px 8px">
         {unmasked?.mobile ? (
           <Copyable value={unmasked.mobile} />
         ) : (
@@ -90,7 +89,7 @@ function useWhoFacts({ order, mobile }: OrderAnswer): readonly (readonly [string
         {isAsking ? (
           <UnmaskDialog orderNo={order.orderNo} onShown={setUnmasked} onClose={() => setAsking(false)} />
         ) : null}
-      </span>,
+      </Group>,
     ],
   ];
 }
@@ -102,7 +101,7 @@ export function AgreementSection({ order }: { readonly order: Order }) {
   if (!agreement)
     return (
       <Section title={t('agreement')}>
-        <p className={`quiet ${styles.small}`}>{settlementMode === 'SVC_DEDUCT' ? t('notBound') : t('noAgreement')}</p>
+        <p className="quiet small">{settlementMode === 'SVC_DEDUCT' ? t('notBound') : t('noAgreement')}</p>
         {channelAgreementRef ? (
           <Facts facts={[[t('channelRef'), <Copyable key="ref" value={channelAgreementRef} />]]} />
         ) : null}
@@ -125,7 +124,7 @@ export function AgreementSection({ order }: { readonly order: Order }) {
           [t('signed'), <Time key="signed" value={agreement.createTime} as="full" />],
         ]}
       />
-      {agreement.cancelPending ? <p className={`quiet ${styles.small}`}>{t('cancelPending')}</p> : null}
+      {agreement.cancelPending ? <p className="quiet small">{t('cancelPending')}</p> : null}
     </Section>
   );
 }

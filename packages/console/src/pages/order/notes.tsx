@@ -1,4 +1,4 @@
-import { Button, Textarea } from '@mantine/core';
+import { Button, Stack, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -18,17 +18,17 @@ export function NotesSection({ shown }: { readonly shown: OrderAnswer }) {
   const notes = shown.timeline.filter(({ kind }) => kind === 'note');
   return (
     <Section title={t('notes')}>
-      {notes.length === 0 ? <p className={`quiet ${styles.small}`}>{t('noNotes')}</p> : null}
-      <ul className={styles.notes}>
+      {notes.length === 0 ? <p className="quiet small">{t('noNotes')}</p> : null}
+      <Stack component="ul" gap={12}>
         {notes.map(({ at, actor, detail, data }) => (
           <li key={JSON.stringify(data)} className={styles.note}>
             <p>{detail}</p>
-            <span className={styles.noteBy}>
+            <span className="quiet tiny">
               {actor} · <Time value={at} />
             </span>
           </li>
         ))}
-      </ul>
+      </Stack>
       {isSupport || isFinance ? <NoteForm orderNo={shown.order.orderNo} /> : null}
     </Section>
   );

@@ -4,7 +4,6 @@ import type { OrderAction, OrderAnswer } from '../../api/order-types.ts';
 import { ChevronDownIcon, RefreshIcon, WalletIcon } from '../../icons/icons.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { CancelAgreementDialog, RetryDialog, UnsubscribeDialog } from './dialogs.tsx';
-import styles from './order.module.css';
 import { RefundDialog } from './refund-dialog.tsx';
 import { useTexts } from './texts.ts';
 import { WaitingRefunds } from './waiting-refunds.tsx';
@@ -39,7 +38,7 @@ export function OrderActions({ shown }: { readonly shown: OrderAnswer }) {
       ) : waitingRefunds.length > 0 ? (
         <WaitingRefunds refunds={waitingRefunds} />
       ) : isSupport && shown.actions.some(({ action }) => action === 'refund') ? (
-        <span className={`quiet ${styles.small}`}>{t('financeRefunds')}</span>
+        <span className="quiet small">{t('financeRefunds')}</span>
       ) : null}
       {endings.length > 0 ? (
         <Menu position="bottom-end">

@@ -125,7 +125,7 @@ export function BenefitsSection({ order }: { readonly order: Order }) {
   if (benefits.length === 0)
     return (
       <Section title={t('benefits')}>
-        <p className={`quiet ${styles.small}`}>{t('noBenefits')}</p>
+        <p className="quiet small">{t('noBenefits')}</p>
       </Section>
     );
   const statusOf = ({ status, codeStatus }: Benefit) => (codeStatus === 'PENDING' ? 'PENDING' : status);

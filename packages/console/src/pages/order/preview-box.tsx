@@ -1,4 +1,4 @@
-import { Skeleton } from '@mantine/core';
+import { Skeleton, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Preview } from '../../api/order-types.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
@@ -49,11 +49,11 @@ export function PreviewBox({ title, preview, error, isAlreadyAsked }: PreviewBox
       {preview ? (
         <Lines preview={preview} isAlreadyAsked={isAlreadyAsked === true} />
       ) : (
-        <div className={styles.lines} role="status" aria-label={t('loading')}>
+        <Stack gap={7} role="status" aria-label={t('loading')}>
           <Skeleton height={12} width="70%" />
           <Skeleton height={12} width="45%" />
           <Skeleton height={12} width="60%" />
-        </div>
+        </Stack>
       )}
     </section>
   );
@@ -74,7 +74,7 @@ function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonl
   const names = benefitsRevoked.map(({ name, cycleNo }) => t('revokedOf', { name, cycleNo }));
   const sent = events.map(({ eventType, count }) => t('event', { count: countText(count), type: eventType }));
   return (
-    <ul className={styles.lines}>
+    <Stack component="ul" gap={7}>
       {refundCent > 0 ? (
         <Line icon={<WalletIcon size={16} />} isStrong>
           {t('refund', { amount: moneyText(refundCent) })}
@@ -105,7 +105,7 @@ function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonl
           {t('approval')}
         </Line>
       ) : null}
-    </ul>
+    </Stack>
   );
 }
 

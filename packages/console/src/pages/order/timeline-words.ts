@@ -16,10 +16,11 @@ export const GROUPS = {
   people: ['operator', 'note'],
   alerts: ['alert'],
 } as const satisfies Readonly<Record<string, readonly TimelineEntry['kind'][]>>;
-export type Group = keyof typeof GROUPS;
+export type TimelineGroup = keyof typeof GROUPS;
 
-export const groupOf = (kind: TimelineEntry['kind']): Group =>
-  (Object.keys(GROUPS) as Group[]).find((group) => (GROUPS[group] as readonly string[]).includes(kind)) ?? 'order';
+export const groupOf = (kind: TimelineEntry['kind']): TimelineGroup =>
+  (Object.keys(GROUPS) as TimelineGroup[]).find((group) => (GROUPS[group] as readonly string[]).includes(kind)) ??
+  'order';
 
 export const useGroupTexts = dictionary({
   money: ['Money', '资金'],

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import type { FilterControl } from '../../address/filters.ts';
 import type { TimelineEntry } from '../../api/order-types.ts';
@@ -29,9 +29,9 @@ import styles from './timeline.module.css';
 import {
   fieldOf,
   GROUPS,
-  type Group,
   groupOf,
   STATUS_OF,
+  type TimelineGroup,
   toneOf,
   useEntryTitle,
   useGroupTexts,
@@ -80,7 +80,7 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   // A note stands there itself; that it was written is for the audit log.
   const told = foldPushes(timeline).filter(({ kind, title }) => kind !== 'operator' || title !== 'order.note');
   const ofPeriod = told.filter(({ cycleNo, event }) => !period || String(cycleNo ?? event?.cycleNo) === period);
-  const counts = new Map<Group, number>();
+  const counts = new Map<TimelineGroup, number>();
   for (const { kind } of ofPeriod) counts.set(groupOf(kind), (counts.get(groupOf(kind)) ?? 0) + 1);
   const wanted = ofPeriod.filter(({ kind }) => groups.length === 0 || groups.includes(groupOf(kind)));
   const future = wanted.filter(({ when }) => when === 'future');
@@ -91,7 +91,7 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
     <Section title={t('title')} hint={isHere ? t('hint') : undefined}>
       <Toggles
         label={t('show')}
-        choices={(Object.keys(GROUPS) as Group[])
+        choices={(Object.keys(GROUPS) as TimelineGroup[])
           .filter((group) => counts.has(group) || groups.includes(group))
           .map((group) => ({ value: group, label: groupText(group), count: counts.get(group) ?? 0 }))}
         selected={groups}
@@ -117,25 +117,25 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
       )}
       {wanted.length === 0 ? <Empty isFiltered title={t('empty')} /> : null}
       {future.length > 0 ? (
-        <ol className={styles.entries} aria-label={t('next')} data-when="future">
+        <ol aria-label={t('next')} data-when="future">
           {keyed(future).map(([key, entry]) => (
             <Entry key={key} entry={entry} />
           ))}
         </ol>
       ) : null}
       {past.length > 0 ? (
-        <ol className={styles.entries} aria-label={t('past')}>
+        <ol aria-label={t('past')}>
           {keyed(past.slice(0, shown)).map(([key, entry]) => (
             <Entry key={key} entry={entry} />
           ))}
         </ol>
       ) : null}
       {past.length > shown ? (
-        <div className={styles.more}>
+        <Group gap={0} justify="center">
           <Button variant="default" onClick={() => setShown(shown + 200)}>
             {common('more')}
           </Button>
-        </div>
+        </Group>
       ) : isCut ? (
         <p className="quiet">{t('cut')}</p>
       ) : null}
@@ -195,7 +195,7 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
           <p className={kind === 'note' ? styles.note : styles.detail}>{saidText(detail, saidOf(entry))}</p>
         ) : null}
         {actor || about.length > 0 ? (
-          <div className={styles.about}>
+          <Group className="quiet tiny" gap="0 12px" mt={2}>
             {actor ? <span>{t('by', { actor })}</span> : null}
             {about.map((words) => (
               <span key={words} className="figures">
@@ -203,7 +203,7 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
               </span>
             ))}
             {entry.pushes.length > 0 ? <Pushes pushes={entry.pushes} of={title} /> : null}
-          </div>
+          </Group>
         ) : null}
         {isOpen ? <JsonView value={data} /> : null}
       </div>

@@ -75,7 +75,7 @@ export function useOrderColumns({ withUser }: { readonly withUser: boolean }): r
         >
           <Money cents={totalPaidAmountCent} />
           {totalRefundAmountCent > 0 ? (
-            <span className={`figures quiet ${styles.refunded}`}> −{moneyText(totalRefundAmountCent)}</span>
+            <span className="figures quiet tiny"> −{moneyText(totalRefundAmountCent)}</span>
           ) : null}
         </span>
       ),

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { useFilters } from '../../address/filters.ts';
 import type { OrderLine } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
@@ -101,7 +101,7 @@ function OrderFilters({
   const statuses = useStatusChoices('order');
   const { values, set } = filters;
   return (
-    <div className={styles.filters}>
+    <Stack gap={12}>
       <Toggles
         label={t('status')}
         choices={statuses}
@@ -166,6 +166,6 @@ function OrderFilters({
           ) : null}
         </FilterBar>
       </FoldedFilters>
-    </div>
+    </Stack>
   );
 }

@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { places } from '../../address/places.ts';
@@ -28,7 +29,7 @@ interface CardProps {
 function Card({ title, to, value, change, aside, isWide, children }: CardProps) {
   return (
     <section className={styles.card} data-wide={isWide || undefined}>
-      <header className={styles.cardTop}>
+      <Group component="header" gap="6px 24px" align="flex-end" justify="space-between">
         <div>
           <h2 className={styles.cardTitle}>
             <PlaceLink to={to} className={styles.cardLink}>
@@ -36,13 +37,13 @@ function Card({ title, to, value, change, aside, isWide, children }: CardProps) 
               <ChevronRightIcon size={13} />
             </PlaceLink>
           </h2>
-          <p className={styles.cardFigure}>
+          <Group component="p" gap="0 8px" align="baseline">
             <span className={`figures ${styles.cardValue}`}>{value}</span>
             {change}
-          </p>
+          </Group>
         </div>
         {aside}
-      </header>
+      </Group>
       {children}
     </section>
   );
@@ -77,7 +78,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
         value={moneyText(total(totals))}
         change={<Change value={total(totals)} before={total(before)} than={t(`than${range}`)} />}
         aside={
-          <dl className={styles.parts}>
+          <Group component="dl" gap="4px 24px" align="stretch">
             <Part name={t('collected')} value={moneyText(totals.paidCent)} color="--chart-1" />
             <Part name={t('billed')} value={moneyText(totals.billedCent)} color="--chart-3" />
             <Part
@@ -85,7 +86,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
               value={totals.refundedCent === 0 ? moneyText(0) : `−${moneyText(totals.refundedCent)}`}
               more={<Change value={totals.refundedCent} before={before.refundedCent} more="bad" />}
             />
-          </dl>
+          </Group>
         }
       >
         <Plot>
@@ -120,9 +121,9 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
         value={countText(totals.ordersCreated)}
         change={<Change value={totals.ordersCreated} before={before.ordersCreated} />}
         aside={
-          <dl className={styles.parts}>
+          <Group component="dl" gap="4px 24px" align="stretch">
             <Part name={t('ended')} value={countText(totals.ordersEnded)} />
-          </dl>
+          </Group>
         }
       >
         <Plot>

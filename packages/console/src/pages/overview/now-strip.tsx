@@ -21,11 +21,11 @@ interface TileProps {
 function Tile({ name, value, to, more, isBad }: TileProps) {
   return (
     <PlaceLink to={to} className={styles.tile}>
-      <span className={styles.tileName}>{name}</span>
+      <span className="quiet small">{name}</span>
       <span className={`figures ${styles.tileValue}`} data-bad={(isBad && value > 0) || undefined}>
         {countText(value)}
       </span>
-      {more ? <span className={styles.tileMore}>{more}</span> : null}
+      {more ? <span className="quiet tiny">{more}</span> : null}
     </PlaceLink>
   );
 }

@@ -1,14 +1,15 @@
-import { SegmentedControl, Select } from '@mantine/core';
+import { SegmentedControl, Select, Stack } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { api } from '../../api/client.ts';
 import type { Overview } from '../../api/types.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { Count, Money } from '../../parts/money.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { placeAddress } from '../../parts/place-link.tsx';
-import { Broken, Empty, Loading } from '../../parts/states.tsx';
+import { Empty, Loading } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Attention } from './attention.tsx';
 import { FigureCards } from './figure-cards.tsx';
@@ -63,13 +64,9 @@ export default function OverviewPage() {
         </>
       }
     >
-      {found.data ? (
-        <Figures overview={found.data} appId={appId} isRefreshing={found.isPlaceholderData} />
-      ) : found.error ? (
-        <Broken error={found.error} onRetry={() => void found.refetch()} />
-      ) : (
-        <Loading />
-      )}
+      <Loaded query={found} meanwhile={<Loading />}>
+        {(overview) => <Figures overview={overview} appId={appId} isRefreshing={found.isPlaceholderData} />}
+      </Loaded>
     </Page>
   );
 }
@@ -83,12 +80,12 @@ interface FiguresProps {
 
 function Figures({ overview, appId, isRefreshing }: FiguresProps) {
   return (
-    <div className={styles.figures} data-refreshing={isRefreshing || undefined}>
+    <Stack gap={20} data-refreshing={isRefreshing || undefined}>
       <Attention overview={overview} />
       <NowStrip now={overview.now} appId={appId} />
       <FigureCards overview={overview} />
       <Channels overview={overview} />
-    </div>
+    </Stack>
   );
 }
 

@@ -1,4 +1,4 @@
-import { NumberInput, Radio, Switch, Textarea, TextInput } from '@mantine/core';
+import { NumberInput, Radio, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type {
@@ -79,10 +79,10 @@ export function NewPaymentChannelDialog({ onMade, onClose }: NewPaymentChannelDi
     >
       {environment === 'sandbox' ? (
         <Radio.Group label={t('gateway')} value={gateway} onChange={(value) => setGateway(value as typeof gateway)}>
-          <div className={styles.checks}>
+          <Stack gap={8} mt={6}>
             <Radio value="bridge" label={t('bridge')} description={t('bridgeHint')} />
             <Radio value="sandbox" label={t('sandbox')} description={t('sandboxHint')} />
-          </div>
+          </Stack>
         </Radio.Group>
       ) : null}
       <TextInput

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -21,7 +21,6 @@ import { Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { ChangeDialog, NewPaymentChannelDialog } from './payment-channel-dialogs.tsx';
-import styles from './payment-channels.module.css';
 import { useTexts } from './texts.ts';
 
 type Task =
@@ -194,13 +193,13 @@ function OneChannel({ channel, onChange, onReset }: OneChannelProps) {
         </SheetButtons>
       ) : null}
       <SheetPart title={t('banks')}>
-        <div className={styles.tags}>
+        <Group gap={5} align="stretch">
           {channel.supportedBanks.map((bank) => (
             <Tag key={bank} tone="neutral">
               {bank === '*' ? t('everyBank') : bank}
             </Tag>
           ))}
-        </div>
+        </Group>
       </SheetPart>
       <SheetPart title={t('channels')}>
         {channel.channels.length === 0 ? <p className="quiet">{t('noChannels')}</p> : null}

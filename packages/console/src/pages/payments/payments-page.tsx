@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -24,7 +24,6 @@ import { useMayDo } from '../../session/session.ts';
 import { PrepareRunDialog } from '../bulk/prepare-run-dialog.tsx';
 import { SelectionBar, useRowChoice } from '../bulk/selection-bar.tsx';
 import { PAYMENTS_FILTERS } from './filters.ts';
-import styles from './payments.module.css';
 import { Summary } from './summary.tsx';
 import { useTexts } from './texts.ts';
 
@@ -67,7 +66,7 @@ export default function PaymentsPage() {
         <Summary summary={summary.data} filters={filters} />
       )}
       {isEmpty ? null : (
-        <div className={styles.filters}>
+        <Stack gap={12}>
           <Toggles
             label={t('status')}
             isSingle
@@ -81,7 +80,7 @@ export default function PaymentsPage() {
           <FoldedFilters count={filters.count}>
             <PaymentFilters filters={filters} reasons={reasonsOf(summary.data, filters.values.reason)} />
           </FoldedFilters>
-        </div>
+        </Stack>
       )}
       <List
         list={list}

@@ -1,4 +1,4 @@
-import { Skeleton } from '@mantine/core';
+import { Group, Skeleton, Stack } from '@mantine/core';
 import type { FilterControl } from '../../address/filters.ts';
 import type { FailedSummary } from '../../api/order-types.ts';
 import { useInstitutionNames } from '../../catalog/catalog.ts';
@@ -25,7 +25,7 @@ export function Summary({ summary, filters }: SummaryProps) {
     set({ [name]: values[name] === value ? undefined : value });
   return (
     <>
-      <div className={`figures ${styles.headline}`}>
+      <Group className="figures" gap="8px 40px" align="stretch">
         <span>
           <span className={styles.sum}>{moneyText(total.amountCent)}</span>
           <span className={styles.sumName}>
@@ -39,7 +39,7 @@ export function Summary({ summary, filters }: SummaryProps) {
           <span className={styles.sum}>{moneyText(recoveredCent)}</span>
           <span className={styles.sumName}>{t(isRecoveredAtLeast ? 'recoveredAtLeast' : 'recoveredSum')}</span>
         </span>
-      </div>
+      </Group>
       <div className={styles.summary}>
         <ShareBars
           title={t('byReason')}
@@ -53,7 +53,7 @@ export function Summary({ summary, filters }: SummaryProps) {
             isChosen: reason !== null && values.reason === reason,
           }))}
         />
-        <div className={styles.column}>
+        <Stack gap={16} miw={0}>
           <ShareBars
             title={t('byInstitution')}
             empty={t('none')}
@@ -76,7 +76,7 @@ export function Summary({ summary, filters }: SummaryProps) {
               amountCent,
             }))}
           />
-        </div>
+        </Stack>
         <ShareBars
           title={t('recovered')}
           empty={t('none')}

@@ -7,9 +7,9 @@ import { useCommonTexts, useRoleTexts } from '../../i18n/common.ts';
 import { KeyIcon, LockIcon, MoreIcon, PeopleIcon, PlusIcon } from '../../icons/icons.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Page } from '../../parts/page.tsx';
-import { Broken, LoadingRows } from '../../parts/states.tsx';
 import { Status, Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo, useSession } from '../../session/session.ts';
@@ -102,31 +102,32 @@ export default function PeoplePage() {
         ) : null
       }
     >
-      {found.data ? (
-        <DataTable caption={t('caption')} columns={columns} rows={found.data.people} rowKey={({ name }) => name} />
-      ) : found.error ? (
-        <Broken error={found.error} onRetry={() => void found.refetch()} />
-      ) : (
-        <LoadingRows />
-      )}
-      <NewPersonDialog
-        isOpen={task?.what === 'add'}
-        onClose={close}
-        onMade={(made) => {
-          setTask({ what: 'link', made });
-          void reload();
-        }}
-      />
+      <Loaded query={found}>
+        {({ people }) => (
+          <DataTable caption={t('caption')} columns={columns} rows={people} rowKey={({ name }) => name} />
+        )}
+      </Loaded>
+      {task?.what === 'add' ? (
+        <NewPersonDialog
+          onClose={close}
+          onMade={(made) => {
+            setTask({ what: 'link', made });
+            void reload();
+          }}
+        />
+      ) : null}
       <LinkDialog made={task?.what === 'link' ? task.made : undefined} onClose={close} />
-      <RoleDialog
-        person={task?.what === 'role' ? task.person : undefined}
-        onClose={close}
-        onChanged={(person) => {
-          notifyDone(t('roleChanged', { name: person.name, role: roleText(person.role) }));
-          close();
-          void reload();
-        }}
-      />
+      {task?.what === 'role' ? (
+        <RoleDialog
+          person={task.person}
+          onClose={close}
+          onChanged={(person) => {
+            notifyDone(t('roleChanged', { name: person.name, role: roleText(person.role) }));
+            close();
+            void reload();
+          }}
+        />
+      ) : null}
       {task?.what === 'reset' ? (
         <ConfirmDialog
           isOpen

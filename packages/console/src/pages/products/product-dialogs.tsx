@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Checkbox, NumberInput, Radio, Select, Switch, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Checkbox, NumberInput, Radio, Select, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Product, ProductRequest, VersionRequest } from '../../api/types.ts';
@@ -114,19 +114,19 @@ export function NewProductDialog({ onMade, onClose }: NewProductDialogProps) {
       {environment === 'production' ? (
         // There a product is sold in one mode.
         <Radio.Group label={t('mode')} value={modes[0] ?? ''} onChange={(mode) => setModes([mode as Mode])}>
-          <div className={styles.checks}>
+          <Stack gap={8} mt={6}>
             {MODES.map((mode) => (
               <Radio key={mode} value={mode} label={t(mode)} />
             ))}
-          </div>
+          </Stack>
         </Radio.Group>
       ) : (
         <Checkbox.Group label={t('mode')} value={modes} onChange={(chosen) => setModes(chosen as Mode[])}>
-          <div className={styles.checks}>
+          <Stack gap={8} mt={6}>
             {MODES.map((mode) => (
               <Checkbox key={mode} value={mode} label={t(mode)} />
             ))}
-          </div>
+          </Stack>
         </Checkbox.Group>
       )}
       <div className={styles.pair}>

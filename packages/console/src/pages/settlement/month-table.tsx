@@ -1,7 +1,9 @@
+import { Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { Fragment, type ReactNode, useState } from 'react';
 import type { SettlementMonth } from '../../api/types.ts';
 import { ChevronRightIcon } from '../../icons/icons.tsx';
+import dataTable from '../../parts/data-table.module.css';
 import { PHONE } from '../../parts/data-table.tsx';
 import { countText, Money } from '../../parts/money.tsx';
 import styles from './settlement.module.css';
@@ -73,7 +75,7 @@ function Table({ caption, month, opened, onToggle }: OpenableProps) {
   const cellsOf = useCells();
   const totals = cellsOf(month.totals, month.laterCent);
   return (
-    <div className={styles.scroll}>
+    <div className={dataTable.scroll}>
       <table className={styles.table}>
         <caption className="only-read">{caption}</caption>
         <thead>
@@ -129,7 +131,7 @@ function Cards({ caption, month, opened, onToggle }: OpenableProps) {
   const t = useTexts();
   const cellsOf = useCells();
   const lines = (cells: readonly Cell[]) => (
-    <dl className={styles.lines}>
+    <dl className={dataTable.lines}>
       {cells.map(({ id, header, value }) => (
         <div key={id}>
           <dt>{header}</dt>
@@ -139,13 +141,15 @@ function Cards({ caption, month, opened, onToggle }: OpenableProps) {
     </dl>
   );
   return (
-    <ul className={styles.cards} aria-label={caption}>
-      <li className={styles.card} data-total="">
-        {t('total')}
+    <ul className={dataTable.cards} aria-label={caption}>
+      <li className={dataTable.card}>
+        <Text span inherit fw={600}>
+          {t('total')}
+        </Text>
         {lines(cellsOf(month.totals, month.laterCent))}
       </li>
       {month.channels.map((channel) => (
-        <li key={channel.appId} className={styles.card}>
+        <li key={channel.appId} className={dataTable.card}>
           <Opener channel={channel} isOpen={opened.has(channel.appId)} onToggle={onToggle} />
           {lines(cellsOf(channel, channel.laterCent))}
           {opened.has(channel.appId)

@@ -112,7 +112,7 @@ function OneMonth({ month, months, onChoose }: OneMonthProps) {
           <>
             <Hints settled={settled} />
             {mayClose && next !== undefined && next !== month ? (
-              <p className={styles.next}>
+              <p className="small">
                 {t('nextHint', { month: nameOf(next) })}{' '}
                 <Button variant="default" size="compact-sm" onClick={() => onChoose(next)}>
                   {t('showNext', { month: nameOf(next) })}

@@ -8,9 +8,10 @@ import type { Unmasked, User } from '../../api/order-types.ts';
 import { useChannelNames, useInstitutionNames } from '../../catalog/catalog.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { countText, Money, moneyText } from '../../parts/money.tsx';
 import { Page, Section } from '../../parts/page.tsx';
-import { Broken, Empty, Loading } from '../../parts/states.tsx';
+import { Empty, Loading } from '../../parts/states.tsx';
 import { Status, Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
@@ -80,25 +81,22 @@ function OneUser({ appId, channelUserId }: { readonly appId: string; readonly ch
     queryKey: ['/users', { appId, channelUserId }],
     queryFn: ({ signal }) => api.get('/users', { appId, channelUserId }, signal),
   });
-  const user = found.data;
   return (
     <Page
-      title={user?.channelUserId ?? channelUserId}
+      title={found.data?.channelUserId ?? channelUserId}
       above={<span className="quiet">{t('userOf', { channel: channels.of(appId) })}</span>}
     >
-      {user ? (
-        <>
-          <Sums user={user} />
-          <Orders user={user} />
-          <Agreements user={user} />
-          <Refunds user={user} />
-          <Claims user={user} />
-        </>
-      ) : found.error ? (
-        <Broken error={found.error} onRetry={() => void found.refetch()} />
-      ) : (
-        <Loading />
-      )}
+      <Loaded query={found} meanwhile={<Loading />}>
+        {(user) => (
+          <>
+            <Sums user={user} />
+            <Orders user={user} />
+            <Agreements user={user} />
+            <Refunds user={user} />
+            <Claims user={user} />
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }
@@ -173,7 +171,7 @@ function Listed<Row>({ title, caption, none, rows, columns, rowKey, orderOf }: L
   return (
     <Section title={title}>
       {rows.length === 0 ? (
-        <p className={styles.none}>{none}</p>
+        <p className="quiet small">{none}</p>
       ) : (
         <DataTable
           caption={caption}
