@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Textarea } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -17,6 +17,7 @@ import { Sheet, SheetButtons, SheetPart } from '../../parts/sheet.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { WordsField } from '../../parts/words-field.tsx';
 import { useMayDo } from '../../session/session.ts';
 import styles from './alerts.module.css';
 import { placeOfSubject } from './subject.ts';
@@ -191,30 +192,30 @@ function NewComment({ named, onWritten }: NewCommentProps) {
     },
   });
   return (
-    <form
-      className={styles.write}
+    <Stack
+      component="form"
+      gap={8}
+      align="flex-end"
       onSubmit={(event) => {
         event.preventDefault();
         if (text.trim() !== '') write.mutate();
       }}
     >
-      <Textarea
+      <WordsField
         aria-label={t('write')}
         placeholder={t('write')}
         value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onChange={setText}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
         }}
         maxLength={2000}
-        autosize
-        minRows={2}
       />
       <FormProblem error={write.error} />
       <Button type="submit" variant="default" size="xs" disabled={text.trim() === ''} loading={write.isPending}>
         {t('send')}
       </Button>
-    </form>
+    </Stack>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Textarea } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -12,6 +12,7 @@ import { Facts } from '../../parts/page.tsx';
 import { FormProblem, Problem } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { WordsField } from '../../parts/words-field.tsx';
 import { useMayDo, useSession } from '../../session/session.ts';
 import { PreviewBox } from '../order/preview-box.tsx';
 import styles from './approvals.module.css';
@@ -150,15 +151,7 @@ function Decision({ approval, onDecided }: ApprovalViewProps) {
   });
   return (
     <div className={styles.decision}>
-      <Textarea
-        label={t('noteField')}
-        description={t('noteHint')}
-        value={note}
-        onChange={(event) => setNote(event.currentTarget.value)}
-        maxLength={200}
-        autosize
-        minRows={2}
-      />
+      <WordsField label={t('noteField')} description={t('noteHint')} value={note} onChange={setNote} />
       <FormProblem error={decide.error} />
       <Group gap={8} align="stretch" wrap="nowrap">
         <Button

@@ -1,4 +1,3 @@
-import { Textarea } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -7,6 +6,7 @@ import { newRequestKey } from '../../api/request-key.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { countText } from '../../parts/money.tsx';
+import { WordsField } from '../../parts/words-field.tsx';
 import { useKindHints, useKindTexts } from './words.ts';
 
 const useTexts = dictionary({
@@ -54,14 +54,11 @@ export function PrepareRunDialog({ kind, what, onClose }: PrepareRunDialogProps)
       <p>
         {what.items ? t('named', { count: countText(what.items.length) }) : t('matching')} {kindHint(kind)}
       </p>
-      <Textarea
+      <WordsField
         label={t('reason')}
         description={t('reasonHint')}
         value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-        maxLength={200}
-        autosize
-        minRows={2}
+        onChange={setReason}
         data-autofocus
       />
       <p className="quiet">{t('dryRun')}</p>

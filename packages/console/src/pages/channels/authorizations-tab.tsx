@@ -206,7 +206,7 @@ function AddBox({ label, choices, isPending, onAdd }: AddBoxProps) {
   const [chosen, setChosen] = useState<string | null>(null);
   if (choices.length === 0) return null;
   return (
-    <div className={styles.add}>
+    <Group gap={8} align="flex-end" wrap="nowrap" maw={420}>
       <Select
         aria-label={label}
         placeholder={label}
@@ -215,6 +215,7 @@ function AddBox({ label, choices, isPending, onAdd }: AddBoxProps) {
         onChange={setChosen}
         searchable
         clearable
+        flex={1}
       />
       <Button
         variant="default"
@@ -227,6 +228,6 @@ function AddBox({ label, choices, isPending, onAdd }: AddBoxProps) {
       >
         {t('authorize')}
       </Button>
-    </div>
+    </Group>
   );
 }

@@ -1,12 +1,12 @@
 import { Button, Select, Switch, Textarea } from '@mantine/core';
 import { useState } from 'react';
-import { useCommonTexts } from '../../i18n/common.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Facts, Section } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
+import { ChannelForm } from './channel-form.tsx';
 import type { ChannelTabProps } from './channel-tab.ts';
 import styles from './channels.module.css';
 import { linesOf } from './lines.ts';
@@ -102,19 +102,16 @@ function InterfaceSettings({ channel }: ChannelTabProps) {
 
 function FrameOrigins({ channel }: ChannelTabProps) {
   const t = useTexts();
-  const common = useCommonTexts();
   const isAdmin = useMayDo('admin');
   const change = useChannelChange(channel.appId);
   const [text, setText] = useState(channel.frameOrigins.join('\n'));
   const frameOrigins = linesOf(text);
   return (
     <Section title={t('redemption')}>
-      <form
-        className={styles.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate({ frameOrigins });
-        }}
+      <ChannelForm
+        change={change}
+        isIdle={frameOrigins.join() === channel.frameOrigins.join()}
+        onSave={() => change.mutate({ frameOrigins })}
       >
         <Textarea
           label={t('frameOrigins')}
@@ -127,17 +124,7 @@ function FrameOrigins({ channel }: ChannelTabProps) {
           autosize
           minRows={2}
         />
-        <FormProblem error={change.error} />
-        {isAdmin ? (
-          <Button
-            type="submit"
-            disabled={frameOrigins.join() === channel.frameOrigins.join()}
-            loading={change.isPending}
-          >
-            {common('save')}
-          </Button>
-        ) : null}
-      </form>
+      </ChannelForm>
     </Section>
   );
 }

@@ -1,12 +1,10 @@
-import { Button, NumberInput, Switch } from '@mantine/core';
+import { NumberInput, Switch } from '@mantine/core';
 import { useState } from 'react';
-import { useCommonTexts } from '../../i18n/common.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { Section } from '../../parts/page.tsx';
-import { FormProblem } from '../../parts/states.tsx';
 import { useMayDo } from '../../session/session.ts';
+import { ChannelForm } from './channel-form.tsx';
 import type { ChannelTabProps } from './channel-tab.ts';
-import styles from './channels.module.css';
 import { useChannelChange } from './use-change.ts';
 
 const useTexts = dictionary({
@@ -29,7 +27,6 @@ const USUAL_DAYS = 5;
 /** Whether and when a channel is told of a renewal that is to come. */
 export function NoticeSection({ channel }: ChannelTabProps) {
   const t = useTexts();
-  const common = useCommonTexts();
   const isAdmin = useMayDo('admin');
   const change = useChannelChange(channel.appId);
   const [isOn, setOn] = useState(channel.upcomingNoticeDays !== null);
@@ -37,12 +34,10 @@ export function NoticeSection({ channel }: ChannelTabProps) {
   const days = isOn ? Number(typed) : null;
   return (
     <Section title={t('title')} hint={t('hint')}>
-      <form
-        className={styles.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate({ upcomingNoticeDays: days });
-        }}
+      <ChannelForm
+        change={change}
+        isIdle={days === channel.upcomingNoticeDays || (isOn && typed === '')}
+        onSave={() => change.mutate({ upcomingNoticeDays: days })}
       >
         <Switch
           label={t('send')}
@@ -63,17 +58,7 @@ export function NoticeSection({ channel }: ChannelTabProps) {
             readOnly={!isAdmin}
           />
         ) : null}
-        <FormProblem error={change.error} />
-        {isAdmin ? (
-          <Button
-            type="submit"
-            disabled={days === channel.upcomingNoticeDays || (isOn && typed === '')}
-            loading={change.isPending}
-          >
-            {common('save')}
-          </Button>
-        ) : null}
-      </form>
+      </ChannelForm>
     </Section>
   );
 }

@@ -1,8 +1,7 @@
-import { Button, NumberInput } from '@mantine/core';
+import { NumberInput } from '@mantine/core';
 import { useState } from 'react';
-import { useCommonTexts } from '../../i18n/common.ts';
-import { FormProblem } from '../../parts/states.tsx';
 import { useMayDo } from '../../session/session.ts';
+import { ChannelForm } from './channel-form.tsx';
 import type { ChannelTabProps } from './channel-tab.ts';
 import styles from './channels.module.css';
 import { useTexts } from './texts.ts';
@@ -10,19 +9,17 @@ import { useChannelChange } from './use-change.ts';
 
 export function RateTab({ channel }: ChannelTabProps) {
   const t = useTexts();
-  const common = useCommonTexts();
   const isAdmin = useMayDo('admin');
   const change = useChannelChange(channel.appId);
   const [rate, setRate] = useState<number | string>(channel.ratePerSecond);
   const [burst, setBurst] = useState<number | string>(channel.rateBurst);
   const isSame = rate === channel.ratePerSecond && burst === channel.rateBurst;
   return (
-    <form
-      className={styles.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate({ limits: { ratePerSecond: Number(rate), rateBurst: Number(burst) } });
-      }}
+    <ChannelForm
+      change={change}
+      isIdle={isSame || rate === '' || burst === ''}
+      onSave={() => change.mutate({ limits: { ratePerSecond: Number(rate), rateBurst: Number(burst) } })}
+      instead={t('onlyAdmin')}
     >
       <p className={styles.hint}>{t('rateHint')}</p>
       <NumberInput
@@ -45,14 +42,6 @@ export function RateTab({ channel }: ChannelTabProps) {
         readOnly={!isAdmin}
         thousandSeparator=","
       />
-      <FormProblem error={change.error} />
-      {isAdmin ? (
-        <Button type="submit" disabled={isSame || rate === '' || burst === ''} loading={change.isPending}>
-          {common('save')}
-        </Button>
-      ) : (
-        <p className={styles.hint}>{t('onlyAdmin')}</p>
-      )}
-    </form>
+    </ChannelForm>
   );
 }

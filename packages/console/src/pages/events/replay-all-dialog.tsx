@@ -1,4 +1,4 @@
-import { Group, Textarea } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { randomId } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,6 +10,7 @@ import { useEventTypeText } from '../../parts/event-type.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { placeAddress } from '../../parts/place-link.tsx';
 import { Tag, useStatusChoices } from '../../parts/status.tsx';
+import { WordsField } from '../../parts/words-field.tsx';
 import type { EVENT_LIST_FILTERS } from './filters.ts';
 import { useTexts } from './texts.ts';
 
@@ -64,14 +65,11 @@ export function ReplayAllDialog({ appId, name, filter, onClose }: ReplayAllDialo
         ))}
       </Group>
       <p>{t('replayAllHint')}</p>
-      <Textarea
+      <WordsField
         label={common('reason')}
         description={t('reasonHint')}
         value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-        maxLength={200}
-        autosize
-        minRows={2}
+        onChange={setReason}
         data-autofocus
       />
     </FormDialog>

@@ -1,4 +1,3 @@
-import { Textarea } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -7,6 +6,7 @@ import { dictionary } from '../../i18n/dictionary.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { moneyText } from '../../parts/money.tsx';
 import { notifyDone } from '../../parts/notify.ts';
+import { WordsField } from '../../parts/words-field.tsx';
 import { PreviewBox } from './preview-box.tsx';
 
 const useTexts = dictionary({
@@ -60,16 +60,7 @@ export function useOrderChanged(): () => void {
 function ReasonField({ value, onChange }: { readonly value: string; onChange(value: string): void }) {
   const t = useTexts();
   return (
-    <Textarea
-      label={t('reason')}
-      description={t('reasonHint')}
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value)}
-      maxLength={200}
-      autosize
-      minRows={2}
-      data-autofocus
-    />
+    <WordsField label={t('reason')} description={t('reasonHint')} value={value} onChange={onChange} data-autofocus />
   );
 }
 

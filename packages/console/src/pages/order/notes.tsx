@@ -1,4 +1,4 @@
-import { Button, Stack, Textarea } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -6,6 +6,7 @@ import type { OrderAnswer } from '../../api/order-types.ts';
 import { Section } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
+import { WordsField } from '../../parts/words-field.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { useOrderChanged } from './dialogs.tsx';
 import styles from './order.module.css';
@@ -47,26 +48,26 @@ function NoteForm({ orderNo }: { readonly orderNo: string }) {
   });
   const isEmpty = text.trim() === '';
   return (
-    <form
-      className={styles.noteForm}
+    <Stack
+      component="form"
+      gap={8}
+      align="flex-end"
       onSubmit={(event) => {
         event.preventDefault();
         if (!isEmpty) add.mutate();
       }}
     >
-      <Textarea
+      <WordsField
         aria-label={t('noteField')}
         placeholder={t('noteField')}
         description={isEmpty ? undefined : t('noteHint')}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onChange={setText}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
         }}
         maxLength={2000}
-        autosize
-        minRows={2}
         maxRows={10}
       />
       <FormProblem error={add.error} />
@@ -75,6 +76,6 @@ function NoteForm({ orderNo }: { readonly orderNo: string }) {
           {t('addNote')}
         </Button>
       )}
-    </form>
+    </Stack>
   );
 }

@@ -1,4 +1,4 @@
-import { Select, Textarea, TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -9,6 +9,7 @@ import { dictionary } from '../../i18n/dictionary.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { currencySign, getCurrency, moneyText } from '../../parts/money.tsx';
 import { notifyDone } from '../../parts/notify.ts';
+import { WordsField } from '../../parts/words-field.tsx';
 import { useSession } from '../../session/session.ts';
 import styles from './dialogs.module.css';
 import { useOrderChanged } from './dialogs.tsx';
@@ -154,15 +155,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
         classNames={{ input: 'figures' }}
         data-autofocus
       />
-      <Textarea
-        label={t('note')}
-        description={t('noteHint')}
-        value={note}
-        onChange={(event) => setNote(event.currentTarget.value)}
-        maxLength={200}
-        autosize
-        minRows={2}
-      />
+      <WordsField label={t('note')} description={t('noteHint')} value={note} onChange={setNote} />
       {amountCent === undefined ? null : (
         <PreviewBox title={t('willHappen')} preview={preview.data} error={preview.error} />
       )}

@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Textarea } from '@mantine/core';
+import { Button, SegmentedControl, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -22,6 +22,7 @@ import { Empty, FormProblem, NotFound } from '../../parts/states.tsx';
 import { Tag, type Tone } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { dayText, momentOf } from '../../parts/time-text.ts';
+import { WordsField } from '../../parts/words-field.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { DIFFERENCE_FILTERS } from './filters.ts';
 import styles from './reconciliation.module.css';
@@ -284,26 +285,20 @@ function ClosingNote({
     },
   });
   return (
-    <form
-      className={styles.close}
+    <Stack
+      component="form"
+      gap={8}
+      align="flex-end"
       onSubmit={(event) => {
         event.preventDefault();
         if (note.trim() !== '') close.mutate();
       }}
     >
-      <Textarea
-        aria-label={t('closing')}
-        description={t('closeHint')}
-        value={note}
-        onChange={(event) => setNote(event.currentTarget.value)}
-        maxLength={200}
-        autosize
-        minRows={2}
-      />
+      <WordsField aria-label={t('closing')} description={t('closeHint')} value={note} onChange={setNote} />
       <FormProblem error={close.error} />
       <Button type="submit" disabled={note.trim() === ''} loading={close.isPending}>
         {t('closeVerb')}
       </Button>
-    </form>
+    </Stack>
   );
 }
