@@ -1,12 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestService, testService } from '../support/service.js';
 
 let service: TestService;
-afterEach(() => service.close());
+let without: TestService;
+beforeAll(async () => {
+  [service, without] = await Promise.all([testService(), testService({ console: 'off' })]);
+});
+afterAll(() => Promise.all([service.close(), without.close()]));
 
 describe('the page of the console', () => {
   it('loads only its own files, and no script that stands in it', async () => {
-    service = await testService();
     for (const path of ['/console', '/console/orders', '/console/orders/100000001000']) {
       const response = await fetch(`${service.baseUrl}${path}`);
       const text = await response.text();
@@ -26,7 +29,6 @@ describe('the page of the console', () => {
   });
 
   it('has files under names that change with their content', async () => {
-    service = await testService();
     const page = await (await fetch(`${service.baseUrl}/console`)).text();
     const [script = ''] = page.match(/\/console\/assets\/[\w.-]+\.js/) ?? [];
     const response = await fetch(`${service.baseUrl}${script}`, { headers: { 'accept-encoding': 'br' } });
@@ -40,9 +42,8 @@ describe('the page of the console', () => {
   });
 
   it('is not there when it is switched off', async () => {
-    service = await testService({ console: 'off' });
     for (const path of ['/console', '/console/api/session', '/console/api/sign-in-ways']) {
-      expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(404);
+      expect((await fetch(`${without.baseUrl}${path}`)).status).toBe(404);
     }
   });
 });
