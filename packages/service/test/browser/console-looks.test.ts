@@ -152,7 +152,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   },
   people: { at: '/people', shows: 'Last sign-in' },
   'a new person': { at: '/people', shows: 'New person', open: press('New person') },
-  'the audit log': { at: '/audit', shows: 'Paused events' },
+  'the audit log': { at: '/audit?action=events.pause', shows: 'Paused events' },
   'the account': { at: '/account', shows: /authenticator/ },
 };
 
