@@ -8,6 +8,7 @@ import { prepare, root } from './prepare.mjs';
 
 const ADMIN = 'demo';
 
+if (process.argv.length > 2) stop('it takes no arguments');
 await prepare();
 const baseUrl = findSandbox();
 const password = randomUUID();
