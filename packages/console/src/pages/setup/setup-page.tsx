@@ -24,7 +24,7 @@ export default function SetupPage() {
     return (
       <Outside title={t('done')}>
         <p>{t('doneHint', { name: set.data.name })}</p>
-        <Button component={Link} to="/sign-in" size="md" fullWidth>
+        <Button component={Link} to="/sign-in" size="md" fullWidth mt="md">
           {t('signIn')}
         </Button>
       </Outside>
