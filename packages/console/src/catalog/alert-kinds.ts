@@ -2,7 +2,7 @@ import { dictionary } from '../i18n/dictionary.ts';
 
 type Text = readonly [en: string, zh: string];
 
-/** Each kind of alert: its name, what it means, and what to do about it. The long form is in docs/operations.md. */
+/** Each kind of alert: its name, what it means, and what to do about it. The long form is in docs/alerts.md. */
 const KINDS = {
   'debit-unknown-for-a-day': [
     ['Debit without a result', '扣款无结果'],

@@ -9,7 +9,7 @@ import {
 } from '../platform/db/database.js';
 import { epochMicros, fromEpochMicros, shanghaiText } from '../platform/db/time-sql.js';
 
-/** What an operator has to look at. docs/operations.md says what each one means, and what to do. */
+/** What an operator has to look at. docs/alerts.md says what each one means, and what to do. */
 export const ALERT_KINDS = [
   'debit-unknown-for-a-day',
   'debit-wrong-amount',

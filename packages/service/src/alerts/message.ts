@@ -2,7 +2,7 @@ import { escapeInvisible } from '../platform/escape-invisible.js';
 import { redactSecrets } from '../platform/log/log.js';
 import type { AlertGroup, AlertNews, ReportedAlert } from './messages-sql.js';
 
-/** The body of a webhook, and what a mail is written from. docs/operations.md shows one. */
+/** The body of a webhook, and what a mail is written from. docs/alerts.md shows one. */
 export interface AlertMessage {
   readonly type: 'alert.opened' | 'alert.still-open' | 'alert.resolved' | 'alert.test';
   /** One line for people. */
@@ -63,7 +63,7 @@ export function toMailText({ text, kind, count, alerts, environment, service }: 
     ...lines,
     ...(count > alerts.length ? [`and ${count - alerts.length} more`] : []),
     '',
-    ...(kind === 'test' ? [] : ['npx perennial alert list shows what is open; docs/operations.md says what to do.']),
+    ...(kind === 'test' ? [] : ['npx perennial alert list shows what is open; docs/alerts.md says what to do.']),
     `${environment}, ${service}`,
     '',
   ].join('\n');

@@ -254,8 +254,8 @@ it('one that is raised while its cause is looked for stays open', async () => {
   expect(await open(db)).toEqual(['pool-empty COUPON']);
 });
 
-it('docs/operations.md says of each kind whether it ends by itself', async () => {
-  const rows = rowsUnder(await readPage('docs/operations.md'), '## Alerts');
-  const ending = rows.filter((cells) => cells[4] !== 'a person').map(([kind]) => kind);
+it('docs/alerts.md says of each kind whether it ends automatically', async () => {
+  const rows = rowsUnder(await readPage('docs/alerts.md'), '## All alerts');
+  const ending = rows.filter((cells) => cells[5] !== 'acknowledged').map(([kind]) => kind);
   expect(ending).toEqual(SELF_ENDING_KINDS);
 });

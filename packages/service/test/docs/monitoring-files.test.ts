@@ -141,7 +141,7 @@ describe('the two of them', () => {
   });
 });
 
-const rows = rowsUnder(await readPage('docs/operations.md'), '## Metrics').map(
+const rows = rowsUnder(await readPage('docs/monitoring.md'), '## Metrics').map(
   ([name = '', type = '', labels = '', meaning = '']) => {
     // A cell that is one code span has lost its marks.
     const [names = '', values] = labels.replace(/^\w+$/, '`$&`').split(': ');
@@ -159,7 +159,7 @@ function codeSpans(text: string): string[] {
   return [...text.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name);
 }
 
-describe('docs/operations.md, Metrics', () => {
+describe('docs/monitoring.md, Metrics', () => {
   const own = () => [...metrics].filter(([name]) => name.startsWith('perennial_'));
 
   it('lists every metric of the service with its type, and no other', () => {

@@ -6,7 +6,7 @@ import { ALERT_KINDS } from '../../src/alerts/alerts-sql.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
-import { ROOT, readPage, tableRows } from './pages.js';
+import { ROOT, readPage, rowsUnder, tableRows } from './pages.js';
 
 describe('links', () => {
   it('lead to files and headings that exist', async () => {
@@ -76,10 +76,9 @@ describe('settings', () => {
   });
 });
 
-describe('docs/operations.md', () => {
+describe('docs/alerts.md', () => {
   it('lists every kind of alert, and no other', async () => {
-    const [, section = ''] = (await readPage('docs/operations.md')).split(/^## Alerts$/m);
-    const rows = tableRows(section.split(/^##+ /m)[0] ?? '');
+    const rows = rowsUnder(await readPage('docs/alerts.md'), '## All alerts');
     expect(rows.map(([kind]) => kind)).toEqual(ALERT_KINDS);
   });
 });

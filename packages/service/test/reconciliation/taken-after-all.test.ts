@@ -8,7 +8,7 @@ import { stageOfFile } from '../orders/stage-of-file.js';
 import { attemptNoOf, created, declined, engineOfFile, success } from '../renewals/support.js';
 import { at, bytes, csvOf, inShort, line } from './support.js';
 
-/** Money that was taken after all, when its period was over: what docs/operations.md tells an operator to do. */
+/** A debit that succeeded after FAIL: the steps of docs/alerts.md. */
 
 const { on } = stageOfFile();
 const node = engineOfFile(on);
