@@ -35,14 +35,13 @@ describe('docs/interface.md', () => {
   });
 
   it('says which periods an order of each status lists', () => {
-    const [, table = ''] = page.split('Which periods are listed:');
-    expect(tableRows(table.split('\n\n')[1] ?? '')).toEqual(
+    expect(rowsUnder(page, '### Periods in an answer')).toEqual(
       orderStatuses.map((status) => {
         const ended = status === 'COMPLETED';
         const order = { ...ORDER, status, cycleNo: ended ? ORDER.totalCycles : 1 };
         const isWhole = countShownPeriods(order) === order.totalCycles;
         const later = unstartedStatus(order);
-        return [status, isWhole ? `all${later ? `; those that were not started are \`${later}\`` : ''}` : 'the first'];
+        return [status, isWhole ? `all${later ? `; unstarted ones are \`${later}\`` : ''}` : 'the first'];
       }),
     );
   });
