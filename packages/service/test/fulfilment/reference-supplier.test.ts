@@ -97,7 +97,7 @@ describe('docs/supplier.md', () => {
     const page = await readPage('docs/supplier.md');
     const key = Buffer.from(/Key `([^`]+)`/.exec(page)?.[1] ?? '', 'base64');
     const [request = '', signText = '', answer = '', answerText = ''] = [
-      ...(page.split('### An example')[1] ?? '').matchAll(/```\n([\s\S]*?)\n```/g),
+      ...(page.split('### Example')[1] ?? '').matchAll(/```\n([\s\S]*?)\n```/g),
     ].map(([, text]) => text);
     expect(Object.keys(JSON.parse(request))).toEqual(['claimNo', 'benefitCode', 'faceValueCent', 'orderNo', 'cycleNo']);
     expect(Object.keys(JSON.parse(answer))).toEqual(['claimNo', 'status', 'code']);

@@ -37,7 +37,7 @@ describe('docs/bridge.md', () => {
     const page = await readPage('docs/bridge.md');
     const key = Buffer.from(/Key `([^`]+)`/.exec(page)?.[1] ?? '', 'base64');
     const [request = '', signText = '', answer = '', answerText = ''] = [
-      ...(page.split('### An example')[1] ?? '').matchAll(/```\n([\s\S]*?)\n```/g),
+      ...(page.split('### Example')[1] ?? '').matchAll(/```\n([\s\S]*?)\n```/g),
     ].map(([, text]) => text);
     const [timestamp = '', nonce = '', requestId = ''] = signText.split('\n').slice(4);
     const parts = {
