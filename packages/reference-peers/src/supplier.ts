@@ -20,16 +20,16 @@ type SupplierOperation = (typeof SUPPLIER_OPERATIONS)[number];
 
 /** What can go wrong on demand. docs/supplier.md has the same table. */
 export const SUPPLIER_FAULTS = [
-  { name: 'refuse', does: 'refuses, and keeps nothing' },
-  { name: 'error-before', does: 'HTTP 500, nothing is handed out' },
-  { name: 'error-after', does: 'hands out a code, then HTTP 500' },
-  { name: 'answer-lost', does: 'hands out a code, then drops the connection without an answer' },
-  { name: 'delay', does: 'hands out a code, and answers only after a delay longer than the deadline' },
-  { name: 'wrong-claim', does: 'hands out a code, and answers with the number of another claim' },
-  { name: 'bad-code', does: 'hands out a code, and answers with one that nobody could read' },
-  { name: 'forged-answer', does: 'hands out a code, and signs the answer with another key' },
-  { name: 'garbage-answer', does: 'hands out a code, and answers signed text that is not JSON' },
-  { name: 'oversized-answer', does: 'hands out a code, and answers more than anybody reads' },
+  { name: 'refuse', does: 'refuses and stores nothing' },
+  { name: 'error-before', does: 'HTTP 500, no code is issued' },
+  { name: 'error-after', does: 'issues a code, then HTTP 500' },
+  { name: 'answer-lost', does: 'issues a code, then drops the connection without an answer' },
+  { name: 'delay', does: 'issues a code and answers after the deadline' },
+  { name: 'wrong-claim', does: 'issues a code and answers with another claim’s number' },
+  { name: 'bad-code', does: 'issues a code and answers with an unreadable one' },
+  { name: 'forged-answer', does: 'issues a code and signs the answer with another key' },
+  { name: 'garbage-answer', does: 'issues a code and answers signed text that is not JSON' },
+  { name: 'oversized-answer', does: 'issues a code and answers with more bytes than allowed' },
 ] as const;
 
 type SupplierFault = (typeof SUPPLIER_FAULTS)[number]['name'];
