@@ -130,22 +130,20 @@ export const api = {
     sendForJson<Of>(method, path, { body, isSignIn: true }),
 };
 
-/** Fetches a file and hands it to the browser to keep; `onProgress` hears how many bytes have come. */
+/** Fetches a file and hands it to the browser to keep; `onPiece` hears of each part of it as it comes. */
 export async function download<Path extends PathOf<'GET'>>(
   path: Path,
   input: QueryOf<Path>,
-  onProgress?: (bytes: number) => void,
+  { signal, onPiece }: { readonly signal?: AbortSignal; onPiece?(piece: Uint8Array): void } = {},
 ): Promise<void> {
   const { place, rest } = fillPath(path, input);
-  const response = await send('GET', place, { query: rest });
+  const response = await send('GET', place, { query: rest, signal });
   const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
   const pieces: Uint8Array<ArrayBuffer>[] = [];
-  let bytes = 0;
   const reader = response.body?.getReader();
   for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
     pieces.push(read.value);
-    bytes += read.value.byteLength;
-    onProgress?.(bytes);
+    onPiece?.(read.value);
   }
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob(pieces, { type: response.headers.get('Content-Type') ?? 'text/csv' }));

@@ -4,10 +4,9 @@ import { api } from '../../api/client.ts';
 import type { BulkKind, BulkRequest } from '../../api/order-types.ts';
 import { newRequestKey } from '../../api/request-key.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { countText } from '../../parts/money.tsx';
-import { WordsField } from '../../parts/words-field.tsx';
-import { useKindHints, useKindTexts } from './words.ts';
+import { ReasonDialog } from '../reason-dialog.tsx';
+import { useFilterText, useKindHints, useKindTexts } from './words.ts';
 
 const useTexts = dictionary({
   named: ['{count} is chosen.|{count} are chosen.', '已选 {count} 项。'],
@@ -19,8 +18,6 @@ const useTexts = dictionary({
     'Nothing happens yet: a dry run finds out how many it are and what they come to. You start it on the next page.',
     '此步不会执行任何操作：试运行仅统计数量与金额，在下一页确认后才会启动。',
   ],
-  reason: ['Reason', '原因'],
-  reasonHint: ['For the audit log, and for whoever asks later.', '写入审计日志，供日后查阅。'],
   prepare: ['Dry run', '试运行'],
 });
 
@@ -35,33 +32,24 @@ export function PrepareRunDialog({ kind, what, onClose }: PrepareRunDialogProps)
   const t = useTexts();
   const kindText = useKindTexts();
   const kindHint = useKindHints();
+  const filterText = useFilterText();
   const navigate = useNavigate();
-  const [reason, setReason] = useState('');
   const [key] = useState(newRequestKey);
   return (
-    <ConfirmDialog
-      isOpen
+    <ReasonDialog
       title={kindText(kind)}
       verb={t('prepare')}
-      isIncomplete={reason.trim() === ''}
       onClose={onClose}
-      onConfirm={async () => {
-        const request: BulkRequest = { kind, ...what, reason: reason.trim(), key };
-        const { runId } = await api.post('/bulk', request);
+      onConfirm={async (reason) => {
+        const { runId } = await api.post('/bulk', { kind, ...what, reason, key });
         await navigate({ to: '/bulk/$runId', params: { runId } });
       }}
     >
       <p>
         {what.items ? t('named', { count: countText(what.items.length) }) : t('matching')} {kindHint(kind)}
       </p>
-      <WordsField
-        label={t('reason')}
-        description={t('reasonHint')}
-        value={reason}
-        onChange={setReason}
-        data-autofocus
-      />
+      {what.items ? null : <p className="figures">{filterText(what.filter)}</p>}
       <p className="quiet">{t('dryRun')}</p>
-    </ConfirmDialog>
+    </ReasonDialog>
   );
 }

@@ -1,7 +1,7 @@
-import { Button, Group, TextInput } from '@mantine/core';
+import { Box, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { api } from '../../api/client.ts';
 import type { BulkItem, BulkKind, BulkRun } from '../../api/order-types.ts';
@@ -10,21 +10,22 @@ import { usePages } from '../../api/use-pages.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { useSaidText } from '../../i18n/use-said-text.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import type { Column } from '../../parts/data-table.tsx';
 import { List } from '../../parts/list.tsx';
-import { countText, Money, moneyText } from '../../parts/money.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { countText, moneyText } from '../../parts/money.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Facts, Page, Section } from '../../parts/page.tsx';
-import { Broken, Empty, FormProblem, Loading } from '../../parts/states.tsx';
+import { Empty, FormProblem, Loading } from '../../parts/states.tsx';
 import { Status, useStatusChoices } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Toggles } from '../../parts/toggles.tsx';
 import { useMayDo, useSession } from '../../session/session.ts';
-import styles from './bulk.module.css';
+import { columnsOf } from '../columns.tsx';
+import { Figure, known, OrderLink, oneOf } from '../pieces.tsx';
 import { RUN_FILTERS } from './filters.ts';
 import { RunProgress } from './run-progress.tsx';
 import { useTexts } from './texts.ts';
-import { useFilterNames, useKindHints, useKindTexts } from './words.ts';
+import { useFilterText, useKindHints, useKindTexts } from './words.ts';
 
 /** Who may prepare and cancel it, as the service has it. Who has prepared it starts it. */
 const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
@@ -46,6 +47,10 @@ const LOOK_AGAIN_PENDING = 5000;
 const lookAgainAfter = (run: BulkRun | undefined): number | false =>
   (run && (LOOK_AGAIN[run.status] ?? (run.pending > 0 ? LOOK_AGAIN_PENDING : undefined))) ?? false;
 
+interface RunProps {
+  readonly run: BulkRun;
+}
+
 /** A run from its dry run to its last result. All of it is read from the service, so a reload changes nothing. */
 export default function RunPage() {
   const t = useTexts();
@@ -56,131 +61,109 @@ export default function RunPage() {
     queryFn: ({ signal }) => api.get('/bulk/{runId}', { runId }, signal),
     refetchInterval: ({ state }) => lookAgainAfter(state.data),
   });
-  const above = <Link to="/bulk">{t('title')}</Link>;
-  const run = found.data;
-  if (!run)
-    return (
-      <Page title={t('run', { runId })} above={above}>
-        {found.error ? <Broken error={found.error} onRetry={() => void found.refetch()} /> : <Loading />}
-      </Page>
-    );
+  const name = t('run', { runId });
   return (
     <Page
-      title={`${kindText(run.kind)} · ${t('run', { runId })}`}
-      above={above}
-      aside={<Status of="bulk" value={run.status} />}
+      title={found.data ? `${kindText(found.data.kind)} · ${name}` : name}
+      above={<Link to="/bulk">{t('title')}</Link>}
+      aside={found.data ? <Status of="bulk" value={found.data.status} /> : null}
     >
-      <State run={run} />
-      <RunFacts run={run} />
-      <Items run={run} />
+      <Loaded query={found} meanwhile={<Loading />}>
+        {(run) => (
+          <>
+            <State run={run} />
+            <RunFacts run={run} />
+            <Items run={run} />
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }
 
 /** The one thing to know now, and to do. */
-function State({ run }: { readonly run: BulkRun }) {
+function State({ run }: RunProps) {
   const t = useTexts();
   const kindHint = useKindHints();
   const mayAct = useMayDo(ROLE_FOR[run.kind]);
   const { name } = useSession();
-  const cancel = mayAct ? <CancelButton run={run} /> : null;
-  const doneHint = ({ failed, skipped }: BulkRun) => {
-    if (failed > 0) return t('doneSome', { count: countText(failed) });
-    return skipped > 0 ? t('doneSkipped', { count: countText(skipped) }) : t('doneAll');
+  const { status, kind, pending, failed, skipped } = run;
+  const counted = (count: number) => ({ count: countText(count) });
+  const hints: Readonly<Record<BulkRun['status'], string>> = {
+    PREPARED: kindHint(kind),
+    WAITING: t('waitingHint'),
+    RUNNING: t('runningHint'),
+    PENDING: t('pendingHint', counted(pending)),
+    DONE: failed > 0 ? t('doneSome', counted(failed)) : skipped > 0 ? t('doneSkipped', counted(skipped)) : t('doneAll'),
+    CANCELED: pending > 0 ? t('canceledPending', counted(pending)) : t('canceledHint'),
+    DECLINED: t('declinedHint'),
   };
-  switch (run.status) {
-    case 'PREPARED':
-      return (
-        <Panel title={t('dryRun')} hint={kindHint(run.kind)} aside={cancel}>
-          <Group gap="4px 24px" align="baseline">
-            <span className={`figures ${styles.sum}`}>{t('meant', { count: countText(run.items - run.skipped) })}</span>
-            {run.kind === 'REPLAY' ? null : (
-              <span className={`figures ${styles.sum}`}>{moneyText(run.amountCent)}</span>
-            )}
-            {run.skipped > 0 ? <span className="quiet">{t('leftOut', { count: countText(run.skipped) })}</span> : null}
-          </Group>
-          {mayAct && run.requestedBy === name ? <Start run={run} /> : null}
-        </Panel>
-      );
-    case 'WAITING':
-      return <Panel title={t('waiting')} hint={t('waitingHint')} aside={cancel} />;
-    case 'RUNNING':
-      return (
-        <Panel title={t('running')} hint={t('runningHint')} aside={cancel}>
-          <Progress run={run} />
-        </Panel>
-      );
-    case 'PENDING':
-      return (
-        <Panel title={t('pending')} hint={t('pendingHint', { count: countText(run.pending) })}>
-          <Progress run={run} />
-        </Panel>
-      );
-    case 'DONE':
-      return (
-        <Panel title={t('done')} hint={doneHint(run)}>
-          <Progress run={run} />
-        </Panel>
-      );
-    case 'CANCELED':
-      return (
-        <Panel
-          title={t('canceled')}
-          hint={run.pending > 0 ? t('canceledPending', { count: countText(run.pending) }) : t('canceledHint')}
-        >
-          <Progress run={run} />
-        </Panel>
-      );
-    case 'DECLINED':
-      return <Panel title={t('declined')} hint={t('declinedHint')} />;
-  }
-}
-
-interface PanelProps {
-  readonly title: string;
-  readonly hint: string;
-  readonly aside?: ReactNode;
-  readonly children?: ReactNode;
-}
-
-function Panel({ title, hint, aside, children }: PanelProps) {
   return (
-    <section className={styles.panel} aria-live="polite">
+    <Stack
+      component="section"
+      gap={14}
+      p="18px 20px"
+      bd="1px solid var(--line)"
+      bdrs={12}
+      bg="var(--ground)"
+      aria-live="polite"
+    >
       <Group gap="12px 24px" align="flex-start" justify="space-between">
         <div>
-          <p className={styles.panelTitle}>{title}</p>
-          <p className={styles.panelHint}>{hint}</p>
+          <Box component="p" fw={600}>
+            {t(status)}
+          </Box>
+          <Box component="p" className="quiet" maw="64ch" mt={2}>
+            {hints[status]}
+          </Box>
         </div>
-        {aside}
+        {mayAct && ['PREPARED', 'WAITING', 'RUNNING'].includes(status) ? <CancelButton run={run} /> : null}
       </Group>
-      {children}
-    </section>
+      {status === 'PREPARED' ? (
+        <>
+          <Group gap="4px 24px" align="baseline">
+            <Figure size="1.5rem">{t('meant', counted(run.items - skipped))}</Figure>
+            {kind === 'REPLAY' ? null : <Figure size="1.5rem">{moneyText(run.amountCent)}</Figure>}
+            {skipped > 0 ? <span className="quiet">{t('leftOut', counted(skipped))}</span> : null}
+          </Group>
+          {mayAct && run.requestedBy === name ? <Start run={run} /> : null}
+        </>
+      ) : status === 'WAITING' || status === 'DECLINED' ? null : (
+        <Progress run={run} />
+      )}
+    </Stack>
   );
 }
 
 const countWaiting = ({ items, done, pending, failed, skipped }: BulkRun): number =>
   items - done - pending - failed - skipped;
 
-function Progress({ run }: { readonly run: BulkRun }) {
+function Progress({ run }: RunProps) {
   const t = useTexts();
   const { done, pending, failed, skipped } = run;
-  const left = countWaiting(run);
+  const counts = [
+    ['itemDone', done, 'var(--positive)'],
+    ...(pending > 0 ? ([['itemPending', pending, 'var(--waiting)']] as const) : []),
+    ['itemFailed', failed, failed > 0 ? 'var(--negative)' : 'inherit'],
+    ['itemSkipped', skipped, 'dimmed'],
+    ...(countWaiting(run) > 0 ? ([['itemWaiting', countWaiting(run), 'dimmed']] as const) : []),
+  ] as const;
   return (
     <>
       <RunProgress run={run} />
-      <div className={`figures ${styles.counts}`}>
-        <span data-tone="positive">{t('itemDone', { count: countText(done) })}</span>
-        {pending > 0 ? <span data-tone="waiting">{t('itemPending', { count: countText(pending) })}</span> : null}
-        <span data-tone={failed > 0 ? 'negative' : undefined}>{t('itemFailed', { count: countText(failed) })}</span>
-        <span className="quiet">{t('itemSkipped', { count: countText(skipped) })}</span>
-        {left > 0 ? <span className="quiet">{t('itemWaiting', { count: countText(left) })}</span> : null}
-      </div>
+      <Group className="figures small" gap="4px 18px">
+        {counts.map(([key, count, color]) => (
+          <Box key={key} component="span" c={color}>
+            {t(key, { count: countText(count) })}
+          </Box>
+        ))}
+      </Group>
     </>
   );
 }
 
 /** What a press would do has to be typed: how many it are. */
-function Start({ run }: { readonly run: BulkRun }) {
+function Start({ run }: RunProps) {
   const t = useTexts();
   const common = useCommonTexts();
   const queries = useQueryClient();
@@ -201,8 +184,8 @@ function Start({ run }: { readonly run: BulkRun }) {
         if (isTyped) start.mutate();
       }}
     >
-      {run.needsApproval ? <p className={styles.panelHint}>{t('needsSecond')}</p> : null}
-      <div className={styles.start}>
+      {run.needsApproval ? <p className="quiet">{t('needsSecond')}</p> : null}
+      <Group gap={8} align="flex-end">
         <TextInput
           label={common('typeToConfirm', { words: run.confirmation })}
           value={words}
@@ -210,17 +193,18 @@ function Start({ run }: { readonly run: BulkRun }) {
           autoComplete="off"
           spellCheck={false}
           classNames={{ input: 'mono' }}
+          w={{ base: '100%', sm: 220 }}
         />
         <Button type="submit" color="red" disabled={!isTyped} loading={start.isPending}>
           {t('start')}
         </Button>
-      </div>
+      </Group>
       <FormProblem error={start.error} />
     </form>
   );
 }
 
-function CancelButton({ run }: { readonly run: BulkRun }) {
+function CancelButton({ run }: RunProps) {
   const t = useTexts();
   const queries = useQueryClient();
   const [isAsked, setAsked] = useState(false);
@@ -247,42 +231,35 @@ function CancelButton({ run }: { readonly run: BulkRun }) {
   );
 }
 
-function RunFacts({ run }: { readonly run: BulkRun }) {
+function RunFacts({ run }: RunProps) {
   const t = useTexts();
+  const filter = useFilterText()(run.filter);
+  const time = (value: string | null) => value && <Time value={value} as="full" />;
   return (
     <Facts
-      facts={[
+      facts={known([
         [t('reason'), run.reason],
-        [t('chosenBy'), <ChosenBy key="chosen" filter={run.filter} />],
+        [t('chosenBy'), filter ? t('byFilter', { filter }) : t('byName')],
         [t('by'), run.requestedBy],
-        [t('at'), <Time key="at" value={run.requestedAt} as="full" />],
-        ...(run.startedAt ? [[t('started'), <Time key="started" value={run.startedAt} as="full" />] as const] : []),
-        ...(run.finishedAt ? [[t('finished'), <Time key="finished" value={run.finishedAt} as="full" />] as const] : []),
-        ...(run.approvalId
-          ? [
-              [
-                t('approval'),
-                <Link key="approval" to="/approvals" search={{ status: 'ALL' }}>
-                  {t('approvalLink', { approvalId: run.approvalId })}
-                </Link>,
-              ] as const,
-            ]
-          : []),
-      ]}
+        [t('at'), time(run.requestedAt)],
+        [t('started'), time(run.startedAt)],
+        [t('finished'), time(run.finishedAt)],
+        [
+          t('approval'),
+          run.approvalId && (
+            <Link key="approval" to="/approvals" search={{ status: 'ALL' }}>
+              {t('approvalLink', { approvalId: run.approvalId })}
+            </Link>
+          ),
+        ],
+      ])}
     />
   );
 }
 
-function ChosenBy({ filter }: { readonly filter: unknown }) {
-  const t = useTexts();
-  const nameOf = useFilterNames();
-  const given = Object.entries((filter ?? {}) as Readonly<Record<string, string>>);
-  if (given.length === 0) return t('byName');
-  const words = given.map(([name, value]) => `${nameOf(name as Parameters<typeof nameOf>[0])}: ${value}`);
-  return t('byFilter', { filter: words.join(', ') });
-}
+const column = columnsOf<BulkItem>();
 
-function Items({ run }: { readonly run: BulkRun }) {
+function Items({ run }: RunProps) {
   const t = useTexts();
   const saidText = useSaidText();
   const filters = useFilters(RUN_FILTERS);
@@ -307,50 +284,32 @@ function Items({ run }: { readonly run: BulkRun }) {
     FAILED: run.failed,
     SKIPPED: run.skipped,
   };
-  const columns: readonly Column<BulkItem>[] = [
-    {
-      id: 'subject',
-      header: t('subject'),
-      cell: ({ subject, orderNo }) =>
-        orderNo ? (
-          <Link to="/orders/$orderNo" params={{ orderNo }} className="figures">
-            {subject}
-          </Link>
-        ) : (
-          <span className="figures">{subject}</span>
-        ),
-    },
-    { id: 'status', header: t('status'), cell: ({ status }) => <Status of="item" value={status} />, inCard: 'aside' },
-    {
-      id: 'result',
-      header: t('result'),
-      grows: true,
-      inCard: 'text',
-      cell: ({ result, said }) =>
+  const columns = [
+    column.of(t('subject'), ({ subject, orderNo }) =>
+      orderNo ? <OrderLink orderNo={orderNo}>{subject}</OrderLink> : <span className="figures">{subject}</span>,
+    ),
+    column.status(t('status'), 'item', 'status'),
+    column.of(
+      t('result'),
+      ({ result, said }) =>
         result === null ? (
           <span className="quiet">–</span>
         ) : (
           <span title={saidText(result, said)}>{saidText(result, said)}</span>
         ),
-    },
-    {
-      id: 'amount',
-      header: t('amount'),
-      align: 'end',
-      cell: ({ amountCent }) => <Money cents={amountCent} />,
-    },
-    { id: 'time', header: t('time'), align: 'end', cell: ({ finishedAt }) => <Time value={finishedAt} /> },
+      { grows: true, inCard: 'text' },
+    ),
+    column.money(t('amount'), 'amountCent'),
+    column.time(t('time'), 'finishedAt'),
   ];
   return (
     <Section
-      title={run.status === 'PREPARED' || run.status === 'WAITING' ? t('itemsMeant') : t('items')}
+      title={status === 'PREPARED' || status === 'WAITING' ? t('itemsMeant') : t('items')}
       actions={
         <Toggles
           label={t('status')}
-          isSingle
           choices={choices.map((choice) => ({ ...choice, count: counts[choice.value] }))}
-          selected={filters.values.status ? [filters.values.status] : []}
-          onChange={([status]) => filters.set({ status: status === filters.values.status ? undefined : status })}
+          {...oneOf(filters, 'status')}
         />
       }
     >

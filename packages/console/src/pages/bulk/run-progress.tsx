@@ -1,6 +1,6 @@
+import { Progress } from '@mantine/core';
 import type { BulkRun } from '../../api/order-types.ts';
 import { countText } from '../../parts/money.tsx';
-import styles from './bulk.module.css';
 import { useTexts } from './texts.ts';
 
 /** How many items of a run are done, pending, failed, skipped, and left. */
@@ -8,10 +8,11 @@ export function RunProgress({ run }: { readonly run: BulkRun }) {
   const t = useTexts();
   const { items, done, pending, failed, skipped } = run;
   const over = done + failed + skipped;
-  const width = (count: number) => ({ width: `${items === 0 ? 0 : (count / items) * 100}%` });
+  const parts = { 'green.5': done, 'yellow.5': pending, 'var(--chart-2)': failed, 'var(--chart-3)': skipped };
   return (
-    <span
-      className={styles.progress}
+    <Progress.Root
+      size={6}
+      transitionDuration={300}
       role="progressbar"
       aria-label={t('progress')}
       aria-valuemin={0}
@@ -19,10 +20,9 @@ export function RunProgress({ run }: { readonly run: BulkRun }) {
       aria-valuenow={over}
       aria-valuetext={t('of', { done: countText(over), total: countText(items) })}
     >
-      <span data-tone="positive" style={width(done)} />
-      <span data-tone="waiting" style={width(pending)} />
-      <span data-tone="negative" style={width(failed)} />
-      <span data-tone="neutral" style={width(skipped)} />
-    </span>
+      {Object.entries(parts).map(([color, count]) => (
+        <Progress.Section key={color} withAria={false} color={color} value={(count / Math.max(1, items)) * 100} />
+      ))}
+    </Progress.Root>
   );
 }

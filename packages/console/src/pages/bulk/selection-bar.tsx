@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Box, Button, Group, Paper } from '@mantine/core';
 import { useState } from 'react';
 import type { BulkKind } from '../../api/order-types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
@@ -6,7 +6,6 @@ import { dictionary } from '../../i18n/dictionary.ts';
 import type { Selection } from '../../parts/data-table.tsx';
 import { countText, moneyText } from '../../parts/money.tsx';
 import { PrepareRunDialog } from './prepare-run-dialog.tsx';
-import styles from './selection-bar.module.css';
 
 const useTexts = dictionary({
   selected: ['{count} selected', '已选 {count} 项'],
@@ -22,7 +21,6 @@ type Filter = Readonly<Record<string, string | undefined>>;
 
 export interface RowChoice {
   readonly selection: Selection;
-  readonly selected: ReadonlySet<string>;
   /** Everything that matches is meant, not only what is shown. */
   readonly isAll: boolean;
   chooseAll(): void;
@@ -37,7 +35,6 @@ export function useRowChoice(filter: Filter): RowChoice {
   const selected = isCurrent ? chosen.selected : new Set<string>();
   const choose = (next: ReadonlySet<string>, isAll = false) => setChosen({ question, selected: next, isAll });
   return {
-    selected,
     isAll: isCurrent && chosen.isAll,
     selection: { selected, onChange: (next) => choose(next) },
     chooseAll: () => choose(selected, true),
@@ -73,7 +70,7 @@ export function SelectionBar<Row>(props: SelectionBarProps<Row>) {
   const t = useTexts();
   const common = useCommonTexts();
   const [task, setTask] = useState<BulkAction<Row>>();
-  const meant = rows.filter((row) => choice.selected.has(rowKey(row)));
+  const meant = rows.filter((row) => choice.selection.selected.has(rowKey(row)));
   if (meant.length === 0 || actions.length === 0) return null;
   const isWholeList = meant.length === rows.length;
   const count = matching
@@ -84,41 +81,47 @@ export function SelectionBar<Row>(props: SelectionBarProps<Row>) {
   const amount = amountOf && meant.reduce((sum, row) => sum + amountOf(row), 0);
   return (
     <>
-      <section className={styles.bar} aria-label={t('label')}>
-        <span className={`figures ${styles.words}`} role="status">
-          {choice.isAll
-            ? count
-              ? t('all', { count })
-              : t('allUnknown')
-            : `${t('selected', { count: countText(meant.length) })}${amount === undefined ? '' : ` · ${moneyText(amount)}`}`}
-        </span>
-        {isWholeList && hasMore && mayChooseAll && !choice.isAll ? (
-          <Button variant="subtle" size="xs" onClick={choice.chooseAll}>
-            {count ? t('chooseAll', { count }) : t('chooseAllUnknown')}
-          </Button>
-        ) : null}
-        <span className={styles.actions}>
-          {actions.map((action, place) => {
-            const isPossible = choice.isAll
-              ? !action.isForNamedOnly
-              : meant.some((row) => action.itemOf(row) !== undefined);
-            return (
-              <Button
-                key={action.kind}
-                size="xs"
-                variant={place === 0 ? 'filled' : 'default'}
-                disabled={!isPossible}
-                onClick={() => setTask(action)}
-              >
-                {action.label}
-              </Button>
-            );
-          })}
+      <Paper
+        component="section"
+        withBorder
+        shadow="lg"
+        radius="lg"
+        p="8px 8px 8px 16px"
+        pos="sticky"
+        bottom={16}
+        maw="100%"
+        style={{ zIndex: 5, alignSelf: 'center' }}
+        aria-label={t('label')}
+      >
+        <Group gap={8}>
+          <Box component="span" className="figures small" fw={500} role="status">
+            {choice.isAll
+              ? count
+                ? t('all', { count })
+                : t('allUnknown')
+              : `${t('selected', { count: countText(meant.length) })}${amount === undefined ? '' : ` · ${moneyText(amount)}`}`}
+          </Box>
+          {isWholeList && hasMore && mayChooseAll && !choice.isAll ? (
+            <Button variant="subtle" size="xs" onClick={choice.chooseAll}>
+              {count ? t('chooseAll', { count }) : t('chooseAllUnknown')}
+            </Button>
+          ) : null}
+          {actions.map((action, place) => (
+            <Button
+              key={action.kind}
+              size="xs"
+              variant={place === 0 ? 'filled' : 'default'}
+              disabled={choice.isAll ? action.isForNamedOnly === true : meant.every((row) => !action.itemOf(row))}
+              onClick={() => setTask(action)}
+            >
+              {action.label}
+            </Button>
+          ))}
           <Button variant="default" size="xs" onClick={choice.clear}>
             {common('clear')}
           </Button>
-        </span>
-      </section>
+        </Group>
+      </Paper>
       {task ? (
         <PrepareRunDialog
           kind={task.kind}

@@ -1,11 +1,12 @@
 import { dictionary } from '../../i18n/dictionary.ts';
+import { NOUNS } from '../nouns.ts';
 
 export const useTexts = dictionary({
+  ...NOUNS,
   title: ['Bulk runs', '批量任务'],
   caption: ['Bulk runs, the latest first', '批量任务，按时间倒序'],
   run: ['Run {runId}', '任务 {runId}'],
   what: ['What', '内容'],
-  status: ['Status', '状态'],
   count: ['Items', '数量'],
   sum: ['Sum', '金额'],
   progress: ['Progress', '进度'],
@@ -13,7 +14,6 @@ export const useTexts = dictionary({
   at: ['Asked for', '发起时间'],
   started: ['Started', '启动时间'],
   finished: ['Finished', '完成时间'],
-  reason: ['Reason', '原因'],
   chosenBy: ['Chosen by', '选择方式'],
   byName: ['One by one', '逐项选择'],
   byFilter: ['Everything that matched {filter}', '全部符合：{filter}'],
@@ -24,7 +24,7 @@ export const useTexts = dictionary({
     'Choose rows on the pages of orders, failed payments or events: a dry run comes first.',
     '在订单、失败支付或事件页选择记录后即可试运行。',
   ],
-  dryRun: ['Dry run: nothing has been done yet', '试运行：尚未执行任何操作'],
+  PREPARED: ['Dry run: nothing has been done yet', '试运行：尚未执行任何操作'],
   meant: ['{count} item would be done|{count} items would be done', '将执行 {count} 项'],
   leftOut: [
     '{count} is left out, the list says why|{count} are left out, the list says why',
@@ -41,19 +41,19 @@ export const useTexts = dictionary({
   cancelTitle: ['Cancel run {runId}?', '取消任务 {runId}？'],
   cancelHint: ['What is done stays done. What waits is left as it is.', '已完成的不会撤销，未执行的不再执行。'],
   cancelDone: ['The run was canceled', '任务已取消'],
-  waiting: ['Waits for a second person', '等待第二人审批'],
+  WAITING: ['Waits for a second person', '等待第二人审批'],
   waitingHint: [
     'Somebody else of finance has to approve it. Nothing has been done yet.',
     '须由另一位财务人员批准，尚未执行。',
   ],
-  running: ['Running', '执行中'],
+  RUNNING: ['Running', '执行中'],
   runningHint: ['It goes on by itself: you may reload or leave this page.', '任务在后台执行，可刷新或离开此页。'],
-  pending: ['Waiting for results', '等待结果'],
+  PENDING: ['Waiting for results', '等待结果'],
   pendingHint: [
     '{count} item was sent and has no final result yet. This page follows it: you may reload or leave.|{count} items were sent and have no final result yet. This page follows them: you may reload or leave.',
     '{count} 项已发出，尚无最终结果。本页会持续更新，可刷新或离开。',
   ],
-  done: ['Done', '已完成'],
+  DONE: ['Done', '已完成'],
   doneAll: ['All items were done.', '全部成功。'],
   doneSome: [
     '{count} item was refused or failed. The list says why.|{count} items were refused or failed. The list says why.',
@@ -63,13 +63,13 @@ export const useTexts = dictionary({
     '{count} item was skipped. The list says why. All others were done.|{count} items were skipped. The list says why. All others were done.',
     '{count} 项被跳过，原因见列表；其余全部成功。',
   ],
-  canceled: ['Canceled', '已取消'],
+  CANCELED: ['Canceled', '已取消'],
   canceledHint: ['What had been done before stays done.', '此前已执行的部分保持不变。'],
   canceledPending: [
     'What had been done before stays done. {count} item had been sent and has no final result yet.|What had been done before stays done. {count} items had been sent and have no final result yet.',
     '此前已执行的部分保持不变。{count} 项已发出，尚无最终结果。',
   ],
-  declined: ['Declined', '已拒绝'],
+  DECLINED: ['Declined', '已拒绝'],
   declinedHint: ['A second person has declined it. Nothing was done.', '第二人已拒绝，未执行任何操作。'],
   of: ['{done} of {total}', '{done} / {total}'],
   itemDone: ['{count} done', '{count} 成功'],
@@ -81,8 +81,6 @@ export const useTexts = dictionary({
   itemsMeant: ['What is meant', '涉及的项目'],
   itemsCaption: ['What came of each item', '逐项结果'],
   subject: ['Subject', '对象'],
-  amount: ['Amount', '金额'],
   result: ['Result', '结果'],
-  time: ['Time', '时间'],
   noItems: ['None of the items is like that', '没有此状态的项目'],
 });

@@ -1,4 +1,5 @@
 import { dictionary } from '../../i18n/dictionary.ts';
+import { NOUNS } from '../nouns.ts';
 
 /** What a run does. */
 export const useKindTexts = dictionary({
@@ -25,22 +26,31 @@ export const useKindHints = dictionary({
   REPLAY: ['Each of these events is sent to its channel again.', '所选事件将重新推送给渠道。'],
 });
 
-export const useFilterNames = dictionary({
-  status: ['Status', '状态'],
-  reason: ['Reason', '原因'],
-  paymentChannelCode: ['Institution', '支付机构'],
-  appId: ['Channel', '渠道'],
-  productCode: ['Product', '产品'],
+const useFilterNames = dictionary({
+  status: NOUNS.status,
+  reason: NOUNS.reason,
+  paymentChannelCode: NOUNS.institution,
+  appId: NOUNS.channel,
+  productCode: NOUNS.product,
   from: ['From', '从'],
   to: ['To', '至'],
-  settlementMode: ['Mode', '结算模式'],
+  settlementMode: NOUNS.mode,
   createdFrom: ['Created from', '创建时间从'],
   createdTo: ['Created to', '创建时间至'],
   dueFrom: ['Due from', '扣款时间从'],
   dueTo: ['Due to', '扣款时间至'],
   failed: ['Latest payment failed', '最近一期失败'],
   unsettled: ['No final result yet', '尚无最终结果'],
-  channelUserId: ['User', '用户'],
+  channelUserId: NOUNS.user,
   eventType: ['Event type', '事件类型'],
-  orderNo: ['Order', '订单'],
+  orderNo: NOUNS.order,
 });
+
+/** A filter in words: what is asked of each thing that it means. */
+export function useFilterText(): (filter: unknown) => string {
+  const nameOf = useFilterNames() as (name: string) => string;
+  return (filter) =>
+    Object.entries((filter ?? {}) as object)
+      .map(([name, value]) => `${nameOf(name)}: ${value}`)
+      .join(', ');
+}

@@ -1,92 +1,89 @@
+import { Box } from '@mantine/core';
 import type { OrderLine } from '../../api/order-types.ts';
 import { useChannelNames, useProductNames } from '../../catalog/catalog.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { Money, moneyText } from '../../parts/money.tsx';
 import { Status } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
-import styles from './orders.module.css';
+import { columnsOf } from '../columns.tsx';
 import { useTexts } from './texts.ts';
 
 /** What of the latest payment of an active order says more than that it is active. */
 const NOTEWORTHY = new Set(['PROCESSING', 'FAIL_RETRY', 'FAIL']);
+
+const column = columnsOf<OrderLine>();
 
 /** An order in a row. `withUser`: not on a page that is about one. */
 export function useOrderColumns({ withUser }: { readonly withUser: boolean }): readonly Column<OrderLine>[] {
   const t = useTexts();
   const products = useProductNames();
   const channels = useChannelNames();
-  const user: Column<OrderLine> = {
-    id: 'user',
-    header: t('user'),
-    cell: ({ channelUserId }) => <span className={`quiet ${styles.user}`}>{channelUserId}</span>,
-    inCard: 'none',
-  };
+  const user = column.of(
+    t('user'),
+    ({ channelUserId }) => (
+      <Box
+        component="span"
+        className="quiet one-line"
+        display="inline-block"
+        maw={130}
+        style={{ verticalAlign: 'bottom' }}
+      >
+        {channelUserId}
+      </Box>
+    ),
+    { inCard: 'none' },
+  );
   return [
-    { id: 'order', header: t('order'), cell: ({ orderNo }) => <span className="figures">{orderNo}</span> },
-    {
-      id: 'status',
-      header: t('status'),
-      cell: ({ orderStatus, latestPaymentStatus }) =>
+    column.of(t('order'), ({ orderNo }) => <span className="figures">{orderNo}</span>),
+    column.of(
+      t('status'),
+      ({ orderStatus, latestPaymentStatus }) =>
         orderStatus === 'ACTIVE' && NOTEWORTHY.has(latestPaymentStatus ?? '') ? (
           <Status of="payment" value={latestPaymentStatus} />
         ) : (
           <Status of="order" value={orderStatus} />
         ),
-      inCard: 'aside',
-    },
-    {
-      id: 'product',
-      header: t('product'),
-      grows: true,
-      inCard: 'text',
-      cell: ({ productCode, appId }) => (
+      { inCard: 'aside' },
+    ),
+    column.of(
+      t('product'),
+      ({ productCode, appId }) => (
         <>
           {products.of(productCode)} <span className="quiet">· {channels.of(appId)}</span>
         </>
       ),
-    },
+      { grows: true, inCard: 'text' },
+    ),
     ...(withUser ? [user] : []),
-    {
-      id: 'period',
-      header: t('period'),
-      align: 'end',
-      inCard: 'none',
-      cell: ({ cycleNo, totalCycles }) => (
+    column.of(
+      t('period'),
+      ({ cycleNo, totalCycles }) => (
         <span className="figures">
           {cycleNo}
           <span className="quiet">/{totalCycles}</span>
         </span>
       ),
-    },
-    {
-      id: 'amount',
-      header: t('amount'),
-      align: 'end',
-      cell: ({ amountCent }) => <Money cents={amountCent} />,
-    },
-    {
-      id: 'paid',
-      header: t('paid'),
-      align: 'end',
-      inCard: 'none',
-      cell: ({ totalPaidAmountCent, totalRefundAmountCent }) => (
-        <span
-          title={totalRefundAmountCent > 0 ? t('refunded', { amount: moneyText(totalRefundAmountCent) }) : undefined}
-        >
+      { align: 'end', inCard: 'none' },
+    ),
+    column.money(t('amount'), 'amountCent'),
+    column.of(
+      t('paid'),
+      ({ totalPaidAmountCent, totalRefundAmountCent }) => (
+        <>
           <Money cents={totalPaidAmountCent} />
           {totalRefundAmountCent > 0 ? (
-            <span className="figures quiet tiny"> −{moneyText(totalRefundAmountCent)}</span>
+            <span
+              className="figures quiet tiny"
+              title={t('totalRefunded', { amount: moneyText(totalRefundAmountCent) })}
+            >
+              {' '}
+              −{moneyText(totalRefundAmountCent)}
+            </span>
           ) : null}
-        </span>
+        </>
       ),
-    },
-    { id: 'due', header: t('due'), align: 'end', cell: ({ nextPayTime }) => <Time value={nextPayTime} /> },
-    {
-      id: 'created',
-      header: t('created'),
-      align: 'end',
-      inCard: 'none',
-      cell: ({ createTime }) => <Time value={createTime} />,
-    },
+      { align: 'end', inCard: 'none' },
+    ),
+    column.time(t('due'), 'nextPayTime'),
+    column.time(t('created'), 'createTime', { inCard: 'none' }),
   ];
 }

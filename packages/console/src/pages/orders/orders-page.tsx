@@ -1,26 +1,26 @@
-import { Button, Stack } from '@mantine/core';
-import { useFilters } from '../../address/filters.ts';
+import { Divider, Stack } from '@mantine/core';
+import { type FilterControl, useFilters } from '../../address/filters.ts';
 import type { OrderLine } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useChannelNames, useProductNames } from '../../catalog/catalog.ts';
 import { NameFilter } from '../../catalog/name-filter.tsx';
-import { useCommonTexts } from '../../i18n/common.ts';
 import { DayRangeFilter } from '../../parts/day-range-filter.tsx';
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx';
 import { FoldedFilters } from '../../parts/folded-filters.tsx';
 import { List } from '../../parts/list.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
 import { useStatusChoices } from '../../parts/status.tsx';
 import { Toggles } from '../../parts/toggles.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { SelectionBar, useRowChoice } from '../bulk/selection-bar.tsx';
+import { at, Nothing } from '../pieces.tsx';
 import { ORDERS_FILTERS } from './filters.ts';
 import { useModeTexts } from './mode-words.ts';
 import { useOrderColumns } from './order-columns.tsx';
-import styles from './orders.module.css';
 import { useTexts } from './texts.ts';
 import { TotalsLine, useTotals } from './totals-line.tsx';
+
+const keyOf = ({ orderNo }: OrderLine) => orderNo;
 
 export default function OrdersPage() {
   const t = useTexts();
@@ -32,7 +32,7 @@ export default function OrdersPage() {
   const mayRefund = useMayDo('finance');
   const choice = useRowChoice(filters.values);
   return (
-    <Page title={t('title')}>
+    <Page title={t('orders')}>
       <OrderFilters filters={filters} />
       <div>
         <TotalsLine filter={filters.values} />
@@ -40,33 +40,23 @@ export default function OrdersPage() {
           list={list}
           caption={t('caption')}
           columns={columns}
-          rowKey={({ orderNo }) => orderNo}
+          rowKey={keyOf}
           rowLink={({ orderNo }) => ({ to: '/orders/$orderNo', params: { orderNo } })}
           selection={maySupport || mayRefund ? choice.selection : undefined}
-          empty={
-            filters.count > 0 ? (
-              <Empty isFiltered title={t('emptyFiltered')} hint={t('emptyFilteredHint')}>
-                <ClearButton onClick={filters.clear} />
-              </Empty>
-            ) : (
-              <Empty title={t('empty')} hint={t('emptyHint')} />
-            )
-          }
+          empty={<Nothing filters={filters} t={t} />}
         />
       </div>
       <SelectionBar
         choice={choice}
         rows={list.rows ?? []}
-        rowKey={({ orderNo }) => orderNo}
+        rowKey={keyOf}
         hasMore={list.hasMore}
         // Every order that there is would be meant; the service refuses that too.
         mayChooseAll={filters.count > 0}
         matching={totals.data}
         filter={filters.values}
         actions={[
-          ...(maySupport
-            ? [{ kind: 'UNSUBSCRIBE' as const, label: t('unsubscribe'), itemOf: (row: OrderLine) => row.orderNo }]
-            : []),
+          ...(maySupport ? [{ kind: 'UNSUBSCRIBE' as const, label: t('unsubscribe'), itemOf: keyOf }] : []),
           ...(mayRefund
             ? [
                 {
@@ -82,20 +72,7 @@ export default function OrdersPage() {
   );
 }
 
-function ClearButton({ onClick }: { onClick(): void }) {
-  const common = useCommonTexts();
-  return (
-    <Button variant="default" onClick={onClick}>
-      {common('clearFilters')}
-    </Button>
-  );
-}
-
-function OrderFilters({
-  filters,
-}: {
-  readonly filters: ReturnType<typeof useFilters<(typeof ORDERS_FILTERS)[number]>>;
-}) {
+function OrderFilters({ filters }: { readonly filters: FilterControl<(typeof ORDERS_FILTERS)[number]> }) {
   const t = useTexts();
   const modeText = useModeTexts();
   const statuses = useStatusChoices('order');
@@ -108,7 +85,7 @@ function OrderFilters({
         selected={values.status?.split(',') ?? []}
         onChange={(selected) => set({ status: selected.join() })}
       >
-        <span className={styles.divider} />
+        <Divider orientation="vertical" m={4} />
         <Toggles
           label={t('failed')}
           choices={[
@@ -126,23 +103,12 @@ function OrderFilters({
       </Toggles>
       <FoldedFilters count={filters.count}>
         <FilterBar filters={filters}>
-          <NameFilter
-            label={t('channel')}
-            choices={useChannelNames().choices}
-            value={values.appId}
-            onChange={(appId) => set({ appId })}
-          />
-          <NameFilter
-            label={t('product')}
-            choices={useProductNames().choices}
-            value={values.productCode}
-            onChange={(productCode) => set({ productCode })}
-          />
+          <NameFilter label={t('channel')} choices={useChannelNames().choices} {...at(filters, 'appId')} />
+          <NameFilter label={t('product')} choices={useProductNames().choices} {...at(filters, 'productCode')} />
           <ChoiceFilter
             label={t('mode')}
             choices={(['SVC_DEDUCT', 'CHANNEL_COLLECT'] as const).map((value) => ({ value, label: modeText(value) }))}
-            value={values.settlementMode}
-            onChange={(settlementMode) => set({ settlementMode })}
+            {...at(filters, 'settlementMode')}
           />
           <DayRangeFilter
             label={t('created')}
@@ -157,13 +123,7 @@ function OrderFilters({
             to={values.dueTo}
             onChange={({ from, to }) => set({ dueFrom: from, dueTo: to })}
           />
-          {values.channelUserId ? (
-            <TextFilter
-              label={t('userExact')}
-              value={values.channelUserId}
-              onChange={(channelUserId) => set({ channelUserId })}
-            />
-          ) : null}
+          {values.channelUserId ? <TextFilter label={t('userExact')} {...at(filters, 'channelUserId')} /> : null}
         </FilterBar>
       </FoldedFilters>
     </Stack>

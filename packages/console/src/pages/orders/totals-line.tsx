@@ -1,13 +1,11 @@
-import { Button, Skeleton } from '@mantine/core';
+import { Box, Button, Group, Progress, Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { api } from '../../api/client.ts';
+import { api, download } from '../../api/client.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { DownloadIcon } from '../../icons/icons.tsx';
 import { countText, moneyText } from '../../parts/money.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
-import { exportOrders } from './export-orders.ts';
-import styles from './orders.module.css';
 import { useTexts } from './texts.ts';
 
 type Filter = Readonly<Record<string, string | undefined>>;
@@ -25,16 +23,14 @@ export function TotalsLine({ filter }: { readonly filter: Filter }) {
   const common = useCommonTexts();
   const { data, error, refetch } = useTotals(filter);
   return (
-    <div className={styles.totals} aria-live="polite">
+    <Group className="small figures" gap="4px 20px" mih={30} aria-live="polite">
       {data ? (
         <>
-          <strong className="figures">
-            {data.isAtLeast
-              ? t('totalAtLeast', { count: countText(data.count) })
-              : t('totalOrders', { count: countText(data.count) })}
-          </strong>
-          <span className="figures">{t('totalPaid', { amount: moneyText(data.totalPaidAmountCent) })}</span>
-          <span className="figures">{t('totalRefunded', { amount: moneyText(data.totalRefundAmountCent) })}</span>
+          <Box component="strong" fw={600}>
+            {t(data.isAtLeast ? 'totalAtLeast' : 'totalOrders', { count: countText(data.count) })}
+          </Box>
+          <span>{t('totalPaid', { amount: moneyText(data.totalPaidAmountCent) })}</span>
+          <span>{t('totalRefunded', { amount: moneyText(data.totalRefundAmountCent) })}</span>
           {data.isAtLeast ? <span className="quiet">{t('ofThose', { count: countText(data.count) })}</span> : null}
         </>
       ) : error ? (
@@ -48,7 +44,7 @@ export function TotalsLine({ filter }: { readonly filter: Filter }) {
         <Skeleton height={12} width={260} />
       )}
       <Export filter={filter} total={data && !data.isAtLeast ? data.count : undefined} isEmpty={data?.count === 0} />
-    </div>
+    </Group>
   );
 }
 
@@ -59,6 +55,9 @@ interface ExportProps {
   readonly isEmpty: boolean;
 }
 
+const NEW_LINE = 10;
+
+/** All orders that match, as a file. They are counted as they come, and can be stopped. */
 function Export({ filter, total, isEmpty }: ExportProps) {
   const t = useTexts();
   const [exported, setExported] = useState<number>();
@@ -67,9 +66,15 @@ function Export({ filter, total, isEmpty }: ExportProps) {
   const begin = async () => {
     const controller = new AbortController();
     running.current = controller;
+    // The first line has the names.
+    let count = -1;
+    const onPiece = (piece: Uint8Array) => {
+      for (const byte of piece) if (byte === NEW_LINE) count += 1;
+      setExported(Math.max(0, count));
+    };
     setExported(0);
     try {
-      const count = await exportOrders(filter, setExported, controller.signal);
+      await download('/orders.csv', filter, { signal: controller.signal, onPiece });
       notifyDone(t('exportDone', { count: countText(count) }));
     } catch (error) {
       if (!controller.signal.aborted) notifyProblem(error);
@@ -79,30 +84,27 @@ function Export({ filter, total, isEmpty }: ExportProps) {
   };
   if (exported === undefined)
     return (
-      <span className={styles.export}>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<DownloadIcon size={15} />}
-          disabled={isEmpty}
-          onClick={() => void begin()}
-        >
-          {t('export')}
-        </Button>
-      </span>
+      <Button
+        variant="default"
+        size="xs"
+        ml="auto"
+        leftSection={<DownloadIcon size={15} />}
+        disabled={isEmpty}
+        onClick={() => void begin()}
+      >
+        {t('export')}
+      </Button>
     );
-  const progress = total === undefined ? {} : { value: Math.min(exported, total), max: total };
+  const count = countText(exported);
   return (
-    <span className={styles.export} role="status">
-      <progress className={styles.bar} aria-label={t('export')} {...progress} />
-      <span className="figures quiet">
-        {total === undefined
-          ? t('exporting', { count: countText(exported) })
-          : t('exportingOf', { count: countText(exported), total: countText(total) })}
+    <Group gap={8} ml="auto" role="status">
+      <Progress w={90} size={4} aria-label={t('export')} animated value={total ? (exported / total) * 100 : 100} />
+      <span className="quiet">
+        {total === undefined ? t('exporting', { count }) : t('exportingOf', { count, total: countText(total) })}
       </span>
       <Button variant="default" size="xs" onClick={() => running.current?.abort()}>
         {t('exportStop')}
       </Button>
-    </span>
+    </Group>
   );
 }

@@ -4,6 +4,7 @@ import type { FailedSummary } from '../../api/order-types.ts';
 import { useInstitutionNames } from '../../catalog/catalog.ts';
 import { countText, moneyText } from '../../parts/money.tsx';
 import { ShareBars } from '../../parts/share-bars.tsx';
+import { Figure } from '../pieces.tsx';
 import type { PAYMENTS_FILTERS } from './filters.ts';
 import styles from './payments.module.css';
 import { useTexts } from './texts.ts';
@@ -14,65 +15,61 @@ interface SummaryProps {
 }
 
 /** Why payments fail, where, at which try, and what trying again has brought back. A press on a group filters by it. */
-export function Summary({ summary, filters }: SummaryProps) {
+export function Summary({ summary, filters: { values, set } }: SummaryProps) {
   const t = useTexts();
   const institutions = useInstitutionNames();
-  const { values, set } = filters;
   if (!summary) return <Skeleton height={150} radius="md" />;
   const { total, isAtLeast, byReason, byInstitution, byTry, recoveredByTry, isRecoveredAtLeast } = summary;
   const recoveredCent = recoveredByTry.reduce((sum, { amountCent }) => sum + amountCent, 0);
-  const choose = (name: 'reason' | 'paymentChannelCode', value: string) => () =>
-    set({ [name]: values[name] === value ? undefined : value });
+  const choice = (name: 'reason' | 'paymentChannelCode', value: string) => ({
+    onChoose: () => set({ [name]: values[name] === value ? undefined : value }),
+    isChosen: values[name] === value,
+  });
   return (
     <>
-      <Group className="figures" gap="8px 40px" align="stretch">
-        <span>
-          <span className={styles.sum}>{moneyText(total.amountCent)}</span>
-          <span className={styles.sumName}>
-            {isAtLeast
-              ? t('totalAtLeast', { count: countText(total.payments) })
-              : t('total', { count: countText(total.payments) })}{' '}
-            · {t('outstanding')}
+      <Group gap="8px 40px" align="stretch">
+        <Stack gap={0}>
+          <Figure size="1.375rem">{moneyText(total.amountCent)}</Figure>
+          <span className="quiet tiny figures">
+            {t(isAtLeast ? 'totalAtLeast' : 'total', { count: countText(total.payments) })} · {t('outstanding')}
           </span>
-        </span>
-        <span>
-          <span className={styles.sum}>{moneyText(recoveredCent)}</span>
-          <span className={styles.sumName}>{t(isRecoveredAtLeast ? 'recoveredAtLeast' : 'recoveredSum')}</span>
-        </span>
+        </Stack>
+        <Stack gap={0}>
+          <Figure size="1.375rem">{moneyText(recoveredCent)}</Figure>
+          <span className="quiet tiny">{t(isRecoveredAtLeast ? 'recoveredAtLeast' : 'recoveredSum')}</span>
+        </Stack>
       </Group>
       <div className={styles.summary}>
         <ShareBars
           title={t('byReason')}
           empty={t('none')}
-          shares={byReason.map(({ reason, payments, amountCent }) => ({
+          shares={byReason.map(({ reason, payments: count, amountCent }) => ({
             key: reason ?? '',
             label: reason ?? t('noReason'),
-            count: payments,
+            count,
             amountCent,
-            onChoose: reason === null ? undefined : choose('reason', reason),
-            isChosen: reason !== null && values.reason === reason,
+            ...(reason === null ? {} : choice('reason', reason)),
           }))}
         />
         <Stack gap={16} miw={0}>
           <ShareBars
             title={t('byInstitution')}
             empty={t('none')}
-            shares={byInstitution.map(({ paymentChannelCode: code, payments, amountCent }) => ({
+            shares={byInstitution.map(({ paymentChannelCode: code, payments: count, amountCent }) => ({
               key: code,
               label: institutions.of(code),
-              count: payments,
+              count,
               amountCent,
-              onChoose: choose('paymentChannelCode', code),
-              isChosen: values.paymentChannelCode === code,
+              ...choice('paymentChannelCode', code),
             }))}
           />
           <ShareBars
             title={t('byTry')}
             empty={t('none')}
-            shares={byTry.map(({ tryNo, payments, amountCent }) => ({
+            shares={byTry.map(({ tryNo, payments: count, amountCent }) => ({
               key: String(tryNo),
               label: t('tried', { count: tryNo }),
-              count: payments,
+              count,
               amountCent,
             }))}
           />
@@ -81,10 +78,10 @@ export function Summary({ summary, filters }: SummaryProps) {
           title={t('recovered')}
           empty={t('none')}
           tone="positive"
-          shares={recoveredByTry.map(({ tryNo, payments, amountCent }) => ({
+          shares={recoveredByTry.map(({ tryNo, payments: count, amountCent }) => ({
             key: String(tryNo),
             label: t('try', { tryNo }),
-            count: payments,
+            count,
             amountCent,
           }))}
         />

@@ -1,20 +1,16 @@
 import { dictionary } from '../../i18n/dictionary.ts';
+import { NOUNS } from '../nouns.ts';
 
 export const useTexts = dictionary({
+  ...NOUNS,
   title: ['Failed payments', '失败支付'],
   caption: ['Periods whose latest debit failed', '最近一次扣款失败的账期'],
   order: ['Order', '订单号'],
   periodOf: ['period {cycleNo}', '第 {cycleNo} 期'],
-  status: ['Status', '状态'],
   retrying: ['Failed, retrying', '失败待重试'],
   failed: ['Failed for good', '最终失败'],
-  reason: ['Reason', '原因'],
   noReason: ['No reason given', '未说明原因'],
-  institution: ['Institution', '支付机构'],
-  channel: ['Channel', '渠道'],
-  product: ['Product', '产品'],
   tries: ['Tries', '次数'],
-  amount: ['Amount', '金额'],
   failedAt: ['Failed', '失败时间'],
   nextTry: ['Next try', '下次重试'],
   total: ['{count} payment|{count} payments', '{count} 笔'],
@@ -32,7 +28,6 @@ export const useTexts = dictionary({
   empty: ['No payment has failed', '没有失败的支付'],
   emptyHint: ['What an institution declines shows here with its words.', '机构拒绝的扣款会连同原因显示在此。'],
   emptyFiltered: ['No failed payment matches', '没有符合条件的失败支付'],
-  emptyFilteredHint: ['Take a filter away, or widen the days.', '请减少筛选条件或扩大日期范围。'],
   retry: ['Retry now…', '立即重试…'],
   unsubscribe: ['Unsubscribe…', '退订…'],
   retryAll: ['Retry all that match…', '重试全部符合项…'],
