@@ -1,39 +1,38 @@
-import { Button } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Box, Button, Group } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { useChannelName } from '../../api/catalog.ts';
-import { api } from '../../api/client.ts';
-import type { EventLine } from '../../api/types.ts';
+import type { EventChannel, EventLine } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { EventIcon, RefreshIcon } from '../../icons/icons.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
-import type { Column } from '../../parts/data-table.tsx';
 import { DayRangeFilter } from '../../parts/day-range-filter.tsx';
 import { EVENT_TYPES, useEventTypeText } from '../../parts/event-type.ts';
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx';
 import { List } from '../../parts/list.tsx';
-import { Count } from '../../parts/money.tsx';
-import { notifyDone } from '../../parts/notify.ts';
 import { Facts, Page } from '../../parts/page.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
-import { Empty } from '../../parts/states.tsx';
-import { Status, useStatusChoices } from '../../parts/status.tsx';
+import { useStatusChoices } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
+import { PrepareRunDialog } from '../bulk/prepare-run-dialog.tsx';
+import { useRowChoice } from '../bulk/selection-bar.tsx';
+import { columnsOf } from '../columns.tsx';
+import { at, known, Nothing, OrderLink } from '../pieces.tsx';
 import { backlogsQuery, Counted, DeliveryState, NextPush, SuccessRate } from './backlog.tsx';
 import { DeliveriesDialog } from './deliveries-dialog.tsx';
 import { EventSheet } from './event-sheet.tsx';
 import styles from './events.module.css';
 import { EVENT_LIST_FILTERS, EVENT_PLACE } from './filters.ts';
-import { ReplayAllDialog } from './replay-all-dialog.tsx';
+import { ReplayDialog } from './replay-dialog.tsx';
 import { TestEventDialog } from './test-event-dialog.tsx';
 import { useTexts } from './texts.ts';
 
 type Task = 'deliveries' | 'test' | 'replay-all' | 'replay-selected';
-const NONE: ReadonlySet<string> = new Set();
+
+const column = columnsOf<EventLine>();
 
 /** The events of one channel, how its deliveries are, and what can be done about them. */
 export function ChannelEvents({ appId }: { readonly appId: string }) {
@@ -42,46 +41,27 @@ export function ChannelEvents({ appId }: { readonly appId: string }) {
   const typeText = useEventTypeText();
   const statuses = useStatusChoices('delivery');
   const maySend = useMayDo('support');
-  const queries = useQueryClient();
   const place = useFilters(EVENT_PLACE);
   const filters = useFilters(EVENT_LIST_FILTERS);
   const [task, setTask] = useState<Task>();
-  const [selected, setSelected] = useState(NONE);
+  const choice = useRowChoice(filters.values);
+  const { selected } = choice.selection;
   const list = usePages('/events', { appId, ...filters.values }, (page) => page.events);
   const backlog = useQuery(backlogsQuery).data?.find((one) => one.appId === appId);
   const close = () => setTask(undefined);
-  const reload = () => {
-    void queries.invalidateQueries({ queryKey: ['/events'] });
-    void queries.invalidateQueries({ queryKey: backlogsQuery.queryKey });
-  };
-  const change = (changes: Parameters<typeof filters.set>[0]) => {
-    setSelected(NONE);
-    filters.set(changes);
-  };
-
-  const columns: readonly Column<EventLine>[] = [
-    { id: 'type', header: t('event'), cell: ({ eventType }) => typeText(eventType) },
-    {
-      id: 'order',
-      header: t('order'),
-      cell: ({ orderNo }) => (
-        <Copyable value={orderNo}>
-          <PlaceLink to={places.order(orderNo)}>{orderNo}</PlaceLink>
-        </Copyable>
-      ),
-    },
-    { id: 'id', header: t('eventId'), cell: ({ eventId }) => <Copyable value={eventId} />, grows: true },
-    {
-      id: 'status',
-      header: t('status'),
-      cell: ({ deliveryStatus }) => <Status of="delivery" value={deliveryStatus} />,
-      inCard: 'aside',
-    },
-    { id: 'pushes', header: t('pushes'), cell: ({ pushes }) => <Count value={pushes} />, align: 'end' },
-    { id: 'last', header: t('lastPush'), cell: ({ lastPushTime }) => <Time value={lastPushTime} /> },
-    { id: 'occurred', header: t('occurred'), cell: ({ occurredAt }) => <Time value={occurredAt} />, align: 'end' },
+  const columns = [
+    column.of(t('event'), ({ eventType }) => typeText(eventType)),
+    column.of(t('order'), ({ orderNo }) => (
+      <Copyable value={orderNo}>
+        <OrderLink orderNo={orderNo} />
+      </Copyable>
+    )),
+    column.copyable(t('eventId'), 'eventId', { grows: true }),
+    column.status(t('status'), 'delivery', 'deliveryStatus'),
+    column.count(t('pushes'), 'pushes'),
+    column.time(t('lastPush'), 'lastPushTime'),
+    column.time(t('occurred'), 'occurredAt'),
   ];
-
   return (
     <Page
       title={name}
@@ -100,42 +80,7 @@ export function ChannelEvents({ appId }: { readonly appId: string }) {
         ) : null
       }
     >
-      {backlog ? (
-        <div className={styles.facts}>
-          <Facts
-            facts={[
-              [t('waiting'), <Counted key="waiting" value={backlog.waiting} />],
-              [t('oldest'), <Time key="oldest" value={backlog.oldestWaitingAt} as="ago" />],
-              [t('nextPush'), <NextPush key="next" at={backlog.nextPushAt} />],
-              [t('success'), <SuccessRate key="success" channel={backlog} />],
-              [t('givenUp'), <Counted key="given-up" value={backlog.givenUp} />],
-              ...(backlog.withoutAddress > 0
-                ? [[t('withoutAddress'), <Counted key="none" value={backlog.withoutAddress} />] as const]
-                : []),
-              [
-                t('lastAnswer'),
-                backlog.lastAnswer === null ? (
-                  '–'
-                ) : (
-                  <span key="answer" className={`mono ${styles.answer}`}>
-                    {backlog.lastAnswer}
-                  </span>
-                ),
-              ],
-              [
-                t('addresses'),
-                backlog.callbackUrls.length === 0
-                  ? t('noAddress')
-                  : backlog.callbackUrls.map(({ eventType, url }) => (
-                      <span key={eventType} className={`mono ${styles.answer}`} title={typeText(eventType)}>
-                        {url}
-                      </span>
-                    )),
-              ],
-            ]}
-          />
-        </div>
-      ) : null}
+      {backlog ? <Backlog backlog={backlog} /> : null}
       <FilterBar
         filters={filters}
         aside={
@@ -152,40 +97,30 @@ export function ChannelEvents({ appId }: { readonly appId: string }) {
           ) : null
         }
       >
-        <ChoiceFilter
-          label={t('status')}
-          value={filters.values.status}
-          choices={statuses}
-          onChange={(status) => change({ status })}
-        />
+        <ChoiceFilter label={t('status')} choices={statuses} {...at(filters, 'status')} />
         <ChoiceFilter
           label={t('type')}
-          value={filters.values.eventType}
           choices={EVENT_TYPES.map((value) => ({ value, label: typeText(value) }))}
-          onChange={(eventType) => change({ eventType })}
+          {...at(filters, 'eventType')}
         />
-        <TextFilter
-          label={t('filterOrder')}
-          value={filters.values.orderNo}
-          onChange={(orderNo) => change({ orderNo })}
-        />
+        <TextFilter label={t('filterOrder')} {...at(filters, 'orderNo')} />
         <DayRangeFilter
-          label={t('filterDays')}
+          label={t('recorded')}
           from={filters.values.from}
           to={filters.values.to}
-          onChange={(range) => change(range)}
+          onChange={(days) => filters.set(days)}
         />
       </FilterBar>
       {selected.size > 0 ? (
-        <div className={styles.selection} role="status">
+        <Group className="small" gap="8px 12px" mih={30} role="status">
           <span>{t('selected', { count: selected.size })}</span>
           <Button size="xs" leftSection={<RefreshIcon size={14} />} onClick={() => setTask('replay-selected')}>
             {t('replay')}
           </Button>
-          <Button size="xs" variant="subtle" color="gray" onClick={() => setSelected(NONE)}>
+          <Button size="xs" variant="subtle" color="gray" onClick={choice.clear}>
             {t('clear')}
           </Button>
-        </div>
+        </Group>
       ) : null}
       <List
         list={list}
@@ -193,44 +128,55 @@ export function ChannelEvents({ appId }: { readonly appId: string }) {
         columns={columns}
         rowKey={({ eventId }) => eventId}
         onOpen={({ eventId }) => place.set({ event: eventId })}
-        selection={maySend ? { selected, onChange: setSelected } : undefined}
-        empty={
-          filters.count > 0 ? (
-            <Empty isFiltered title={t('emptyFiltered')} />
-          ) : (
-            <Empty title={t('empty')} hint={t('emptyHint')} />
-          )
-        }
+        selection={maySend ? choice.selection : undefined}
+        empty={<Nothing filters={filters} t={t} />}
       />
-      <EventSheet
-        appId={appId}
-        eventId={place.values.event}
-        onReplayed={reload}
-        onClose={() => place.set({ event: undefined })}
-      />
+      <EventSheet appId={appId} eventId={place.values.event} onClose={() => place.set({ event: undefined })} />
       {task === 'deliveries' ? (
         <DeliveriesDialog appId={appId} name={name} paused={backlog?.paused ?? []} onClose={close} />
       ) : null}
       {task === 'test' ? <TestEventDialog appId={appId} name={name} onClose={close} /> : null}
       {task === 'replay-all' ? (
-        <ReplayAllDialog appId={appId} name={name} filter={filters.values} onClose={close} />
+        <PrepareRunDialog kind="REPLAY" what={{ filter: { appId, ...filters.values } }} onClose={close} />
       ) : null}
       {task === 'replay-selected' ? (
-        <ConfirmDialog
-          isOpen
-          title={t('replayTitle', { count: selected.size })}
-          verb={t('replay')}
-          onConfirm={async () => {
-            const { replayed } = await api.post('/channels/{appId}/events/replay', { appId, eventIds: [...selected] });
-            notifyDone(t('replayed', { count: replayed }));
-            setSelected(NONE);
-            reload();
-          }}
-          onClose={close}
-        >
-          <p>{t('replayHint')}</p>
-        </ConfirmDialog>
+        <ReplayDialog appId={appId} eventIds={[...selected]} onReplayed={choice.clear} onClose={close} />
       ) : null}
     </Page>
+  );
+}
+
+function Backlog({ backlog }: { readonly backlog: EventChannel }) {
+  const t = useTexts();
+  const typeText = useEventTypeText();
+  return (
+    <Box className={styles.facts} p="14px 16px" bd="1px solid var(--line)" bdrs={8}>
+      <Facts
+        facts={known([
+          [t('waiting'), <Counted key="waiting" value={backlog.waiting} />],
+          [t('oldest'), <Time key="oldest" value={backlog.oldestWaitingAt} as="ago" />],
+          [t('nextPush'), <NextPush key="next" at={backlog.nextPushAt} />],
+          [t('success'), <SuccessRate key="success" channel={backlog} />],
+          [t('givenUp'), <Counted key="given-up" value={backlog.givenUp} />],
+          [t('withoutAddress'), backlog.withoutAddress > 0 && <Counted key="none" value={backlog.withoutAddress} />],
+          [
+            t('lastAnswer'),
+            <span key="answer" className="mono tiny">
+              {backlog.lastAnswer ?? '–'}
+            </span>,
+          ],
+          [
+            t('addresses'),
+            backlog.callbackUrls.length === 0
+              ? t('noAddress')
+              : backlog.callbackUrls.map(({ eventType, url }) => (
+                  <div key={eventType} className="mono tiny" title={typeText(eventType)}>
+                    {url}
+                  </div>
+                )),
+          ],
+        ])}
+      />
+    </Box>
   );
 }

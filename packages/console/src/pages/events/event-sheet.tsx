@@ -1,56 +1,44 @@
 import { Button } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { places } from '../../address/places.ts';
 import { api } from '../../api/client.ts';
-import type { Push } from '../../api/types.ts';
 import { RefreshIcon } from '../../icons/icons.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { useEventTypeText } from '../../parts/event-type.ts';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText } from '../../parts/money.tsx';
-import { notifyDone } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
-import { PlaceLink } from '../../parts/place-link.tsx';
 import { Sheet, SheetButtons, SheetPart } from '../../parts/sheet.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
+import { known, OrderLink } from '../pieces.tsx';
 import { NextPush } from './backlog.tsx';
-import styles from './events.module.css';
-import { Outcome } from './outcome.tsx';
+import { Outcome, PushLine } from './pushes.tsx';
+import { ReplayDialog } from './replay-dialog.tsx';
 import { useTexts } from './texts.ts';
 
 interface EventSheetProps {
   readonly appId: string;
   readonly eventId: string | undefined;
-  onReplayed(): void;
   onClose(): void;
 }
 
 /** An event with every push of it, what was answered, and what is sent. */
-export function EventSheet({ appId, eventId, onReplayed, onClose }: EventSheetProps) {
+export function EventSheet({ appId, eventId, onClose }: EventSheetProps) {
   const t = useTexts();
   return (
     <Sheet isOpen={eventId !== undefined} title={t('event')} onClose={onClose}>
-      {eventId === undefined ? null : <OneEvent appId={appId} eventId={eventId} onReplayed={onReplayed} />}
+      {eventId === undefined ? null : <OneEvent appId={appId} eventId={eventId} />}
     </Sheet>
   );
 }
 
-interface OneEventProps {
-  readonly appId: string;
-  readonly eventId: string;
-  onReplayed(): void;
-}
-
-function OneEvent({ appId, eventId, onReplayed }: OneEventProps) {
+function OneEvent({ appId, eventId }: { readonly appId: string; readonly eventId: string }) {
   const t = useTexts();
   const typeText = useEventTypeText();
   const maySend = useMayDo('support');
-  const queries = useQueryClient();
   const [isAsked, setAsked] = useState(false);
   const found = useQuery({
     queryKey: ['/events', appId, eventId],
@@ -61,23 +49,21 @@ function OneEvent({ appId, eventId, onReplayed }: OneEventProps) {
       {({ event, data, pushes, nextPushAt }) => (
         <>
           <Facts
-            facts={[
+            facts={known([
               [t('status'), <Status key="status" of="delivery" value={event.deliveryStatus} />],
               [t('type'), typeText(event.eventType)],
               [
                 t('order'),
                 <Copyable key="order" value={event.orderNo}>
-                  <PlaceLink to={places.order(event.orderNo)}>{event.orderNo}</PlaceLink>
+                  <OrderLink orderNo={event.orderNo} />
                 </Copyable>,
               ],
               [t('eventId'), <Copyable key="id" value={event.eventId} />],
               [t('occurred'), <Time key="occurred" value={event.occurredAt} as="full" />],
               [t('recorded'), <Time key="recorded" value={event.recordedAt} as="full" />],
-              ...(event.lastEventId === null
-                ? []
-                : [[t('former'), <Copyable key="former" value={event.lastEventId} />] as const]),
-              ...(nextPushAt === null ? [] : [[t('nextPush'), <NextPush key="next" at={nextPushAt} />] as const]),
-            ]}
+              [t('former'), event.lastEventId && <Copyable key="former" value={event.lastEventId} />],
+              [t('nextPush'), nextPushAt && <NextPush key="next" at={nextPushAt} />],
+            ])}
           />
           {maySend ? (
             <SheetButtons>
@@ -87,55 +73,29 @@ function OneEvent({ appId, eventId, onReplayed }: OneEventProps) {
             </SheetButtons>
           ) : null}
           <SheetPart title={t('pushesAndAnswers')}>
-            {pushes.length === 0 ? (
-              <p className="quiet">{t('notPushed')}</p>
-            ) : (
-              <ol>
-                {pushes.map((push) => (
-                  <PushLine key={`${push.at} ${push.retryNo}`} push={push} />
-                ))}
-              </ol>
-            )}
+            {pushes.length === 0 ? <p className="quiet">{t('notPushed')}</p> : null}
+            <ol>
+              {pushes.map(({ at, outcome, retryNo, httpStatus, latencyMs, answer }) => {
+                const about = [
+                  retryNo === 0 ? t('firstTry') : t('retry', { no: retryNo }),
+                  ...(httpStatus === null ? [] : [`HTTP ${httpStatus}`]),
+                  t('milliseconds', { count: countText(latencyMs) }),
+                ].join(' · ');
+                return (
+                  <PushLine key={`${at} ${retryNo}`} outcome={outcome} about={about} at={at} answer={answer}>
+                    <Outcome value={outcome} />
+                  </PushLine>
+                );
+              })}
+            </ol>
           </SheetPart>
           <SheetPart title={t('payload')}>
             <JsonView value={data} />
             <p className="quiet">{t('payloadHint')}</p>
           </SheetPart>
-          <ConfirmDialog
-            isOpen={isAsked}
-            title={t('replayTitle', { count: 1 })}
-            verb={t('replay')}
-            onConfirm={async () => {
-              const { replayed } = await api.post('/channels/{appId}/events/replay', { appId, eventIds: [eventId] });
-              notifyDone(t('replayed', { count: replayed }));
-              void queries.invalidateQueries({ queryKey: ['/events', appId, eventId] });
-              onReplayed();
-            }}
-            onClose={() => setAsked(false)}
-          >
-            <p>{t('replayHint')}</p>
-          </ConfirmDialog>
+          {isAsked ? <ReplayDialog appId={appId} eventIds={[eventId]} onClose={() => setAsked(false)} /> : null}
         </>
       )}
     </Loaded>
-  );
-}
-
-function PushLine({ push }: { readonly push: Push }) {
-  const t = useTexts();
-  const { at, outcome, retryNo, httpStatus, latencyMs, answer } = push;
-  return (
-    <li className={styles.push} data-accepted={outcome === 'ACCEPTED' || undefined}>
-      <div className={styles.pushTop}>
-        <Outcome value={outcome} />
-        <span>{retryNo === 0 ? t('firstTry') : t('retry', { no: retryNo })}</span>
-        <span className="quiet figures">
-          {httpStatus === null ? '' : `HTTP ${httpStatus} · `}
-          {t('milliseconds', { count: countText(latencyMs) })}
-        </span>
-        <Time value={at} />
-      </div>
-      {answer ? <span className={`mono quiet ${styles.answer}`}>{answer}</span> : null}
-    </li>
   );
 }

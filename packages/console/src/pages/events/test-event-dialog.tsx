@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack } from '@mantine/core';
+import { Box, Button, Group, Select, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -9,7 +9,7 @@ import { countText } from '../../parts/money.tsx';
 import { Facts } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import styles from './events.module.css';
-import { Outcome } from './outcome.tsx';
+import { Outcome } from './pushes.tsx';
 import { useTexts } from './texts.ts';
 
 interface TestEventDialogProps {
@@ -45,27 +45,17 @@ export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) 
         />
         <div role="status">
           {send.data && !send.isPending ? (
-            <div className={styles.facts}>
+            <Box className={styles.facts} p="14px 16px" bd="1px solid var(--line)" bdrs={8}>
               <Facts
                 facts={[
                   [t('outcome'), <Outcome key="outcome" value={send.data.outcome} />],
                   [t('http'), send.data.httpStatus ?? t('noAnswer')],
                   [t('took'), t('milliseconds', { count: countText(send.data.latencyMs) })],
-                  [
-                    t('sentTo'),
-                    <span key="url" className={`mono ${styles.answer}`}>
-                      {send.data.url}
-                    </span>,
-                  ],
-                  [
-                    t('answer'),
-                    <span key="answer" className={`mono ${styles.answer}`}>
-                      {send.data.answer || '–'}
-                    </span>,
-                  ],
+                  [t('sentTo'), <Mono key="url" text={send.data.url} />],
+                  [t('answer'), <Mono key="answer" text={send.data.answer || '–'} />],
                 ]}
               />
-            </div>
+            </Box>
           ) : null}
         </div>
         <FormProblem error={send.error} />
@@ -81,3 +71,5 @@ export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) 
     </Dialog>
   );
 }
+
+const Mono = ({ text }: { readonly text: string }) => <span className="mono tiny">{text}</span>;

@@ -1,9 +1,10 @@
 import { dictionary } from '../../i18n/dictionary.ts';
+import { NOUNS } from '../nouns.ts';
 
 export const useTexts = dictionary({
+  ...NOUNS,
   title: ['Events', '事件'],
   channelsCaption: ['How the deliveries to each channel are', '各渠道推送情况'],
-  channel: ['Channel', '渠道'],
   state: ['State', '状态'],
   delivering: ['Delivering', '推送中'],
   upToDate: ['Up to date', '已全部推送'],
@@ -31,15 +32,12 @@ export const useTexts = dictionary({
   event: ['Event', '事件'],
   eventId: ['Event id', '事件编号'],
   type: ['Type', '类型'],
-  order: ['Order', '订单'],
-  status: ['Status', '状态'],
   pushes: ['Pushes', '推送次数'],
   lastPush: ['Last push', '最近推送'],
   occurred: ['Occurred', '发生时间'],
   recorded: ['Recorded', '记录时间'],
   former: ['Event before it', '前一事件'],
   filterOrder: ['Order number', '订单号'],
-  filterDays: ['Recorded', '记录时间'],
   empty: ['No events yet', '暂无事件'],
   emptyHint: [
     'An event is written when an order or a payment of this channel gets another status.',
@@ -54,11 +52,6 @@ export const useTexts = dictionary({
   retry: ['Retry {no}', '第 {no} 次重试'],
   milliseconds: ['{count} ms', '{count} 毫秒'],
   noAnswer: ['No answer', '无应答'],
-  accepted: ['Accepted', '已接收'],
-  refused: ['Refused', '被拒绝'],
-  timeout: ['Timed out', '超时'],
-  unreachable: ['Unreachable', '无法连接'],
-  forbidden: ['Forbidden address', '禁止的地址'],
 
   selected: ['{count} event selected|{count} events selected', '已选 {count} 个事件'],
   clear: ['Clear', '取消选择'],
@@ -70,14 +63,6 @@ export const useTexts = dictionary({
     '将以原事件编号再次推送，失败时按新事件重试。已接收过的渠道可按编号去重。',
   ],
   replayed: ['{count} event is on its way again|{count} events are on their way again', '已重新推送 {count} 个事件'],
-  replayAllTitle: ['Replay everything that matches', '重推全部匹配事件'],
-  replayAllHint: [
-    'First a dry run counts which events are meant. Nothing is sent until you start it on the next page, by typing its number.',
-    '先试运行，统计涉及的事件；在下一页输入确认后才会推送。',
-  ],
-  allOf: ['All events of {name}', '{name} 的全部事件'],
-  dryRun: ['Dry run', '试运行'],
-  reasonHint: ['For the audit log: what was wrong, and is well now.', '写入审计日志：此前的问题及当前状态。'],
 
   deliveries: ['Pause or resume', '暂停或恢复'],
   deliveriesTitle: ['Deliveries to {name}', '{name} 的推送'],

@@ -1,0 +1,35 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { api } from '../../api/client.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { notifyDone } from '../../parts/notify.ts';
+import { backlogsQuery } from './backlog.tsx';
+import { useTexts } from './texts.ts';
+
+interface ReplayDialogProps {
+  readonly appId: string;
+  readonly eventIds: readonly string[];
+  onReplayed?(): void;
+  onClose(): void;
+}
+
+/** Asks before events that are named are pushed again. */
+export function ReplayDialog({ appId, eventIds, onReplayed, onClose }: ReplayDialogProps) {
+  const t = useTexts();
+  const queries = useQueryClient();
+  return (
+    <ConfirmDialog
+      isOpen
+      title={t('replayTitle', { count: eventIds.length })}
+      verb={t('replay')}
+      onConfirm={async () => {
+        const { replayed } = await api.post('/channels/{appId}/events/replay', { appId, eventIds: [...eventIds] });
+        notifyDone(t('replayed', { count: replayed }));
+        for (const queryKey of [['/events'], backlogsQuery.queryKey]) void queries.invalidateQueries({ queryKey });
+        onReplayed?.();
+      }}
+      onClose={onClose}
+    >
+      <p>{t('replayHint')}</p>
+    </ConfirmDialog>
+  );
+}
