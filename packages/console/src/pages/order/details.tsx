@@ -16,16 +16,31 @@ import { useTexts } from './texts.ts';
 export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
   const modeText = useModeTexts();
-  const { order, product, channel } = shown;
+  const { role } = useSession();
+  const [unmasked, setUnmasked] = useState<Unmasked>();
+  const { order, product, channel, mobile } = shown;
+  const { appId, orderNo } = order;
+  const channelUserId = unmasked?.channelUserId ?? order.channelUserId;
   const plan = order.periodType === 'MONTH' ? 'planMonths' : 'planDays';
   return (
     <Section title={t('details')}>
       <Facts
         facts={[
-          ...useWhoFacts(shown),
+          [
+            t('user'),
+            // A viewer has the masked id, by which nobody can be found.
+            role === 'viewer' ? (
+              channelUserId
+            ) : (
+              <Link key="user" to="/users" search={{ appId, channelUserId }}>
+                {channelUserId}
+              </Link>
+            ),
+          ],
+          [t('mobile'), <Mobile key="mobile" {...{ mobile, orderNo, unmasked }} onChange={setUnmasked} />],
           [
             t('channel'),
-            <span key="channel" title={channel.appId}>
+            <span key="channel" title={appId}>
               {channel.name}
             </span>,
           ],
@@ -48,50 +63,36 @@ export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
   );
 }
 
-/** Whom it is of: masked, and in clear for a reason. */
-function useWhoFacts({ order, mobile }: OrderAnswer): readonly (readonly [string, React.ReactNode])[] {
+interface MobileProps {
+  readonly mobile: string | null;
+  /** The order in whose timeline it is written that somebody looked. */
+  readonly orderNo: string | undefined;
+  readonly unmasked: Unmasked | undefined;
+  onChange(unmasked: Unmasked | undefined): void;
+}
+
+/** Masked, and in clear for a reason. */
+export function Mobile({ mobile, orderNo, unmasked, onChange }: MobileProps) {
   const t = useTexts();
   const maySee = useMayDo('support');
-  const { role } = useSession();
-  const [unmasked, setUnmasked] = useState<Unmasked>();
   const [isAsking, setAsking] = useState(false);
-  const { appId } = order;
-  const channelUserId = unmasked?.channelUserId ?? order.channelUserId;
-  return [
-    [
-      t('user'),
-      // A viewer has the masked id, by which nobody can be found.
-      role === 'viewer' ? (
-        <span key="user">{channelUserId}</span>
+  return (
+    <Group component="span" display="inline-flex" gap="2px 8px">
+      {unmasked?.mobile ? (
+        <Copyable value={unmasked.mobile} />
       ) : (
-        <Link key="user" to="/users" search={{ appId, channelUserId }}>
-          {channelUserId}
-        </Link>
-      ),
-    ],
-    [
-      t('mobile'),
-      <Group key="mobile" component="span" display="inline-flex" gap="2px 8px">
-        {unmasked?.mobile ? (
-          <Copyable value={unmasked.mobile} />
-        ) : (
-          <span className={mobile ? 'figures' : 'quiet'}>{mobile ?? t('noMobile')}</span>
-        )}
-        {unmasked ? (
-          <Button variant="subtle" size="compact-xs" onClick={() => setUnmasked(undefined)}>
-            {t('hide')}
-          </Button>
-        ) : maySee && mobile ? (
-          <Button variant="subtle" size="compact-xs" onClick={() => setAsking(true)}>
-            {t('unmask')}
-          </Button>
-        ) : null}
-        {isAsking ? (
-          <UnmaskDialog orderNo={order.orderNo} onShown={setUnmasked} onClose={() => setAsking(false)} />
-        ) : null}
-      </Group>,
-    ],
-  ];
+        <span className={mobile ? 'figures' : 'quiet'}>{mobile ?? t('noMobile')}</span>
+      )}
+      {unmasked || (maySee && mobile && orderNo) ? (
+        <Button variant="subtle" size="compact-xs" onClick={() => (unmasked ? onChange(undefined) : setAsking(true))}>
+          {t(unmasked ? 'hide' : 'unmask')}
+        </Button>
+      ) : null}
+      {isAsking && orderNo ? (
+        <UnmaskDialog orderNo={orderNo} onShown={onChange} onClose={() => setAsking(false)} />
+      ) : null}
+    </Group>
+  );
 }
 
 export function AgreementSection({ order }: { readonly order: Order }) {

@@ -1,18 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Order, Unmasked } from '../../api/order-types.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { moneyText } from '../../parts/money.tsx';
 import { notifyDone } from '../../parts/notify.ts';
-import { WordsField } from '../../parts/words-field.tsx';
+import { ReasonDialog } from '../reason-dialog.tsx';
 import { PreviewBox } from './preview-box.tsx';
 
 const useTexts = dictionary({
   willHappen: ['What will happen', '将会发生'],
-  reason: ['Reason', '原因'],
-  reasonHint: ['For the audit log, and for whoever asks later.', '写入审计日志，供日后查阅。'],
   unsubscribeTitle: ['Unsubscribe order {orderNo}?', '退订订单 {orderNo}？'],
   unsubscribe: ['Unsubscribe', '退订'],
   unsubscribed: ['The order is unsubscribed', '订单已退订'],
@@ -57,13 +54,6 @@ export function useOrderChanged(): () => void {
   };
 }
 
-function ReasonField({ value, onChange }: { readonly value: string; onChange(value: string): void }) {
-  const t = useTexts();
-  return (
-    <WordsField label={t('reason')} description={t('reasonHint')} value={value} onChange={onChange} data-autofocus />
-  );
-}
-
 const usePreviewOfEnd = (orderNo: string) => {
   return useQuery({
     queryKey: ['/orders/{orderNo}/unsubscribe/preview', orderNo],
@@ -72,28 +62,25 @@ const usePreviewOfEnd = (orderNo: string) => {
   });
 };
 
-export function UnsubscribeDialog({ order, onClose }: DialogProps) {
+export function UnsubscribeDialog({ order: { orderNo }, onClose }: DialogProps) {
   const t = useTexts();
   const changed = useOrderChanged();
-  const preview = usePreviewOfEnd(order.orderNo);
-  const [reason, setReason] = useState('');
+  const preview = usePreviewOfEnd(orderNo);
   return (
-    <ConfirmDialog
-      isOpen
+    <ReasonDialog
       isDangerous
-      title={t('unsubscribeTitle', { orderNo: order.orderNo })}
+      title={t('unsubscribeTitle', { orderNo })}
       verb={t('unsubscribe')}
-      isIncomplete={reason.trim() === '' || preview.data === undefined || preview.data.refusal !== null}
+      isIncomplete={preview.data === undefined || preview.data.refusal !== null}
       onClose={onClose}
-      onConfirm={async () => {
-        await api.post('/orders/{orderNo}/unsubscribe', { orderNo: order.orderNo, reason: reason.trim() });
+      onConfirm={async (reason) => {
+        await api.post('/orders/{orderNo}/unsubscribe', { orderNo, reason });
         notifyDone(t('unsubscribed'));
         changed();
       }}
     >
       <PreviewBox title={t('willHappen')} preview={preview.data} error={preview.error} />
-      <ReasonField value={reason} onChange={setReason} />
-    </ConfirmDialog>
+    </ReasonDialog>
   );
 }
 
@@ -128,19 +115,16 @@ export function CancelAgreementDialog({ order, onClose }: DialogProps) {
   const t = useTexts();
   const changed = useOrderChanged();
   const preview = usePreviewOfEnd(order.orderNo);
-  const [reason, setReason] = useState('');
   const agreementNo = order.agreement?.agreementNo ?? '';
   return (
-    <ConfirmDialog
-      isOpen
+    <ReasonDialog
       isDangerous
       title={t('cancelTitle')}
       verb={t('cancel')}
-      isIncomplete={reason.trim() === ''}
       onClose={onClose}
-      onConfirm={async () => {
-        const answer = await api.post('/agreements/{agreementNo}/cancel', { agreementNo, reason: reason.trim() });
-        notifyDone(t('canceled', { count: answer.unsubscribed.length }));
+      onConfirm={async (reason) => {
+        const { unsubscribed } = await api.post('/agreements/{agreementNo}/cancel', { agreementNo, reason });
+        notifyDone(t('canceled', { count: unsubscribed.length }));
         changed();
       }}
     >
@@ -148,8 +132,7 @@ export function CancelAgreementDialog({ order, onClose }: DialogProps) {
       {order.orderStatus === 'ACTIVE' ? (
         <PreviewBox title={t('cancelOfThis')} preview={preview.data} error={preview.error} />
       ) : null}
-      <ReasonField value={reason} onChange={setReason} />
-    </ConfirmDialog>
+    </ReasonDialog>
   );
 }
 
@@ -162,21 +145,17 @@ interface UnmaskDialogProps {
 export function UnmaskDialog({ orderNo, onShown, onClose }: UnmaskDialogProps) {
   const t = useTexts();
   const changed = useOrderChanged();
-  const [reason, setReason] = useState('');
   return (
-    <ConfirmDialog
-      isOpen
+    <ReasonDialog
       title={t('unmaskTitle')}
       verb={t('unmask')}
-      isIncomplete={reason.trim() === ''}
       onClose={onClose}
-      onConfirm={async () => {
-        onShown(await api.post('/orders/{orderNo}/unmask', { orderNo, reason: reason.trim() }));
+      onConfirm={async (reason) => {
+        onShown(await api.post('/orders/{orderNo}/unmask', { orderNo, reason }));
         changed();
       }}
     >
       <p>{t('unmaskHint')}</p>
-      <ReasonField value={reason} onChange={setReason} />
-    </ConfirmDialog>
+    </ReasonDialog>
   );
 }

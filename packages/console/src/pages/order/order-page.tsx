@@ -1,3 +1,4 @@
+import { Box, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useFilters } from '../../address/filters.ts';
@@ -5,11 +6,13 @@ import { api } from '../../api/client.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
 import { ClockIcon } from '../../icons/icons.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { moneyText } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Broken, Loading } from '../../parts/states.tsx';
+import { Loading } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { agoText, isElsewhere, momentOf, timeText, VIEWERS_ZONE } from '../../parts/time-text.ts';
+import { Sums } from '../pieces.tsx';
 import { AgreementSection, DetailsSection } from './details.tsx';
 import { findFailedTry } from './failed-try.ts';
 import { ORDER_FILTERS } from './filters.ts';
@@ -32,43 +35,46 @@ export default function OrderPage() {
     // What an institution or a channel answers comes by itself.
     refetchInterval: 15_000,
   });
-  const above = <Link to="/orders">{t('orders')}</Link>;
-  const shown = found.data;
-  if (!shown)
-    return (
-      <Page title={t('orderTitle', { orderNo })} above={above}>
-        {found.error ? <Broken error={found.error} onRetry={() => void found.refetch()} /> : <Loading />}
-      </Page>
-    );
-  const { order } = shown;
   return (
     <Page
-      title={t('orderTitle', { orderNo: order.orderNo })}
-      above={above}
+      title={t('orderTitle', { orderNo })}
+      above={<Link to="/orders">{t('orders')}</Link>}
       aside={
-        <>
-          <span className={styles.copy}>
-            <Copyable value={order.orderNo}>{''}</Copyable>
-          </span>
-          <Status of="order" value={order.orderStatus} />
-        </>
+        found.data ? (
+          <>
+            <Box component="span" className={styles.copy} fz="md" ml={-10}>
+              <Copyable value={orderNo}>{''}</Copyable>
+            </Box>
+            <Status of="order" value={found.data.order.orderStatus} />
+          </>
+        ) : null
       }
-      actions={<OrderActions shown={shown} />}
+      actions={found.data ? <OrderActions shown={found.data} /> : null}
     >
-      <Next shown={shown} />
-      <Sums shown={shown} />
-      <div className={styles.columns}>
-        <div className={styles.main}>
-          <PeriodsSection shown={shown} chosen={filters.values.period} onChoose={(period) => filters.set({ period })} />
-          <Timeline timeline={shown.timeline} isCut={shown.timelineIsCut} filters={filters} />
-          <BenefitsSection order={order} />
-        </div>
-        <aside className={styles.aside}>
-          <DetailsSection shown={shown} />
-          <AgreementSection order={order} />
-          <NotesSection shown={shown} />
-        </aside>
-      </div>
+      <Loaded query={found} meanwhile={<Loading />}>
+        {(shown) => (
+          <>
+            <Next shown={shown} />
+            <Money shown={shown} />
+            <div className={styles.columns}>
+              <Stack gap={20} miw={0}>
+                <PeriodsSection
+                  shown={shown}
+                  chosen={filters.values.period}
+                  onChoose={(period) => filters.set({ period })}
+                />
+                <Timeline timeline={shown.timeline} isCut={shown.timelineIsCut} filters={filters} />
+                <BenefitsSection order={shown.order} />
+              </Stack>
+              <Stack component="aside" className={styles.aside} gap={20} miw={0}>
+                <DetailsSection shown={shown} />
+                <AgreementSection order={shown.order} />
+                <NotesSection shown={shown} />
+              </Stack>
+            </div>
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }
@@ -82,56 +88,63 @@ function Next({ shown }: { readonly shown: OrderAnswer }) {
   const failed = latest && findFailedTry(latest);
   const moment = next ? momentOf(next.at) : undefined;
   return (
-    <p className={styles.next} data-planned={next !== null || undefined}>
-      <ClockIcon size={18} />
-      <span>
-        <span className={styles.nextWords}>{wordsOf(next, order)}</span>
-        {next?.amountCent ? <span className="figures"> · {moneyText(next.amountCent)}</span> : null}
-        {moment ? (
-          <span className={`quiet ${styles.nextTime}`}>
-            {agoText(moment)}
-            {isElsewhere(moment) ? ` · ${timeText(moment, VIEWERS_ZONE)} ${VIEWERS_ZONE}` : ''}
-          </span>
-        ) : null}
+    <Group
+      gap={10}
+      wrap="nowrap"
+      align="flex-start"
+      p="11px 14px"
+      bdrs={10}
+      c={next ? 'var(--progress)' : 'inherit'}
+      bg={next ? 'var(--progress-soft)' : 'var(--neutral-soft)'}
+    >
+      <ClockIcon size={18} style={{ flex: 'none', marginTop: 2 }} />
+      <div>
+        <Group gap="0 10px" align="baseline">
+          <Box component="span" fw={600}>
+            {wordsOf(next, order)}
+          </Box>
+          {next?.amountCent ? <span className="figures">{moneyText(next.amountCent)}</span> : null}
+          {moment ? (
+            <span className="quiet small">
+              {agoText(moment)}
+              {isElsewhere(moment) ? ` · ${timeText(moment, VIEWERS_ZONE)} ${VIEWERS_ZONE}` : ''}
+            </span>
+          ) : null}
+        </Group>
         {latest && failed?.reason ? (
-          <span className={styles.why}>
+          <Box mt={2} c="var(--negative)" style={{ overflowWrap: 'anywhere' }}>
             {t('whyFailed', { cycleNo: latest.cycleNo, tryNo: failed.tryNo, reason: failed.reason })}
-          </span>
+          </Box>
         ) : null}
-      </span>
-    </p>
+      </div>
+    </Group>
   );
 }
 
 /** The money of the order, at a glance. */
-function Sums({ shown }: { readonly shown: OrderAnswer }) {
+function Money({ shown: { order } }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
-  const { order } = shown;
   const startedCent = sumStarted(order.payments.flatMap(({ refunds }) => refunds));
   const begun = Math.max(0, ...order.payments.map(({ cycleNo }) => cycleNo));
+  const refunded = moneyText(order.totalRefundAmountCent);
   return (
-    <dl className={styles.sums}>
-      <div>
-        <dt>{t('paid')}</dt>
-        <dd className="figures">{moneyText(order.totalPaidAmountCent)}</dd>
-      </div>
-      <div>
-        <dt>{t('refunded')}</dt>
-        <dd className="figures" data-zero={order.totalRefundAmountCent === 0 || undefined}>
-          {moneyText(order.totalRefundAmountCent)}
-          {startedCent > 0 ? (
-            <span className={styles.inProgress}>{t('inProgress', { amount: moneyText(startedCent) })}</span>
-          ) : null}
-        </dd>
-      </div>
-      <div>
-        <dt>{t('perPeriod')}</dt>
-        <dd className="figures">{moneyText(order.amountCent)}</dd>
-      </div>
-      <div>
-        <dt>{t('period')}</dt>
-        <dd className="figures">{t('periodOf', { cycleNo: begun, total: order.totalCycles })}</dd>
-      </div>
-    </dl>
+    <Sums
+      sums={[
+        [t('paid'), moneyText(order.totalPaidAmountCent)],
+        [
+          t('refunded'),
+          <Group key="refunded" component="span" gap={8} align="baseline">
+            {order.totalRefundAmountCent > 0 ? refunded : <span className="quiet">{refunded}</span>}
+            {startedCent > 0 ? (
+              <Box component="span" className="tiny" fw={400} lts={0} c="var(--progress)">
+                {t('inProgress', { amount: moneyText(startedCent) })}
+              </Box>
+            ) : null}
+          </Group>,
+        ],
+        [t('perPeriod'), moneyText(order.amountCent)],
+        [t('period'), t('periodOf', { cycleNo: begun, total: order.totalCycles })],
+      ]}
+    />
   );
 }

@@ -1,13 +1,19 @@
-import { Skeleton, Stack } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Box, Group, Skeleton, Stack } from '@mantine/core';
 import type { Preview } from '../../api/order-types.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { refusalText } from '../../i18n/refusals.ts';
-import { AlertIcon, ApprovalIcon, BenefitIcon, EventIcon, OrderIcon, WalletIcon } from '../../icons/icons.tsx';
+import {
+  AlertIcon,
+  ApprovalIcon,
+  BenefitIcon,
+  EventIcon,
+  type IconComponent,
+  OrderIcon,
+  WalletIcon,
+} from '../../icons/icons.tsx';
 import { countText, moneyText } from '../../parts/money.tsx';
-import { FormProblem } from '../../parts/states.tsx';
-import styles from './preview-box.module.css';
+import { FormProblem, Problem } from '../../parts/states.tsx';
 
 const useTexts = dictionary({
   refund: ['{amount} goes back to the user', '向用户退回 {amount}'],
@@ -18,7 +24,6 @@ const useTexts = dictionary({
   revokedOf: ['{name} (period {cycleNo})', '{name}（第 {cycleNo} 期）'],
   noRevoked: ['No benefit is taken back', '不收回权益'],
   events: ['The channel is told: {events}', '通知渠道：{events}'],
-  event: ['{count} × {type}', '{count} × {type}'],
   noEvents: ['The channel is not told anything', '不通知渠道'],
   approval: [
     'It is above the limit: a second person of finance has to approve it before it is sent',
@@ -40,87 +45,78 @@ interface PreviewBoxProps {
 }
 
 /** What would happen, line by line, in the service's own reckoning. */
-export function PreviewBox({ title, preview, error, isAlreadyAsked }: PreviewBoxProps) {
+export function PreviewBox({ title, preview, error, isAlreadyAsked = false }: PreviewBoxProps) {
   const t = useTexts();
+  const language = useLanguage();
   if (error) return <FormProblem error={error} />;
   return (
-    <section className={styles.box} aria-live="polite" aria-busy={!preview}>
-      <h3 className={styles.title}>{title}</h3>
-      {preview ? (
-        <Lines preview={preview} isAlreadyAsked={isAlreadyAsked === true} />
-      ) : (
+    <Stack
+      component="section"
+      gap={8}
+      p="12px 14px"
+      bd="1px solid var(--line)"
+      bdrs={8}
+      bg="var(--ground)"
+      aria-live="polite"
+      aria-busy={!preview}
+    >
+      <Box component="h3" className="quiet tiny" fw={500} lts={0}>
+        {title}
+      </Box>
+      {!preview ? (
         <Stack gap={7} role="status" aria-label={t('loading')}>
           <Skeleton height={12} width="70%" />
           <Skeleton height={12} width="45%" />
           <Skeleton height={12} width="60%" />
         </Stack>
+      ) : preview.refusal === null ? (
+        <Lines preview={preview} isAlreadyAsked={isAlreadyAsked} />
+      ) : (
+        <Problem>{refusalText(preview.refusal, language)}</Problem>
       )}
-    </section>
+    </Stack>
   );
 }
 
 function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonly isAlreadyAsked: boolean }) {
   const t = useTexts();
-  const language = useLanguage();
-  const { refundCent, notCollectedCent, periodsVoided, benefitsRevoked, events, needsApproval, waiting, refusal } =
-    preview;
-  if (refusal !== null)
-    return (
-      <p className={styles.line} data-tone="negative" role="alert">
-        <AlertIcon size={16} />
-        <span>{refusalText(refusal, language)}</span>
-      </p>
-    );
-  const names = benefitsRevoked.map(({ name, cycleNo }) => t('revokedOf', { name, cycleNo }));
-  const sent = events.map(({ eventType, count }) => t('event', { count: countText(count), type: eventType }));
+  const { refundCent, notCollectedCent, periodsVoided, benefitsRevoked, events, needsApproval, waiting } = preview;
+  const names = benefitsRevoked.map(({ name, cycleNo }) => t('revokedOf', { name, cycleNo })).join(', ');
+  const sent = events.map(({ eventType, count }) => `${countText(count)} × ${eventType}`).join(', ');
+  const lines: readonly (readonly [IconComponent, words: string | false, look?: 'strong' | 'waiting'])[] = [
+    [WalletIcon, refundCent > 0 && t('refund', { amount: moneyText(refundCent) }), 'strong'],
+    [WalletIcon, notCollectedCent > 0 && t('notCollected', { amount: moneyText(notCollectedCent) }), 'strong'],
+    [WalletIcon, refundCent === 0 && notCollectedCent === 0 && t('noMoney')],
+    [OrderIcon, periodsVoided > 0 && t('voided', { count: countText(periodsVoided) })],
+    [BenefitIcon, names ? t('revoked', { names }) : t('noRevoked')],
+    [EventIcon, sent ? t('events', { events: sent }) : t('noEvents')],
+    ...waiting.map(({ amountCent, requestedBy: name }) => {
+      return [AlertIcon, t('waiting', { amount: moneyText(amountCent), name }), 'waiting'] as const;
+    }),
+    [ApprovalIcon, needsApproval && !isAlreadyAsked && t('approval'), 'waiting'],
+  ];
   return (
-    <Stack component="ul" gap={7}>
-      {refundCent > 0 ? (
-        <Line icon={<WalletIcon size={16} />} isStrong>
-          {t('refund', { amount: moneyText(refundCent) })}
-        </Line>
-      ) : null}
-      {notCollectedCent > 0 ? (
-        <Line icon={<WalletIcon size={16} />} isStrong>
-          {t('notCollected', { amount: moneyText(notCollectedCent) })}
-        </Line>
-      ) : null}
-      {refundCent === 0 && notCollectedCent === 0 ? <Line icon={<WalletIcon size={16} />}>{t('noMoney')}</Line> : null}
-      {periodsVoided > 0 ? (
-        <Line icon={<OrderIcon size={16} />}>{t('voided', { count: countText(periodsVoided) })}</Line>
-      ) : null}
-      <Line icon={<BenefitIcon size={16} />}>
-        {names.length > 0 ? t('revoked', { names: names.join(', ') }) : t('noRevoked')}
-      </Line>
-      <Line icon={<EventIcon size={16} />}>
-        {sent.length > 0 ? t('events', { events: sent.join(', ') }) : t('noEvents')}
-      </Line>
-      {waiting.map(({ approvalId, runId, amountCent, requestedBy }) => (
-        <Line key={`${approvalId} ${runId}`} icon={<AlertIcon size={16} />} tone="waiting">
-          {t('waiting', { amount: moneyText(amountCent), name: requestedBy })}
-        </Line>
-      ))}
-      {needsApproval && !isAlreadyAsked ? (
-        <Line icon={<ApprovalIcon size={16} />} tone="waiting">
-          {t('approval')}
-        </Line>
-      ) : null}
+    <Stack component="ul" className="small" gap={7}>
+      {lines.map(([Icon, words, look]) =>
+        words ? (
+          <Group
+            key={words}
+            component="li"
+            gap={9}
+            wrap="nowrap"
+            align="flex-start"
+            fw={look === 'strong' ? 600 : undefined}
+            {...(look === 'waiting' ? WAITING : {})}
+          >
+            <Box component="span" mt={1} c={look === 'waiting' ? 'inherit' : 'dimmed'}>
+              <Icon size={16} />
+            </Box>
+            <span style={{ overflowWrap: 'anywhere' }}>{words}</span>
+          </Group>
+        ) : null,
+      )}
     </Stack>
   );
 }
 
-interface LineProps {
-  readonly icon: ReactNode;
-  readonly isStrong?: boolean;
-  readonly tone?: 'waiting';
-  readonly children: ReactNode;
-}
-
-function Line({ icon, isStrong, tone, children }: LineProps) {
-  return (
-    <li className={styles.line} data-tone={tone} data-strong={isStrong || undefined}>
-      {icon}
-      <span>{children}</span>
-    </li>
-  );
-}
+const WAITING = { mx: -6, p: 6, bdrs: 5, c: 'var(--waiting)', bg: 'var(--waiting-soft)' };

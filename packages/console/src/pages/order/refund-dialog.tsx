@@ -1,4 +1,4 @@
-import { Select, TextInput } from '@mantine/core';
+import { Box, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -11,7 +11,6 @@ import { currencySign, getCurrency, moneyText } from '../../parts/money.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { WordsField } from '../../parts/words-field.tsx';
 import { useSession } from '../../session/session.ts';
-import styles from './dialogs.module.css';
 import { useOrderChanged } from './dialogs.tsx';
 import { PreviewBox } from './preview-box.tsx';
 import {
@@ -165,9 +164,17 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
           hasArrived: hasArrived(shown.timeline, one.key),
         });
         return said ? (
-          <p key={one.key} className={styles.notice} role="status">
+          <Box
+            key={one.key}
+            className="small"
+            p="8px 11px"
+            bdrs={6}
+            c="var(--waiting)"
+            bg="var(--waiting-soft)"
+            role="status"
+          >
             {t(said, { amount: moneyText(one.amountCent) })}
-          </p>
+          </Box>
         ) : null;
       })}
     </ConfirmDialog>

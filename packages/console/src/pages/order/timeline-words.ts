@@ -31,44 +31,47 @@ export const useGroupTexts = dictionary({
   alerts: ['Alerts', '告警'],
 });
 
-const useTexts = dictionary({
+/** By the kind of an entry, and by its status where that makes a difference. */
+const TITLES = {
   created: ['The order was created', '订单创建'],
   period: ['Period {cycleNo} was due', '第 {cycleNo} 期到期'],
-  attemptSuccess: ['Period {cycleNo} was paid, try {tryNo}', '第 {cycleNo} 期扣款成功（第 {tryNo} 次）'],
-  attemptFail: ['The debit of period {cycleNo} failed, try {tryNo}', '第 {cycleNo} 期扣款失败（第 {tryNo} 次）'],
-  attemptStarted: ['The debit of period {cycleNo} is under way, try {tryNo}', '第 {cycleNo} 期扣款中（第 {tryNo} 次）'],
-  refundSuccess: ['Period {cycleNo} was refunded', '第 {cycleNo} 期已退款'],
-  refundFail: ['The institution refused a refund of period {cycleNo}', '机构拒绝第 {cycleNo} 期退款'],
-  refundStarted: ['A refund of period {cycleNo} is under way', '第 {cycleNo} 期退款处理中'],
+  attempt: ['The debit of period {cycleNo} is under way, try {tryNo}', '第 {cycleNo} 期扣款中（第 {tryNo} 次）'],
+  'attempt SUCCESS': ['Period {cycleNo} was paid, try {tryNo}', '第 {cycleNo} 期扣款成功（第 {tryNo} 次）'],
+  'attempt FAIL': ['The debit of period {cycleNo} failed, try {tryNo}', '第 {cycleNo} 期扣款失败（第 {tryNo} 次）'],
+  refund: ['A refund of period {cycleNo} is under way', '第 {cycleNo} 期退款处理中'],
+  'refund SUCCESS': ['Period {cycleNo} was refunded', '第 {cycleNo} 期已退款'],
+  'refund FAIL': ['The institution refused a refund of period {cycleNo}', '机构拒绝第 {cycleNo} 期退款'],
   benefit: ['{name} was issued', '发放权益 {name}'],
   claim: ['{name} was claimed', '领取权益 {name}'],
-  claimPending: ['{name} was claimed; its code is still to come', '领取权益 {name}（待发码）'],
+  'claim PENDING': ['{name} was claimed; its code is still to come', '领取权益 {name}（待发码）'],
   event: ['Event: {what}', '事件：{what}'],
+  push: ['{outcome}: {what}', '{outcome}：{what}'],
+  agreement: ['The agreement was signed with {institution}', '与 {institution} 签约'],
+  'agreement CANCELED': ['The agreement was canceled', '签约已解除'],
+  'agreement REPLACED': ['The agreement was replaced by another', '签约已更换'],
+  ended: ['Unsubscribed by {who}', '{who}退订'],
+  'ended COMPLETED': ['The order was completed', '订单完成'],
+  'ended TERMINATED': ['The order was terminated: its first debit failed', '订单已终止：首期扣款失败'],
+  note: ['Note', '备注'],
+  alert: ['Alert: {alert}', '告警：{alert}'],
+} as const;
+const useTitles = dictionary(TITLES);
+
+const useTexts = dictionary({
   eventById: ['event {eventId}', '事件 {eventId}'],
-  pushTaken: ['The channel took it', '渠道已接收'],
-  pushRefused: ['The channel refused it', '渠道拒绝'],
-  pushTimeout: ['The channel did not answer in time', '渠道响应超时'],
-  pushUnreachable: ['The channel could not be reached', '无法连接渠道'],
-  pushForbidden: ['It was not sent: its address is not allowed', '未发送：回调地址不被允许'],
-  pushOf: ['{outcome}: {what}', '{outcome}：{what}'],
   pushNext: ['The channel is told: {what}', '将通知渠道：{what}'],
   pushAgain: ['The channel is told again, retry {retryNo}: {what}', '将再次通知渠道（第 {retryNo} 次重试）：{what}'],
-  signed: ['The agreement was signed with {institution}', '与 {institution} 签约'],
-  agreementCanceled: ['The agreement was canceled', '签约已解除'],
-  agreementReplaced: ['The agreement was replaced by another', '签约已更换'],
-  unsubscribed: ['Unsubscribed by {who}', '{who}退订'],
-  completed: ['The order was completed', '订单完成'],
-  terminated: ['The order was terminated: its first debit failed', '订单已终止：首期扣款失败'],
-  note: ['Note', '备注'],
-  alert: ['Alert: {kind}', '告警：{kind}'],
-  'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
-  'order.retry': ['Had period {cycleNo} debited again', '重新扣款第 {cycleNo} 期'],
-  'order.refund': ['Asked for a refund of period {cycleNo}', '发起第 {cycleNo} 期退款'],
   approvedRefund: [
     'Sent the refund of period {cycleNo} that {name} asked for',
     '执行 {name} 申请的第 {cycleNo} 期退款',
   ],
-  'order.note': ['Wrote a note', '添加备注'],
+});
+
+/** What a person did. */
+const useActionTexts = dictionary({
+  'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
+  'order.retry': ['Had period {cycleNo} debited again', '重新扣款第 {cycleNo} 期'],
+  'order.refund': ['Asked for a refund of period {cycleNo}', '发起第 {cycleNo} 期退款'],
   'order.unmask': ['Looked at personal data', '查看个人信息'],
   'order.advance': ['Moved the order in time', '推进订单时间'],
   'agreement.cancel': ['Canceled the agreement', '解除签约'],
@@ -77,6 +80,14 @@ const useTexts = dictionary({
   'approval.decline': ['Declined a refund', '拒绝退款'],
   'approval.withdraw': ['Withdrew the request for a refund', '撤回退款申请'],
   'approval.fail': ['The approved refund was not made', '已批准的退款未能执行'],
+});
+
+const useOutcomes = dictionary({
+  ACCEPTED: ['The channel took it', '渠道已接收'],
+  REFUSED: ['The channel refused it', '渠道拒绝'],
+  TIMEOUT: ['The channel did not answer in time', '渠道响应超时'],
+  UNREACHABLE: ['The channel could not be reached', '无法连接渠道'],
+  FORBIDDEN: ['It was not sent: its address is not allowed', '未发送：回调地址不被允许'],
 });
 
 /** What an event says of a period, by the status that it has become. */
@@ -105,42 +116,6 @@ const useOrderEventTexts = dictionary({
   COMPLETED: ['the order was completed', '订单已完成'],
   TERMINATED: ['the order was terminated: its first debit failed', '订单已终止：首期扣款失败'],
 });
-
-type Action =
-  | 'order.unsubscribe'
-  | 'order.retry'
-  | 'order.refund'
-  | 'order.note'
-  | 'order.unmask'
-  | 'order.advance'
-  | 'agreement.cancel'
-  | 'approval.request'
-  | 'approval.approve'
-  | 'approval.decline'
-  | 'approval.withdraw'
-  | 'approval.fail';
-const ACTIONS: ReadonlySet<string> = new Set<Action>([
-  'order.unsubscribe',
-  'order.retry',
-  'order.refund',
-  'order.note',
-  'order.unmask',
-  'order.advance',
-  'agreement.cancel',
-  'approval.request',
-  'approval.approve',
-  'approval.decline',
-  'approval.withdraw',
-  'approval.fail',
-]);
-
-const PUSHES = {
-  ACCEPTED: 'pushTaken',
-  REFUSED: 'pushRefused',
-  TIMEOUT: 'pushTimeout',
-  UNREACHABLE: 'pushUnreachable',
-  FORBIDDEN: 'pushForbidden',
-} as const;
 
 const partOf = (data: unknown, name: string): unknown =>
   typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined;
@@ -175,73 +150,48 @@ function useEventWords(): (event: TimelineEntry) => string {
 
 /** What became of a push, in words. */
 export function useOutcomeText(): (push: TimelineEntry) => string {
-  const t = useTexts();
-  return ({ status, title }) => {
-    const key = PUSHES[(status ?? '') as keyof typeof PUSHES];
-    return key ? t(key) : title;
-  };
+  const t = useOutcomes() as (outcome: string) => string;
+  return ({ status, title }) => (status === null ? title : t(status));
 }
 
 /** The title of an entry in the reader's language; one that this page does not know is shown as the service words it. */
 export function useEntryTitle(): (entry: FoldedEntry) => string {
   const t = useTexts();
+  const titles = useTitles();
+  const actionText = useActionTexts() as (action: string, values: object) => string;
   const alertTexts = useAlertTexts();
   const eventWords = useEventWords();
   const outcomeText = useOutcomeText();
-  const sourceText = useSourceTexts();
+  const sourceText = useSourceTexts() as (source: string) => string;
   const stepWords = useStepWords();
   return (entry) => {
-    const { kind, status, title, data } = entry;
+    const { kind, status, title, data, when } = entry;
     const cycleNo = entry.cycleNo ?? '';
-    const text = (name: string) => fieldOf(data, name) ?? '';
-    switch (kind) {
-      case 'created':
-        return t('created');
-      case 'period':
-        return t('period', { cycleNo });
-      case 'attempt': {
-        const tryNo = text('tryNo');
-        if (status === 'SUCCESS') return t('attemptSuccess', { cycleNo, tryNo });
-        return status === 'FAIL' ? t('attemptFail', { cycleNo, tryNo }) : t('attemptStarted', { cycleNo, tryNo });
-      }
-      case 'refund':
-        if (status === 'SUCCESS') return t('refundSuccess', { cycleNo });
-        return status === 'FAIL' ? t('refundFail', { cycleNo }) : t('refundStarted', { cycleNo });
-      case 'benefit':
-        return t('benefit', { name: text('name') });
-      case 'claim':
-        return status === 'PENDING' ? t('claimPending', { name: text('name') }) : t('claim', { name: text('name') });
-      case 'event':
-        return t('event', { what: eventWords(entry) });
-      case 'push': {
-        const retryNo = text('retryNo');
-        const what = entry.event ? eventWords(entry.event) : t('eventById', { eventId: text('eventId') });
-        if (entry.when === 'past') return t('pushOf', { outcome: outcomeText(entry), what });
-        return retryNo ? t('pushAgain', { retryNo, what }) : t('pushNext', { what });
-      }
-      case 'agreement':
-        if (status === 'CANCELED') return t('agreementCanceled');
-        if (status === 'REPLACED') return t('agreementReplaced');
-        return t('signed', { institution: text('paymentChannelCode') });
-      case 'ended':
-        if (status === 'COMPLETED') return t('completed');
-        if (status === 'TERMINATED') return t('terminated');
-        return t('unsubscribed', {
-          who: sourceText((title.split(' ').at(-1) ?? '') as Parameters<typeof sourceText>[0]),
-        });
-      case 'operator': {
-        // Who approves a refund has it made; who asked for it is somebody else.
-        const name = title === 'order.refund' ? fieldOf(partOf(data, 'detail'), 'requestedBy') : undefined;
-        if (name !== undefined) return t('approvedRefund', { cycleNo, name });
-        return ACTIONS.has(title) ? t(title as 'order.retry', { cycleNo }) : title;
-      }
-      case 'note':
-        return t('note');
-      case 'alert':
-        return t('alert', { kind: alertTexts.name(title) });
-      case 'next':
-        return stepWords({ ...(data as NextStep), at: entry.at });
+    const field = (name: string) => fieldOf(data, name) ?? '';
+    if (kind === 'next') return stepWords({ ...(data as NextStep), at: entry.at });
+    if (kind === 'operator') {
+      // Who approves a refund has it made; who asked for it is somebody else.
+      const name = title === 'order.refund' ? fieldOf(partOf(data, 'detail'), 'requestedBy') : undefined;
+      return name === undefined ? actionText(title, { cycleNo }) : t('approvedRefund', { cycleNo, name });
     }
+    const told = kind === 'push' ? entry.event : entry;
+    const what = told ? eventWords(told) : t('eventById', { eventId: field('eventId') });
+    if (kind === 'push' && when === 'future') {
+      const retryNo = field('retryNo');
+      return retryNo ? t('pushAgain', { retryNo, what }) : t('pushNext', { what });
+    }
+    const ofStatus = `${kind} ${status}`;
+    const values = {
+      cycleNo,
+      what,
+      tryNo: field('tryNo'),
+      name: field('name'),
+      institution: field('paymentChannelCode'),
+      outcome: outcomeText(entry),
+      who: sourceText(title.split(' ').at(-1) ?? ''),
+      alert: alertTexts.name(title),
+    };
+    return titles((ofStatus in TITLES ? ofStatus : kind) as keyof typeof TITLES, values);
   };
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core';
+import { Box, Button, Group, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import type { FilterControl } from '../../address/filters.ts';
 import type { TimelineEntry } from '../../api/order-types.ts';
@@ -6,12 +6,12 @@ import { useCommonTexts } from '../../i18n/common.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import type { Said } from '../../i18n/said.ts';
 import { useSaidText } from '../../i18n/use-said-text.ts';
-import { ChevronRightIcon, CloseIcon, RequestIcon } from '../../icons/icons.tsx';
+import { ChevronDownIcon, ChevronRightIcon, CloseIcon, RequestIcon } from '../../icons/icons.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
-import { Status } from '../../parts/status.tsx';
+import { Status, type Tone } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import {
   hourText,
@@ -23,6 +23,7 @@ import {
   VIEWERS_ZONE,
 } from '../../parts/time-text.ts';
 import { Toggles } from '../../parts/toggles.tsx';
+import { PushLine } from '../events/pushes.tsx';
 import type { ORDER_FILTERS } from './filters.ts';
 import { type FoldedEntry, foldPushes } from './fold-pushes.ts';
 import styles from './timeline.module.css';
@@ -48,9 +49,7 @@ const useTexts = dictionary({
   past: ['What has happened', '已发生'],
   empty: ['Nothing of this kind', '没有此类记录'],
   cut: ['Older entries of this order are left out here.', '更早的记录未显示。'],
-  json: ['JSON', 'JSON'],
   jsonOf: ['JSON of: {title}', 'JSON 原始记录：{title}'],
-  http: ['HTTP {status}', 'HTTP {status}'],
   latency: ['{ms} ms', '{ms} 毫秒'],
   retryNo: ['retry {retryNo}', '第 {retryNo} 次重试'],
   by: ['by {actor}', '操作人 {actor}'],
@@ -83,8 +82,8 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   const counts = new Map<TimelineGroup, number>();
   for (const { kind } of ofPeriod) counts.set(groupOf(kind), (counts.get(groupOf(kind)) ?? 0) + 1);
   const wanted = ofPeriod.filter(({ kind }) => groups.length === 0 || groups.includes(groupOf(kind)));
-  const future = wanted.filter(({ when }) => when === 'future');
   const past = wanted.filter(({ when }) => when === 'past');
+  const lists = { next: wanted.filter(({ when }) => when === 'future'), past: past.slice(0, shown) };
   const newest = momentOf(timeline[0]?.at ?? '2026-01-01');
   const isHere = !isElsewhere(newest);
   return (
@@ -109,27 +108,22 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
           </Button>
         ) : null}
       </Toggles>
+      {wanted.length === 0 ? <Empty isFiltered title={t('empty')} /> : null}
       {isHere || wanted.length === 0 ? null : (
-        <div className={styles.zones} aria-hidden="true">
+        <Group className="quiet tiny" gap={14} justify="flex-end" mb={-6} visibleFrom="sm" aria-hidden="true">
           <span>{common('beijing')}</span>
           <span>{t('here', { offset: offsetText(newest, VIEWERS_ZONE) })}</span>
-        </div>
+        </Group>
       )}
-      {wanted.length === 0 ? <Empty isFiltered title={t('empty')} /> : null}
-      {future.length > 0 ? (
-        <ol aria-label={t('next')} data-when="future">
-          {keyed(future).map(([key, entry]) => (
-            <Entry key={key} entry={entry} />
-          ))}
-        </ol>
-      ) : null}
-      {past.length > 0 ? (
-        <ol aria-label={t('past')}>
-          {keyed(past.slice(0, shown)).map(([key, entry]) => (
-            <Entry key={key} entry={entry} />
-          ))}
-        </ol>
-      ) : null}
+      {(['next', 'past'] as const).map((when) =>
+        lists[when].length > 0 ? (
+          <ol key={when} aria-label={t(when)} data-when={when}>
+            {keyed(lists[when]).map(([key, entry]) => (
+              <Entry key={key} entry={entry} />
+            ))}
+          </ol>
+        ) : null,
+      )}
       {past.length > shown ? (
         <Group gap={0} justify="center">
           <Button variant="default" onClick={() => setShown(shown + 200)}>
@@ -157,43 +151,65 @@ function keyed<T extends TimelineEntry>(entries: readonly T[]): (readonly [key: 
     .toReversed();
 }
 
+const DOTS: Readonly<Record<Tone, string>> = {
+  positive: 'var(--mantine-color-green-5)',
+  negative: 'var(--chart-2)',
+  waiting: 'var(--mantine-color-amber-5)',
+  progress: 'var(--page)',
+  neutral: 'var(--chart-3)',
+};
+
+/** What is told of more than done. */
+const QUIET = new Set(['push', 'event', 'benefit', 'claim']);
+
 function Entry({ entry }: { readonly entry: FoldedEntry }) {
   const t = useTexts();
   const titleOf = useEntryTitle();
   const [isOpen, setOpen] = useState(false);
-  const { at, kind, status, detail, actor, amountCent, data } = entry;
+  const { at, kind, status, actor, amountCent, data } = entry;
   const title = titleOf(entry);
   const statusKind = STATUS_OF[kind];
   const about = useAbout(entry);
-  const saidText = useSaidText();
   const moment = momentOf(at);
+  const tone = toneOf(entry);
   return (
-    <li className={styles.entry} data-kind={kind} data-tone={toneOf(entry)}>
-      <span className={styles.dot} aria-hidden="true" />
-      <div className={styles.content}>
-        <div className={styles.line}>
-          <span className={styles.title}>{title}</span>
+    <li className={styles.entry}>
+      <span
+        className={styles.dot}
+        style={{ background: DOTS[tone], ...(tone === 'progress' ? { border: '2px solid var(--focus)' } : {}) }}
+      />
+      <Box miw={0}>
+        <Group className={styles.line} gap="2px 8px" align="baseline">
+          <Box
+            component="span"
+            fw={QUIET.has(kind) ? 400 : 500}
+            c={entry.when === 'future' ? 'var(--progress)' : 'inherit'}
+            style={{ overflowWrap: 'anywhere' }}
+          >
+            {title}
+          </Box>
           {statusKind && status ? <Status of={statusKind} value={status} /> : null}
           {amountCent !== null && kind !== 'benefit' ? (
-            <span className={styles.amount}>
+            <Box component="span" fw={500}>
               <Money cents={amountCent} />
-            </span>
+            </Box>
           ) : null}
           {data === null || data === undefined ? null : (
-            <button
-              type="button"
-              className={styles.raw}
+            <Button
+              className={styles.raw ?? ''}
+              variant="subtle"
+              color="gray"
+              size="compact-xs"
+              leftSection={<RequestIcon size={13} />}
               aria-expanded={isOpen}
               aria-label={t('jsonOf', { title })}
               onClick={() => setOpen(!isOpen)}
             >
-              <RequestIcon size={13} /> {t('json')}
-            </button>
+              JSON
+            </Button>
           )}
-        </div>
-        {detail && kind !== 'claim' ? (
-          <p className={kind === 'note' ? styles.note : styles.detail}>{saidText(detail, saidOf(entry))}</p>
-        ) : null}
+        </Group>
+        <Detail entry={entry} />
         {actor || about.length > 0 ? (
           <Group className="quiet tiny" gap="0 12px" mt={2}>
             {actor ? <span>{t('by', { actor })}</span> : null}
@@ -206,18 +222,32 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
           </Group>
         ) : null}
         {isOpen ? <JsonView value={data} /> : null}
-      </div>
+      </Box>
       <div className={styles.time}>
         <Time value={at} />
-        {isElsewhere(moment) ? <span className={`figures ${styles.here}`}>{hereText(moment)}</span> : null}
+        {isElsewhere(moment) ? <span className="figures quiet">{hereText(moment)}</span> : null}
       </div>
     </li>
   );
 }
 
-/** Of an alert, which sentence its detail is. */
-const saidOf = ({ kind, data }: TimelineEntry): Said | null =>
-  kind === 'alert' ? ((data as { readonly detailSaid?: Said | null } | null)?.detailSaid ?? null) : null;
+/** What was written of an entry: a note stands out, an institution's words stand aside. */
+function Detail({ entry }: { readonly entry: FoldedEntry }) {
+  const saidText = useSaidText();
+  const { kind, detail, data } = entry;
+  if (!detail || kind === 'claim') return null;
+  // Of an alert, which sentence its detail is.
+  const said = kind === 'alert' ? (data as { readonly detailSaid?: Said | null } | null)?.detailSaid : null;
+  return (
+    <Box
+      component="p"
+      className={`small ${kind === 'note' ? styles.note : styles.detail}`}
+      c={kind === 'note' ? 'var(--waiting)' : toneOf(entry) === 'negative' ? 'var(--negative)' : 'dimmed'}
+    >
+      {saidText(detail, said)}
+    </Box>
+  );
+}
 
 /** How often the channel was told, and what it answered last; each push with its answer on asking for it. */
 function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; readonly of: string }) {
@@ -227,32 +257,32 @@ function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; rea
   const [isOpen, setOpen] = useState(false);
   const [last] = pushes;
   if (!last) return null;
-  const summary = t('pushes', { count: pushes.length, last: [outcomeText(last), ...pushText(last)].join(', ') });
+  const Icon = isOpen ? ChevronDownIcon : ChevronRightIcon;
   return (
     <>
-      <button
-        type="button"
-        className={styles.pushesButton}
+      <UnstyledButton
+        className="tiny"
+        c={toneOf(last) === 'negative' ? 'var(--negative)' : 'dimmed'}
         aria-expanded={isOpen}
-        data-tone={toneOf(last)}
         onClick={() => setOpen(!isOpen)}
       >
-        <ChevronRightIcon size={12} />
-        {summary}
-      </button>
+        <Icon size={12} style={{ marginInlineEnd: 4, verticalAlign: '-1px' }} />
+        {t('pushes', { count: pushes.length, last: [outcomeText(last), ...pushText(last)].join(', ') })}
+      </UnstyledButton>
       {isOpen ? (
-        <ol className={styles.pushes} aria-label={t('pushesOf', { title: of })}>
+        <Box component="ol" w="100%" mt={6} aria-label={t('pushesOf', { title: of })}>
           {keyed(pushes).map(([key, push]) => (
-            <li key={key} className={styles.push} data-tone={toneOf(push)}>
-              <span className={styles.pushLine}>
-                <span>{outcomeText(push)}</span>
-                <span className="quiet figures">{pushText(push).join(' · ')}</span>
-                <Time value={push.at} />
-              </span>
-              {push.detail ? <code className={styles.answer}>{push.detail}</code> : null}
-            </li>
+            <PushLine
+              key={key}
+              outcome={push.status ?? ''}
+              about={pushText(push).join(' · ')}
+              at={push.at}
+              answer={push.detail}
+            >
+              <span>{outcomeText(push)}</span>
+            </PushLine>
           ))}
-        </ol>
+        </Box>
       ) : null}
     </>
   );
@@ -262,13 +292,13 @@ function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; rea
 function usePushText(): (push: TimelineEntry) => string[] {
   const t = useTexts();
   return ({ data }) => {
-    const field = (name: string) => fieldOf(data, name);
-    const words = (given: string | number | undefined, say: (value: string | number) => string) =>
-      given === undefined || given === '' || given === 0 ? [] : [say(given)];
+    const status = fieldOf(data, 'httpStatus');
+    const ms = fieldOf(data, 'latencyMs');
+    const retryNo = fieldOf(data, 'retryNo');
     return [
-      ...words(field('httpStatus'), (status) => t('http', { status })),
-      ...words(field('latencyMs'), (ms) => t('latency', { ms })),
-      ...words(field('retryNo'), (retryNo) => t('retryNo', { retryNo })),
+      ...(status ? [`HTTP ${status}`] : []),
+      ...(ms ? [t('latency', { ms })] : []),
+      ...(retryNo ? [t('retryNo', { retryNo })] : []),
     ];
   };
 }

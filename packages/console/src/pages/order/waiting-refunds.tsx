@@ -3,7 +3,6 @@ import type { WaitingRefund } from '../../api/order-types.ts';
 import { moneyText } from '../../parts/money.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
 import { Tag } from '../../parts/status.tsx';
-import styles from './order.module.css';
 import { useTexts } from './texts.ts';
 
 /** Refunds that were asked for and are not made yet: how much waits, and where it is decided. */
@@ -13,7 +12,6 @@ export function WaitingRefunds({ refunds }: { readonly refunds: readonly Waiting
     <PlaceLink
       key={`${cycleNo} ${approvalId} ${runId} ${requestedAt}`}
       to={runId === null ? places.approvals({ open: approvalId }) : places.bulkRun(runId)}
-      className={styles.waiting}
     >
       <Tag tone="waiting">
         {t(runId === null ? 'refundWaits' : 'refundWaitsInRun', { amount: moneyText(amountCent) })}
