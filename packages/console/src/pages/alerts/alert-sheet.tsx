@@ -1,7 +1,6 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Box, Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Alert, AlertAnswer } from '../../api/types.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
@@ -17,9 +16,8 @@ import { Sheet, SheetButtons, SheetPart } from '../../parts/sheet.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
-import { WordsField } from '../../parts/words-field.tsx';
 import { useMayDo } from '../../session/session.ts';
-import styles from './alerts.module.css';
+import { WritingForm } from '../writing-form.tsx';
 import { placeOfSubject } from './subject.ts';
 import { useTexts } from './texts.ts';
 
@@ -44,7 +42,7 @@ export function AlertState({ alert }: { readonly alert: Alert }) {
   const t = useTexts();
   if (alert.resolvedAt !== null) return <Tag tone="positive">{t('resolved')}</Tag>;
   if (alert.acknowledgedAt !== null) return <Tag tone="neutral">{t('acknowledged')}</Tag>;
-  return <Tag tone="waiting">{t('isOpen')}</Tag>;
+  return <Tag tone="waiting">{t('open')}</Tag>;
 }
 
 function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: string }) {
@@ -62,7 +60,7 @@ function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: 
   const acknowledge = useMutation({
     mutationFn: () => api.post('/alerts/acknowledge', named),
     onSuccess: () => {
-      notifyDone(t('nowAcknowledged'));
+      notifyDone(t('acknowledged'));
       return reload();
     },
   });
@@ -132,17 +130,26 @@ function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: 
               <Stack component="ul" gap={12} mb={14}>
                 {comments.map(({ author, at, text }) => (
                   <li key={`${at} ${author} ${text}`}>
-                    <Group className="small" gap={8} align="stretch" wrap="nowrap">
+                    <Group className="small" gap={8}>
                       <strong>{author}</strong>
                       <span className="quiet">
                         <Time value={at} as="ago" />
                       </span>
                     </Group>
-                    <div className={styles.commentText}>{text}</div>
+                    <div style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{text}</div>
                   </li>
                 ))}
               </Stack>
-              {mayAct ? <NewComment named={named} onWritten={reload} /> : null}
+              {mayAct ? (
+                <WritingForm
+                  label={t('write')}
+                  verb={t('send')}
+                  onWrite={async (text) => {
+                    await api.post('/alerts/comments', { ...named, text });
+                    await reload();
+                  }}
+                />
+              ) : null}
             </SheetPart>
             <SheetPart title={t('messages')}>
               <Messages messages={messages} />
@@ -159,90 +166,43 @@ function Standing({ alert }: { readonly alert: Alert }) {
   const t = useTexts();
   const saidText = useSaidText();
   const { resolvedAt, resolvedBecause, resolvedSaid, acknowledgedAt, acknowledgedBy } = alert;
-  if (resolvedAt !== null)
-    return (
-      <div className={styles.state} data-tone="positive">
-        {resolvedBecause
-          ? t('resolvedBecause', { because: saidText(resolvedBecause, resolvedSaid) })
-          : t('resolvedPlain')}{' '}
-        · <Time value={resolvedAt} />
-      </div>
-    );
-  if (acknowledgedAt === null) return null;
+  if (resolvedAt === null && acknowledgedAt === null) return null;
+  const tone = resolvedAt === null ? 'neutral' : 'positive';
+  const words =
+    resolvedAt === null
+      ? t('acknowledgedBy', { name: acknowledgedBy ?? '' })
+      : resolvedBecause
+        ? t('resolvedBecause', { because: saidText(resolvedBecause, resolvedSaid) })
+        : t('resolvedPlain');
   return (
-    <div className={styles.state}>
-      {t('acknowledgedBy', { name: acknowledgedBy ?? '' })} · <Time value={acknowledgedAt} />
-    </div>
+    <Box p="10px 12px" bdrs={8} c={`var(--${tone})`} bg={`var(--${tone}-soft)`}>
+      {words} · <Time value={resolvedAt ?? acknowledgedAt} />
+    </Box>
   );
 }
-
-interface NewCommentProps {
-  readonly named: { readonly kind: string; readonly subject: string };
-  onWritten(): Promise<unknown>;
-}
-
-function NewComment({ named, onWritten }: NewCommentProps) {
-  const t = useTexts();
-  const [text, setText] = useState('');
-  const write = useMutation({
-    mutationFn: () => api.post('/alerts/comments', { ...named, text: text.trim() }),
-    onSuccess: () => {
-      setText('');
-      return onWritten();
-    },
-  });
-  return (
-    <Stack
-      component="form"
-      gap={8}
-      align="flex-end"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text.trim() !== '') write.mutate();
-      }}
-    >
-      <WordsField
-        aria-label={t('write')}
-        placeholder={t('write')}
-        value={text}
-        onChange={setText}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
-        }}
-        maxLength={2000}
-      />
-      <FormProblem error={write.error} />
-      <Button type="submit" variant="default" size="xs" disabled={text.trim() === ''} loading={write.isPending}>
-        {t('send')}
-      </Button>
-    </Stack>
-  );
-}
-
-const WAYS: Readonly<Record<string, 'webhook' | 'email'>> = { WEBHOOK: 'webhook', EMAIL: 'email' };
-const NEWS: Readonly<Record<string, 'newsOpen' | 'newsStillOpen' | 'newsResolved'>> = {
-  OPEN: 'newsOpen',
-  STILL_OPEN: 'newsStillOpen',
-  RESOLVED: 'newsResolved',
-};
 
 function Messages({ messages }: Pick<AlertAnswer, 'messages'>) {
   const t = useTexts();
+  // A way or a kind of news that this page does not know is shown by its name.
+  const text = t as (code: string) => string;
   if (messages.length === 0) return <p className="quiet">{t('noMessages')}</p>;
   return (
-    <ul className={styles.messages}>
-      {messages.map(({ way, what, writtenAt, sentAt, failure }) => {
-        const [wayText, news] = [WAYS[way], NEWS[what]];
-        return (
-          <li key={`${way} ${what} ${writtenAt}`}>
-            <span>{wayText ? t(wayText) : way}</span>
-            <span className="quiet">{news ? t(news) : what}</span>
-            {sentAt === null ? <Tag tone={failure ? 'negative' : 'progress'}>{t('notSent')}</Tag> : null}
+    <Stack component="ul" className="small" gap={6}>
+      {messages.map(({ way, what, writtenAt, sentAt, failure }) => (
+        <Group key={`${way} ${what} ${writtenAt}`} component="li" gap="2px 10px">
+          <span>{text(way)}</span>
+          <span className="quiet">{text(what)}</span>
+          {sentAt === null ? <Tag tone={failure ? 'negative' : 'progress'}>{t('notSent')}</Tag> : null}
+          <Box component="span" ml="auto">
             <Time value={sentAt ?? writtenAt} />
-            {failure && sentAt === null ? <span className={styles.failure}>{t('failed', { failure })}</span> : null}
-          </li>
-        );
-      })}
-    </ul>
+          </Box>
+          {failure && sentAt === null ? (
+            <Box component="span" w="100%" c="var(--negative)" style={{ overflowWrap: 'anywhere' }}>
+              {t('failed', { failure })}
+            </Box>
+          ) : null}
+        </Group>
+      ))}
+    </Stack>
   );
 }

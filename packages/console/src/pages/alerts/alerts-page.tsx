@@ -1,21 +1,23 @@
-import { Group, SegmentedControl } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
 import { useFilters } from '../../address/filters.ts';
 import type { Alert } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import { useSaidText } from '../../i18n/use-said-text.ts';
-import type { Column } from '../../parts/data-table.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { List } from '../../parts/list.tsx';
 import { Count } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Toggles } from '../../parts/toggles.tsx';
 import { useSession } from '../../session/session.ts';
+import { columnsOf } from '../columns.tsx';
+import { Nothing, oneOf } from '../pieces.tsx';
 import { AlertSheet, AlertState } from './alert-sheet.tsx';
-import styles from './alerts.module.css';
 import { ALERT_LIST_FILTERS } from './filters.ts';
 import { useTexts } from './texts.ts';
+
+const column = columnsOf<Alert>();
 
 /** What a person has to look at: whose it is, since when, and what it is about. */
 export default function AlertsPage() {
@@ -37,36 +39,19 @@ export default function AlertsPage() {
     (page) => page.alerts,
     { refetchInterval: 15_000 },
   );
-  const columns: readonly Column<Alert>[] = [
-    { id: 'kind', header: t('kind'), cell: (alert) => kindText.name(alert.kind) },
-    {
-      id: 'status',
-      header: t('status'),
-      cell: (alert) => <AlertState alert={alert} />,
-      inCard: 'aside',
-    },
-    { id: 'subject', header: t('subject'), cell: ({ subject }) => <span className="mono">{subject}</span> },
-    {
-      id: 'detail',
-      header: t('detail'),
-      cell: ({ detail, detailSaid }) => <span className="quiet">{saidText(detail, detailSaid)}</span>,
-      grows: true,
-      inCard: 'text',
-    },
-    {
-      id: 'owner',
-      header: t('owner'),
-      cell: (alert) => alert.owner ?? <span className="quiet">{t('nobody')}</span>,
-    },
-    {
-      id: 'comments',
-      header: t('comments'),
-      cell: ({ comments }) => (comments === 0 ? <span className="quiet">–</span> : <Count value={comments} />),
-      align: 'end',
-      inCard: 'none',
-    },
-    { id: 'seen', header: t('seen'), cell: ({ seen }) => <Count value={seen} />, align: 'end' },
-    { id: 'last', header: t('lastSeen'), cell: ({ lastSeenAt }) => <Time value={lastSeenAt} as="ago" />, align: 'end' },
+  const columns = [
+    column.of(t('kind'), (alert) => kindText.name(alert.kind)),
+    column.of(t('status'), (alert) => <AlertState alert={alert} />, { inCard: 'aside' }),
+    column.of(t('subject'), ({ subject }) => <span className="mono">{subject}</span>),
+    column.words(t('detail'), ({ detail, detailSaid }) => saidText(detail, detailSaid)),
+    column.of(t('owner'), (alert) => alert.owner ?? <span className="quiet">{t('nobody')}</span>),
+    column.of(
+      t('comments'),
+      ({ comments }) => (comments === 0 ? <span className="quiet">–</span> : <Count value={comments} />),
+      { align: 'end', inCard: 'none' },
+    ),
+    column.count(t('seen'), 'seen'),
+    column.of(t('lastSeen'), ({ lastSeenAt }) => <Time value={lastSeenAt} as="ago" />, { align: 'end' }),
   ];
   const kinds = list.answer?.kinds ?? [];
   return (
@@ -82,7 +67,7 @@ export default function AlertsPage() {
           onChange={(value) => filters.set({ which: value === 'open' ? undefined : value })}
         />
         <SegmentedControl
-          aria-label={t('whose')}
+          aria-label={t('owner')}
           value={owner ?? ''}
           data={[
             { value: '', label: t('everybodys') },
@@ -93,20 +78,11 @@ export default function AlertsPage() {
         />
       </FilterBar>
       {kinds.length > 0 ? (
-        <Group component="ul" gap={6} align="stretch" aria-label={t('kind')}>
-          {kinds.map((one) => (
-            <li key={one.kind}>
-              <button
-                type="button"
-                className={styles.kind}
-                aria-pressed={kind === one.kind}
-                onClick={() => filters.set({ kind: kind === one.kind ? undefined : one.kind })}
-              >
-                {kindText.name(one.kind)} <span className="figures">{one.open}</span>
-              </button>
-            </li>
-          ))}
-        </Group>
+        <Toggles
+          label={t('kind')}
+          choices={kinds.map((one) => ({ value: one.kind, label: kindText.name(one.kind), count: one.open }))}
+          {...oneOf(filters, 'kind')}
+        />
       ) : null}
       <List
         list={list}
@@ -114,13 +90,7 @@ export default function AlertsPage() {
         columns={columns}
         rowKey={(alert) => `${alert.kind} ${alert.subject}`}
         onOpen={(alert) => opened.set({ of: alert.kind, subject: alert.subject })}
-        empty={
-          filters.count > 0 ? (
-            <Empty isFiltered title={t('emptyFiltered')} />
-          ) : (
-            <Empty title={t('empty')} hint={t('emptyHint')} />
-          )
-        }
+        empty={<Nothing filters={filters} t={t} />}
       />
       <AlertSheet
         kind={opened.values.of ?? kind}

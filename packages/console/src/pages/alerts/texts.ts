@@ -1,11 +1,12 @@
 import { dictionary } from '../../i18n/dictionary.ts';
+import { NOUNS } from '../nouns.ts';
 
 export const useTexts = dictionary({
+  ...NOUNS,
   title: ['Alerts', '告警'],
   caption: ['Alerts, the latest first', '告警，按时间倒序'],
   open: ['Open', '未处理'],
   all: ['All', '全部'],
-  whose: ['Owner', '负责人'],
   everybodys: ['Everybody’s', '全部'],
   mine: ['Mine', '我的'],
   nobodys: ['Nobody’s', '无负责人'],
@@ -15,8 +16,6 @@ export const useTexts = dictionary({
   detail: ['Detail', '详情'],
   owner: ['Owner', '负责人'],
   nobody: ['nobody', '无'],
-  status: ['Status', '状态'],
-  isOpen: ['Open', '未处理'],
   acknowledged: ['Acknowledged', '已确认'],
   resolved: ['Resolved', '已恢复'],
   seen: ['Seen', '次数'],
@@ -24,7 +23,6 @@ export const useTexts = dictionary({
   lastSeen: ['Last seen', '最近发生'],
   firstSeen: ['First seen', '首次发生'],
   comments: ['Comments', '评论'],
-  countedComments: ['{count} comment|{count} comments', '{count} 条评论'],
   empty: ['All is well', '一切正常'],
   emptyHint: [
     'Nothing needs a person. New alerts come here, and to the webhook or mail that is set for them.',
@@ -42,7 +40,6 @@ export const useTexts = dictionary({
   differences: ['See the differences', '查看差异'],
   acknowledge: ['Acknowledge', '确认'],
   acknowledgeHint: ['Puts it aside until it happens again.', '确认后移出列表，再次发生时重新出现。'],
-  nowAcknowledged: ['Acknowledged', '已确认'],
   acknowledgedBy: ['Acknowledged by {name}', '由 {name} 确认'],
   resolvedBecause: ['Resolved by itself: {because}', '已自动恢复：{because}'],
   resolvedPlain: ['Resolved by itself', '已自动恢复'],
@@ -51,11 +48,11 @@ export const useTexts = dictionary({
   send: ['Comment', '评论'],
   messages: ['Messages sent', '已发送的消息'],
   noMessages: ['No message was sent about it.', '未发送消息。'],
-  webhook: ['Webhook', 'Webhook'],
-  email: ['E-mail', '邮件'],
-  newsOpen: ['raised', '触发'],
-  newsStillOpen: ['still open', '仍未处理'],
-  newsResolved: ['resolved', '恢复'],
+  WEBHOOK: ['Webhook', 'Webhook'],
+  EMAIL: ['E-mail', '邮件'],
+  OPEN: ['raised', '触发'],
+  STILL_OPEN: ['still open', '仍未处理'],
+  RESOLVED: ['resolved', '恢复'],
   notSent: ['not sent yet', '未发送'],
   failed: ['Failed: {failure}', '失败：{failure}'],
 });

@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Box, Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -15,7 +15,7 @@ import { Time } from '../../parts/time.tsx';
 import { WordsField } from '../../parts/words-field.tsx';
 import { useMayDo, useSession } from '../../session/session.ts';
 import { PreviewBox } from '../order/preview-box.tsx';
-import styles from './approvals.module.css';
+import { Figure, known, OrderLink } from '../pieces.tsx';
 import { useTexts } from './texts.ts';
 
 /** An order with its period is written `orderNo-cycleNo`. */
@@ -54,52 +54,37 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
   return (
     <Stack gap={18}>
       <div>
-        <p className={`figures ${styles.sum}`}>{moneyText(approval.amountCent)}</p>
+        <p>
+          <Figure size="1.75rem">{moneyText(approval.amountCent)}</Figure>
+        </p>
         <Status of="approval" value={status} />
       </div>
       <Facts
-        facts={[
-          ...(orderNo
-            ? [
-                [
-                  t('order'),
-                  <Link key="order" to="/orders/$orderNo" params={{ orderNo }} className="figures">
-                    {orderNo}
-                  </Link>,
-                ] as const,
-              ]
-            : []),
-          ...(runId
-            ? [
-                [
-                  t('run'),
-                  <Link key="run" to="/bulk/$runId" params={{ runId }}>
-                    {runId}
-                  </Link>,
-                ] as const,
-              ]
-            : []),
+        facts={known([
+          [t('order'), orderNo && <OrderLink key="order" orderNo={orderNo} />],
+          [
+            t('run'),
+            runId && (
+              <Link key="run" to="/bulk/$runId" params={{ runId }}>
+                {runId}
+              </Link>
+            ),
+          ],
           [t('by'), approval.requestedBy],
           [t('at'), <Time key="at" value={approval.requestedAt} as="full" />],
-          ...(approval.decidedBy
-            ? ([
-                [t('decidedBy'), approval.decidedBy],
-                [t('decidedAt'), <Time key="decided" value={approval.decidedAt} as="full" />],
-              ] as const)
-            : []),
-        ]}
+          [t('decidedBy'), approval.decidedBy],
+          [t('decidedAt'), approval.decidedAt && <Time key="decided" value={approval.decidedAt} as="full" />],
+        ])}
       />
-      <Facts
-        facts={[
-          [t('note'), <Words key="note" text={approval.note} />],
-          ...(approval.decisionNote
-            ? [[t('decisionNote'), <Words key="theirs" text={approval.decisionNote} />] as const]
-            : []),
-          ...(approval.result && status !== 'FAILED'
-            ? [[t('result'), <Words key="result" text={resultText(approval)} />] as const]
-            : []),
-        ]}
-      />
+      <Box style={{ whiteSpace: 'pre-wrap' }}>
+        <Facts
+          facts={known([
+            [t('note'), approval.note],
+            [t('decisionNote'), approval.decisionNote],
+            [t('result'), status !== 'FAILED' && resultText(approval)],
+          ])}
+        />
+      </Box>
       {status === 'FAILED' ? <Problem>{t('notDone', { result: resultText(approval) })}</Problem> : null}
       {status === 'WAITING' ? <WhatWouldHappen approval={approval} /> : null}
       {approval.mayDecide ? (
@@ -113,10 +98,6 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
   );
 }
 
-function Words({ text }: { readonly text: string }) {
-  return <p className={styles.words}>{text}</p>;
-}
-
 function WhatWouldHappen({ approval }: { readonly approval: Approval }) {
   const t = useTexts();
   const { orderNo, amountCent, approvalId } = approval;
@@ -127,7 +108,7 @@ function WhatWouldHappen({ approval }: { readonly approval: Approval }) {
     queryFn: ({ signal }) => api.get(path, { orderNo, cycleNo, amountCent, approvalId }, signal),
     enabled: orderNo !== null,
   });
-  if (orderNo === null) return <p className={styles.words}>{t('bulkPreview')}</p>;
+  if (orderNo === null) return <p>{t('bulkPreview')}</p>;
   return <PreviewBox title={t('preview')} preview={preview.data} error={preview.error} isAlreadyAsked />;
 }
 
@@ -150,27 +131,23 @@ function Decision({ approval, onDecided }: ApprovalViewProps) {
     },
   });
   return (
-    <div className={styles.decision}>
+    <Stack gap={12} pt={18} style={{ borderTop: '1px solid var(--line)' }}>
       <WordsField label={t('noteField')} description={t('noteHint')} value={note} onChange={setNote} />
       <FormProblem error={decide.error} />
-      <Group gap={8} align="stretch" wrap="nowrap">
-        <Button
-          loading={decide.isPending && decide.variables === 'approve'}
-          disabled={decide.isPending}
-          onClick={() => decide.mutate('approve')}
-        >
-          {t('approve')}
-        </Button>
-        <Button
-          variant="default"
-          loading={decide.isPending && decide.variables === 'decline'}
-          disabled={decide.isPending}
-          onClick={() => decide.mutate('decline')}
-        >
-          {t('decline')}
-        </Button>
+      <Group gap={8}>
+        {(['approve', 'decline'] as const).map((verb) => (
+          <Button
+            key={verb}
+            variant={verb === 'approve' ? 'filled' : 'default'}
+            loading={decide.isPending && decide.variables === verb}
+            disabled={decide.isPending}
+            onClick={() => decide.mutate(verb)}
+          >
+            {t(verb)}
+          </Button>
+        ))}
       </Group>
-    </div>
+    </Stack>
   );
 }
 
@@ -189,13 +166,11 @@ export function OwnStep({ approval, step, onDecided }: OwnStepProps) {
     },
   });
   return (
-    <>
+    <div>
       <FormProblem error={take.error} />
-      <Group gap={8} align="stretch" wrap="nowrap">
-        <Button variant="default" loading={take.isPending} onClick={() => take.mutate()}>
-          {t(step === 'withdraw' ? 'withdraw' : 'known')}
-        </Button>
-      </Group>
-    </>
+      <Button variant="default" loading={take.isPending} onClick={() => take.mutate()}>
+        {t(step)}
+      </Button>
+    </div>
   );
 }

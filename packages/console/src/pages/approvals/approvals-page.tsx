@@ -1,23 +1,24 @@
-import { Group } from '@mantine/core';
+import { Box, Button, Group } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useFilters } from '../../address/filters.ts';
 import { api } from '../../api/client.ts';
 import type { Approval } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
-import type { Column } from '../../parts/data-table.tsx';
 import { SidePanel } from '../../parts/dialog.tsx';
 import { List } from '../../parts/list.tsx';
-import { Money, moneyText } from '../../parts/money.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { moneyText } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Broken, Empty, Loading } from '../../parts/states.tsx';
+import { Empty, Loading } from '../../parts/states.tsx';
 import { Status, useStatusChoices } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
 import { Toggles } from '../../parts/toggles.tsx';
 import { useMayDo, useSession } from '../../session/session.ts';
+import { columnsOf } from '../columns.tsx';
 import { ApprovalView, OwnStep, useApprovalTitle } from './approval-view.tsx';
-import styles from './approvals.module.css';
 import { APPROVALS_FILTERS } from './filters.ts';
 import { useTexts } from './texts.ts';
+
+const column = columnsOf<Approval>();
 
 export default function ApprovalsPage() {
   const t = useTexts();
@@ -36,34 +37,18 @@ export default function ApprovalsPage() {
     placeholderData: () => list.rows?.find(({ approvalId }) => approvalId === openedId),
   });
   const takeIn = useTakeIn();
-  const columns: readonly Column<Approval>[] = [
-    {
-      id: 'what',
-      header: t('what'),
-      cell: (approval) => (
-        <>
-          {titleOf(approval)}
-          {approval.orderNo ? <span className="figures quiet"> · {approval.orderNo}</span> : null}
-        </>
-      ),
-    },
-    {
-      id: 'amount',
-      header: t('amount'),
-      align: 'end',
-      cell: ({ amountCent }) => <Money cents={amountCent} />,
-      inCard: 'aside',
-    },
-    {
-      id: 'note',
-      header: t('note'),
-      grows: true,
-      inCard: 'text',
-      cell: ({ note }) => <span className="quiet">{note}</span>,
-    },
-    { id: 'by', header: t('by'), cell: ({ requestedBy }) => requestedBy },
-    { id: 'status', header: t('status'), cell: ({ status: now }) => <Status of="approval" value={now} /> },
-    { id: 'at', header: t('at'), align: 'end', cell: ({ requestedAt }) => <Time value={requestedAt} /> },
+  const columns = [
+    column.of(t('what'), (approval) => (
+      <>
+        {titleOf(approval)}
+        {approval.orderNo ? <span className="figures quiet"> · {approval.orderNo}</span> : null}
+      </>
+    )),
+    column.money(t('amount'), 'amountCent', { inCard: 'aside' }),
+    column.words(t('note'), ({ note }) => note),
+    column.text(t('by'), 'requestedBy'),
+    column.of(t('status'), ({ status: now }) => <Status of="approval" value={now} />),
+    column.time(t('at'), 'requestedAt'),
   ];
   return (
     <Page title={t('title')}>
@@ -88,13 +73,9 @@ export default function ApprovalsPage() {
         title={opened.data ? titleOf(opened.data) : t('title')}
         onClose={() => filters.set({ open: undefined })}
       >
-        {opened.data ? (
-          <ApprovalView approval={opened.data} onDecided={takeIn} />
-        ) : opened.error ? (
-          <Broken error={opened.error} />
-        ) : (
-          <Loading />
-        )}
+        <Loaded query={opened} meanwhile={<Loading />}>
+          {(approval) => <ApprovalView approval={approval} onDecided={takeIn} />}
+        </Loaded>
       </SidePanel>
     </Page>
   );
@@ -124,21 +105,23 @@ function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
   });
   if (!data || data.approvals.length === 0) return null;
   return (
-    <section className={styles.unseen} aria-label={t('unseenTitle')}>
-      <h2 className={styles.unseenTitle}>{t('unseenTitle')}</h2>
+    <Box component="section" p="14px 16px" bd="1px solid var(--line)" bdrs="md" aria-label={t('unseenTitle')}>
+      <Box component="h2" fz="0.9375rem" fw={600} mb={8}>
+        {t('unseenTitle')}
+      </Box>
       <ul>
         {data.approvals.map((approval) => (
           <Group key={approval.approvalId} component="li" gap="8px 12px" py={6}>
             <Status of="approval" value={approval.status} />
-            <button type="button" className={styles.unseenOpen} onClick={() => onOpen(approval.approvalId)}>
-              {titleOf(approval)} · <Money cents={approval.amountCent} />
-            </button>
+            <Button variant="subtle" size="compact-md" onClick={() => onOpen(approval.approvalId)}>
+              {titleOf(approval)} · {moneyText(approval.amountCent)}
+            </Button>
             <span className="quiet">{approval.result ?? approval.decisionNote}</span>
             <OwnStep approval={approval} step="seen" onDecided={takeIn} />
           </Group>
         ))}
       </ul>
-    </section>
+    </Box>
   );
 }
 

@@ -1,18 +1,17 @@
 import { dictionary } from '../../i18n/dictionary.ts';
+import { NOUNS } from '../nouns.ts';
 
 export const useTexts = dictionary({
+  ...NOUNS,
   title: ['Approvals', '审批'],
   caption: ['What needs a second person, the latest first', '需第二人审批的操作，按时间倒序'],
   what: ['What', '内容'],
-  amount: ['Amount', '金额'],
   note: ['Note', '说明'],
   by: ['Asked by', '申请人'],
   at: ['Asked', '申请时间'],
-  status: ['Status', '状态'],
   all: ['All', '全部'],
   refund: ['Refund of period {cycleNo}', '退款：第 {cycleNo} 期'],
   bulk: ['Bulk refund, run {runId}', '批量退款：任务 {runId}'],
-  order: ['Order', '订单'],
   run: ['Run', '任务'],
   emptyWaiting: ['Nothing waits for a second person', '没有待审批的操作'],
   emptyWaitingHint: [
@@ -31,7 +30,7 @@ export const useTexts = dictionary({
   withdraw: ['Withdraw', '撤回'],
   withdrawn: ['Withdrawn: nobody has to decide any more', '已撤回，无需审批'],
   unseenTitle: ['Nothing came of what you asked for', '您的申请未能执行'],
-  known: ['I know', '知道了'],
+  seen: ['I know', '知道了'],
   notDone: ['It was approved, but could not be done: {result}', '已批准，但未能执行：{result}'],
   notYours: ['Finance decides about this.', '须由财务人员审批。'],
   preview: ['When it is approved', '批准后将会'],

@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Box, Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -7,21 +7,23 @@ import type { AuditEntry } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { ApprovalIcon } from '../../icons/icons.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
-import type { Column } from '../../parts/data-table.tsx';
 import { SidePanel } from '../../parts/dialog.tsx';
 import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { List } from '../../parts/list.tsx';
 import { countText } from '../../parts/money.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
-import { Empty, FormProblem } from '../../parts/states.tsx';
+import { FormProblem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
+import { columnsOf } from '../columns.tsx';
+import { at, Nothing } from '../pieces.tsx';
 import { useActionText } from './action-words.ts';
-import styles from './audit.module.css';
 import { detailText } from './detail-text.ts';
 import { AUDIT_FILTERS } from './filters.ts';
 import { useTexts } from './texts.ts';
+
+const column = columnsOf<AuditEntry>();
 
 export default function AuditPage() {
   const t = useTexts();
@@ -30,43 +32,22 @@ export default function AuditPage() {
   const filters = useFilters(AUDIT_FILTERS);
   const [opened, setOpened] = useState<AuditEntry>();
   const list = usePages('/audit', filters.values, (page) => page.entries);
-  const columns: readonly Column<AuditEntry>[] = [
-    { id: 'action', header: t('action'), cell: ({ action }) => <span title={action}>{actionText(action)}</span> },
-    {
-      id: 'subject',
-      header: t('subject'),
-      cell: ({ subject }) => <Copyable value={subject} />,
-    },
-    {
-      id: 'detail',
-      header: t('detail'),
-      cell: ({ detail }) => <span className="quiet">{detailText(detail)}</span>,
-      grows: true,
-      inCard: 'text',
-    },
-    { id: 'who', header: t('who'), cell: ({ actor }) => actor },
-    {
-      id: 'from',
-      header: t('from'),
-      cell: ({ address }) => <span className="quiet figures">{address ?? t('commandLine')}</span>,
+  const columns = [
+    column.of(t('action'), ({ action }) => <span title={action}>{actionText(action)}</span>),
+    column.copyable(t('subject'), 'subject'),
+    column.words(t('detail'), ({ detail }) => detailText(detail)),
+    column.text(t('who'), 'actor'),
+    column.of(t('from'), ({ address }) => <span className="quiet figures">{address ?? t('commandLine')}</span>, {
       inCard: 'none',
-    },
-    { id: 'time', header: t('time'), cell: ({ at }) => <Time value={at} />, align: 'end', inCard: 'aside' },
+    }),
+    column.time(t('time'), 'at', { inCard: 'aside' }),
   ];
   return (
     <Page title={t('title')} actions={mayVerify ? <Verification /> : null}>
       <FilterBar filters={filters}>
-        <TextFilter label={t('filterWho')} value={filters.values.actor} onChange={(actor) => filters.set({ actor })} />
-        <TextFilter
-          label={t('filterAction')}
-          value={filters.values.action}
-          onChange={(action) => filters.set({ action })}
-        />
-        <TextFilter
-          label={t('filterSubject')}
-          value={filters.values.subject}
-          onChange={(subject) => filters.set({ subject })}
-        />
+        <TextFilter label={t('who')} {...at(filters, 'actor')} />
+        <TextFilter label={t('filterAction')} {...at(filters, 'action')} />
+        <TextFilter label={t('filterSubject')} {...at(filters, 'subject')} />
       </FilterBar>
       <List
         list={list}
@@ -74,13 +55,7 @@ export default function AuditPage() {
         columns={columns}
         rowKey={({ auditId }) => auditId}
         onOpen={(entry) => setOpened(entry)}
-        empty={
-          filters.count > 0 ? (
-            <Empty isFiltered title={t('emptyFiltered')} hint={t('emptyFilteredHint')} />
-          ) : (
-            <Empty title={t('empty')} hint={t('emptyHint')} />
-          )
-        }
+        empty={<Nothing filters={filters} t={t} hint={t('emptyFilteredHint')} />}
       />
       <SidePanel
         isOpen={opened !== undefined}
@@ -119,11 +94,16 @@ function Verification() {
   return (
     <Group gap="8px 14px">
       {verify.data ? (
-        <p className={styles.result} role="status" data-broken={verify.data.brokenAt !== null || undefined}>
+        <Box
+          component="p"
+          className="small"
+          c={verify.data.brokenAt === null ? 'var(--positive)' : 'var(--negative)'}
+          role="status"
+        >
           {verify.data.brokenAt === null
             ? t('intact', { count: countText(verify.data.entries) })
             : t('broken', { entry: verify.data.brokenAt })}
-        </p>
+        </Box>
       ) : null}
       <FormProblem error={verify.error} />
       <Button

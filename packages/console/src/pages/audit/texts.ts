@@ -1,9 +1,10 @@
 import { dictionary } from '../../i18n/dictionary.ts';
+import { NOUNS } from '../nouns.ts';
 
 export const useTexts = dictionary({
+  ...NOUNS,
   title: ['Audit log', '审计日志'],
   caption: ['What people did, the latest first', '操作记录，按时间倒序'],
-  time: ['Time', '时间'],
   who: ['Who', '操作人'],
   from: ['From', '来源地址'],
   action: ['Action', '操作'],
@@ -11,7 +12,6 @@ export const useTexts = dictionary({
   detail: ['Detail', '详情'],
   number: ['Entry', '序号'],
   commandLine: ['command line', '命令行'],
-  filterWho: ['Who', '操作人'],
   filterAction: ['Action, such as order.refund', '操作，如 order.refund'],
   filterSubject: ['Order, channel, person…', '订单、渠道、人员…'],
   empty: ['Nothing has been done yet', '暂无记录'],
@@ -31,6 +31,4 @@ export const useTexts = dictionary({
     'Entry {entry} does not fit the one before it. It, or one before it, was changed or removed.',
     '记录 {entry} 与前一条不匹配：该条或之前的记录被修改或删除。',
   ],
-  before: ['before', '之前'],
-  after: ['after', '之后'],
 });

@@ -1,15 +1,14 @@
-import { Select } from '@mantine/core';
+import { Progress, Select, Stack, UnstyledButton } from '@mantine/core';
 import { findResultCode, resultCodes } from '@perennial/wire/codes';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useFilters } from '../../address/filters.ts';
+import { type FilterControl, useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { channelsQuery, useChannelChoices, useChannelName } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
 import type { RequestLine, RequestsSummary } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { Copyable } from '../../parts/copyable.tsx';
-import type { Column } from '../../parts/data-table.tsx';
 import { DayRangeFilter } from '../../parts/day-range-filter.tsx';
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx';
 import { List } from '../../parts/list.tsx';
@@ -21,6 +20,8 @@ import { Sheet } from '../../parts/sheet.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Tag, type Tone } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { columnsOf } from '../columns.tsx';
+import { at, Nothing, oneOf } from '../pieces.tsx';
 import { REQUEST_LIST_FILTERS } from './filters.ts';
 import styles from './requests.module.css';
 import { useTexts } from './texts.ts';
@@ -62,6 +63,8 @@ export default function RequestsPage() {
   );
 }
 
+const column = columnsOf<RequestLine>();
+
 function ChannelRequests({ appId }: { readonly appId: string }) {
   const t = useTexts();
   const name = useChannelName(appId);
@@ -73,92 +76,58 @@ function ChannelRequests({ appId }: { readonly appId: string }) {
     refetchInterval: 30_000,
   });
   const list = usePages('/channels/{appId}/requests', { appId, ...filters.values }, (page) => page.requests);
-  const columns: readonly Column<RequestLine>[] = [
-    { id: 'endpoint', header: t('endpoint'), cell: ({ endpoint }) => <span className="mono">{endpoint}</span> },
-    { id: 'code', header: t('code'), cell: ({ code }) => <Code code={code} />, inCard: 'aside' },
-    {
-      id: 'reason',
-      header: t('reason'),
-      cell: ({ code, reason }) =>
-        code === SUCCESS ? null : <span className="quiet">{reason ?? meaningOf(code) ?? t('callerHungUp')}</span>,
-      grows: true,
-      inCard: 'text',
-    },
-    {
-      id: 'duration',
-      header: t('duration'),
-      cell: ({ durationMs }) => <span className="figures">{t('milliseconds', { count: countText(durationMs) })}</span>,
-      align: 'end',
-    },
-    {
-      id: 'requestId',
-      header: t('requestId'),
-      cell: ({ requestId }) => <Copyable value={requestId} />,
-      inCard: 'none',
-    },
-    { id: 'at', header: t('time'), cell: ({ at }) => <Time value={at} />, align: 'end' },
+  const meaningOf = (code: string) => findResultCode(code)?.message ?? t('callerHungUp');
+  const durationText = ({ durationMs }: RequestLine) => t('milliseconds', { count: countText(durationMs) });
+  const columns = [
+    column.of(t('endpoint'), ({ endpoint }) => <span className="mono">{endpoint}</span>),
+    column.of(t('code'), ({ code }) => <Code code={code} />, { inCard: 'aside' }),
+    column.words(t('reason'), ({ code, reason }) => (code === SUCCESS ? null : (reason ?? meaningOf(code)))),
+    column.of(t('duration'), (request) => <span className="figures">{durationText(request)}</span>, { align: 'end' }),
+    column.copyable(t('requestId'), 'requestId', { inCard: 'none' }),
+    column.time(t('time'), 'at'),
   ];
   return (
     <>
       <Section title={t('summary')}>
         <Loaded query={summary}>
           {(all) =>
-            all.length === 0 ? (
-              <p className="quiet">{t('noCalls')}</p>
-            ) : (
-              <Summary codes={all} chosen={filters.values.code} onChoose={(code) => filters.set({ code })} />
-            )
+            all.length === 0 ? <p className="quiet">{t('noCalls')}</p> : <Summary codes={all} filters={filters} />
           }
         </Loaded>
       </Section>
       <FilterBar filters={filters}>
         <ChoiceFilter
           label={t('code')}
-          value={filters.values.code}
           choices={[{ value: FAILED, label: t('failed') }, ...CODE_CHOICES]}
-          onChange={(code) => filters.set({ code })}
+          {...at(filters, 'code')}
         />
-        <TextFilter
-          label={t('filterEndpoint')}
-          value={filters.values.endpoint}
-          onChange={(endpoint) => filters.set({ endpoint })}
-        />
-        <TextFilter
-          label={t('filterRequest')}
-          value={filters.values.requestId}
-          onChange={(requestId) => filters.set({ requestId })}
-        />
+        <TextFilter label={t('filterEndpoint')} {...at(filters, 'endpoint')} />
+        <TextFilter label={t('requestId')} {...at(filters, 'requestId')} />
         <DayRangeFilter
           label={t('filterDays')}
           from={filters.values.from}
           to={filters.values.to}
-          onChange={(range) => filters.set(range)}
+          onChange={(days) => filters.set(days)}
         />
       </FilterBar>
       <List
         list={list}
         caption={t('caption', { name })}
         columns={columns}
-        rowKey={({ at, requestId }) => `${at} ${requestId}`}
+        rowKey={(request) => `${request.at} ${request.requestId}`}
         onOpen={(request) => setOpened(request)}
-        empty={
-          filters.count > 0 ? (
-            <Empty isFiltered title={t('emptyFiltered')} />
-          ) : (
-            <Empty title={t('empty')} hint={t('emptyHint')} />
-          )
-        }
+        empty={<Nothing filters={filters} t={t} />}
       />
       <Sheet isOpen={opened !== undefined} title={t('request')} onClose={() => setOpened(undefined)}>
         {opened ? (
           <Facts
             facts={[
               [t('code'), <Code key="code" code={opened.code} />],
-              [t('meaning'), meaningOf(opened.code) ?? t('callerHungUp')],
+              [t('meaning'), meaningOf(opened.code)],
               [t('endpoint'), <Copyable key="endpoint" value={opened.endpoint} />],
               [t('http'), opened.httpStatus],
               [t('time'), <Time key="time" value={opened.at} as="full" />],
-              [t('duration'), t('milliseconds', { count: countText(opened.durationMs) })],
+              [t('duration'), durationText(opened)],
               [t('requestId'), <Copyable key="id" value={opened.requestId} />],
               [t('address'), <Copyable key="address" value={opened.address} />],
               [
@@ -176,7 +145,6 @@ function ChannelRequests({ appId }: { readonly appId: string }) {
   );
 }
 
-const meaningOf = (code: string): string | undefined => findResultCode(code)?.message;
 const CODE_CHOICES = resultCodes
   .map(({ code, message }) => ({ value: code, label: `${code} · ${message}` }))
   .toSorted((one, other) => one.value.localeCompare(other.value));
@@ -194,41 +162,40 @@ function Code({ code }: { readonly code: string }) {
 
 interface SummaryProps {
   readonly codes: RequestsSummary['codes'];
-  readonly chosen: string | undefined;
-  onChoose(code: string | undefined): void;
+  readonly filters: FilterControl<(typeof REQUEST_LIST_FILTERS)[number]>;
 }
 
 /** How often each code was answered; a press shows those calls. */
-function Summary({ codes, chosen, onChoose }: SummaryProps) {
+function Summary({ codes, filters }: SummaryProps) {
   const t = useTexts();
   const most = Math.max(...codes.map(({ count }) => count));
+  const { selected, onChange } = oneOf(filters, 'code');
   return (
-    <ul className={styles.summary}>
+    <Stack component="ul" className="small" gap={2}>
       {codes.map(({ code, meaning, count }) => (
         <li key={code}>
-          <button
-            type="button"
+          <UnstyledButton
             className={styles.line}
-            aria-pressed={chosen === code}
+            aria-pressed={selected.includes(code)}
             title={t('askedForTheCode')}
             disabled={code === ''}
-            onClick={() => onChoose(chosen === code ? undefined : code)}
+            onClick={() => onChange([code])}
           >
             <span>
               <Code code={code} />
             </span>
             <span className="one-line">{code === SUCCESS ? t('success') : meaning}</span>
-            <span className={styles.track} aria-hidden="true">
-              <span
-                className={styles.bar}
-                data-success={code === SUCCESS || undefined}
-                style={{ display: 'block', width: `${(count / most) * 100}%` }}
-              />
-            </span>
-            <span className={`figures ${styles.count}`}>{countText(count)}</span>
-          </button>
+            <Progress
+              className={styles.track ?? ''}
+              size={6}
+              color={code === SUCCESS ? 'var(--chart-1)' : 'var(--chart-2)'}
+              value={(count / most) * 100}
+              aria-hidden="true"
+            />
+            <span className="figures">{countText(count)}</span>
+          </UnstyledButton>
         </li>
       ))}
-    </ul>
+    </Stack>
   );
 }

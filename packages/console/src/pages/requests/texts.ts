@@ -1,9 +1,10 @@
 import { dictionary } from '../../i18n/dictionary.ts';
+import { NOUNS } from '../nouns.ts';
 
 export const useTexts = dictionary({
+  ...NOUNS,
   title: ['API requests', '接口请求'],
   caption: ['What {name} has called, the newest first', '{name} 的调用，按时间倒序'],
-  channel: ['Channel', '渠道'],
   choose: ['Choose a channel', '请选择渠道'],
   chooseHint: [
     'Its calls of the last days are shown with what was answered, and why. Bodies and personal data are not kept.',
@@ -16,18 +17,15 @@ export const useTexts = dictionary({
   callerHungUp: ['The caller hung up before the answer', '调用方在应答前断开'],
   hungUp: ['hung up', '连接中断'],
   failed: ['Everything but success', '所有失败'],
-  time: ['Time', '时间'],
   endpoint: ['Endpoint', '接口'],
   code: ['Code', '结果码'],
   meaning: ['Meaning', '含义'],
-  reason: ['Reason', '原因'],
   duration: ['Duration', '耗时'],
   requestId: ['Request id', '请求编号'],
   address: ['From address', '来源地址'],
   http: ['HTTP status', 'HTTP 状态'],
   milliseconds: ['{count} ms', '{count} 毫秒'],
   filterEndpoint: ['Endpoint, such as /v1/orders', '接口，如 /v1/orders'],
-  filterRequest: ['Request id', '请求编号'],
   filterDays: ['Answered', '应答时间'],
   empty: ['This channel has not called yet', '该渠道尚无调用'],
   emptyHint: [
