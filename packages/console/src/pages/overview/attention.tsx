@@ -1,3 +1,5 @@
+import { Box } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { places } from '../../address/places.ts';
 import type { Overview } from '../../api/types.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
@@ -18,30 +20,47 @@ export function Attention({ overview: { alerts, now } }: { readonly overview: Ov
   return (
     <section className={styles.attention} aria-label={t('alerts')}>
       {now.approvalsWaiting > 0 ? (
-        <PlaceLink to={places.approvals()} className={styles.notice}>
-          <ApprovalIcon size={17} />
-          <span className={styles.noticeText}>{t('approvals', { count: now.approvalsWaiting })}</span>
-          <ChevronRightIcon size={15} />
-        </PlaceLink>
+        <Notice to={places.approvals()} icon={<ApprovalIcon size={17} />}>
+          {t('approvals', { count: now.approvalsWaiting })}
+        </Notice>
       ) : null}
       {alerts.slice(0, 3).map(({ kind, subject, detail, detailSaid, lastSeenAt }) => (
-        <PlaceLink key={`${kind} ${subject}`} to={places.alerts({ of: kind, subject })} className={styles.notice}>
-          <AlertIcon size={17} />
-          <span className={styles.noticeText}>
-            <strong>{words.name(kind)}</strong> <span className="mono">{subject}</span> {saidText(detail, detailSaid)}
-          </span>
-          <span className={styles.noticeTime}>
-            <Time value={lastSeenAt} as="ago" />
-          </span>
-          <ChevronRightIcon size={15} />
-        </PlaceLink>
+        <Notice
+          key={`${kind} ${subject}`}
+          to={places.alerts({ of: kind, subject })}
+          icon={<AlertIcon size={17} />}
+          at={lastSeenAt}
+        >
+          <strong>{words.name(kind)}</strong> <span className="mono">{subject}</span> {saidText(detail, detailSaid)}
+        </Notice>
       ))}
       {now.openAlerts > 3 ? (
-        <PlaceLink to={places.alerts()} className={styles.notice}>
-          <span className={styles.noticeText}>{t('allAlerts', { count: countText(now.openAlerts) })}</span>
-          <ChevronRightIcon size={15} />
-        </PlaceLink>
+        <Notice to={places.alerts()}>{t('allAlerts', { count: countText(now.openAlerts) })}</Notice>
       ) : null}
     </section>
+  );
+}
+
+interface NoticeProps {
+  readonly to: string;
+  readonly icon?: ReactNode;
+  readonly at?: string;
+  readonly children: ReactNode;
+}
+
+function Notice({ to, icon, at, children }: NoticeProps) {
+  return (
+    <PlaceLink to={to} className={styles.notice}>
+      {icon}
+      <Box flex={1} miw={0} style={{ overflowWrap: 'anywhere' }}>
+        {children}
+      </Box>
+      {at ? (
+        <Box component="span" className="quiet" visibleFrom="sm">
+          <Time value={at} as="ago" />
+        </Box>
+      ) : null}
+      <ChevronRightIcon size={15} />
+    </PlaceLink>
   );
 }

@@ -1,22 +1,17 @@
 import type { Overview } from '../../api/types.ts';
 import { BEIJING, dayText, hourText, momentOf, monthText, shortDayText, timeText } from '../../parts/time-text.ts';
 
-/** The hour, the day or the month of each column: in words, and short for the axis. */
-export function columnTexts(
-  series: Overview['series'],
-  range: Overview['range'],
-): { labels: string[]; ticks: string[] } {
+type Texts = readonly [label: (moment: Date) => string, tick: (moment: Date) => string];
+
+/** The hour, the day or the month of a column: in words, and short for the axis. */
+const TEXTS: Readonly<Record<Overview['range'], Texts>> = {
+  '24h': [(moment) => timeText(moment, BEIJING), (moment) => hourText(moment)],
+  '30d': [(moment) => dayText(moment), (moment) => shortDayText(moment)],
+  '12m': [(moment) => monthText(moment), (moment) => monthText(moment)],
+};
+
+export function columnTexts(series: Overview['series'], range: Overview['range']) {
   const moments = series.map(({ at }) => momentOf(at));
-  if (range === '24h')
-    return {
-      labels: moments.map((moment) => timeText(moment, BEIJING)),
-      ticks: moments.map((moment) => hourText(moment)),
-    };
-  if (range === '30d')
-    return {
-      labels: moments.map((moment) => dayText(moment)),
-      ticks: moments.map((moment) => shortDayText(moment)),
-    };
-  const months = moments.map((moment) => monthText(moment));
-  return { labels: months, ticks: months };
+  const [label, tick] = TEXTS[range];
+  return { labels: moments.map(label), ticks: moments.map(tick) };
 }

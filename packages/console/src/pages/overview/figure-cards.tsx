@@ -1,4 +1,4 @@
-import { Group } from '@mantine/core';
+import { Box, ColorSwatch, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { places } from '../../address/places.ts';
@@ -6,9 +6,10 @@ import type { Overview, OverviewFigures } from '../../api/types.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { ChevronRightIcon } from '../../icons/icons.tsx';
 import { Change, shareText } from '../../parts/change.tsx';
-import type { ChartSeries } from '../../parts/chart.tsx';
+import type { ChartProps, ChartSeries } from '../../parts/chart.tsx';
 import { countText, moneyText, shortMoneyText } from '../../parts/money.tsx';
 import { PlaceLink, placeAddress } from '../../parts/place-link.tsx';
+import { Figure } from '../pieces.tsx';
 import { columnTexts } from './column-texts.ts';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
@@ -23,36 +24,55 @@ interface CardProps {
   readonly change: ReactNode;
   readonly aside?: ReactNode;
   readonly isWide?: boolean;
-  readonly children: ReactNode;
+  readonly chart: Omit<ChartProps, 'title'>;
+  readonly children?: ReactNode;
 }
 
-function Card({ title, to, value, change, aside, isWide, children }: CardProps) {
+function Card({ title, to, value, change, aside, isWide, chart, children }: CardProps) {
   return (
-    <section className={styles.card} data-wide={isWide || undefined}>
+    <Stack
+      component="section"
+      gap={10}
+      miw={0}
+      p="14px 16px"
+      bd="1px solid var(--line)"
+      bdrs={10}
+      {...(isWide ? { style: { gridColumn: '1 / -1' } } : {})}
+    >
       <Group component="header" gap="6px 24px" align="flex-end" justify="space-between">
         <div>
-          <h2 className={styles.cardTitle}>
-            <PlaceLink to={to} className={styles.cardLink}>
+          <h2>
+            <PlaceLink to={to} className={styles.title}>
               {title}
               <ChevronRightIcon size={13} />
             </PlaceLink>
           </h2>
           <Group component="p" gap="0 8px" align="baseline">
-            <span className={`figures ${styles.cardValue}`}>{value}</span>
+            <Figure size="1.375rem">{value}</Figure>
             {change}
           </Group>
         </div>
-        {aside}
+        {aside ? (
+          <Group component="dl" gap="4px 24px" align="stretch">
+            {aside}
+          </Group>
+        ) : null}
       </Group>
+      <Box mih={chart.height}>
+        {/* The charts' library comes after the figures, which say the same. */}
+        <Suspense>
+          <Chart {...chart} title={title} />
+        </Suspense>
+      </Box>
       {children}
-    </section>
+    </Stack>
   );
 }
 
+type Name = keyof OverviewFigures;
+
 /** The share that succeeded; nothing when nothing was tried. */
 const rate = (good: number, bad: number): number => (good + bad === 0 ? Number.NaN : good / (good + bad));
-
-const rateText = (share: number): string => (Number.isNaN(share) ? '–' : shareText(share));
 
 export function FigureCards({ overview }: { readonly overview: Overview }) {
   const t = useTexts();
@@ -63,14 +83,38 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
   const { labels, ticks } = useMemo(() => columnTexts(series, range), [series, range, language]);
   const plots = usePlots(series, t, language);
   const starts = [...series.map(({ at }) => at), to];
-  const pick = (column: number, place: (slot: { from: string; to: string }) => string) =>
-    void navigate(placeAddress(place({ from: starts[column] ?? from, to: starts[column + 1] ?? to })));
-
-  const moneyChart = { labels, ticks, valueText: moneyText, tickText: shortMoneyText, step: 100 };
+  const pick = (place: (from: string, to: string) => string) => (column: number) =>
+    void navigate(placeAddress(place(starts[column] ?? from, starts[column + 1] ?? to)));
+  const moneyChart = { labels, ticks, valueText: moneyText, tickText: shortMoneyText, step: 100, height: 200 };
   const countChart = { labels, ticks, valueText: countText, tickText: countText, step: 1, height: 132 };
   const total = (figures: OverviewFigures) => figures.paidCent + figures.billedCent;
+  /** A card about what succeeds and what fails. */
+  const rateCard = (
+    what: 'debits' | 'renewals' | 'pushes',
+    [good, bad]: readonly [Name, Name],
+    place: string,
+    onPick?: ChartProps['onPick'],
+  ) => {
+    const share = rate(totals[good], totals[bad]);
+    return (
+      <Card
+        title={t(what)}
+        to={place}
+        value={Number.isNaN(share) ? '–' : shareText(share)}
+        change={<Change value={share} before={rate(before[good], before[bad])} isShare />}
+        chart={{ ...countChart, series: plots[what], onPick }}
+      >
+        <Group component="dl" gap="2px 18px">
+          {plots[what].map(({ name, color }, at) => (
+            <Part key={color} isSmall name={name} value={countText(totals[at === 0 ? good : bad])} color={color} />
+          ))}
+        </Group>
+      </Card>
+    );
+  };
+  const failed = places.failedPayments({ from, to });
   return (
-    <div className={styles.cards}>
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing={16}>
       <Card
         isWide
         title={t('volume')}
@@ -78,7 +122,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
         value={moneyText(total(totals))}
         change={<Change value={total(totals)} before={total(before)} than={t(`than${range}`)} />}
         aside={
-          <Group component="dl" gap="4px 24px" align="stretch">
+          <>
             <Part name={t('collected')} value={moneyText(totals.paidCent)} color="--chart-1" />
             <Part name={t('billed')} value={moneyText(totals.billedCent)} color="--chart-3" />
             <Part
@@ -86,122 +130,48 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
               value={totals.refundedCent === 0 ? moneyText(0) : `−${moneyText(totals.refundedCent)}`}
               more={<Change value={totals.refundedCent} before={before.refundedCent} more="bad" />}
             />
-          </Group>
+          </>
         }
-      >
-        <Plot>
-          <Chart {...moneyChart} title={t('volume')} series={plots.volume} height={200} />
-        </Plot>
-      </Card>
-      <Card
-        title={t('debits')}
-        to={places.failedPayments({ from, to })}
-        value={rateText(rate(totals.debitsPaid, totals.debitsFailed))}
-        change={
-          <Change
-            value={rate(totals.debitsPaid, totals.debitsFailed)}
-            before={rate(before.debitsPaid, before.debitsFailed)}
-            isShare
-          />
-        }
-      >
-        <Plot>
-          <Chart
-            {...countChart}
-            title={t('debits')}
-            series={plots.debits}
-            onPick={(column) => pick(column, (slot) => places.failedPayments(slot))}
-          />
-        </Plot>
-        <Legend series={plots.debits} totals={[totals.debitsPaid, totals.debitsFailed]} />
-      </Card>
+        chart={{ ...moneyChart, series: plots.volume }}
+      />
+      {rateCard(
+        'debits',
+        ['debitsPaid', 'debitsFailed'],
+        failed,
+        pick((first, end) => places.failedPayments({ from: first, to: end })),
+      )}
       <Card
         title={t('ordersCreated')}
         to={places.orders({ createdFrom: from, createdTo: to })}
         value={countText(totals.ordersCreated)}
         change={<Change value={totals.ordersCreated} before={before.ordersCreated} />}
-        aside={
-          <Group component="dl" gap="4px 24px" align="stretch">
-            <Part name={t('ended')} value={countText(totals.ordersEnded)} />
-          </Group>
-        }
-      >
-        <Plot>
-          <Chart
-            {...countChart}
-            title={t('ordersCreated')}
-            series={plots.orders}
-            onPick={(column) => pick(column, (slot) => places.orders({ createdFrom: slot.from, createdTo: slot.to }))}
-          />
-        </Plot>
-      </Card>
-      <Card
-        title={t('renewals')}
-        to={places.failedPayments({ from, to })}
-        value={rateText(rate(totals.renewalsDone, totals.renewalsFailed))}
-        change={
-          <Change
-            value={rate(totals.renewalsDone, totals.renewalsFailed)}
-            before={rate(before.renewalsDone, before.renewalsFailed)}
-            isShare
-          />
-        }
-      >
-        <Plot>
-          <Chart {...countChart} title={t('renewals')} series={plots.renewals} />
-        </Plot>
-        <Legend series={plots.renewals} totals={[totals.renewalsDone, totals.renewalsFailed]} />
-      </Card>
-      <Card
-        title={t('pushes')}
-        to={places.events()}
-        value={rateText(rate(totals.pushesAccepted, totals.pushesFailed))}
-        change={
-          <Change
-            value={rate(totals.pushesAccepted, totals.pushesFailed)}
-            before={rate(before.pushesAccepted, before.pushesFailed)}
-            isShare
-          />
-        }
-      >
-        <Plot>
-          <Chart {...countChart} title={t('pushes')} series={plots.pushes} />
-        </Plot>
-        <Legend series={plots.pushes} totals={[totals.pushesAccepted, totals.pushesFailed]} />
-      </Card>
-    </div>
-  );
-}
-
-/** The charts' library comes after the figures, which say the same. */
-function Plot({ children }: { readonly children: ReactNode }) {
-  return (
-    <div className={styles.plot}>
-      <Suspense>{children}</Suspense>
-    </div>
+        aside={<Part name={t('ended')} value={countText(totals.ordersEnded)} />}
+        chart={{
+          ...countChart,
+          series: plots.orders,
+          onPick: pick((createdFrom, createdTo) => places.orders({ createdFrom, createdTo })),
+        }}
+      />
+      {rateCard('renewals', ['renewalsDone', 'renewalsFailed'], failed)}
+      {rateCard('pushes', ['pushesAccepted', 'pushesFailed'], places.events())}
+    </SimpleGrid>
   );
 }
 
 function usePlots(series: Overview['series'], t: ReturnType<typeof useTexts>, language: string) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `t` is that of the language
   return useMemo(() => {
-    const of = (name: keyof OverviewFigures) => series.map((figures) => figures[name]);
-    const pair = (good: keyof OverviewFigures, bad: keyof OverviewFigures, names: readonly [string, string]) =>
-      [
-        { name: names[0], values: of(good), color: '--chart-1' },
-        { name: names[1], values: of(bad), color: '--chart-2' },
-      ] as const satisfies readonly ChartSeries[];
+    const plot = (name: string, field: Name, color: ChartSeries['color']): ChartSeries => ({
+      name,
+      color,
+      values: series.map((figures) => figures[field]),
+    });
     return {
-      volume: [
-        { name: t('collected'), values: of('paidCent'), color: '--chart-1' },
-        { name: t('billed'), values: of('billedCent'), color: '--chart-3' },
-      ] as const satisfies readonly ChartSeries[],
-      debits: pair('debitsPaid', 'debitsFailed', [t('paid'), t('failed')]),
-      renewals: pair('renewalsDone', 'renewalsFailed', [t('paid'), t('failed')]),
-      pushes: pair('pushesAccepted', 'pushesFailed', [t('accepted'), t('refused')]),
-      orders: [
-        { name: t('created'), values: of('ordersCreated'), color: '--chart-1' },
-      ] as const satisfies readonly ChartSeries[],
+      volume: [plot(t('collected'), 'paidCent', '--chart-1'), plot(t('billed'), 'billedCent', '--chart-3')],
+      debits: [plot(t('paid'), 'debitsPaid', '--chart-1'), plot(t('failed'), 'debitsFailed', '--chart-2')],
+      renewals: [plot(t('paid'), 'renewalsDone', '--chart-1'), plot(t('failed'), 'renewalsFailed', '--chart-2')],
+      pushes: [plot(t('accepted'), 'pushesAccepted', '--chart-1'), plot(t('refused'), 'pushesFailed', '--chart-2')],
+      orders: [plot(t('created'), 'ordersCreated', '--chart-1')],
     };
   }, [series, language]);
 }
@@ -211,34 +181,21 @@ interface PartProps {
   readonly value: string;
   readonly color?: ChartSeries['color'];
   readonly more?: ReactNode;
+  /** In one line, below a chart. */
+  readonly isSmall?: boolean;
 }
 
-function Part({ name, value, color, more }: PartProps) {
+/** What a colour of a chart stands for, and what it comes to. */
+function Part({ name, value, color, more, isSmall = false }: PartProps) {
   return (
-    <div className={styles.part}>
-      <dt>
-        {color ? <span className={styles.dot} style={{ background: `var(${color})` }} /> : null}
+    <Box className={isSmall ? 'tiny' : 'small'} display={isSmall ? 'flex' : 'block'} style={{ gap: 6 }}>
+      <Group component="dt" className="quiet" gap={6}>
+        {color ? <ColorSwatch component="span" size={8} radius={2} withShadow={false} color={`var(${color})`} /> : null}
         {name}
-      </dt>
-      <dd className="figures">
+      </Group>
+      <Box component="dd" className="figures" fw={500}>
         {value} {more}
-      </dd>
-    </div>
-  );
-}
-
-interface LegendProps {
-  readonly series: readonly ChartSeries[];
-  readonly totals: readonly number[];
-}
-
-/** What each colour of a chart stands for, and what it comes to. */
-function Legend({ series, totals }: LegendProps) {
-  return (
-    <dl className={styles.legend}>
-      {series.map(({ name, color }, place) => (
-        <Part key={color} name={name} value={countText(totals[place] ?? 0)} color={color} />
-      ))}
-    </dl>
+      </Box>
+    </Box>
   );
 }

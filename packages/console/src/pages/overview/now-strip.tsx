@@ -1,3 +1,4 @@
+import { SimpleGrid } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { places } from '../../address/places.ts';
 import type { Overview } from '../../api/types.ts';
@@ -6,29 +7,9 @@ import { countText } from '../../parts/money.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
 import { Time } from '../../parts/time.tsx';
 import { momentOf } from '../../parts/time-text.ts';
+import { Figure } from '../pieces.tsx';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
-
-interface TileProps {
-  readonly name: string;
-  readonly value: number;
-  readonly to: string;
-  readonly more?: ReactNode;
-  /** Any of it is bad news. */
-  readonly isBad?: boolean;
-}
-
-function Tile({ name, value, to, more, isBad }: TileProps) {
-  return (
-    <PlaceLink to={to} className={styles.tile}>
-      <span className="quiet small">{name}</span>
-      <span className={`figures ${styles.tileValue}`} data-bad={(isBad && value > 0) || undefined}>
-        {countText(value)}
-      </span>
-      {more ? <span className="quiet tiny">{more}</span> : null}
-    </PlaceLink>
-  );
-}
 
 /** A day of Beijing, so many days from today. */
 const dayFromToday = (days: number): string =>
@@ -40,60 +21,52 @@ const OLD_MS = 180_000;
 /** How it stands at this moment. */
 export function NowStrip({ now, appId }: Pick<Overview, 'now'> & { readonly appId: string | undefined }) {
   const t = useTexts();
-  const { ordersCountedAt } = now;
+  const { ordersCountedAt, oldestUnsettledAt, oldestEventAt } = now;
+  const ago = (words: string, at: string | null) =>
+    at && (
+      <>
+        {words} <Time value={at} as="ago" />
+      </>
+    );
   const isOld = ordersCountedAt !== null && clock() - momentOf(ordersCountedAt).getTime() > OLD_MS;
-  const counted = isOld ? (
-    <>
-      {t('countedAt')} <Time value={ordersCountedAt} as="ago" />
-    </>
-  ) : undefined;
+  const counted = isOld && ago(t('countedAt'), ordersCountedAt);
+  const today = { dueFrom: dayFromToday(0), dueTo: dayFromToday(1) };
+  const tiles: readonly (readonly [name: string, value: number, to: string, more?: ReactNode])[] = [
+    [t('activeOrders'), now.activeOrders, places.orders({ status: 'ACTIVE', appId }), counted],
+    [
+      t('renewalsToday'),
+      now.renewalsDoneToday,
+      places.orders({ appId, ...today }),
+      t('stillDue', { due: countText(now.renewalsDueToday) }),
+    ],
+    [t('waitingForRetry'), now.waitingForRetry, places.failedPayments({ status: 'FAIL_RETRY', appId }), counted],
+    [
+      t('unsettled'),
+      now.unsettledOrders,
+      places.orders({ unsettled: 'true', appId }),
+      ago(t('oldest'), oldestUnsettledAt) ?? t('unsettledHint'),
+    ],
+    [t('eventsWaiting'), now.eventsWaiting, places.events(), ago(t('oldest'), oldestEventAt)],
+    [t('eventsGivenUp'), now.eventsGivenUp, places.events()],
+  ];
   return (
-    <section className={styles.strip} aria-label={t('now')}>
-      <Tile
-        name={t('activeOrders')}
-        value={now.activeOrders}
-        to={places.orders({ status: 'ACTIVE', appId })}
-        more={counted}
-      />
-      <Tile
-        name={t('renewalsToday')}
-        value={now.renewalsDoneToday}
-        to={places.orders({ appId, dueFrom: dayFromToday(0), dueTo: dayFromToday(1) })}
-        more={t('stillDue', { due: countText(now.renewalsDueToday) })}
-      />
-      <Tile
-        name={t('waitingForRetry')}
-        value={now.waitingForRetry}
-        to={places.failedPayments({ status: 'FAIL_RETRY', appId })}
-        more={counted}
-      />
-      <Tile
-        name={t('unsettled')}
-        value={now.unsettledOrders}
-        to={places.orders({ unsettled: 'true', appId })}
-        more={
-          now.oldestUnsettledAt ? (
-            <>
-              {t('oldest')} <Time value={now.oldestUnsettledAt} as="ago" />
-            </>
-          ) : (
-            t('unsettledHint')
-          )
-        }
-      />
-      <Tile
-        name={t('eventsWaiting')}
-        value={now.eventsWaiting}
-        to={places.events()}
-        more={
-          now.oldestEventAt ? (
-            <>
-              {t('oldest')} <Time value={now.oldestEventAt} as="ago" />
-            </>
-          ) : undefined
-        }
-      />
-      <Tile name={t('eventsGivenUp')} value={now.eventsGivenUp} to={places.events()} isBad />
-    </section>
+    <SimpleGrid
+      className={styles.strip ?? ''}
+      cols={{ base: 2, sm: 3, md: 6 }}
+      spacing={1}
+      role="region"
+      aria-label={t('now')}
+    >
+      {tiles.map(([name, value, to, more]) => (
+        <PlaceLink key={name} to={to} className={styles.tile}>
+          <span className="quiet small">{name}</span>
+          {/* Any that was given up is bad news. */}
+          <Figure size="1.25rem" c={name === t('eventsGivenUp') && value > 0 ? 'var(--negative)' : 'inherit'}>
+            {countText(value)}
+          </Figure>
+          {more ? <span className="quiet tiny">{more}</span> : null}
+        </PlaceLink>
+      ))}
+    </SimpleGrid>
   );
 }

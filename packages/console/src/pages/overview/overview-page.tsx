@@ -1,21 +1,20 @@
-import { SegmentedControl, Select, Stack } from '@mantine/core';
+import { Box, SegmentedControl, Select, Stack } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { api } from '../../api/client.ts';
 import type { Overview } from '../../api/types.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { Count, Money } from '../../parts/money.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { placeAddress } from '../../parts/place-link.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
+import { columnsOf } from '../columns.tsx';
 import { Attention } from './attention.tsx';
 import { FigureCards } from './figure-cards.tsx';
 import { OVERVIEW_FILTERS } from './filters.ts';
 import { NowStrip } from './now-strip.tsx';
-import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
 
 const RANGES = ['24h', '30d', '12m'] as const;
@@ -52,7 +51,7 @@ export default function OverviewPage() {
               value={appId ?? null}
               onChange={(chosen) => filters.set({ appId: chosen })}
               clearable
-              className={styles.channel ?? ''}
+              w={{ base: 130, sm: 190 }}
             />
           ) : null}
           <SegmentedControl
@@ -65,27 +64,16 @@ export default function OverviewPage() {
       }
     >
       <Loaded query={found} meanwhile={<Loading />}>
-        {(overview) => <Figures overview={overview} appId={appId} isRefreshing={found.isPlaceholderData} />}
+        {(overview) => (
+          <Stack gap={20} data-refreshing={found.isPlaceholderData || undefined}>
+            <Attention overview={overview} />
+            <NowStrip now={overview.now} appId={appId} />
+            <FigureCards overview={overview} />
+            <Channels overview={overview} />
+          </Stack>
+        )}
       </Loaded>
     </Page>
-  );
-}
-
-interface FiguresProps {
-  readonly overview: Overview;
-  /** The channel that they are of; undefined: all. */
-  readonly appId: string | undefined;
-  readonly isRefreshing: boolean;
-}
-
-function Figures({ overview, appId, isRefreshing }: FiguresProps) {
-  return (
-    <Stack gap={20} data-refreshing={isRefreshing || undefined}>
-      <Attention overview={overview} />
-      <NowStrip now={overview.now} appId={appId} />
-      <FigureCards overview={overview} />
-      <Channels overview={overview} />
-    </Stack>
   );
 }
 
@@ -93,7 +81,7 @@ function Figures({ overview, appId, isRefreshing }: FiguresProps) {
 function AsOf({ asOf }: Pick<Overview, 'asOf'>) {
   const t = useTexts();
   return (
-    <span className={styles.asOf}>
+    <Box component="span" className="quiet tiny" fw={400} lts={0}>
       {asOf ? (
         <>
           {t('asOf')} <Time value={asOf} />
@@ -101,36 +89,20 @@ function AsOf({ asOf }: Pick<Overview, 'asOf'>) {
       ) : (
         t('notYet')
       )}
-    </span>
+    </Box>
   );
 }
 
-type Channel = Overview['channels'][number];
+const column = columnsOf<Overview['channels'][number]>();
 
 function Channels({ overview }: { readonly overview: Overview }) {
   const t = useTexts();
-  const columns: readonly Column<Channel>[] = [
-    { id: 'name', header: t('channel'), cell: ({ name }) => name, grows: true },
-    { id: 'appId', header: 'appId', cell: ({ appId }) => <span className="mono quiet">{appId}</span> },
-    {
-      id: 'orders',
-      header: t('ordersCreated'),
-      cell: ({ ordersCreated }) => <Count value={ordersCreated} />,
-      align: 'end',
-    },
-    {
-      id: 'failed',
-      header: t('debitsFailed'),
-      cell: ({ debitsFailed }) => <Count value={debitsFailed} />,
-      align: 'end',
-    },
-    {
-      id: 'volume',
-      header: t('volume'),
-      cell: ({ volumeCent }) => <Money cents={volumeCent} />,
-      align: 'end',
-      inCard: 'aside',
-    },
+  const columns = [
+    column.text(t('channel'), 'name', { grows: true }),
+    column.of('appId', ({ appId }) => <span className="mono quiet">{appId}</span>),
+    column.count(t('ordersCreated'), 'ordersCreated'),
+    column.count(t('debitsFailed'), 'debitsFailed'),
+    column.money(t('volume'), 'volumeCent', { inCard: 'aside' }),
   ];
   return (
     <Section title={t('channels')} hint={t('channelsHint')}>

@@ -33,7 +33,6 @@ export const useTexts = dictionary({
   collected: ['Collected', '代扣收款'],
   billed: ['Billed to channels', '渠道代收'],
   refunded: ['Refunded', '退款'],
-  refundsCount: ['{count} refund|{count} refunds', '{count} 笔'],
   debits: ['Debits that succeed', '扣款成功率'],
   paid: ['Paid', '成功'],
   failed: ['Failed', '失败'],
