@@ -41,12 +41,12 @@ function Card({ title, to, value, change, aside, isWide, chart, children }: Card
     >
       <Group component="header" gap="6px 24px" align="flex-end" justify="space-between">
         <div>
-          <h2>
+          <Box component="h2" fz="sm" fw={500} lts={0}>
             <PlaceLink to={to} className={styles.title}>
               {title}
               <ChevronRightIcon size={13} />
             </PlaceLink>
-          </h2>
+          </Box>
           <Group component="p" gap="0 8px" align="baseline">
             <Figure size="1.375rem">{value}</Figure>
             {change}
