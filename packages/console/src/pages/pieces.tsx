@@ -59,16 +59,14 @@ export function OrderLink({ orderNo, children }: { readonly orderNo: string; rea
   );
 }
 
-/** A figure that is seen first. */
-export function Figure({
-  size,
-  children,
-  ...rest
-}: {
+interface FigureProps {
   readonly size: string;
   readonly c?: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** A figure that is seen first. */
+export function Figure({ size, children, ...rest }: FigureProps) {
   return (
     <Box component="span" className="figures" fz={size} fw={600} lh={1.3} lts="-0.015em" {...rest}>
       {children}
