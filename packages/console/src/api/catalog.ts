@@ -56,8 +56,3 @@ export function useChannelChoices(): { value: string; label: string }[] {
   const { data = [] } = useQuery(channelsQuery);
   return data.map(({ appId, name }) => ({ value: appId, label: name }));
 }
-
-export function usePaymentChannelChoices(): { value: string; label: string }[] {
-  const { data = [] } = useQuery(paymentChannelsQuery);
-  return data.map(({ code, displayName }) => ({ value: code, label: displayName }));
-}

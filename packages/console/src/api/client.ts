@@ -145,9 +145,14 @@ export async function download<Path extends PathOf<'GET'>>(
     pieces.push(read.value);
     onPiece?.(read.value);
   }
+  saveFile(name ?? 'export.csv', new Blob(pieces, { type: response.headers.get('Content-Type') ?? 'text/csv' }));
+}
+
+/** Hands a file to the browser to keep. */
+export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob(pieces, { type: response.headers.get('Content-Type') ?? 'text/csv' }));
-  link.download = name ?? 'export.csv';
+  link.href = URL.createObjectURL(content);
+  link.download = name;
   link.click();
   URL.revokeObjectURL(link.href);
 }

@@ -1,11 +1,10 @@
-import { Menu, UnstyledButton } from '@mantine/core';
+import { Avatar, Button, Group, Menu, Text } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useRoleTexts } from '../i18n/common.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { ChevronDownIcon, KeyIcon, SignOutIcon } from '../icons/icons.tsx';
 import { notifyProblem } from '../parts/notify.ts';
 import { forgetSession, signOut, useSession } from '../session/session.ts';
-import styles from './account-menu.module.css';
 
 const useTexts = dictionary({
   account: ['Your account', '账户设置'],
@@ -29,14 +28,17 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-end" width={200}>
       <Menu.Target>
-        <UnstyledButton className={styles.button}>
-          <span className="only-read">{t('account')}: </span>
-          <span className={styles.letter} aria-hidden="true">
+        <Button variant="subtle" color="gray" size="xs" px={6} c="var(--text)" aria-label={`${t('account')}: ${name}`}>
+          <Avatar size={24} color="iris">
             {[...name][0]?.toUpperCase()}
-          </span>
-          <span className={styles.name}>{name}</span>
-          <ChevronDownIcon size={14} />
-        </UnstyledButton>
+          </Avatar>
+          <Group visibleFrom="sm" gap={7} ms={7} wrap="nowrap">
+            <Text span inherit truncate maw="16ch">
+              {name}
+            </Text>
+            <ChevronDownIcon size={14} />
+          </Group>
+        </Button>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>

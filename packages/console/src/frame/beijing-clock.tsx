@@ -1,9 +1,8 @@
-import { Tooltip } from '@mantine/core';
+import { Text, Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { now } from '../clock.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { hourText } from '../parts/time-text.ts';
-import styles from './shell.module.css';
 
 const useTexts = dictionary({
   clock: ['{time} in Beijing', '北京时间 {time}'],
@@ -23,7 +22,9 @@ export function BeijingClock() {
   }, []);
   return (
     <Tooltip label={t('hint')} multiline w={240} withArrow>
-      <span className={`figures ${styles.clock}`}>{t('clock', { time: hourText(new Date(at)) })}</span>
+      <Text span className="figures" visibleFrom="md" pe={10} fz="xs" c="dimmed">
+        {t('clock', { time: hourText(new Date(at)) })}
+      </Text>
     </Tooltip>
   );
 }

@@ -1,5 +1,5 @@
 import type { LinkProps } from '@tanstack/react-router';
-import type { Role, WaitingCounts } from '../api/types.ts';
+import type { WaitingCounts } from '../api/types.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import {
   AlertIcon,
@@ -51,8 +51,6 @@ interface MenuItem {
   readonly text: MenuText;
   readonly to: NonNullable<LinkProps['to']>;
   readonly icon: IconComponent;
-  /** Who may open it; one of several is enough. */
-  readonly role: Role | readonly Role[];
   /** Other addresses that belong to it, by their beginning. */
   readonly also?: readonly string[];
   /** What of it waits for somebody. */
@@ -64,53 +62,47 @@ interface MenuGroup {
   readonly items: readonly MenuItem[];
 }
 
-/** The pages, from what is looked at daily to what is set once. */
+/** The pages, from what is looked at daily to what is set once. Everybody may open all of them. */
 export const MENU: readonly MenuGroup[] = [
-  { items: [{ text: 'overview', to: '/', icon: OverviewIcon, role: 'viewer' }] },
+  { items: [{ text: 'overview', to: '/', icon: OverviewIcon }] },
   {
     text: 'work',
     items: [
-      { text: 'orders', to: '/orders', icon: OrderIcon, role: 'viewer', also: ['/users'] },
-      { text: 'payments', to: '/payments', icon: FailedIcon, role: 'viewer', waiting: 'failedPayments' },
-      { text: 'bulk', to: '/bulk', icon: BulkIcon, role: 'viewer' },
-      { text: 'approvals', to: '/approvals', icon: ApprovalIcon, role: 'viewer', waiting: 'approvals' },
+      { text: 'orders', to: '/orders', icon: OrderIcon, also: ['/users'] },
+      { text: 'payments', to: '/payments', icon: FailedIcon, waiting: 'failedPayments' },
+      { text: 'bulk', to: '/bulk', icon: BulkIcon },
+      { text: 'approvals', to: '/approvals', icon: ApprovalIcon, waiting: 'approvals' },
     ],
   },
   {
     text: 'delivery',
     items: [
-      { text: 'alerts', to: '/alerts', icon: AlertIcon, role: 'viewer', waiting: 'alerts' },
-      { text: 'events', to: '/events', icon: EventIcon, role: 'viewer' },
-      { text: 'requests', to: '/requests', icon: RequestIcon, role: 'viewer' },
+      { text: 'alerts', to: '/alerts', icon: AlertIcon, waiting: 'alerts' },
+      { text: 'events', to: '/events', icon: EventIcon },
+      { text: 'requests', to: '/requests', icon: RequestIcon },
     ],
   },
   {
     text: 'books',
     items: [
-      {
-        text: 'reconciliation',
-        to: '/reconciliation',
-        icon: ReconciliationIcon,
-        role: 'viewer',
-        waiting: 'differences',
-      },
-      { text: 'settlement', to: '/settlement', icon: BooksIcon, role: 'viewer' },
+      { text: 'reconciliation', to: '/reconciliation', icon: ReconciliationIcon, waiting: 'differences' },
+      { text: 'settlement', to: '/settlement', icon: BooksIcon },
     ],
   },
   {
     text: 'setup',
     items: [
-      { text: 'channels', to: '/channels', icon: ChannelIcon, role: 'viewer' },
-      { text: 'products', to: '/products', icon: ProductIcon, role: 'viewer' },
-      { text: 'paymentChannels', to: '/payment-channels', icon: WalletIcon, role: 'viewer' },
-      { text: 'benefits', to: '/benefits', icon: BenefitIcon, role: 'viewer' },
+      { text: 'channels', to: '/channels', icon: ChannelIcon },
+      { text: 'products', to: '/products', icon: ProductIcon },
+      { text: 'paymentChannels', to: '/payment-channels', icon: WalletIcon },
+      { text: 'benefits', to: '/benefits', icon: BenefitIcon },
     ],
   },
   {
     text: 'team',
     items: [
-      { text: 'people', to: '/people', icon: PeopleIcon, role: 'viewer' },
-      { text: 'audit', to: '/audit', icon: AuditIcon, role: 'viewer' },
+      { text: 'people', to: '/people', icon: PeopleIcon },
+      { text: 'audit', to: '/audit', icon: AuditIcon },
     ],
   },
 ];

@@ -1,8 +1,7 @@
-import { Group } from '@mantine/core';
+import { Container, Group, Paper, Stack, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { Mark } from '../icons/icons.tsx';
-import styles from './outside.module.css';
 import { LanguageButton, SchemeMenu } from './taste.tsx';
 
 interface OutsideProps {
@@ -15,22 +14,24 @@ interface OutsideProps {
 export function Outside({ title, badge, children }: OutsideProps) {
   useDocumentTitle(`${title} · Perennial`);
   return (
-    <div className={styles.outside}>
+    <Stack gap={0} mih="100dvh" bg="var(--ground)">
       <Group component="header" gap={4} align="stretch" justify="flex-end" wrap="nowrap" py={10} px={14}>
         <LanguageButton />
         <SchemeMenu />
       </Group>
-      <main className={styles.main}>
-        <div className={styles.brand}>
+      <Container component="main" size={408} w="100%" mt="min(9vh, 84px)" pb={48}>
+        <Group gap={10} mb={20} fz="1.0625rem" fw={600}>
           <Mark size={30} />
           <span>Perennial</span>
           {badge}
-        </div>
-        <div className={styles.card}>
-          <h1 className={styles.title}>{title}</h1>
+        </Group>
+        <Paper withBorder radius="lg" shadow="sm" px={{ base: 18, xs: 28 }} py={{ base: 22, xs: 28 }}>
+          <Title fz="1.25rem" mb={18}>
+            {title}
+          </Title>
           {children}
-        </div>
-      </main>
-    </div>
+        </Paper>
+      </Container>
+    </Stack>
   );
 }

@@ -11,7 +11,6 @@ import { PasswordField } from '../parts/password-field.tsx';
 import { FormProblem, Problem } from '../parts/states.tsx';
 import { proofQuestion } from '../session/questions.ts';
 import { takeSession, useSession } from '../session/session.ts';
-import styles from './proof-dialog.module.css';
 
 const useTexts = dictionary({
   title: ['Is it still you?', '请再次验证身份'],
@@ -95,11 +94,12 @@ function Question() {
       ) : (
         <FormProblem error={prove.error} />
       )}
-      <Group gap={8}>
+      <Group gap={8} justify="flex-end">
         {hasPassword && hasTotp ? (
           <Button
             variant="subtle"
             size="compact-sm"
+            me="auto"
             onClick={() => {
               setWay(way === 'code' ? 'password' : 'code');
               setGiven('');
@@ -108,7 +108,6 @@ function Question() {
             {way === 'code' ? t('usePassword') : t('useCode')}
           </Button>
         ) : null}
-        <span className={styles.space} />
         <Button variant="default" onClick={() => proofQuestion.settle(false)}>
           {common('cancel')}
         </Button>

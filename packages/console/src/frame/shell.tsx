@@ -1,13 +1,12 @@
-import { ActionIcon, AppShell, Button, Drawer } from '@mantine/core';
+import { ActionIcon, AppShell, Button, Drawer, Group, Kbd, Text } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { mayDo } from '@perennial/service/roles';
 import { useQueryClient } from '@tanstack/react-query';
-import { Outlet, useLocation, useMatches } from '@tanstack/react-router';
+import { Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { getConnection, watchConnection } from '../api/connection.ts';
 import { dictionary } from '../i18n/dictionary.ts';
-import { AlertIcon, MenuIcon, SearchIcon } from '../icons/icons.tsx';
-import { ErrorBoundary, Refused } from '../parts/states.tsx';
+import { MenuIcon, SearchIcon } from '../icons/icons.tsx';
+import { ErrorBoundary, Note } from '../parts/states.tsx';
 import { createKeyKeeper } from '../search/typed-ahead.ts';
 import { useSession } from '../session/session.ts';
 import { reloadIfFilesAreMissing } from '../stale-build.ts';
@@ -38,51 +37,73 @@ const useTexts = dictionary({
   searchHint: ['Order, payment, refund, user, mobile, card…', '订单、支付、退款、用户、手机号、卡尾号…'],
 });
 
+const LINE = { borderColor: 'var(--line)' };
+
 /** What is around every page of somebody who is signed in. */
 export function Shell() {
   const t = useTexts();
   const [isMenuOpen, menu] = useDisclosure(false);
   const search = useSearchBox();
   const { environment } = useSession();
+  const { pathname } = useLocation();
   return (
     <AppShell
       layout="alt"
       header={{ height: 52 }}
       navbar={{ width: 236, breakpoint: 'sm', collapsed: { mobile: true } }}
-      classNames={{ navbar: styles.navbar ?? '', header: styles.header ?? '', main: styles.main ?? '' }}
+      padding={{ base: 16, sm: 28 }}
       data-environment={environment}
     >
       <a href="#main" className={styles.skip}>
         {t('skip')}
       </a>
-      <AppShell.Navbar>
+      <AppShell.Navbar bg="var(--ground)" style={LINE}>
         <Sidebar />
       </AppShell.Navbar>
-      <AppShell.Header>
-        <ActionIcon
-          hiddenFrom="sm"
-          variant="subtle"
-          color="gray"
-          size="lg"
-          aria-label={t('openMenu')}
-          aria-expanded={isMenuOpen}
-          onClick={menu.open}
-        >
-          <MenuIcon />
-        </ActionIcon>
-        <button type="button" className={styles.search} onClick={search.open} aria-keyshortcuts="Control+K /">
-          <SearchIcon size={16} />
-          <span className={styles.searchHint}>
-            <span className={styles.searchLong}>{t('searchHint')}</span>
-            <span className={styles.searchShort}>{t('search')}</span>
-          </span>
-          <kbd className={styles.key}>/</kbd>
-        </button>
-        <span className={styles.space} />
-        <BeijingClock />
-        <LanguageButton />
-        <SchemeMenu />
-        <AccountMenu />
+      <AppShell.Header className={styles.header ?? ''} style={LINE}>
+        <Group gap={4} h="100%" px={{ base: 8, sm: 28 }} wrap="nowrap">
+          <ActionIcon
+            hiddenFrom="sm"
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-label={t('openMenu')}
+            aria-expanded={isMenuOpen}
+            onClick={menu.open}
+          >
+            <MenuIcon />
+          </ActionIcon>
+          <Button
+            variant="default"
+            size="xs"
+            fw={400}
+            c="dimmed"
+            justify="flex-start"
+            w="min(100%, 400px)"
+            styles={{ label: { flex: 1 } }}
+            leftSection={<SearchIcon size={16} />}
+            rightSection={
+              <Kbd size="xs" visibleFrom="sm">
+                /
+              </Kbd>
+            }
+            onClick={search.open}
+            aria-keyshortcuts="Control+K /"
+          >
+            <Text span inherit truncate visibleFrom="sm">
+              {t('searchHint')}
+            </Text>
+            <Text span inherit hiddenFrom="sm">
+              {t('search')}
+            </Text>
+          </Button>
+          <Group gap={4} ms="auto" wrap="nowrap">
+            <BeijingClock />
+            <LanguageButton />
+            <SchemeMenu />
+            <AccountMenu />
+          </Group>
+        </Group>
       </AppShell.Header>
       <Drawer
         opened={isMenuOpen}
@@ -91,13 +112,15 @@ export function Shell() {
         padding={0}
         withCloseButton={false}
         attributes={{ content: { 'aria-label': t('menu') } }}
-        classNames={{ body: styles.drawer ?? '' }}
+        styles={{ body: { height: '100dvh', background: 'var(--ground)' } }}
       >
         <Sidebar onOpened={menu.close} />
       </Drawer>
-      <AppShell.Main id="main" tabIndex={-1}>
+      <AppShell.Main id="main" tabIndex={-1} pb={64} style={{ outline: 'none' }}>
         <ConnectionLost />
-        <Content />
+        <ErrorBoundary of={pathname}>
+          <Outlet />
+        </ErrorBoundary>
       </AppShell.Main>
       {search.isWanted ? (
         <Suspense>
@@ -117,26 +140,12 @@ function ConnectionLost() {
   const queries = useQueryClient();
   if (isConnected) return null;
   return (
-    <div className={styles.lost} role="alert">
-      <AlertIcon size={16} />
-      <span>{t('lost')}</span>
+    <Note tone="waiting" role="alert" mb={16}>
+      {t('lost')}{' '}
       <Button variant="default" size="compact-sm" onClick={() => void queries.refetchQueries({ type: 'active' })}>
         {t('retry')}
       </Button>
-    </div>
-  );
-}
-
-/** The page, or why it is not shown. */
-function Content() {
-  const { pathname } = useLocation();
-  const { role } = useSession();
-  const needed = useMatches({ select: (matches) => matches.at(-1)?.staticData.role }) ?? 'viewer';
-  if (!mayDo(role, needed)) return <Refused role={needed} />;
-  return (
-    <ErrorBoundary of={pathname}>
-      <Outlet />
-    </ErrorBoundary>
+    </Note>
   );
 }
 

@@ -1,4 +1,4 @@
-import { mayDo } from '@perennial/service/roles';
+import { Group, NavLink, Stack, Text } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
 import { dictionary } from '../i18n/dictionary.ts';
 import { Mark } from '../icons/icons.tsx';
@@ -13,51 +13,51 @@ const useTexts = dictionary({
   zone: ['Times of Beijing, UTC+8', '北京时间 UTC+8'],
 });
 
-/** The menu: what the person's role may open, and nothing else. */
+/** The menu of all pages. */
 export function Sidebar({ onOpened }: { readonly onOpened?: () => void }) {
   const t = useTexts();
   const text = useMenuTexts();
-  const { role, environment, version } = useSession();
+  const { environment, version } = useSession();
   const { pathname } = useLocation();
   const isAt = (to: string) => (to === '/' ? pathname === '/' : pathname === to || pathname.startsWith(`${to}/`));
-  const groups = MENU.map((group) => ({ ...group, items: group.items.filter((item) => mayDo(role, item.role)) }));
   return (
-    <div className={styles.sidebar}>
-      <div className={styles.brand}>
+    <Stack gap={0} h="100%" px={10} pb={10}>
+      <Group gap={9} h={52} px={8} wrap="nowrap">
         <Mark />
-        <span className={styles.name}>Perennial</span>
+        <Text span flex={1} fz="0.9375rem" fw={600}>
+          Perennial
+        </Text>
         <EnvironmentBadge environment={environment} />
-      </div>
+      </Group>
       <nav className={styles.menu} aria-label={t('menu')}>
-        {groups
-          .filter(({ items }) => items.length > 0)
-          .map(({ text: heading, items }) => (
-            <div key={heading ?? 'first'} className={styles.group}>
-              {heading ? <p className={styles.heading}>{text(heading)}</p> : null}
-              <ul>
-                {items.map(({ text: label, to, icon: Icon, also = [], waiting }) => (
-                  <li key={label}>
-                    <Link
-                      to={to}
-                      className={styles.item}
-                      data-active={[to, ...also].some(isAt) || undefined}
-                      aria-current={isAt(to) ? 'page' : undefined}
-                      activeProps={{}}
-                      {...(onOpened ? { onClick: onOpened } : {})}
-                    >
-                      <Icon size={17} />
-                      {text(label)}
-                      {waiting ? <WaitingCount of={waiting} /> : null}
-                    </Link>
-                  </li>
-                ))}
-              </ul>
-            </div>
-          ))}
+        {MENU.map(({ text: heading, items }) => (
+          <div key={heading ?? 'first'} className={styles.group}>
+            {heading ? <p className={styles.heading}>{text(heading)}</p> : null}
+            <ul>
+              {items.map(({ text: label, to, icon: Icon, also = [], waiting }) => (
+                <li key={label}>
+                  <NavLink
+                    component={Link}
+                    to={to}
+                    className={styles.item ?? ''}
+                    styles={{ label: { fontSize: 'var(--mantine-font-size-md)' } }}
+                    label={text(label)}
+                    leftSection={<Icon size={17} />}
+                    rightSection={waiting ? <WaitingCount of={waiting} /> : null}
+                    active={[to, ...also].some(isAt)}
+                    aria-current={isAt(to) ? 'page' : undefined}
+                    activeProps={{}}
+                    {...(onOpened ? { onClick: onOpened } : {})}
+                  />
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
       </nav>
-      <p className={styles.version}>
+      <Text fz="xs" c="dimmed" px={10} pt={8}>
         {t('zone')} · {version}
-      </p>
-    </div>
+      </Text>
+    </Stack>
   );
 }

@@ -8,7 +8,6 @@ import { useIsTopmost } from '../parts/open-dialogs.ts';
 import { useOpenerFocus } from '../parts/opener-focus.ts';
 import { signInQuestion } from '../session/questions.ts';
 import { forgetSession, resumeSession, signInAgain, signInWaysQuery, useSession } from '../session/session.ts';
-import styles from './sign-in-again.module.css';
 import { SignInForm } from './sign-in-form.tsx';
 
 const useTexts = dictionary({
@@ -45,7 +44,6 @@ export function SignInAgain() {
       // Above every other dialog.
       zIndex={500}
       overlayProps={{ backgroundOpacity: 1, color: 'var(--ground)' }}
-      classNames={{ title: styles.title ?? '' }}
     >
       <Question />
     </Modal>

@@ -6,9 +6,8 @@ import type { SignInRequest } from '../api/types.ts';
 import { now } from '../clock.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { PasswordField } from '../parts/password-field.tsx';
-import { FormProblem, Problem } from '../parts/states.tsx';
+import { FormProblem, Note, Problem } from '../parts/states.tsx';
 import { durationText } from '../parts/time-text.ts';
-import styles from './sign-in-form.module.css';
 
 const useTexts = dictionary({
   title: ['Sign in', '登录'],
@@ -98,7 +97,7 @@ export function SignInForm({ person, onSignIn, children }: SignInFormProps) {
         />
       ) : null}
       {isLocked ? <Problem>{t('locked', { time: durationText(secondsLeft) })}</Problem> : null}
-      {!isLocked && isProblem(error, 429) ? <p className={styles.note}>{t('unlocked')}</p> : null}
+      {!isLocked && isProblem(error, 429) ? <Note tone="progress">{t('unlocked')}</Note> : null}
       {isWrong ? <Problem>{needsCode ? t('wrongCode') : t('wrong')}</Problem> : null}
       {isExpected ? null : <FormProblem error={error} />}
       {children}

@@ -1,10 +1,10 @@
+import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../api/client.ts';
 import { WAITING_KEY } from '../api/query-client.ts';
 import type { WaitingCounts } from '../api/types.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { countText } from '../parts/money.tsx';
-import styles from './sidebar.module.css';
 
 const useTexts = dictionary({
   alerts: ['{count} open', '{count} 条待处理'],
@@ -32,9 +32,9 @@ export function WaitingCount({ of }: { readonly of: keyof WaitingCounts }) {
   if (count === 0) return null;
   const text = count > MOST ? `${MOST}+` : countText(count);
   return (
-    <span className={`figures ${styles.waiting}`} title={t(of, { count: text })}>
+    <Text span className="figures" title={t(of, { count: text })} fz="xs" fw={600} px={7} bdrs={9} bg="var(--hover)">
       <span aria-hidden>{text}</span>
       <span className="only-read">{t(of, { count: text })}</span>
-    </span>
+    </Text>
   );
 }

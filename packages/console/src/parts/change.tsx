@@ -1,6 +1,6 @@
+import { Text } from '@mantine/core';
 import { dictionary } from '../i18n/dictionary.ts';
 import { getLanguage, localeOf } from '../i18n/language.ts';
-import styles from './change.module.css';
 
 const useTexts = dictionary({
   up: ['up {share}', '上升 {share}'],
@@ -10,10 +10,8 @@ const useTexts = dictionary({
   points: ['{value} pp', '{value} 个百分点'],
 });
 
-const percent = (share: number, digits = 1): string =>
+export const shareText = (share: number, digits = 1): string =>
   new Intl.NumberFormat(localeOf(getLanguage()), { style: 'percent', maximumFractionDigits: digits }).format(share);
-
-export const shareText = percent;
 
 const decimal = (value: number): string =>
   new Intl.NumberFormat(localeOf(getLanguage()), { maximumFractionDigits: 1 }).format(value);
@@ -21,7 +19,7 @@ const decimal = (value: number): string =>
 /** 7.4 %, 58 %; what is ten times as much is easier said as such. */
 function timesText(share: number): string {
   if (share >= 9) return `×${Math.round(share + 1)}`;
-  return percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
+  return shareText(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
 }
 
 interface ChangeProps {
@@ -44,21 +42,21 @@ export function Change({ value, before, more = 'good', isShare = false, than }: 
   if (value === before || before === 0)
     return (
       <>
-        <span className={styles.change}>{before === 0 ? t('new') : t('same')}</span> {words}
+        <span className="quiet tiny">{before === 0 ? t('new') : t('same')}</span> {words}
       </>
     );
   const share = (value - before) / before;
   const isUp = value > before;
-  const tone = more === 'neutral' ? undefined : (more === 'good') === isUp ? 'positive' : 'negative';
+  const tone = more === 'neutral' ? 'dimmed' : (more === 'good') === isUp ? 'var(--positive)' : 'var(--negative)';
   const text = isShare ? t('points', { value: decimal(Math.abs(value - before) * 100) }) : timesText(share);
   return (
     <>
-      <span className={`figures ${styles.change}`} data-tone={tone}>
+      <Text span className="figures" fz="xs" fw={500} c={tone}>
         <span aria-hidden="true">
           {isUp ? '▲' : '▼'} {text}
         </span>
         <span className="only-read">{isUp ? t('up', { share: text }) : t('down', { share: text })}</span>
-      </span>{' '}
+      </Text>{' '}
       {words}
     </>
   );

@@ -1,10 +1,19 @@
+import { ActionIcon } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { useCommonTexts } from '../i18n/common.ts';
 import { CheckIcon, CopyIcon } from '../icons/icons.tsx';
 import styles from './copyable.module.css';
 
-/** A number or an id with a button that copies it. `children` is what is shown, when that is something else. */
-export function Copyable({ value, children }: { readonly value: string; readonly children?: React.ReactNode }) {
+interface CopyableProps {
+  readonly value: string;
+  /** What is shown, when that is something else. */
+  readonly children?: React.ReactNode;
+  /** In a box, where the whole of it can be read and selected: for what is shown once. */
+  readonly isWhole?: boolean;
+}
+
+/** A number or an id with a button that copies it. */
+export function Copyable({ value, children, isWhole }: CopyableProps) {
   const t = useCommonTexts();
   const [isCopied, setCopied] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -15,11 +24,12 @@ export function Copyable({ value, children }: { readonly value: string; readonly
     timer.current = setTimeout(() => setCopied(false), 1500);
   };
   return (
-    <span className={styles.copyable}>
-      <span className="mono one-line">{children ?? value}</span>
-      <button
-        type="button"
-        className={styles.button}
+    <span className={styles.copyable} data-whole={isWhole}>
+      <span className={isWhole ? 'mono' : 'mono one-line'}>{children ?? value}</span>
+      <ActionIcon
+        variant="subtle"
+        size={20}
+        color={isCopied ? 'green' : 'gray'}
         data-copied={isCopied || undefined}
         aria-label={`${t('copy')} ${value}`}
         title={isCopied ? t('copied') : t('copy')}
@@ -29,7 +39,7 @@ export function Copyable({ value, children }: { readonly value: string; readonly
         }}
       >
         {isCopied ? <CheckIcon size={14} /> : <CopyIcon size={14} />}
-      </button>
+      </ActionIcon>
       <span className="only-read" role="status">
         {isCopied ? t('copied') : ''}
       </span>

@@ -1,4 +1,4 @@
-import { Checkbox, Group } from '@mantine/core';
+import { Checkbox, Group, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { Link, type LinkProps, useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef } from 'react';
@@ -63,7 +63,6 @@ function Table<Row>(props: DataTableProps<Row>) {
   const t = useTexts();
   const body = useRef<HTMLTableSectionElement>(null);
   const open = useOpening(props);
-  const toggle = useToggle(selection);
   return (
     <div className={styles.scroll} data-refreshing={isRefreshing || undefined} aria-busy={isRefreshing}>
       <table className={styles.table}>
@@ -72,16 +71,7 @@ function Table<Row>(props: DataTableProps<Row>) {
           <tr>
             {selection ? (
               <th scope="col" className={styles.check}>
-                <Checkbox
-                  size="xs"
-                  aria-label={t('selectAll')}
-                  checked={rows.length > 0 && rows.every((row) => selection.selected.has(rowKey(row)))}
-                  indeterminate={
-                    rows.some((row) => selection.selected.has(rowKey(row))) &&
-                    !rows.every((row) => selection.selected.has(rowKey(row)))
-                  }
-                  onChange={(event) => toggle(rows.map(rowKey), event.currentTarget.checked)}
-                />
+                <SelectBox selection={selection} label={t('selectAll')} keys={rows.map(rowKey)} />
               </th>
             ) : null}
             {columns.map(({ id, header, hidesHeader, align, grows }) => (
@@ -104,12 +94,7 @@ function Table<Row>(props: DataTableProps<Row>) {
               >
                 {selection ? (
                   <td className={styles.check}>
-                    <Checkbox
-                      size="xs"
-                      aria-label={t('select', { name: key })}
-                      checked={selection.selected.has(key)}
-                      onChange={(event) => toggle([key], event.currentTarget.checked)}
-                    />
+                    <SelectBox selection={selection} label={t('select', { name: key })} keys={[key]} />
                   </td>
                 ) : null}
                 {columns.map(({ id, cell, align, grows }, place) => (
@@ -137,7 +122,6 @@ function Cards<Row>(props: DataTableProps<Row>) {
   const t = useTexts();
   const list = useRef<HTMLUListElement>(null);
   const open = useOpening(props);
-  const toggle = useToggle(selection);
   const places = columns.map((column, place) => ({
     ...column,
     inCard: column.inCard ?? (place === 0 ? 'title' : 'line'),
@@ -146,7 +130,7 @@ function Cards<Row>(props: DataTableProps<Row>) {
   return (
     <ul
       ref={list}
-      className={styles.cards}
+      className={`lined small ${styles.cards}`}
       aria-label={caption}
       aria-busy={isRefreshing}
       data-refreshing={isRefreshing || undefined}
@@ -163,14 +147,7 @@ function Cards<Row>(props: DataTableProps<Row>) {
             onClick={open && ((event) => open(row, event))}
           >
             <Group gap={10} wrap="nowrap">
-              {selection ? (
-                <Checkbox
-                  size="sm"
-                  aria-label={t('select', { name: key })}
-                  checked={selection.selected.has(key)}
-                  onChange={(event) => toggle([key], event.currentTarget.checked)}
-                />
-              ) : null}
+              {selection ? <SelectBox selection={selection} label={t('select', { name: key })} keys={[key]} /> : null}
               <div className={styles.cardTitle}>
                 <Opener {...props} row={row}>
                   {at('title').map(({ id, cell }) => (
@@ -178,11 +155,9 @@ function Cards<Row>(props: DataTableProps<Row>) {
                   ))}
                 </Opener>
               </div>
-              <div className={styles.cardAside}>
-                {at('aside').map(({ id, cell }) => (
-                  <span key={id}>{cell(row)}</span>
-                ))}
-              </div>
+              {at('aside').map(({ id, cell }) => (
+                <span key={id}>{cell(row)}</span>
+              ))}
             </Group>
             {at('text').map(({ id, cell }) => (
               <div key={id} className={styles.cardText}>
@@ -215,9 +190,9 @@ function Opener<Row>({ row, rowLink, onOpen, children }: OpenerProps<Row>) {
     );
   if (onOpen)
     return (
-      <button type="button" className={styles.opener} data-opener="" onClick={() => onOpen(row)}>
+      <UnstyledButton className={styles.opener ?? ''} data-opener="" onClick={() => onOpen(row)}>
         {children}
-      </button>
+      </UnstyledButton>
     );
   return children;
 }
@@ -244,13 +219,27 @@ function useOpening<Row>({ rowLink, onOpen }: DataTableProps<Row>) {
   };
 }
 
-function useToggle(selection: Selection | undefined) {
-  return (keys: readonly string[], isSelected: boolean) => {
-    if (!selection) return;
-    const selected = new Set(selection.selected);
-    for (const key of keys) isSelected ? selected.add(key) : selected.delete(key);
-    selection.onChange(selected);
-  };
+interface SelectBoxProps {
+  readonly selection: Selection;
+  readonly label: string;
+  readonly keys: readonly string[];
+}
+
+/** Selects one row, or all that are shown. */
+function SelectBox({ selection: { selected, onChange }, label, keys }: SelectBoxProps) {
+  const count = keys.filter((key) => selected.has(key)).length;
+  return (
+    <Checkbox
+      size="xs"
+      aria-label={label}
+      checked={count > 0 && count === keys.length}
+      indeterminate={count > 0 && count < keys.length}
+      onChange={(event) => {
+        const rest = [...selected].filter((key) => !keys.includes(key));
+        onChange(new Set(event.currentTarget.checked ? [...rest, ...keys] : rest));
+      }}
+    />
+  );
 }
 
 /** Up and down lead from row to row, Home and End to the first and the last. */

@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 /** The last day of Beijing that is over. */
 export const yesterday = (): string => new Date(now() + DAY_MS / 3 - DAY_MS).toISOString().slice(0, 10);
 
-interface DayFieldProps extends Pick<DatePickerInputProps, 'label' | 'description' | 'size' | 'className'> {
+interface DayFieldProps extends Pick<DatePickerInputProps, 'label' | 'description' | 'size' | 'w'> {
   /** Where there is no label to be seen. */
   readonly placeholder?: string;
   /** 2026-01-31. */

@@ -1,8 +1,9 @@
-import { type DragEvent, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import { dictionary } from '../i18n/dictionary.ts';
 import { CheckIcon, UploadIcon } from '../icons/icons.tsx';
 import styles from './file-drop.module.css';
 import { countText } from './money.tsx';
+import { Problem } from './states.tsx';
 
 const useTexts = dictionary({
   choose: ['Drop a file here, or choose one', '拖入文件，或点击选择'],
@@ -12,6 +13,50 @@ const useTexts = dictionary({
   notText: ['{name} is no text file', '{name} 不是文本文件'],
 });
 
+/** Reads a file that was chosen; `wrong` says why it could not be read. */
+export function useReading<Content>(read: (file: File) => Promise<Content>, onRead: (content: Content) => void) {
+  const [wrong, setWrong] = useState<string>();
+  const take = async (file: File) => {
+    try {
+      onRead(await read(file));
+      setWrong(undefined);
+    } catch (error) {
+      setWrong(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return { wrong, take, forget: () => setWrong(undefined) };
+}
+
+interface DropBoxProps extends Omit<ComponentProps<'input'>, 'onChange'> {
+  readonly icon: ReactNode;
+  readonly name: string;
+  readonly hint: string;
+  onFile(file: File): void;
+}
+
+/** A file is dropped there, or chosen by a press or with the keyboard. The browser does all of it: its own field covers the box. */
+export function DropBox({ icon, name, hint, onFile, ...field }: DropBoxProps) {
+  return (
+    <label className={styles.drop}>
+      {icon}
+      <span className={styles.text}>
+        {name}
+        <span className="quiet small">{hint}</span>
+      </span>
+      <input
+        {...field}
+        type="file"
+        onChange={(event) => {
+          const [file] = event.currentTarget.files ?? [];
+          if (file) onFile(file);
+          // The same file, corrected, can be chosen again.
+          event.currentTarget.value = '';
+        }}
+      />
+    </label>
+  );
+}
+
 /** A text file that was chosen. */
 export interface ChosenFile {
   readonly name: string;
@@ -19,18 +64,6 @@ export interface ChosenFile {
 }
 
 const MAX_MB = 20;
-
-/** Reads a file as text, or says in words why not. */
-async function readFile(file: File, t: ReturnType<typeof useTexts>): Promise<ChosenFile> {
-  const { name, size } = file;
-  if (size > MAX_MB * 1_000_000)
-    throw new Error(t('tooBig', { name, size: (size / 1_000_000).toFixed(1), limit: MAX_MB }));
-  try {
-    return { name, text: new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer()) };
-  } catch {
-    throw new Error(t('notText', { name }));
-  }
-}
 
 interface FileDropProps {
   readonly label: string;
@@ -40,88 +73,33 @@ interface FileDropProps {
   onChange(file: ChosenFile): void;
 }
 
-/** A place for a file: it is dropped there, or chosen by a press or with the keyboard. */
+/** A place for a text file. */
 export function FileDrop({ label, hint, accept, file, onChange }: FileDropProps) {
   const t = useTexts();
-  const [wrong, setWrong] = useState<string>();
-  const [isOver, setOver] = useState(false);
-  const take = async (given: File | undefined) => {
-    if (!given) return;
+  const read = async (given: File): Promise<ChosenFile> => {
+    const { name, size } = given;
+    if (size > MAX_MB * 1_000_000)
+      throw new Error(t('tooBig', { name, size: (size / 1_000_000).toFixed(1), limit: MAX_MB }));
+    const bytes = await given.arrayBuffer();
     try {
-      onChange(await readFile(given, t));
-      setWrong(undefined);
-    } catch (error) {
-      setWrong(error instanceof Error ? error.message : String(error));
+      return { name, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+    } catch {
+      throw new Error(t('notText', { name }));
     }
   };
-  const drag = (over: boolean) => (event: DragEvent) => {
-    event.preventDefault();
-    setOver(over);
-  };
+  const { wrong, take } = useReading(read, onChange);
   const lines = file?.text.split('\n').filter((line) => line.trim() !== '').length ?? 0;
   return (
-    <div>
-      <label
-        className={styles.drop}
-        data-over={isOver || undefined}
-        onDragOver={drag(true)}
-        onDragLeave={drag(false)}
-        onDrop={(event) => {
-          drag(false)(event);
-          void take(event.dataTransfer.files[0]);
-        }}
-      >
-        {file ? <CheckIcon size={20} /> : <UploadIcon size={20} />}
-        <span className={styles.text}>
-          <span className={styles.name}>{file?.name ?? t('choose')}</span>
-          <span className={styles.hint}>
-            {file ? `${t('lines', { count: countText(lines) })} · ${t('another')}` : hint}
-          </span>
-        </span>
-        <input
-          type="file"
-          className="only-read"
-          accept={accept}
-          aria-label={label}
-          onChange={(event) => {
-            void take(event.currentTarget.files?.[0]);
-            // The same file, corrected, can be chosen again.
-            event.currentTarget.value = '';
-          }}
-        />
-      </label>
-      {wrong ? (
-        <p className={styles.wrong} role="alert">
-          {wrong}
-        </p>
-      ) : null}
-    </div>
+    <>
+      <DropBox
+        icon={file ? <CheckIcon size={20} /> : <UploadIcon size={20} />}
+        name={file?.name ?? t('choose')}
+        hint={file ? `${t('lines', { count: countText(lines) })} · ${t('another')}` : hint}
+        accept={accept}
+        aria-label={label}
+        onFile={take}
+      />
+      {wrong ? <Problem>{wrong}</Problem> : null}
+    </>
   );
-}
-
-/** For a page that takes a file wherever it is dropped. */
-export function useFileDropOnPage(onFile: (file: ChosenFile) => void, onWrong: (error: unknown) => void) {
-  const t = useTexts();
-  const [isOver, setOver] = useState(false);
-  const isFile = (event: DragEvent) => event.dataTransfer.types.includes('Files');
-  return {
-    isOver,
-    handlers: {
-      onDragOver: (event: DragEvent) => {
-        if (!isFile(event)) return;
-        event.preventDefault();
-        setOver(true);
-      },
-      onDragLeave: (event: DragEvent) => {
-        if (event.currentTarget === event.target) setOver(false);
-      },
-      onDrop: (event: DragEvent) => {
-        if (!isFile(event)) return;
-        event.preventDefault();
-        setOver(false);
-        const [file] = event.dataTransfer.files;
-        if (file) void readFile(file, t).then(onFile, onWrong);
-      },
-    },
-  };
 }

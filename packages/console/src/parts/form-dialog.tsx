@@ -5,26 +5,29 @@ import { useCommonTexts } from '../i18n/common.ts';
 import { Dialog } from './dialog.tsx';
 import { FormProblem } from './states.tsx';
 
-interface FormDialogProps {
+export interface FormDialogProps {
   readonly title: string;
   /** What the button says: Make the channel. */
   readonly verb: string;
   readonly size?: 'md' | 'lg' | 'xl';
+  /** A press beside it does not close it, since that would drop what was typed. */
+  readonly isKept?: boolean;
   readonly isDangerous?: boolean;
   readonly isIncomplete?: boolean;
   readonly children: ReactNode;
   /** What it throws is shown below the fields; the dialog stays, with all that was typed. */
-  onSubmit(): Promise<void>;
+  onSubmit(): Promise<unknown>;
   onClose(): void;
 }
 
 /** Fields in a dialog. It is there only while it is open, so what was typed is forgotten with it. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, verb, size = 'md', isDangerous, isIncomplete = false, children, onSubmit, onClose } = props;
+  const { title, verb, size = 'md', isKept = true, isDangerous, isIncomplete = false, children } = props;
+  const { onSubmit, onClose } = props;
   const t = useCommonTexts();
   const submit = useMutation({ mutationFn: onSubmit });
   return (
-    <Dialog isOpen isKept onClose={onClose} title={title} size={size}>
+    <Dialog isOpen isKept={isKept} onClose={onClose} title={title} size={size}>
       <Stack
         component="form"
         gap={16}

@@ -1,11 +1,10 @@
-import styles from './json-view.module.css';
+import { Code } from '@mantine/core';
 
 /** A record as it is, for those who want the whole of it. */
 export function JsonView({ value }: { readonly value: unknown }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-    <pre className={`mono ${styles.json}`} tabIndex={0}>
+    <Code block tabIndex={0} mah={420} mb={6} bd="1px solid var(--line)" style={{ overflow: 'auto' }}>
       {JSON.stringify(value, null, 2)}
-    </pre>
+    </Code>
   );
 }

@@ -5,6 +5,8 @@ import { getLanguage } from '../i18n/language.ts';
 import { problemText } from './problem-text.ts';
 
 const texts = dictionary({
+  saved: ['Saved', '已保存'],
+  asBefore: ['Nothing was changed', '无变更'],
   unreachable: ['The service does not answer', '服务无响应'],
   fault: ['It did not work. Request {requestId}', '操作失败。请求编号 {requestId}'],
 });
@@ -12,6 +14,11 @@ const texts = dictionary({
 /** Says in a corner that something was done. */
 export function notifyDone(message: string): void {
   notifications.show({ message, color: 'green', autoClose: 4000 });
+}
+
+/** Says in a corner whether a change has changed anything. */
+export function notifySaved(changed: boolean, saved = texts.now()('saved')): void {
+  notifyDone(changed ? saved : texts.now()('asBefore'));
 }
 
 /** Says in a corner what was not, and why. */

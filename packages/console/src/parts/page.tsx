@@ -1,4 +1,4 @@
-import { Group, Stack } from '@mantine/core';
+import { Group, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import styles from './page.module.css';
@@ -18,18 +18,18 @@ interface PageProps {
 export function Page({ title, aside, above, actions, children }: PageProps) {
   useDocumentTitle(`${title} · Perennial`);
   return (
-    <article className={styles.page}>
+    <Stack component="article" gap={20} maw={1240} mx="auto">
       <Group component="header" gap="10px 16px" align="flex-end" justify="space-between">
-        <div className={styles.heading}>
-          {above ? <div className={styles.above}>{above}</div> : null}
-          <h1 className={styles.title}>
+        <div>
+          {above ? <div className="small">{above}</div> : null}
+          <Title className={styles.title ?? ''}>
             {title} {aside}
-          </h1>
+          </Title>
         </div>
         {actions ? <div className={styles.actions}>{actions}</div> : null}
       </Group>
       {children}
-    </article>
+    </Stack>
   );
 }
 
@@ -43,11 +43,11 @@ interface SectionProps {
 /** A part of a page under a heading of its own. */
 export function Section({ title, hint, actions, children }: SectionProps) {
   return (
-    <Stack component="section" className={styles.section} gap={12}>
+    <Stack component="section" gap={12} mt={12}>
       <Group component="header" gap="8px 16px" align="flex-end" justify="space-between">
         <div>
-          <h2 className={styles.sectionTitle}>{title}</h2>
-          {hint ? <p className={styles.hint}>{hint}</p> : null}
+          <Title order={2}>{title}</Title>
+          {hint ? <Hint>{hint}</Hint> : null}
         </div>
         {actions ? <div className={styles.actions}>{actions}</div> : null}
       </Group>
@@ -56,12 +56,21 @@ export function Section({ title, hint, actions, children }: SectionProps) {
   );
 }
 
+/** What somebody should know before they use what is below it. */
+export function Hint({ children }: { readonly children: ReactNode }) {
+  return (
+    <Text maw="70ch" fz="sm" c="dimmed" textWrap="pretty">
+      {children}
+    </Text>
+  );
+}
+
 /** Names and values, one below the other or in columns where there is room. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={styles.facts}>
       {facts.map(([name, value]) => (
-        <div key={name} className={styles.fact}>
+        <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

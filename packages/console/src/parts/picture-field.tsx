@@ -1,10 +1,9 @@
-import { Button, Input } from '@mantine/core';
-import { type DragEvent, useId, useState } from 'react';
+import { Button, Group, Input } from '@mantine/core';
+import { useId } from 'react';
 import type { StoredPicture } from '../api/types.ts';
 import { dictionary } from '../i18n/dictionary.ts';
-import drop from './file-drop.module.css';
+import { DropBox, useReading } from './file-drop.tsx';
 import { PictureBox, useStoredPicture } from './picture.tsx';
-import styles from './picture-field.module.css';
 
 const useTexts = dictionary({
   choose: ['Drop a picture here, or choose one', '拖入图片，或点击选择'],
@@ -21,7 +20,7 @@ const useTexts = dictionary({
 });
 
 /** A picture that was chosen and is not saved yet. */
-export interface ChosenPicture {
+interface ChosenPicture {
   readonly name: string;
   readonly bytes: number;
   /** What is sent. */
@@ -76,81 +75,48 @@ export function PictureField(props: PictureFieldProps) {
   const { label, description, stored, change, isReadOnly = false, ofBenefit = false, onChange } = props;
   const t = useTexts();
   const id = useId();
-  const [wrong, setWrong] = useState<string>();
-  const [isOver, setOver] = useState(false);
+  const { wrong, take, forget } = useReading((file) => readPicture(file, t), onChange);
   const { address, isBroken } = useStoredPicture(stored);
   const error = wrong ?? props.error;
-  const shown = change === undefined ? address : change?.address;
-  const take = async (given: File | undefined) => {
-    if (!given) return;
-    try {
-      onChange(await readPicture(given, t));
-      setWrong(undefined);
-    } catch (problem) {
-      setWrong(problem instanceof Error ? problem.message : String(problem));
-    }
-  };
-  const reset = (to: PictureChange) => {
-    setWrong(undefined);
-    onChange(to);
-  };
-  const drag = (over: boolean) => (event: DragEvent) => {
-    event.preventDefault();
-    setOver(over);
-  };
-  const box = <PictureBox address={shown} isBroken={change === undefined && isBroken} ofBenefit={ofBenefit} />;
-  const isThere = change === undefined ? stored !== null : change !== null;
+  const isKept = change === undefined;
+  const shown = isKept ? address : change?.address;
+  const box = <PictureBox address={shown} isBroken={isKept && isBroken} ofBenefit={ofBenefit} />;
+  const isThere = isKept ? stored !== null : change !== null;
   const words = describe(t, stored, change);
   return (
     <Input.Wrapper id={id} label={label} description={description} error={error} labelElement="div">
-      <div className={styles.row}>
+      <Group gap={isReadOnly ? 12 : 8} mt={4} wrap="nowrap">
         {isReadOnly ? (
-          <div className={styles.still}>
+          <>
             {box}
             <span className="quiet">{words ?? t('none')}</span>
-          </div>
+          </>
         ) : (
-          <label
-            className={`${drop['drop']} ${styles.drop}`}
-            data-over={isOver || undefined}
-            onDragOver={drag(true)}
-            onDragLeave={drag(false)}
-            onDrop={(event) => {
-              drag(false)(event);
-              void take(event.dataTransfer.files[0]);
-            }}
-          >
-            {box}
-            <span className={drop['text']}>
-              <span className={drop['name']}>{change?.name ?? t(isThere ? 'another' : 'choose')}</span>
-              <span className={drop['hint']}>{words ?? t('limit')}</span>
-            </span>
-            <input
-              type="file"
-              className="only-read"
-              accept=".png,.svg,image/png,image/svg+xml"
-              aria-label={label}
-              aria-invalid={error ? true : undefined}
-              aria-describedby={`${id}-description${error ? ` ${id}-error` : ''}`}
-              onChange={(event) => {
-                void take(event.currentTarget.files?.[0]);
-                // The same file, corrected, can be chosen again.
-                event.currentTarget.value = '';
-              }}
-            />
-          </label>
+          <DropBox
+            icon={box}
+            name={change?.name ?? t(isThere ? 'another' : 'choose')}
+            hint={words ?? t('limit')}
+            accept=".png,.svg,image/png,image/svg+xml"
+            aria-label={label}
+            aria-invalid={error ? true : undefined}
+            aria-describedby={`${id}-description${error ? ` ${id}-error` : ''}`}
+            onFile={take}
+          />
         )}
-        {isReadOnly || (!isThere && change === undefined) ? null : (
+        {isReadOnly || (!isThere && isKept) ? null : (
           <Button
             variant="subtle"
             size="xs"
-            color={change === undefined ? 'red' : 'gray'}
-            onClick={() => reset(change === undefined ? null : undefined)}
+            color={isKept ? 'red' : 'gray'}
+            onClick={() => {
+              forget();
+              onChange(isKept ? null : undefined);
+            }}
           >
-            {t(change === undefined ? 'remove' : 'undo')}
+            {t(isKept ? 'remove' : 'undo')}
           </Button>
         )}
-      </div>
+      </Group>
     </Input.Wrapper>
   );
 }

@@ -1,11 +1,10 @@
+import { Avatar } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { pictureQuery } from '../api/catalog.ts';
 import type { StoredPicture } from '../api/types.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { BenefitIcon, PictureIcon } from '../icons/icons.tsx';
-import styles from './picture.module.css';
 
 const useTexts = dictionary({
   broken: ['It cannot be shown', '无法显示'],
@@ -14,27 +13,29 @@ const useTexts = dictionary({
 interface PictureBoxProps {
   /** Undefined: there is none, or it has not come yet. */
   readonly address: string | undefined;
-  readonly size?: 'sm' | 'md';
+  readonly size?: 28 | 56;
   readonly isBroken?: boolean;
   readonly ofBenefit?: boolean;
 }
 
 /** A picture on white in both schemes, as users see it: most are drawn for that. As an image it can neither run nor load anything. */
-export function PictureBox({ address, size = 'md', isBroken = false, ofBenefit = false }: PictureBoxProps) {
+export function PictureBox({ address = '', size = 56, isBroken = false, ofBenefit = false }: PictureBoxProps) {
   const t = useTexts();
-  const [undrawn, setUndrawn] = useState<string>();
-  if (address !== undefined && address !== undrawn)
-    return (
-      <span className={styles.box} data-size={size} data-drawn>
-        <img src={address} alt="" onError={() => setUndrawn(address)} />
-      </span>
-    );
   const Icon = ofBenefit && !isBroken ? BenefitIcon : PictureIcon;
-  const title = isBroken || address !== undefined ? t('broken') : undefined;
   return (
-    <span className={styles.box} data-size={size} title={title}>
-      <Icon size={size === 'sm' ? 15 : 20} />
-    </span>
+    <Avatar
+      component="span"
+      src={address || null}
+      alt=""
+      size={size}
+      radius="md"
+      variant="default"
+      bd="1px solid var(--line-strong)"
+      title={isBroken ? t('broken') : undefined}
+      styles={{ image: { padding: size / 14, background: '#fff', objectFit: 'contain' } }}
+    >
+      <Icon size={size === 28 ? 15 : 20} />
+    </Avatar>
   );
 }
 
@@ -50,8 +51,8 @@ export function BenefitPicture({ icon }: { readonly icon: StoredPicture | null }
   const { ref, inViewport } = useInViewport();
   const stored = useStoredPicture(icon, inViewport);
   return (
-    <span ref={ref} className={styles.holder}>
-      <PictureBox size="sm" ofBenefit {...stored} />
+    <span ref={ref}>
+      <PictureBox size={28} ofBenefit {...stored} />
     </span>
   );
 }

@@ -1,12 +1,13 @@
 import { useMemo } from 'react';
 import { encode } from 'uqr';
-import styles from './qr-code.module.css';
+
+const LOOK = { width: 184, height: 184, border: '1px solid var(--line)', borderRadius: 8, background: '#fff' };
 
 /** A code to be read by a camera: dark on light in both schemes, one path with a stroke for each run of dark fields. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { path, size } = useMemo(() => draw(text), [text]);
   return (
-    <svg className={styles.code} role="img" viewBox={`0 0 ${size} ${size}`} shapeRendering="crispEdges">
+    <svg style={LOOK} role="img" viewBox={`0 0 ${size} ${size}`} shapeRendering="crispEdges">
       <title>{label}</title>
       <path stroke="#000" d={path} />
     </svg>

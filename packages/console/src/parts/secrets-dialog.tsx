@@ -1,13 +1,11 @@
-import { Button, Checkbox, Group, Modal, Stack } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { saveFile } from '../api/client.ts';
 import { useCommonTexts } from '../i18n/common.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { DownloadIcon } from '../icons/icons.tsx';
 import { Copyable } from './copyable.tsx';
-import dialog from './dialog.module.css';
 import { useOpenerFocus } from './opener-focus.ts';
-import { saveText } from './save-text.ts';
-import styles from './secrets-dialog.module.css';
 import { Problem } from './states.tsx';
 import { useStay } from './use-stay.ts';
 
@@ -49,27 +47,28 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
       closeOnClickOutside={false}
       closeOnEscape={false}
       withCloseButton={false}
-      classNames={{ title: dialog.title ?? '' }}
     >
       <Stack gap={16}>
         <p>{t('hint')}</p>
-        <dl className={styles.secrets}>
+        <Stack component="dl" gap={12}>
           {secrets.map(([name, label, value]) => (
             <div key={name}>
-              <dt>{label}</dt>
+              <Text component="dt" fz="sm" fw={500} mb={3}>
+                {label}
+              </Text>
               <dd>
-                <Copyable value={value} />
+                <Copyable isWhole value={value} />
               </dd>
             </div>
           ))}
-        </dl>
+        </Stack>
         {stay.isHeld ? <Problem>{t('held')}</Problem> : null}
         <Checkbox label={t('stored')} checked={isStored} onChange={(event) => setStored(event.currentTarget.checked)} />
         <Group gap={8} justify="space-between">
           <Button
             variant="default"
             leftSection={<DownloadIcon size={16} />}
-            onClick={() => saveText(fileName, asText())}
+            onClick={() => saveFile(fileName, new Blob([asText()], { type: 'text/plain' }))}
           >
             {t('download')}
           </Button>

@@ -1,3 +1,4 @@
+import { Title, UnstyledButton } from '@mantine/core';
 import { countText, moneyText } from './money.tsx';
 import styles from './share-bars.module.css';
 
@@ -23,9 +24,11 @@ interface ShareBarsProps {
 export function ShareBars({ title, shares, empty, tone }: ShareBarsProps) {
   const most = Math.max(1, ...shares.map(({ count }) => count));
   return (
-    <section className={styles.group} data-tone={tone}>
-      <h2 className={styles.title}>{title}</h2>
-      {shares.length === 0 ? <p className={styles.empty}>{empty}</p> : null}
+    <section data-tone={tone}>
+      <Title order={2} mb={6} fz="xs" fw={500} c="dimmed">
+        {title}
+      </Title>
+      {shares.length === 0 ? <p className="small quiet">{empty}</p> : null}
       <ul className={styles.list}>
         {shares.map((share) => (
           <li key={share.key}>
@@ -39,20 +42,20 @@ export function ShareBars({ title, shares, empty, tone }: ShareBarsProps) {
 
 function Row({ share, part }: { readonly share: Share; readonly part: number }) {
   const { label, count, amountCent, onChoose, isChosen } = share;
+  const look = { className: styles.row ?? '', style: { backgroundSize: `${part * 100}%` } };
   const content = (
     <>
-      <span className={styles.bar} style={{ width: `${part * 100}%` }} />
-      <span className={styles.label} title={label}>
+      <span className="one-line" title={label}>
         {label}
       </span>
-      <span className={`figures ${styles.count}`}>{countText(count)}</span>
-      <span className={`figures ${styles.amount}`}>{moneyText(amountCent)}</span>
+      <strong className="figures">{countText(count)}</strong>
+      <span className="figures">{moneyText(amountCent)}</span>
     </>
   );
-  if (!onChoose) return <span className={styles.row}>{content}</span>;
+  if (!onChoose) return <span {...look}>{content}</span>;
   return (
-    <button type="button" className={styles.row} aria-pressed={isChosen === true} onClick={onChoose}>
+    <UnstyledButton {...look} aria-pressed={isChosen === true} onClick={onChoose}>
       {content}
-    </button>
+    </UnstyledButton>
   );
 }

@@ -1,7 +1,6 @@
-import { Group } from '@mantine/core';
+import { Group, Stack, Title } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
 import { SidePanel } from './dialog.tsx';
-import styles from './sheet.module.css';
 
 interface SheetProps {
   readonly isOpen: boolean;
@@ -17,7 +16,7 @@ export function Sheet({ isOpen, title, children, onClose }: SheetProps) {
   if (isOpen) last.current = { title, children };
   return (
     <SidePanel isOpen={isOpen} onClose={onClose} title={last.current.title}>
-      <div className={styles.body}>{last.current.children}</div>
+      <Stack gap={20}>{last.current.children}</Stack>
     </SidePanel>
   );
 }
@@ -25,16 +24,12 @@ export function Sheet({ isOpen, title, children, onClose }: SheetProps) {
 export function SheetPart({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <section>
-      <h3>{title}</h3>
+      <Title order={3} mb={8}>
+        {title}
+      </Title>
       {children}
     </section>
   );
 }
 
-export function SheetButtons({ children }: { readonly children: ReactNode }) {
-  return (
-    <Group gap={8} align="stretch">
-      {children}
-    </Group>
-  );
-}
+export const SheetButtons = ({ children }: { readonly children: ReactNode }) => <Group gap={8}>{children}</Group>;

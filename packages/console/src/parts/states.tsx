@@ -1,23 +1,20 @@
-import { Button, Group, Loader, Skeleton } from '@mantine/core';
+import { Box, type BoxProps, Button, Center, Group, Loader, Skeleton, Stack, Text, ThemeIcon } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 import { isProblem, Unreachable } from '../api/problem.ts';
-import type { Role } from '../api/types.ts';
-import { useRoleTexts } from '../i18n/common.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { useLanguage } from '../i18n/language.ts';
 import { AlertIcon, InboxIcon, LockIcon, RefreshIcon, SearchIcon } from '../icons/icons.tsx';
 import { reloadIfFilesAreMissing } from '../stale-build.ts';
 import { Copyable } from './copyable.tsx';
 import { problemText } from './problem-text.ts';
-import styles from './states.module.css';
+import type { Tone } from './status.tsx';
 
 const useTexts = dictionary({
   loading: ['Loading…', '加载中…'],
   retry: ['Try again', '重试'],
   requestId: ['Request', '请求编号'],
   refused: ['This is not yours to open', '无权访问'],
-  refusedHint: ['It needs the role {role}. An admin can give it to you.', '需要“{role}”角色，请联系管理员开通。'],
-  refusedPlain: ['Your role does not allow this.', '您的角色无权执行此操作。'],
+  refusedHint: ['Your role does not allow this.', '您的角色无权执行此操作。'],
   notFound: ['There is nothing here', '未找到'],
   notFoundHint: ['The address may be mistyped, or what it led to is gone.', '地址可能有误，或内容已不存在。'],
   unreachable: ['The service does not answer', '服务无响应'],
@@ -32,65 +29,72 @@ const useTexts = dictionary({
   reload: ['Load again', '重新加载'],
 });
 
+interface NoteProps extends BoxProps {
+  readonly tone: Tone;
+  readonly role?: 'alert';
+  readonly children: ReactNode;
+}
+
+/** Words on the ground of their tone. */
+export function Note({ tone, ...props }: NoteProps) {
+  return <Box fz="sm" px={12} py={9} bdrs="sm" c={`var(--${tone})`} bg={`var(--${tone}-soft)`} {...props} />;
+}
+
 interface NoticeProps {
   readonly icon: ReactNode;
   readonly title: string;
   readonly hint?: ReactNode;
   readonly children?: ReactNode;
-  readonly isAlert?: boolean;
+  readonly role?: 'alert';
   /** It is all that the page has. */
   readonly isPage?: boolean;
 }
 
 /** The one shape of a page or a part that has nothing else to show. */
-function Notice({ icon, title, hint, children, isAlert, isPage }: NoticeProps) {
-  const Title = isPage ? 'h1' : 'p';
+function Notice({ icon, title, hint, children, role, isPage }: NoticeProps) {
   return (
-    <div className={styles.notice} role={isAlert ? 'alert' : undefined}>
-      <span className={styles.icon}>{icon}</span>
-      <Title className={styles.title}>{title}</Title>
-      {hint ? <p className={styles.hint}>{hint}</p> : null}
+    <Stack gap={4} align="center" px={20} py={56} ta="center" role={role}>
+      <ThemeIcon variant="default" size={44} radius="md" mb={8} c="dimmed">
+        {icon}
+      </ThemeIcon>
+      <Text component={isPage ? 'h1' : 'p'} fw={600}>
+        {title}
+      </Text>
+      {hint ? (
+        <Text maw="46ch" c="dimmed">
+          {hint}
+        </Text>
+      ) : null}
       {children ? (
         <Group gap={12} justify="center" mt={16}>
           {children}
         </Group>
       ) : null}
-    </div>
+    </Stack>
   );
 }
 
 export function Loading() {
   const t = useTexts();
   return (
-    <div className={styles.notice} role="status">
+    <Center role="status" py={56}>
       <Loader size="sm" type="dots" color="gray" />
       <span className="only-read">{t('loading')}</span>
-    </div>
+    </Center>
   );
 }
 
-/** As wide as words are, each row another way. */
-const ROWS = [
-  ['24%', '16%', '12%'],
-  ['19%', '23%', '15%'],
-  ['23%', '19%', '18%'],
-  ['18%', '26%', '14%'],
-  ['22%', '22%', '17%'],
-  ['17%', '18%', '13%'],
-] as const;
-
-/** Where rows will be. */
+/** Where rows will be. Their words are of other lengths. */
 export function LoadingRows() {
   const t = useTexts();
   return (
-    <div className={styles.rows} role="status" aria-label={t('loading')}>
-      {ROWS.map(([first, second, third]) => (
-        <div key={first} className={styles.row}>
-          <Skeleton height={12} width={first} />
-          <Skeleton height={12} width={second} />
-          <Skeleton height={12} width="10%" />
-          <Skeleton height={12} width={third} />
-        </div>
+    <div className="lined" role="status" aria-label={t('loading')}>
+      {[24, 19, 23, 18, 22, 17].map((length) => (
+        <Group key={length} gap="6%" py={13} wrap="nowrap">
+          {[length, 40 - length, 10, 15].map((width) => (
+            <Skeleton key={width} height={12} width={`${width}%`} />
+          ))}
+        </Group>
       ))}
     </div>
   );
@@ -104,26 +108,8 @@ interface EmptyProps {
   readonly children?: ReactNode;
 }
 
-export function Empty({ title, hint, isFiltered, children }: EmptyProps) {
-  return (
-    <Notice icon={isFiltered ? <SearchIcon size={22} /> : <InboxIcon size={22} />} title={title} hint={hint}>
-      {children}
-    </Notice>
-  );
-}
-
-export function Refused({ role }: { readonly role?: Role | readonly Role[] | undefined }) {
-  const t = useTexts();
-  const roleText = useRoleTexts();
-  const hint = role
-    ? t('refusedHint', {
-        role: [role]
-          .flat()
-          .map((one) => roleText(one))
-          .join(' / '),
-      })
-    : t('refusedPlain');
-  return <Notice icon={<LockIcon size={22} />} title={t('refused')} hint={hint} />;
+export function Empty({ isFiltered, ...props }: EmptyProps) {
+  return <Notice icon={isFiltered ? <SearchIcon size={22} /> : <InboxIcon size={22} />} {...props} />;
 }
 
 export function NotFound({ isPage = false }: { readonly isPage?: boolean }) {
@@ -137,34 +123,29 @@ export const NotFoundPage = () => <NotFound isPage />;
 export function Broken({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const t = useTexts();
   const language = useLanguage();
-  if (isProblem(error, 403)) return <Refused />;
+  if (isProblem(error, 403))
+    return <Notice icon={<LockIcon size={22} />} title={t('refused')} hint={t('refusedHint')} />;
   if (isProblem(error, 404)) return <NotFound />;
-  const retry = onRetry ? (
-    <Button variant="default" leftSection={<RefreshIcon size={16} />} onClick={onRetry}>
-      {t('retry')}
-    </Button>
-  ) : null;
-  const icon = <AlertIcon size={22} />;
-  if (error instanceof Unreachable)
-    return (
-      <Notice isAlert icon={icon} title={t('unreachable')} hint={t('unreachableHint')}>
-        {retry}
-      </Notice>
-    );
+  const isAway = error instanceof Unreachable;
   const problem = isProblem(error) ? error : undefined;
+  const reason = problem && problem.status < 500 ? problemText(problem, language) : t('brokenHint');
   return (
     <Notice
-      isAlert
-      icon={icon}
-      title={t('broken')}
-      hint={problem && problem.status < 500 ? problemText(problem, language) : t('brokenHint')}
+      role="alert"
+      icon={<AlertIcon size={22} />}
+      title={t(isAway ? 'unreachable' : 'broken')}
+      hint={isAway ? t('unreachableHint') : reason}
     >
       {problem?.requestId ? (
         <span className="small">
           <span className="quiet">{t('requestId')}</span> <Copyable value={problem.requestId} />
         </span>
       ) : null}
-      {retry}
+      {onRetry ? (
+        <Button variant="default" leftSection={<RefreshIcon size={16} />} onClick={onRetry}>
+          {t('retry')}
+        </Button>
+      ) : null}
     </Notice>
   );
 }
@@ -172,10 +153,12 @@ export function Broken({ error, onRetry }: { readonly error: unknown; readonly o
 /** What is wrong, as a line inside a form. */
 export function Problem({ children }: { readonly children: ReactNode }) {
   return (
-    <div className={styles.formProblem} role="alert">
-      <AlertIcon size={16} />
-      <span>{children}</span>
-    </div>
+    <Note tone="negative" role="alert">
+      <Group gap={8} align="flex-start" wrap="nowrap">
+        <AlertIcon size={16} style={{ flex: 'none', marginTop: 2 }} />
+        <span>{children}</span>
+      </Group>
+    </Note>
   );
 }
 
@@ -198,7 +181,7 @@ export function FormProblem({ error }: { readonly error: unknown }) {
 function PageBroken() {
   const t = useTexts();
   return (
-    <Notice isAlert icon={<AlertIcon size={22} />} title={t('pageBroken')} hint={t('pageBrokenHint')}>
+    <Notice role="alert" icon={<AlertIcon size={22} />} title={t('pageBroken')} hint={t('pageBrokenHint')}>
       <Button variant="default" leftSection={<RefreshIcon size={16} />} onClick={() => location.reload()}>
         {t('reload')}
       </Button>
@@ -207,14 +190,11 @@ function PageBroken() {
 }
 
 /** A fault of the pages themselves: what is around it stays. Another page, named by `of`, gets a new chance. */
-export class ErrorBoundary extends Component<
-  { readonly children: ReactNode; readonly of?: string },
-  { readonly brokenIn: string | undefined }
-> {
-  override state = { brokenIn: undefined };
+export class ErrorBoundary extends Component<{ readonly children: ReactNode; readonly of?: string }> {
+  override state = { isBroken: false };
 
-  static getDerivedStateFromError(): { brokenIn: string } {
-    return { brokenIn: 'now' };
+  static getDerivedStateFromError() {
+    return { isBroken: true };
   }
 
   override componentDidCatch(): void {
@@ -222,12 +202,10 @@ export class ErrorBoundary extends Component<
   }
 
   override componentDidUpdate(before: { readonly of?: string }): void {
-    if (before.of !== this.props.of && this.state.brokenIn) this.setState({ brokenIn: undefined });
+    if (before.of !== this.props.of && this.state.isBroken) this.setState({ isBroken: false });
   }
 
   override render(): ReactNode {
-    return this.state.brokenIn ? <PageBroken /> : this.props.children;
+    return this.state.isBroken ? <PageBroken /> : this.props.children;
   }
 }
-
-export { PageBroken };

@@ -1,5 +1,4 @@
 import { useLanguage } from '../i18n/language.ts';
-import styles from './status.module.css';
 
 /** positive: done well; progress: under way; waiting: somebody or something has to act; negative: failed; neutral: over. */
 export type Tone = 'positive' | 'progress' | 'waiting' | 'negative' | 'neutral';
@@ -102,11 +101,18 @@ export function Status({ of, value }: { readonly of: StatusKind; readonly value:
   return <Tag tone={tone}>{language === 'en' ? en : zh}</Tag>;
 }
 
+const TAG = {
+  display: 'inline-flex',
+  maxWidth: '100%',
+  padding: '0 7px',
+  borderRadius: 4,
+  fontSize: 'var(--mantine-font-size-xs)',
+  fontWeight: 500,
+  lineHeight: '20px',
+  whiteSpace: 'nowrap',
+} as const;
+
 /** A word on a ground of its tone. */
 export function Tag({ tone, children }: { readonly tone: Tone; readonly children: React.ReactNode }) {
-  return (
-    <span className={styles.tag} data-tone={tone}>
-      {children}
-    </span>
-  );
+  return <span style={{ ...TAG, color: `var(--${tone})`, background: `var(--${tone}-soft)` }}>{children}</span>;
 }

@@ -1,7 +1,6 @@
-import { Tooltip } from '@mantine/core';
+import { Box, Group, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { useCommonTexts } from '../i18n/common.ts';
-import styles from './time.module.css';
 import { agoText, BEIJING, isElsewhere, momentOf, offsetText, timeText, VIEWERS_ZONE } from './time-text.ts';
 
 interface TimeProps {
@@ -13,6 +12,8 @@ interface TimeProps {
   readonly absent?: string;
 }
 
+const ONE_LINE = { whiteSpace: 'nowrap' } as const;
+
 /** A time of Beijing, as everybody who works here speaks of it; the viewer's own is shown on pointing at it. */
 export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
   const t = useCommonTexts();
@@ -23,7 +24,8 @@ export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
   const text = as === 'ago' ? agoText(moment) : timeText(moment, BEIJING, as === 'full');
   const shown = (
     <time
-      className={`figures ${styles.time}`}
+      className="figures"
+      style={as === 'full' ? {} : ONE_LINE}
       dateTime={moment.toISOString()}
       onPointerEnter={() => setPointedAt(true)}
       onPointerLeave={() => setPointedAt(false)}
@@ -32,7 +34,7 @@ export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
       {as === 'full' && isElsewhere(moment) ? (
         <span className="quiet">
           {' · '}
-          <span className={styles.together}>
+          <span style={ONE_LINE}>
             {timeText(moment, VIEWERS_ZONE)} {t('here').toLowerCase()}
           </span>
         </span>
@@ -49,19 +51,18 @@ export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
 
 function BothZones({ moment }: { readonly moment: Date }) {
   const t = useCommonTexts();
+  const line = (name: string, zone: string) => (
+    <Group justify="space-between" gap={10}>
+      <span>{name}</span>
+      <span>{timeText(moment, zone, true)}</span>
+      <span>{offsetText(moment, zone)}</span>
+    </Group>
+  );
   return (
-    <span className={`figures ${styles.zones}`}>
-      <span>{t('beijing')}</span>
-      <span>{timeText(moment, BEIJING, true)}</span>
-      <span>{offsetText(moment, BEIJING)}</span>
-      {isElsewhere(moment) ? (
-        <>
-          <span>{t('here')}</span>
-          <span>{timeText(moment, VIEWERS_ZONE, true)}</span>
-          <span>{offsetText(moment, VIEWERS_ZONE)}</span>
-        </>
-      ) : null}
-      <span className={styles.ago}>{agoText(moment)}</span>
-    </span>
+    <Box className="figures tiny">
+      {line(t('beijing'), BEIJING)}
+      {isElsewhere(moment) ? line(t('here'), VIEWERS_ZONE) : null}
+      {agoText(moment)}
+    </Box>
   );
 }

@@ -1,3 +1,4 @@
+import { Button, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import styles from './toggles.module.css';
 
@@ -27,16 +28,23 @@ export function Toggles({ label, choices, selected, isSingle, onChange, children
   return (
     <div className={styles.row} role="toolbar" aria-label={label}>
       {choices.map(({ value, label: text, count }) => (
-        <button
+        <Button
           key={value}
-          type="button"
-          className={styles.toggle}
+          variant={selected.includes(value) ? 'light' : 'default'}
+          size="xs"
+          radius="xl"
+          px={11}
+          flex="none"
           aria-pressed={selected.includes(value)}
           onClick={() => toggle(value)}
         >
           {text}
-          {count === undefined ? null : <span className={`figures ${styles.count}`}>{count}</span>}
-        </button>
+          {count === undefined ? null : (
+            <Text span className="figures" ms={6} fz="xs" c="dimmed">
+              {count}
+            </Text>
+          )}
+        </Button>
       ))}
       {children}
     </div>

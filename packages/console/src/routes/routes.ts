@@ -1,52 +1,102 @@
-import { createRoute } from '@tanstack/react-router';
+import type { QueryClient } from '@tanstack/react-query';
+import { createRootRouteWithContext, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
 import { filtersOf } from '../address/filters.ts';
+import { isProblem, PageMissing } from '../api/problem.ts';
+import { Shell } from '../frame/shell.tsx';
+import { ALERT_FILTERS } from '../pages/alerts/filters.ts';
+import { APPROVALS_FILTERS } from '../pages/approvals/filters.ts';
 import { AUDIT_FILTERS } from '../pages/audit/filters.ts';
+import { RUN_FILTERS } from '../pages/bulk/filters.ts';
+import { EVENT_FILTERS } from '../pages/events/filters.ts';
+import { ORDER_FILTERS } from '../pages/order/filters.ts';
+import { ORDERS_FILTERS } from '../pages/orders/filters.ts';
 import { OVERVIEW_FILTERS } from '../pages/overview/filters.ts';
+import { PAYMENTS_FILTERS } from '../pages/payments/filters.ts';
+import { RECONCILIATION_FILTERS } from '../pages/reconciliation/filters.ts';
+import { REQUEST_FILTERS } from '../pages/requests/filters.ts';
+import { USER_FILTERS } from '../pages/user/filters.ts';
 import { NotFoundPage } from '../parts/states.tsx';
-import { rootRoute, signedInRoute } from './frame-routes.ts';
-import { lazyPage } from './lazy-page.ts';
-import { operationsRoutes } from './operations-routes.ts';
-import { orderRoutes } from './order-routes.ts';
+import { sessionQuery } from '../session/session.ts';
 
-const signIn = createRoute({
+const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()();
+
+/** Pages of somebody who is signed in hang below this one. Whoever is not signs in first, and comes back. */
+const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/sign-in',
-  validateSearch: filtersOf(['to', 'problem']),
-  component: lazyPage(() => import('../pages/sign-in/sign-in-page.tsx')),
-});
-const setup = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/setup',
-  component: lazyPage(() => import('../pages/setup/setup-page.tsx')),
-});
-
-const overview = createRoute({
-  getParentRoute: () => signedInRoute,
-  path: '/',
-  validateSearch: filtersOf(OVERVIEW_FILTERS),
-  component: lazyPage(() => import('../pages/overview/overview-page.tsx')),
-});
-const account = createRoute({
-  getParentRoute: () => signedInRoute,
-  path: '/account',
-  component: lazyPage(() => import('../pages/account/account-page.tsx')),
-});
-const people = createRoute({
-  getParentRoute: () => signedInRoute,
-  path: '/people',
-  component: lazyPage(() => import('../pages/people/people-page.tsx')),
-});
-const audit = createRoute({
-  getParentRoute: () => signedInRoute,
-  path: '/audit',
-  validateSearch: filtersOf(AUDIT_FILTERS),
-  component: lazyPage(() => import('../pages/audit/audit-page.tsx')),
+  id: 'in',
+  component: Shell,
+  beforeLoad: async ({ context, location }) => {
+    try {
+      await context.queryClient.ensureQueryData(sessionQuery);
+    } catch (error) {
+      if (isProblem(error, 401)) throw redirect({ to: '/sign-in', search: { to: location.href } });
+      throw error;
+    }
+  },
 });
 
-const unknown = createRoute({ getParentRoute: () => signedInRoute, path: '$', component: NotFoundPage });
+type LoadPage = () => Promise<{ default: ComponentType }>;
+
+/**
+ * A page that is loaded when it is opened. The router would load the whole console anew if its file does not come, and without a
+ * connection nothing would be left: so the router sees another error, and `stale-build.ts` decides.
+ */
+const lazyPage = (load: LoadPage) =>
+  lazyRouteComponent(() =>
+    load().catch((cause: unknown) => {
+      throw new PageMissing('The files of the page did not come', { cause });
+    }),
+  );
+
+/** A page of somebody who is signed in, with the filters that its address may hold. */
+const page = <const Path extends string, const Filter extends string = never>(
+  path: Path,
+  load: LoadPage,
+  filters: readonly Filter[] = [],
+) =>
+  createRoute({
+    getParentRoute: () => signedInRoute,
+    path,
+    validateSearch: filtersOf(filters),
+    component: lazyPage(load),
+  });
 
 export const routeTree = rootRoute.addChildren([
-  signIn,
-  setup,
-  signedInRoute.addChildren([overview, ...orderRoutes, ...operationsRoutes, account, people, audit, unknown]),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/sign-in',
+    validateSearch: filtersOf(['to', 'problem']),
+    component: lazyPage(() => import('../pages/sign-in/sign-in-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/setup',
+    component: lazyPage(() => import('../pages/setup/setup-page.tsx')),
+  }),
+  signedInRoute.addChildren([
+    page('/', () => import('../pages/overview/overview-page.tsx'), OVERVIEW_FILTERS),
+    page('/orders', () => import('../pages/orders/orders-page.tsx'), ORDERS_FILTERS),
+    page('/orders/$orderNo', () => import('../pages/order/order-page.tsx'), ORDER_FILTERS),
+    page('/users', () => import('../pages/user/user-page.tsx'), USER_FILTERS),
+    page('/payments', () => import('../pages/payments/payments-page.tsx'), PAYMENTS_FILTERS),
+    page('/bulk', () => import('../pages/bulk/bulk-page.tsx')),
+    page('/bulk/$runId', () => import('../pages/bulk/run-page.tsx'), RUN_FILTERS),
+    page('/approvals', () => import('../pages/approvals/approvals-page.tsx'), APPROVALS_FILTERS),
+    page('/events', () => import('../pages/events/events-page.tsx'), EVENT_FILTERS),
+    page('/requests', () => import('../pages/requests/requests-page.tsx'), REQUEST_FILTERS),
+    page('/alerts', () => import('../pages/alerts/alerts-page.tsx'), ALERT_FILTERS),
+    page('/reconciliation', () => import('../pages/reconciliation/reconciliation-page.tsx'), RECONCILIATION_FILTERS),
+    page('/settlement', () => import('../pages/settlement/settlement-page.tsx'), ['month']),
+    page('/channels', () => import('../pages/channels/channels-page.tsx')),
+    page('/channels/$appId', () => import('../pages/channels/channel-page.tsx'), ['tab']),
+    page('/products', () => import('../pages/products/products-page.tsx')),
+    page('/products/$productCode', () => import('../pages/products/product-page.tsx')),
+    page('/payment-channels', () => import('../pages/payment-channels/payment-channels-page.tsx'), ['code']),
+    page('/benefits', () => import('../pages/benefits/benefits-page.tsx'), ['code']),
+    page('/account', () => import('../pages/account/account-page.tsx')),
+    page('/people', () => import('../pages/people/people-page.tsx')),
+    page('/audit', () => import('../pages/audit/audit-page.tsx'), AUDIT_FILTERS),
+    createRoute({ getParentRoute: () => signedInRoute, path: '$', component: NotFoundPage }),
+  ]),
 ]);

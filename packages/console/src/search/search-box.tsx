@@ -1,7 +1,6 @@
 import '@mantine/spotlight/styles.layer.css';
 import { useDebouncedValue } from '@mantine/hooks';
 import { Spotlight, spotlight } from '@mantine/spotlight';
-import { mayDo } from '@perennial/service/roles';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useState } from 'react';
@@ -12,7 +11,6 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { SearchIcon } from '../icons/icons.tsx';
 import { placeAddress } from '../parts/place-link.tsx';
 import { Status, type StatusKind } from '../parts/status.tsx';
-import { useSession } from '../session/session.ts';
 import { addressOfResult } from './address-of-result.ts';
 import styles from './search-box.module.css';
 import type { TypedAhead } from './typed-ahead.ts';
@@ -253,13 +251,11 @@ function Result({ result }: { readonly result: SearchResult }) {
   );
 }
 
-/** Pages are found by their names; without a word, all that the person may open. */
+/** Pages are found by their names; without a word, all of them. */
 function usePagesNamed(text: string) {
-  const { role } = useSession();
   const menuText = useMenuTexts();
   const navigate = useNavigate();
   return MENU.flatMap(({ items }) => items)
-    .filter((item) => mayDo(role, item.role))
     .map(({ text: name, icon, to }) => ({
       label: menuText(name),
       icon,

@@ -108,6 +108,10 @@ export const cssVariablesResolver: CSSVariablesResolver = () => {
 
 /** The head of a dialog is a header element, which outside of the page's main part would be heard as another head of the page. */
 const NO_BANNER = { header: { role: 'presentation' } };
+const DIALOG_STYLES = {
+  title: { fontSize: '1.0625rem', fontWeight: 600, overflowWrap: 'anywhere' },
+  header: { paddingBottom: 12 },
+} as const;
 
 /** Text first, the system's own letters, the same size of line in both languages. */
 export const theme = createTheme({
@@ -152,8 +156,12 @@ export const theme = createTheme({
         overlayProps: { backgroundOpacity: 0.4 },
         attributes: NO_BANNER,
       },
+      styles: DIALOG_STYLES,
     }),
-    Drawer: Drawer.extend({ defaultProps: { overlayProps: { backgroundOpacity: 0.4 }, attributes: NO_BANNER } }),
+    Drawer: Drawer.extend({
+      defaultProps: { overlayProps: { backgroundOpacity: 0.4 }, attributes: NO_BANNER },
+      styles: DIALOG_STYLES,
+    }),
     Menu: Menu.extend({
       // The first item is focused, not an element before it that says nothing.
       defaultProps: {

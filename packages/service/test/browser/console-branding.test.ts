@@ -67,12 +67,9 @@ describe('branding', () => {
     await page.getByLabel('Display name').fill('Sunny Video');
     await page.getByLabel('Accent colour', { exact: true }).fill('#fc0');
     await page.getByText('Too bright for text on white: there it becomes').waitFor();
-    await page.getByRole('row', { name: /^Buttons #ffcc00 .* to 1 #ffcc00 / }).waitFor();
-    await page.getByRole('row', { name: /^Links #\w+ 4\.5 to 1 #ffcc00 / }).waitFor();
     for (const theme of ['light', 'dark'] as const) {
       expect(await variableOf(preview(page, theme), '--accent')).toBe('#ffcc00');
     }
-    expect(await page.getByLabel('Pick the accent colour').inputValue()).toBe('#ffcc00');
     await page.getByLabel('Logo').setInputFiles(file('logo.png', HOSTILE));
     await isDrawn(preview(page, 'light').locator('img'));
     await page.getByLabel('Support contact').fill('ask around');
@@ -127,7 +124,7 @@ describe('branding', () => {
     await page.goto(BRANDING);
     await page.getByText('仅管理员可修改').waitFor();
     expect(await page.getByLabel('显示名称').getAttribute('readonly')).not.toBeNull();
-    expect(await page.getByLabel('选取主题色').isDisabled()).toBe(true);
+    expect(await page.getByLabel('主题色').getAttribute('readonly')).not.toBeNull();
     expect(await page.locator('main :is([type=file], [type=submit])').count()).toBe(0);
     await isDrawn(page.getByRole('img', { name: /深色$/ }).locator('img'));
     await page.getByText('PNG，0.1 KB').waitFor();

@@ -3,17 +3,15 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { TotpBegun } from '../../api/types.ts';
-import { useCommonTexts } from '../../i18n/common.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
 import { QrCode } from '../../parts/qr-code.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { reloadSession, useSession } from '../../session/session.ts';
-import styles from './account.module.css';
 import { useTexts } from './texts.ts';
 
 export function TotpSection() {
@@ -36,9 +34,7 @@ export function TotpSection() {
         )}
       </Group>
       <FormProblem error={begin.error} />
-      <Dialog isOpen={begin.data !== undefined} onClose={begin.reset} title={t('setUp')} isKept>
-        {begin.data ? <Confirmation begun={begin.data} onClose={begin.reset} /> : null}
-      </Dialog>
+      {begin.data ? <Confirmation begun={begin.data} onClose={begin.reset} /> : null}
       {isRemoving ? <Removal onClose={() => setRemoving(false)} /> : null}
     </Section>
   );
@@ -72,48 +68,33 @@ function Removal({ onClose }: { onClose(): void }) {
 /** The secret counts once a code made from it was given: a phone that did not take it locks nobody out. */
 function Confirmation({ begun, onClose }: { readonly begun: TotpBegun; onClose(): void }) {
   const t = useTexts();
-  const common = useCommonTexts();
   const [code, setCode] = useState('');
   const digits = code.replace(/\D/g, '');
-  const confirm = useMutation({
-    mutationFn: () => api.put('/account/totp', { code: digits }),
-    onSuccess: async () => {
-      await reloadSession();
-      notifyDone(t('codesDone'));
-      onClose();
-    },
-  });
   return (
-    <Stack
-      component="form"
-      gap={14}
-      maw={420}
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (digits.length === 6) confirm.mutate();
+    <FormDialog
+      title={t('setUp')}
+      verb={t('confirm')}
+      isIncomplete={digits.length !== 6}
+      onClose={onClose}
+      onSubmit={async () => {
+        await api.put('/account/totp', { code: digits });
+        await reloadSession();
+        notifyDone(t('codesDone'));
+        onClose();
       }}
     >
       <Group gap={16} align="stretch">
         <QrCode text={begun.uri} label={t('scan')} />
-        <div className={styles.scanWords}>
+        <Stack gap={8} flex="1 1 150px">
           <p>{t('scan')}</p>
           <p className="quiet">{t('scanHint')}</p>
-          <div className={styles.secret}>
-            <Copyable value={begun.secret}>{begun.secret.replace(/(.{4})(?=.)/g, '$1 ')}</Copyable>
-          </div>
-        </div>
+          <Copyable isWhole value={begun.secret}>
+            {begun.secret.replace(/(.{4})(?=.)/g, '$1 ')}
+          </Copyable>
+        </Stack>
       </Group>
       <CodeField label={t('code')} value={code} onChange={setCode} />
-      <FormProblem error={confirm.error} />
-      <Group gap={8} justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {common('cancel')}
-        </Button>
-        <Button type="submit" disabled={digits.length !== 6} loading={confirm.isPending}>
-          {t('confirm')}
-        </Button>
-      </Group>
-    </Stack>
+    </FormDialog>
   );
 }
 
@@ -133,7 +114,8 @@ function CodeField({ onChange, ...more }: CodeFieldProps) {
       autoComplete="one-time-code"
       maxLength={9}
       onChange={(event) => onChange(event.currentTarget.value)}
-      classNames={{ input: `figures ${styles.code}` }}
+      styles={{ input: { fontSize: '1.125rem', letterSpacing: '0.2em' } }}
+      classNames={{ input: 'figures' }}
       data-autofocus
     />
   );

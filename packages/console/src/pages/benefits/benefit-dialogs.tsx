@@ -1,13 +1,14 @@
 import { Button, Group, NumberInput, Radio, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
-import type { Benefit, CodesAnswer, FulfilmentRequest } from '../../api/types.ts';
+import type { Benefit, CodesAnswer } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { ADDRESS, CODE, useFields, WHOLE } from '../../parts/fields.ts';
 import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
-import { Count } from '../../parts/money.tsx';
-import { notifyDone } from '../../parts/notify.ts';
+import { countText } from '../../parts/money.tsx';
+import { notifySaved } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
 import { useTexts } from './texts.ts';
 
@@ -46,6 +47,8 @@ export function ImportDialog({ benefitCode, onImported, onClose }: ImportDialogP
   );
 }
 
+const COUNTS = ['imported', 'knownBefore', 'repeated', 'served'] as const;
+
 function ImportDone({ done, onClose }: { readonly done: CodesAnswer; onClose(): void }) {
   const t = useTexts();
   const common = useCommonTexts();
@@ -54,11 +57,8 @@ function ImportDone({ done, onClose }: { readonly done: CodesAnswer; onClose(): 
       <Stack gap={16} role="status">
         <Facts
           facts={[
-            [t('imported'), <Count key="imported" value={done.imported} />],
-            [t('knownBefore'), <Count key="known" value={done.knownBefore} />],
-            [t('repeated'), <Count key="repeated" value={done.repeated} />],
-            [t('served'), <Count key="served" value={done.served} />],
-            [t('left'), <Count key="left" value={done.benefit.codesLeft ?? 0} />],
+            ...COUNTS.map((name) => [t(name), countText(done[name])] as const),
+            [t('left'), countText(done.benefit.codesLeft ?? 0)],
           ]}
         />
         <Group gap={8} justify="flex-end">
@@ -91,7 +91,7 @@ export function ThresholdDialog({ benefit, onChanged, onClose }: BenefitDialogPr
           benefitCode: benefit.benefitCode,
           lowStock: lowStock === '' ? null : Number(lowStock),
         });
-        notifyDone(t(changed ? 'saved' : 'asBefore'));
+        notifySaved(changed);
         onChanged();
         onClose();
       }}
@@ -103,9 +103,7 @@ export function ThresholdDialog({ benefit, onChanged, onClose }: BenefitDialogPr
         onChange={setLowStock}
         min={1}
         max={10_000_000}
-        allowDecimal={false}
-        allowNegative={false}
-        thousandSeparator=","
+        {...WHOLE}
         data-autofocus
       />
     </FormDialog>
@@ -118,33 +116,34 @@ type Kind = (typeof KINDS)[number];
 export function SourceDialog({ benefit, onChanged, onClose }: BenefitDialogProps) {
   const t = useTexts();
   const common = useCommonTexts();
-  const [kind, setKind] = useState(benefit.kind.toLowerCase() as Kind);
-  const [url, setUrl] = useState(benefit.supplierUrl ?? '');
-  const [key, setKey] = useState('');
+  const { benefitCode } = benefit;
+  const { values, text, value } = useFields(() => ({
+    kind: benefit.kind.toLowerCase() as Kind,
+    url: benefit.supplierUrl ?? '',
+    key: '',
+  }));
+  const { kind, url, key } = values;
   const isSupplier = kind === 'supplier';
   return (
     <FormDialog
-      title={t('sourceTitle', { code: benefit.benefitCode })}
+      title={t('sourceTitle', { code: benefitCode })}
       verb={common('save')}
       isIncomplete={isSupplier && url.trim() === ''}
       onClose={onClose}
       onSubmit={async () => {
-        const request: FulfilmentRequest = {
+        const { changed } = await api.put('/benefits/{benefitCode}/fulfilment', {
+          benefitCode,
           kind,
           ...(isSupplier ? { supplierUrl: url.trim() } : {}),
           ...(isSupplier && key.trim() !== '' ? { supplierKey: key.trim() } : {}),
-        };
-        const { changed } = await api.put('/benefits/{benefitCode}/fulfilment', {
-          benefitCode: benefit.benefitCode,
-          ...request,
         });
-        notifyDone(t(changed ? 'saved' : 'asBefore'));
+        notifySaved(changed);
         onChanged();
         onClose();
       }}
     >
       <p className="quiet">{t('sourceHint')}</p>
-      <Radio.Group label={t('source')} value={kind} onChange={(chosen) => setKind(chosen as Kind)}>
+      <Radio.Group label={t('source')} {...value('kind')}>
         <Stack gap={8} mt={6}>
           {KINDS.map((one) => (
             <Radio
@@ -158,26 +157,8 @@ export function SourceDialog({ benefit, onChanged, onClose }: BenefitDialogProps
       </Radio.Group>
       {isSupplier ? (
         <>
-          <TextInput
-            label={t('supplierUrl')}
-            placeholder="https://"
-            value={url}
-            onChange={(event) => setUrl(event.currentTarget.value)}
-            classNames={{ input: 'mono' }}
-            maxLength={2000}
-            inputMode="url"
-            spellCheck={false}
-          />
-          <TextInput
-            label={t('supplierKey')}
-            description={t('supplierKeyHint')}
-            value={key}
-            onChange={(event) => setKey(event.currentTarget.value)}
-            classNames={{ input: 'mono' }}
-            maxLength={64}
-            autoComplete="off"
-            spellCheck={false}
-          />
+          <TextInput label={t('supplierUrl')} {...text('url')} {...ADDRESS} />
+          <TextInput label={t('supplierKey')} description={t('supplierKeyHint')} {...text('key')} {...CODE} />
         </>
       ) : null}
     </FormDialog>

@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -18,7 +18,6 @@ import { Empty, NotFound } from '../../parts/states.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { ImportDialog, SourceDialog, ThresholdDialog } from './benefit-dialogs.tsx';
-import styles from './benefits.module.css';
 import { PresentationDialog, PresentationPart, useDescription } from './presentation.tsx';
 import { useTexts } from './texts.ts';
 
@@ -110,7 +109,11 @@ function Name({ benefit: { benefitCode, presentation } }: { readonly benefit: Be
       <BenefitPicture icon={presentation.icon} />
       <Stack component="span" gap={0} miw={0}>
         <span className="mono">{benefitCode}</span>
-        {description ? <span className={styles.description}>{description}</span> : null}
+        {description ? (
+          <Text span truncate fz="sm" fw={400} c="dimmed">
+            {description}
+          </Text>
+        ) : null}
       </Stack>
     </Group>
   );
@@ -154,7 +157,9 @@ function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
         <div>
           <div className="quiet">{t('stock')}</div>
           <Group display="inline-flex" gap={8} wrap="nowrap">
-            <span className={`figures ${styles.figure}`}>{countText(benefit.codesLeft)}</span>
+            <Text span className="figures" fz="1.75rem" fw={600} lh={1.2}>
+              {countText(benefit.codesLeft)}
+            </Text>
             <StockTag benefit={benefit} />
           </Group>
         </div>

@@ -14,7 +14,6 @@ export const useTexts = dictionary({
   descriptionEn: ['Description in English', '英文说明'],
   descriptionHint: ['At most 120 characters.', '最多 120 个字符。'],
   useUrl: ['Where the code is used', '兑换码使用地址'],
-  useUrlHint: ['Who has a code is led there.', '领取兑换码的用户可前往该地址使用。'],
   saved: ['Saved. The next page that is opened shows it', '已保存，下次打开页面时生效'],
-  asBefore: ['Nothing was changed', '无变更'],
+  useUrlHint: ['Who has a code is led there.', '领取兑换码的用户可前往该地址使用。'],
 });

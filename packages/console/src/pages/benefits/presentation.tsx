@@ -1,13 +1,14 @@
 import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
-import type { Benefit, PresentationChange } from '../../api/types.ts';
+import type { Benefit } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import { isAboutField, useFieldProblem } from '../../parts/field-problem.ts';
+import { ADDRESS, changedTexts, useFields } from '../../parts/fields.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
-import { notifyDone } from '../../parts/notify.ts';
+import { notifySaved } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
 import { PictureBox, useStoredPicture } from '../../parts/picture.tsx';
 import { type PictureChange, PictureField } from '../../parts/picture-field.tsx';
@@ -60,13 +61,10 @@ export function PresentationPart({ presentation, onChange }: PresentationPartPro
   );
 }
 
-const TEXTS = ['descriptionZh', 'descriptionEn', 'useUrl'] as const;
-type Text = (typeof TEXTS)[number];
-
-const textsOf = (presentation: Presentation): Readonly<Record<Text, string>> => ({
-  descriptionZh: presentation.descriptionZh ?? '',
-  descriptionEn: presentation.descriptionEn ?? '',
-  useUrl: presentation.useUrl ?? '',
+const textsOf = ({ descriptionZh, descriptionEn, useUrl }: Presentation) => ({
+  descriptionZh: descriptionZh ?? '',
+  descriptionEn: descriptionEn ?? '',
+  useUrl: useUrl ?? '',
 });
 
 interface PresentationDialogProps {
@@ -81,26 +79,19 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
   const common = useCommonTexts();
   const fields = useRef<HTMLDivElement>(null);
   const [icon, setIcon] = useState<PictureChange>();
-  const [texts, setTexts] = useState(() => textsOf(presentation));
+  const { values, text } = useFields(() => textsOf(presentation));
   const [refused, setRefused] = useState<unknown>();
   const wrong = useFieldProblem(refused, fields);
-  const stored = textsOf(presentation);
-  const changed = TEXTS.filter((name) => texts[name].trim() !== stored[name]);
-  const field = (name: Text) => ({
-    label: t(name),
-    error: wrong.at(name),
-    value: texts[name],
-    onChange: ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
-      setTexts({ ...texts, [name]: currentTarget.value }),
-  });
+  const changes = changedTexts(textsOf(presentation), values);
+  const field = (name: keyof typeof values) => ({ label: t(name), error: wrong.at(name), ...text(name) });
   const submit = async () => {
-    const change: PresentationChange = {
-      ...Object.fromEntries(changed.map((name) => [name, texts[name].trim() || null])),
-      ...(icon === undefined ? {} : { icon: icon?.base64 ?? null }),
-    };
     setRefused(undefined);
-    const { changed: isChanged } = await api.put('/benefits/{benefitCode}/presentation', { benefitCode, ...change });
-    notifyDone(t(isChanged ? 'saved' : 'asBefore'));
+    const { changed } = await api.put('/benefits/{benefitCode}/presentation', {
+      benefitCode,
+      ...changes,
+      ...(icon === undefined ? {} : { icon: icon?.base64 ?? null }),
+    });
+    notifySaved(changed, t('saved'));
     onChanged();
     onClose();
   };
@@ -108,7 +99,7 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
     <FormDialog
       title={t('changeTitle', { code: benefitCode })}
       verb={common('save')}
-      isIncomplete={changed.length === 0 && icon === undefined}
+      isIncomplete={changes === undefined && icon === undefined}
       onClose={onClose}
       onSubmit={() =>
         submit().catch((error: unknown) => {
@@ -132,15 +123,7 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
         />
         <Textarea {...field('descriptionZh')} description={t('descriptionHint')} lang="zh" maxLength={500} autosize />
         <Textarea {...field('descriptionEn')} description={t('descriptionHint')} lang="en" maxLength={500} autosize />
-        <TextInput
-          {...field('useUrl')}
-          description={t('useUrlHint')}
-          placeholder="https://"
-          classNames={{ input: 'mono' }}
-          maxLength={2000}
-          inputMode="url"
-          spellCheck={false}
-        />
+        <TextInput {...field('useUrl')} description={t('useUrlHint')} {...ADDRESS} />
       </Stack>
     </FormDialog>
   );

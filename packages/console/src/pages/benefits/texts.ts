@@ -22,7 +22,6 @@ export const useTexts = dictionary({
   noProducts: ['No product has it.', '暂无产品使用。'],
   empty: ['There are no benefits yet', '暂无权益'],
   emptyHint: ['They come with the products that bring them.', '权益随产品创建。'],
-  onlyLow: ['Only where stock is low', '仅显示库存不足'],
   import: ['Import codes', '导入兑换码'],
   importTitle: ['Import codes for {code}', '导入 {code} 的兑换码'],
   importVerb: ['Import', '导入'],
@@ -44,8 +43,6 @@ export const useTexts = dictionary({
     'An alert is raised when fewer codes are left. Empty: none is.',
     '剩余数量低于此值时告警；留空不告警。',
   ],
-  saved: ['Saved', '已保存'],
-  asBefore: ['Nothing was changed', '无变更'],
   setSource: ['Change the source', '修改来源'],
   sourceTitle: ['Where the codes of {code} come from', '{code} 的兑换码来源'],
   sourceHint: [

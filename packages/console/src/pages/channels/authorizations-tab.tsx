@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Select, Switch } from '@mantine/core';
+import { Alert, Button, Group, List, Select, Switch } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { places } from '../../address/places.ts';
@@ -6,16 +6,15 @@ import { paymentChannelsQuery, productsQuery } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
 import type { ChannelAuthorized, ChannelChanged } from '../../api/types.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { notifyDone } from '../../parts/notify.ts';
-import { Section } from '../../parts/page.tsx';
+import { notifySaved } from '../../parts/notify.ts';
+import { Hint, Section } from '../../parts/page.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { useMayDo } from '../../session/session.ts';
-import type { ChannelTabProps } from './channel-tab.ts';
-import styles from './channels.module.css';
+import { SettingRow } from './channel-form.tsx';
 import { useTexts } from './texts.ts';
-import { useTakeChannel } from './use-change.ts';
+import { type ChannelTabProps, useTakeChannel } from './use-change.ts';
 
 type Kind = 'products' | 'payment-channels';
 interface Flags {
@@ -25,11 +24,10 @@ interface Flags {
 
 /** Lets a channel do something with a product or a payment channel, or no longer. */
 function useAuthorization(appId: string) {
-  const t = useTexts();
   const take = useTakeChannel();
   const onSuccess = ({ channel }: ChannelChanged) => {
     take(channel);
-    notifyDone(t('saved'));
+    notifySaved(true);
   };
   const give = useMutation({
     mutationFn: ({ kind, code, flags }: { readonly kind: Kind; readonly code: string; readonly flags?: Flags }) =>
@@ -58,95 +56,76 @@ export function AuthorizationsTab({ channel }: ChannelTabProps) {
   const [asked, setAsked] = useState<{ readonly kind: Kind; readonly code: string }>();
   const { data: products = [] } = useQuery(productsQuery);
   const { data: paymentChannels = [] } = useQuery(paymentChannelsQuery);
-  const productName = (code: string) => products.find((one) => one.productCode === code)?.productName;
-  const paymentName = (code: string) => paymentChannels.find((one) => one.code === code)?.displayName;
-  const withdrawButton = (kind: Kind, code: string) => (
-    <Button variant="subtle" color="red" size="xs" onClick={() => setAsked({ kind, code })}>
-      {t('withdraw')}
-    </Button>
-  );
+  const withdrawButton = (kind: Kind, code: string) =>
+    isAdmin ? (
+      <Button variant="subtle" color="red" size="xs" onClick={() => setAsked({ kind, code })}>
+        {t('withdraw')}
+      </Button>
+    ) : null;
+  const change = (code: string, flags: Flags) => give.mutate({ kind: 'payment-channels', code, flags });
   return (
     <>
       <Section title={t('products')} hint={t('productsHint')}>
-        {channel.products.length === 0 ? <p className={styles.hint}>{t('noProducts')}</p> : null}
-        <ul className={styles.rows}>
+        {channel.products.length === 0 ? <Hint>{t('noProducts')}</Hint> : null}
+        <ul className="lined">
           {channel.products.map((code) => (
-            <li key={code} className={styles.row}>
-              <div className={styles.what}>
-                <PlaceLink to={places.product(code)}>{productName(code) ?? code}</PlaceLink>
-                <p className="mono">{code}</p>
-              </div>
-              {isAdmin ? <Group gap="8px 14px">{withdrawButton('products', code)}</Group> : null}
-            </li>
+            <SettingRow key={code} actions={withdrawButton('products', code)}>
+              <PlaceLink to={places.product(code)}>
+                {products.find(({ productCode }) => productCode === code)?.productName ?? code}
+              </PlaceLink>
+              <p className="quiet mono">{code}</p>
+            </SettingRow>
           ))}
         </ul>
-        {isAdmin ? (
-          <AddBox
-            label={t('addProduct')}
-            choices={products
-              .filter(({ productCode }) => !channel.products.includes(productCode))
-              .map(({ productCode, productName: name }) => ({ value: productCode, label: `${name} · ${productCode}` }))}
-            isPending={give.isPending}
-            onAdd={(code) => give.mutate({ kind: 'products', code })}
-          />
-        ) : null}
+        <AddBox
+          label={t('addProduct')}
+          choices={products
+            .filter(({ productCode }) => !channel.products.includes(productCode))
+            .map(({ productCode, productName }) => ({ value: productCode, label: `${productName} · ${productCode}` }))}
+          isPending={give.isPending}
+          onAdd={(code) => give.mutate({ kind: 'products', code })}
+        />
       </Section>
       <Section title={t('paymentChannels')} hint={t('paymentChannelsHint')}>
-        {channel.paymentChannels.length === 0 ? <p className={styles.hint}>{t('noPaymentChannels')}</p> : null}
-        <ul className={styles.rows}>
+        {channel.paymentChannels.length === 0 ? <Hint>{t('noPaymentChannels')}</Hint> : null}
+        <ul className="lined">
           {channel.paymentChannels.map(({ code, isDefault, shareEnabled }) => (
-            <li key={code} className={styles.row}>
-              <div className={styles.what}>
-                <PlaceLink to={`/payment-channels?code=${encodeURIComponent(code)}`}>
-                  {paymentName(code) ?? code}
-                </PlaceLink>{' '}
-                {isDefault ? <Tag tone="progress">{t('isDefault')}</Tag> : null}
-                <p className="mono">{code}</p>
-              </div>
-              <Group gap="8px 14px">
-                <Switch
-                  size="xs"
-                  label={t('shares')}
-                  checked={shareEnabled}
-                  disabled={!isAdmin || give.isPending}
-                  onChange={(event) =>
-                    give.mutate({
-                      kind: 'payment-channels',
-                      code,
-                      flags: { shareEnabled: event.currentTarget.checked },
-                    })
-                  }
-                />
-                {isAdmin && !isDefault ? (
-                  <Button
-                    variant="default"
+            <SettingRow
+              key={code}
+              actions={
+                <>
+                  <Switch
                     size="xs"
-                    onClick={() => give.mutate({ kind: 'payment-channels', code, flags: { isDefault: true } })}
-                  >
-                    {t('setDefault')}
-                  </Button>
-                ) : null}
-                {isAdmin ? withdrawButton('payment-channels', code) : null}
-              </Group>
-            </li>
+                    label={t('shares')}
+                    checked={shareEnabled}
+                    disabled={!isAdmin || give.isPending}
+                    onChange={(event) => change(code, { shareEnabled: event.currentTarget.checked })}
+                  />
+                  {isAdmin && !isDefault ? (
+                    <Button variant="default" size="xs" onClick={() => change(code, { isDefault: true })}>
+                      {t('setDefault')}
+                    </Button>
+                  ) : null}
+                  {withdrawButton('payment-channels', code)}
+                </>
+              }
+            >
+              <PlaceLink to={`/payment-channels?code=${encodeURIComponent(code)}`}>
+                {paymentChannels.find((one) => one.code === code)?.displayName ?? code}
+              </PlaceLink>{' '}
+              {isDefault ? <Tag tone="progress">{t('isDefault')}</Tag> : null}
+              <p className="quiet mono">{code}</p>
+            </SettingRow>
           ))}
         </ul>
-        {isAdmin ? (
-          <AddBox
-            label={t('addPaymentChannel')}
-            choices={paymentChannels
-              .filter(({ code }) => !channel.paymentChannels.some((one) => one.code === code))
-              .map(({ code, displayName }) => ({ value: code, label: `${displayName} · ${code}` }))}
-            isPending={give.isPending}
-            onAdd={(code) =>
-              give.mutate({
-                kind: 'payment-channels',
-                code,
-                flags: { isDefault: channel.paymentChannels.length === 0 },
-              })
-            }
-          />
-        ) : null}
+        <AddBox
+          label={t('addPaymentChannel')}
+          choices={paymentChannels
+            .filter(({ code }) => !channel.paymentChannels.some((one) => one.code === code))
+            .map(({ code, displayName }) => ({ value: code, label: `${displayName} · ${code}` }))}
+          isPending={give.isPending}
+          onAdd={(code) => change(code, { isDefault: channel.paymentChannels.length === 0 })}
+        />
       </Section>
       <FormProblem error={give.error} />
       <Warnings warnings={give.data?.warnings ?? []} />
@@ -180,16 +159,16 @@ function Warnings({ warnings }: { readonly warnings: readonly Warning[] }) {
   if (warnings.length === 0) return null;
   return (
     <Alert color="yellow" title={t('warnings')}>
-      <ul className={styles.warnings}>
+      <List size="md" spacing={6}>
         {warnings.map(({ rule, productCode, paymentChannelCode }) => (
-          <li key={`${productCode} ${paymentChannelCode} ${rule}`}>
+          <List.Item key={`${productCode} ${paymentChannelCode} ${rule}`}>
             <span className="mono">
               {productCode} · {paymentChannelCode}
             </span>{' '}
             {t(RULE_TEXTS[rule])}
-          </li>
+          </List.Item>
         ))}
-      </ul>
+      </List>
     </Alert>
   );
 }
@@ -204,7 +183,8 @@ interface AddBoxProps {
 function AddBox({ label, choices, isPending, onAdd }: AddBoxProps) {
   const t = useTexts();
   const [chosen, setChosen] = useState<string | null>(null);
-  if (choices.length === 0) return null;
+  const isAdmin = useMayDo('admin');
+  if (!isAdmin || choices.length === 0) return null;
   return (
     <Group gap={8} align="flex-end" wrap="nowrap" maw={420}>
       <Select

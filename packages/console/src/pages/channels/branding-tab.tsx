@@ -1,67 +1,74 @@
-import { Button, TextInput } from '@mantine/core';
+import { ColorInput, SimpleGrid, Text, TextInput } from '@mantine/core';
+import { measureTones } from '@perennial/service/tones';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { channelQuery } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
-import type { BrandingChange } from '../../api/types.ts';
-import { useCommonTexts } from '../../i18n/common.ts';
+import type { Branding, BrandingChange } from '../../api/types.ts';
 import { useFieldProblem } from '../../parts/field-problem.ts';
-import { notifyDone } from '../../parts/notify.ts';
-import { Section } from '../../parts/page.tsx';
+import { ADDRESS, changedTexts, useFields } from '../../parts/fields.ts';
+import { notifySaved } from '../../parts/notify.ts';
+import { Hint, Section } from '../../parts/page.tsx';
 import { type PictureChange, PictureField, useShownPicture } from '../../parts/picture-field.tsx';
-import { FormProblem } from '../../parts/states.tsx';
 import { useMayDo } from '../../session/session.ts';
-import styles from './branding.module.css';
-import { type BrandingText, changeOf, readAccent, textsOf } from './branding-form.ts';
 import { BrandingPreview } from './branding-preview.tsx';
 import { useTexts } from './branding-texts.ts';
-import { AccentNote, BrandingTones } from './branding-tones.tsx';
-import type { ChannelTabProps } from './channel-tab.ts';
-import channelStyles from './channels.module.css';
-import { useTakeChannel } from './use-change.ts';
+import { ChannelForm } from './channel-form.tsx';
+import { type ChannelTabProps, useTakeChannel } from './use-change.ts';
 
-/** The page's own, which the picker begins with. */
-const GREEN = '0a6b4b';
+/** As it is typed. */
+const textsOf = (branding: Branding) => ({
+  displayName: branding.displayName ?? '',
+  accent: branding.accent === null ? '' : `#${branding.accent}`,
+  support: branding.support ?? '',
+  termsUrl: branding.termsUrl ?? '',
+  shopUrl: branding.shopUrl ?? '',
+});
+
+/** Six digits, for what is shown while somebody types. Undefined when it is no colour, or not yet: the service judges it. */
+function readAccent(text: string): string | undefined {
+  const [, digits = ''] = /^#?([\da-f]{6}|[\da-f]{3})$/i.exec(text.trim()) ?? [];
+  if (digits === '') return undefined;
+  return (digits.length === 3 ? digits.replaceAll(/./g, '$&$&') : digits).toLowerCase();
+}
 
 /** What users see of a channel, and how that looks before it is saved. */
 export function BrandingTab({ channel }: ChannelTabProps) {
   const t = useTexts();
-  const common = useCommonTexts();
   const isAdmin = useMayDo('admin');
-  const form = useRef<HTMLFormElement>(null);
-  const [texts, setTexts] = useState(() => textsOf(channel.branding));
+  const form = useRef<HTMLDivElement>(null);
+  const { values, set, text, value } = useFields(() => textsOf(channel.branding));
   const [logo, setLogo] = useState<PictureChange>();
-  const set = useBrandingChange(channel.appId);
-  const wrong = useFieldProblem(set.error, form);
-  const change = changeOf(channel.branding, texts, logo);
-  const accent = readAccent(texts.accent);
+  const save = useBrandingChange(channel.appId);
+  const wrong = useFieldProblem(save.error, form);
+  const changes = changedTexts(textsOf(channel.branding), values);
+  const accent = readAccent(values.accent);
   const shownLogo = useShownPicture(channel.branding.logo, logo);
-  const type = (name: BrandingText, text: string) => setTexts((before) => ({ ...before, [name]: text }));
-  const field = (name: BrandingText) => ({
+  const field = (name: keyof typeof values) => ({
     label: t(name),
     error: wrong.at(name),
-    value: texts[name],
     readOnly: !isAdmin,
-    onChange: (event: { readonly currentTarget: HTMLInputElement }) => type(name, event.currentTarget.value),
+    ...text(name),
   });
-  const address = { classNames: { input: 'mono' }, spellCheck: false, maxLength: 2000 } as const;
   return (
-    <div className={styles.columns}>
-      <form
-        ref={form}
-        className={channelStyles.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!change || set.isPending) return;
-          set.mutate(change, {
-            onSuccess: ({ branding }) => {
-              setTexts(textsOf(branding));
-              setLogo(undefined);
+    <SimpleGrid ref={form} cols={{ base: 1, md: 2 }} spacing={48} verticalSpacing={32}>
+      <ChannelForm
+        change={{ error: wrong.elsewhere, isPending: save.isPending }}
+        isIdle={changes === undefined && logo === undefined}
+        instead={t('onlyAdmin')}
+        onSave={() =>
+          save.mutate(
+            { ...changes, ...(logo === undefined ? {} : { logo: logo?.base64 ?? null }) },
+            {
+              onSuccess: ({ branding }) => {
+                set(textsOf(branding));
+                setLogo(undefined);
+              },
             },
-          });
-        }}
+          )
+        }
       >
-        <p className={channelStyles.hint}>{t('hint')}</p>
+        <Hint>{t('hint')}</Hint>
         <TextInput
           {...field('displayName')}
           description={t('displayNameHint', { name: channel.name })}
@@ -77,64 +84,49 @@ export function BrandingTab({ channel }: ChannelTabProps) {
           error={wrong.at('picture')}
           onChange={(picture) => {
             setLogo(picture);
-            set.reset();
+            save.reset();
           }}
         />
         <div>
-          <TextInput
+          <ColorInput
             {...field('accent')}
+            {...value('accent')}
             description={t('accentHint')}
             classNames={{ input: 'mono' }}
             maxLength={20}
-            spellCheck={false}
-            leftSectionPointerEvents="all"
-            leftSection={
-              <input
-                type="color"
-                className={styles.picker}
-                aria-label={t('pickAccent')}
-                value={`#${accent ?? GREEN}`}
-                disabled={!isAdmin}
-                onChange={(event) => type('accent', event.currentTarget.value)}
-              />
-            }
+            fixOnBlur={false}
+            withEyeDropper={false}
           />
           <AccentNote accent={accent} />
         </div>
         <TextInput {...field('support')} description={t('supportHint')} maxLength={500} spellCheck={false} />
-        <TextInput
-          {...field('termsUrl')}
-          {...address}
-          description={t('termsUrlHint')}
-          placeholder="https://"
-          inputMode="url"
+        <TextInput {...field('termsUrl')} {...ADDRESS} description={t('termsUrlHint')} />
+        <TextInput {...field('shopUrl')} {...ADDRESS} description={t('shopUrlHint')} />
+      </ChannelForm>
+      <Section title={t('preview')}>
+        <BrandingPreview
+          name={values.displayName.trim() || channel.name}
+          support={values.support.trim()}
+          termsUrl={values.termsUrl.trim()}
+          shopUrl={values.shopUrl.trim()}
+          accent={accent}
+          logo={shownLogo}
         />
-        <TextInput
-          {...field('shopUrl')}
-          {...address}
-          description={t('shopUrlHint')}
-          placeholder="https://"
-          inputMode="url"
-        />
-        <FormProblem error={wrong.elsewhere} />
-        {isAdmin ? (
-          <Button type="submit" disabled={!change} loading={set.isPending}>
-            {common('save')}
-          </Button>
-        ) : (
-          <p className={channelStyles.hint}>{t('onlyAdmin')}</p>
-        )}
-      </form>
-      <div className={styles.beside}>
-        <Section title={t('preview')}>
-          <BrandingPreview name={channel.name} texts={texts} accent={accent} logo={shownLogo} />
-        </Section>
-        <Section title={t('tones')}>
-          <BrandingTones accent={accent} />
-        </Section>
-      </div>
-    </div>
+      </Section>
+    </SimpleGrid>
   );
+}
+
+/** What becomes of the accent as text, where it cannot be read. */
+function AccentNote({ accent }: { readonly accent: string | undefined }) {
+  const t = useTexts();
+  if (accent === undefined) return null;
+  const shown = measureTones(accent).filter(({ tone, colour }) => tone === 'accent-ink' && colour !== `#${accent}`);
+  return shown.map(({ theme, colour }) => (
+    <Text key={theme} mt={4} fz="xs" c="dimmed">
+      {t(theme === 'light' ? 'darkened' : 'lightened', { colour })}
+    </Text>
+  ));
 }
 
 function useBrandingChange(appId: string) {
@@ -146,7 +138,7 @@ function useBrandingChange(appId: string) {
     onSuccess: ({ branding, changed }) => {
       const channel = queries.getQueryData(channelQuery(appId).queryKey);
       if (channel) take({ ...channel, branding });
-      notifyDone(t(changed ? 'saved' : 'asBefore'));
+      notifySaved(changed, t('saved'));
     },
   });
 }

@@ -1,15 +1,16 @@
-import { Button, Group, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/event-type.ts';
+import { ADDRESS } from '../../parts/fields.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { Hint } from '../../parts/page.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { useMayDo } from '../../session/session.ts';
-import type { ChannelTabProps } from './channel-tab.ts';
-import styles from './channels.module.css';
+import { SettingRow } from './channel-form.tsx';
 import { useTexts } from './texts.ts';
-import { useChannelChange } from './use-change.ts';
+import { type ChannelTabProps, useChannelChange } from './use-change.ts';
 
 type Task = { readonly what: 'set' | 'remove'; readonly type: CallbackType; readonly url: string };
 
@@ -22,35 +23,37 @@ export function CallbacksTab({ channel }: ChannelTabProps) {
   const close = () => setTask(undefined);
   return (
     <>
-      <p className={styles.hint}>{t('callbacksHint')}</p>
-      <ul className={styles.rows}>
+      <Hint>{t('callbacksHint')}</Hint>
+      <ul className="lined">
         {CALLBACK_TYPES.map((type) => {
           const url = channel.callbackUrls.find((one) => one.eventType === type)?.url;
           return (
-            <li key={type} className={styles.row}>
-              <div className={styles.what}>
-                <strong>{typeText(type)}</strong>{' '}
-                {channel.pausedEvents.includes(type) ? <Tag tone="waiting">{t('pausedNote')}</Tag> : null}
-                <p className={url ? 'mono' : undefined}>{url ?? t('none')}</p>
-              </div>
-              {isAdmin ? (
-                <Group gap="8px 14px">
-                  <Button variant="default" size="xs" onClick={() => setTask({ what: 'set', type, url: url ?? '' })}>
-                    {t(url ? 'change' : 'setUrl')}
-                  </Button>
-                  {url ? (
-                    <Button
-                      variant="subtle"
-                      color="red"
-                      size="xs"
-                      onClick={() => setTask({ what: 'remove', type, url })}
-                    >
-                      {t('remove')}
+            <SettingRow
+              key={type}
+              actions={
+                isAdmin ? (
+                  <>
+                    <Button variant="default" size="xs" onClick={() => setTask({ what: 'set', type, url: url ?? '' })}>
+                      {t(url ? 'change' : 'setUrl')}
                     </Button>
-                  ) : null}
-                </Group>
-              ) : null}
-            </li>
+                    {url ? (
+                      <Button
+                        variant="subtle"
+                        color="red"
+                        size="xs"
+                        onClick={() => setTask({ what: 'remove', type, url })}
+                      >
+                        {t('remove')}
+                      </Button>
+                    ) : null}
+                  </>
+                ) : null
+              }
+            >
+              <strong>{typeText(type)}</strong>{' '}
+              {channel.pausedEvents.includes(type) ? <Tag tone="waiting">{t('pausedNote')}</Tag> : null}
+              <p className={url ? 'quiet mono' : 'quiet small'}>{url ?? t('none')}</p>
+            </SettingRow>
           );
         })}
       </ul>
@@ -103,13 +106,9 @@ function UrlDialog({ title, url: before, onSet, onClose }: UrlDialogProps) {
     >
       <TextInput
         label={t('url')}
-        placeholder="https://"
         value={url}
         onChange={(event) => setUrl(event.currentTarget.value)}
-        classNames={{ input: 'mono' }}
-        maxLength={2000}
-        spellCheck={false}
-        inputMode="url"
+        {...ADDRESS}
         data-autofocus
       />
     </FormDialog>

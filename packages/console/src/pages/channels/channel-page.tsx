@@ -10,16 +10,14 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PlaceLink, placeAddress } from '../../parts/place-link.tsx';
 import { Status } from '../../parts/status.tsx';
-import { AllowListTab } from './allow-list-tab.tsx';
+import { AllowListTab, RateTab } from './access-tabs.tsx';
 import { AuthorizationsTab } from './authorizations-tab.tsx';
 import { BrandingTab } from './branding-tab.tsx';
 import { CallbacksTab } from './callbacks-tab.tsx';
-import type { ChannelTabProps } from './channel-tab.ts';
-import styles from './channels.module.css';
 import { GeneralTab } from './general-tab.tsx';
-import { RateTab } from './rate-tab.tsx';
 import { SecretsTab } from './secrets-tab.tsx';
 import { useTexts } from './texts.ts';
+import type { ChannelTabProps } from './use-change.ts';
 
 const TABS = {
   general: GeneralTab,
@@ -80,7 +78,12 @@ export default function ChannelPage() {
             onChange={(chosen) => place.set({ tab: chosen === 'general' ? undefined : chosen })}
             keepMounted={false}
           >
-            <Tabs.List ref={list} aria-label={t('tabs')} className={styles.tabs ?? ''} mb="md">
+            <Tabs.List
+              ref={list}
+              aria-label={t('tabs')}
+              mb="md"
+              style={{ overflowX: 'auto', flexWrap: 'nowrap', scrollbarWidth: 'none' }}
+            >
               {NAMES.map((name) => (
                 <Tabs.Tab key={name} value={name} data-tab={name}>
                   {t(name)}

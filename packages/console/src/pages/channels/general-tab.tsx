@@ -1,4 +1,4 @@
-import { Button, Select, Switch, Textarea } from '@mantine/core';
+import { Button, Select, Stack, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
@@ -6,13 +6,10 @@ import { Facts, Section } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
-import { ChannelForm } from './channel-form.tsx';
-import type { ChannelTabProps } from './channel-tab.ts';
-import styles from './channels.module.css';
-import { linesOf } from './lines.ts';
+import { LinesForm } from './channel-form.tsx';
 import { NoticeSection } from './notice-section.tsx';
 import { useTexts } from './texts.ts';
-import { useChannelChange } from './use-change.ts';
+import { type ChannelTabProps, useChannelChange } from './use-change.ts';
 
 export function GeneralTab({ channel }: ChannelTabProps) {
   const t = useTexts();
@@ -30,7 +27,15 @@ export function GeneralTab({ channel }: ChannelTabProps) {
       />
       <InterfaceSettings channel={channel} />
       <NoticeSection channel={channel} />
-      <FrameOrigins channel={channel} />
+      <Section title={t('redemption')}>
+        <LinesForm
+          channel={channel}
+          of="frameOrigins"
+          label={t('frameOrigins')}
+          description={t('frameOriginsHint')}
+          minRows={2}
+        />
+      </Section>
       {isAdmin ? (
         <Section
           title={t(isActive ? 'suspendSection' : 'resumeSection')}
@@ -67,7 +72,7 @@ function InterfaceSettings({ channel }: ChannelTabProps) {
   const change = useChannelChange(channel.appId);
   return (
     <Section title={t('interface')}>
-      <div className={styles.form}>
+      <Stack gap={16} maw={560}>
         <Switch
           label={t('voided')}
           description={t('voidedHint')}
@@ -95,36 +100,7 @@ function InterfaceSettings({ channel }: ChannelTabProps) {
           onChange={(event) => change.mutate({ encryption: { acceptsV1: event.currentTarget.checked } })}
         />
         <FormProblem error={change.error} />
-      </div>
-    </Section>
-  );
-}
-
-function FrameOrigins({ channel }: ChannelTabProps) {
-  const t = useTexts();
-  const isAdmin = useMayDo('admin');
-  const change = useChannelChange(channel.appId);
-  const [text, setText] = useState(channel.frameOrigins.join('\n'));
-  const frameOrigins = linesOf(text);
-  return (
-    <Section title={t('redemption')}>
-      <ChannelForm
-        change={change}
-        isIdle={frameOrigins.join() === channel.frameOrigins.join()}
-        onSave={() => change.mutate({ frameOrigins })}
-      >
-        <Textarea
-          label={t('frameOrigins')}
-          description={t('frameOriginsHint')}
-          value={text}
-          readOnly={!isAdmin}
-          onChange={(event) => setText(event.currentTarget.value)}
-          classNames={{ input: 'mono' }}
-          spellCheck={false}
-          autosize
-          minRows={2}
-        />
-      </ChannelForm>
+      </Stack>
     </Section>
   );
 }

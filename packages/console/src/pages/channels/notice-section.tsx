@@ -1,11 +1,11 @@
 import { NumberInput, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { dictionary } from '../../i18n/dictionary.ts';
+import { WHOLE } from '../../parts/fields.ts';
 import { Section } from '../../parts/page.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { ChannelForm } from './channel-form.tsx';
-import type { ChannelTabProps } from './channel-tab.ts';
-import { useChannelChange } from './use-change.ts';
+import { type ChannelTabProps, useChannelChange } from './use-change.ts';
 
 const useTexts = dictionary({
   title: ['Notice before a debit', '扣款前通知'],
@@ -53,8 +53,7 @@ export function NoticeSection({ channel }: ChannelTabProps) {
             onChange={setTyped}
             min={1}
             max={30}
-            allowDecimal={false}
-            allowNegative={false}
+            {...WHOLE}
             readOnly={!isAdmin}
           />
         ) : null}

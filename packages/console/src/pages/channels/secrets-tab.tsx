@@ -4,15 +4,16 @@ import { api } from '../../api/client.ts';
 import type { CredentialsAnswer, CredentialsRequest } from '../../api/types.ts';
 import { KeyIcon } from '../../icons/icons.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { Hint } from '../../parts/page.tsx';
 import { SecretsDialog } from '../../parts/secrets-dialog.tsx';
+import { Note } from '../../parts/states.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
-import type { ChannelTabProps } from './channel-tab.ts';
-import styles from './channels.module.css';
+import { SettingRow } from './channel-form.tsx';
 import { SECRETS, type SecretName, useSecretRows } from './secret-rows.ts';
 import { useTexts } from './texts.ts';
-import { useTakeChannel } from './use-change.ts';
+import { type ChannelTabProps, useTakeChannel } from './use-change.ts';
 
 export function SecretsTab({ channel }: ChannelTabProps) {
   const t = useTexts();
@@ -23,23 +24,25 @@ export function SecretsTab({ channel }: ChannelTabProps) {
   const [made, setMade] = useState<CredentialsAnswer['credentials']>();
   return (
     <>
-      <p className={styles.hint}>{t('secretsHint')}</p>
-      <ul className={styles.rows}>
+      <Hint>{t('secretsHint')}</Hint>
+      <ul className="lined">
         {SECRETS.map((name) => (
-          <li key={name} className={styles.row}>
-            <div className={styles.what}>
-              <strong>{t(name)}</strong> <Tag tone="positive">{t('oneSecret')}</Tag>
-              <p>{t(`${name}For`)}</p>
-              {name === 'appSecret' && channel.formerSecretUntil !== null ? (
-                <p>
-                  {t('bothTaken')} <Time value={channel.formerSecretUntil} />
-                </p>
-              ) : null}
-            </div>
-            <span className="mono quiet" aria-hidden="true">
-              ••••••••••••
-            </span>
-          </li>
+          <SettingRow
+            key={name}
+            actions={
+              <span className="quiet" aria-hidden="true">
+                ••••••••••••
+              </span>
+            }
+          >
+            <strong>{t(name)}</strong> <Tag tone="positive">{t('oneSecret')}</Tag>
+            <p className="quiet small">{t(`${name}For`)}</p>
+            {name === 'appSecret' && channel.formerSecretUntil !== null ? (
+              <p className="quiet small">
+                {t('bothTaken')} <Time value={channel.formerSecretUntil} />
+              </p>
+            ) : null}
+          </SettingRow>
         ))}
       </ul>
       {isAdmin ? (
@@ -49,7 +52,7 @@ export function SecretsTab({ channel }: ChannelTabProps) {
           </Button>
         </div>
       ) : (
-        <p className={styles.hint}>{t('onlyAdmin')}</p>
+        <Hint>{t('onlyAdmin')}</Hint>
       )}
       {isRolling ? (
         <RollDialog
@@ -126,7 +129,7 @@ function RollDialog({ appId, name, onMade, onClose }: RollDialogProps) {
           onChange={(chosen) => chosen && setOverlap(chosen)}
         />
       ) : null}
-      {names.some((one) => one !== 'appSecret') ? <p className={styles.note}>{t('noOverlapHint')}</p> : null}
+      {names.some((one) => one !== 'appSecret') ? <Note tone="waiting">{t('noOverlapHint')}</Note> : null}
     </FormDialog>
   );
 }

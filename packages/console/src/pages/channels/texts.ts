@@ -41,8 +41,6 @@ export const useTexts = dictionary({
   ],
   resumeTitle: ['Resume {name}?', '启用 {name}？'],
   resumeHint: ['Its calls are answered again.', '恢复受理其调用。'],
-  saved: ['Saved', '已保存'],
-  asBefore: ['Nothing was changed', '无变更'],
   onlyAdmin: ['Only an admin can change this.', '仅管理员可修改。'],
 
   redemption: ['Redemption page', '兑换页'],

@@ -2,8 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { channelQuery, channelsQuery } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
 import type { Channel, ChannelChange } from '../../api/types.ts';
-import { notifyDone } from '../../parts/notify.ts';
-import { useTexts } from './texts.ts';
+import { notifySaved } from '../../parts/notify.ts';
+
+/** What each tab of a channel gets. */
+export interface ChannelTabProps {
+  readonly channel: Channel;
+}
 
 /** Keeps what a change has answered, so that every tab shows it. */
 export function useTakeChannel() {
@@ -16,13 +20,12 @@ export function useTakeChannel() {
 
 /** Changes settings of a channel; says whether anything was another before. */
 export function useChannelChange(appId: string) {
-  const t = useTexts();
   const take = useTakeChannel();
   return useMutation({
     mutationFn: (change: ChannelChange) => api.put('/channels/{appId}', { appId, ...change }),
     onSuccess: ({ channel, changed }) => {
       take(channel);
-      notifyDone(t(changed ? 'saved' : 'asBefore'));
+      notifySaved(changed);
     },
   });
 }

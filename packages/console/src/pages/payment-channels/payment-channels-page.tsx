@@ -3,9 +3,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
-import { paymentChannelsQuery, useChannelName } from '../../api/catalog.ts';
+import { paymentChannelsQuery } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
 import type { PaymentChannel, PaymentChannelAnswer } from '../../api/types.ts';
+import { useChannelNames } from '../../catalog/catalog.ts';
 import { KeyIcon, PlusIcon } from '../../icons/icons.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
@@ -20,7 +21,7 @@ import { Empty, NotFound } from '../../parts/states.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
-import { ChangeDialog, NewPaymentChannelDialog } from './payment-channel-dialogs.tsx';
+import { PaymentChannelDialog } from './payment-channel-dialog.tsx';
 import { useTexts } from './texts.ts';
 
 type Task =
@@ -103,9 +104,9 @@ export default function PaymentChannelsPage() {
           <NotFound />
         )}
       </Sheet>
-      {task?.what === 'add' ? <NewPaymentChannelDialog onClose={close} onMade={showKey} /> : null}
+      {task?.what === 'add' ? <PaymentChannelDialog onClose={close} onMade={showKey} /> : null}
       {task?.what === 'change' ? (
-        <ChangeDialog
+        <PaymentChannelDialog
           channel={task.channel}
           onClose={close}
           onChanged={() => {
@@ -164,6 +165,7 @@ interface OneChannelProps {
 function OneChannel({ channel, onChange, onReset }: OneChannelProps) {
   const t = useTexts();
   const isAdmin = useMayDo('admin');
+  const names = useChannelNames();
   return (
     <>
       <Facts
@@ -205,14 +207,10 @@ function OneChannel({ channel, onChange, onReset }: OneChannelProps) {
         {channel.channels.length === 0 ? <p className="quiet">{t('noChannels')}</p> : null}
         {channel.channels.map((appId) => (
           <div key={appId}>
-            <ChannelLink appId={appId} />
+            <PlaceLink to={`${places.channel(appId)}?tab=authorizations`}>{names.of(appId)}</PlaceLink>
           </div>
         ))}
       </SheetPart>
     </>
   );
-}
-
-function ChannelLink({ appId }: { readonly appId: string }) {
-  return <PlaceLink to={`${places.channel(appId)}?tab=authorizations`}>{useChannelName(appId)}</PlaceLink>;
 }

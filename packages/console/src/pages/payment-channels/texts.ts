@@ -40,8 +40,6 @@ export const useTexts = dictionary({
   created: ['Created', '创建时间'],
   edit: ['Change', '修改'],
   editTitle: ['Change {name}', '修改 {name}'],
-  saved: ['Saved', '已保存'],
-  asBefore: ['Nothing was changed', '无变更'],
   resetKey: ['New key', '更换密钥'],
   resetTitle: ['A new key for {name}?', '更换 {name} 的密钥？'],
   resetHint: [

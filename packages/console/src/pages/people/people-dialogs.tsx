@@ -9,7 +9,6 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { useStay } from '../../parts/use-stay.ts';
-import styles from './people.module.css';
 import { useTexts } from './texts.ts';
 
 function RoleChoice({ value, onChange }: { readonly value: Role; onChange(role: Role): void }) {
@@ -37,7 +36,7 @@ export function NewPersonDialog({ onClose, onMade }: NewPersonDialogProps) {
   const [role, setRole] = useState<Role>('viewer');
   return (
     <FormDialog
-      title={t('addTitle')}
+      title={t('add')}
       verb={t('addVerb')}
       isIncomplete={name.trim() === ''}
       onClose={onClose}
@@ -81,9 +80,7 @@ function SetupLink({ made, onClose }: { readonly made: PersonWithLink; onClose()
   return (
     <Stack gap={16}>
       <p className="quiet small">{t('linkHint', { name: made.person.name })}</p>
-      <div className={styles.link}>
-        <Copyable value={made.setupLink} />
-      </div>
+      <Copyable isWhole value={made.setupLink} />
       {stay.isHeld ? <Problem>{t('linkHeld')}</Problem> : null}
       <Group gap={8} justify="flex-end">
         <Button onClick={onClose}>{common('done')}</Button>

@@ -9,7 +9,6 @@ export const useTexts = dictionary({
   proves: ['Signs in by', '登录方式'],
   lastSignIn: ['Last sign-in', '最近登录'],
   created: ['Created', '创建时间'],
-  createdBy: ['by {name}', '由 {name} 创建'],
   actions: ['Actions', '操作'],
   you: ['you', '您'],
   password: ['password', '密码'],
@@ -18,7 +17,6 @@ export const useTexts = dictionary({
   nothingYet: ['nothing yet', '尚未设置'],
   actionsFor: ['Actions for {name}', '对 {name} 的操作'],
   add: ['New person', '新增人员'],
-  addTitle: ['New person', '新增人员'],
   addVerb: ['Make the account', '创建账户'],
   nameHint: [
     'Letters, digits and . _ @ + -. For single sign-on, the e-mail address.',

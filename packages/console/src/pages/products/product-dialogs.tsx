@@ -1,10 +1,22 @@
-import { ActionIcon, Button, Checkbox, NumberInput, Radio, Select, Stack, Switch, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  Fieldset,
+  NumberInput,
+  Radio,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TextInput,
+} from '@mantine/core';
 import { api } from '../../api/client.ts';
 import type { Product, ProductRequest, VersionRequest } from '../../api/types.ts';
 import { CloseIcon, PlusIcon } from '../../icons/icons.tsx';
+import { CODE, moneyField, useFields, WHOLE } from '../../parts/fields.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
-import { currencySign } from '../../parts/money.tsx';
+import { Hint } from '../../parts/page.tsx';
 import { useSession } from '../../session/session.ts';
 import { delayText, parseDelays, usePriceText } from './product-texts.ts';
 import styles from './products.module.css';
@@ -21,252 +33,184 @@ interface BenefitRow {
   readonly price: number | string;
 }
 const toCents = (price: number | string): number => Math.round(Number(price) * 100);
-const toRows = (benefits: Product['benefits']): BenefitRow[] =>
-  benefits.map(({ faceValueCent, ...benefit }, key) => ({ ...benefit, key, price: faceValueCent / 100 }));
-const toBenefits = (rows: readonly BenefitRow[]): Product['benefits'] =>
-  rows.map(({ benefitCode, name, price }) => ({
-    benefitCode: benefitCode.trim(),
-    name: name.trim(),
-    faceValueCent: toCents(price),
-  }));
-const isWhole = (rows: readonly BenefitRow[]) =>
-  rows.every(({ benefitCode, name, price }) => benefitCode.trim() !== '' && name.trim() !== '' && price !== '');
+const isWhole = ({ benefitCode, name, price }: BenefitRow) =>
+  benefitCode.trim() !== '' && name.trim() !== '' && price !== '';
 
-/** What both a new product and a later version have. */
-interface Fields {
+/** What is typed: of a new product all of it, of a later version the rest stays as it is. */
+interface Typed {
   readonly productName: string;
+  readonly productCode: string;
+  readonly modes: readonly Mode[];
+  readonly period: number | string;
+  readonly periodType: Product['periodType'];
   readonly price: number | string;
   readonly totalCycles: number | string;
   readonly benefits: readonly BenefitRow[];
   readonly retries: string;
+  readonly replaces: boolean;
 }
 
-const isComplete = ({ productName, price, totalCycles, benefits, retries }: Fields): boolean =>
+const typedOf = (former: Product | undefined): Typed => ({
+  productName: former?.productName ?? '',
+  productCode: '',
+  modes: ['SVC_DEDUCT'],
+  period: 1,
+  periodType: 'MONTH',
+  price: former ? former.amountCent / 100 : '',
+  totalCycles: former?.totalCycles ?? 12,
+  benefits: (former?.benefits ?? []).map(({ faceValueCent, ...one }, key) => ({
+    ...one,
+    key,
+    price: faceValueCent / 100,
+  })),
+  retries: former?.retryDelays.map(delayText).join(', ') ?? '',
+  replaces: former !== undefined && former.channels.length > 0,
+});
+
+const isComplete = ({ productName, price, totalCycles, benefits, retries }: Typed): boolean =>
   productName.trim() !== '' &&
   Number(price) > 0 &&
   Number(totalCycles) > 0 &&
-  isWhole(benefits) &&
+  benefits.every(isWhole) &&
   parseDelays(retries) !== undefined;
 
-const toRequest = ({ productName, price, totalCycles, benefits, retries }: Fields) => ({
+const toRequest = ({ productName, price, totalCycles, benefits, retries }: Typed) => ({
   productName: productName.trim(),
   amountCent: toCents(price),
   totalCycles: Number(totalCycles),
-  benefits: toBenefits(benefits),
+  benefits: benefits.map(({ benefitCode, name, price: value }) => ({
+    benefitCode: benefitCode.trim(),
+    name: name.trim(),
+    faceValueCent: toCents(value),
+  })),
   ...(retries.trim() === '' ? {} : { retryDelays: parseDelays(retries) ?? [] }),
 });
 
-interface NewProductDialogProps {
+const toProduct = (typed: Typed): ProductRequest => ({
+  ...toRequest(typed),
+  productCode: typed.productCode.trim(),
+  settlementModes: [...typed.modes],
+  periodType: typed.periodType,
+  period: Number(typed.period),
+});
+
+const toVersion = (typed: Typed): VersionRequest => ({
+  retryDelays: [],
+  ...toRequest(typed),
+  ...(typed.productCode.trim() === '' ? {} : { productCode: typed.productCode.trim() }),
+  replacesForChannels: typed.replaces,
+});
+
+interface ProductDialogProps {
+  /** The product of which it is a new version. Without it a product is made. */
+  readonly former?: Product;
   onMade(product: Product): void;
   onClose(): void;
 }
 
-export function NewProductDialog({ onMade, onClose }: NewProductDialogProps) {
-  const t = useTexts();
-  const { environment } = useSession();
-  const [productCode, setProductCode] = useState('');
-  const [modes, setModes] = useState<Mode[]>(['SVC_DEDUCT']);
-  const [period, setPeriod] = useState<number | string>(1);
-  const [periodType, setPeriodType] = useState<Product['periodType']>('MONTH');
-  const [fields, setFields] = useState<Fields>({
-    productName: '',
-    price: '',
-    totalCycles: 12,
-    benefits: [],
-    retries: '',
-  });
-  return (
-    <FormDialog
-      title={t('add')}
-      verb={t('addVerb')}
-      size="lg"
-      isIncomplete={productCode.trim() === '' || modes.length === 0 || Number(period) < 1 || !isComplete(fields)}
-      onClose={onClose}
-      onSubmit={async () => {
-        const request: ProductRequest = {
-          ...toRequest(fields),
-          productCode: productCode.trim(),
-          settlementModes: modes,
-          periodType,
-          period: Number(period),
-        };
-        onMade(await api.post('/products', request));
-      }}
-    >
-      <div className={styles.pair}>
-        <TextInput
-          label={t('name')}
-          value={fields.productName}
-          onChange={(event) => setFields({ ...fields, productName: event.currentTarget.value })}
-          maxLength={200}
-          data-autofocus
-        />
-        <TextInput
-          label={t('code')}
-          value={productCode}
-          onChange={(event) => setProductCode(event.currentTarget.value)}
-          maxLength={64}
-          classNames={{ input: 'mono' }}
-          spellCheck={false}
-          autoComplete="off"
-        />
-      </div>
-      {environment === 'production' ? (
-        // There a product is sold in one mode.
-        <Radio.Group label={t('mode')} value={modes[0] ?? ''} onChange={(mode) => setModes([mode as Mode])}>
-          <Stack gap={8} mt={6}>
-            {MODES.map((mode) => (
-              <Radio key={mode} value={mode} label={t(mode)} />
-            ))}
-          </Stack>
-        </Radio.Group>
-      ) : (
-        <Checkbox.Group label={t('mode')} value={modes} onChange={(chosen) => setModes(chosen as Mode[])}>
-          <Stack gap={8} mt={6}>
-            {MODES.map((mode) => (
-              <Checkbox key={mode} value={mode} label={t(mode)} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
-      )}
-      <div className={styles.pair}>
-        <NumberInput
-          label={t('every')}
-          value={period}
-          onChange={setPeriod}
-          min={1}
-          max={1200}
-          allowDecimal={false}
-          allowNegative={false}
-        />
-        <Select
-          label={t('unit')}
-          data={[
-            { value: 'MONTH', label: t('months') },
-            { value: 'DAY', label: t('days') },
-          ]}
-          value={periodType}
-          onChange={(chosen) => (chosen === 'DAY' || chosen === 'MONTH') && setPeriodType(chosen)}
-        />
-      </div>
-      <CommonFields fields={fields} onChange={setFields} />
-    </FormDialog>
-  );
-}
-
-interface NewVersionDialogProps {
-  readonly former: Product;
-  onMade(product: Product): void;
-  onClose(): void;
-}
-
-export function NewVersionDialog({ former, onMade, onClose }: NewVersionDialogProps) {
+export function ProductDialog({ former, onMade, onClose }: ProductDialogProps) {
   const t = useTexts();
   const priceText = usePriceText();
-  const [productCode, setProductCode] = useState('');
-  const [replaces, setReplaces] = useState(former.channels.length > 0);
-  const [fields, setFields] = useState<Fields>({
-    productName: former.productName,
-    price: former.amountCent / 100,
-    totalCycles: former.totalCycles,
-    benefits: toRows(former.benefits),
-    retries: former.retryDelays.map(delayText).join(', '),
-  });
+  const { values, set, text, value, flag } = useFields(() => typedOf(former));
+  const areRetriesWrong = parseDelays(values.retries) === undefined;
+  const isNewIncomplete = values.productCode.trim() === '' || values.modes.length === 0 || Number(values.period) < 1;
   return (
     <FormDialog
-      title={t('newVersionTitle', { name: former.productName })}
-      verb={t('newVersionVerb')}
+      title={former ? t('newVersionTitle', { name: former.productName }) : t('add')}
+      verb={t(former ? 'newVersionVerb' : 'addVerb')}
       size="lg"
-      isIncomplete={!isComplete(fields)}
+      isIncomplete={!isComplete(values) || (!former && isNewIncomplete)}
       onClose={onClose}
-      onSubmit={async () => {
-        const request: VersionRequest = {
-          ...toRequest(fields),
-          ...(fields.retries.trim() === '' ? { retryDelays: [] } : {}),
-          ...(productCode.trim() === '' ? {} : { productCode: productCode.trim() }),
-          replacesForChannels: replaces,
-        };
-        onMade(await api.post('/products/{formerCode}/versions', { formerCode: former.productCode, ...request }));
-      }}
+      onSubmit={async () =>
+        onMade(
+          former
+            ? await api.post('/products/{formerCode}/versions', {
+                formerCode: former.productCode,
+                ...toVersion(values),
+              })
+            : await api.post('/products', toProduct(values)),
+        )
+      }
     >
-      <p className="quiet">{t('stays', { price: priceText(former) })}</p>
-      <div className={styles.pair}>
-        <TextInput
-          label={t('name')}
-          value={fields.productName}
-          onChange={(event) => setFields({ ...fields, productName: event.currentTarget.value })}
-          maxLength={200}
-          data-autofocus
-        />
+      {former ? <Hint>{t('stays', { price: priceText(former) })}</Hint> : null}
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={12}>
+        <TextInput label={t('name')} {...text('productName')} maxLength={200} data-autofocus />
         <TextInput
           label={t('code')}
-          placeholder={t('versionCodeHint', {
-            code: `${former.versionOf ?? former.productCode}_V${former.version + 1}`,
-          })}
-          value={productCode}
-          onChange={(event) => setProductCode(event.currentTarget.value)}
-          maxLength={64}
-          classNames={{ input: 'mono' }}
-          spellCheck={false}
-          autoComplete="off"
+          placeholder={
+            former
+              ? t('versionCodeHint', { code: `${former.versionOf ?? former.productCode}_V${former.version + 1}` })
+              : ''
+          }
+          {...text('productCode')}
+          {...CODE}
         />
-      </div>
-      <CommonFields fields={fields} onChange={setFields} />
-      {former.channels.length > 0 ? (
+      </SimpleGrid>
+      {former ? null : (
+        <>
+          <ModeChoice modes={values.modes} onChange={(modes) => set({ modes })} />
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={12}>
+            <NumberInput label={t('every')} {...value('period')} min={1} max={1200} {...WHOLE} />
+            <Select
+              label={t('unit')}
+              data={[
+                { value: 'MONTH', label: t('months') },
+                { value: 'DAY', label: t('days') },
+              ]}
+              value={values.periodType}
+              onChange={(chosen) => (chosen === 'DAY' || chosen === 'MONTH') && set({ periodType: chosen })}
+            />
+          </SimpleGrid>
+        </>
+      )}
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={12}>
+        <NumberInput label={t('amount')} {...value('price')} min={0.01} thousandSeparator="," {...moneyField()} />
+        <NumberInput label={t('cycles')} {...value('totalCycles')} min={1} max={9999} {...WHOLE} />
+      </SimpleGrid>
+      <BenefitRows rows={values.benefits} onChange={(benefits) => set({ benefits })} />
+      <TextInput
+        label={t('retries')}
+        description={t('retriesHint')}
+        error={areRetriesWrong ? t('retriesWrong') : undefined}
+        {...text('retries')}
+        spellCheck={false}
+      />
+      {former && former.channels.length > 0 ? (
         <Switch
           label={t('replaces')}
           description={t('replacesHint', { count: former.channels.length })}
-          checked={replaces}
-          onChange={(event) => setReplaces(event.currentTarget.checked)}
+          {...flag('replaces')}
         />
       ) : null}
     </FormDialog>
   );
 }
 
-interface CommonFieldsProps {
-  readonly fields: Fields;
-  onChange(fields: Fields): void;
+interface ModeChoiceProps {
+  readonly modes: readonly Mode[];
+  onChange(modes: readonly Mode[]): void;
 }
 
-function CommonFields({ fields, onChange }: CommonFieldsProps) {
+/** In production a product is sold in one mode. */
+function ModeChoice({ modes, onChange }: ModeChoiceProps) {
   const t = useTexts();
-  const areRetriesWrong = parseDelays(fields.retries) === undefined;
-  return (
-    <>
-      <div className={styles.pair}>
-        <NumberInput
-          label={t('amount')}
-          prefix={currencySign()}
-          value={fields.price}
-          onChange={(price) => onChange({ ...fields, price })}
-          min={0.01}
-          decimalScale={2}
-          fixedDecimalScale
-          allowNegative={false}
-          thousandSeparator=","
-          hideControls
-        />
-        <NumberInput
-          label={t('cycles')}
-          value={fields.totalCycles}
-          onChange={(totalCycles) => onChange({ ...fields, totalCycles })}
-          min={1}
-          max={9999}
-          allowDecimal={false}
-          allowNegative={false}
-        />
-      </div>
-      <BenefitRows rows={fields.benefits} onChange={(benefits) => onChange({ ...fields, benefits })} />
-      <TextInput
-        label={t('retries')}
-        description={t('retriesHint')}
-        error={areRetriesWrong ? t('retriesWrong') : undefined}
-        value={fields.retries}
-        onChange={(event) => onChange({ ...fields, retries: event.currentTarget.value })}
-        spellCheck={false}
-      />
-    </>
+  const isOne = useSession().environment === 'production';
+  const Choice = isOne ? Radio : Checkbox;
+  const choices = (
+    <Stack gap={8} mt={6}>
+      {MODES.map((mode) => (
+        <Choice key={mode} value={mode} label={t(mode)} />
+      ))}
+    </Stack>
+  );
+  return isOne ? (
+    <Radio.Group label={t('mode')} value={modes[0] ?? ''} onChange={(mode) => onChange([mode as Mode])}>
+      {choices}
+    </Radio.Group>
+  ) : (
+    <Checkbox.Group label={t('mode')} value={[...modes]} onChange={(chosen) => onChange(chosen as Mode[])}>
+      {choices}
+    </Checkbox.Group>
   );
 }
 
@@ -279,38 +223,29 @@ function BenefitRows({ rows, onChange }: BenefitRowsProps) {
   const t = useTexts();
   const change = (key: number, changes: Partial<BenefitRow>) =>
     onChange(rows.map((row) => (row.key === key ? { ...row, ...changes } : row)));
+  const named = (text: string) => ({ 'aria-label': text, placeholder: text });
   return (
-    <fieldset className={styles.benefits}>
-      <legend>{t('benefits')}</legend>
+    <Fieldset variant="unstyled" legend={t('benefits')}>
       {rows.map((row) => (
         <div key={row.key} className={styles.benefit}>
           <TextInput
-            aria-label={t('benefitCode')}
-            placeholder={t('benefitCode')}
+            {...named(t('benefitCode'))}
             value={row.benefitCode}
             onChange={(event) => change(row.key, { benefitCode: event.currentTarget.value })}
-            classNames={{ input: 'mono' }}
-            maxLength={64}
-            spellCheck={false}
+            {...CODE}
           />
           <TextInput
-            aria-label={t('benefitName')}
-            placeholder={t('benefitName')}
+            {...named(t('benefitName'))}
             value={row.name}
             onChange={(event) => change(row.key, { name: event.currentTarget.value })}
             maxLength={200}
           />
           <NumberInput
-            aria-label={t('faceValue')}
-            placeholder={t('faceValue')}
-            prefix={currencySign()}
+            {...named(t('faceValue'))}
             value={row.price}
             onChange={(price) => change(row.key, { price })}
             min={0}
-            decimalScale={2}
-            fixedDecimalScale
-            allowNegative={false}
-            hideControls
+            {...moneyField()}
           />
           <ActionIcon
             variant="subtle"
@@ -322,22 +257,18 @@ function BenefitRows({ rows, onChange }: BenefitRowsProps) {
           </ActionIcon>
         </div>
       ))}
-      <div>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<PlusIcon size={14} />}
-          disabled={rows.length >= 50}
-          onClick={() =>
-            onChange([
-              ...rows,
-              { key: Math.max(-1, ...rows.map(({ key }) => key)) + 1, benefitCode: '', name: '', price: '' },
-            ])
-          }
-        >
-          {t('addBenefit')}
-        </Button>
-      </div>
-    </fieldset>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<PlusIcon size={14} />}
+        disabled={rows.length >= 50}
+        onClick={() => {
+          const key = Math.max(-1, ...rows.map((row) => row.key)) + 1;
+          onChange([...rows, { key, benefitCode: '', name: '', price: '' }]);
+        }}
+      >
+        {t('addBenefit')}
+      </Button>
+    </Fieldset>
   );
 }

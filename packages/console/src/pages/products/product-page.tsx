@@ -3,8 +3,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { places } from '../../address/places.ts';
-import { productQuery, productsQuery, useChannelName } from '../../api/catalog.ts';
+import { productQuery, productsQuery } from '../../api/catalog.ts';
 import type { Product } from '../../api/types.ts';
+import { useChannelNames } from '../../catalog/catalog.ts';
 import { PlusIcon } from '../../icons/icons.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -15,7 +16,7 @@ import { PlaceLink, placeAddress } from '../../parts/place-link.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
-import { NewVersionDialog } from './product-dialogs.tsx';
+import { ProductDialog } from './product-dialogs.tsx';
 import { delayWords, usePriceText } from './product-texts.ts';
 import styles from './products.module.css';
 import { useTexts } from './texts.ts';
@@ -44,7 +45,7 @@ export default function ProductPage() {
     >
       <Loaded query={found}>{(one) => <OneProduct product={one} />}</Loaded>
       {isAsked && product ? (
-        <NewVersionDialog
+        <ProductDialog
           former={product}
           onClose={() => setAsked(false)}
           onMade={(made) => {
@@ -63,6 +64,7 @@ function OneProduct({ product }: { readonly product: Product }) {
   const t = useTexts();
   const priceText = usePriceText();
   const { data: products = [] } = useQuery(productsQuery);
+  const names = useChannelNames();
   const firstOf = (one: Product) => one.versionOf ?? one.productCode;
   const versions = products
     .filter((one) => firstOf(one) === firstOf(product))
@@ -86,7 +88,7 @@ function OneProduct({ product }: { readonly product: Product }) {
       />
       <Section title={t('benefits')}>
         {product.benefits.length === 0 ? <p className="quiet">{t('noBenefits')}</p> : null}
-        <ul className={styles.list}>
+        <ul className={`lined ${styles.list}`}>
           {product.benefits.map(({ benefitCode, name, faceValueCent }) => (
             <li key={benefitCode}>
               <PlaceLink to={`${places.benefits()}?code=${encodeURIComponent(benefitCode)}`}>{name}</PlaceLink>
@@ -97,7 +99,7 @@ function OneProduct({ product }: { readonly product: Product }) {
         </ul>
       </Section>
       <Section title={t('versions')} hint={t('neverChanges')}>
-        <ul className={styles.list}>
+        <ul className={`lined ${styles.list}`}>
           {versions.map((one, place) => (
             <li key={one.productCode}>
               {one.productCode === product.productCode ? (
@@ -115,22 +117,15 @@ function OneProduct({ product }: { readonly product: Product }) {
       </Section>
       <Section title={t('soldBy')}>
         {product.channels.length === 0 ? <p className="quiet">{t('soldByNobody')}</p> : null}
-        <ul className={styles.list}>
+        <ul className={`lined ${styles.list}`}>
           {product.channels.map((appId) => (
-            <Seller key={appId} appId={appId} />
+            <li key={appId}>
+              <PlaceLink to={`${places.channel(appId)}?tab=authorizations`}>{names.of(appId)}</PlaceLink>
+              <span className="mono quiet">{appId}</span>
+            </li>
           ))}
         </ul>
       </Section>
     </>
-  );
-}
-
-function Seller({ appId }: { readonly appId: string }) {
-  const name = useChannelName(appId);
-  return (
-    <li>
-      <PlaceLink to={`${places.channel(appId)}?tab=authorizations`}>{name}</PlaceLink>
-      <span className="mono quiet">{appId}</span>
-    </li>
   );
 }

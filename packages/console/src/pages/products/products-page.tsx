@@ -11,14 +11,13 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Count } from '../../parts/money.tsx';
 import { notifyDone } from '../../parts/notify.ts';
-import { Page } from '../../parts/page.tsx';
+import { Hint, Page } from '../../parts/page.tsx';
 import { placeAddress } from '../../parts/place-link.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Tag } from '../../parts/status.tsx';
 import { useMayDo } from '../../session/session.ts';
-import { NewProductDialog } from './product-dialogs.tsx';
+import { ProductDialog } from './product-dialogs.tsx';
 import { usePriceText } from './product-texts.ts';
-import styles from './products.module.css';
 import { useTexts } from './texts.ts';
 
 export default function ProductsPage() {
@@ -62,7 +61,7 @@ export default function ProductsPage() {
         ) : null
       }
     >
-      <p className={styles.note}>{t('neverChanges')}</p>
+      <Hint>{t('neverChanges')}</Hint>
       <Loaded query={found}>
         {(products) =>
           products.length === 0 ? (
@@ -79,7 +78,7 @@ export default function ProductsPage() {
         }
       </Loaded>
       {isAdding ? (
-        <NewProductDialog
+        <ProductDialog
           onClose={() => setAdding(false)}
           onMade={(product) => {
             setAdding(false);

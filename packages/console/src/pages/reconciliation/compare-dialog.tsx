@@ -2,7 +2,7 @@ import { SegmentedControl, Select } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
-import { paymentChannelsQuery, usePaymentChannelChoices } from '../../api/catalog.ts';
+import { paymentChannelsQuery } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
 import type { ReconcileRequest } from '../../api/types.ts';
 import { DayField, yesterday } from '../../parts/day-field.tsx';
@@ -18,20 +18,14 @@ const dayInName = (name: string): string | undefined => {
   return year === undefined ? undefined : `${year}-${month}-${day}`;
 };
 
-interface CompareDialogProps {
-  readonly file: ChosenFile | undefined;
-  onClose(): void;
-}
-
-export function CompareDialog({ file: dropped, onClose }: CompareDialogProps) {
+export function CompareDialog({ onClose }: { onClose(): void }) {
   const t = useTexts();
   const queries = useQueryClient();
   const filters = useFilters(['paymentChannelCode', 'day', 'view', 'which']);
-  const choices = usePaymentChannelChoices();
   const { data: channels = [] } = useQuery(paymentChannelsQuery);
   const [code, setCode] = useState(filters.values.paymentChannelCode ?? null);
-  const [file, setFile] = useState(dropped);
-  const [day, setDay] = useState((dropped && dayInName(dropped.name)) ?? filters.values.day ?? yesterday());
+  const [file, setFile] = useState<ChosenFile>();
+  const [day, setDay] = useState(filters.values.day ?? yesterday());
   const [source, setSource] = useState('file');
   const hasBridge = channels.find((one) => one.code === code)?.gateway === 'bridge';
   const isFromFile = source === 'file' || !hasBridge;
@@ -67,7 +61,7 @@ export function CompareDialog({ file: dropped, onClose }: CompareDialogProps) {
       <Select
         label={t('paymentChannel')}
         placeholder={t('chooseChannel')}
-        data={choices}
+        data={channels.map((one) => ({ value: one.code, label: one.displayName }))}
         value={code}
         onChange={setCode}
         data-autofocus

@@ -1,8 +1,8 @@
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
-import { usePaymentChannelChoices } from '../../api/catalog.ts';
 import type { Reconciliation } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
+import { useInstitutionNames } from '../../catalog/catalog.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx';
 import { List } from '../../parts/list.tsx';
@@ -17,12 +17,11 @@ import { useTexts } from './texts.ts';
 export function Days() {
   const t = useTexts();
   const filters = useFilters(['paymentChannelCode']);
-  const choices = usePaymentChannelChoices();
-  const nameOf = (code: string) => choices.find(({ value }) => value === code)?.label ?? code;
+  const institutions = useInstitutionNames();
   const list = usePages('/reconciliations', filters.values, (page) => page.reconciliations);
   const columns: readonly Column<Reconciliation>[] = [
     { id: 'day', header: t('day'), cell: ({ day }) => dayText(momentOf(day)) },
-    { id: 'channel', header: t('paymentChannel'), cell: (one) => nameOf(one.paymentChannelCode), grows: true },
+    { id: 'channel', header: t('paymentChannel'), cell: (one) => institutions.of(one.paymentChannelCode), grows: true },
     {
       id: 'open',
       header: t('open'),
@@ -50,7 +49,7 @@ export function Days() {
         <ChoiceFilter
           label={t('paymentChannel')}
           value={filters.values.paymentChannelCode}
-          choices={choices}
+          choices={institutions.choices}
           onChange={(paymentChannelCode) => filters.set({ paymentChannelCode })}
         />
       </FilterBar>

@@ -1,12 +1,12 @@
-import { Button, SegmentedControl, Stack } from '@mantine/core';
+import { Button, Paper, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
-import { usePaymentChannelChoices } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
 import type { Difference } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
+import { useInstitutionNames } from '../../catalog/catalog.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { DayField } from '../../parts/day-field.tsx';
@@ -18,25 +18,19 @@ import { OwnerPicker } from '../../parts/owner-picker.tsx';
 import { Facts } from '../../parts/page.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
 import { Sheet, SheetPart } from '../../parts/sheet.tsx';
-import { Empty, FormProblem, NotFound } from '../../parts/states.tsx';
-import { Tag, type Tone } from '../../parts/status.tsx';
+import { Empty, FormProblem, Note, NotFound } from '../../parts/states.tsx';
+import { Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { dayText, momentOf } from '../../parts/time-text.ts';
 import { WordsField } from '../../parts/words-field.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { DIFFERENCE_FILTERS } from './filters.ts';
-import styles from './reconciliation.module.css';
 import { useTexts } from './texts.ts';
 
 const KINDS = ['MISSING_HERE', 'MISSING_THERE', 'AMOUNT', 'STATE', 'DUPLICATE'] as const;
 
-const RESULTS = ['SUCCESS', 'FAIL', 'PENDING', 'STARTED'] as const;
-const TONES: Readonly<Record<string, Tone>> = {
-  SUCCESS: 'positive',
-  FAIL: 'negative',
-  PENDING: 'progress',
-  STARTED: 'progress',
-};
+const TONES = { SUCCESS: 'positive', FAIL: 'negative', PENDING: 'progress', STARTED: 'progress' } as const;
+const RESULTS = Object.keys(TONES) as (keyof typeof TONES)[];
 
 function useWords() {
   const t = useTexts();
@@ -47,7 +41,7 @@ function useWords() {
     },
     result: (status: string) => {
       const known = RESULTS.find((one) => one === status);
-      return known ? t(known) : status;
+      return known ? <Tag tone={TONES[known]}>{t(known)}</Tag> : <Tag tone="neutral">{status}</Tag>;
     },
     line: (lineKind: string) => (lineKind === 'refund' ? t('refund') : t('debit')),
   };
@@ -58,8 +52,7 @@ export function Differences() {
   const words = useWords();
   const filters = useFilters(DIFFERENCE_FILTERS);
   const opened = useFilters(['no']);
-  const choices = usePaymentChannelChoices();
-  const nameOf = (code: string) => choices.find(({ value }) => value === code)?.label ?? code;
+  const institutions = useInstitutionNames();
   const list = usePages('/differences', filters.values, (page) => page.differences);
   // What is closed leaves the list of what is open, but stays in sight until the sheet is closed.
   const [closed, setClosed] = useState<Difference>();
@@ -72,7 +65,7 @@ export function Differences() {
       inCard: 'aside',
     },
     { id: 'day', header: t('day'), cell: ({ day }) => <span className="figures">{dayText(momentOf(day))}</span> },
-    { id: 'channel', header: t('paymentChannel'), cell: (one) => nameOf(one.paymentChannelCode), grows: true },
+    { id: 'channel', header: t('paymentChannel'), cell: (one) => institutions.of(one.paymentChannelCode), grows: true },
     {
       id: 'number',
       header: t('number'),
@@ -119,12 +112,12 @@ export function Differences() {
         <ChoiceFilter
           label={t('paymentChannel')}
           value={filters.values.paymentChannelCode}
-          choices={choices}
+          choices={institutions.choices}
           onChange={(paymentChannelCode) => filters.set({ paymentChannelCode })}
         />
         <DayField
           size="xs"
-          className={styles.day ?? ''}
+          w={150}
           placeholder={t('day')}
           value={filters.values.day}
           isClearable
@@ -154,7 +147,7 @@ export function Differences() {
           <OneDifference
             key={one.differenceNo}
             difference={one}
-            channelName={nameOf(one.paymentChannelCode)}
+            channelName={institutions.of(one.paymentChannelCode)}
             onClosed={setClosed}
           />
         ) : (
@@ -196,20 +189,22 @@ function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps
     return queries.invalidateQueries({ queryKey: ['/differences'] });
   };
   const side = (title: string, cents: number | null, status: string | null) => (
-    <div className={styles.side}>
-      <h4>{title}</h4>
-      <div className={styles.amount}>
+    <Paper withBorder py={12} px={16}>
+      <Text fz="xs" fw={500} c="dimmed">
+        {title}
+      </Text>
+      <Text fz="lg" fw={600}>
         <Amount cents={cents} />
-      </div>
-      {status === null ? null : <Tag tone={TONES[status] ?? 'neutral'}>{words.result(status)}</Tag>}
-    </div>
+      </Text>
+      {status === null ? null : words.result(status)}
+    </Paper>
   );
   return (
     <>
-      <div className={styles.sides}>
+      <SimpleGrid cols={2} spacing={12}>
         {side(t('here'), difference.hereAmountCent, difference.hereStatus)}
         {side(t('there'), difference.thereAmountCent, difference.thereStatus)}
-      </div>
+      </SimpleGrid>
       <Facts
         facts={[
           [t('paymentChannel'), channelName],
@@ -258,7 +253,9 @@ function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps
         ) : null
       ) : (
         <SheetPart title={t('closing')}>
-          <div className={styles.note}>{difference.closingNote}</div>
+          <Note tone="neutral" mb={6} style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+            {difference.closingNote}
+          </Note>
           <p className="quiet">
             {t('closedBy', { name: difference.closedBy ?? '' })} · <Time value={difference.closedAt} />
           </p>
@@ -268,13 +265,12 @@ function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps
   );
 }
 
-function ClosingNote({
-  differenceNo,
-  onClosed,
-}: {
+interface ClosingNoteProps {
   readonly differenceNo: string;
   onClosed(difference: Difference): Promise<unknown>;
-}) {
+}
+
+function ClosingNote({ differenceNo, onClosed }: ClosingNoteProps) {
   const t = useTexts();
   const [note, setNote] = useState('');
   const close = useMutation({

@@ -2,56 +2,45 @@ import { Button, Tabs } from '@mantine/core';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { UploadIcon } from '../../icons/icons.tsx';
-import { type ChosenFile, useFileDropOnPage } from '../../parts/file-drop.tsx';
-import { notifyProblem } from '../../parts/notify.ts';
 import { Page } from '../../parts/page.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { CompareDialog } from './compare-dialog.tsx';
 import { Days } from './days.tsx';
 import { Differences } from './differences.tsx';
-import styles from './reconciliation.module.css';
 import { useTexts } from './texts.ts';
 
 const NO_FILTERS = { paymentChannelCode: undefined, day: undefined, which: undefined };
 
-/** What institutions say beside what is known here. A statement may be dropped anywhere on the page. */
+/** What institutions say beside what is known here. */
 export default function ReconciliationPage() {
   const t = useTexts();
   const mayCompare = useMayDo('finance');
   const place = useFilters(['view', 'paymentChannelCode', 'day', 'which']);
-  const [asked, setAsked] = useState<{ readonly file?: ChosenFile }>();
-  const drop = useFileDropOnPage((file) => setAsked({ file }), notifyProblem);
+  const [isAsked, setAsked] = useState(false);
   const view = place.values.view === 'days' ? 'days' : 'differences';
   return (
-    <div className={styles.page} {...(mayCompare ? drop.handlers : {})}>
-      <Page
-        title={t('title')}
-        actions={
-          mayCompare ? (
-            <Button leftSection={<UploadIcon size={16} />} onClick={() => setAsked({})}>
-              {t('compare')}
-            </Button>
-          ) : null
-        }
+    <Page
+      title={t('title')}
+      actions={
+        mayCompare ? (
+          <Button leftSection={<UploadIcon size={16} />} onClick={() => setAsked(true)}>
+            {t('compare')}
+          </Button>
+        ) : null
+      }
+    >
+      <Tabs
+        value={view}
+        onChange={(chosen) => place.set({ ...NO_FILTERS, view: chosen === 'days' ? 'days' : undefined })}
+        keepMounted={false}
       >
-        <Tabs
-          value={view}
-          onChange={(chosen) => place.set({ ...NO_FILTERS, view: chosen === 'days' ? 'days' : undefined })}
-          keepMounted={false}
-        >
-          <Tabs.List aria-label={t('views')}>
-            <Tabs.Tab value="differences">{t('differences')}</Tabs.Tab>
-            <Tabs.Tab value="days">{t('days')}</Tabs.Tab>
-          </Tabs.List>
-        </Tabs>
-        {view === 'days' ? <Days /> : <Differences />}
-      </Page>
-      {asked ? <CompareDialog file={asked.file} onClose={() => setAsked(undefined)} /> : null}
-      {drop.isOver && mayCompare && !asked ? (
-        <div className={styles.over} role="status">
-          {t('dropHere')}
-        </div>
-      ) : null}
-    </div>
+        <Tabs.List aria-label={t('views')}>
+          <Tabs.Tab value="differences">{t('differences')}</Tabs.Tab>
+          <Tabs.Tab value="days">{t('days')}</Tabs.Tab>
+        </Tabs.List>
+      </Tabs>
+      {view === 'days' ? <Days /> : <Differences />}
+      {isAsked ? <CompareDialog onClose={() => setAsked(false)} /> : null}
+    </Page>
   );
 }

@@ -6,7 +6,6 @@ export const useTexts = dictionary({
   differences: ['Differences', '差异'],
   days: ['Compared days', '对账日'],
   compare: ['Compare a day', '对账'],
-  dropHere: ['Drop the statement anywhere', '松开以上传对账单'],
 
   daysCaption: ['Days that were compared, the latest first', '已对账日期，按时间倒序'],
   day: ['Day', '日期'],

@@ -1,203 +1,135 @@
-import { Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { Fragment, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { SettlementMonth } from '../../api/types.ts';
-import { ChevronRightIcon } from '../../icons/icons.tsx';
-import dataTable from '../../parts/data-table.module.css';
-import { PHONE } from '../../parts/data-table.tsx';
-import { countText, Money } from '../../parts/money.tsx';
-import styles from './settlement.module.css';
+import { ChevronDownIcon, ChevronRightIcon } from '../../icons/icons.tsx';
+import { type Column, DataTable, PHONE } from '../../parts/data-table.tsx';
+import { countText, moneyText } from '../../parts/money.tsx';
 import { useTexts } from './texts.ts';
 
-type ChannelMonth = SettlementMonth['channels'][number];
 type Sums = SettlementMonth['totals'];
+
+/** A line of the table: a channel, one of its products, or the sum of all. */
+interface Line {
+  readonly key: string;
+  readonly name: ReactNode;
+  readonly sums: Sums;
+  /** Not known of a product. */
+  readonly laterCent?: number;
+  readonly isTotal?: boolean;
+}
 
 interface MonthTableProps {
   readonly caption: string;
   readonly month: SettlementMonth;
 }
 
-interface Cell {
-  readonly id: string;
-  readonly header: string;
-  readonly value: ReactNode;
-}
-
-/** The figures of a line, in the order of the columns. `later` is not known of a product. */
-function useCells() {
-  const t = useTexts();
-  const count = (key: 'count' | 'refunds' | 'periods', value: number) =>
-    value === 0 ? null : <span className={styles.count}>{t(key, { count: countText(value) })}</span>;
-  return (sums: Sums, later: number | undefined): readonly Cell[] => {
-    const money = (id: string, header: string, cents: number, counted: ReactNode): Cell => ({
-      id,
-      header,
-      value: (
-        <>
-          {cents === 0 ? <span className="quiet">–</span> : <Money cents={cents} />}
-          {counted}
-        </>
-      ),
-    });
-    return [
-      money('collected', t('collected'), sums.collectedCent, count('count', sums.collectedCount)),
-      money('refunded', t('refunded'), -sums.refundedCent, count('refunds', sums.refundedCount)),
-      money('billed', t('billed'), sums.billedCent, count('periods', sums.billedCount)),
-      money('later', t('later'), later ?? 0, null),
-      money('net', t('net'), sums.collectedCent - sums.refundedCent + (later ?? 0), null),
-    ];
-  };
-}
-
 /** One line for each channel, its products below it when they are asked for, and the sum of all. */
-export function MonthTable(props: MonthTableProps) {
+export function MonthTable({ caption, month }: MonthTableProps) {
+  const t = useTexts();
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const toggle = (appId: string) => {
-    const changed = new Set(opened);
-    if (!changed.delete(appId)) changed.add(appId);
-    setOpened(changed);
-  };
-  return isPhone ? (
-    <Cards {...props} opened={opened} onToggle={toggle} />
-  ) : (
-    <Table {...props} opened={opened} onToggle={toggle} />
-  );
-}
-
-interface OpenableProps extends MonthTableProps {
-  readonly opened: ReadonlySet<string>;
-  onToggle(appId: string): void;
-}
-
-function Table({ caption, month, opened, onToggle }: OpenableProps) {
-  const t = useTexts();
-  const cellsOf = useCells();
-  const totals = cellsOf(month.totals, month.laterCent);
-  return (
-    <div className={dataTable.scroll}>
-      <table className={styles.table}>
-        <caption className="only-read">{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t('channel')}</th>
-            {totals.map(({ id, header }) => (
-              <th key={id} scope="col">
-                {header}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {month.channels.map((channel) => (
-            <Fragment key={channel.appId}>
-              <tr>
-                <th scope="row">
-                  <Opener channel={channel} isOpen={opened.has(channel.appId)} onToggle={onToggle} />
-                </th>
-                {cellsOf(channel, channel.laterCent).map(({ id, value }) => (
-                  <td key={id}>{value}</td>
-                ))}
-              </tr>
-              {opened.has(channel.appId)
-                ? channel.products.map((product) => (
-                    <tr key={`${product.productCode} ${product.settlementMode}`} className={styles.product}>
-                      <th scope="row">
-                        <ProductName product={product} />
-                      </th>
-                      {cellsOf(product, undefined).map(({ id, value }) => (
-                        <td key={id}>{id === 'later' ? null : value}</td>
-                      ))}
-                    </tr>
-                  ))
-                : null}
-            </Fragment>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">{t('total')}</th>
-            {totals.map(({ id, value }) => (
-              <td key={id}>{value}</td>
-            ))}
-          </tr>
-        </tfoot>
-      </table>
-    </div>
-  );
-}
-
-function Cards({ caption, month, opened, onToggle }: OpenableProps) {
-  const t = useTexts();
-  const cellsOf = useCells();
-  const lines = (cells: readonly Cell[]) => (
-    <dl className={dataTable.lines}>
-      {cells.map(({ id, header, value }) => (
-        <div key={id}>
-          <dt>{header}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-  return (
-    <ul className={dataTable.cards} aria-label={caption}>
-      <li className={dataTable.card}>
-        <Text span inherit fw={600}>
-          {t('total')}
+  const [opened, setOpened] = useState<readonly string[]>([]);
+  const toggle = (appId: string) =>
+    setOpened(opened.includes(appId) ? opened.filter((one) => one !== appId) : [...opened, appId]);
+  const lines = month.channels.flatMap(({ appId, name, laterCent, products, ...sums }): readonly Line[] => {
+    const isOpen = opened.includes(appId);
+    const ofProducts = products.map((product) => ({
+      key: `${appId} ${product.productCode} ${product.settlementMode}`,
+      name: <ProductName {...product} />,
+      sums: product,
+    }));
+    const line = {
+      key: appId,
+      name: products.length === 0 ? name : <Opener name={name} isOpen={isOpen} onToggle={() => toggle(appId)} />,
+      sums,
+      laterCent,
+    };
+    return [line, ...(isOpen ? ofProducts : [])];
+  });
+  const total = { key: 'total', name: t('total'), sums: month.totals, laterCent: month.laterCent, isTotal: true };
+  const amount = (id: 'collected' | 'refunded' | 'billed' | 'later' | 'net', of: (line: Line) => Amount) => ({
+    id,
+    header: t(id),
+    align: 'end' as const,
+    cell: (line: Line) => {
+      const { cents, counted, count = 0 } = of(line);
+      return (
+        <Text span inherit className="figures" fw={line.isTotal ? 600 : 400}>
+          {cents ? moneyText(cents) : <span className="quiet">–</span>}
+          {counted && count > 0 ? (
+            <Text span display="block" fz="xs" c="dimmed">
+              {t(counted, { count: countText(count) })}
+            </Text>
+          ) : null}
         </Text>
-        {lines(cellsOf(month.totals, month.laterCent))}
-      </li>
-      {month.channels.map((channel) => (
-        <li key={channel.appId} className={dataTable.card}>
-          <Opener channel={channel} isOpen={opened.has(channel.appId)} onToggle={onToggle} />
-          {lines(cellsOf(channel, channel.laterCent))}
-          {opened.has(channel.appId)
-            ? channel.products.map((product) => (
-                <div key={`${product.productCode} ${product.settlementMode}`} className={styles.productCard}>
-                  <ProductName product={product} />
-                  {lines(cellsOf(product, undefined).filter(({ id }) => id !== 'later'))}
-                </div>
-              ))
-            : null}
-        </li>
-      ))}
-    </ul>
+      );
+    },
+  });
+  const columns: readonly Column<Line>[] = [
+    {
+      id: 'channel',
+      header: t('channel'),
+      grows: true,
+      cell: ({ name, isTotal }) => (isTotal ? <strong>{name}</strong> : name),
+    },
+    amount('collected', ({ sums }) => ({ cents: sums.collectedCent, counted: 'count', count: sums.collectedCount })),
+    amount('refunded', ({ sums }) => ({ cents: -sums.refundedCent, counted: 'refunds', count: sums.refundedCount })),
+    amount('billed', ({ sums }) => ({ cents: sums.billedCent, counted: 'periods', count: sums.billedCount })),
+    amount('later', ({ laterCent }) => ({ cents: laterCent })),
+    amount('net', ({ sums, laterCent = 0 }) => ({ cents: sums.collectedCent - sums.refundedCent + laterCent })),
+  ];
+  return (
+    <DataTable
+      caption={caption}
+      columns={columns}
+      rows={isPhone ? [total, ...lines] : [...lines, total]}
+      rowKey={({ key }) => key}
+    />
   );
+}
+
+interface Amount {
+  readonly cents: number | undefined;
+  readonly counted?: 'count' | 'refunds' | 'periods';
+  readonly count?: number;
 }
 
 interface OpenerProps {
-  readonly channel: ChannelMonth;
+  readonly name: string;
   readonly isOpen: boolean;
-  onToggle(appId: string): void;
+  onToggle(): void;
 }
 
-function Opener({ channel, isOpen, onToggle }: OpenerProps) {
+function Opener({ name, isOpen, onToggle }: OpenerProps) {
   const t = useTexts();
-  if (channel.products.length === 0) return channel.name;
   return (
-    <button
-      type="button"
-      className={styles.opener}
+    <Button
+      variant="transparent"
+      size="compact-sm"
+      px={0}
+      c="inherit"
+      leftSection={isOpen ? <ChevronDownIcon size={14} /> : <ChevronRightIcon size={14} />}
       aria-expanded={isOpen}
-      title={t('showProducts', { name: channel.name })}
-      onClick={() => onToggle(channel.appId)}
+      title={t('showProducts', { name })}
+      onClick={onToggle}
     >
-      <ChevronRightIcon size={14} />
-      {channel.name}
-    </button>
+      {name}
+    </Button>
   );
 }
 
-function ProductName({ product }: { readonly product: ChannelMonth['products'][number] }) {
+type ProductNameProps = Pick<SettlementMonth['channels'][number]['products'][number], 'productCode' | 'settlementMode'>;
+
+function ProductName({ productCode, settlementMode }: ProductNameProps) {
   const t = useTexts();
-  const { productCode, settlementMode } = product;
   const mode =
     settlementMode === 'SVC_DEDUCT' || settlementMode === 'CHANNEL_COLLECT' ? t(settlementMode) : settlementMode;
   return (
-    <>
+    <Text span display="block" inherit ps={20}>
       <span className="mono">{productCode}</span>
-      <span className={styles.count}>{mode}</span>
-    </>
+      <Text span display="block" fz="xs" c="dimmed">
+        {mode}
+      </Text>
+    </Text>
   );
 }

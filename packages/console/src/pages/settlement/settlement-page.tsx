@@ -1,4 +1,4 @@
-import { Button, Select, TextInput } from '@mantine/core';
+import { Button, List, Select, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText } from '../../parts/money.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
-import { Page } from '../../parts/page.tsx';
+import { Hint, Page } from '../../parts/page.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -18,7 +18,6 @@ import { Time } from '../../parts/time.tsx';
 import { momentOf, monthText } from '../../parts/time-text.ts';
 import { useMayDo } from '../../session/session.ts';
 import { MonthTable } from './month-table.tsx';
-import styles from './settlement.module.css';
 import { useTexts } from './texts.ts';
 
 const nameOf = (month: string): string => monthText(momentOf(`${month}-01`));
@@ -137,19 +136,19 @@ function Hints({ settled }: { readonly settled: SettlementMonth }) {
   const t = useTexts();
   const { status, monthIsOver, closedBy, closedAt, unsettled } = settled;
   return (
-    <div className={styles.hints}>
+    <div>
       {status === 'CLOSED' ? (
-        <p>
+        <Hint>
           {t('closedBy', { name: closedBy ?? '' })} · <Time value={closedAt} />. {t('closedHint')}
-        </p>
+        </Hint>
       ) : (
-        <p>{t(monthIsOver ? 'openHint' : 'notOver')}</p>
+        <Hint>{t(monthIsOver ? 'openHint' : 'notOver')}</Hint>
       )}
       {unsettled > 0 ? (
-        <p data-tone="waiting">
+        <Text fz="sm" c="var(--waiting)" mt={4}>
           {t(status === 'CLOSED' ? 'unsettledThenHint' : 'unsettledHint', { count: countText(unsettled) })}{' '}
           <PlaceLink to={places.orders({ unsettled: 'true' })}>{t('unsettledLink')}</PlaceLink>
-        </p>
+        </Text>
       ) : null}
     </div>
   );
@@ -176,12 +175,12 @@ function CloseMonth({ shown, onClose }: { readonly shown: SettlementMonth; onClo
       }}
       onClose={onClose}
     >
-      <ul className={styles.list}>
-        <li>{t('closeFreezes')}</li>
-        <li>{t('closeLater')}</li>
-        <li>{t('closeForever')}</li>
-        {unsettled > 0 ? <li>{t('unsettledHint', { count: countText(unsettled) })}</li> : null}
-      </ul>
+      <List spacing={6}>
+        <List.Item>{t('closeFreezes')}</List.Item>
+        <List.Item>{t('closeLater')}</List.Item>
+        <List.Item>{t('closeForever')}</List.Item>
+        {unsettled > 0 ? <List.Item>{t('unsettledHint', { count: countText(unsettled) })}</List.Item> : null}
+      </List>
       <TextInput
         label={t('note')}
         value={note}

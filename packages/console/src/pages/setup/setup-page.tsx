@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -37,7 +37,9 @@ export default function SetupPage() {
     );
   return (
     <Outside title={t('title')}>
-      <form
+      <Stack
+        component="form"
+        gap={14}
         onSubmit={(event) => {
           event.preventDefault();
           set.mutate();
@@ -48,7 +50,7 @@ export default function SetupPage() {
         <Button type="submit" size="md" disabled={!isNewPassword(value)} loading={set.isPending}>
           {t('verb')}
         </Button>
-      </form>
+      </Stack>
     </Outside>
   );
 }

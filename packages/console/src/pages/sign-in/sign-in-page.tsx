@@ -1,12 +1,12 @@
-import { Button, Divider } from '@mantine/core';
+import { Button, Divider, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { addressOf } from '../../api/client.ts';
 import { EnvironmentBadge } from '../../frame/environment-badge.tsx';
 import { Outside } from '../../frame/outside.tsx';
 import { SignInForm } from '../../frame/sign-in-form.tsx';
+import { Note } from '../../parts/states.tsx';
 import { signIn, signInWaysQuery } from '../../session/session.ts';
-import styles from './sign-in.module.css';
 import { useTexts } from './texts.ts';
 
 export default function SignInPage() {
@@ -17,8 +17,11 @@ export default function SignInPage() {
   const badge = ways.data ? <EnvironmentBadge environment={ways.data.environment} /> : null;
   return (
     <Outside title={t('title')} badge={badge}>
-      {problem ? <p className={styles.note}>{t('refusedBySingleSignOn')}</p> : null}
-      {to && to !== '/' && !problem ? <p className={styles.note}>{t('ended')}</p> : null}
+      {problem || (to && to !== '/') ? (
+        <Note tone="progress" mb={14}>
+          {t(problem ? 'refusedBySingleSignOn' : 'ended')}
+        </Note>
+      ) : null}
       <SignInForm
         onSignIn={async (request) => {
           await signIn(request);
@@ -39,7 +42,9 @@ export default function SignInPage() {
           </Button>
         </>
       ) : null}
-      <p className={styles.foot}>{t('forgotten')}</p>
+      <Text mt={18} fz="sm" ta="center" c="dimmed">
+        {t('forgotten')}
+      </Text>
     </Outside>
   );
 }
