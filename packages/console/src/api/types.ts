@@ -56,13 +56,9 @@ export type ChannelChanged = Static<typeof schemas.setup.channelChanged>;
 export type CredentialsRequest = Static<typeof schemas.setup.credentialsRequest>;
 export type ProductRequest = Static<typeof schemas.setup.productRequest>;
 export type VersionRequest = Static<typeof schemas.setup.versionRequest>;
-export type PaymentChannelRequest = Static<typeof schemas.setup.paymentChannelRequest>;
-export type PaymentChannelChange = Static<typeof schemas.setup.paymentChannelChange>;
 export type Branding = Channel['branding'];
 export type BrandingChange = Static<typeof schemas.setup.brandingChange>;
-export type PresentationChange = Static<typeof schemas.setup.presentationChange>;
 export type StoredPicture = NonNullable<Branding['logo']>;
-export type FulfilmentRequest = Static<typeof schemas.setup.fulfilmentRequest>;
 
 // People and the audit log
 export type Person = Static<typeof schemas.people.person>;

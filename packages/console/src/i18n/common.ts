@@ -2,28 +2,21 @@ import { dictionary } from './dictionary.ts';
 
 /** Words that every page needs. */
 export const useCommonTexts = dictionary({
-  all: ['All', '全部'],
-  apply: ['Apply', '应用'],
-  back: ['Back', '返回'],
   beijing: ['Beijing', '北京时间'],
   cancel: ['Cancel', '取消'],
   clear: ['Clear', '清除'],
   clearFilters: ['Clear filters', '清除筛选'],
   close: ['Close', '关闭'],
-  confirm: ['Confirm', '确认'],
   copied: ['Copied', '已复制'],
   copy: ['Copy', '复制'],
   done: ['Done', '完成'],
   from: ['From', '从'],
   here: ['Here', '本地时间'],
-  loading: ['Loading', '加载中'],
   more: ['Show more', '加载更多'],
   never: ['Never', '从未'],
-  none: ['None', '无'],
   reason: ['Reason', '原因'],
   retry: ['Try again', '重试'],
   save: ['Save', '保存'],
-  search: ['Search', '搜索'],
   to: ['To', '至'],
   typeToConfirm: ['Type {words} to confirm', '输入 {words} 以确认'],
 });

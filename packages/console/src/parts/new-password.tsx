@@ -12,9 +12,9 @@ const useTexts = dictionary({
   notSame: ['The two are not the same', '两次输入不一致'],
 });
 
-export const MIN_PASSWORD = 12;
+const MIN_PASSWORD = 12;
 
-export interface NewPasswordValue {
+interface NewPasswordValue {
   readonly password: string;
   readonly again: string;
 }

@@ -10,7 +10,6 @@ export const useTexts = dictionary({
   billed: ['Billed', '渠道代收'],
   later: ['Of earlier months', '以前月份补记'],
   net: ['Net', '净额'],
-  unsettled: ['Unsettled', '未确定'],
   total: ['All channels', '合计'],
   count: ['{count} payment|{count} payments', '{count} 笔'],
   refunds: ['{count} refund|{count} refunds', '{count} 笔'],
@@ -54,7 +53,6 @@ export const useTexts = dictionary({
   noMonths: ['There is nothing to settle yet', '暂无结算数据'],
   noMonthsHint: ['The first month is here once a channel has an order.', '有订单后即显示首个月份。'],
   empty: ['No channel had anything in this month', '本月各渠道无数据'],
-  noProducts: ['Nothing in this month', '本月无数据'],
   SVC_DEDUCT: ['debited by the service', '平台代扣'],
   CHANNEL_COLLECT: ['collected by the channel', '渠道代收'],
 });
