@@ -1,5 +1,6 @@
 import { isPayment } from '../delivery/history/attempts-sql.js';
 import { columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
+import { noRows, type Query } from '../platform/db/queries.js';
 import { epochMs, fromEpochMs, inShanghaiZone } from '../platform/db/time-sql.js';
 import { ENDED_ORDER_STATUSES } from '../subscriptions/domain/orders/order-states.js';
 import { WAITING_FOR_RETRY_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
@@ -141,8 +142,8 @@ export async function writeDays(tx: Queryable, { from, to }: Hours): Promise<voi
   await tx.query(INSERT_DAYS, [from, to]);
 }
 
-/** How many orders there are now. `$1` is the end of today. */
-const COUNT_ORDERS = statement({
+/** Counts the orders that there are now. It reads all of them: for a job that does it seldom when it takes long. */
+export const countOrders: Query<[endOfToday: number], void> = noRows({
   text: `insert into order_counts (channel_id, active, waiting_for_retry, due_today)
     select o.channel_id, count(*) filter (where ${orderStatusIs('o.status', 'ACTIVE')}),
       count(*) filter (where ${orderStatusIs('o.status', 'ACTIVE')} and ${paymentStatusIs('o.latest_payment_status', ...WAITING_FOR_RETRY_STATUSES)}),
@@ -154,11 +155,6 @@ const COUNT_ORDERS = statement({
   parameters: ['double precision'],
   byIndex: false,
 });
-
-/** Reads all orders: for a job that does it seldom when it takes long. */
-export async function countOrders(tx: Queryable, endOfToday: number): Promise<void> {
-  await tx.query(COUNT_ORDERS, [endOfToday]);
-}
 
 /** The first key of the advisory lock: 'figu' in ASCII. */
 const LOCK_CLASS = 0x66696775;
@@ -195,16 +191,8 @@ export async function readMarks(db: Queryable): Promise<FigureMarks> {
   return (await queryOne(db, READ_MARKS)) ?? { upTo: null, since: null, firstChannelAt: null };
 }
 
-const STORE_MARK = statement({
+export const storeMark: Query<[job: typeof FIGURES_JOB | typeof FIGURES_SINCE_JOB, at: number], void> = noRows({
   text: `insert into job_marks (job, reached_at) values ($1, ${fromEpochMs('$2')})
     on conflict (job) do update set reached_at = excluded.reached_at`,
   parameters: ['text', 'double precision'],
 });
-
-export async function storeMark(
-  tx: Queryable,
-  job: typeof FIGURES_JOB | typeof FIGURES_SINCE_JOB,
-  at: number,
-): Promise<void> {
-  await tx.query(STORE_MARK, [job, at]);
-}

@@ -1,26 +1,25 @@
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { allRows, anyRow, firstRow, noRows, type Query } from '../platform/db/queries.js';
 import type { FulfilmentKind } from './fulfilment.js';
 
-export type FulfilmentRow = RowOf<typeof FIND_FULFILMENT>;
+export type FulfilmentRow = RowOf<typeof FULFILMENT_ROW_COLUMNS>;
 
 const FULFILMENT_FIELDS = 'kind, supplier_url as "supplierUrl", supplier_key as "supplierKey"';
 
-const FIND_FULFILMENT = statement({
-  name: 'find-fulfilment',
-  text: `select ${FULFILMENT_FIELDS} from benefit_fulfilments where benefit_code = $1`,
-  parameters: ['text'],
-  columns: columns({
-    kind: column<FulfilmentKind>('text'),
-    supplierUrl: 'text?',
-    /** Wrapped. */
-    supplierKey: 'text?',
-  }),
+const FULFILMENT_ROW_COLUMNS = columns({
+  kind: column<FulfilmentKind>('text'),
+  supplierUrl: 'text?',
+  /** Wrapped. */
+  supplierKey: 'text?',
 });
 
 /** Undefined when nothing is set for the benefit. */
-export async function findFulfilment(db: Queryable, benefitCode: string): Promise<FulfilmentRow | undefined> {
-  return queryOne(db, FIND_FULFILMENT, [benefitCode]);
-}
+export const findFulfilment: Query<[benefitCode: string], FulfilmentRow | undefined> = firstRow({
+  name: 'find-fulfilment',
+  text: `select ${FULFILMENT_FIELDS} from benefit_fulfilments where benefit_code = $1`,
+  parameters: ['text'],
+  columns: FULFILMENT_ROW_COLUMNS,
+});
 
 const STORE_FULFILMENT = statement({
   text: `insert into benefit_fulfilments (benefit_code, kind, supplier_url, supplier_key) values ($1, $2, $3, $4)
@@ -37,32 +36,20 @@ export async function storeFulfilment(
   await tx.query(STORE_FULFILMENT, [benefitCode, kind, supplierUrl, supplierKey]);
 }
 
-const STORE_LOW_STOCK = statement({
+/** False when it was so already. */
+export const storeLowStock: Query<[benefitCode: string, lowStock: number | null], boolean> = anyRow({
   text: `update benefit_fulfilments set low_stock = $2 where benefit_code = $1 and low_stock is distinct from $2 returning 1`,
   parameters: ['text', 'integer'],
 });
 
-/** False when it was so already. */
-export async function storeLowStock(tx: Queryable, benefitCode: string, lowStock: number | null): Promise<boolean> {
-  return (await tx.query(STORE_LOW_STOCK, [benefitCode, lowStock])).length > 0;
-}
-
-const LOCK_BENEFIT_CODE = statement({
+/** Two changes of one benefit, or two imports into it, wait for each other. */
+export const lockBenefitCode: Query<[benefitCode: string], void> = noRows({
   text: `select pg_advisory_xact_lock(hashtextextended('benefit ' || $1::text, 0))`,
   parameters: ['text'],
 });
 
-/** Two changes of one benefit, or two imports into it, wait for each other. */
-export async function lockBenefitCode(tx: Queryable, benefitCode: string): Promise<void> {
-  await tx.query(LOCK_BENEFIT_CODE, [benefitCode]);
-}
-
-const LIST_SUPPLIED_BENEFITS = statement({
+/** Benefits that have, or once had, a supplier: their claims may be waiting for it. */
+export const listSuppliedBenefits: Query<[], { code: string }[]> = allRows({
   text: 'select benefit_code as code from benefit_fulfilments where supplier_url is not null',
   parameters: [],
 });
-
-/** Benefits that have, or once had, a supplier: their claims may be waiting for it. */
-export async function listSuppliedBenefits(db: Queryable): Promise<{ code: string }[]> {
-  return db.query(LIST_SUPPLIED_BENEFITS);
-}

@@ -1,4 +1,5 @@
-import { columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { allRows } from '../platform/db/queries.js';
 
 export interface NewPoolCode {
   readonly hash: Buffer;
@@ -30,9 +31,8 @@ export async function insertPoolCodes(
   return row?.imported ?? 0;
 }
 
-export type TakenPoolCode = RowOf<typeof TAKE_POOL_CODES>;
-
-const TAKE_POOL_CODES = statement({
+/** Gives the oldest codes that no other transaction is taking to these claims, one each, as long as there are any. */
+export const takePoolCodes = allRows({
   name: 'take-codes',
   text: `with unused as (
                select code_hash, code, position from pool_codes where benefit_code = $1 and given_to is null
@@ -46,12 +46,3 @@ const TAKE_POOL_CODES = statement({
   parameters: ['text', 'text[]'],
   columns: columns({ claimNo: 'text', sealed: 'text' }),
 });
-
-/** Gives the oldest codes that no other transaction is taking to these claims, one each, as long as there are any. */
-export async function takePoolCodes(
-  tx: Queryable,
-  benefitCode: string,
-  claimNos: readonly string[],
-): Promise<TakenPoolCode[]> {
-  return tx.query(TAKE_POOL_CODES, [benefitCode, claimNos]);
-}

@@ -1,4 +1,5 @@
-import { type Queryable, queryOne, requireOne } from '../platform/db/database.js';
+import { type Queryable, requireOne } from '../platform/db/database.js';
+import { firstRow, oneRow, type Query } from '../platform/db/queries.js';
 import { column, columns, type RowOf, statement } from '../platform/db/statement.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './reconciliation-runs-sql.js';
@@ -64,30 +65,18 @@ export async function findStoredDifferences(
   return db.query(FIND_STORED_DIFFERENCES, [paymentChannelCode, day, which, limit, afterDay, afterNo]);
 }
 
-const STORE_DIFFERENCE_OWNER = statement({
+export const storeDifferenceOwner: Query<[differenceNo: string, owner: string | null], DifferenceView> = oneRow({
   text: `update reconciliation_differences set owner = $2 where difference_no = $1 returning ${DIFFERENCE_FIELDS}`,
   parameters: ['bigint', 'text'],
   columns: DIFFERENCE_COLUMNS,
 });
 
-export async function storeDifferenceOwner(
-  tx: Queryable,
-  differenceNo: string,
-  owner: string | null,
-): Promise<DifferenceView> {
-  return requireOne(tx, STORE_DIFFERENCE_OWNER, [differenceNo, owner]);
-}
-
-const LOCK_DIFFERENCE = statement({
+/** Under its row lock. */
+export const lockDifference: Query<[differenceNo: string], DifferenceView | undefined> = firstRow({
   text: `select ${DIFFERENCE_FIELDS} from reconciliation_differences where difference_no = $1 for update`,
   parameters: ['bigint'],
   columns: DIFFERENCE_COLUMNS,
 });
-
-/** Under its row lock. */
-export async function lockDifference(tx: Queryable, differenceNo: string): Promise<DifferenceView | undefined> {
-  return queryOne(tx, LOCK_DIFFERENCE, [differenceNo]);
-}
 
 const STORE_CLOSED_DIFFERENCE = statement({
   text: `update reconciliation_differences set closed_by = $2, closed_at = now(), closing_note = $3 where difference_no = $1

@@ -1,4 +1,5 @@
 import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { allRows, type Query } from '../platform/db/queries.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { Sums } from './sums.js';
 
@@ -17,41 +18,41 @@ export interface ClosedFigures {
   readonly unsettled: number;
 }
 
-export type ClosedMonth = RowOf<typeof LIST_CLOSED_MONTHS>;
+export type ClosedMonth = RowOf<typeof CLOSED_MONTH_COLUMNS>;
 
 /** The row of no channel says that the month is closed. */
 const NO_CHANNEL = '0';
 
-const LIST_CLOSED_MONTHS = statement({
-  text: `select month, closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt" from closed_months
-     where channel_id = ${NO_CHANNEL} order by month`,
-  parameters: [],
-  columns: columns({
-    /** Of Asia/Shanghai, yyyy-MM. */
-    month: 'text',
-    closedBy: 'text',
-    closedAt: 'text',
-  }),
+const CLOSED_MONTH_COLUMNS = columns({
+  /** Of Asia/Shanghai, yyyy-MM. */
+  month: 'text',
+  closedBy: 'text',
+  closedAt: 'text',
 });
 
 /** In the order of time. */
-export async function listClosedMonths(db: Queryable): Promise<ClosedMonth[]> {
-  return db.query(LIST_CLOSED_MONTHS);
-}
+export const listClosedMonths: Query<[], ClosedMonth[]> = allRows({
+  text: `select month, closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt" from closed_months
+     where channel_id = ${NO_CHANNEL} order by month`,
+  parameters: [],
+  columns: CLOSED_MONTH_COLUMNS,
+});
 
-export type ClosedChannelMonth = RowOf<typeof LIST_CLOSED_FIGURES>;
+export type ClosedChannelMonth = RowOf<typeof CLOSED_CHANNEL_MONTH_COLUMNS>;
 
-const LIST_CLOSED_FIGURES = statement({
-  text: `select month, channel_id::text as "channelId", figures from closed_months
-     where channel_id <> ${NO_CHANNEL} and ($1::bigint is null or channel_id = $1) order by month, channel_id`,
-  parameters: ['bigint'],
-  columns: columns({ month: 'text', channelId: 'text', figures: column<ClosedFigures>('jsonb') }),
+const CLOSED_CHANNEL_MONTH_COLUMNS = columns({
+  month: 'text',
+  channelId: 'text',
+  figures: column<ClosedFigures>('jsonb'),
 });
 
 /** Of all closed months, for all channels or one. */
-export async function listClosedFigures(db: Queryable, channelId?: string): Promise<ClosedChannelMonth[]> {
-  return db.query(LIST_CLOSED_FIGURES, [channelId ?? null]);
-}
+export const listClosedFigures: Query<[channelId?: string], ClosedChannelMonth[]> = allRows({
+  text: `select month, channel_id::text as "channelId", figures from closed_months
+     where channel_id <> ${NO_CHANNEL} and ($1::bigint is null or channel_id = $1) order by month, channel_id`,
+  parameters: ['bigint'],
+  columns: CLOSED_CHANNEL_MONTH_COLUMNS,
+});
 
 const LOCK_CLOSING = statement({ text: 'select pg_advisory_xact_lock($1)', parameters: ['bigint'] });
 /** Any number, as long as every node has the same. */

@@ -1,4 +1,5 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { noRows, type Query } from '../../platform/db/queries.js';
 
 /**
  * A try counts as wrong before it is judged, and is taken back when it was right: of many at once, no more are judged than may
@@ -49,19 +50,14 @@ export async function countTry(db: Queryable, key: string, rule: LockOut): Promi
   return Math.max(1, lock?.seconds ?? 1);
 }
 
-const FORGET_TRIES = statement({ text: 'delete from sign_in_failures where key = $1', parameters: ['text'] });
-
 /** Of a name: the right password shows that the wrong ones were its owner's. */
-export async function forgetTries(db: Queryable, key: string): Promise<void> {
-  await db.query(FORGET_TRIES, [key]);
-}
-
-const TAKE_BACK_TRY = statement({
-  text: `update sign_in_failures set failures = failures - 1, locked_until = null where key = $1 and failures > 0`,
+export const forgetTries: Query<[key: string], void> = noRows({
+  text: 'delete from sign_in_failures where key = $1',
   parameters: ['text'],
 });
 
 /** Of an address, from which others may have tried too. */
-export async function takeBackTry(db: Queryable, key: string): Promise<void> {
-  await db.query(TAKE_BACK_TRY, [key]);
-}
+export const takeBackTry: Query<[key: string], void> = noRows({
+  text: `update sign_in_failures set failures = failures - 1, locked_until = null where key = $1 and failures > 0`,
+  parameters: ['text'],
+});

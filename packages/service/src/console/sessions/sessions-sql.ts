@@ -1,5 +1,6 @@
 import type { Role } from '../../operator/people/roles.js';
 import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { allRows, anyRow, noRows, type Query } from '../../platform/db/queries.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** How long a session lasts, at most and without being used, and how long a proof of who somebody is counts. */
@@ -41,14 +42,10 @@ export async function findSession(db: Queryable, tokenHash: Buffer): Promise<Ses
   return session;
 }
 
-const TOUCH_SESSION = statement({
+export const touchSession: Query<[sessionId: string], void> = noRows({
   text: 'update console_sessions set last_seen_at = now() where session_id = $1',
   parameters: ['uuid'],
 });
-
-export async function touchSession(db: Queryable, sessionId: string): Promise<void> {
-  await db.query(TOUCH_SESSION, [sessionId]);
-}
 
 const INSERT_SESSION = statement({
   text: `insert into console_sessions (token_hash, person_id, address, user_agent, expires_at)
@@ -64,29 +61,20 @@ export async function insertSession(
   await tx.query(INSERT_SESSION, [tokenHash, personId, address, userAgent]);
 }
 
-const STORE_PROOF = statement({
+export const storeProof: Query<[sessionId: string], void> = noRows({
   text: 'update console_sessions set proven_at = now() where session_id = $1',
   parameters: ['uuid'],
 });
 
-export async function storeProof(db: Queryable, sessionId: string): Promise<void> {
-  await db.query(STORE_PROOF, [sessionId]);
-}
-
-const DELETE_SESSION = statement({
+/** False when the person has none of this number. */
+export const deleteSession: Query<[sessionId: string, personId: number], boolean> = anyRow({
   text: `delete from console_sessions where session_id::text = $1 and person_id = $2 returning session_id as "sessionId"`,
   parameters: ['text', 'bigint'],
   columns: columns({ sessionId: 'uuid' }),
 });
 
-/** False when the person has none of this number. */
-export async function deleteSession(db: Queryable, sessionId: string, personId: number): Promise<boolean> {
-  return (await db.query(DELETE_SESSION, [sessionId, personId])).length > 0;
-}
-
-export type OwnSession = RowOf<typeof LIST_SESSIONS>;
-
-const LIST_SESSIONS = statement({
+/** The live ones of a person. */
+export const listSessions = allRows({
   text: `select s.session_id as "sessionId", s.address, s.user_agent as "userAgent",
        ${shanghaiText('s.created_at')} as "createdAt", ${shanghaiText('s.last_seen_at')} as "lastSeenAt"
      from console_sessions s where s.person_id = $1 and ${LIVE} order by s.last_seen_at desc`,
@@ -99,8 +87,3 @@ const LIST_SESSIONS = statement({
     lastSeenAt: 'text',
   }),
 });
-
-/** The live ones of a person. */
-export async function listSessions(db: Queryable, personId: number): Promise<OwnSession[]> {
-  return db.query(LIST_SESSIONS, [personId]);
-}

@@ -1,16 +1,13 @@
-import { type Queryable, statement } from '../../platform/db/database.js';
+import { anyRow, noRows, type Query } from '../../platform/db/queries.js';
 
-const START_APPROVED_RUN = statement({
+/** False when it was canceled while it waited. */
+export const startApprovedRun: Query<[runId: number], boolean> = anyRow({
   text: `update bulk_runs set status = 'RUNNING', started_at = now() where run_id = $1 and status = 'WAITING' returning 1`,
   parameters: ['bigint'],
 });
 
-/** False when it was canceled while it waited. */
-export async function startApprovedRun(tx: Queryable, runId: number): Promise<boolean> {
-  return (await tx.query(START_APPROVED_RUN, [runId])).length === 1;
-}
-
-const END_WAITING_RUN = statement({
+/** Declined, or canceled by who asked for it. */
+export const endWaitingRun: Query<[runId: number, status: 'DECLINED' | 'CANCELED'], void> = noRows({
   text: `with ended as (
        update bulk_runs set status = $2, finished_at = now(), skipped = items where run_id = $1 and status = 'WAITING'
        returning run_id)
@@ -18,8 +15,3 @@ const END_WAITING_RUN = statement({
      from ended where i.run_id = ended.run_id and i.status = 'WAITING'`,
   parameters: ['bigint', 'text'],
 });
-
-/** Declined, or canceled by who asked for it. */
-export async function endWaitingRun(tx: Queryable, runId: number, status: 'DECLINED' | 'CANCELED'): Promise<void> {
-  await tx.query(END_WAITING_RUN, [runId, status]);
-}

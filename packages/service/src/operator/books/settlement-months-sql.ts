@@ -1,17 +1,12 @@
-import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, queryOne, statement } from '../../platform/db/database.js';
+import { allRows } from '../../platform/db/queries.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-export type ChannelName = RowOf<typeof LIST_CHANNEL_NAMES>;
-
-const LIST_CHANNEL_NAMES = statement({
+export const listChannelNames = allRows({
   text: 'select channel_id::text as "channelId", app_id as "appId", name from channels order by app_id',
   parameters: [],
   columns: columns({ channelId: 'text', appId: 'text', name: 'text' }),
 });
-
-export async function listChannelNames(db: Queryable): Promise<ChannelName[]> {
-  return db.query(LIST_CHANNEL_NAMES);
-}
 
 const FIND_FIRST_MONTH = statement({
   text: `select left(${shanghaiText('min(created_at)')}, 7) as month from channels`,

@@ -1,5 +1,6 @@
 import type { PaymentStatus, SettlementMode } from '@perennial/wire';
 import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import { allRows, type Query } from '../../platform/db/queries.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
 import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
@@ -30,28 +31,18 @@ export async function findPeriods(db: Queryable, periods: readonly PaymentRefere
   return db.query(FIND_PERIODS, [periods.map(({ orderNo }) => orderNo), periods.map(({ cycleNo }) => cycleNo)]);
 }
 
-const FIND_ORDERS = statement({
+export const findOrders: Query<[orderNos: readonly number[]], Order[]> = allRows({
   text: `select ${ORDER_FIELDS} from orders o where o.order_no = any($1::bigint[]) order by o.order_no`,
   parameters: ['bigint[]'],
   columns: ORDER_COLUMNS,
 });
 
-export async function findOrders(db: Queryable, orderNos: readonly number[]): Promise<Order[]> {
-  return db.query(FIND_ORDERS, [orderNos]);
-}
-
-export type FoundEvent = RowOf<typeof FIND_EVENTS>;
-
-const FIND_EVENTS = statement({
+export const findEventsByNumber = allRows({
   text: `select e.event_no as "eventNo", e.order_no as "orderNo", c.app_id as "appId"
      from events e join channels c using (channel_id) where e.event_no = any($1::bigint[])`,
   parameters: ['bigint[]'],
   columns: columns({ eventNo: 'bigint', orderNo: 'bigint', appId: 'text' }),
 });
-
-export async function findEventsByNumber(db: Queryable, eventNos: readonly number[]): Promise<FoundEvent[]> {
-  return db.query(FIND_EVENTS, [eventNos]);
-}
 
 const FIND_NEXT_TRY = statement({
   text: `select coalesce(max(try_no), 0) + 1 as "tryNo" from debit_attempts where order_no = $1 and cycle_no = $2`,

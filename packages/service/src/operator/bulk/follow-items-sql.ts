@@ -2,6 +2,7 @@ import type { PaymentStatus } from '@perennial/wire';
 import { keyOfEvent } from '../../delivery/history/attempts-sql.js';
 import { isDueRowOf } from '../../delivery/queue/replay-sql.js';
 import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { allRows, noRows, type Query } from '../../platform/db/queries.js';
 import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import { resultText } from '../result-texts.js';
 
@@ -14,8 +15,11 @@ export interface ItemReference {
 const ITEM = `i.run_id as "runId", i.item_no as "itemNo"`;
 const ITEM_COLUMNS = { runId: 'bigint', itemNo: 'integer' } as const;
 
-/** The index `bulk_items_undecided` has the same words. */
-const REOPEN_ITEMS = statement({
+/**
+ * Makes the refunds pending that a node of the release before has called done while their result was not known. The index
+ * `bulk_items_undecided` has the same words.
+ */
+export const reopenItems: Query<[], void> = noRows({
   text: `with reopened as (
        update bulk_items set status = 'PENDING', finished_at = null
        where status = 'DONE' and result like '${resultText('refund-is', '%', 'STARTED')}' returning run_id)
@@ -23,11 +27,6 @@ const REOPEN_ITEMS = statement({
      from (select run_id, count(*)::integer as items from reopened group by run_id) n where r.run_id = n.run_id`,
   parameters: [],
 });
-
-/** Makes the refunds pending that a node of the release before has called done while their result was not known. */
-export async function reopenItems(tx: Queryable): Promise<void> {
-  await tx.query(REOPEN_ITEMS);
-}
 
 const REOPEN_RUNS = statement({
   text: `update bulk_runs set status = 'PENDING', finished_at = null
@@ -49,33 +48,41 @@ export async function alignRuns(tx: Queryable): Promise<void> {
   await tx.query(FINISH_PENDING_RUNS);
 }
 
-export type DecidedRefund = RowOf<typeof FIND_DECIDED_REFUNDS>;
+export type DecidedRefund = RowOf<typeof DECIDED_REFUND_COLUMNS>;
 
-/** The key is the one that the refund was begun with (`refundItem` in work-off.ts). */
-const FIND_DECIDED_REFUNDS = statement({
+const DECIDED_REFUND_COLUMNS = columns({
+  ...ITEM_COLUMNS,
+  orderNo: 'bigint',
+  cycleNo: 'integer',
+  refundSeq: 'integer',
+  status: column<'SUCCESS' | 'FAIL'>('text'),
+  reason: 'text?',
+});
+
+/** Pending refunds that the institution has decided. The key is the one of `refundItem` in work-off.ts. */
+export const findDecidedRefunds: Query<[limit: number], DecidedRefund[]> = allRows({
   text: `select ${ITEM}, f.order_no as "orderNo", f.cycle_no as "cycleNo", f.refund_seq as "refundSeq", f.status, f.reason
      from bulk_items i join bulk_runs r on r.run_id = i.run_id and r.kind = 'REFUND'
        join refunds f on f.order_no = i.order_no and f.request_key = 'run-' || i.run_id || '-' || i.item_no
      where i.status = 'PENDING' and f.status <> 'STARTED' limit $1`,
   parameters: ['bigint'],
-  columns: columns({
-    ...ITEM_COLUMNS,
-    orderNo: 'bigint',
-    cycleNo: 'integer',
-    refundSeq: 'integer',
-    status: column<'SUCCESS' | 'FAIL'>('text'),
-    reason: 'text?',
-  }),
+  columns: DECIDED_REFUND_COLUMNS,
 });
 
-/** Pending refunds that the institution has decided. */
-export async function findDecidedRefunds(db: Queryable, limit: number): Promise<DecidedRefund[]> {
-  return db.query(FIND_DECIDED_REFUNDS, [limit]);
-}
+export type SettledRetry = RowOf<typeof SETTLED_RETRY_COLUMNS>;
 
-export type SettledRetry = RowOf<typeof FIND_SETTLED_RETRIES>;
+const SETTLED_RETRY_COLUMNS = columns({
+  ...ITEM_COLUMNS,
+  orderNo: 'bigint',
+  cycleNo: 'integer',
+  paymentStatus: column<PaymentStatus>('text'),
+  /** Null if there will be no attempt. */
+  attempt: column<'SUCCESS' | 'FAIL'>('text?'),
+  reason: 'text?',
+});
 
-const FIND_SETTLED_RETRIES = statement({
+/** Pending retries whose attempt has its result, and those whose period can have no attempt any more. */
+export const findSettledRetries: Query<[limit: number], SettledRetry[]> = allRows({
   text: `select ${ITEM}, p.order_no as "orderNo", p.cycle_no as "cycleNo", p.status as "paymentStatus", a.status as attempt, a.reason
      from bulk_items i
        join payments p on p.order_no = i.order_no
@@ -86,29 +93,25 @@ const FIND_SETTLED_RETRIES = statement({
          else a.status <> 'STARTED' end
      limit $1`,
   parameters: ['bigint'],
-  columns: columns({
-    ...ITEM_COLUMNS,
-    orderNo: 'bigint',
-    cycleNo: 'integer',
-    paymentStatus: column<PaymentStatus>('text'),
-    /** Null if there will be no attempt. */
-    attempt: column<'SUCCESS' | 'FAIL'>('text?'),
-    reason: 'text?',
-  }),
+  columns: SETTLED_RETRY_COLUMNS,
 });
 
-/** Pending retries whose attempt has its result, and those whose period can have no attempt any more. */
-export async function findSettledRetries(db: Queryable, limit: number): Promise<SettledRetry[]> {
-  return db.query(FIND_SETTLED_RETRIES, [limit]);
-}
-
-export type FinishedReplay = RowOf<typeof FIND_FINISHED_REPLAYS>;
+export type FinishedReplay = RowOf<typeof FINISHED_REPLAY_COLUMNS>;
 
 /** Whether a row with a range of periods is about the item: all periods, or the one that its name has. */
 const isMeant = (row: string) =>
   `(n.cycle_no is null or n.cycle_no between ${row}.cycle_no and coalesce(${row}.cycle_to, ${row}.cycle_no))`;
 
-const FIND_FINISHED_REPLAYS = statement({
+const FINISHED_REPLAY_COLUMNS = columns({
+  ...ITEM_COLUMNS,
+  subject: 'text',
+  isGone: 'boolean',
+  /** Why it is not sent any more. Null if the channel has accepted it. */
+  reason: column<'GIVE_UP' | 'NO_CALLBACK'>('text?'),
+});
+
+/** Pending replays of events that are not due any more. */
+export const findFinishedReplays: Query<[limit: number], FinishedReplay[]> = allRows({
   text: `select ${ITEM}, i.subject, e.event_no is null as "isGone",
        (select min(u.reason) from undelivered_events u
         where u.channel_id = e.channel_id and u.event_no = e.event_no and ${isMeant('u')}) as reason
@@ -120,16 +123,5 @@ const FIND_FINISHED_REPLAYS = statement({
        select from due_events d where ${isDueRowOf('d', keyOfEvent('e'))} and ${isMeant('d')})
      limit $1`,
   parameters: ['bigint'],
-  columns: columns({
-    ...ITEM_COLUMNS,
-    subject: 'text',
-    isGone: 'boolean',
-    /** Why it is not sent any more. Null if the channel has accepted it. */
-    reason: column<'GIVE_UP' | 'NO_CALLBACK'>('text?'),
-  }),
+  columns: FINISHED_REPLAY_COLUMNS,
 });
-
-/** Pending replays of events that are not due any more. */
-export async function findFinishedReplays(db: Queryable, limit: number): Promise<FinishedReplay[]> {
-  return db.query(FIND_FINISHED_REPLAYS, [limit]);
-}

@@ -1,8 +1,9 @@
 import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import { allRows, type Query } from '../../platform/db/queries.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** One kind of work that the engine would find, with the oldest of it. */
-export type WaitingWork = RowOf<typeof FIND_WAITING_WORK>;
+export type WaitingWork = RowOf<typeof WAITING_WORK_COLUMNS>;
 
 const selectWaiting =
   (what: string, from: string, oldest: string, amount = 'null::bigint') =>
@@ -37,24 +38,22 @@ const WAITING_WORK = [
   selectWaiting('alert messages to send', 'alert_messages where send_at is not null', 'written_at'),
 ];
 
-const FIND_WAITING_WORK = statement({
+const WAITING_WORK_COLUMNS = columns({
+  what: 'text',
+  count: 'bigint',
+  oldest: 'text?',
+  /** The money that it would move. Null for work without money. */
+  amountCent: 'bigint?',
+});
+
+/** In the order in which people read them. */
+export const findWaitingWork: Query<[], WaitingWork[]> = allRows({
   text: `select what, count, oldest, "amountCent"
      from (${WAITING_WORK.map((select, place) => select(place)).join(' union all ')}) w order by place`,
   parameters: [],
   byIndex: false,
-  columns: columns({
-    what: 'text',
-    count: 'bigint',
-    oldest: 'text?',
-    /** The money that it would move. Null for work without money. */
-    amountCent: 'bigint?',
-  }),
+  columns: WAITING_WORK_COLUMNS,
 });
-
-/** In the order in which people read them. */
-export async function findWaitingWork(db: Queryable): Promise<WaitingWork[]> {
-  return db.query(FIND_WAITING_WORK);
-}
 
 const FIND_LAST_WRITE = statement({
   text: `select ${shanghaiText('max(at)')} as at, floor(extract(epoch from now() - max(at)))::bigint as "secondsAgo" from (

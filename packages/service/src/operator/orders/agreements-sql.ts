@@ -1,32 +1,31 @@
 import type { AgreementStatus } from '@perennial/wire';
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type RowOf } from '../../platform/db/database.js';
+import { firstRow, type Query } from '../../platform/db/queries.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** An agreement as operators see it: of the card only the tail, and without the institution's number. */
-export type AgreementView = RowOf<typeof FIND_AGREEMENT>;
+export type AgreementView = RowOf<typeof AGREEMENT_VIEW_COLUMNS>;
 
-const FIND_AGREEMENT = statement({
+const AGREEMENT_VIEW_COLUMNS = columns({
+  agreementNo: 'text',
+  agreementStatus: column<AgreementStatus>('text'),
+  agreementSource: 'text',
+  channelUserId: 'text',
+  paymentChannelCode: 'text',
+  bankCode: 'text?',
+  bankCardTailNo: 'text',
+  createTime: 'text',
+  /** Whether the institution is still to be told that it has ended. */
+  cancelPending: 'boolean',
+});
+
+/** Undefined also for an agreement that was not bound yet: it has no number. */
+export const findAgreement: Query<[agreementId: number], AgreementView | undefined> = firstRow({
   text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus",
        a.source as "agreementSource", a.channel_user_id as "channelUserId",
        a.payment_channel_code as "paymentChannelCode", a.bank_code as "bankCode", a.card_tail as "bankCardTailNo",
        ${shanghaiText('a.created_at')} as "createTime", a.cancel_at is not null as "cancelPending"
      from agreements a where a.agreement_id = $1 and a.agreement_no is not null`,
   parameters: ['bigint'],
-  columns: columns({
-    agreementNo: 'text',
-    agreementStatus: column<AgreementStatus>('text'),
-    agreementSource: 'text',
-    channelUserId: 'text',
-    paymentChannelCode: 'text',
-    bankCode: 'text?',
-    bankCardTailNo: 'text',
-    createTime: 'text',
-    /** Whether the institution is still to be told that it has ended. */
-    cancelPending: 'boolean',
-  }),
+  columns: AGREEMENT_VIEW_COLUMNS,
 });
-
-/** Undefined also for an agreement that was not bound yet: it has no number. */
-export async function findAgreement(db: Queryable, agreementId: number): Promise<AgreementView | undefined> {
-  return queryOne(db, FIND_AGREEMENT, [agreementId]);
-}

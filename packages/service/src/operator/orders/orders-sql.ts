@@ -1,4 +1,5 @@
 import { column, columns, joinColumns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { allRows, type Query } from '../../platform/db/queries.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from '../../subscriptions/store/orders/orders-sql.js';
 
@@ -39,32 +40,30 @@ export async function findOrderOfAnyChannel(
   return order;
 }
 
-export type AttemptView = RowOf<typeof FIND_ATTEMPTS>;
+export type AttemptView = RowOf<typeof ATTEMPT_VIEW_COLUMNS>;
 
-const FIND_ATTEMPTS = statement({
+const ATTEMPT_VIEW_COLUMNS = columns({
+  cycleNo: 'integer',
+  tryNo: 'integer',
+  agreementNo: 'text?',
+  paymentChannelCode: 'text',
+  status: column<'STARTED' | 'SUCCESS' | 'FAIL'>('text'),
+  reason: 'text?',
+  institutionRef: 'text?',
+  startedAt: 'text',
+  settledAt: 'text?',
+});
+
+/** Of this period and all that came later. */
+export const findAttempts: Query<[orderNo: number, fromCycleNo: number], AttemptView[]> = allRows({
   text: `select d.cycle_no as "cycleNo", d.try_no as "tryNo", a.agreement_no as "agreementNo",
        d.payment_channel_code as "paymentChannelCode", d.status, d.reason, d.institution_ref as "institutionRef",
        ${shanghaiText('d.started_at')} as "startedAt", ${shanghaiText('d.settled_at')} as "settledAt"
      from debit_attempts d left join agreements a using (agreement_id)
      where d.order_no = $1 and d.cycle_no >= $2 order by d.cycle_no, d.try_no`,
   parameters: ['bigint', 'integer'],
-  columns: columns({
-    cycleNo: 'integer',
-    tryNo: 'integer',
-    agreementNo: 'text?',
-    paymentChannelCode: 'text',
-    status: column<'STARTED' | 'SUCCESS' | 'FAIL'>('text'),
-    reason: 'text?',
-    institutionRef: 'text?',
-    startedAt: 'text',
-    settledAt: 'text?',
-  }),
+  columns: ATTEMPT_VIEW_COLUMNS,
 });
-
-/** Of this period and all that came later. */
-export async function findAttempts(db: Queryable, orderNo: number, fromCycleNo: number): Promise<AttemptView[]> {
-  return db.query(FIND_ATTEMPTS, [orderNo, fromCycleNo]);
-}
 
 export type BenefitOfPeriod = RowOf<typeof FIND_BENEFITS_OF_ORDER>;
 
@@ -100,29 +99,27 @@ export async function findBenefitsOfOrder(
   return db.query(FIND_BENEFITS_OF_ORDER, [orderNo, fromCycleNo, toCycleNo]);
 }
 
-export type OrderEventView = RowOf<typeof FIND_LATEST_EVENTS>;
+export type OrderEventView = RowOf<typeof ORDER_EVENT_VIEW_COLUMNS>;
 
-const FIND_LATEST_EVENTS = statement({
+const ORDER_EVENT_VIEW_COLUMNS = columns({
+  eventType: 'text',
+  cycleNo: 'integer?',
+  /** Set for periods that were voided together: the last of them. */
+  cycleTo: 'integer?',
+  /** What the order or the period became. */
+  status: 'text',
+  occurredAt: 'text',
+});
+
+/** The latest first. */
+export const findLatestEvents: Query<[orderNo: number, limit: number], OrderEventView[]> = allRows({
   text: `select e.event_type as "eventType", e.cycle_no as "cycleNo", e.cycle_to as "cycleTo",
        coalesce(e.data::json ->> 'paymentStatus', e.data::json ->> 'orderStatus') as status,
        ${shanghaiText('e.occurred_at')} as "occurredAt"
      from events e where e.order_no = $1 order by e.recorded_at desc, e.event_no desc limit $2`,
   parameters: ['bigint', 'bigint'],
-  columns: columns({
-    eventType: 'text',
-    cycleNo: 'integer?',
-    /** Set for periods that were voided together: the last of them. */
-    cycleTo: 'integer?',
-    /** What the order or the period became. */
-    status: 'text',
-    occurredAt: 'text',
-  }),
+  columns: ORDER_EVENT_VIEW_COLUMNS,
 });
-
-/** The latest first. */
-export async function findLatestEvents(db: Queryable, orderNo: number, limit: number): Promise<OrderEventView[]> {
-  return db.query(FIND_LATEST_EVENTS, [orderNo, limit]);
-}
 
 /** Compared with the time after the wait for the lock: who held it may have made the order due after this transaction began. */
 const MAKE_DUE_NOW = statement({

@@ -1,6 +1,7 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { keyOfEvent } from '../../delivery/history/attempts-sql.js';
-import { column, columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { allRows, oneRow, type Query } from '../../platform/db/queries.js';
 import { epochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
 /** What an order depends on, besides its own row. */
@@ -41,105 +42,83 @@ export async function findSurroundings(db: Queryable, orderNo: number): Promise<
   return row;
 }
 
-export type AgreementOfOrder = RowOf<typeof FIND_AGREEMENTS_OF_ORDER>;
+export type AgreementOfOrder = RowOf<typeof AGREEMENT_OF_ORDER_COLUMNS>;
 
-const FIND_AGREEMENTS_OF_ORDER = statement({
-  text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus", a.source as "agreementSource",
+const AGREEMENT_OF_ORDER_COLUMNS = columns({
+  agreementNo: 'text',
+  agreementStatus: column<AgreementStatus>('text'),
+  agreementSource: 'text',
+  paymentChannelCode: 'text',
+  bankCardTailNo: 'text',
+  createTime: 'text',
+  changeTime: 'text',
+});
+
+/** The agreement that it runs on, and those on which it was debited from a period on. */
+export const findAgreementsOfOrder: Query<[orderNo: number, fromCycleNo: number, limit: number], AgreementOfOrder[]> =
+  allRows({
+    text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus", a.source as "agreementSource",
        a.payment_channel_code as "paymentChannelCode", a.card_tail as "bankCardTailNo",
        ${shanghaiText('a.created_at')} as "createTime", ${shanghaiText('a.changed_at')} as "changeTime"
      from agreements a where a.agreement_no is not null and a.agreement_id in (
        select o.agreement_id from orders o where o.order_no = $1
        union select d.agreement_id from debit_attempts d where d.order_no = $1 and d.cycle_no >= $2)
      order by a.agreement_id desc limit $3`,
-  parameters: ['bigint', 'integer', 'bigint'],
-  columns: columns({
-    agreementNo: 'text',
-    agreementStatus: column<AgreementStatus>('text'),
-    agreementSource: 'text',
-    paymentChannelCode: 'text',
-    bankCardTailNo: 'text',
-    createTime: 'text',
-    changeTime: 'text',
-  }),
-});
+    parameters: ['bigint', 'integer', 'bigint'],
+    columns: AGREEMENT_OF_ORDER_COLUMNS,
+  });
 
-/** The agreement that it runs on, and those on which it was debited from a period on. */
-export async function findAgreementsOfOrder(
-  db: Queryable,
-  orderNo: number,
-  fromCycleNo: number,
-  limit: number,
-): Promise<AgreementOfOrder[]> {
-  return db.query(FIND_AGREEMENTS_OF_ORDER, [orderNo, fromCycleNo, limit]);
-}
-
-export type PlannedPush = RowOf<typeof FIND_PLANNED_PUSHES>;
+export type PlannedPush = RowOf<typeof PLANNED_PUSH_COLUMNS>;
 
 const event = keyOfEvent('e');
 
-const FIND_PLANNED_PUSHES = statement({
-  text: `select e.event_no || case when d.cycle_no = 0 then '' else '-' || d.cycle_no end as "eventId",
+const PLANNED_PUSH_COLUMNS = columns({ eventId: 'text', eventType: 'text', retryNo: 'smallint', at: 'text' });
+
+/** The next pushes of these events, the first of them first. */
+export const findPlannedPushes: Query<[channelId: number, eventNos: readonly number[], limit: number], PlannedPush[]> =
+  allRows({
+    text: `select e.event_no || case when d.cycle_no = 0 then '' else '-' || d.cycle_no end as "eventId",
        e.event_type as "eventType", d.retry_no as "retryNo", ${shanghaiText('d.next_at')} as at
      from events e join due_events d on d.channel_id = ${event.channelId} and d.is_payment = ${event.isPayment}
        and d.recorded_at = ${event.recordedAt} and d.event_no = ${event.eventNo}
      where e.channel_id = $1 and e.event_no = any($2::bigint[]) order by d.next_at limit $3`,
-  parameters: ['bigint', 'bigint[]', 'bigint'],
-  columns: columns({ eventId: 'text', eventType: 'text', retryNo: 'smallint', at: 'text' }),
-});
+    parameters: ['bigint', 'bigint[]', 'bigint'],
+    columns: PLANNED_PUSH_COLUMNS,
+  });
 
-/** The next pushes of these events, the first of them first. */
-export async function findPlannedPushes(
-  db: Queryable,
-  channelId: number,
-  eventNos: readonly number[],
-  limit: number,
-): Promise<PlannedPush[]> {
-  return db.query(FIND_PLANNED_PUSHES, [channelId, eventNos, limit]);
-}
+export type AuditOfOrder = RowOf<typeof AUDIT_OF_ORDER_COLUMNS>;
 
-export type AuditOfOrder = RowOf<typeof FIND_AUDIT_OF>;
-
-const FIND_AUDIT_OF = statement({
-  text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at, actor, action, subject, detail
-     from audit_log where subject = any($1::text[]) order by audit_id desc limit $2`,
-  parameters: ['text[]', 'bigint'],
-  columns: columns({
-    auditId: 'text',
-    at: 'text',
-    actor: 'text',
-    action: 'text',
-    subject: 'text',
-    detail: column<Readonly<Record<string, unknown>>>('jsonb'),
-  }),
+const AUDIT_OF_ORDER_COLUMNS = columns({
+  auditId: 'text',
+  at: 'text',
+  actor: 'text',
+  action: 'text',
+  subject: 'text',
+  detail: column<Readonly<Record<string, unknown>>>('jsonb'),
 });
 
 /** What operators did to any of these, the latest first. */
-export async function findAuditOf(db: Queryable, subjects: readonly string[], limit: number): Promise<AuditOfOrder[]> {
-  return db.query(FIND_AUDIT_OF, [subjects, limit]);
-}
+export const findAuditOf: Query<[subjects: readonly string[], limit: number], AuditOfOrder[]> = allRows({
+  text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at, actor, action, subject, detail
+     from audit_log where subject = any($1::text[]) order by audit_id desc limit $2`,
+  parameters: ['text[]', 'bigint'],
+  columns: AUDIT_OF_ORDER_COLUMNS,
+});
 
 export type OrderNote = RowOf<typeof NOTE_COLUMNS>;
 
 const NOTE_FIELDS = `note_id::text as "noteId", author, ${shanghaiText('at')} as at, text`;
 const NOTE_COLUMNS = columns({ noteId: 'text', author: 'text', at: 'text', text: 'text' });
 
-const FIND_NOTES = statement({
+/** The latest first. */
+export const findNotes: Query<[orderNo: number, limit: number], OrderNote[]> = allRows({
   text: `select ${NOTE_FIELDS} from order_notes where order_no = $1 order by note_id desc limit $2`,
   parameters: ['bigint', 'bigint'],
   columns: NOTE_COLUMNS,
 });
 
-/** The latest first. */
-export async function findNotes(db: Queryable, orderNo: number, limit: number): Promise<OrderNote[]> {
-  return db.query(FIND_NOTES, [orderNo, limit]);
-}
-
-const INSERT_NOTE = statement({
+export const insertNote: Query<[orderNo: number, author: string, text: string], OrderNote> = oneRow({
   text: `insert into order_notes (order_no, author, text, at) values ($1, $2, $3, now()) returning ${NOTE_FIELDS}`,
   parameters: ['bigint', 'text', 'text'],
   columns: NOTE_COLUMNS,
 });
-
-export async function insertNote(tx: Queryable, orderNo: number, author: string, text: string): Promise<OrderNote> {
-  return requireOne(tx, INSERT_NOTE, [orderNo, author, text]);
-}

@@ -1,18 +1,37 @@
 import { FIGURES_JOB } from '../../figures/figures.js';
-import { columns, type Queryable, queryOne, type RowOf, requireOne, statement } from '../../platform/db/database.js';
+import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import { oneRow, type Query } from '../../platform/db/queries.js';
 import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { UNSETTLED_SQL } from '../orders/order-list-sql.js';
 
 /** How things stand at this moment. Times as the interface writes them. */
-export type StandingNow = RowOf<typeof READ_NOW>;
+export type StandingNow = RowOf<typeof STANDING_NOW_COLUMNS>;
 
 /** Counting stops here: more says no more. */
 const MAX_EVENTS = 100_000;
 const MAX_ALERTS = 10_000;
 const MAX_UNSETTLED = 100_000;
 
+const STANDING_NOW_COLUMNS = columns({
+  /** When orders were last counted, which is done seldom where there are very many; null before the first time. */
+  ordersCountedAt: 'text?',
+  activeOrders: 'integer',
+  waitingForRetry: 'integer',
+  /** Orders with a debit or a refund that has no final result yet. */
+  unsettledOrders: 'integer',
+  /** When the oldest of those debits and refunds was begun. */
+  oldestUnsettledAt: 'text?',
+  renewalsDueToday: 'integer',
+  renewalsDoneToday: 'integer',
+  eventsWaiting: 'integer',
+  eventsGivenUp: 'integer',
+  oldestEventAt: 'text?',
+  openAlerts: 'integer',
+  approvalsWaiting: 'integer',
+});
+
 /** `$1`: the channel, or null for all; `$2`: when today began. Channel by channel, as the indexes have it. */
-const READ_NOW = statement({
+export const readStandingNow: Query<[channelId: number | undefined, startOfToday: number], StandingNow> = oneRow({
   text: `with asked as (select c.channel_id from channels c where $1::bigint is null or c.channel_id = $1)
     select ${shanghaiText('n.counted_at')} as "ordersCountedAt", n.active::integer as "activeOrders", n.waiting::integer as "waitingForRetry", n.due::integer as "renewalsDueToday",
       (select coalesce(sum(f.renewals_done), 0)::integer from hourly_figures f join asked using (channel_id)
@@ -40,32 +59,8 @@ const READ_NOW = statement({
   parameters: ['bigint', 'double precision'],
   // A queue that was empty when it was last analyzed may have grown to any length since.
   byIndex: true,
-  columns: columns({
-    /** When orders were last counted, which is done seldom where there are very many; null before the first time. */
-    ordersCountedAt: 'text?',
-    activeOrders: 'integer',
-    waitingForRetry: 'integer',
-    /** Orders with a debit or a refund that has no final result yet. */
-    unsettledOrders: 'integer',
-    /** When the oldest of those debits and refunds was begun. */
-    oldestUnsettledAt: 'text?',
-    renewalsDueToday: 'integer',
-    renewalsDoneToday: 'integer',
-    eventsWaiting: 'integer',
-    eventsGivenUp: 'integer',
-    oldestEventAt: 'text?',
-    openAlerts: 'integer',
-    approvalsWaiting: 'integer',
-  }),
+  columns: STANDING_NOW_COLUMNS,
 });
-
-export async function readStandingNow(
-  db: Queryable,
-  channelId: number | undefined,
-  startOfToday: number,
-): Promise<StandingNow> {
-  return requireOne(db, READ_NOW, [channelId ?? null, startOfToday]);
-}
 
 const READ_AS_OF = statement({
   text: `select ${shanghaiText('m.reached_at')} as "asOf" from job_marks m where m.job = '${FIGURES_JOB}'`,

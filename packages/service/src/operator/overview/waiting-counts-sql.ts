@@ -1,12 +1,11 @@
-import { columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
-
-/** What waits for somebody, for the menu that is on every page: each is counted by an index of what is open, or was counted before. */
-export type WaitingCounts = RowOf<typeof COUNT_WAITING>;
+import { columns } from '../../platform/db/database.js';
+import { oneRow } from '../../platform/db/queries.js';
 
 /** Counting stops here: more says no more. */
 const MAX_COUNTED = 1_000;
 
-const COUNT_WAITING = statement({
+/** What waits for a person, for the menu of every page. Each number comes by an index of what is open, or was counted before. */
+export const countWaiting = oneRow({
   text: `select
       (select count(*)::integer from (
         select from alerts where acknowledged_at is null and resolved_at is null limit ${MAX_COUNTED}) a) as alerts,
@@ -30,7 +29,3 @@ const COUNT_WAITING = statement({
     differences: 'integer',
   }),
 });
-
-export async function countWaiting(db: Queryable, name: string): Promise<WaitingCounts> {
-  return requireOne(db, COUNT_WAITING, [name]);
-}

@@ -1,6 +1,7 @@
 import { type ImageView, imageView } from '../../catalog/image-file-sql.js';
 import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type RowOf } from '../../platform/db/database.js';
+import { allRows, type Query } from '../../platform/db/queries.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** What users see of a benefit beside its name. What is null was not set. */
@@ -13,9 +14,27 @@ export interface PresentationView {
 }
 
 /** Times as the interface writes them. */
-export type BenefitFulfilmentView = RowOf<typeof DESCRIBE_BENEFITS>;
+export type BenefitFulfilmentView = RowOf<typeof BENEFIT_FULFILMENT_VIEW_COLUMNS>;
 
-const DESCRIBE_BENEFITS = statement({
+const BENEFIT_FULFILMENT_VIEW_COLUMNS = columns({
+  benefitCode: 'text',
+  kind: column<FulfilmentKind>('text'),
+  supplierUrl: 'text?',
+  /** Products that it comes with. */
+  products: 'text[]',
+  /** Codes of the pool that nobody has yet, and those that were given away. */
+  codesLeft: 'bigint',
+  codesGiven: 'bigint',
+  /** An alert tells when fewer codes are left. Null: none does. */
+  lowStock: 'integer?',
+  /** Claims without their code. */
+  waitingClaims: 'bigint',
+  waitingSince: 'text?',
+  presentation: column<PresentationView>('json'),
+});
+
+/** Benefits that a product has, that something is set for, or that codes were imported for. */
+export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentView[]> = allRows({
   text: `with pool as (
        select benefit_code, count(*) - count(given_to) as unused, count(given_to) as given from pool_codes
        where $1::text is null or benefit_code = $1 group by benefit_code),
@@ -41,25 +60,5 @@ const DESCRIBE_BENEFITS = statement({
      where $1::text is null or k.benefit_code = $1
      order by k.benefit_code`,
   parameters: ['text'],
-  columns: columns({
-    benefitCode: 'text',
-    kind: column<FulfilmentKind>('text'),
-    supplierUrl: 'text?',
-    /** Products that it comes with. */
-    products: 'text[]',
-    /** Codes of the pool that nobody has yet, and those that were given away. */
-    codesLeft: 'bigint',
-    codesGiven: 'bigint',
-    /** An alert tells when fewer codes are left. Null: none does. */
-    lowStock: 'integer?',
-    /** Claims without their code. */
-    waitingClaims: 'bigint',
-    waitingSince: 'text?',
-    presentation: column<PresentationView>('json'),
-  }),
+  columns: BENEFIT_FULFILMENT_VIEW_COLUMNS,
 });
-
-/** Benefits that a product has, that something is set for, or that codes were imported for. */
-export async function describeBenefits(db: Queryable, benefitCode?: string): Promise<BenefitFulfilmentView[]> {
-  return db.query(DESCRIBE_BENEFITS, [benefitCode ?? null]);
-}
