@@ -5,6 +5,7 @@ export const FIGURE_COLUMNS = {
   debitsPaid: 'debits_paid',
   debitsFailed: 'debits_failed',
   paidCent: 'paid_cent',
+  /** Billed to channels that collect themselves. */
   billedCent: 'billed_cent',
   refunds: 'refunds',
   refundedCent: 'refunded_cent',
@@ -20,6 +21,10 @@ export type FigureColumn = (typeof FIGURE_COLUMNS)[FigureName];
 export type Figures = Readonly<Record<FigureName, number>>;
 
 export const FIGURE_NAMES = Object.keys(FIGURE_COLUMNS) as readonly FigureName[];
+
+/** The same for each of them. */
+export const perFigure = <T>(value: T) =>
+  Object.fromEntries(FIGURE_NAMES.map((name) => [name, value])) as Record<FigureName, T>;
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;

@@ -1,6 +1,6 @@
-import { columns, columnsOf, joinColumns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { columns, joinColumns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { epochMs, fromEpochMs, inShanghaiZone } from '../platform/db/time-sql.js';
-import { FIGURE_COLUMNS, FIGURE_NAMES, type Figures } from './figures.js';
+import { FIGURE_COLUMNS, FIGURE_NAMES, type Figures, perFigure } from './figures.js';
 
 /** Unix milliseconds, `to` exclusive; of all channels unless one is named. */
 export interface FigureRange {
@@ -14,21 +14,7 @@ export type Bucket = 'hour' | 'day' | 'month';
 
 const SUMS = FIGURE_NAMES.map((name) => `coalesce(sum(f.${FIGURE_COLUMNS[name]}), 0)::bigint as "${name}"`).join(', ');
 
-const SUM_COLUMNS = columnsOf<Figures>({
-  ordersCreated: 'bigint',
-  ordersEnded: 'bigint',
-  debitsPaid: 'bigint',
-  debitsFailed: 'bigint',
-  paidCent: 'bigint',
-  billedCent: 'bigint',
-  refunds: 'bigint',
-  refundedCent: 'bigint',
-  renewalsDone: 'bigint',
-  renewalsFailed: 'bigint',
-  pushesAccepted: 'bigint',
-  pushesFailed: 'bigint',
-  claims: 'bigint',
-});
+const SUM_COLUMNS = columns(perFigure('bigint' as const));
 
 /** The table that has the fewest rows for it, its column of time, and the start of a bucket. */
 const TABLES = {

@@ -3,8 +3,8 @@ import { proveAgain, WrongProof } from '../console/sessions/sign-in.js';
 import { NotFoundError, refusal } from '../operator/operator.js';
 import { changePassword } from '../operator/people/people.js';
 import { beginTotp, confirmTotp, removeTotp } from '../operator/people/second-factor.js';
+import * as schema from '../operator/schemas/session.js';
 import { operation } from './operation.js';
-import * as schema from './schemas/session.js';
 
 /** What people do about themselves. Signing in and out are routes of their own: they set the cookie. */
 export const accountOperations = [

@@ -7,8 +7,8 @@ import {
   setAlertOwner,
   showAlert,
 } from '../operator/alerts.js';
+import * as schemas from '../operator/schemas/alerts.js';
 import { command, operation } from './operation.js';
-import * as schemas from './schemas/alerts.js';
 import { alertTable } from './texts/alert-text.js';
 
 /** Whoever may act at all may look after an alert. */

@@ -1,8 +1,8 @@
 import { Type } from '@perennial/wire';
 import { listAudit, listAuditPage } from '../operator/audit.js';
 import { verifyAudit } from '../operator/audit-chain.js';
+import * as schema from '../operator/schemas/people.js';
 import { command, operation } from './operation.js';
-import * as schema from './schemas/people.js';
 import { auditTable, verifiedText } from './texts/audit-text.js';
 
 export const auditOperations = [

@@ -7,11 +7,11 @@ import {
 } from '../operator/provisioning/benefits.js';
 import type { BenefitFulfilmentView } from '../operator/provisioning/benefits-sql.js';
 import { setPresentation } from '../operator/provisioning/presentations.js';
+import * as schemas from '../operator/schemas/setup.js';
 import { readFileInPieces, readKeyOption, readPictureFile, toBytes } from './command/files.js';
 import { safeText } from './command/safe-text.js';
 import { command, operation } from './operation.js';
 import { readPicture } from './picture-field.js';
-import * as schemas from './schemas/setup.js';
 import { benefitTable, benefitText, importText, lowStockText, presentationText } from './texts/benefit-text.js';
 
 /** A file of 20 MB as JSON. */

@@ -19,13 +19,13 @@ import {
 import { type Authorized, type PeriodWarning, periodWarningText } from '../operator/provisioning/period-rules.js';
 import { requirePicture } from '../operator/provisioning/pictures.js';
 import { authorizeProduct, withdrawProduct } from '../operator/provisioning/products.js';
+import * as schemas from '../operator/schemas/setup.js';
 import { measureTones } from '../redeem/brand/tones.js';
 import { readPictureFile } from './command/files.js';
 import { appendListOrNone, parseOnOff, parseWholeNumberOrOff } from './command/parse.js';
 import { type SafeText, safeLines, safeText } from './command/safe-text.js';
 import { command, operation } from './operation.js';
 import { readPicture } from './picture-field.js';
-import * as schemas from './schemas/setup.js';
 import { brandingText } from './texts/branding-text.js';
 import { channelTable, channelText, credentialsText } from './texts/channel-text.js';
 

@@ -1,6 +1,7 @@
 import { Type } from '@perennial/wire';
 import type { EventRow, Push } from '../delivery/history/history-sql.js';
-import { listEventChannels, pageEvents, sendTestEvent, showEventWithNextPush } from '../operator/channel-events.js';
+import { listBacklogs } from '../delivery/queue/backlog-sql.js';
+import { pageEvents, sendTestEvent, showEventWithNextPush } from '../operator/channel-events.js';
 import {
   listEventsOfChannel,
   pauseEvents,
@@ -12,8 +13,8 @@ import {
 import { maskUserIds } from '../operator/masking.js';
 import { OperatorError } from '../operator/operator.js';
 import { pageRequests, summarizeRequests } from '../operator/requests.js';
+import * as schemas from '../operator/schemas/events.js';
 import { command, operation } from './operation.js';
-import * as schemas from './schemas/events.js';
 import { eventTable, eventText } from './texts/event-text.js';
 
 const timeRange = { from: Type.Optional(Type.String()), to: Type.Optional(Type.String()) };
@@ -28,7 +29,7 @@ export const eventOperations = [
     role: 'viewer',
     summary: 'How the deliveries to each channel are',
     answer: schemas.eventChannels,
-    run: listEventChannels,
+    run: ({ database }) => listBacklogs(database),
     toAnswer: (channels) => ({ channels }),
   }),
   operation({

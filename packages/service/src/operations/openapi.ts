@@ -1,8 +1,8 @@
 import type { AnySchema, ObjectSchema } from '@perennial/wire';
 import { mayDo, ROLES } from '../operator/people/roles.js';
+import * as session from '../operator/schemas/session.js';
 import { VERSION } from '../platform/version.js';
 import type { Operation } from './operation.js';
-import * as session from './schemas/session.js';
 
 const problem = {
   type: 'object',

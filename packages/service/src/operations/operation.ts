@@ -3,6 +3,7 @@ import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { PushClient } from '../delivery/transport/push-client.js';
 import type { OperatorWithGateways } from '../operator/operator.js';
 import type { Role } from '../operator/people/roles.js';
+import type { Unchanging } from '../operator/schemas/parts.js';
 import { BYTE_ORDER_MARK } from '../platform/csv/csv-field.js';
 import type { SafeText } from './command/safe-text.js';
 
@@ -37,13 +38,6 @@ type PathFields<Path extends string> = Path extends `${string}{${infer Name}}${i
 
 /** One object with the parts of the path that are in braces, the query and the body. */
 export type InputOf<Path extends string, Query, Body> = PathFields<Path> & ValueOf<Query> & ValueOf<Body>;
-
-/** What a step answers is not changed any more. */
-type Unchanging<T> = T extends readonly (infer One)[]
-  ? readonly Unchanging<One>[]
-  : T extends object
-    ? { readonly [Field in keyof T]: Unchanging<T[Field]> }
-    : T;
 
 interface OperationRules {
   /** Who may: a person of this role or of one of these, or an admin. Everybody has what a viewer may. */

@@ -1,7 +1,7 @@
 import { exportOrders, listOrders, totalOrders } from '../operator/orders/list-orders.js';
 import { showUser } from '../operator/orders/show-user.js';
+import * as schemas from '../operator/schemas/orders.js';
 import { createCsvAnswer, operation } from './operation.js';
-import * as schemas from './schemas/orders.js';
 
 export const orderListOperations = [
   operation({
@@ -18,7 +18,7 @@ export const orderListOperations = [
     path: '/orders/totals',
     role: 'viewer',
     summary: 'How many orders match, and what was paid and refunded for them, counted up to 10,000',
-    query: schemas.ordersTotalsQuery,
+    query: schemas.orderFilter,
     answer: schemas.ordersTotals,
     run: totalOrders,
   }),
@@ -27,7 +27,7 @@ export const orderListOperations = [
     path: '/orders.csv',
     role: 'viewer',
     summary: 'All orders that match as CSV',
-    query: schemas.ordersTotalsQuery,
+    query: schemas.orderFilter,
     answer: schemas.ordersCsv,
     run: async (operator, input, { person }) =>
       createCsvAnswer('orders.csv', await exportOrders(operator, input, person.role)),

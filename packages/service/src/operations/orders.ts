@@ -6,14 +6,14 @@ import { cancelAgreement } from '../operator/orders/agreements.js';
 import { addNote } from '../operator/orders/notes.js';
 import { retryPeriod, unsubscribeOrder } from '../operator/orders/orders.js';
 import { previewRefund, previewUnsubscribe } from '../operator/orders/previews.js';
-import { showOrder } from '../operator/orders/show-order.js';
+import { type OrderView, showOrder } from '../operator/orders/show-order.js';
 import { showTimeline } from '../operator/orders/timeline.js';
 import { unmaskUser } from '../operator/orders/unmask.js';
 import { requireInteger } from '../operator/rules.js';
+import * as schemas from '../operator/schemas/orders.js';
 import { parseWholeNumber } from './command/parse.js';
 import { safeText } from './command/safe-text.js';
 import { type CommandField, command, operation } from './operation.js';
-import * as schemas from './schemas/orders.js';
 import { advanceText, orderReport, refundText } from './texts/order-text.js';
 
 const CYCLE_NO: CommandField = ['<cycle-no>', 'number of the period, from 1', parseWholeNumber];
@@ -36,7 +36,11 @@ export const orderOperations = [
     path: '/orders/{orderNo}',
     role: 'viewer',
     summary: 'An order with its timeline, what comes next, and what may be done',
-    answer: schemas.orderAnswer,
+    answer: Type.Object({
+      /** As `npx perennial order show` has it, with personal data masked. */
+      order: Type.Unsafe<OrderView>({ type: 'object' }),
+      ...schemas.orderAnswer,
+    }),
     run: (operator, { orderNo }, { person }) => showTimeline(operator, { orderNo, role: person.role }),
   }),
   command({

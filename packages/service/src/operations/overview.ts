@@ -1,8 +1,8 @@
 import { showOverview } from '../operator/overview/overview.js';
 import { countWaiting } from '../operator/overview/waiting-counts-sql.js';
+import * as schemas from '../operator/schemas/overview.js';
 import { search } from '../operator/search/search.js';
 import { operation } from './operation.js';
-import * as schemas from './schemas/overview.js';
 
 export const overviewOperations = [
   operation({

@@ -5,10 +5,10 @@ import {
   showPaymentChannel,
   updatePaymentChannel,
 } from '../operator/provisioning/payment-channels.js';
+import * as schemas from '../operator/schemas/setup.js';
 import { parseHours } from './command/parse.js';
 import { safeText } from './command/safe-text.js';
 import { type CommandField, operation } from './operation.js';
-import * as schemas from './schemas/setup.js';
 import { paymentChannelTable, paymentChannelText, paymentChannelTextWithKey } from './texts/payment-channel-text.js';
 
 const FIELDS = {

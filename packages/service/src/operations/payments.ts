@@ -1,8 +1,8 @@
 import { approve, decline, listApprovals, markSeen, showApproval, withdraw } from '../operator/approvals/approvals.js';
 import { cancelRun, listRunItems, listRuns, prepareRun, showRun, startRun } from '../operator/bulk/bulk-runs.js';
 import { listFailedPayments, summarizeFailedPayments } from '../operator/payments/failed-payments.js';
+import * as schemas from '../operator/schemas/payments.js';
 import { operation } from './operation.js';
-import * as schemas from './schemas/payments.js';
 
 /** Payments that failed, what is done to many at once, and what waits for a second person. */
 export const paymentOperations = [
@@ -20,7 +20,7 @@ export const paymentOperations = [
     path: '/payments/failed/summary',
     role: 'viewer',
     summary: 'Failed payments by reason, institution and try, and what retries have recovered',
-    query: schemas.failedSummaryQuery,
+    query: schemas.failedFilter,
     answer: schemas.failedSummary,
     run: summarizeFailedPayments,
   }),

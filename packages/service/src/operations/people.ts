@@ -10,9 +10,9 @@ import {
   setRole,
 } from '../operator/people/people.js';
 import type { PersonView } from '../operator/people/people-sql.js';
+import * as schema from '../operator/schemas/people.js';
 import { readPassword } from './command/files.js';
 import { type CommandField, type Context, command, operation } from './operation.js';
-import * as schema from './schemas/people.js';
 import { type PersonWithLink, peopleTable, personText, personWithLinkText } from './texts/people-text.js';
 
 const ROLE: CommandField = ['--role <role>', 'viewer, support, finance or admin'];

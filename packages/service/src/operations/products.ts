@@ -1,9 +1,9 @@
 import type { PeriodType } from '@perennial/wire';
 import { createProduct, createProductVersion, listProducts, showProduct } from '../operator/provisioning/products.js';
+import * as schemas from '../operator/schemas/setup.js';
 import { DEFAULT_RETRY_DELAYS } from '../subscriptions/domain/payments/debit-policy.js';
 import { appendBenefit, formatDuration, parseDurations } from './command/parse.js';
 import { operation } from './operation.js';
-import * as schemas from './schemas/setup.js';
 import { productTable, productText } from './texts/product-text.js';
 
 const defaultRetries = (periodType: PeriodType) =>

@@ -10,10 +10,10 @@ import {
   withOrderOfDifference,
 } from '../operator/books/reconciliation.js';
 import type { Changed, Operator } from '../operator/operator.js';
+import * as schemas from '../operator/schemas/books.js';
 import type { DifferenceView } from '../reconciliation/differences-sql.js';
 import { readFileInPieces, toBytes } from './command/files.js';
 import { type Context, command, operation } from './operation.js';
-import * as schemas from './schemas/books.js';
 import { dayTable, differenceTable, reconciliationText } from './texts/reconciliation-text.js';
 
 /** A statement of 20 MB as JSON. */

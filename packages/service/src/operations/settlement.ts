@@ -6,9 +6,10 @@ import {
   showSettlementMonth,
 } from '../operator/books/settlement-months.js';
 import { refusal } from '../operator/operator.js';
+import * as schemas from '../operator/schemas/books.js';
 import { spreadsheetLine } from '../platform/csv/csv-field.js';
+import { areZero } from '../settlement/sums.js';
 import { command, createCsvAnswer, operation } from './operation.js';
-import * as schemas from './schemas/books.js';
 import { monthTable, settlementMonthText } from './texts/settlement-text.js';
 
 export const settlementOperations = [
@@ -81,35 +82,19 @@ const CSV_COLUMNS = [
   'billedCent',
   'billedCount',
   'currency',
-];
+] as const;
 
 /** Without totals, so that a column can be summed. `LATER` is what stands here of months that were closed before. */
 async function* monthAsCsv({ month, status, currency, channels }: SettlementMonth): AsyncGenerator<string> {
   yield spreadsheetLine(CSV_COLUMNS);
-  for (const { appId, name, products, later } of channels) {
+  for (const { appId, name: channel, products, later } of channels) {
     const rows = [
       ...products.map((product) => ({ ...product, part: 'MONTH' })),
-      ...(Object.values(later).some((sum) => sum !== 0)
-        ? [{ ...later, part: 'LATER', productCode: '', settlementMode: '' }]
-        : []),
+      ...(areZero(later) ? [] : [{ ...later, part: 'LATER', productCode: '', settlementMode: '' }]),
     ];
     for (const row of rows) {
-      yield spreadsheetLine([
-        month,
-        status,
-        appId,
-        name,
-        row.part,
-        row.productCode,
-        row.settlementMode,
-        row.collectedCent,
-        row.collectedCount,
-        row.refundedCent,
-        row.refundedCount,
-        row.billedCent,
-        row.billedCount,
-        currency,
-      ]);
+      const cells = { month, status, appId, channel, currency, ...row };
+      yield spreadsheetLine(CSV_COLUMNS.map((column) => cells[column]));
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { Static } from '@perennial/wire';
 import { readAlertText } from '../alerts/alert-wordings.js';
 import {
   type AlertKey,
@@ -11,16 +12,16 @@ import {
   storeAcknowledgement,
   storeAlertOwner,
 } from '../alerts/alerts-sql.js';
-import { type AlertComment, listAlertComments, storeAlertComment } from '../alerts/comments-sql.js';
-import { listMessagesAbout, type SentAlertMessage } from '../alerts/messages-sql.js';
+import { listAlertComments, storeAlertComment } from '../alerts/comments-sql.js';
+import { listMessagesAbout } from '../alerts/messages-sql.js';
 import type { Queryable } from '../platform/db/database.js';
-import type { Said } from '../platform/wordings.js';
 import { recordAudit } from './audit.js';
 import { type Changed, inTransaction, NotFoundError, type Operator, type OperatorError, refusal } from './operator.js';
 import { orderOfAlert, withOrders } from './order-of-number.js';
-import { type Page, type PageInput, readPage } from './paging.js';
+import { readPage } from './paging.js';
 import { requireActivePerson } from './people/owner-sql.js';
 import { quoted, requireText } from './rules.js';
+import type { alertQuery, alertsQuery, commentRequest, ownerRequest } from './schemas/alerts.js';
 
 /** More than a person reads at once. */
 const MAX_LISTED = 1000;
@@ -30,32 +31,11 @@ export async function listAlerts({ database }: Operator, input: { readonly all?:
   return findAlerts(database, input.all === true ? 'all' : 'open', MAX_LISTED);
 }
 
-export interface AlertPageInput extends PageInput {
-  /** Unset: open. */
-  readonly which?: 'open' | 'all' | undefined;
-  readonly kind?: string | undefined;
-  readonly owner?: string | undefined;
-  /** Only those that nobody looks after. */
-  readonly unowned?: 'true' | undefined;
-}
-
-/** An alert with the order that it is about, where it is about one, and what its texts say, for pages in other languages. */
-export interface AlertWithOrder extends Omit<ListedAlert, 'lastSeenMicros'> {
-  readonly detailSaid: Said | null;
-  readonly resolvedSaid: Said | null;
-  readonly orderNo: string | null;
-}
-
-export interface AlertPage extends Page<AlertWithOrder> {
-  /** Kinds with open alerts, and how many. */
-  readonly kinds: readonly { readonly kind: string; readonly open: number }[];
-}
-
-/** The latest first. */
+/** The latest first, with the kinds that have open alerts, and how many. */
 export async function pageAlerts(
   { database }: Operator,
-  { which = 'open', kind, owner, unowned, ...page }: AlertPageInput = {},
-): Promise<AlertPage> {
+  { which = 'open', kind, owner, unowned, ...page }: Static<typeof alertsQuery> = {},
+) {
   const filter = { which, kind: kind ?? null, owner: owner ?? null, isUnowned: unowned === 'true' };
   const { rows, nextCursor } = await readPage<ListedAlert, AlertKey>(
     'alerts',
@@ -67,18 +47,9 @@ export async function pageAlerts(
   return { rows: await addOrders(database, rows), nextCursor, kinds: await countOpenAlerts(database) };
 }
 
-export interface NamedAlert {
-  readonly kind: string;
-  readonly subject: string;
-}
+type NamedAlert = Static<typeof alertQuery>;
 
-export interface AlertHistory {
-  readonly alert: AlertWithOrder;
-  readonly comments: readonly AlertComment[];
-  readonly messages: readonly SentAlertMessage[];
-}
-
-export async function showAlert({ database }: Operator, { kind, subject }: NamedAlert): Promise<AlertHistory> {
+export async function showAlert({ database }: Operator, { kind, subject }: NamedAlert) {
   const found = await findAlert(database, kind, subject);
   if (!found) throw createAlertNotFound({ kind, subject });
   const [alert] = await addOrders(database, [found]);
@@ -101,16 +72,8 @@ export async function acknowledgeAlert(operator: Operator, { kind, subject }: Na
   });
 }
 
-export interface AlertOwnerInput extends NamedAlert {
-  /** Null: nobody. */
-  readonly owner: string | null;
-}
-
-/** Says who looks after an alert. */
-export async function setAlertOwner(
-  operator: Operator,
-  { kind, subject, owner: asked }: AlertOwnerInput,
-): Promise<{ readonly changed: boolean }> {
+/** Says who looks after an alert. Null: nobody. */
+export async function setAlertOwner(operator: Operator, { kind, subject, owner: asked }: Static<typeof ownerRequest>) {
   return inTransaction(operator, async (tx) => {
     const { owner: from } = await requireLockedAlert(tx, { kind, subject });
     const to = asked === null ? null : await requireActivePerson(tx, asked);
@@ -127,8 +90,8 @@ const MAX_COMMENT_LENGTH = 2000;
 /** The comment itself is not in the audit log: it may hold what somebody said on the phone. */
 export async function commentOnAlert(
   operator: Operator,
-  { kind, subject, text: given }: NamedAlert & { readonly text: string },
-): Promise<{ readonly changed: true }> {
+  { kind, subject, text: given }: Static<typeof commentRequest>,
+) {
   const text = requireText('the comment', given, MAX_COMMENT_LENGTH);
   return inTransaction(operator, async (tx) => {
     await requireLockedAlert(tx, { kind, subject });
@@ -139,7 +102,8 @@ export async function commentOnAlert(
   });
 }
 
-async function addOrders(db: Queryable, alerts: readonly ListedAlert[]): Promise<AlertWithOrder[]> {
+/** With the order that each is about, where it is about one, and what its texts say, for pages in other languages. */
+async function addOrders(db: Queryable, alerts: readonly ListedAlert[]) {
   const rows = alerts.map(({ lastSeenMicros: _, ...alert }) => ({
     ...alert,
     detailSaid: readAlertText(alert.kind, alert.detail),

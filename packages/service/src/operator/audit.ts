@@ -29,12 +29,6 @@ export async function recordAudit(
 
 export type AuditRecord = RowOf<typeof LIST_AUDIT>;
 
-export interface ListAuditInput {
-  /** An app id, product code or payment channel code. Unset: everything. */
-  readonly subject?: string;
-  readonly limit?: number;
-}
-
 const LIST_AUDIT = statement({
   text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at,
        actor, address, action, subject, detail
@@ -54,26 +48,23 @@ const LIST_AUDIT = statement({
   }),
 });
 
-/** Newest first. */
+/** Newest first. The subject is an app id, product code or payment channel code. Unset: everything. */
 export async function listAudit(
   { database }: Operator,
-  { subject, limit = 50 }: ListAuditInput,
+  { subject, limit = 50 }: { readonly subject?: string; readonly limit?: number },
 ): Promise<AuditRecord[]> {
   requireInteger('the limit', limit, 1, 1000);
   return database.query(LIST_AUDIT, [subject ?? null, limit, null, null, null]);
 }
 
-export interface ListAuditPageInput extends PageInput {
+interface ListAuditPageInput extends PageInput {
   readonly subject?: string | undefined;
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
 }
 
 /** Newest first. */
-export async function listAuditPage(
-  { database }: Operator,
-  { subject, actor, action, ...page }: ListAuditPageInput,
-): Promise<{ entries: readonly AuditRecord[]; nextCursor: string | null }> {
+export async function listAuditPage({ database }: Operator, { subject, actor, action, ...page }: ListAuditPageInput) {
   const { rows, nextCursor } = await readPage<AuditRecord, readonly [number]>(
     'audit',
     page,

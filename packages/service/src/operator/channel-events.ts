@@ -1,35 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { type EventType, eventTypes } from '@perennial/wire/enums';
+import type { Static } from '@perennial/wire';
 import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import { parseEventId } from '../delivery/event-id.js';
 import { typeNoOf } from '../delivery/event-type-sql.js';
-import type { EventFilter, EventKey } from '../delivery/history/candidates-sql.js';
-import type { EventRow } from '../delivery/history/history-sql.js';
+import type { EventKey } from '../delivery/history/candidates-sql.js';
 import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
-import { type Backlog, findNextPush, listBacklogs } from '../delivery/queue/backlog-sql.js';
+import { findNextPush } from '../delivery/queue/backlog-sql.js';
 import { createTestMessage, signPush } from '../delivery/receivers/message.js';
 import { createReceiverRegistry } from '../delivery/receivers/receivers.js';
 import type { PushClient } from '../delivery/transport/push-client.js';
-import type { PushResult } from '../delivery/transport/push-result.js';
 import { recordAudit } from './audit.js';
 import { requireChannelId } from './channel-id.js';
-import { type EventWithPushes, type ListEventsInput, readEventFilter, showEvent } from './events.js';
+import { type ListEventsInput, readEventFilter, showEvent } from './events.js';
 import { inTransaction, type Operator, type OperatorWithClock, refusal } from './operator.js';
-import { type Page, type PageInput, readPage } from './paging.js';
-import { requireOneOf } from './rules.js';
-
-/** How the deliveries to each channel are, by app id. */
-export async function listEventChannels({ database }: Operator): Promise<Backlog[]> {
-  return listBacklogs(database);
-}
+import { type PageInput, readPage } from './paging.js';
+import type { testEventRequest } from './schemas/events.js';
 
 /** Events of a channel, the newest first. */
 export async function pageEvents(
   { database }: Operator,
   { appId, cursor, limit, ...asked }: Omit<ListEventsInput, 'limit'> & PageInput,
-): Promise<Page<EventRow>> {
+) {
   const channelId = await requireChannelId(database, appId);
-  const filter: EventFilter = readEventFilter(asked);
+  const filter = readEventFilter(asked);
   const page = await readPage<ListedEvent, EventKey>(
     `channels/${channelId}/events`,
     { cursor, limit },
@@ -40,31 +33,16 @@ export async function pageEvents(
   return { ...page, rows: page.rows.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event) };
 }
 
-export interface EventWithNextPush extends EventWithPushes {
-  /** Null when it is not waiting. */
-  readonly nextPushAt: string | null;
-}
-
+/** The next push is null when it is not waiting. */
 export async function showEventWithNextPush(
   operator: Operator,
   { appId, eventId }: { readonly appId: string; readonly eventId: string },
-): Promise<EventWithNextPush> {
+) {
   const event = await showEvent(operator, { appId, eventId });
   const channelId = await requireChannelId(operator.database, appId);
   const reference = parseEventId(eventId);
   const nextPushAt = reference ? await findNextPush(operator.database, channelId, reference) : null;
   return { ...event, nextPushAt };
-}
-
-export interface TestEventInput {
-  readonly appId: string;
-  /** Unset: one about an order. */
-  readonly eventType?: string | undefined;
-}
-
-export interface TestEventResult extends PushResult {
-  readonly url: string;
-  readonly latencyMs: number;
 }
 
 /**
@@ -74,22 +52,17 @@ export interface TestEventResult extends PushResult {
 export async function sendTestEvent(
   operator: OperatorWithClock,
   { channels, pushClient }: { readonly channels: ChannelRegistry; readonly pushClient: PushClient },
-  { appId, eventType: asked = 'order.status.changed' }: TestEventInput,
-): Promise<TestEventResult> {
-  const eventType: EventType = requireOneOf('the event type', asked, eventTypes);
+  { appId, eventType = 'order.status.changed' }: Static<typeof testEventRequest> & { readonly appId: string },
+) {
   const channelId = await requireChannelId(operator.database, appId);
   const receiver = await createReceiverRegistry(operator.database, channels).get(channelId);
   const url = receiver.addresses[typeNoOf(eventType)]?.url;
   if (url === undefined) throw refusal('no-callback-address')`channel ${appId} has no address for ${eventType}`;
   const eventId = `test-${randomBytes(8).toString('hex')}`;
   // Before it is sent: what went out has its entry, whatever becomes of this node.
+  const detail = { eventType, eventId, url };
   await inTransaction(operator, (tx) =>
-    recordAudit(tx, {
-      actor: operator.actor,
-      action: 'events.test',
-      subject: appId,
-      detail: { eventType, eventId, url },
-    }),
+    recordAudit(tx, { actor: operator.actor, action: 'events.test', subject: appId, detail }),
   );
   const message = createTestMessage(eventType, eventId, operator.clock.now());
   const beganAt = performance.now();

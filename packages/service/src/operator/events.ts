@@ -1,5 +1,4 @@
 import { deliveryStatuses, eventTypes } from '@perennial/wire/enums';
-import type { ChannelView } from '../catalog/channels/channel-provisioning-sql.js';
 import { parseEventId, parseEventIds } from '../delivery/event-id.js';
 import type { EventFilter } from '../delivery/history/candidates-sql.js';
 import { type EventRow, findEvent, listPushes, type Push } from '../delivery/history/history-sql.js';
@@ -10,13 +9,13 @@ import { type ReplayPosition, replayEvents, replayUndelivered } from '../deliver
 import { recordAudit } from './audit.js';
 import { requireChannelId } from './channel-id.js';
 import { parseMoment } from './moments.js';
-import { type Changed, inTransaction, NotFoundError, type Operator, refusal } from './operator.js';
+import { inTransaction, NotFoundError, type Operator, refusal } from './operator.js';
 import { changeChannel } from './provisioning/channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './provisioning/channel-settings.js';
 import { quoted, requireInteger, requireOneOf } from './rules.js';
 
 /** By when the events were written: `from` inclusive, `to` exclusive. */
-export interface TimeRange {
+interface TimeRange {
   readonly from?: string;
   readonly to?: string;
 }
@@ -70,15 +69,11 @@ export async function showEvent(
   return { ...event, attempts: await listPushes(operator.database, channelId, reference) };
 }
 
-export interface Replayed {
-  readonly replayed: number;
-}
-
 /** Sends these events again, from the first step of the schedule, under the same eventId. All of them or none. */
 export async function replayNamedEvents(
   operator: Operator,
   { appId, eventIds }: { readonly appId: string; readonly eventIds: readonly string[] },
-): Promise<Replayed> {
+) {
   const channelId = await requireChannelId(operator.database, appId);
   const references = parseEventIds(eventIds);
   if (!references) throw createEventNotFound(appId, eventIds.join(', '));
@@ -93,10 +88,7 @@ export async function replayNamedEvents(
 const EVENTS_PER_STEP = 5_000;
 
 /** Sends all events again that were given up. In steps, each with its own audit row. */
-export async function replayGivenUpEvents(
-  operator: Operator,
-  input: TimeRange & { readonly appId: string },
-): Promise<Replayed> {
+export async function replayGivenUpEvents(operator: Operator, input: TimeRange & { readonly appId: string }) {
   const { appId } = input;
   const channelId = await requireChannelId(operator.database, appId);
   const range = parseTimeRange(input);
@@ -118,23 +110,23 @@ export async function replayGivenUpEvents(
   return { replayed };
 }
 
-export interface PauseInput {
+interface PauseInput {
   readonly appId: string;
   /** Unset: every type. */
   readonly eventType?: string;
 }
 
 /** Holds deliveries back. No event is lost, and no retry is used up meanwhile. */
-export async function pauseEvents(operator: Operator, input: PauseInput): Promise<Changed<ChannelView>> {
-  const eventType = requireOneOf('an event type', input.eventType ?? '*', CALLBACK_EVENT_TYPES);
-  return changeChannel(operator, input.appId, 'events.pause', async (tx, { channelId }) =>
+export async function pauseEvents(operator: Operator, { appId, eventType: asked = '*' }: PauseInput) {
+  const eventType = requireOneOf('an event type', asked, CALLBACK_EVENT_TYPES);
+  return changeChannel(operator, appId, 'events.pause', async (tx, { channelId }) =>
     (await pauseDeliveries(tx, channelId, eventType, operator.actor)) ? { eventType } : undefined,
   );
 }
 
-export async function resumeEvents(operator: Operator, input: PauseInput): Promise<Changed<ChannelView>> {
-  const eventType = requireOneOf('an event type', input.eventType ?? '*', CALLBACK_EVENT_TYPES);
-  return changeChannel(operator, input.appId, 'events.resume', async (tx, { channelId }) =>
+export async function resumeEvents(operator: Operator, { appId, eventType: asked = '*' }: PauseInput) {
+  const eventType = requireOneOf('an event type', asked, CALLBACK_EVENT_TYPES);
+  return changeChannel(operator, appId, 'events.resume', async (tx, { channelId }) =>
     (await resumeDeliveries(tx, channelId, eventType)) ? { eventType } : undefined,
   );
 }

@@ -1,20 +1,10 @@
-import { resultCodes } from '@perennial/wire';
+import { resultCodes, type Static } from '@perennial/wire';
 import { countCodes, listRequests, type RequestKey, type RequestView } from '../catalog/channels/request-log-sql.js';
 import { requireChannelId } from './channel-id.js';
+import { parseMoment } from './moments.js';
 import type { Operator, OperatorWithClock } from './operator.js';
-import { type Page, type PageInput, readPage } from './paging.js';
-import { requireMoment } from './rules.js';
-
-export interface RequestPageInput extends PageInput {
-  readonly appId: string;
-  /** A result code such as 401002, or `failed`: all but success. */
-  readonly code?: string | undefined;
-  readonly endpoint?: string | undefined;
-  readonly requestId?: string | undefined;
-  /** When it was answered: from inclusive, to exclusive. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
+import { readPage } from './paging.js';
+import type { requestsQuery } from './schemas/events.js';
 
 /** A page that would read more of the log than this allows is refused, in place of holding a connection. */
 const MAX_READ_MS = 5_000;
@@ -22,14 +12,10 @@ const MAX_READ_MS = 5_000;
 /** What a channel has called in the last days, the newest first. */
 export async function pageRequests(
   { database }: Operator,
-  { appId, from, to, cursor, limit, ...asked }: RequestPageInput,
-): Promise<Page<Omit<RequestView, 'atMicros'>>> {
+  { appId, from, to, cursor, limit, ...asked }: Static<typeof requestsQuery> & { readonly appId: string },
+) {
   const channelId = await requireChannelId(database, appId);
-  const filter = {
-    ...asked,
-    from: from === undefined ? undefined : requireMoment(from),
-    to: to === undefined ? undefined : requireMoment(to),
-  };
+  const filter = { ...asked, from: parseMoment(from), to: parseMoment(to) };
   const page = await readPage<RequestView, RequestKey>(
     `channels/${channelId}/requests`,
     { cursor, limit },
@@ -44,19 +30,10 @@ export async function pageRequests(
   return { ...page, rows: page.rows.map(({ atMicros: _, ...request }) => request) };
 }
 
-export interface CountedCode {
-  readonly code: string;
-  readonly meaning: string;
-  readonly count: number;
-}
-
 const DAY_MS = 86_400_000;
 
 /** The result codes of the last 24 hours, the most frequent first. */
-export async function summarizeRequests(
-  { database, clock }: OperatorWithClock,
-  { appId }: { readonly appId: string },
-): Promise<CountedCode[]> {
+export async function summarizeRequests({ database, clock }: OperatorWithClock, { appId }: { readonly appId: string }) {
   const channelId = await requireChannelId(database, appId);
   const counted = await database.transaction((tx) => countCodes(tx, channelId, clock.now() - DAY_MS), {
     statementMs: MAX_READ_MS,

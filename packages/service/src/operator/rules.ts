@@ -81,13 +81,6 @@ export function createNotFound(what: string, name: string): NotFoundError {
   return refusal('not-there', NotFoundError)`there is no ${what} ${quoted(name)}`;
 }
 
-/** A moment in Unix milliseconds. A day begins at midnight in UTC+8. */
-export function requireMoment(text: string): number {
-  const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
-  if (at !== undefined) return at;
-  throw refusal('time-malformed')`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`;
-}
-
 /** A day of Asia/Shanghai, yyyy-MM-dd, that is over. */
 export function requirePastDay(text: string, now: number): string {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || parseTime(`${text} 00:00:00`) === undefined) {

@@ -9,7 +9,7 @@ import {
 } from './settlement-lines-sql.js';
 import { addSums, addToSums, type Sums, subtractSums, ZERO_SUMS } from './sums.js';
 
-export interface SettlementSummary {
+export interface SettlementSummary extends ReturnType<typeof describeState> {
   readonly appId: string;
   /** Of Asia/Shanghai, yyyy-MM. */
   readonly month: string;
@@ -19,9 +19,6 @@ export interface SettlementSummary {
   readonly monthIsOver: boolean;
   /** Begun before the end of the month and still without an outcome: the month may still change. */
   readonly unsettled: { readonly debits: number; readonly refunds: number };
-  readonly status: 'OPEN' | 'CLOSED';
-  readonly closedBy: string | null;
-  readonly closedAt: string | null;
   /** By product code and settlement mode. Of a closed month, as they were when it was closed. */
   readonly products: readonly ProductSums[];
   readonly totals: Sums;
@@ -37,7 +34,7 @@ export interface MonthState {
   readonly later: Sums;
 }
 
-export interface SettlementReport {
+interface SettlementReport {
   readonly appId: string;
   readonly channelId: string;
   readonly month: string;
@@ -81,14 +78,18 @@ export async function reportSettlement(
     currency,
     monthIsOver: now >= bounds.to,
     unsettled,
-    status: closed ? 'CLOSED' : 'OPEN',
-    closedBy: closed?.closedBy ?? null,
-    closedAt: closed?.closedAt ?? null,
+    ...describeState(closed),
     products: shown,
     totals,
     later,
     sinceClosed: closed ? subtractSums(sumProducts(fromLines), totals) : ZERO_SUMS,
   };
+}
+
+/** Whether a month is closed, and by whom and when. */
+export function describeState(closed: ClosedMonth | undefined) {
+  const status: 'OPEN' | 'CLOSED' = closed ? 'CLOSED' : 'OPEN';
+  return { status, closedBy: closed?.closedBy ?? null, closedAt: closed?.closedAt ?? null };
 }
 
 /** By product code and settlement mode. */

@@ -1,15 +1,6 @@
 import type { SettlementKind } from './settlement-lines-sql.js';
 
-export interface Sums {
-  readonly collectedCent: number;
-  readonly collectedCount: number;
-  readonly refundedCent: number;
-  readonly refundedCount: number;
-  readonly billedCent: number;
-  readonly billedCount: number;
-}
-
-export const ZERO_SUMS: Sums = {
+export const ZERO_SUMS = {
   collectedCent: 0,
   collectedCount: 0,
   refundedCent: 0,
@@ -17,16 +8,11 @@ export const ZERO_SUMS: Sums = {
   billedCent: 0,
   billedCount: 0,
 };
-
-const SUM_NAMES: Readonly<Record<SettlementKind, 'collected' | 'refunded' | 'billed'>> = {
-  COLLECTED: 'collected',
-  REFUNDED: 'refunded',
-  BILLED: 'billed',
-};
+export type Sums = Readonly<typeof ZERO_SUMS>;
 
 /** Adds lines of one kind: their amounts together, and how many they are. */
 export function addToSums(sums: Sums, kind: SettlementKind, cents: number, count: number): Sums {
-  const name = SUM_NAMES[kind];
+  const name = kind.toLowerCase() as Lowercase<SettlementKind>;
   return { ...sums, [`${name}Cent`]: sums[`${name}Cent`] + cents, [`${name}Count`]: sums[`${name}Count`] + count };
 }
 

@@ -1,7 +1,7 @@
 import { UpcomingPayload } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { listBacklogs } from '../../src/delivery/queue/backlog-sql.js';
 import { noticeDueOrders } from '../../src/engine/jobs/notices.js';
-import { listEventChannels } from '../../src/operator/channel-events.js';
 import { listEventsOfChannel, pauseEvents, resumeEvents } from '../../src/operator/events.js';
 import { setCallback, setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
@@ -73,7 +73,7 @@ it('goes to an address of its own, is held back by itself, and without an addres
       () => all.pushes.filter(({ data }) => data.orderNo === second.orderNo).length === 2,
     );
     expect(own.pushes).toHaveLength(1);
-    const [backlog] = await listEventChannels(on.service.operator);
+    const [backlog] = await listBacklogs(on.service.operator.database);
     expect(backlog).toMatchObject({ paused: [TYPE], waiting: 1, nextPushAt: null });
     expect(await list({ eventType: TYPE, deliveryStatus: 'PENDING' })).toHaveLength(1);
     expect(await list({ eventType: 'order.status.changed', deliveryStatus: 'PENDING' })).toEqual([]);

@@ -72,6 +72,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
   operator: [
     'people',
+    'schemas',
     'copies',
     'provisioning',
     'orders',
@@ -84,7 +85,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   'operator/provisioning': ['addresses'],
   console: ['sessions'],
-  operations: ['schemas', 'command', 'texts'],
+  operations: ['command', 'texts'],
   cli: ['frame', 'commands'],
   'cli/commands': ['books', 'installation', 'bridges'],
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages', 'console', 'developers'],

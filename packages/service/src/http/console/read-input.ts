@@ -2,7 +2,7 @@ import type { ObjectSchema } from '@perennial/wire';
 import { Rejection } from '@perennial/wire';
 import type { ValidateFunction } from 'ajv';
 import type { FastifyRequest } from 'fastify';
-import { isInDigits } from '../../operations/schemas/parts.js';
+import { isInDigits } from '../../operator/schemas/parts.js';
 import { readJsonObject } from '../requests/json-body.js';
 import { compileSchema, describeInvalid } from '../requests/validate.js';
 

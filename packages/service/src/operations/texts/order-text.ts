@@ -144,7 +144,7 @@ function eventTable(events: OrderView['events']): SafeText {
 }
 
 export function refundText(
-  { refundNo, amountCent, status, cycleNo: period, payment, changed }: Changed<RefundedPeriod>,
+  { refundNo, amountCent, status, cycleNo: period, payment, changed }: RefundedPeriod,
   money: MoneyText,
 ): string | SafeText {
   if (status === 'STARTED') {

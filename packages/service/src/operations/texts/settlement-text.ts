@@ -36,12 +36,7 @@ export function settlementMonthText(one: SettlementMonth, money: MoneyText): Saf
   ]);
 }
 
-function stateText({
-  status,
-  monthIsOver,
-  closedBy,
-  closedAt,
-}: Pick<SettlementMonth, 'status' | 'monthIsOver' | 'closedBy' | 'closedAt'>): string {
+function stateText({ status, monthIsOver, closedBy, closedAt }: Omit<MonthInList, 'month'> & { monthIsOver: boolean }) {
   if (status === 'CLOSED') return `, closed by ${closedBy} at ${closedAt}`;
   return monthIsOver ? '' : ' (not over yet)';
 }

@@ -1,8 +1,10 @@
 import { type Queryable, queryOne, requireOne } from '../../platform/db/database.js';
+import { allRows, firstRow, oneRow, type Query } from '../../platform/db/queries.js';
 import { column, columns, type RowOf, statement } from '../../platform/db/statement.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Refusal } from '../../platform/plain-error.js';
 import type { KeptResult } from '../result-texts.js';
+import type { APPROVAL_STATUSES } from '../schemas/payments.js';
 
 /** What waits for a second person, or has been decided by one. */
 export type Approval = RowOf<typeof APPROVAL_COLUMNS>;
@@ -18,8 +20,7 @@ const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subj
 const APPROVAL_COLUMNS = columns({
   approvalId: 'bigint',
   kind: column<'REFUND' | 'BULK'>('text'),
-  /** WITHDRAWN by who asked; FAILED: approved, and could not be done. */
-  status: column<'WAITING' | 'APPROVED' | 'DECLINED' | 'WITHDRAWN' | 'FAILED'>('text'),
+  status: column<(typeof APPROVAL_STATUSES)[number]>('text'),
   /** `orderNo-cycleNo` of a refund, the number of a bulk run. */
   subject: 'text',
   /** The key that it was asked for with, and is carried out with. */
@@ -54,40 +55,26 @@ export async function insertApproval(tx: Queryable, approval: NewApproval): Prom
   return requireOne(tx, INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy]);
 }
 
-const FIND_APPROVAL_OF_REQUEST = statement({
+export const findApprovalOfRequest: Query<
+  [kind: Approval['kind'], subject: string, key: string],
+  Approval | undefined
+> = firstRow({
   text: `select ${APPROVAL_FIELDS} from approvals a where a.kind = $1 and a.subject = $2 and a.request_key = $3`,
   parameters: ['text', 'text', 'text'],
   columns: APPROVAL_COLUMNS,
 });
 
-export async function findApprovalOfRequest(
-  db: Queryable,
-  kind: Approval['kind'],
-  subject: string,
-  key: string,
-): Promise<Approval | undefined> {
-  return queryOne(db, FIND_APPROVAL_OF_REQUEST, [kind, subject, key]);
-}
-
-const LOCK_APPROVAL = statement({
+export const lockApproval: Query<[approvalId: number], Approval | undefined> = firstRow({
   text: `select ${APPROVAL_FIELDS} from approvals a where a.approval_id = $1 for update`,
   parameters: ['bigint'],
   columns: APPROVAL_COLUMNS,
 });
 
-export async function lockApproval(tx: Queryable, approvalId: number): Promise<Approval | undefined> {
-  return queryOne(tx, LOCK_APPROVAL, [approvalId]);
-}
-
-const FIND_APPROVAL = statement({
+export const findApproval: Query<[approvalId: number], Approval | undefined> = firstRow({
   text: `select ${APPROVAL_FIELDS} from approvals a where a.approval_id = $1`,
   parameters: ['bigint'],
   columns: APPROVAL_COLUMNS,
 });
-
-export async function findApproval(db: Queryable, approvalId: number): Promise<Approval | undefined> {
-  return queryOne(db, FIND_APPROVAL, [approvalId]);
-}
 
 const STORE_DECISION = statement({
   text: `update approvals a set status = $2, decided_by = $3, decided_at = now(), decision_note = $4, result = $5
@@ -136,62 +123,38 @@ export async function storeResult(
   return queryOne(tx, STORE_RESULT, [approvalId, status, result, refusal && JSON.stringify(refusal)]);
 }
 
-const STORE_SEEN = statement({
+/** The caller holds the approval's lock. */
+export const storeSeen: Query<[approvalId: number], Approval> = oneRow({
   text: `update approvals a set seen_at = now() where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
   parameters: ['bigint'],
   columns: APPROVAL_COLUMNS,
 });
 
-/** The caller holds the approval's lock. */
-export async function storeSeen(tx: Queryable, approvalId: number): Promise<Approval> {
-  return requireOne(tx, STORE_SEEN, [approvalId]);
-}
-
-const LIST_UNSEEN = statement({
-  text: `select ${APPROVAL_FIELDS} from approvals a where a.requested_by = $1 and ${UNSEEN}
+/** What a person has asked for and nothing came of, as far as they have not said that they know. The latest first. */
+export const findUnseenApprovals: Query<[requestedBy: string, before: number | undefined, limit: number], Approval[]> =
+  allRows({
+    text: `select ${APPROVAL_FIELDS} from approvals a where a.requested_by = $1 and ${UNSEEN}
        and ($2::bigint is null or a.approval_id < $2)
      order by a.approval_id desc limit $3`,
-  parameters: ['text', 'bigint', 'bigint'],
-  columns: APPROVAL_COLUMNS,
-});
-
-/** What a person has asked for and nothing came of, as far as they have not said that they know. The latest first. */
-export async function findUnseenApprovals(
-  db: Queryable,
-  requestedBy: string,
-  before: number | undefined,
-  limit: number,
-): Promise<Approval[]> {
-  return db.query(LIST_UNSEEN, [requestedBy, before ?? null, limit]);
-}
-
-const LIST_APPROVALS = statement({
-  text: `select ${APPROVAL_FIELDS} from approvals a
-     where ($1::text is null or a.status = $1) and ($2::bigint is null or a.approval_id < $2)
-     order by a.approval_id desc limit $3`,
-  parameters: ['text', 'bigint', 'bigint'],
-  columns: APPROVAL_COLUMNS,
-});
+    parameters: ['text', 'bigint', 'bigint'],
+    columns: APPROVAL_COLUMNS,
+  });
 
 /** The latest first, before one of them. */
-export async function findApprovals(
-  db: Queryable,
-  status: string | undefined,
-  before: number | undefined,
-  limit: number,
-): Promise<Approval[]> {
-  return db.query(LIST_APPROVALS, [status ?? null, before ?? null, limit]);
-}
+export const findApprovals: Query<[status: string | undefined, before: number | undefined, limit: number], Approval[]> =
+  allRows({
+    text: `select ${APPROVAL_FIELDS} from approvals a
+     where ($1::text is null or a.status = $1) and ($2::bigint is null or a.approval_id < $2)
+     order by a.approval_id desc limit $3`,
+    parameters: ['text', 'bigint', 'bigint'],
+    columns: APPROVAL_COLUMNS,
+  });
 
-const FIND_UNFINISHED = statement({
+/** Approved so many seconds ago, and of which nobody has said what came of them. */
+export const findUnfinishedApprovals: Query<[seconds: number, limit: number], Approval[]> = allRows({
   text: `select ${APPROVAL_FIELDS} from approvals a
      where a.status = 'APPROVED' and a.result is null and a.decided_at <= now() - $1::double precision * interval '1 s'
      order by a.approval_id limit $2`,
   parameters: ['double precision', 'bigint'],
   columns: APPROVAL_COLUMNS,
 });
-
-/** Approved so many seconds ago, and of which nobody has said what came of them. */
-export async function findUnfinishedApprovals(db: Queryable, seconds: number, limit: number): Promise<Approval[]> {
-  return db.query(FIND_UNFINISHED, [seconds, limit]);
-}

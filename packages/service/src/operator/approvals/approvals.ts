@@ -1,12 +1,13 @@
+import type { Static } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
-import type { Said } from '../../platform/wordings.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
+import { inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
 import { parsePeriodSubject } from '../orders/period-subjects.js';
-import { type PageInput, readPage } from '../paging.js';
+import { readPage } from '../paging.js';
 import { mayDo, type Role } from '../people/roles.js';
 import { readResult, resultText } from '../result-texts.js';
 import { createNotFound, requireName } from '../rules.js';
+import type { approvalsQuery, decision } from '../schemas/payments.js';
 import {
   type Approval,
   findApproval,
@@ -19,36 +20,14 @@ import {
 import { endWaitingRun, startApprovedRun } from './approved-runs-sql.js';
 import { carryOut } from './carry-out.js';
 
-export interface ApprovalView extends Omit<Approval, 'approvalId' | 'key' | 'refusal'> {
-  readonly approvalId: string;
-  /** What the result says, for pages in other languages. */
-  readonly said: Said | null;
-  readonly orderNo: string | null;
-  readonly runId: string | null;
-  /** Whether the person who asks may decide: never their own. */
-  readonly mayDecide: boolean;
-  /** Their own, while nobody has decided. */
-  readonly mayWithdraw: boolean;
-}
-
 /** Who looks at approvals. */
-export interface Onlooker {
+interface Onlooker {
   readonly name: string;
   readonly role: Role;
 }
 
-export interface ListApprovalsInput extends PageInput {
-  readonly status?: string | undefined;
-  /** Only what the onlooker has asked for and nothing came of, as far as they have not said that they know. */
-  readonly unseen?: 'true' | undefined;
-}
-
 /** The latest first. */
-export async function listApprovals(
-  { database }: Operator,
-  input: ListApprovalsInput,
-  onlooker: Onlooker,
-): Promise<{ readonly approvals: ApprovalView[]; readonly nextCursor: string | null }> {
+export async function listApprovals({ database }: Operator, input: Static<typeof approvalsQuery>, onlooker: Onlooker) {
   const { rows, nextCursor } = await readPage(
     'approvals',
     input,
@@ -66,56 +45,37 @@ export async function showApproval(
   { database }: Operator,
   { approvalId }: { readonly approvalId: string },
   onlooker: Onlooker,
-): Promise<ApprovalView> {
+) {
   const approval = await findApproval(database, parseApprovalId(approvalId));
   if (!approval) throw createNotFound('approval', approvalId);
   return describeApproval(approval, onlooker);
 }
 
-export interface DecideInput {
-  readonly approvalId: string;
-  readonly note?: string | undefined;
-}
+type DecideInput = Static<typeof decision> & { readonly approvalId: string };
 
 /**
  * Approves what somebody else has asked for, and does it. Approved a second time, nothing is done twice; if the process dies
  * in between, the engine finishes it.
  */
-export async function approve(
-  operator: OperatorWithGateways,
-  input: DecideInput,
-  onlooker: Onlooker,
-): Promise<Changed<ApprovalView>> {
+export async function approve(operator: OperatorWithGateways, input: DecideInput, onlooker: Onlooker) {
   const { approval, changed } = await decide(operator, input, 'APPROVED');
   return { ...describeApproval(await carryOut(operator, approval), onlooker), changed };
 }
 
 /** Nothing is done then. */
-export async function decline(
-  operator: Operator,
-  input: DecideInput,
-  onlooker: Onlooker,
-): Promise<Changed<ApprovalView>> {
+export async function decline(operator: Operator, input: DecideInput, onlooker: Onlooker) {
   const { approval, changed } = await decide(operator, input, 'DECLINED');
   return { ...describeApproval(approval, onlooker), changed };
 }
 
 /** Who asked does not ask any more: nothing is done, and nobody has to decide. */
-export async function withdraw(
-  operator: Operator,
-  { approvalId }: Pick<DecideInput, 'approvalId'>,
-  onlooker: Onlooker,
-): Promise<Changed<ApprovalView>> {
+export async function withdraw(operator: Operator, { approvalId }: DecideInput, onlooker: Onlooker) {
   const { approval, changed } = await decide(operator, { approvalId }, 'WITHDRAWN');
   return { ...describeApproval(approval, onlooker), changed };
 }
 
 /** Who asked says that they know that nothing came of it. */
-export async function markSeen(
-  operator: Operator,
-  { approvalId }: Pick<DecideInput, 'approvalId'>,
-  onlooker: Onlooker,
-): Promise<Changed<ApprovalView>> {
+export async function markSeen(operator: Operator, { approvalId }: DecideInput, onlooker: Onlooker) {
   return inTransaction(operator, async (tx) => {
     const approval = await requireLockedApproval(tx, approvalId);
     requireOwn(approval, operator.actor);
@@ -128,19 +88,14 @@ function requireOwn({ requestedBy }: Approval, actor: string): void {
   if (requestedBy !== actor) throw refusal('request-not-yours')`${requestedBy} has asked for this, not ${actor}`;
 }
 
-type Decided = 'APPROVED' | 'DECLINED' | 'WITHDRAWN';
-
-const DECIDED_BY: Readonly<Record<Decided, string>> = {
+const DECIDED_BY = {
   APPROVED: 'approval.approve',
   DECLINED: 'approval.decline',
   WITHDRAWN: 'approval.withdraw',
 };
+type Decided = keyof typeof DECIDED_BY;
 
-async function decide(
-  operator: Operator,
-  input: DecideInput,
-  status: Decided,
-): Promise<{ readonly approval: Approval; readonly changed: boolean }> {
+async function decide(operator: Operator, input: DecideInput, status: Decided) {
   const { actor } = operator;
   const note = input.note === undefined ? null : requireName('the note', input.note);
   return inTransaction(operator, async (tx) => {
@@ -199,10 +154,7 @@ async function requireLockedApproval(tx: Queryable, text: string): Promise<Appro
   return approval;
 }
 
-function describeApproval(
-  { approvalId, key: _, refusal: why, ...approval }: Approval,
-  { name, role }: Onlooker,
-): ApprovalView {
+function describeApproval({ approvalId, key: _, refusal: why, ...approval }: Approval, { name, role }: Onlooker) {
   const { kind, subject, status, requestedBy } = approval;
   const isRefund = kind === 'REFUND';
   return {

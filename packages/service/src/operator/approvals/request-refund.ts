@@ -1,7 +1,8 @@
+import type { Static } from '@perennial/wire';
 import { parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { recordAudit } from '../audit.js';
 import { formatAmount } from '../money.js';
-import { type Changed, inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
+import { inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
 import { formatPeriodSubject } from '../orders/period-subjects.js';
 import {
   beginRefund,
@@ -16,20 +17,14 @@ import {
 import { needsSecondPerson } from '../orders/second-person.js';
 import { findWaitingOf, requireAskableAmount } from '../orders/waiting-refunds.js';
 import { quoted, requireName } from '../rules.js';
+import type { refundAnswer } from '../schemas/orders.js';
 import { type Approval, findApprovalOfRequest, insertApproval } from './approvals-sql.js';
 import { carryOut } from './carry-out.js';
 
-/** A refund that was asked for: made, or waiting for a second person. */
-export interface RequestedRefund {
-  readonly status: 'STARTED' | 'SUCCESS' | 'WAITING';
-  readonly refundNo: string | null;
-  readonly approvalId: string | null;
-  readonly amountCent: number;
-  readonly paymentStatus: string | null;
-}
-
+/** Made, or waiting for a second person. */
+type RequestedRefund = Static<typeof refundAnswer>;
 /** Who asks names a key and a reason. */
-export type RefundRequestInput = RefundInput & { readonly key: string; readonly note: string };
+type RefundRequestInput = RefundInput & { readonly key: string; readonly note: string };
 
 /**
  * Refunds at once, or asks for a second person if it is above `approvalCent`. With the same key it is the same refund, or the
@@ -39,7 +34,7 @@ export async function requestRefund(
   operator: OperatorWithGateways,
   input: RefundRequestInput,
   approvalCent: number,
-): Promise<Changed<RequestedRefund>> {
+): Promise<RequestedRefund> {
   const asked = {
     ...requireRefund(input),
     key: requireName('the key', input.key),
@@ -90,7 +85,7 @@ export async function refundAlone(
   operator: OperatorWithGateways,
   input: RefundInput,
   approvalCent: number,
-): Promise<Changed<RefundedPeriod>> {
+): Promise<RefundedPeriod> {
   const { withoutApproval, ...asked } = requireRefund(input);
   const begun = await inTransaction(operator, async (tx) => {
     const period = await lockPeriodToRefund(tx, asked);
@@ -127,8 +122,8 @@ function requireSameRequest(
 async function answerApproval(
   operator: OperatorWithGateways,
   { approval, changed }: { readonly approval: Approval; readonly changed: boolean },
-  refundAgain: () => Promise<Changed<RequestedRefund>>,
-): Promise<Changed<RequestedRefund>> {
+  refundAgain: () => Promise<RequestedRefund>,
+): Promise<RequestedRefund> {
   const { approvalId, amountCent, status, decidedBy } = approval;
   if (status === 'WAITING') {
     return { status, refundNo: null, approvalId: String(approvalId), amountCent, paymentStatus: null, changed };

@@ -1,4 +1,4 @@
-import { parseTime } from '@perennial/wire';
+import { parseTime, type Static } from '@perennial/wire';
 import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import {
@@ -27,11 +27,12 @@ import {
   refusal,
 } from '../operator.js';
 import { orderOfLine, withOrders } from '../order-of-number.js';
-import { type Page, type PageInput, readPage } from '../paging.js';
+import { readPage } from '../paging.js';
 import { requireActivePerson } from '../people/owner-sql.js';
 import { createNotFound, requireFound, requireInteger, requireName, requirePastDay } from '../rules.js';
+import type { differencesQuery, reconciliationsQuery } from '../schemas/books.js';
 
-export interface RunReconciliationInput {
+interface RunReconciliationInput {
   readonly paymentChannelCode: string;
   /** Of Asia/Shanghai, yyyy-MM-dd. */
   readonly day: string;
@@ -70,7 +71,7 @@ export async function runReconciliation(
   );
 }
 
-export interface ListReconciliationsInput {
+interface ListReconciliationsInput {
   /** Unset: of all payment channels. */
   readonly paymentChannelCode?: string;
   readonly limit?: number;
@@ -88,8 +89,8 @@ export async function listReconciliations(
 /** The same, page by page. */
 export async function pageReconciliations(
   { database }: Operator,
-  { paymentChannelCode, ...page }: PageInput & { readonly paymentChannelCode?: string | undefined } = {},
-): Promise<Page<ReconciliationView>> {
+  { paymentChannelCode, ...page }: Static<typeof reconciliationsQuery> = {},
+) {
   return readPage<ReconciliationView, ReconciliationKey>(
     'reconciliations',
     page,
@@ -112,7 +113,7 @@ function requireDay(text: string): string {
   throw refusal('cursor-unknown')`the cursor is none that was given with a page of this list`;
 }
 
-export interface ListDifferencesInput extends ListReconciliationsInput {
+interface ListDifferencesInput extends ListReconciliationsInput {
   /** Those that are closed too. */
   readonly all?: boolean;
   readonly day?: string;
@@ -132,21 +133,11 @@ export async function listDifferences(
   });
 }
 
-/** A difference with the order that it is about, if there is one. */
-export type DifferenceWithOrder = DifferenceView & { readonly orderNo: string | null };
-
-export interface DifferencePageInput extends PageInput {
-  readonly paymentChannelCode?: string | undefined;
-  readonly day?: string | undefined;
-  /** Unset: open. */
-  readonly which?: 'open' | 'all' | undefined;
-}
-
-/** The same, page by page and with the orders. */
+/** The same, page by page and with the order of each that is about one. */
 export async function pageDifferences(
   { database, clock }: OperatorWithClock,
-  { paymentChannelCode, day: asked, which = 'open', ...page }: DifferencePageInput = {},
-): Promise<Page<DifferenceWithOrder>> {
+  { paymentChannelCode, day: asked, which = 'open', ...page }: Static<typeof differencesQuery> = {},
+) {
   const day = asked === undefined ? null : requirePastDay(asked, clock.now());
   const filter = { paymentChannelCode: paymentChannelCode ?? null, day, which };
   const { rows, nextCursor } = await readPage<DifferenceView, DifferenceKey>(
@@ -161,25 +152,16 @@ export async function pageDifferences(
 }
 
 /** One difference, as a page has it. */
-export async function withOrderOfDifference<Row extends DifferenceView>(
-  { database }: Operator,
-  difference: Row,
-): Promise<Row & { readonly orderNo: string | null }> {
+export async function withOrderOfDifference({ database }: Operator, difference: DifferenceView) {
   const [one] = await withOrders(database, [difference], ({ number }) => orderOfLine(number));
   if (!one) throw new Error('one difference is one');
   return one;
 }
 
-export interface DifferenceOwnerInput {
-  readonly differenceNo: string;
-  /** Null: nobody. */
-  readonly owner: string | null;
-}
-
-/** Says who looks into a difference. */
+/** Says who looks into a difference. Null: nobody. */
 export async function setDifferenceOwner(
   operator: Operator,
-  { differenceNo, owner: asked }: DifferenceOwnerInput,
+  { differenceNo, owner: asked }: { readonly differenceNo: string; readonly owner: string | null },
 ): Promise<Changed<DifferenceView>> {
   return inTransaction(operator, async (tx) => {
     const difference = await requireLockedDifference(tx, differenceNo);
@@ -198,16 +180,10 @@ async function requireLockedDifference(tx: Queryable, differenceNo: string): Pro
   return difference;
 }
 
-export interface CloseDifferenceInput {
-  readonly differenceNo: string;
-  /** What was found out, and what was done about it. */
-  readonly note: string;
-}
-
-/** It is open again when a later run finds other facts. */
+/** It is open again when a later run finds other facts. The note says what was found out, and what was done about it. */
 export async function closeDifference(
   operator: Operator,
-  { differenceNo, note: given }: CloseDifferenceInput,
+  { differenceNo, note: given }: { readonly differenceNo: string; readonly note: string },
 ): Promise<Changed<DifferenceView>> {
   const note = requireName('the note', given);
   return inTransaction(operator, async (tx) => {

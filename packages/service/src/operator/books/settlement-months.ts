@@ -18,47 +18,21 @@ import {
   sumSettlementLines,
   type TimeBounds,
 } from '../../settlement/settlement-lines-sql.js';
-import { type MonthState, sortProducts, sumProducts } from '../../settlement/settlement-report.js';
-import { addToSums, netCent, type Sums, ZERO_SUMS } from '../../settlement/sums.js';
+import { describeState, type MonthState, sortProducts, sumProducts } from '../../settlement/settlement-report.js';
+import { addToSums, netCent, ZERO_SUMS } from '../../settlement/sums.js';
 import { recordAudit } from '../audit.js';
 import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
 import { requireName } from '../rules.js';
 import { monthAfter, monthAt, requireBegunMonth, requireMonth } from './months.js';
 import { findFirstMonth, listChannelNames } from './settlement-months-sql.js';
 
-export interface ChannelMonth extends Sums {
-  readonly appId: string;
-  readonly name: string;
-  /** What has changed in closed months since, and stands in this one: money taken less money given back. */
-  readonly laterCent: number;
-  readonly later: Sums;
-  readonly unsettled: number;
-  readonly products: readonly ProductSums[];
-}
-
 /** All channels of a month. Of a closed one, as it was when it was closed. */
-export interface SettlementMonth {
-  readonly month: string;
-  readonly monthIsOver: boolean;
-  /** Of every amount. */
-  readonly currency: string;
-  readonly status: 'OPEN' | 'CLOSED';
-  readonly closedBy: string | null;
-  readonly closedAt: string | null;
-  readonly totals: Sums;
-  /** Of all channels. */
-  readonly laterCent: number;
-  readonly unsettled: number;
-  readonly channels: readonly ChannelMonth[];
-}
+export type SettlementMonth = Awaited<ReturnType<typeof readMonth>>;
 
 /** All lines of the month are read, and of the closed ones too. */
 const MAX_READ_MS = 120_000;
 
-export async function showSettlementMonth(
-  operator: OperatorWithClock,
-  { month }: { readonly month: string },
-): Promise<SettlementMonth> {
+export async function showSettlementMonth(operator: OperatorWithClock, { month }: { readonly month: string }) {
   const bounds = requireBegunMonth(month, operator);
   const now = operator.clock.now();
   return operator.database.transaction(async (tx) => {
@@ -75,28 +49,22 @@ interface AskedMonth {
   readonly currency: string | undefined;
 }
 
-async function readMonth(
-  db: Queryable,
-  { month, bounds, now, currency = DEFAULT_CURRENCY }: AskedMonth,
-): Promise<SettlementMonth> {
+async function readMonth(db: Queryable, { month, bounds, now, currency = DEFAULT_CURRENCY }: AskedMonth) {
   const months = await listClosedMonths(db);
   const closed = months.find((one) => one.month === month);
   const figures = closed
     ? toChannelFigures((await listClosedFigures(db)).filter((one) => one.month === month))
     : await readOpenMonth(db, { month, bounds }, months);
   const names = await listChannelNames(db);
-  const channels = names.flatMap(({ channelId, appId, name }): ChannelMonth[] => {
-    const one = figures.get(channelId);
-    if (!one) return closed ? [] : [{ appId, name, ...toChannelSums(NO_FIGURES) }];
-    return [{ appId, name, ...toChannelSums(one) }];
+  const channels = names.flatMap(({ channelId, appId, name }) => {
+    const one = figures.get(channelId) ?? (closed ? undefined : NO_FIGURES);
+    return one ? [{ appId, name, ...toChannelSums(one) }] : [];
   });
   return {
     month,
     monthIsOver: now >= bounds.to,
     currency,
-    status: closed ? 'CLOSED' : 'OPEN',
-    closedBy: closed?.closedBy ?? null,
-    closedAt: closed?.closedAt ?? null,
+    ...describeState(closed),
     totals: sumProducts(channels),
     laterCent: channels.reduce((sum, { laterCent }) => sum + laterCent, 0),
     unsettled: channels.reduce((sum, { unsettled }) => sum + unsettled, 0),
@@ -106,7 +74,7 @@ async function readMonth(
 
 const NO_FIGURES: ClosedFigures = { products: [], later: {}, unsettled: 0 };
 
-function toChannelSums({ products, later, unsettled }: ClosedFigures): Omit<ChannelMonth, 'appId' | 'name'> {
+function toChannelSums({ products, later, unsettled }: ClosedFigures) {
   const changes = sumLater(later);
   return { ...sumProducts(products), later: changes, laterCent: netCent(changes), unsettled, products };
 }
@@ -187,7 +155,7 @@ export async function findMonthState(db: Queryable, month: string, channelId: st
   return { closed: { ...closed, figures }, later: sumLater(figures.later) };
 }
 
-export interface MonthInList extends Pick<SettlementMonth, 'month' | 'status' | 'closedBy' | 'closedAt'> {}
+export type MonthInList = Pick<SettlementMonth, 'month' | 'status' | 'closedBy' | 'closedAt'>;
 
 /** The latest first, from the month in which the first channel was made to the present one. */
 export async function listSettlementMonths({ database, clock }: OperatorWithClock): Promise<MonthInList[]> {
@@ -203,16 +171,9 @@ async function listMonths(db: Queryable, now: number): Promise<MonthInList[]> {
     .toSorted();
   const months: MonthInList[] = [];
   for (let month = first; month <= present; month = monthAfter(month)) {
-    const one = closed.get(month);
-    const { closedBy = null, closedAt = null } = one ?? {};
-    months.push({ month, status: one ? 'CLOSED' : 'OPEN', closedBy, closedAt });
+    months.push({ month, ...describeState(closed.get(month)) });
   }
   return months.reverse();
-}
-
-export interface CloseMonthInput {
-  readonly month: string;
-  readonly note?: string | undefined;
 }
 
 /**
@@ -221,7 +182,7 @@ export interface CloseMonthInput {
  */
 export async function closeSettlementMonth(
   operator: OperatorWithClock,
-  { month, note: given }: CloseMonthInput,
+  { month, note: given }: { readonly month: string; readonly note?: string | undefined },
 ): Promise<SettlementMonth> {
   const bounds = requireMonth(month);
   const note = given === undefined ? null : requireName('the note', given);

@@ -1,18 +1,17 @@
-import { parseTime } from '@perennial/wire';
+import { parseTime, type Static } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
-import type { Said } from '../../platform/wordings.js';
 import { insertApproval } from '../approvals/approvals-sql.js';
 import { recordAudit } from '../audit.js';
 import { maskUserId } from '../masking.js';
-import { type Changed, inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
+import { inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
 import { requireRoleForRun } from '../people/not-allowed.js';
 import type { Role } from '../people/roles.js';
 import { readResult } from '../result-texts.js';
 import { createNotFound, quoted, requireName, requireOneOf } from '../rules.js';
+import type { Asked } from '../schemas/parts.js';
+import { BULK_KINDS, type bulkRequest } from '../schemas/payments.js';
 import {
-  BULK_KINDS,
-  type BulkItem,
   type BulkKind,
   type BulkRun,
   findItems,
@@ -26,21 +25,7 @@ import {
 } from './bulk-sql.js';
 import { type BulkChoice, findBulkItems } from './find-items.js';
 
-export interface BulkRunView extends Omit<BulkRun, 'runId' | 'key' | 'approvedBy'> {
-  readonly runId: string;
-  /** Has to be typed to start it. */
-  readonly confirmation: string;
-  readonly needsApproval: boolean;
-}
-
-export interface PrepareRunInput {
-  readonly kind: string;
-  readonly items?: readonly string[] | undefined;
-  readonly filter?: Readonly<Record<string, string>> | undefined;
-  readonly reason: string;
-  /** A second request of the same person with the same key is the same run. */
-  readonly key: string;
-}
+type PrepareRunInput = Asked<Static<typeof bulkRequest>>;
 
 const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
   RETRY: 'support',
@@ -53,11 +38,7 @@ const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
 const needsApproval = (kind: BulkKind): boolean => kind === 'REFUND';
 
 /** A dry run: writes down which things are meant, and does nothing about them. */
-export async function prepareRun(
-  operator: OperatorWithClock,
-  input: PrepareRunInput,
-  role: Role,
-): Promise<Changed<BulkRunView>> {
+export async function prepareRun(operator: OperatorWithClock, input: PrepareRunInput, role: Role) {
   const { database, actor } = operator;
   const kind = requireOneOf('the kind', input.kind, BULK_KINDS);
   requireRoleForRun(role, ROLE_FOR[kind], kind);
@@ -110,7 +91,7 @@ export async function startRun(
   operator: OperatorWithClock,
   { runId, confirmation }: { readonly runId: string; readonly confirmation: string },
   role: Role,
-): Promise<Changed<BulkRunView>> {
+) {
   const { actor } = operator;
   return inTransaction(operator, async (tx) => {
     const run = await requireLockedRun(tx, runId);
@@ -143,11 +124,7 @@ export async function startRun(
 }
 
 /** Leaves what was done as it is, and does not begin the rest. What was sent keeps its result to come. */
-export async function cancelRun(
-  operator: Operator,
-  { runId }: { readonly runId: string },
-  role: Role,
-): Promise<Changed<BulkRunView>> {
+export async function cancelRun(operator: Operator, { runId }: { readonly runId: string }, role: Role) {
   const { actor } = operator;
   return inTransaction(operator, async (tx) => {
     const run = await requireLockedRun(tx, runId);
@@ -163,11 +140,7 @@ export async function cancelRun(
 }
 
 /** The latest first. */
-export async function listRuns(
-  { database }: Operator,
-  input: PageInput,
-  role: Role,
-): Promise<{ readonly runs: BulkRunView[]; readonly nextCursor: string | null }> {
+export async function listRuns({ database }: Operator, input: PageInput, role: Role) {
   const { rows, nextCursor } = await readPage(
     'bulk',
     input,
@@ -178,24 +151,17 @@ export async function listRuns(
   return { runs: rows.map((run) => describeRun(run, role)), nextCursor };
 }
 
-export async function showRun(
-  { database }: Operator,
-  { runId }: { readonly runId: string },
-  role: Role,
-): Promise<BulkRunView> {
+export async function showRun({ database }: Operator, { runId }: { readonly runId: string }, role: Role) {
   const run = await findRun(database, parseRunId(runId));
   if (!run) throw createNotFound('run', runId);
   return describeRun(run, role);
 }
 
-/** An item with what its result says, for pages in other languages. */
-export type BulkItemView = Omit<BulkItem, 'refusal'> & { readonly said: Said | null };
-
-/** What came of each, in their order. */
+/** What came of each, in their order, with what its result says, for pages in other languages. */
 export async function listRunItems(
   { database }: Operator,
   input: PageInput & { readonly runId: string; readonly status?: string | undefined },
-): Promise<{ readonly items: readonly BulkItemView[]; readonly nextCursor: string | null }> {
+) {
   const runId = parseRunId(input.runId);
   if (!(await findRun(database, runId))) throw createNotFound('run', input.runId);
   const { rows, nextCursor } = await readPage(
@@ -226,14 +192,16 @@ async function requireLockedRun(tx: Queryable, runId: string): Promise<BulkRun> 
 }
 
 /** Before it is started, those that are skipped are the ones of which nothing can be done. */
-const confirmationOf = ({ kind, items, skipped }: BulkRun): string => `${kind} ${items - skipped}`;
+const confirmationOf = ({ kind, items, skipped }: Pick<BulkRun, 'kind' | 'items' | 'skipped'>): string =>
+  `${kind} ${items - skipped}`;
 
-function describeRun({ key: _1, approvedBy: _2, ...run }: BulkRun, role: Role): BulkRunView {
+function describeRun({ key: _1, approvedBy: _2, ...run }: BulkRun, role: Role) {
   return {
     ...run,
     runId: String(run.runId),
     filter: maskFilter(run.filter, role),
-    confirmation: confirmationOf({ ...run, key: _1, approvedBy: _2 }),
+    /** Has to be typed to start it. */
+    confirmation: confirmationOf(run),
     needsApproval: needsApproval(run.kind),
   };
 }

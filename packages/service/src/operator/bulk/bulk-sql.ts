@@ -1,16 +1,14 @@
-import { type Queryable, queryOne, requireOne } from '../../platform/db/database.js';
+import type { Queryable } from '../../platform/db/database.js';
+import { allRows, anyRow, firstRow, noRows, oneRow, type Query } from '../../platform/db/queries.js';
 import { column, columns, type RowOf, statement } from '../../platform/db/statement.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Refusal } from '../../platform/plain-error.js';
 import type { OperatorError } from '../operator.js';
 import { resultText } from '../result-texts.js';
+import type { BULK_KINDS, BULK_STATUSES, ITEM_STATUSES } from '../schemas/payments.js';
 
-export const BULK_KINDS = ['RETRY', 'REFUND', 'UNSUBSCRIBE', 'REPLAY'] as const;
 export type BulkKind = (typeof BULK_KINDS)[number];
-/** PENDING: every item was handled, and some have no final result yet. */
-export type BulkStatus = 'PREPARED' | 'WAITING' | 'RUNNING' | 'PENDING' | 'DONE' | 'CANCELED' | 'DECLINED';
-/** PENDING: sent, without a final result yet. */
-export type BulkItemStatus = 'WAITING' | 'PENDING' | 'DONE' | 'FAILED' | 'SKIPPED';
+type BulkItemStatus = (typeof ITEM_STATUSES)[number];
 
 /** The same done to many. */
 export type BulkRun = RowOf<typeof RUN_COLUMNS>;
@@ -26,7 +24,7 @@ const RUN_FIELDS = `r.run_id as "runId", r.kind, r.status, r.request_key as key,
 const RUN_COLUMNS = columns({
   runId: 'bigint',
   kind: column<BulkKind>('text'),
-  status: column<BulkStatus>('text'),
+  status: column<(typeof BULK_STATUSES)[number]>('text'),
   key: 'text',
   filter: 'jsonb',
   reason: 'text',
@@ -54,7 +52,7 @@ export interface NewBulkItem {
   readonly refusal: OperatorError | null;
 }
 
-export type NewBulkRun = Pick<BulkRun, 'kind' | 'key' | 'reason' | 'requestedBy'> & { readonly filter: unknown };
+type NewBulkRun = Pick<BulkRun, 'kind' | 'key' | 'reason' | 'requestedBy'> & { readonly filter: unknown };
 
 const INSERT_RUN = statement({
   text: `insert into bulk_runs as r (kind, request_key, filter, reason, requested_by, items, amount_cent, skipped, requested_at)
@@ -101,58 +99,38 @@ export async function insertRun(
   return row;
 }
 
-const FIND_RUN_OF_KEY = statement({
+export const findRunOfKey: Query<[requestedBy: string, key: string], BulkRun | undefined> = firstRow({
   text: `select ${RUN_FIELDS} from bulk_runs r where r.requested_by = $1 and r.request_key = $2`,
   parameters: ['text', 'text'],
   columns: RUN_COLUMNS,
 });
 
-export async function findRunOfKey(db: Queryable, requestedBy: string, key: string): Promise<BulkRun | undefined> {
-  return queryOne(db, FIND_RUN_OF_KEY, [requestedBy, key]);
-}
-
-const FIND_RUN = statement({
+export const findRun: Query<[runId: number], BulkRun | undefined> = firstRow({
   text: `select ${RUN_FIELDS} from bulk_runs r where r.run_id = $1`,
   parameters: ['bigint'],
   columns: RUN_COLUMNS,
 });
 
-export async function findRun(db: Queryable, runId: number): Promise<BulkRun | undefined> {
-  return queryOne(db, FIND_RUN, [runId]);
-}
-
-const LOCK_RUN = statement({
+export const lockRun: Query<[runId: number], BulkRun | undefined> = firstRow({
   text: `select ${RUN_FIELDS} from bulk_runs r where r.run_id = $1 for update`,
   parameters: ['bigint'],
   columns: RUN_COLUMNS,
 });
 
-export async function lockRun(tx: Queryable, runId: number): Promise<BulkRun | undefined> {
-  return queryOne(tx, LOCK_RUN, [runId]);
-}
-
-const LIST_RUNS = statement({
+/** The latest first, before one of them. */
+export const findRuns: Query<[before: number | undefined, limit: number], BulkRun[]> = allRows({
   text: `select ${RUN_FIELDS} from bulk_runs r where $1::bigint is null or r.run_id < $1 order by r.run_id desc limit $2`,
   parameters: ['bigint', 'bigint'],
   columns: RUN_COLUMNS,
 });
 
-/** The latest first, before one of them. */
-export async function findRuns(db: Queryable, before: number | undefined, limit: number): Promise<BulkRun[]> {
-  return db.query(LIST_RUNS, [before ?? null, limit]);
-}
-
-const STORE_RUN_STATUS = statement({
+/** The caller holds the run's lock. */
+export const storeRunStatus: Query<[runId: number, status: 'WAITING' | 'RUNNING'], BulkRun> = oneRow({
   text: `update bulk_runs r set status = $2, started_at = case when $2 = 'RUNNING' then now() else r.started_at end
      where r.run_id = $1 returning ${RUN_FIELDS}`,
   parameters: ['bigint', 'text'],
   columns: RUN_COLUMNS,
 });
-
-/** The caller holds the run's lock. */
-export async function storeRunStatus(tx: Queryable, runId: number, status: 'WAITING' | 'RUNNING'): Promise<BulkRun> {
-  return requireOne(tx, STORE_RUN_STATUS, [runId, status]);
-}
 
 const CANCEL_RUN = statement({
   text: `with left_over as (
@@ -213,7 +191,8 @@ export async function findItems(
   return db.query(LIST_ITEMS, [runId, status ?? null, after ?? 0, limit]);
 }
 
-const LEASE_RUN = statement({
+/** A run that no other node works on until the lease is over: the one that nobody has worked on for longest. */
+export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = firstRow({
   text: `update bulk_runs r set lease_until = now() + $1::double precision * interval '1 s'
      where r.run_id = (
        select n.run_id from bulk_runs n where n.status = 'RUNNING' and (n.lease_until is null or n.lease_until <= now())
@@ -223,55 +202,34 @@ const LEASE_RUN = statement({
   columns: RUN_COLUMNS,
 });
 
-/** A run that no other node works on until the lease is over: the one that nobody has worked on for longest. */
-export async function leaseRun(db: Queryable, leaseSeconds: number): Promise<BulkRun | undefined> {
-  return queryOne(db, LEASE_RUN, [leaseSeconds]);
-}
-
-const RENEW_LEASE = statement({
+/** Also takes the run's lock. False when it was canceled. */
+export const renewLease: Query<[runId: number, leaseSeconds: number], boolean> = anyRow({
   text: `update bulk_runs set lease_until = now() + $2::double precision * interval '1 s'
      where run_id = $1 and status = 'RUNNING' returning 1`,
   parameters: ['bigint', 'double precision'],
 });
 
-/** Also takes the run's lock. False when it was canceled. */
-export async function renewLease(tx: Queryable, runId: number, leaseSeconds: number): Promise<boolean> {
-  return (await tx.query(RENEW_LEASE, [runId, leaseSeconds])).length === 1;
-}
-
-const RELEASE_RUN = statement({
+/** Any node may go on with it at once. */
+export const releaseRun: Query<[runId: number], void> = noRows({
   text: `update bulk_runs set lease_until = now() where run_id = $1 and status = 'RUNNING'`,
   parameters: ['bigint'],
 });
 
-/** Any node may go on with it at once. */
-export async function releaseRun(db: Queryable, runId: number): Promise<void> {
-  await db.query(RELEASE_RUN, [runId]);
-}
-
-const LOCK_NEXT_ITEM = statement({
+/** The caller holds the run's lock. */
+export const lockNextItem: Query<[runId: number], BulkItem | undefined> = firstRow({
   text: `select ${ITEM_FIELDS} from bulk_items i where i.run_id = $1 and i.status = 'WAITING' order by i.item_no limit 1 for update`,
   parameters: ['bigint'],
   columns: ITEM_COLUMNS,
 });
 
-/** The caller holds the run's lock. */
-export async function lockNextItem(tx: Queryable, runId: number): Promise<BulkItem | undefined> {
-  return queryOne(tx, LOCK_NEXT_ITEM, [runId]);
-}
-
-const FINISH_RUN = statement({
+/** No item waits any more. The run is done, or pending if items are. */
+export const finishRun: Query<[runId: number], void> = noRows({
   text: `update bulk_runs r set status = case when n.pending then 'PENDING' else 'DONE' end,
        finished_at = case when n.pending then null else now() end, lease_until = null
      from (select exists (select from bulk_items i where i.run_id = $1 and i.status = 'PENDING') as pending) n
      where r.run_id = $1 and r.status = 'RUNNING'`,
   parameters: ['bigint'],
 });
-
-/** No item waits any more. The run is done, or pending if items are. */
-export async function finishRun(tx: Queryable, runId: number): Promise<void> {
-  await tx.query(FINISH_RUN, [runId]);
-}
 
 export interface ItemResult {
   readonly status: Exclude<BulkItemStatus, 'WAITING'>;

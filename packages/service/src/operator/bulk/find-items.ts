@@ -14,6 +14,9 @@ import { sumVoidedPeriods } from '../orders/previews.js';
 import { findWaitingRefunds } from '../orders/waiting-refunds-sql.js';
 import { parseFailedFilter, walkFailedPayments } from '../payments/failed-payments.js';
 import { createNotFound, requireOneOf } from '../rules.js';
+import { eventFilter } from '../schemas/events.js';
+import { orderFilter } from '../schemas/orders.js';
+import { failedFilter } from '../schemas/payments.js';
 import type { BulkKind, NewBulkItem } from './bulk-sql.js';
 import { type FoundPeriod, findEventsByNumber, findOrders, findPeriods } from './find-items-sql.js';
 
@@ -43,20 +46,9 @@ const createTooMany = () =>
 
 const unique = (names: readonly string[]): string[] => [...new Set(names)];
 
-async function findNamed(
-  operator: OperatorWithClock,
-  kind: BulkKind,
-  names: readonly string[],
-): Promise<NewBulkItem[]> {
-  switch (kind) {
-    case 'RETRY':
-    case 'REFUND':
-      return findNamedPeriods(operator, kind, names);
-    case 'UNSUBSCRIBE':
-      return findNamedOrders(operator, names);
-    case 'REPLAY':
-      return findNamedEvents(operator, names);
-  }
+function findNamed(operator: OperatorWithClock, kind: BulkKind, names: readonly string[]): Promise<NewBulkItem[]> {
+  if (kind === 'UNSUBSCRIBE') return findNamedOrders(operator, names);
+  return kind === 'REPLAY' ? findNamedEvents(operator, names) : findNamedPeriods(operator, kind, names);
 }
 
 async function findNamedPeriods(
@@ -184,9 +176,9 @@ async function findAllMatching(
 ): Promise<NewBulkItem[]> {
   switch (kind) {
     case 'RETRY':
-      return findFailedPeriods(operator, requireNames(filter, FAILED_NAMES));
+      return findFailedPeriods(operator, requireNames(filter, failedFilter));
     case 'REPLAY':
-      return findMatchingEvents(operator, requireNames(filter, EVENT_NAMES));
+      return findMatchingEvents(operator, requireNames(filter, eventFilter));
     case 'UNSUBSCRIBE':
       return toUnsubscribe(operator, await findOrdersOfList(operator, filter));
     case 'REFUND': {
@@ -198,34 +190,20 @@ async function findAllMatching(
   }
 }
 
-const FAILED_NAMES = ['status', 'reason', 'paymentChannelCode', 'appId', 'productCode', 'from', 'to'] as const;
-const EVENT_NAMES = ['appId', 'status', 'eventType', 'orderNo', 'from', 'to'] as const;
-const ORDER_NAMES = [
-  'status',
-  'appId',
-  'productCode',
-  'settlementMode',
-  'createdFrom',
-  'createdTo',
-  'dueFrom',
-  'dueTo',
-  'failed',
-  'unsettled',
-  'channelUserId',
-] as const;
+type Texts<Name extends string> = { readonly [N in Name]?: string };
 
 /** A name that is not known may have been meant to leave something out. */
 function requireNames<Name extends string>(
   filter: Readonly<Record<string, string>>,
-  names: readonly Name[],
-): { readonly [N in Name]?: string } {
-  for (const name of Object.keys(filter)) requireOneOf('a name in the filter', name, names);
-  return filter as { readonly [N in Name]?: string };
+  { properties }: { readonly properties: Readonly<Record<Name, unknown>> },
+): Texts<Name> {
+  for (const name of Object.keys(filter)) requireOneOf('a name in the filter', name, Object.keys(properties));
+  return filter as Texts<Name>;
 }
 
 async function findFailedPeriods(
   operator: OperatorWithClock,
-  input: { readonly [N in (typeof FAILED_NAMES)[number]]?: string },
+  input: Texts<keyof typeof failedFilter.properties>,
 ): Promise<NewBulkItem[]> {
   if (input.status === 'FAIL') throw refusal('run-only-retryable')`only FAIL_RETRY can be tried again`;
   const filter = await parseFailedFilter(operator, { ...input, status: 'FAIL_RETRY' });
@@ -247,7 +225,7 @@ const MAX_WAIT_MS = 20_000;
 
 async function findMatchingEvents(
   operator: OperatorWithClock,
-  { appId, ...filter }: { readonly [N in (typeof EVENT_NAMES)[number]]?: string },
+  { appId, ...filter }: Texts<keyof typeof eventFilter.properties>,
 ): Promise<NewBulkItem[]> {
   if (appId === undefined) throw refusal('run-without-channel')`events are replayed for one channel: name its appId`;
   const events = await findNewestEvents(operator, { appId, ...filter }, MAX_ITEMS + 1);
@@ -280,7 +258,7 @@ async function findOrdersOfList(
 }
 
 function requireOrderFilter(filter: Readonly<Record<string, string>>): OrderFilterInput {
-  const { settlementMode, failed, unsettled, ...rest } = requireNames(filter, ORDER_NAMES);
+  const { settlementMode, failed, unsettled, ...rest } = requireNames(filter, orderFilter);
   if (Object.keys(filter).length === 0) throw refusal('run-of-all-orders')`every order would match: ask for fewer`;
   return {
     ...rest,

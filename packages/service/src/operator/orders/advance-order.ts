@@ -3,12 +3,7 @@ import { rehearsedOutcomes } from '@perennial/wire/enums';
 import { createChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { nextPayTime, type Order } from '../../subscriptions/domain/orders/order.js';
-import {
-  type AdvanceWish,
-  type Journey,
-  nextStepTime,
-  planJourney,
-} from '../../subscriptions/steps/orders/advance-journey.js';
+import { type AdvanceWish, nextStepTime, planJourney } from '../../subscriptions/steps/orders/advance-journey.js';
 import { type AdvanceStep, advancePeriods, holdOrder } from '../../subscriptions/steps/orders/advance-periods.js';
 import { findOrderStanding } from '../../subscriptions/store/orders/order-standing-sql.js';
 import { recordAudit } from '../audit.js';
@@ -17,7 +12,7 @@ import { quoted, requireInteger, requireOneOf } from '../rules.js';
 import { requireLockedOrder } from './orders.js';
 import { findOrderOfAnyChannel } from './orders-sql.js';
 
-export interface AdvanceInput {
+interface AdvanceInput {
   readonly orderNo: string;
   /** Either so many periods, or up to a time. */
   readonly cycles?: number;
@@ -26,21 +21,7 @@ export interface AdvanceInput {
   readonly outcomes?: readonly string[];
 }
 
-export interface AdvancedOrder {
-  readonly orderNo: string;
-  readonly externalOrderNo: string;
-  readonly orderStatus: string;
-  readonly nextPayTime: string | null;
-  readonly steps: readonly StepView[];
-}
-
-export interface StepView {
-  readonly occurredAt: string;
-  /** Null when the order was only completed. */
-  readonly cycleNo: number | null;
-  readonly paymentStatus: string | null;
-  readonly orderStatus: string;
-}
+export type AdvancedOrder = ReturnType<typeof describeAdvancedOrder>;
 
 /** Time travel, as the channel's own call does it. */
 export async function advanceOrderOfAnyChannel(
@@ -69,7 +50,7 @@ async function beginAdvance(
   tx: Queryable,
   { orderNo: subject, ...detail }: AdvanceInput,
   asked: AdvanceWish,
-): Promise<{ order: Order; journey: Journey }> {
+) {
   const order = await requireLockedOrder(tx, subject);
   const standing = await findOrderStanding(tx, order.orderNo);
   const journey = planJourney(order, standing, asked);
@@ -97,7 +78,7 @@ function requireAdvance({ cycles, to, outcomes = [] }: AdvanceInput): AdvanceWis
   return { to: { cycles: count }, outcomes: chosen };
 }
 
-function describeAdvancedOrder(order: Order, steps: readonly AdvanceStep[]): AdvancedOrder {
+function describeAdvancedOrder(order: Order, steps: readonly AdvanceStep[]) {
   return {
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,
@@ -105,6 +86,7 @@ function describeAdvancedOrder(order: Order, steps: readonly AdvanceStep[]): Adv
     nextPayTime: nextPayTime(order),
     steps: steps.map(({ at, payment, orderStatus }) => ({
       occurredAt: formatTime(at),
+      /** Null when the order was only completed. */
       cycleNo: payment?.cycleNo ?? null,
       paymentStatus: payment?.status ?? null,
       orderStatus,

@@ -1,28 +1,18 @@
 import type { Queryable } from '../../platform/db/database.js';
 import { endAgreements, lockAgreementsWithOrders } from '../../subscriptions/steps/ending/end-agreements.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type OperatorWithClock, refusal } from '../operator.js';
+import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
 import { createNotFound, requireName } from '../rules.js';
 import { type AgreementView, findAgreement } from './agreements-sql.js';
 
-export interface CancelAgreementInput {
-  readonly agreementNo: string;
-  readonly reason?: string;
-}
-
-export interface CanceledAgreement extends AgreementView {
-  /** The orders that were unsubscribed with it. */
-  readonly unsubscribed: readonly string[];
-}
-
 /**
  * Ends an agreement and every active order on it, all together or not at all. The institution is told in the background, as
- * after an unsubscribe.
+ * after an unsubscribe. `unsubscribed` are the orders.
  */
 export async function cancelAgreement(
   operator: OperatorWithClock,
-  { agreementNo, reason }: CancelAgreementInput,
-): Promise<Changed<CanceledAgreement>> {
+  { agreementNo, reason }: { readonly agreementNo: string; readonly reason?: string },
+) {
   const by = { source: 'OPERATIONS', reason: reason === undefined ? null : requireName('the reason', reason) } as const;
   return inTransaction(operator, async (tx) => {
     const agreementId = parseAgreementId(agreementNo);

@@ -1,4 +1,4 @@
-import { formatTime, Rejection, type SettlementMode } from '@perennial/wire';
+import { formatTime, Rejection, type Static } from '@perennial/wire';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { orderStatuses } from '@perennial/wire/enums';
 import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
@@ -14,6 +14,7 @@ import { type OperatorWithClock, refusal } from '../operator.js';
 import { requirePageSize } from '../paging.js';
 import type { Role } from '../people/roles.js';
 import { createNotFound, requireOneOf } from '../rules.js';
+import { type orderFilter, orderLine, type ordersQuery } from '../schemas/orders.js';
 import { walkInStretches } from '../walk.js';
 import {
   type ListedOrder,
@@ -27,53 +28,7 @@ import {
 } from './order-list-sql.js';
 
 /** As it is asked for: texts of an address. */
-export interface OrderFilterInput {
-  /** Several with commas. */
-  readonly status?: string;
-  readonly appId?: string;
-  readonly productCode?: string;
-  readonly settlementMode?: SettlementMode;
-  readonly createdFrom?: string;
-  readonly createdTo?: string;
-  readonly dueFrom?: string;
-  readonly dueTo?: string;
-  readonly failed?: 'true' | 'false';
-  readonly unsettled?: 'true';
-  readonly channelUserId?: string;
-}
-
-export interface OrderPageInput extends OrderFilterInput {
-  readonly cursor?: string;
-  readonly limit?: number;
-}
-
-export interface OrderLine {
-  readonly orderNo: string;
-  readonly externalOrderNo: string;
-  readonly appId: string;
-  readonly channelUserId: string;
-  readonly productCode: string;
-  readonly settlementMode: ListedOrder['settlementMode'];
-  readonly orderStatus: ListedOrder['status'];
-  readonly amountCent: number;
-  readonly cycleNo: number;
-  readonly totalCycles: number;
-  readonly totalPaidAmountCent: number;
-  readonly totalRefundAmountCent: number;
-  readonly latestPaymentStatus: string | null;
-  readonly createTime: string;
-  readonly nextPayTime: string | null;
-}
-
-export interface OrderPage {
-  readonly orders: OrderLine[];
-  readonly nextCursor: string | null;
-}
-
-export interface OrderTotals extends OrderSums {
-  /** There are more, and counting them would take too long. */
-  readonly isAtLeast: boolean;
-}
+export type OrderFilterInput = Static<typeof orderFilter>;
 
 /** Counting stops here. */
 export const MAX_COUNTED = 10_000;
@@ -92,7 +47,7 @@ const MAX_STATEMENT_MS = 3_000;
  * A page of the orders that match, the newest first; or, when it is asked when they are due, the soonest first. When what is
  * asked for is so rare that a page of it cannot be found in a moment, the page has fewer orders and the list goes on.
  */
-export async function listOrders(operator: OperatorWithClock, input: OrderPageInput, role: Role): Promise<OrderPage> {
+export async function listOrders(operator: OperatorWithClock, input: Static<typeof ordersQuery>, role: Role) {
   const { cursor, limit, ...asked } = input;
   const size = requirePageSize(limit);
   const filter = await readFilter(operator.database, asked);
@@ -106,7 +61,7 @@ export async function listOrders(operator: OperatorWithClock, input: OrderPageIn
 }
 
 /** How many match, counted up to MAX_COUNTED, and what was paid and given back for those. */
-export async function totalOrders(operator: OperatorWithClock, input: OrderFilterInput): Promise<OrderTotals> {
+export async function totalOrders(operator: OperatorWithClock, input: OrderFilterInput) {
   const filter = await readFilter(operator.database, input);
   let sums: OrderSums = { count: 0, totalPaidAmountCent: 0, totalRefundAmountCent: 0 };
   let isComplete = false;
@@ -125,23 +80,7 @@ export async function totalOrders(operator: OperatorWithClock, input: OrderFilte
   return { ...sums, isAtLeast: !isComplete };
 }
 
-const CSV_COLUMNS = [
-  'orderNo',
-  'externalOrderNo',
-  'appId',
-  'channelUserId',
-  'productCode',
-  'settlementMode',
-  'orderStatus',
-  'amountCent',
-  'cycleNo',
-  'totalCycles',
-  'totalPaidAmountCent',
-  'totalRefundAmountCent',
-  'latestPaymentStatus',
-  'createTime',
-  'nextPayTime',
-] as const satisfies readonly (keyof OrderLine)[];
+const CSV_COLUMNS = Object.keys(orderLine.properties) as (keyof typeof orderLine.properties)[];
 
 /** Each line says what its amounts are in. */
 const CSV_HEADER = [...CSV_COLUMNS, 'currency'];
@@ -170,19 +109,14 @@ export async function exportOrders(
   })();
 }
 
-interface FoundPage {
-  readonly found: readonly ListedOrder[];
-  /** Where the next page begins. Undefined when this is the last one. */
-  readonly next: OrderListKey | undefined;
-}
-
+/** `next` is where the next page begins. Undefined when this is the last one. */
 async function readPage(
   operator: OperatorWithClock,
   filter: OrderFilter,
   after: OrderListKey | undefined,
   size: number,
   waitMs: number,
-): Promise<FoundPage> {
+) {
   const found: ListedOrder[] = [];
   // One more than asked tells whether there is another page.
   const stretches = walkOrders(operator, { after, first: size + 1, waitMs }, (db, walk) =>
@@ -251,7 +185,7 @@ function readKey(cursor: string, question: ListQuestion): OrderListKey {
   }
 }
 
-export function describeOrder(order: ListedOrder, role: Role): OrderLine {
+export function describeOrder(order: ListedOrder, role: Role): Static<typeof orderLine> {
   return {
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,

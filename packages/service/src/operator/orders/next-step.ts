@@ -1,19 +1,12 @@
+import type { Static } from '@perennial/wire';
 import { periodDueAt } from '../../subscriptions/domain/orders/calendar.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
+import type { nextStep } from '../schemas/orders.js';
 import type { Surroundings } from './timeline-sql.js';
 
 /** What happens to an order by itself, and when. */
-export interface NextStep {
-  readonly at: number;
-  readonly what: 'debit' | 'bill' | 'retry' | 'complete' | 'wait-for-institution' | 'expire';
-  /** Null when the order is only completed. */
-  readonly cycleNo: number | null;
-  /** Which retry of a period it is, and how many there may be. Null when it is the first try. */
-  readonly tryNo: number | null;
-  readonly tries: number | null;
-  readonly amountCent: number | null;
-}
+export type NextStep = Omit<Static<typeof nextStep>, 'at'> & { readonly at: number };
 
 /** Pure. Null when nothing happens to it by itself any more. */
 export function findNextStep(order: Order, around: Surroundings, now: number): NextStep | null {

@@ -10,34 +10,15 @@ import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-s
 import { endOrder } from '../../subscriptions/steps/ending/end-orders.js';
 import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/orders-sql.js';
 import { recordAudit } from '../audit.js';
-import {
-  type Changed,
-  inTransaction,
-  NotFoundError,
-  type Operator,
-  type OperatorWithClock,
-  refusal,
-} from '../operator.js';
+import { inTransaction, NotFoundError, type Operator, type OperatorWithClock, refusal } from '../operator.js';
 import { createNotFound, requireInteger, requireName } from '../rules.js';
 import { makeDueNow } from './orders-sql.js';
-
-export interface UnsubscribeInput {
-  readonly orderNo: string;
-  readonly reason?: string;
-}
-
-export interface UnsubscribedOrder {
-  readonly orderNo: string;
-  readonly externalOrderNo: string;
-  readonly orderStatus: string;
-  readonly unsubscribeTime: string | null;
-}
 
 /** With the same effects and events as an unsubscribe by the channel. */
 export async function unsubscribeOrder(
   operator: OperatorWithClock,
-  input: UnsubscribeInput,
-): Promise<Changed<UnsubscribedOrder>> {
+  input: { readonly orderNo: string; readonly reason?: string },
+) {
   const reason = input.reason === undefined ? null : requireName('the reason', input.reason);
   return inTransaction(operator, async (tx) => {
     const order = await requireLockedOrder(tx, input.orderNo);
@@ -68,19 +49,8 @@ export function requireUnsubscribable({ orderNo, status }: Order): void {
   if (status === 'COMPLETED') throw refusal('order-completed')`order ${orderNo} is COMPLETED: nothing is left to end`;
 }
 
-export interface RetryInput {
-  readonly orderNo: string;
-  readonly cycleNo: number;
-}
-
-export interface RetriedPeriod {
-  readonly orderNo: string;
-  readonly cycleNo: number;
-  readonly paymentStatus: string;
-}
-
 /** Makes a period that waits for its next try due at once; the engine then debits it as it would have later. */
-export async function retryPeriod(operator: Operator, input: RetryInput): Promise<Changed<RetriedPeriod>> {
+export async function retryPeriod(operator: Operator, input: { readonly orderNo: string; readonly cycleNo: number }) {
   const cycleNo = requireInteger('the period', input.cycleNo, 1, 9999);
   return inTransaction(operator, async (tx) => {
     const order = await requireLockedOrder(tx, input.orderNo);

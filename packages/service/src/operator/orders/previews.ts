@@ -1,3 +1,4 @@
+import type { Static } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
 import { findPositionsToRevoke } from '../../subscriptions/steps/benefits/revoke-benefits.js';
 import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
@@ -5,6 +6,7 @@ import { nextRefundSeq } from '../../subscriptions/steps/payments/begin-refund.j
 import { applyRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import type { UnsubscribedRow } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
 import { OperatorError, type OperatorWithClock } from '../operator.js';
+import type { preview, previewQuery } from '../schemas/orders.js';
 import { readAtOneMoment } from './at-one-moment.js';
 import { requireUnsubscribable } from './orders.js';
 import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
@@ -13,31 +15,9 @@ import { needsSecondPerson } from './second-person.js';
 import { requireOrder } from './show-order.js';
 import { findSurroundings } from './timeline-sql.js';
 import { findWaitingOf, requireAskableAmount } from './waiting-refunds.js';
-import type { WaitingRefund } from './waiting-refunds-sql.js';
 
 /** What an action would do, by the rules that carry it out. Nothing is written. */
-export interface Preview {
-  /** Given back to the user. */
-  readonly refundCent: number;
-  /** Of periods that are voided. */
-  readonly notCollectedCent: number;
-  readonly benefitsRevoked: readonly { readonly cycleNo: number; readonly name: string; readonly status: string }[];
-  readonly periodsVoided: number;
-  /** How many of each type are sent. */
-  readonly events: readonly { readonly eventType: string; readonly count: number }[];
-  readonly needsApproval: boolean;
-  /** What else was asked for of the same period, and is not made yet. */
-  readonly waiting: readonly Omit<WaitingRefund, 'subject' | 'key'>[];
-  /** Why it cannot be done now. Null when it can. */
-  readonly refusal: ShownRefusal | null;
-}
-
-/** In the words of the step, and by its code for other languages. */
-export interface ShownRefusal {
-  readonly detail: string;
-  readonly code: string | null;
-  readonly values: readonly string[];
-}
+type Preview = Static<typeof preview>;
 
 const NOTHING: Preview = {
   refundCent: 0,
@@ -68,10 +48,7 @@ export async function previewUnsubscribe(
 }
 
 /** The period that was open, and those that were not started. */
-export function sumVoidedPeriods({ order, payment }: UnsubscribedRow): {
-  readonly periodsVoided: number;
-  readonly notCollectedCent: number;
-} {
+export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
   const unstarted = order.totalCycles - order.cycleNo;
   return {
     periodsVoided: (payment ? 1 : 0) + unstarted,
@@ -79,19 +56,10 @@ export function sumVoidedPeriods({ order, payment }: UnsubscribedRow): {
   };
 }
 
-export interface RefundPreviewInput {
-  readonly orderNo: string;
-  readonly cycleNo: number;
-  /** Unset: all that is left. */
-  readonly amountCent?: number;
-  /** Of one that was asked for: what would happen if it were approved. */
-  readonly approvalId?: string;
-}
-
 /** `approvalCent`: refunds above it need a second person; 0: none does. */
 export async function previewRefund(
   { database, clock, currency }: OperatorWithClock,
-  input: RefundPreviewInput,
+  input: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },
   approvalCent: number,
 ): Promise<Preview> {
   return readAtOneMoment(database, async (tx) => {
@@ -125,13 +93,13 @@ export async function previewRefund(
 }
 
 /** What the step would refuse is shown in its words. */
-async function refusable(preview: () => Promise<Preview>): Promise<Preview> {
+async function refusable(look: () => Promise<Preview>): Promise<Preview> {
   try {
-    return await preview();
+    return await look();
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     const { message: detail, refusal } = error;
-    return { ...NOTHING, refusal: { detail, code: refusal?.code ?? null, values: refusal?.values ?? [] } };
+    return { ...NOTHING, refusal: { detail, code: refusal?.code ?? null, values: [...(refusal?.values ?? [])] } };
   }
 }
 
@@ -147,14 +115,8 @@ async function findUnclaimedBenefits(db: Queryable, orderNo: number, cycleNo: nu
   );
 }
 
-interface CountedEvent {
-  readonly eventType: string;
-  readonly cycleNo: number | null;
-  readonly cycleTo: number | null;
-}
-
 /** Periods that were voided together are an event each. */
-function countByType(events: readonly CountedEvent[]): { eventType: string; count: number }[] {
+function countByType(events: UnsubscribedRow['events']) {
   const counts = new Map<string, number>();
   for (const { eventType, cycleNo, cycleTo } of events) {
     const count = cycleNo === null || cycleTo === null ? 1 : cycleTo - cycleNo + 1;

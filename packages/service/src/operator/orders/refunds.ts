@@ -49,31 +49,9 @@ export interface RefundInput {
   readonly withoutApproval?: string | undefined;
 }
 
-export interface RefundView {
-  readonly refundNo: string;
-  readonly orderNo: string;
-  readonly cycleNo: number;
-  readonly paymentOrderNo: string;
-  readonly amountCent: number;
-  /** STARTED: the institution has not answered yet, and is asked again. FAIL: it refused. */
-  readonly status: Refund['status'];
-  readonly reason: string | null;
-  readonly key: string | null;
-  readonly note: string | null;
-  readonly requestedBy: string;
-  readonly startedAt: string;
-  readonly refundedAt: string | null;
-}
-
-export interface RefundedPeriod extends RefundView {
-  /** The period after all of its refunds, with the benefits that were revoked and those that stay. */
-  readonly payment: {
-    readonly paymentStatus: string;
-    readonly amountCent: number;
-    readonly refundAmountCent: number;
-    readonly benefits: readonly BenefitOfPeriod[];
-  };
-}
+export type RefundView = ReturnType<typeof describeRefund>;
+/** With the period after all of its refunds, the benefits that were revoked and those that stay. */
+export type RefundedPeriod = ReturnType<typeof toRefundedPeriod>;
 
 /** A refund and its period at one moment. */
 interface RefundState {
@@ -86,10 +64,7 @@ interface RefundState {
  * Refunds money, in mode A. The refund is stored first, then sent to the institution while no lock is held, then settled. A
  * result that is not known at the end of this call is found out by a job.
  */
-export async function refundPayment(
-  operator: OperatorWithGateways,
-  input: RefundInput,
-): Promise<Changed<RefundedPeriod>> {
+export async function refundPayment(operator: OperatorWithGateways, input: RefundInput): Promise<RefundedPeriod> {
   const asked = requireRefund(input);
   const begun = await inTransaction(operator, async (tx) =>
     beginRefund(operator, tx, await lockPeriodToRefund(tx, asked), asked),
@@ -98,16 +73,13 @@ export async function refundPayment(
 }
 
 /** A refund that is stored, and may now be sent. */
-export interface BegunRefund extends RefundState {
+interface BegunRefund extends RefundState {
   /** False when it was asked for before, with the same key. */
   readonly isNew: boolean;
 }
 
 /** Sends it to the institution, or asks about one that was sent before. */
-export async function finishRefund(
-  operator: OperatorWithGateways,
-  begun: BegunRefund,
-): Promise<Changed<RefundedPeriod>> {
+export async function finishRefund(operator: OperatorWithGateways, begun: BegunRefund): Promise<RefundedPeriod> {
   const { gateways } = operator;
   const { refund, isNew } = begun;
   if (refund.status !== 'STARTED') return toRefundedPeriod({ ...begun, changed: false });
@@ -267,19 +239,20 @@ export function createRefundRefused(refund: RefundReference & Pick<Refund, 'reas
 }
 
 /** Throws when the institution has refused the refund. */
-function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>): Changed<RefundedPeriod> {
+function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>) {
   if (refund.status === 'FAIL') throw createRefundRefused(refund);
   const { status: paymentStatus, amountCent, refundAmountCent } = payment;
   return { ...describeRefund(refund), payment: { paymentStatus, amountCent, refundAmountCent, benefits }, changed };
 }
 
-export function describeRefund(refund: Refund): RefundView {
+export function describeRefund(refund: Refund) {
   return {
     refundNo: formatRefundNo(refund),
     orderNo: String(refund.orderNo),
     cycleNo: refund.cycleNo,
     paymentOrderNo: formatPaymentOrderNo(refund.orderNo, refund.cycleNo),
     amountCent: refund.amountCent,
+    /** STARTED: the institution has not answered yet, and is asked again. FAIL: it refused. */
     status: refund.status,
     reason: refund.reason,
     key: refund.key,

@@ -1,7 +1,7 @@
-import { formatTime, type OrderStatus, type PeriodType, type SettlementMode } from '@perennial/wire';
-import { type AlertView, findAlertsAbout } from '../../alerts/alerts-sql.js';
+import { formatTime } from '@perennial/wire';
+import { findAlertsAbout } from '../../alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { formatTimeOrNull, nextPayTime, type Payment } from '../../subscriptions/domain/orders/order.js';
+import { formatTimeOrNull, nextPayTime } from '../../subscriptions/domain/orders/order.js';
 import {
   formatAttemptNo,
   formatPaymentOrderNo,
@@ -11,64 +11,21 @@ import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
 import type { Operator } from '../operator.js';
 import { createNotFound } from '../rules.js';
-import { type AgreementView, findAgreement } from './agreements-sql.js';
+import { findAgreement } from './agreements-sql.js';
 import { readAtOneMoment } from './at-one-moment.js';
 import {
-  type AttemptView,
-  type BenefitOfPeriod,
   findAttempts,
   findBenefitsOfOrder,
   findLatestEvents,
   findOrderOfAnyChannel,
-  type OrderEventView,
   type OrderOfAnyChannel,
 } from './orders-sql.js';
-import { describeRefund, type RefundView } from './refunds.js';
+import { describeRefund } from './refunds.js';
 
-export interface PeriodView {
-  readonly paymentOrderNo: string;
-  readonly cycleNo: number;
-  readonly paymentStatus: string;
-  readonly expectPayTime: string;
-  readonly paidAt: string | null;
-  readonly amountCent: number;
-  readonly refundTime: string | null;
-  readonly refundAmountCent: number;
-  readonly attempts: readonly (AttemptView & { readonly attemptNo: string })[];
-  readonly refunds: readonly RefundView[];
-  readonly benefits: readonly BenefitOfPeriod[];
-}
+export type OrderView = Awaited<ReturnType<typeof readOrderView>>;
+export type PeriodView = OrderView['payments'][number];
 
-export interface OrderView {
-  readonly orderNo: string;
-  readonly externalOrderNo: string;
-  readonly appId: string;
-  readonly channelUserId: string;
-  readonly productCode: string;
-  readonly settlementMode: SettlementMode;
-  readonly orderStatus: OrderStatus;
-  readonly periodType: PeriodType;
-  readonly period: number;
-  readonly totalCycles: number;
-  readonly amountCent: number;
-  readonly totalPaidAmountCent: number;
-  readonly totalRefundAmountCent: number;
-  readonly createTime: string;
-  readonly orderSuccessTime: string | null;
-  readonly nextPayTime: string | null;
-  readonly unsubscribeTime: string | null;
-  readonly unsubscribeSource: string | null;
-  readonly unsubscribeReason: string | null;
-  readonly channelAgreementRef: string | null;
-  readonly agreement: AgreementView | null;
-  /** Those that were started. */
-  readonly payments: readonly PeriodView[];
-  /** The latest first. */
-  readonly events: readonly OrderEventView[];
-  readonly alerts: readonly AlertView[];
-}
-
-export type ShowOrderInput =
+type ShowOrderInput =
   | { readonly orderNo: string; readonly externalOrderNo?: undefined }
   | { readonly externalOrderNo: string; readonly orderNo?: undefined };
 
@@ -80,11 +37,7 @@ export async function showOrder({ database }: Operator, input: ShowOrderInput): 
 }
 
 /** With all periods that were started, or only so many of the latest. */
-export async function readOrderView(
-  tx: Queryable,
-  order: OrderOfAnyChannel,
-  maxPeriods = Number.POSITIVE_INFINITY,
-): Promise<OrderView> {
+export async function readOrderView(tx: Queryable, order: OrderOfAnyChannel, maxPeriods = Number.POSITIVE_INFINITY) {
   const agreement = order.agreementId === null ? undefined : await findAgreement(tx, order.agreementId);
   const agreementNo = agreement?.agreementNo ?? null;
   return {
@@ -109,7 +62,7 @@ export async function requireOrder(db: Queryable, input: ShowOrderInput): Promis
   return order;
 }
 
-function describeFields(order: OrderOfAnyChannel): Omit<OrderView, 'agreement' | 'payments' | 'events' | 'alerts'> {
+function describeFields(order: OrderOfAnyChannel) {
   return {
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,
@@ -134,16 +87,13 @@ function describeFields(order: OrderOfAnyChannel): Omit<OrderView, 'agreement' |
   };
 }
 
-async function readPeriods(
-  tx: Queryable,
-  { orderNo, cycleNo }: OrderOfAnyChannel,
-  fromCycleNo: number,
-): Promise<PeriodView[]> {
+/** Those that were started. */
+async function readPeriods(tx: Queryable, { orderNo, cycleNo }: OrderOfAnyChannel, fromCycleNo: number) {
   const payments = (await findPayments(tx, orderNo)).filter((payment) => payment.cycleNo >= fromCycleNo);
   const attempts = groupByPeriod(await findAttempts(tx, orderNo, fromCycleNo));
   const refunds = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
   const benefits = groupByPeriod(await findBenefitsOfOrder(tx, orderNo, fromCycleNo, cycleNo));
-  return payments.map((payment: Payment) => ({
+  return payments.map((payment) => ({
     paymentOrderNo: formatPaymentOrderNo(orderNo, payment.cycleNo),
     cycleNo: payment.cycleNo,
     paymentStatus: payment.status,

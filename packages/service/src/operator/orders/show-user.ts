@@ -1,4 +1,3 @@
-import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { formatClaimNo } from '../../subscriptions/domain/benefits/claim-numbers.js';
 import { formatRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
@@ -8,39 +7,9 @@ import { maskMobile, maskUserId } from '../masking.js';
 import { NotFoundError, type Operator, refusal } from '../operator.js';
 import type { Role } from '../people/roles.js';
 import { createNotFound, quoted } from '../rules.js';
-import { describeOrder, type OrderLine } from './list-orders.js';
+import { describeOrder } from './list-orders.js';
 import { readOrders } from './order-list-sql.js';
-import {
-  type ClaimOfUser,
-  listAgreementsOfUser,
-  listClaimsOfOrders,
-  listRefundsOfOrders,
-  type RefundOfUser,
-  type UserAgreement,
-} from './user-sql.js';
-
-export interface UserInput {
-  readonly appId: string;
-  readonly channelUserId: string;
-}
-
-export interface UserView {
-  readonly appId: string;
-  /** Masked for viewers. */
-  readonly channelUserId: string;
-  /** With the tail only. Null when the user has none. */
-  readonly mobile: string | null;
-  readonly orders: OrderLine[];
-  readonly agreements: UserAgreement[];
-  readonly refunds: (Omit<RefundOfUser, 'orderNo' | 'refundSeq'> & {
-    readonly refundNo: string;
-    readonly orderNo: string;
-  })[];
-  readonly claims: (Omit<ClaimOfUser, 'orderNo' | 'position'> & {
-    readonly claimNo: string;
-    readonly orderNo: string;
-  })[];
-}
+import { listAgreementsOfUser, listClaimsOfOrders, listRefundsOfOrders } from './user-sql.js';
 
 /** More than a person reads at once. */
 const SHOWN = 200;
@@ -49,10 +18,9 @@ const SHOWN = 200;
 export async function showUser(
   operator: Operator,
   channels: ChannelRegistry,
-  input: UserInput,
+  { appId, channelUserId }: { readonly appId: string; readonly channelUserId: string },
   role: Role,
-): Promise<UserView> {
-  const { appId, channelUserId } = input;
+) {
   const channel = await channels.get(appId);
   if (!channel) throw createNotFound('channel', appId);
   const { channelId } = channel;
@@ -71,7 +39,7 @@ export async function showUser(
       return {
         appId,
         channelUserId: maskUserId(channelUserId, role),
-        mobile: user ? maskMobile(unsealUserMobile(channel satisfies Channel, user)) : null,
+        mobile: user ? maskMobile(unsealUserMobile(channel, user)) : null,
         orders: orders.map((order) => describeOrder(order, role)),
         agreements,
         refunds: refunds.map(({ refundSeq, ...refund }) => ({

@@ -1,4 +1,4 @@
-import { formatTime } from '@perennial/wire';
+import { formatTime, type Static } from '@perennial/wire';
 import { readAlertText } from '../../alerts/alert-wordings.js';
 import type { AlertView } from '../../alerts/alerts-sql.js';
 import { listPushesOfEvents, type Push } from '../../delivery/history/history-sql.js';
@@ -13,6 +13,7 @@ import { maskMobile, maskUserIds } from '../masking.js';
 import { formatAmount } from '../money.js';
 import type { OperatorWithClock } from '../operator.js';
 import { mayDo, type Role } from '../people/roles.js';
+import type { orderAction, timelineEntry } from '../schemas/orders.js';
 import { readAtOneMoment } from './at-one-moment.js';
 import { findNextStep, type NextStep } from './next-step.js';
 import type { OrderOfAnyChannel } from './orders-sql.js';
@@ -32,66 +33,9 @@ import {
 } from './timeline-sql.js';
 import { findMobileOf } from './unmask.js';
 import { sumWaiting } from './waiting-refunds.js';
-import { findWaitingRefunds, type WaitingRefund } from './waiting-refunds-sql.js';
+import { findWaitingRefunds } from './waiting-refunds-sql.js';
 
-export type TimelineKind =
-  | 'created'
-  | 'period'
-  | 'attempt'
-  | 'refund'
-  | 'claim'
-  | 'benefit'
-  | 'event'
-  | 'push'
-  | 'agreement'
-  | 'ended'
-  | 'operator'
-  | 'note'
-  | 'alert'
-  | 'next';
-
-/** One thing that happened to an order, or will. */
-export interface TimelineEntry {
-  readonly at: string;
-  readonly when: 'past' | 'future';
-  readonly kind: TimelineKind;
-  readonly cycleNo: number | null;
-  readonly status: string | null;
-  readonly title: string;
-  readonly detail: string | null;
-  readonly actor: string | null;
-  readonly amountCent: number | null;
-  /** The record behind it. */
-  readonly data: unknown;
-}
-
-export interface OrderAction {
-  readonly action: 'unsubscribe' | 'retry' | 'refund' | 'cancel-agreement';
-  readonly cycleNo: number | null;
-  /** Whether the role of whoever asks may do it. */
-  readonly isAllowed: boolean;
-  /** Of a refund, at most. */
-  readonly maxAmountCent: number | null;
-}
-
-/** A refund of a period that was asked for and is not made yet. */
-export interface WaitingRefundOfPeriod extends Omit<WaitingRefund, 'subject' | 'key'> {
-  readonly cycleNo: number;
-}
-
-export interface OrderWithTimeline {
-  readonly order: OrderView;
-  readonly product: { readonly productCode: string; readonly productName: string } | null;
-  readonly channel: { readonly appId: string; readonly name: string };
-  readonly mobile: string | null;
-  /** What is to come, and then what was, the latest first. */
-  readonly timeline: readonly TimelineEntry[];
-  /** Older entries are left out. */
-  readonly timelineIsCut: boolean;
-  readonly next: (Omit<NextStep, 'at'> & { readonly at: string }) | null;
-  readonly actions: readonly OrderAction[];
-  readonly waitingRefunds: readonly WaitingRefundOfPeriod[];
-}
+type TimelineEntry = Static<typeof timelineEntry>;
 
 const MAX_ENTRIES = 500;
 /** Of an order with very many, the latest of each kind. */
@@ -104,7 +48,7 @@ const MAX_PLANNED_PUSHES = 20;
 export async function showTimeline(
   operator: OperatorWithClock,
   { orderNo, role }: { readonly orderNo: string; readonly role: Role },
-): Promise<OrderWithTimeline> {
+) {
   const { database, clock } = operator;
   return readAtOneMoment(database, async (tx) => {
     const order = await requireOrder(tx, { orderNo });
@@ -112,10 +56,8 @@ export async function showTimeline(
     const around = await findSurroundings(tx, order.orderNo);
     const next = findNextStep(order, around, clock.now());
     const history = await readHistory(tx, order, view);
-    const past = createPast(view, history, operator.currency).toSorted((a, b) =>
-      a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
-    );
-    const future = createFuture(next, history.plannedPushes);
+    const past = createPast(view, history, operator.currency).toSorted(byTime);
+    const future = createFuture(next, history.plannedPushes).toSorted(byTime);
     const kept = past.slice(-MAX_ENTRIES);
     const mobile = await findMobileOf(operator, tx, order);
     const refundable = await findRefundablePeriods(tx, order, view);
@@ -136,20 +78,11 @@ export async function showTimeline(
   });
 }
 
-interface History {
-  readonly refunds: readonly RefundView[];
-  readonly agreements: readonly AgreementOfOrder[];
-  readonly events: readonly ListedEvent[];
-  readonly pushes: readonly Push[];
-  readonly plannedPushes: readonly PlannedPush[];
-  readonly audit: readonly AuditOfOrder[];
-  readonly notes: readonly OrderNote[];
-  /** There is more than was read. */
-  readonly isCut: boolean;
-}
+const byTime = (a: TimelineEntry, b: TimelineEntry) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 
-async function readHistory(tx: Queryable, order: OrderOfAnyChannel, view: OrderView): Promise<History> {
-  const { orderNo, channelId } = order;
+type History = Awaited<ReturnType<typeof readHistory>>;
+
+async function readHistory(tx: Queryable, { orderNo, channelId }: OrderOfAnyChannel, view: OrderView) {
   const firstCycleNo = view.payments[0]?.cycleNo ?? 1;
   const events = await listEvents(tx, channelId, { orderNo }, MAX_EVENTS, { after: undefined, offset: 0 });
   const eventNos = events.map(({ eventNo }) => eventNo);
@@ -166,6 +99,7 @@ async function readHistory(tx: Queryable, order: OrderOfAnyChannel, view: OrderV
     plannedPushes: await findPlannedPushes(tx, channelId, eventNos, MAX_PLANNED_PUSHES),
     audit,
     notes,
+    /** There is more than was read. */
     isCut:
       firstCycleNo > 1 ||
       events.length === MAX_EVENTS ||
@@ -174,9 +108,9 @@ async function readHistory(tx: Queryable, order: OrderOfAnyChannel, view: OrderV
   };
 }
 
-type EntryFields = Pick<TimelineEntry, 'at' | 'kind' | 'title' | 'data'> & Partial<TimelineEntry>;
-
-const createEntry = (fields: EntryFields): TimelineEntry => ({
+const createEntry = (
+  fields: Pick<TimelineEntry, 'at' | 'kind' | 'title' | 'data'> & Partial<TimelineEntry>,
+): TimelineEntry => ({
   when: 'past',
   cycleNo: null,
   status: null,
@@ -208,86 +142,43 @@ function createPast(view: OrderView, history: History, currency: string | undefi
   ];
 }
 
-function describeAgreement(agreement: AgreementOfOrder): TimelineEntry[] {
-  const { agreementNo, agreementStatus: status, paymentChannelCode, createTime, changeTime } = agreement;
-  const began = createEntry({
-    at: createTime,
-    kind: 'agreement',
-    status: 'BIND_SUCCESS',
-    title: `Agreement ${agreementNo} with ${paymentChannelCode}`,
-    data: agreement,
-  });
+function describeAgreement(data: AgreementOfOrder): TimelineEntry[] {
+  const { agreementNo, agreementStatus: status, paymentChannelCode, createTime, changeTime } = data;
+  const title = `Agreement ${agreementNo} with ${paymentChannelCode}`;
+  const began = createEntry({ at: createTime, kind: 'agreement', status: 'BIND_SUCCESS', title, data });
   if (status !== 'CANCELED' && status !== 'REPLACED') return [began];
-  const ended = { at: changeTime, status, title: `Agreement ${agreementNo} is ${status}` };
-  return [began, createEntry({ ...ended, kind: 'agreement', data: agreement })];
+  const ended = `Agreement ${agreementNo} is ${status}`;
+  return [began, createEntry({ at: changeTime, kind: 'agreement', status, title: ended, data })];
 }
 
 function describePeriod({ attempts, refunds: _, benefits, ...period }: PeriodView): TimelineEntry[] {
-  const { cycleNo, amountCent, paymentStatus: status } = period;
+  const { cycleNo, amountCent, paymentStatus: status, expectPayTime: at } = period;
+  const title = `Period ${cycleNo} was due`;
   return [
-    createEntry({
-      at: period.expectPayTime,
-      kind: 'period',
-      cycleNo,
-      status,
-      title: `Period ${cycleNo} was due`,
-      amountCent,
-      data: period,
+    createEntry({ at, kind: 'period', cycleNo, status, title, amountCent, data: period }),
+    ...attempts.map((data) => {
+      const { status, reason: detail, settledAt, startedAt: at } = data;
+      const title = `Debit of period ${cycleNo}, try ${data.tryNo}: ${status}`;
+      return createEntry({ at: settledAt ?? at, kind: 'attempt', cycleNo, status, title, detail, amountCent, data });
     }),
-    ...attempts.map((attempt) =>
-      createEntry({
-        at: attempt.settledAt ?? attempt.startedAt,
-        kind: 'attempt',
-        cycleNo,
-        status: attempt.status,
-        title: `Debit of period ${cycleNo}, try ${attempt.tryNo}: ${attempt.status}`,
-        detail: attempt.reason,
-        amountCent,
-        data: attempt,
-      }),
-    ),
-    ...benefits.map((benefit) =>
-      createEntry({
-        at: benefit.issuedAt,
-        kind: 'benefit',
-        cycleNo,
-        status: benefit.status,
-        title: `Benefit ${benefit.name} was issued`,
-        amountCent: benefit.faceValueCent,
-        data: benefit,
-      }),
-    ),
-    ...benefits.flatMap((benefit) =>
-      benefit.claimedAt === null
-        ? []
-        : [
-            createEntry({
-              at: benefit.claimedAt,
-              kind: 'claim',
-              cycleNo,
-              status: benefit.codeStatus,
-              title: `Benefit ${benefit.name} was claimed`,
-              detail: benefit.claimNo,
-              data: benefit,
-            }),
-          ],
-    ),
+    ...benefits.map((data) => {
+      const { issuedAt: at, status, faceValueCent: amountCent } = data;
+      const title = `Benefit ${data.name} was issued`;
+      return createEntry({ at, kind: 'benefit', cycleNo, status, title, amountCent, data });
+    }),
+    ...benefits.flatMap((data) => {
+      const { claimedAt: at, codeStatus: status, claimNo: detail } = data;
+      const title = `Benefit ${data.name} was claimed`;
+      return at === null ? [] : [createEntry({ at, kind: 'claim', cycleNo, status, title, detail, data })];
+    }),
   ];
 }
 
-function describeRefundEntry(refund: RefundView, currency: string | undefined): TimelineEntry {
-  const { refundNo, cycleNo, status, amountCent, requestedBy: actor } = refund;
-  return createEntry({
-    at: refund.startedAt,
-    kind: 'refund',
-    cycleNo,
-    status,
-    title: `Refund ${refundNo} of ${formatAmount(amountCent, currency)}: ${status}`,
-    detail: refund.reason ?? refund.note,
-    actor,
-    amountCent,
-    data: refund,
-  });
+function describeRefundEntry(data: RefundView, currency: string | undefined): TimelineEntry {
+  const { startedAt: at, refundNo, cycleNo, status, amountCent, requestedBy: actor } = data;
+  const title = `Refund ${refundNo} of ${formatAmount(amountCent, currency)}: ${status}`;
+  const detail = data.reason ?? data.note;
+  return createEntry({ at, kind: 'refund', cycleNo, status, title, detail, actor, amountCent, data });
 }
 
 /** When an order was completed or has failed is written in its event alone. */
@@ -303,20 +194,19 @@ function describeEnd(view: OrderView, events: readonly ListedEvent[]): TimelineE
 }
 
 function describeEvent({ recordedMicros: _1, eventNo: _2, ...event }: ListedEvent): TimelineEntry {
-  const cycleNo = readField(event.data, 'cycleNo');
-  const about = readField(event.data, 'paymentStatus') ?? readField(event.data, 'orderStatus');
-  return createEntry({
-    at: event.occurredAt,
-    kind: 'event',
-    cycleNo: typeof cycleNo === 'number' ? cycleNo : null,
-    status: event.deliveryStatus,
-    title: `Event ${event.eventId} ${event.eventType}${about === undefined ? '' : `: ${about}`}`,
-    data: event,
-  });
+  const { occurredAt: at, deliveryStatus: status, data } = event;
+  const about = readField(data, 'paymentStatus') ?? readField(data, 'orderStatus');
+  const title = `Event ${event.eventId} ${event.eventType}${about === undefined ? '' : `: ${about}`}`;
+  return createEntry({ at, kind: 'event', cycleNo: readNumber(data, 'cycleNo'), status, title, data: event });
 }
 
 function readField(data: unknown, name: string): unknown {
   return typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined;
+}
+
+function readNumber(data: unknown, name: string): number | null {
+  const value = readField(data, name);
+  return typeof value === 'number' ? value : null;
 }
 
 function describePush(push: Push): TimelineEntry {
@@ -327,19 +217,9 @@ function describePush(push: Push): TimelineEntry {
 
 function describeAudit(entry: AuditOfOrder): TimelineEntry {
   const { at, actor, action, detail } = entry;
-  const [why] = ['reason', 'note'].map((name) => detail[name]).filter((text) => typeof text === 'string');
-  const cycleNo = typeof detail['cycleNo'] === 'number' ? detail['cycleNo'] : null;
-  const amountCent = typeof detail['amountCent'] === 'number' ? detail['amountCent'] : null;
-  return createEntry({
-    at,
-    kind: 'operator',
-    cycleNo,
-    title: action,
-    detail: why ?? null,
-    actor,
-    amountCent,
-    data: entry,
-  });
+  const [why = null] = [detail['reason'], detail['note']].filter((text) => typeof text === 'string');
+  const numbers = { cycleNo: readNumber(detail, 'cycleNo'), amountCent: readNumber(detail, 'amountCent') };
+  return createEntry({ at, kind: 'operator', title: action, detail: why, actor, ...numbers, data: entry });
 }
 
 function describeNote(note: OrderNote): TimelineEntry {
@@ -353,34 +233,17 @@ function describeAlert(alert: AlertView): TimelineEntry {
   return createEntry({ at, kind: 'alert', status, title, detail, actor, data });
 }
 
-/** The first that comes first. */
 function createFuture(next: NextStep | null, pushes: readonly PlannedPush[]): TimelineEntry[] {
-  const steps = pushes.map((push) =>
-    createEntry({
-      at: push.at,
-      when: 'future',
-      kind: 'push',
-      title: `Event ${push.eventId} is pushed${push.retryNo === 0 ? '' : ` again, retry ${push.retryNo}`}`,
-      data: push,
-    }),
-  );
+  const steps = pushes.map((data) => {
+    const title = `Event ${data.eventId} is pushed${data.retryNo === 0 ? '' : ` again, retry ${data.retryNo}`}`;
+    return createEntry({ at: data.at, when: 'future', kind: 'push', title, data });
+  });
   if (next) {
-    const { cycleNo, amountCent } = next;
-    const at = formatTime(next.at);
-    steps.push(
-      createEntry({
-        at,
-        when: 'future',
-        kind: 'next',
-        cycleNo,
-        status: next.what,
-        title: describeNext(next),
-        amountCent,
-        data: next,
-      }),
-    );
+    const { cycleNo, amountCent, what: status } = next;
+    const fields = { cycleNo, status, title: describeNext(next), amountCent, data: next };
+    steps.push(createEntry({ at: formatTime(next.at), when: 'future', kind: 'next', ...fields }));
   }
-  return steps.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  return steps;
 }
 
 function describeNext({ what, cycleNo, tryNo, tries }: NextStep): string {
@@ -405,11 +268,11 @@ function describeNext({ what, cycleNo, tryNo, tries }: NextStep): string {
 function findActions(
   order: OrderOfAnyChannel,
   view: OrderView,
-  refundable: readonly RefundablePeriod[],
+  refundable: Awaited<ReturnType<typeof findRefundablePeriods>>,
   role: Role,
-): OrderAction[] {
+): Static<typeof orderAction>[] {
   const bySupport = { cycleNo: null, maxAmountCent: null, isAllowed: mayDo(role, 'support') };
-  const actions: OrderAction[] = [];
+  const actions: Static<typeof orderAction>[] = [];
   const end = findOrderTransition(order.status, 'unsubscribe');
   if (end && end.to !== order.status) actions.push({ ...bySupport, action: 'unsubscribe' });
   if (order.status === 'ACTIVE' && isWaitingForRetry(order.latestPaymentStatus)) {
@@ -426,19 +289,8 @@ function findActions(
   return actions;
 }
 
-interface RefundablePeriod {
-  readonly cycleNo: number;
-  /** Asked for and not made yet. */
-  readonly waiting: readonly WaitingRefund[];
-  /** What may still be asked for besides. */
-  readonly maxAmountCent: number;
-}
-
-async function findRefundablePeriods(
-  tx: Queryable,
-  { orderNo, settlementMode }: OrderOfAnyChannel,
-  view: OrderView,
-): Promise<RefundablePeriod[]> {
+/** With what was asked for and is not made yet, and what may still be asked for besides. */
+async function findRefundablePeriods(tx: Queryable, { orderNo, settlementMode }: OrderOfAnyChannel, view: OrderView) {
   if (settlementMode !== 'SVC_DEDUCT') return [];
   const refundsOf = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
   const firstCycleNo = view.payments[0]?.cycleNo ?? 1;

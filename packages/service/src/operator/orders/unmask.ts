@@ -8,16 +8,8 @@ import { inTransaction, type Operator } from '../operator.js';
 import { requireName } from '../rules.js';
 import { requireOrder } from './show-order.js';
 
-export interface UnmaskedUser {
-  readonly mobile: string | null;
-  readonly channelUserId: string;
-}
-
 /** Shows whom an order is of, to somebody who says why. Written down before it is shown. */
-export async function unmaskUser(
-  operator: Operator,
-  input: { readonly orderNo: string; readonly reason: string },
-): Promise<UnmaskedUser> {
+export async function unmaskUser(operator: Operator, input: { readonly orderNo: string; readonly reason: string }) {
   const reason = requireName('the reason', input.reason);
   return inTransaction(operator, async (tx) => {
     const order = await requireOrder(tx, { orderNo: input.orderNo });

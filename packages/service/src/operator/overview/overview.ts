@@ -1,6 +1,6 @@
-import { formatTime } from '@perennial/wire';
+import { formatTime, type Static } from '@perennial/wire';
 import { readAlertText } from '../../alerts/alert-wordings.js';
-import { type AlertView, findAlerts } from '../../alerts/alerts-sql.js';
+import { findAlerts } from '../../alerts/alerts-sql.js';
 import {
   DAY_MS,
   FIGURE_NAMES,
@@ -8,37 +8,14 @@ import {
   floorToDay,
   floorToHour,
   HOUR_MS,
+  perFigure,
   startOfMonth,
 } from '../../figures/figures.js';
-import { type Bucket, type ChannelFigures, readFiguresByChannel, readSeries } from '../../figures/read-figures-sql.js';
-import type { Said } from '../../platform/wordings.js';
+import { type Bucket, readFiguresByChannel, readSeries } from '../../figures/read-figures-sql.js';
 import { requireChannelId } from '../channel-id.js';
 import type { OperatorWithClock } from '../operator.js';
-import { readAsOf, readStandingNow, type StandingNow } from './now-sql.js';
-
-export const OVERVIEW_RANGES = ['24h', '30d', '12m'] as const;
-export type OverviewRange = (typeof OVERVIEW_RANGES)[number];
-
-export interface OverviewInput {
-  readonly range?: OverviewRange;
-  readonly appId?: string;
-}
-
-/** Times as the interface writes them; `to` is the end of the last bucket, which is not over yet. */
-export interface Overview {
-  readonly range: OverviewRange;
-  readonly from: string;
-  readonly to: string;
-  readonly asOf: string | null;
-  readonly totals: Figures;
-  readonly before: Figures;
-  readonly series: readonly (Figures & { readonly at: string })[];
-  readonly now: StandingNow;
-  readonly channels: readonly ChannelFigures[];
-  readonly alerts: readonly (Pick<AlertView, 'kind' | 'subject' | 'detail' | 'lastSeenAt'> & {
-    readonly detailSaid: Said | null;
-  })[];
-}
+import type { overview, overviewQuery } from '../schemas/overview.js';
+import { readAsOf, readStandingNow } from './now-sql.js';
 
 const CHANNELS_SHOWN = 20;
 const ALERTS_SHOWN = 10;
@@ -50,15 +27,20 @@ interface RangeRules {
   start(at: number, buckets: number): number;
 }
 
-const RANGES: Readonly<Record<OverviewRange, RangeRules>> = {
+const RANGES: Readonly<Record<Static<typeof overview>['range'], RangeRules>> = {
   '24h': { bucket: 'hour', count: 24, start: (at, buckets) => floorToHour(at) + buckets * HOUR_MS },
   '30d': { bucket: 'day', count: 30, start: (at, buckets) => floorToDay(at) + buckets * DAY_MS },
   '12m': { bucket: 'month', count: 12, start: startOfMonth },
 };
 
-/** What happened in a range, how much more or less than in the one before, and how things stand now. Reads no order. */
-export async function showOverview(operator: OperatorWithClock, input: OverviewInput): Promise<Overview> {
-  const { range = '24h', appId } = input;
+/**
+ * What happened in a range, how much more or less than in the one before, and how things stand now. Reads no order. `to` is the
+ * end of the last bucket, which is not over yet.
+ */
+export async function showOverview(
+  operator: OperatorWithClock,
+  { range = '24h', appId }: Static<typeof overviewQuery>,
+) {
   const now = operator.clock.now();
   const { bucket, count, start } = RANGES[range];
   const starts = Array.from({ length: count }, (_, place) => start(now, place + 1 - count));
@@ -89,10 +71,10 @@ export async function showOverview(operator: OperatorWithClock, input: OverviewI
   );
 }
 
-const makeFigures = (value: (name: keyof Figures) => number): Figures =>
-  Object.fromEntries(FIGURE_NAMES.map((name) => [name, value(name)])) as unknown as Figures;
+const NOTHING = perFigure(0);
 
-const NOTHING = makeFigures(() => 0);
-
-const addUp = (all: readonly Figures[]): Figures =>
-  makeFigures((name) => all.reduce((sum, figures) => sum + figures[name], 0));
+function addUp(all: readonly Figures[]): Figures {
+  const sums = { ...NOTHING };
+  for (const figures of all) for (const name of FIGURE_NAMES) sums[name] += figures[name];
+  return sums;
+}

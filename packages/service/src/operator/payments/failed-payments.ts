@@ -1,3 +1,4 @@
+import type { Static } from '@perennial/wire';
 import type { Clock } from '../../platform/clock.js';
 import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import { requireChannelId } from '../channel-id.js';
@@ -5,6 +6,8 @@ import { parseMoment } from '../moments.js';
 import type { Operator, OperatorWithClock } from '../operator.js';
 import { type PageInput, readCursor, requirePageSize, writeCursor } from '../paging.js';
 import { requireOneOf } from '../rules.js';
+import type { Asked } from '../schemas/parts.js';
+import type { failedFilter, failedSummary } from '../schemas/payments.js';
 import { walkInStretches } from '../walk.js';
 import {
   FAILED_STATUSES,
@@ -18,71 +21,33 @@ import {
   sumRecovered,
 } from './failed-payments-sql.js';
 
-export interface FailedFilterInput {
-  readonly status?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly paymentChannelCode?: string | undefined;
-  readonly appId?: string | undefined;
-  readonly productCode?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
-export interface FailedPaymentView extends Omit<FailedPayment, 'orderNo' | 'micros'> {
-  readonly orderNo: string;
-  readonly paymentOrderNo: string;
-}
+type FailedFilterInput = Asked<Static<typeof failedFilter>>;
 
 /** Those that are tried again come in the order of their retries, all others by when they failed, the latest first. */
-export async function listFailedPayments(
-  operator: OperatorWithClock,
-  input: FailedFilterInput & PageInput,
-): Promise<{ readonly payments: FailedPaymentView[]; readonly nextCursor: string | null }> {
+export async function listFailedPayments(operator: OperatorWithClock, input: FailedFilterInput & PageInput) {
   const filter = await parseFailedFilter(operator, input);
   const size = requirePageSize(input.limit);
   // By their status they come in another order.
   const list = `payments/failed/${filter.status ?? ''}`;
   const key = input.cursor === undefined ? undefined : readCursor<FailedKey>(list, input.cursor, [0, 0, 0]);
-  const { found, next } = await walkFailedPayments(operator, filter, key, {
-    limit: size,
-    waitMs: PAGE_MS,
-  });
+  const { found, next } = await walkFailedPayments(operator, filter, key, { limit: size, waitMs: PAGE_MS });
   return {
-    payments: found.map(describeFailedPayment),
+    payments: found.map(({ micros: _, orderNo, ...payment }) => {
+      const paymentOrderNo = formatPaymentOrderNo(orderNo, payment.cycleNo);
+      return { ...payment, orderNo: String(orderNo), paymentOrderNo };
+    }),
     nextCursor: next === undefined ? null : writeCursor(list, next),
   };
 }
 
-const describeFailedPayment = ({ micros: _, orderNo, ...payment }: FailedPayment): FailedPaymentView => ({
-  ...payment,
-  orderNo: String(orderNo),
-  paymentOrderNo: formatPaymentOrderNo(orderNo, payment.cycleNo),
-});
-
-interface Sum {
-  readonly payments: number;
-  readonly amountCent: number;
-}
-
-export interface FailedSummary {
-  readonly isAtLeast: boolean;
-  readonly total: Sum;
-  readonly byReason: readonly (Sum & { readonly reason: string | null })[];
-  readonly byInstitution: readonly (Sum & { readonly paymentChannelCode: string })[];
-  readonly byTry: readonly (Sum & { readonly tryNo: number })[];
-  readonly recoveredByTry: readonly RecoveredByTry[];
-  readonly isRecoveredAtLeast: boolean;
-}
+type Sum = Static<typeof failedSummary>['total'];
 
 const MAX_COUNTED = 10_000;
 const MAX_REASONS = 50;
 const RECOVERED_DAYS = 30;
 
 /** The most frequent first. Counted up to a limit, and for as long as somebody waits. */
-export async function summarizeFailedPayments(
-  operator: OperatorWithClock,
-  input: FailedFilterInput,
-): Promise<FailedSummary> {
+export async function summarizeFailedPayments(operator: OperatorWithClock, input: FailedFilterInput) {
   const { database, clock } = operator;
   const filter = await parseFailedFilter(operator, input);
   let counted = 0;
@@ -117,7 +82,7 @@ async function gather<Group>(
   clock: Clock,
   read: (after: FailedKey | undefined, rows: number) => Promise<FailedStretch<readonly Group[]>>,
   isEnough: (group: Group) => boolean = () => false,
-): Promise<{ readonly groups: readonly Group[]; readonly isAtLeast: boolean }> {
+) {
   const groups: Group[] = [];
   let place: FailedKey | undefined;
   for await (const { found, last, isLast } of walkInStretches({ clock, first: FIRST_SUMMED, waitMs: SUM_MS }, (rows) =>
@@ -169,22 +134,16 @@ const PAGE_MS = 100;
 const SUM_MS = 50;
 const FIRST_SUMMED = 200;
 
-export interface Walked {
-  readonly found: readonly FailedPayment[];
-  /** Where to go on. Undefined when there is no more. */
-  readonly next: FailedKey | undefined;
-}
-
 /**
  * Up to `limit` of them. It stops when the time is over, even if fewer were found: whoever wants the others goes on from
- * there.
+ * `next`, which is undefined when there are no more.
  */
 export async function walkFailedPayments(
   { database, clock }: OperatorWithClock,
   filter: FailedFilter,
   after: FailedKey | undefined,
   { limit, waitMs }: { readonly limit: number; readonly waitMs: number },
-): Promise<Walked> {
+) {
   const found: FailedPayment[] = [];
   let place = after;
   // One more tells whether there is another page.
@@ -196,7 +155,7 @@ export async function walkFailedPayments(
     if (found.length > limit) {
       const shown = found.slice(0, limit);
       const last = shown.at(-1);
-      return { found: shown, next: last && [last.micros, last.orderNo, last.cycleNo] };
+      return { found: shown, next: last && ([last.micros, last.orderNo, last.cycleNo] as const) };
     }
     if (stretch.isLast) return { found, next: undefined };
     place = stretch.last;

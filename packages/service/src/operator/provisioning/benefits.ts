@@ -70,36 +70,25 @@ export async function setFulfilment(
 
 const DEFAULT_FULFILMENT: FulfilmentRow = { kind: 'GENERATED', supplierUrl: null, supplierKey: null };
 
-function auditedFields({ kind, supplierUrl }: FulfilmentRow): object {
-  return { kind, supplierUrl };
-}
+const auditedFields = ({ kind, supplierUrl }: FulfilmentRow) => ({ kind, supplierUrl });
 
 function isSameKey({ vault }: Operator, { supplierKey }: FulfilmentRow, key: Uint8Array): boolean {
   return supplierKey !== null && Buffer.from(vault.unwrapKey(supplierKey)).equals(key);
 }
 
-export interface ImportCodesInput {
-  readonly benefitCode: string;
-  readonly file: AsyncIterable<Uint8Array>;
-}
-
-export interface ImportedCodes extends BenefitFulfilmentView {
-  readonly imported: number;
-  /** Imported earlier, whether they were given away since or not. */
-  readonly knownBefore: number;
-  /** Lines that repeat a code of an earlier line. */
-  readonly repeated: number;
-  /** Claims that waited and have their code now. */
-  readonly served: number;
-}
+export type ImportedCodes = Awaited<ReturnType<typeof importCodes>>;
 
 const CODES_AT_ONCE = 5_000;
 
-/** Imports the whole file or nothing. Waiting claims get their codes first, the oldest claim first. */
+/**
+ * Imports the whole file or nothing. Waiting claims get their codes first, the oldest claim first: so many are `served`. Codes that
+ * were imported earlier are `knownBefore`, whether they were given away since or not; `repeated` are lines with a code of an
+ * earlier line.
+ */
 export async function importCodes(
   operator: OperatorWithClock,
-  { benefitCode: subject, file }: ImportCodesInput,
-): Promise<ImportedCodes> {
+  { benefitCode: subject, file }: { readonly benefitCode: string; readonly file: AsyncIterable<Uint8Array> },
+) {
   requireCode('the benefit code', subject);
   const { codes, repeated } = await readCodes(file);
   const { clock, vault } = operator;
@@ -127,15 +116,10 @@ export async function importCodes(
 
 const MAX_LOW_STOCK = 10_000_000;
 
-export interface SetLowStockInput {
-  readonly benefitCode: string;
-  /** An alert is raised when fewer codes are left. Null: none is. */
-  readonly lowStock: number | null;
-}
-
+/** An alert is raised when fewer codes are left. Null: none is. */
 export async function setLowStock(
   operator: Operator,
-  { benefitCode: subject, lowStock }: SetLowStockInput,
+  { benefitCode: subject, lowStock }: { readonly benefitCode: string; readonly lowStock: number | null },
 ): Promise<Changed<BenefitFulfilmentView>> {
   requireCode('the benefit code', subject);
   if (lowStock !== null) requireInteger('the number of codes', lowStock, 1, MAX_LOW_STOCK);

@@ -1,29 +1,19 @@
+import type { Static } from '@perennial/wire';
 import { type BrandingRow, findBranding, storeBranding } from '../../catalog/channels/branding-sql.js';
-import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
-import { type Changed, type Operator, refusal } from '../operator.js';
+import { type Operator, refusal } from '../operator.js';
 import { requireShownText } from '../rules.js';
+import type { brandingChange } from '../schemas/setup.js';
 import { requireSellerUrl } from './addresses/seller-url.js';
 import { changeChannel } from './channel-change.js';
 import { type GivenPicture, LEFT_OUT, readGivenPicture, replacePicture } from './pictures.js';
 import { describeChange, readTexts, requireAccent, requireSupport } from './seller-values.js';
 
-/** What users see of a channel. What is not given stays as it was, null removes it. */
-export interface SetBrandingInput {
-  readonly appId: string;
-  readonly displayName?: string | null;
-  /** The bytes of a PNG or SVG. */
-  readonly logo?: GivenPicture;
-  /** `#rgb` or `#rrggbb`. */
-  readonly accent?: string | null;
-  /** A phone number, an e-mail address or an https address. */
-  readonly support?: string | null;
-  readonly termsUrl?: string | null;
-  readonly shopUrl?: string | null;
-}
+export type ChangedBranding = Awaited<ReturnType<typeof setBranding>>;
 
-export type ChangedBranding = Changed<ChannelView> & {
-  /** Always empty: pictures are stored as they were sent. */
-  readonly leftOut: readonly string[];
+/** What is not given stays as it was, null removes it. The logo is the bytes of a PNG or SVG. */
+export type SetBrandingInput = Omit<Static<typeof brandingChange>, 'logo'> & {
+  readonly appId: string;
+  readonly logo?: GivenPicture;
 };
 
 const MAX_DISPLAY_NAME = 40;
@@ -36,10 +26,7 @@ const NOTHING: BrandingRow = {
   shopUrl: null,
 };
 
-export async function setBranding(
-  operator: Operator,
-  { appId, logo, ...input }: SetBrandingInput,
-): Promise<ChangedBranding> {
+export async function setBranding(operator: Operator, { appId, logo, ...input }: SetBrandingInput) {
   const texts = readTexts(readersFor(operator), input);
   const picture = readGivenPicture(logo);
   if (picture === undefined && Object.keys(texts).length === 0) {

@@ -1,8 +1,10 @@
+import type { Static } from '@perennial/wire';
 import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
 import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
+import type { Asked } from '../schemas/parts.js';
+import type { channelChange } from '../schemas/setup.js';
 import { requireChannelView } from './channel-change.js';
 import {
-  type LimitsInput,
   setCallback,
   setEncryption,
   setFrameOrigins,
@@ -13,25 +15,10 @@ import {
 } from './channel-settings.js';
 import { resumeChannel, suspendChannel } from './channels.js';
 
-/** What is not given stays as it was. */
-export interface ChangeSettingsInput {
-  readonly appId: string;
-  readonly status?: 'ACTIVE' | 'SUSPENDED';
-  readonly ipAllowList?: readonly string[];
-  readonly limits?: LimitsInput;
-  readonly voidedPeriodEvents?: boolean;
-  /** Null: none are sent. */
-  readonly upcomingNoticeDays?: number | null;
-  readonly frameOrigins?: readonly string[];
-  readonly encryption?: { readonly answers?: string; readonly acceptsV1?: boolean };
-  /** A url of null removes the address. */
-  readonly callback?: { readonly eventType: string; readonly url: string | null };
-}
-
 /** Several settings of a channel at once: all of them are changed or none. Each one that changes has its own audit row. */
 export async function changeSettings(
   operator: Operator,
-  { appId, ...given }: ChangeSettingsInput,
+  { appId, ...given }: Asked<Static<typeof channelChange>> & { readonly appId: string },
 ): Promise<Changed<ChannelView>> {
   if (Object.values(given).every((value) => value === undefined))
     throw refusal('nothing-to-change')`nothing to change is given`;
@@ -45,7 +32,7 @@ export async function changeSettings(
 function listChanges(
   operator: Operator,
   appId: string,
-  given: Omit<ChangeSettingsInput, 'appId'>,
+  given: Asked<Static<typeof channelChange>>,
 ): (() => Promise<Changed<ChannelView>>)[] {
   const { status, ipAllowList: ranges, limits, voidedPeriodEvents: send, frameOrigins: origins } = given;
   const { encryption, callback, upcomingNoticeDays: days } = given;
@@ -59,8 +46,6 @@ function listChanges(
     ...when(days, (to) => setUpcomingNotices(operator, { appId, days: to })),
     ...when(origins, (to) => setFrameOrigins(operator, { appId, origins: to })),
     ...when(encryption, (to) => setEncryption(operator, { appId, ...to })),
-    ...when(callback, ({ eventType, url }) =>
-      setCallback(operator, { appId, eventType, ...(url === null ? {} : { url }) }),
-    ),
+    ...when(callback, (to) => setCallback(operator, { appId, ...to })),
   ];
 }

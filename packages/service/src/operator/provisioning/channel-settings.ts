@@ -22,17 +22,13 @@ import { changeChannel } from './channel-change.js';
 
 export const CALLBACK_EVENT_TYPES: readonly CallbackEventType[] = ['*', ...eventTypes];
 
-export interface SetCallbackInput {
-  readonly appId: string;
-  /** Unset: `*`, for the types without an address of their own. */
-  readonly eventType?: string;
-  /** Unset: the address is removed. */
-  readonly url?: string;
-}
-
-export async function setCallback(operator: Operator, input: SetCallbackInput): Promise<Changed<ChannelView>> {
+/** The type `*` is for those without an address of their own. Without a URL the address is removed. */
+export async function setCallback(
+  operator: Operator,
+  input: { readonly appId: string; readonly eventType?: string; readonly url?: string | null },
+): Promise<Changed<ChannelView>> {
   const eventType = requireOneOf('an event type', input.eventType ?? '*', CALLBACK_EVENT_TYPES);
-  const url = input.url === undefined ? undefined : requireCallbackUrl(operator, input.url);
+  const url = input.url == null ? undefined : requireCallbackUrl(operator, input.url);
   return changeChannel(operator, input.appId, 'channel.set-callback', async (tx, { channelId }) => {
     const former = await findCallbackUrl(tx, channelId, eventType);
     if (former === url) return undefined;
@@ -48,13 +44,11 @@ function requireCallbackUrl({ environment, localCallbacks }: Operator, text: str
   throw refusal('callback-refused')`the callback address is refused: ${checked.refusal}`;
 }
 
-export interface SetIpAllowListInput {
-  readonly appId: string;
-  /** Addresses and CIDR ranges. Empty: every address may call. */
-  readonly ranges: readonly string[];
-}
-
-export async function setIpAllowList(operator: Operator, input: SetIpAllowListInput): Promise<Changed<ChannelView>> {
+/** Addresses and CIDR ranges. Without any, every address may call. */
+export async function setIpAllowList(
+  operator: Operator,
+  input: { readonly appId: string; readonly ranges: readonly string[] },
+): Promise<Changed<ChannelView>> {
   const ranges = requireIpRanges(input.ranges);
   return changeChannel(operator, input.appId, 'channel.set-ip-list', async (tx, channel) => {
     const stored = await storeIpAllowList(tx, channel.channelId, ranges);
@@ -92,15 +86,10 @@ export function requireLimits(input: LimitsInput): Required<LimitsInput> {
   return { ratePerSecond, rateBurst };
 }
 
-export interface SetVoidedPeriodEventsInput {
-  readonly appId: string;
-  /** Whether an unsubscribe also sends one CANCELED event for each period it voids. */
-  readonly send: boolean;
-}
-
+/** Whether an unsubscribe also sends one CANCELED event for each period it voids. */
 export async function setVoidedPeriodEvents(
   operator: Operator,
-  { appId, send }: SetVoidedPeriodEventsInput,
+  { appId, send }: { readonly appId: string; readonly send: boolean },
 ): Promise<Changed<ChannelView>> {
   return changeChannel(operator, appId, 'channel.set-voided-period-events', async (tx, channel) => {
     if (channel.voidedPeriodEvents === send) return undefined;
@@ -109,18 +98,12 @@ export async function setVoidedPeriodEvents(
   });
 }
 
-export interface SetUpcomingNoticesInput {
-  readonly appId: string;
-  /** So many days before each renewal, 1 to 30. Null: not at all. */
-  readonly days: number | null;
-}
+const MAX_NOTICE_DAYS = 30;
 
-export const MAX_NOTICE_DAYS = 30;
-
-/** Orders that exist are brought in line by a job. */
+/** So many days before each renewal. Null: not at all. Orders that exist are brought in line by a job. */
 export async function setUpcomingNotices(
   operator: Operator,
-  { appId, days: asked }: SetUpcomingNoticesInput,
+  { appId, days: asked }: { readonly appId: string; readonly days: number | null },
 ): Promise<Changed<ChannelView>> {
   const days = asked === null ? null : requireInteger('the days of notice', asked, 1, MAX_NOTICE_DAYS);
   return changeChannel(operator, appId, 'channel.set-upcoming-notices', async (tx, channel) => {
@@ -131,14 +114,11 @@ export async function setUpcomingNotices(
   });
 }
 
-export interface SetFrameOriginsInput {
-  readonly appId: string;
-  /** Empty: nobody may. */
-  readonly origins: readonly string[];
-}
-
-/** Whose pages may hold the redemption page in a frame. */
-export async function setFrameOrigins(operator: Operator, input: SetFrameOriginsInput): Promise<Changed<ChannelView>> {
+/** Whose pages may hold the redemption page in a frame. Without any, nobody's may. */
+export async function setFrameOrigins(
+  operator: Operator,
+  input: { readonly appId: string; readonly origins: readonly string[] },
+): Promise<Changed<ChannelView>> {
   const origins = requireFrameOrigins(input.origins, operator.environment);
   return changeChannel(operator, input.appId, 'channel.set-frame-origins', async (tx, channel) => {
     if (channel.frameOrigins.join() === origins.join()) return undefined;
@@ -147,15 +127,14 @@ export async function setFrameOrigins(operator: Operator, input: SetFrameOrigins
   });
 }
 
-export interface SetEncryptionInput {
-  readonly appId: string;
-  /** Of events, and of answers to requests without encrypted fields. Unset: as it was. */
-  readonly answers?: string;
-  /** Whether the channel may send svc_aes_v1. Unset: as it was. */
-  readonly acceptsV1?: boolean;
-}
-
-export async function setEncryption(operator: Operator, input: SetEncryptionInput): Promise<Changed<ChannelView>> {
+/**
+ * `answers` is the form of events, and of answers to requests without encrypted fields. `acceptsV1`: whether the channel may send
+ * svc_aes_v1. What is not given stays as it was.
+ */
+export async function setEncryption(
+  operator: Operator,
+  input: { readonly appId: string; readonly answers?: string; readonly acceptsV1?: boolean },
+): Promise<Changed<ChannelView>> {
   const answers =
     input.answers === undefined ? undefined : requireOneOf('the form of answers', input.answers, encryptionVersions);
   if (answers === undefined && input.acceptsV1 === undefined)

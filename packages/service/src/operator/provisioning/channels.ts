@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { Static } from '@perennial/wire';
 import {
   type ChannelView,
   describeChannels,
@@ -24,22 +25,17 @@ import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import { quoted, requireInteger, requireName, requireOneOf, requireUnique } from '../rules.js';
+import type { channelRequest } from '../schemas/setup.js';
 import { changeChannel, requireChannelView } from './channel-change.js';
-import { type LimitsInput, requireLimits } from './channel-settings.js';
+import { requireLimits } from './channel-settings.js';
 
 /** In base64, as channels configure them. */
 export type OneTimeCredentials = Readonly<Record<CredentialName, string>>;
 
-export interface CreateChannelInput extends Partial<LimitsInput> {
-  readonly name: string;
-  /** Unset: made at random. */
-  readonly appId?: string;
-}
-
-/** The answer is the only time that the credentials are shown. */
+/** An app id that is not given is made at random. The answer is the only time that the credentials are shown. */
 export async function createChannel(
   operator: Operator,
-  input: CreateChannelInput,
+  input: Static<typeof channelRequest>,
 ): Promise<ChannelView & OneTimeCredentials> {
   const appId = input.appId === undefined ? randomAppId(operator.environment) : requireAppId(operator, input.appId);
   const name = requireName('the name', input.name);
@@ -73,18 +69,12 @@ export async function showChannel(operator: Operator, input: { readonly appId: s
   return requireChannelView(operator.database, input.appId);
 }
 
-export async function suspendChannel(
-  operator: Operator,
-  input: { readonly appId: string },
-): Promise<Changed<ChannelView>> {
-  return changeStatus(operator, input.appId, 'channel.suspend', 'SUSPENDED');
+export async function suspendChannel(operator: Operator, { appId }: { readonly appId: string }) {
+  return changeStatus(operator, appId, 'channel.suspend', 'SUSPENDED');
 }
 
-export async function resumeChannel(
-  operator: Operator,
-  input: { readonly appId: string },
-): Promise<Changed<ChannelView>> {
-  return changeStatus(operator, input.appId, 'channel.resume', 'ACTIVE');
+export async function resumeChannel(operator: Operator, { appId }: { readonly appId: string }) {
+  return changeStatus(operator, appId, 'channel.resume', 'ACTIVE');
 }
 
 async function changeStatus(operator: Operator, appId: string, action: string, status: ChannelRow['status']) {
@@ -95,7 +85,7 @@ async function changeStatus(operator: Operator, appId: string, action: string, s
   });
 }
 
-export interface ResetCredentialsInput {
+interface ResetCredentialsInput {
   readonly appId: string;
   /** Unset: all three. */
   readonly names?: readonly string[];
@@ -139,10 +129,7 @@ function endFormerAppSecret(tx: Queryable, environment: Environment, channelId: 
   return environment === 'sandbox' ? keepEndedAppSecret(tx, channelId) : forgetFormerAppSecret(tx, channelId);
 }
 
-export async function revokeTokens(
-  operator: Operator,
-  { appId }: { readonly appId: string },
-): Promise<Changed<ChannelView>> {
+export async function revokeTokens(operator: Operator, { appId }: { readonly appId: string }) {
   return changeChannel(operator, appId, 'channel.revoke-tokens', async (tx, channel) => {
     await endAccessTokens(tx, channel.channelId);
     return { tokenEpoch: channel.tokenEpoch + 1 };

@@ -60,7 +60,7 @@ const PAYMENT_CHANNELS = [
   },
 ];
 
-export interface ProvisionDemoInput {
+interface ProvisionDemoInput {
   readonly dataDir: string;
   readonly baseUrl: string;
 }

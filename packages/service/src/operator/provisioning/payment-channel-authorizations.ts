@@ -1,3 +1,4 @@
+import type { Static } from '@perennial/wire';
 import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
 import {
   clearOtherDefault,
@@ -6,23 +7,18 @@ import {
   storePaymentChannelAuthorization,
 } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import { type Changed, inTransaction, type Operator } from '../operator.js';
+import type { authorizationRequest } from '../schemas/setup.js';
 import { changeChannel } from './channel-change.js';
 import { requireLockedPaymentChannel } from './payment-channels.js';
 import { type Authorized, findPeriodWarnings } from './period-rules.js';
 
-export interface AuthorizePaymentChannelInput {
-  readonly appId: string;
-  readonly code: string;
-  /** Unset: as it is, and false for a new authorization. */
-  readonly isDefault?: boolean;
-  /** Whether agreements may be shared (A.2). Unset: as it is, and false for a new authorization. */
-  readonly shareEnabled?: boolean;
-}
-
-/** Also changes the two flags of an existing authorization. A new default takes the flag from the former one. */
+/**
+ * Also changes the two flags of an existing authorization. One that is not given stays, and is false for a new authorization. A
+ * new default takes the flag from the former one.
+ */
 export async function authorizePaymentChannel(
   operator: Operator,
-  { appId, code, ...flags }: AuthorizePaymentChannelInput,
+  { appId, code, ...flags }: Static<typeof authorizationRequest> & { readonly appId: string; readonly code: string },
 ): Promise<Authorized> {
   return inTransaction(operator, async (outer, joined) => {
     await requireLockedPaymentChannel(outer, code, 'share');

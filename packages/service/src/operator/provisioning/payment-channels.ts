@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import type { Static } from '@perennial/wire';
 import { ANY_BANK } from '@perennial/wire/enums';
 import {
   describePaymentChannels,
@@ -28,25 +28,20 @@ import {
   requireOneOf,
   requireUnique,
 } from '../rules.js';
+import type { Asked } from '../schemas/parts.js';
+import type { paymentChannelChange, paymentChannelRequest } from '../schemas/setup.js';
 import { requirePeerUrl } from './addresses/peer-url.js';
-
-/** Defaults: no bank code needed, no pacing, no numbers common to channels. */
-export interface CreatePaymentChannelInput
-  extends Partial<Omit<PaymentChannelFields, 'displayName' | 'supportedBanks'>> {
-  readonly code: string;
-  readonly gateway: string;
-  readonly displayName: string;
-  readonly supportedBanks: readonly string[];
-}
+import { describeChange } from './seller-values.js';
 
 /** The key by which a bridge signs and checks signatures, in base64. Shown only when it is made. */
 export interface OneTimeGatewayKey {
   readonly gatewayKey?: string;
 }
 
+/** Defaults: no bank code needed, no pacing, no numbers common to channels. */
 export async function createPaymentChannel(
   operator: Operator,
-  { code: subject, gateway: asked, ...given }: CreatePaymentChannelInput,
+  { code: subject, gateway: asked, ...given }: Asked<Static<typeof paymentChannelRequest>>,
 ): Promise<PaymentChannelView & OneTimeGatewayKey> {
   requireCode('the payment channel code', subject);
   const gateway = requireOneOf('the gateway', asked, GATEWAYS);
@@ -95,25 +90,20 @@ function toOneTimeKey(key: Uint8Array | undefined): OneTimeGatewayKey {
   return key ? { gatewayKey: Buffer.from(key).toString('base64') } : {};
 }
 
-export interface UpdatePaymentChannelInput extends Partial<PaymentChannelFields> {
-  readonly code: string;
-}
-
 /** Fields that are not given stay. Nodes load the channels that are authorized for it again. */
 export async function updatePaymentChannel(
   operator: Operator,
-  { code: subject, ...given }: UpdatePaymentChannelInput,
+  { code: subject, ...given }: Asked<Static<typeof paymentChannelChange>> & { readonly code: string },
 ): Promise<Changed<PaymentChannelView>> {
   if (Object.keys(given).length === 0) throw refusal('nothing-to-change')`nothing to change is given`;
   return inTransaction(operator, async (tx) => {
     await requireLockedPaymentChannel(tx, subject, 'change');
-    const { gateway, ...former } = await requirePaymentChannelView(tx, subject);
-    const to = requireFields(operator.environment, gateway, { ...former, ...given });
-    const from = pickFields(former);
-    if (isDeepStrictEqual(from, to)) return { ...former, gateway, changed: false };
+    const former = await requirePaymentChannelView(tx, subject);
+    const to = requireFields(operator.environment, former.gateway, { ...former, ...given });
+    const detail = describeChange<PaymentChannelFields>(former, to);
+    if (!detail) return { ...former, changed: false };
     await storePaymentChannel(tx, subject, to);
     await raiseVersionsOfAuthorizedChannels(tx, subject);
-    const detail = { from: differingFields(from, to), to: differingFields(to, from) };
     await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.update', subject, detail });
     return { ...(await requirePaymentChannelView(tx, subject)), changed: true };
   });
@@ -137,18 +127,6 @@ async function requirePaymentChannelView(db: Queryable, code: string): Promise<P
 /** `change`: nobody else changes it meanwhile. `share`: it stays as it is while a channel is authorized for it. */
 export async function requireLockedPaymentChannel(tx: Queryable, code: string, strength: 'change' | 'share') {
   if (!(await lockPaymentChannel(tx, code, strength))) throw createNotFound('payment channel', code);
-}
-
-function pickFields(fields: PaymentChannelFields): PaymentChannelFields {
-  const { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers } =
-    fields;
-  return { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers };
-}
-
-/** Only the fields that changed, for the audit row. */
-function differingFields(fields: PaymentChannelFields, from: PaymentChannelFields): Record<string, unknown> {
-  const others: Readonly<Record<string, unknown>> = { ...from };
-  return Object.fromEntries(Object.entries(fields).filter(([key, value]) => !isDeepStrictEqual(value, others[key])));
 }
 
 const MAX_BANKS = 1000;

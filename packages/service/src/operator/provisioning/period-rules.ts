@@ -1,20 +1,16 @@
+import type { Static } from '@perennial/wire';
 import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
 import { describeProducts, type ProductView } from '../../catalog/products/product-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import type { Changed } from '../operator.js';
+import type { periodWarning } from '../schemas/setup.js';
 
 /**
  * What Alipay's periodic debits ask of a period (https://opendocs.alipay.com/open/00a05b). The service cannot keep these rules for
  * it: they stand in agreements that are signed elsewhere. So it says them to whoever lets such a product be sold.
  */
-export const PERIOD_RULES = ['days-too-few', 'days-of-month', 'once-a-cycle', 'single-amount'] as const;
-export type PeriodRule = (typeof PERIOD_RULES)[number];
-
-export interface PeriodWarning {
-  readonly rule: PeriodRule;
-  readonly productCode: string;
-  readonly paymentChannelCode: string;
-}
+export type PeriodWarning = Static<typeof periodWarning>;
+type PeriodRule = PeriodWarning['rule'];
 
 /** A channel that may now do something, and what its operator should know of it. */
 export type Authorized = Changed<ChannelView> & { readonly warnings: readonly PeriodWarning[] };

@@ -1,3 +1,4 @@
+import type { Static } from '@perennial/wire';
 import {
   deletePresentation,
   findPresentation,
@@ -6,28 +7,20 @@ import {
 } from '../../catalog/products/presentations-sql.js';
 import { lockBenefitCode } from '../../fulfilment/fulfilment-settings-sql.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
+import { inTransaction, type Operator, refusal } from '../operator.js';
 import { requireCode, requireShownText } from '../rules.js';
+import type { presentationChange } from '../schemas/setup.js';
 import { requireSellerUrl } from './addresses/seller-url.js';
 import { requireBenefit } from './benefits.js';
-import type { BenefitFulfilmentView } from './benefits-sql.js';
 import { type GivenPicture, LEFT_OUT, readGivenPicture, replacePicture } from './pictures.js';
 import { describeChange, readTexts } from './seller-values.js';
 
-/** What users see of a benefit beside its name. What is not given stays as it was, null removes it. */
-export interface SetPresentationInput {
-  readonly benefitCode: string;
-  /** The bytes of a PNG or SVG. */
-  readonly icon?: GivenPicture;
-  readonly descriptionZh?: string | null;
-  readonly descriptionEn?: string | null;
-  /** Where its code is used. */
-  readonly useUrl?: string | null;
-}
+export type ChangedPresentation = Awaited<ReturnType<typeof setPresentation>>;
 
-export type ChangedPresentation = Changed<BenefitFulfilmentView> & {
-  /** Always empty: pictures are stored as they were sent. */
-  readonly leftOut: readonly string[];
+/** What is not given stays as it was, null removes it. The icon is the bytes of a PNG or SVG. */
+export type SetPresentationInput = Omit<Static<typeof presentationChange>, 'icon'> & {
+  readonly benefitCode: string;
+  readonly icon?: GivenPicture;
 };
 
 const MAX_DESCRIPTION = 120;
@@ -37,7 +30,7 @@ const NOTHING: PresentationRow = { iconHash: null, descriptionZh: null, descript
 export async function setPresentation(
   operator: Operator,
   { benefitCode: subject, icon, ...input }: SetPresentationInput,
-): Promise<ChangedPresentation> {
+) {
   requireCode('the benefit code', subject);
   const texts = readTexts(readersFor(operator), input);
   const picture = readGivenPicture(icon);

@@ -1,3 +1,4 @@
+import type { Static } from '@perennial/wire';
 import { type PeriodType, periodTypes, settlementModes } from '@perennial/wire/enums';
 import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
 import {
@@ -9,7 +10,6 @@ import {
   listChannelsOfProduct,
   lockLatestVersion,
   type NewProduct,
-  type ProductBenefitView,
   type ProductView,
 } from '../../catalog/products/product-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
@@ -27,24 +27,16 @@ import {
   requireOneOf,
   requireUnique,
 } from '../rules.js';
+import type { Asked } from '../schemas/parts.js';
+import type { productRequest, versionRequest } from '../schemas/setup.js';
 import { changeChannel } from './channel-change.js';
 import { type Authorized, findPeriodWarnings } from './period-rules.js';
 
-interface CreateProductInput {
-  readonly productCode: string;
-  readonly productName: string;
-  readonly settlementModes: readonly string[];
-  readonly periodType: string;
-  readonly period: number;
-  readonly totalCycles: number;
-  readonly amountCent: number;
-  readonly benefits: readonly ProductBenefitView[];
-  /** Seconds after each failed attempt; empty: no retries. Unset: the period type's usual ones. */
-  readonly retryDelays?: readonly number[];
-}
+/** Retries come so many seconds after each failed attempt. Empty: none. Unset: the period type's usual ones. */
+type ProductInput = Asked<Static<typeof productRequest>>;
 
 /** A product never changes: another cycle, price or mode is another product, or a later version of it. */
-export async function createProduct(operator: Operator, input: CreateProductInput): Promise<ProductView> {
+export async function createProduct(operator: Operator, input: ProductInput): Promise<ProductView> {
   const product = requireProductInput(operator, input);
   return inTransaction(operator, async (tx) => {
     if (!(await insertProduct(tx, product))) {
@@ -56,24 +48,19 @@ export async function createProduct(operator: Operator, input: CreateProductInpu
   });
 }
 
-/** What is not given is as in the version before. */
-export interface CreateVersionInput
-  extends Partial<Omit<CreateProductInput, 'productCode' | 'settlementModes' | 'periodType' | 'period'>> {
-  /** The version before: what is not given is taken from it, and the channels that may sell it are moved. */
-  readonly formerCode: string;
-  /** Unset: the code of the first version with `_V2` and so on. */
-  readonly productCode?: string;
-  /** Whether the channels that may sell the version before sell this one from now on, in its place. */
-  readonly replacesForChannels?: boolean;
-}
-
 /**
- * Makes a later version of a product: a product of its own, under its own code, so that running orders stay with theirs. How
- * often and in which mode money is taken does not change between versions.
+ * Makes a later version of a product: a product of its own, under its own code, so that running orders stay with theirs. What is
+ * not given is as in the version before; its code is that of the first version with `_V2` and so on. How often and in which mode
+ * money is taken does not change between versions.
  */
 export async function createProductVersion(
   operator: Operator,
-  { formerCode, productCode: asked, replacesForChannels = false, ...changes }: CreateVersionInput,
+  {
+    formerCode,
+    productCode: asked,
+    replacesForChannels = false,
+    ...changes
+  }: Asked<Static<typeof versionRequest>> & { readonly formerCode: string },
 ): Promise<ProductView> {
   return inTransaction(operator, async (tx, joined) => {
     const former = await requireProductView(tx, formerCode);
@@ -103,7 +90,7 @@ export async function showProduct(operator: Operator, input: { readonly productC
   return requireProductView(operator.database, input.productCode);
 }
 
-export interface ProductAuthorizationInput {
+interface ProductAuthorizationInput {
   readonly appId: string;
   readonly productCode: string;
 }
@@ -144,7 +131,7 @@ const PERIODS_PER_YEAR: Readonly<Record<PeriodType, number>> = { DAY: 365, MONTH
 /** Times are written with four digits of year, so every period must fall due before the year 10000. */
 const MAX_YEARS = 7000;
 
-function requireProductInput({ environment }: Operator, input: CreateProductInput): NewProduct {
+function requireProductInput({ environment }: Operator, input: ProductInput): NewProduct {
   const modes = input.settlementModes.map((mode) => requireOneOf('a settlement mode', mode, settlementModes));
   requireUnique('settlement mode', modes);
   if (modes.length === 0) throw refusal('product-without-mode')`a product needs a settlement mode`;

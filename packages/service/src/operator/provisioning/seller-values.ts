@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '../../platform/settings.js';
 import { refusal } from '../operator.js';
 import { quoted } from '../rules.js';
@@ -38,9 +39,9 @@ export function readTexts<Name extends string>(
   return Object.fromEntries(read) as Texts<Name>;
 }
 
-/** Of two versions of a record the fields that differ, for the audit log; undefined when none does. */
+/** Of two versions of a record the fields of the later that differ, for the audit log; undefined when none does. */
 export function describeChange<Row extends object>(from: Row, to: Row): { from: object; to: object } | undefined {
-  const names = (Object.keys(to) as (keyof Row)[]).filter((name) => from[name] !== to[name]);
+  const names = (Object.keys(to) as (keyof Row)[]).filter((name) => !isDeepStrictEqual(from[name], to[name]));
   const pick = (row: Row) => Object.fromEntries(names.map((name) => [name, row[name]]));
   return names.length === 0 ? undefined : { from: pick(from), to: pick(to) };
 }

@@ -1,5 +1,17 @@
 import { Type } from '@perennial/wire';
-import { cents, changed, count, nextCursor, oneOf, paging, text, textOrNull, time, timeOrNull } from './parts.js';
+import {
+  cents,
+  changed,
+  count,
+  integerOrNull,
+  nextCursor,
+  oneOf,
+  paging,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+} from './parts.js';
 
 export const reconciliationsQuery = Type.Object({ paymentChannelCode: Type.Optional(text(64)), ...paging });
 export const reconciliation = Type.Object({
@@ -36,9 +48,9 @@ export const difference = Type.Object({
   /** An attempt or a refund, by its number. */
   number: Type.String(),
   orderNo: textOrNull,
-  hereAmountCent: Type.OrNull(Type.Integer()),
+  hereAmountCent: integerOrNull,
   hereStatus: textOrNull,
-  thereAmountCent: Type.OrNull(Type.Integer()),
+  thereAmountCent: integerOrNull,
   thereStatus: textOrNull,
   firstSeenAt: time,
   lastSeenAt: time,

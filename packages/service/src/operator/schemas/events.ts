@@ -1,5 +1,17 @@
 import { deliveryStatuses, eventTypes, Type } from '@perennial/wire';
-import { changed, count, moment, nextCursor, oneOf, paging, text, textOrNull, time, timeOrNull } from './parts.js';
+import {
+  changed,
+  count,
+  integerOrNull,
+  moment,
+  nextCursor,
+  oneOf,
+  paging,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+} from './parts.js';
 
 const callbackType = oneOf('*', ...eventTypes);
 
@@ -25,15 +37,16 @@ export const eventChannels = Type.Object({
   ),
 });
 
-export const eventsQuery = Type.Object({
+const filterFields = {
   appId: text(64),
   status: Type.Optional(oneOf(...deliveryStatuses)),
   eventType: Type.Optional(oneOf(...eventTypes)),
   orderNo: Type.Optional(text(20)),
   from: Type.Optional(moment),
   to: Type.Optional(moment),
-  ...paging,
-});
+};
+export const eventFilter = Type.Object(filterFields);
+export const eventsQuery = Type.Object({ ...filterFields, ...paging });
 
 export const eventLine = Type.Object({
   eventId: Type.String(),
@@ -52,7 +65,7 @@ export const push = Type.Object({
   at: time,
   outcome: Type.String(),
   retryNo: count,
-  httpStatus: Type.OrNull(Type.Integer()),
+  httpStatus: integerOrNull,
   latencyMs: count,
   answer: textOrNull,
 });
@@ -74,7 +87,7 @@ export const testEventRequest = Type.Object({ eventType: Type.Optional(oneOf(...
 export const testEventAnswer = Type.Object({
   url: Type.String(),
   outcome: Type.String(),
-  httpStatus: Type.OrNull(Type.Integer()),
+  httpStatus: integerOrNull,
   latencyMs: count,
   answer: textOrNull,
 });

@@ -1,11 +1,11 @@
 import { orderStatuses, settlementModes, Type } from '@perennial/wire';
-import type { OrderView } from '../../operator/orders/show-order.js';
 import {
   cents,
   changed,
   count,
   digits,
   inDigits,
+  integerOrNull,
   moment,
   nextCursor,
   oneOf,
@@ -17,7 +17,7 @@ import {
   timeOrNull,
 } from './parts.js';
 
-export const orderFilter = {
+const filterFields = {
   /** Several with commas. */
   status: Type.Optional(text(200)),
   appId: Type.Optional(text(64)),
@@ -33,8 +33,8 @@ export const orderFilter = {
   unsettled: Type.Optional(oneOf('true')),
   channelUserId: Type.Optional(text(128)),
 };
-export const ordersQuery = Type.Object({ ...orderFilter, ...paging });
-export const ordersTotalsQuery = Type.Object(orderFilter);
+export const orderFilter = Type.Object(filterFields);
+export const ordersQuery = Type.Object({ ...filterFields, ...paging });
 
 export const orderLine = Type.Object({
   orderNo: Type.String(),
@@ -89,7 +89,7 @@ export const timelineEntry = Type.Object({
     'next',
   ),
   /** Which period it is about. */
-  cycleNo: Type.OrNull(Type.Integer()),
+  cycleNo: integerOrNull,
   /** A status or an outcome, in the words of the interface: SUCCESS, FAIL, ACCEPTED. */
   status: textOrNull,
   /** What is shown, as a sentence in English; the page makes its own from kind, status and data. */
@@ -97,18 +97,18 @@ export const timelineEntry = Type.Object({
   /** The institution's words, the receiver's answer, the note. */
   detail: textOrNull,
   actor: textOrNull,
-  amountCent: Type.OrNull(Type.Integer()),
+  amountCent: integerOrNull,
   /** The record behind it, for those who want the whole of it. */
   data: Type.Unknown(),
 });
 
 export const orderAction = Type.Object({
   action: oneOf('unsubscribe', 'retry', 'refund', 'cancel-agreement', 'advance'),
-  cycleNo: Type.OrNull(Type.Integer()),
+  cycleNo: integerOrNull,
   /** Whether the role of the person who asks may do it. */
   isAllowed: Type.Boolean(),
   /** At most, of a refund. */
-  maxAmountCent: Type.OrNull(Type.Integer()),
+  maxAmountCent: integerOrNull,
 });
 
 /** A refund that was asked for and is not made yet: of an approval, or of a bulk run. */
@@ -120,9 +120,20 @@ const waitingRefund = {
   requestedAt: time,
 };
 
-export const orderAnswer = Type.Object({
-  /** As `npx perennial order show` has it, with personal data masked. */
-  order: Type.Unsafe<OrderView>({ type: 'object' }),
+/** What happens next by itself, and why. */
+export const nextStep = Type.Object({
+  at: time,
+  what: oneOf('debit', 'bill', 'retry', 'complete', 'wait-for-institution', 'expire'),
+  /** Null when the order is only completed. */
+  cycleNo: integerOrNull,
+  /** Of a retry: its number, and how many there may be. */
+  tryNo: integerOrNull,
+  tries: integerOrNull,
+  amountCent: integerOrNull,
+});
+
+/** Beside the order itself. */
+export const orderAnswer = {
   product: Type.OrNull(Type.Object({ productCode: Type.String(), productName: Type.String() })),
   channel: Type.Object({ appId: Type.String(), name: Type.String() }),
   /** With the tail only: 138****5678. Null when the user has none. */
@@ -130,22 +141,12 @@ export const orderAnswer = Type.Object({
   timeline: Type.Array(timelineEntry),
   /** The timeline leaves out older entries of an order with very many. */
   timelineIsCut: Type.Boolean(),
-  /** What happens next by itself, and why; null when nothing does. */
-  next: Type.OrNull(
-    Type.Object({
-      at: time,
-      what: oneOf('debit', 'bill', 'retry', 'complete', 'wait-for-institution', 'expire'),
-      cycleNo: Type.OrNull(Type.Integer()),
-      /** Of a retry: its number, and how many there may be. */
-      tryNo: Type.OrNull(Type.Integer()),
-      tries: Type.OrNull(Type.Integer()),
-      amountCent: Type.OrNull(Type.Integer()),
-    }),
-  ),
+  /** Null when nothing happens by itself any more. */
+  next: Type.OrNull(nextStep),
   actions: Type.Array(orderAction),
   /** By period, the first that was asked for first. */
   waitingRefunds: Type.Array(Type.Object({ cycleNo: count, ...waitingRefund })),
-});
+};
 
 export const unsubscribeRequest = Type.Object({ reason });
 export const unsubscribeAnswer = Type.Object({

@@ -1,4 +1,5 @@
 import { Type } from '@perennial/wire';
+import { perFigure } from '../../figures/figures.js';
 import { cents, count, oneOf, said, text, textOrNull, time, timeOrNull } from './parts.js';
 
 export const overviewQuery = Type.Object({
@@ -7,22 +8,7 @@ export const overviewQuery = Type.Object({
   appId: Type.Optional(text(64)),
 });
 
-const figures = {
-  ordersCreated: count,
-  ordersEnded: count,
-  debitsPaid: count,
-  debitsFailed: count,
-  paidCent: cents,
-  /** Billed to channels that collect themselves. */
-  billedCent: cents,
-  refunds: count,
-  refundedCent: cents,
-  renewalsDone: count,
-  renewalsFailed: count,
-  pushesAccepted: count,
-  pushesFailed: count,
-  claims: count,
-};
+const figures = perFigure(count);
 
 export const overview = Type.Object({
   range: oneOf('24h', '30d', '12m'),
@@ -84,24 +70,23 @@ export const waitingCounts = Type.Object({
 
 export const searchQuery = Type.Object({ q: Type.String({ minLength: 1, maxLength: 128 }) });
 
+export const searchResult = Type.Object({
+  kind: oneOf('order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'),
+  /** By which the thing is known. */
+  id: Type.String(),
+  title: Type.String(),
+  subtitle: Type.String(),
+  status: textOrNull,
+  appId: textOrNull,
+  /** Of what belongs to an order. */
+  orderNo: textOrNull,
+  /** Of a user. In clear, or null for those who may not see it and have not typed it themselves. */
+  channelUserId: textOrNull,
+  /** What matched: for example external-number, mobile, card-tail. */
+  matched: Type.String(),
+});
 export const searchAnswer = Type.Object({
-  results: Type.Array(
-    Type.Object({
-      kind: oneOf('order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'),
-      /** By which the thing is known. */
-      id: Type.String(),
-      title: Type.String(),
-      subtitle: Type.String(),
-      status: textOrNull,
-      appId: textOrNull,
-      /** Of what belongs to an order. */
-      orderNo: textOrNull,
-      /** Of a user. */
-      channelUserId: textOrNull,
-      /** What matched: for example external-number, mobile, card-tail. */
-      matched: Type.String(),
-    }),
-  ),
+  results: Type.Array(searchResult),
   /** There are more than are shown. */
   hasMore: Type.Boolean(),
   /** It may be a mobile, by which only support finds users. */

@@ -1,10 +1,27 @@
 import { type AnySchema, Type } from '@perennial/wire';
 
+/** What a step answers is not changed any more. */
+export type Unchanging<T> = T extends readonly (infer One)[]
+  ? readonly Unchanging<One>[]
+  : T extends object
+    ? { readonly [Field in keyof T]: Unchanging<T[Field]> }
+    : T;
+
+/** What a step is asked. Where a schema has one of a few texts it may be any text: commands take any, and the step checks it. */
+export type Asked<T> = T extends string
+  ? string
+  : T extends readonly (infer One)[]
+    ? readonly Asked<One>[]
+    : T extends object
+      ? { readonly [Field in keyof T]: Asked<T[Field]> }
+      : T;
+
 /** Pieces that several operations have in common. All times are yyyy-MM-dd HH:mm:ss of Asia/Shanghai, as in the interface. */
 export const text = (maxLength = 200) => Type.String({ minLength: 1, maxLength });
 export const time = Type.String();
 export const timeOrNull = Type.OrNull(Type.String());
 export const textOrNull = Type.OrNull(Type.String());
+export const integerOrNull = Type.OrNull(Type.Integer());
 export const count = Type.Integer();
 export const cents = Type.Integer();
 export const oneOf = <T extends string>(...values: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: values });

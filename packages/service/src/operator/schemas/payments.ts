@@ -14,7 +14,7 @@ import {
   timeOrNull,
 } from './parts.js';
 
-export const failedFilter = {
+const failedFields = {
   /** FAIL_RETRY: is tried again; FAIL: for good. Both unless given. */
   status: Type.Optional(oneOf('FAIL_RETRY', 'FAIL')),
   /** As the institution gave it. */
@@ -26,8 +26,8 @@ export const failedFilter = {
   from: Type.Optional(moment),
   to: Type.Optional(moment),
 };
-export const failedQuery = Type.Object({ ...failedFilter, ...paging });
-export const failedSummaryQuery = Type.Object(failedFilter);
+export const failedFilter = Type.Object(failedFields);
+export const failedQuery = Type.Object({ ...failedFields, ...paging });
 
 export const failedPayment = Type.Object({
   orderNo: Type.String(),
@@ -64,7 +64,7 @@ export const BULK_KINDS = ['RETRY', 'REFUND', 'UNSUBSCRIBE', 'REPLAY'] as const;
 /** PENDING: every item was handled, and some have no final result yet. */
 export const BULK_STATUSES = ['PREPARED', 'WAITING', 'RUNNING', 'PENDING', 'DONE', 'CANCELED', 'DECLINED'] as const;
 /** PENDING: sent, without a final result yet. */
-const ITEM_STATUSES = ['WAITING', 'PENDING', 'DONE', 'FAILED', 'SKIPPED'] as const;
+export const ITEM_STATUSES = ['WAITING', 'PENDING', 'DONE', 'FAILED', 'SKIPPED'] as const;
 
 /** A dry run: it finds out what is meant, and changes nothing but that it can be started. */
 export const bulkRequest = Type.Object({

@@ -1,5 +1,5 @@
 import { Type } from '@perennial/wire';
-import { ROLES } from '../../operator/people/roles.js';
+import { ROLES } from '../people/roles.js';
 import { oneOf, text, textOrNull, time } from './parts.js';
 
 export const role = oneOf(...ROLES);

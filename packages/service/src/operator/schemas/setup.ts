@@ -1,7 +1,6 @@
 import { encryptionVersions, eventTypes, periodTypes, settlementModes, Type } from '@perennial/wire';
-import { PERIOD_RULES } from '../../operator/provisioning/period-rules.js';
 import { TONES } from '../../redeem/brand/tones.js';
-import { cents, changed, count, oneOf, text, textOrNull, time, timeOrNull } from './parts.js';
+import { cents, changed, count, integerOrNull, oneOf, text, textOrNull, time, timeOrNull } from './parts.js';
 
 const callbackType = oneOf('*', ...eventTypes);
 const strings = Type.Array(Type.String());
@@ -45,14 +44,13 @@ export const channel = Type.Object({
 });
 export const channels = Type.Object({ channels: Type.Array(channel) });
 export const channelChanged = Type.Object({ channel, changed });
-/** With what its operator should know: rules of the institution that the product, or its agreements, must keep. */
-export const channelAuthorized = Type.Object({
-  channel,
-  changed,
-  warnings: Type.Array(
-    Type.Object({ rule: oneOf(...PERIOD_RULES), productCode: Type.String(), paymentChannelCode: Type.String() }),
-  ),
+/** A rule of the institution that the product, or its agreements, must keep. */
+export const periodWarning = Type.Object({
+  rule: oneOf('days-too-few', 'days-of-month', 'once-a-cycle', 'single-amount'),
+  productCode: Type.String(),
+  paymentChannelCode: Type.String(),
 });
+export const channelAuthorized = Type.Object({ channel, changed, warnings: Type.Array(periodWarning) });
 
 const credentials = { appSecret: Type.String(), aesKey: Type.String(), callbackSecret: Type.String() };
 export const channelRequest = Type.Object({
@@ -76,7 +74,7 @@ export const channelChange = Type.Object({
   limits: Type.Optional(Type.Object({ ratePerSecond: Type.Integer(), rateBurst: Type.Optional(Type.Integer()) })),
   voidedPeriodEvents: Type.Optional(Type.Boolean()),
   /** 1 to 30. Null: none are sent. */
-  upcomingNoticeDays: Type.Optional(Type.OrNull(Type.Integer())),
+  upcomingNoticeDays: Type.Optional(integerOrNull),
   frameOrigins: Type.Optional(strings),
   encryption: Type.Optional(
     Type.Object({
@@ -176,13 +174,9 @@ export const versionRequest = Type.Object({
 });
 
 const paymentChannelFields = {
-  displayName: text(),
-  supportedBanks: strings,
-};
-const morePaymentChannelFields = {
   gatewayUrl: Type.Optional(Type.OrNull(text(2000))),
   bankCodeRequired: Type.Optional(Type.Boolean()),
-  debitsPerSecond: Type.Optional(Type.OrNull(Type.Integer())),
+  debitsPerSecond: Type.Optional(integerOrNull),
   debitHours: Type.Optional(Type.OrNull(Type.Object({ from: Type.Integer(), to: Type.Integer() }))),
   commonNumbers: Type.Optional(Type.Boolean()),
 };
@@ -193,7 +187,7 @@ export const paymentChannel = Type.Object({
   gatewayUrl: textOrNull,
   supportedBanks: strings,
   bankCodeRequired: Type.Boolean(),
-  debitsPerSecond: Type.OrNull(Type.Integer()),
+  debitsPerSecond: integerOrNull,
   debitHours: Type.OrNull(Type.Object({ from: Type.Integer(), to: Type.Integer() })),
   commonNumbers: Type.Boolean(),
   channels: strings,
@@ -203,13 +197,14 @@ export const paymentChannels = Type.Object({ paymentChannels: Type.Array(payment
 export const paymentChannelRequest = Type.Object({
   code: text(64),
   gateway: oneOf('sandbox', 'bridge'),
+  displayName: text(),
+  supportedBanks: strings,
   ...paymentChannelFields,
-  ...morePaymentChannelFields,
 });
 export const paymentChannelChange = Type.Object({
   displayName: Type.Optional(text()),
   supportedBanks: Type.Optional(strings),
-  ...morePaymentChannelFields,
+  ...paymentChannelFields,
 });
 /** The key of a bridge is shown only when it is made. */
 export const paymentChannelAnswer = Type.Object({ paymentChannel, gatewayKey: textOrNull });
@@ -220,10 +215,10 @@ export const benefitView = Type.Object({
   kind: oneOf('GENERATED', 'POOL', 'SUPPLIER'),
   supplierUrl: textOrNull,
   /** Codes of the pool that were not given away. */
-  codesLeft: Type.OrNull(Type.Integer()),
+  codesLeft: integerOrNull,
   claimsWaiting: count,
   /** A warning comes when fewer are left; null: none does. */
-  lowStock: Type.OrNull(Type.Integer()),
+  lowStock: integerOrNull,
   products: strings,
   presentation: Type.Object({
     icon: Type.OrNull(image),

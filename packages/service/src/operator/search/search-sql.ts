@@ -1,4 +1,5 @@
 import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import { allRows, firstRow, type Query } from '../../platform/db/queries.js';
 import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
 import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
@@ -58,26 +59,24 @@ export async function findOrderNoByExternal(db: Queryable, externalOrderNo: stri
   return (await queryOne(db, FIND_EXTERNAL_ORDER, [externalOrderNo]))?.orderNo;
 }
 
-export type FoundPayment = RowOf<typeof FIND_PAYMENT>;
+export type FoundPayment = RowOf<typeof PAYMENT_COLUMNS>;
 
-const FIND_PAYMENT = statement({
+const PAYMENT_COLUMNS = columns({
+  orderNo: 'bigint',
+  cycleNo: 'integer',
+  appId: 'text',
+  status: 'text',
+  amountCent: 'bigint',
+});
+
+/** A period that was started. */
+export const findPayment: Query<[orderNo: number, cycleNo: number], FoundPayment | undefined> = firstRow({
   text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", ${APP_ID('p.channel_id')} as "appId", p.status,
       p.amount_cent as "amountCent"
     from payments p where p.order_no = $1 and p.cycle_no = $2`,
   parameters: ['bigint', 'integer'],
-  columns: columns({
-    orderNo: 'bigint',
-    cycleNo: 'integer',
-    appId: 'text',
-    status: 'text',
-    amountCent: 'bigint',
-  }),
+  columns: PAYMENT_COLUMNS,
 });
-
-/** A period that was started. */
-export async function findPayment(db: Queryable, payment: PaymentReference): Promise<FoundPayment | undefined> {
-  return queryOne(db, FIND_PAYMENT, [payment.orderNo, payment.cycleNo]);
-}
 
 const HAS_ATTEMPT = statement({
   text: 'select from debit_attempts where order_no = $1 and cycle_no = $2 and try_no = $3',
@@ -117,28 +116,20 @@ const AGREEMENT_COLUMNS = columns({
 const AGREEMENT_FIELDS = `a.agreement_no as "agreementNo", ${APP_ID('a.channel_id')} as "appId",
   a.channel_user_id as "channelUserId", a.status, a.payment_channel_code as "paymentChannelCode", a.card_tail as "cardTail"`;
 
-const FIND_AGREEMENT = statement({
+export const findAgreementById: Query<[agreementId: number], FoundAgreement | undefined> = firstRow({
   text: `select ${AGREEMENT_FIELDS} from agreements a where a.agreement_id = $1 and a.agreement_no is not null`,
   parameters: ['bigint'],
   columns: AGREEMENT_COLUMNS,
 });
 
-export async function findAgreementById(db: Queryable, agreementId: number): Promise<FoundAgreement | undefined> {
-  return queryOne(db, FIND_AGREEMENT, [agreementId]);
-}
-
-const FIND_AGREEMENTS_BY_CARD_TAIL = statement({
+/** The newest first. */
+export const findAgreementsByCardTail: Query<[tail: string, limit: number], FoundAgreement[]> = allRows({
   text: `select ${AGREEMENT_FIELDS} from agreements a where a.card_tail = $1 and a.agreement_no is not null
     order by a.agreement_id desc limit $2`,
   parameters: ['text', 'bigint'],
   columns: AGREEMENT_COLUMNS,
   byIndex: true,
 });
-
-/** The newest first. */
-export async function findAgreementsByCardTail(db: Queryable, tail: string, limit: number): Promise<FoundAgreement[]> {
-  return db.query(FIND_AGREEMENTS_BY_CARD_TAIL, [tail, limit]);
-}
 
 export type FoundEvent = RowOf<typeof FIND_EVENT>;
 
@@ -162,8 +153,8 @@ export type FoundUser = RowOf<typeof USER_COLUMNS>;
 
 const USER_COLUMNS = columns({ appId: 'text', channelUserId: 'text' });
 
-/** A user is known by a mobile, or by an order or an agreement alone. */
-const FIND_USERS_BY_ID = statement({
+/** In every channel that has a user of this id, be it by a mobile, or by an order or an agreement alone. */
+export const findUsersById: Query<[channelUserId: string, limit: number], FoundUser[]> = allRows({
   text: `select c.app_id as "appId", $1::text as "channelUserId" from channels c where c.channel_id in (
       select u.channel_id from channel_users u where key_of(u.channel_user_id) = key_of($1)
       union all ${channelsOfUserSql('external_orders', 't.user_key', '$1')}
@@ -173,11 +164,6 @@ const FIND_USERS_BY_ID = statement({
   columns: USER_COLUMNS,
   byIndex: true,
 });
-
-/** In every channel that has a user of this id. */
-export async function findUsersById(db: Queryable, channelUserId: string, limit: number): Promise<FoundUser[]> {
-  return db.query(FIND_USERS_BY_ID, [channelUserId, limit]);
-}
 
 const FIND_LATEST_ORDER = statement({
   text: `select e.order_no as "orderNo" from external_orders e join channels c using (channel_id)
@@ -220,41 +206,25 @@ export async function findUsersByMobile(
   ]);
 }
 
-export type FoundChannel = RowOf<typeof FIND_CHANNELS>;
-
 /** Channels and products are few: operators make them. */
-const FIND_CHANNELS = statement({
+export const findChannelsByPrefix = allRows({
   text: `select c.app_id as "appId", c.name, c.status from channels c
     where starts_with(lower(c.app_id), lower($1)) or starts_with(lower(c.name), lower($1)) order by c.app_id limit $2`,
   parameters: ['text', 'bigint'],
   columns: columns({ appId: 'text', name: 'text', status: 'text' }),
 });
 
-export async function findChannelsByPrefix(db: Queryable, prefix: string, limit: number): Promise<FoundChannel[]> {
-  return db.query(FIND_CHANNELS, [prefix, limit]);
-}
-
-const LIST_DATA_KEYS = statement({
+/** Of all channels, wrapped under the master key. */
+export const listDataKeys: Query<[], { channelId: number; dataKey: string }[]> = allRows({
   text: 'select c.channel_id as "channelId", c.data_key as "dataKey" from channels c order by c.app_id',
   parameters: [],
   columns: columns({ channelId: 'bigint', dataKey: 'text' }),
 });
 
-/** Of all channels, wrapped under the master key. */
-export async function listDataKeys(db: Queryable): Promise<{ channelId: number; dataKey: string }[]> {
-  return db.query(LIST_DATA_KEYS);
-}
-
-export type FoundProduct = RowOf<typeof FIND_PRODUCTS>;
-
-const FIND_PRODUCTS = statement({
+export const findProductsByPrefix = allRows({
   text: `select p.product_code as "productCode", p.product_name as "productName" from products p
     where starts_with(lower(p.product_code), lower($1)) or starts_with(lower(p.product_name), lower($1))
     order by p.product_code limit $2`,
   parameters: ['text', 'bigint'],
   columns: columns({ productCode: 'text', productName: 'text' }),
 });
-
-export async function findProductsByPrefix(db: Queryable, prefix: string, limit: number): Promise<FoundProduct[]> {
-  return db.query(FIND_PRODUCTS, [prefix, limit]);
-}

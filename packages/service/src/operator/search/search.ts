@@ -1,9 +1,11 @@
+import type { Static } from '@perennial/wire';
 import { createSealing, type Sealing } from '../../catalog/channels/sealing.js';
 import { parseEventId } from '../../delivery/event-id.js';
 import type { Queryable } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import {
   formatPaymentOrderNo,
+  type PaymentReference,
   parseAttemptNo,
   parseOrderNo,
   parsePaymentOrderNo,
@@ -14,9 +16,11 @@ import { maskUserId } from '../masking.js';
 import { formatAmount } from '../money.js';
 import type { Operator } from '../operator.js';
 import { mayDo, type Role } from '../people/roles.js';
+import type { searchResult } from '../schemas/overview.js';
 import {
   type FoundAgreement,
   type FoundOrder,
+  type FoundPayment,
   type FoundUser,
   findAgreementById,
   findAgreementsByCardTail,
@@ -36,26 +40,7 @@ import {
   type MobileHash,
 } from './search-sql.js';
 
-export interface SearchResult {
-  readonly kind: 'order' | 'payment' | 'refund' | 'agreement' | 'event' | 'user' | 'channel' | 'product';
-  /** By which the thing is known. */
-  readonly id: string;
-  readonly title: string;
-  readonly subtitle: string;
-  readonly status: string | null;
-  readonly appId: string | null;
-  readonly orderNo: string | null;
-  /** In clear, or null for those who may not see it and have not typed it themselves. */
-  readonly channelUserId: string | null;
-  readonly matched: string;
-}
-
-export interface SearchAnswer {
-  readonly results: SearchResult[];
-  readonly hasMore: boolean;
-  /** It may be a mobile, by which this role does not find anybody. */
-  readonly isMobileLeftOut: boolean;
-}
+type SearchResult = Static<typeof searchResult>;
 
 const SHOWN = 20;
 /** Of each look-up one more than is shown tells whether there are more. */
@@ -78,7 +63,7 @@ interface Searching {
 type LookUp = (searching: Searching) => Promise<readonly SearchResult[]>;
 
 /** Finds what somebody on the phone can name, whatever kind of number it is. Each look-up is by an index, and bounded. */
-export async function search(operator: Operator, input: { readonly q: string }, role: Role): Promise<SearchAnswer> {
+export async function search(operator: Operator, input: { readonly q: string }, role: Role) {
   const text = input.q.trim();
   if (text === '') return { results: [], hasMore: false, isMobileLeftOut: false };
   const mobile = parseMobile(text);
@@ -138,38 +123,31 @@ const byAttemptNo: LookUp = async (searching) => {
 
 async function describePayment(
   { db, currency }: Searching,
-  reference: { readonly orderNo: number; readonly cycleNo: number },
+  { orderNo, cycleNo }: PaymentReference,
   matched: string,
 ): Promise<SearchResult[]> {
-  const payment = await findPayment(db, reference);
-  if (!payment) return [];
-  const { orderNo, cycleNo, appId, status, amountCent } = payment;
-  const id = formatPaymentOrderNo(orderNo, cycleNo);
-  const subtitle = `${orderNo} · ${cycleNo} · ${formatAmount(amountCent, currency)}`;
-  return [{ ...NOTHING, kind: 'payment', id, title: id, subtitle, status, appId, orderNo: String(orderNo), matched }];
+  const payment = await findPayment(db, orderNo, cycleNo);
+  return payment
+    ? [{ ...describeMoney(payment, formatPaymentOrderNo(orderNo, cycleNo), currency), kind: 'payment', matched }]
+    : [];
 }
 
 const byRefundNo: LookUp = async ({ db, text, currency }) => {
   const reference = parseRefundNo(text.toUpperCase());
   const refund = reference && (await findRefund(db, reference));
   if (!refund) return [];
-  const id = formatRefundNo(refund);
-  const { orderNo, cycleNo, appId, status, amountCent } = refund;
-  const subtitle = `${orderNo} · ${cycleNo} · ${formatAmount(amountCent, currency)}`;
-  return [
-    {
-      ...NOTHING,
-      kind: 'refund',
-      id,
-      title: id,
-      subtitle,
-      status,
-      appId,
-      orderNo: String(orderNo),
-      matched: 'refund-number',
-    },
-  ];
+  return [{ ...describeMoney(refund, formatRefundNo(refund), currency), kind: 'refund', matched: 'refund-number' }];
 };
+
+/** A payment or a refund. */
+function describeMoney(
+  { orderNo, cycleNo, appId, status, amountCent }: FoundPayment,
+  id: string,
+  currency: string | undefined,
+) {
+  const subtitle = `${orderNo} · ${cycleNo} · ${formatAmount(amountCent, currency)}`;
+  return { ...NOTHING, id, title: id, subtitle, status, appId, orderNo: String(orderNo) };
+}
 
 const byAgreementNo: LookUp = async ({ db, text, role }) => {
   const [, number] = /^AG([1-9]\d{0,14})$/i.exec(text) ?? [];
@@ -197,25 +175,16 @@ const byEventId: LookUp = async ({ db, text }) => {
   const reference = parseEventId(text);
   const event = reference && (await findEventByNumber(db, reference));
   if (!event) return [];
-  const { appId, orderNo, eventType } = event;
-  return [
-    {
-      ...NOTHING,
-      kind: 'event',
-      id: text,
-      title: text,
-      subtitle: `${eventType} · ${orderNo}`,
-      appId,
-      orderNo: String(orderNo),
-      matched: 'event-id',
-    },
-  ];
+  const { appId, eventType } = event;
+  const orderNo = String(event.orderNo);
+  const subtitle = `${eventType} · ${orderNo}`;
+  return [{ ...NOTHING, kind: 'event', id: text, title: text, subtitle, appId, orderNo, matched: 'event-id' }];
 };
 
 const byUserId: LookUp = async ({ db, text }) => {
   const users = await findUsersById(db, text, MOST);
   // Whoever asks has typed it.
-  return users.map((user) => describeUser(user, user.channelUserId, 'user-id', user.channelUserId));
+  return users.map((user) => describeUser(user, 'user-id'));
 };
 
 /** Whoever finds users by a mobile can fill in what is masked, try by try: so only who may see it in clear does. */
@@ -223,7 +192,7 @@ const ROLE_FOR_MOBILES: Role = 'support';
 
 const byMobile: LookUp = async ({ db, mobileHashes }) => {
   const users = mobileHashes.length === 0 ? [] : await findUsersByMobile(db, mobileHashes, MOST);
-  return users.map((user) => describeUser(user, user.channelUserId, 'mobile', user.channelUserId));
+  return users.map((user) => describeUser(user, 'mobile'));
 };
 
 function parseMobile(text: string): string | undefined {
@@ -246,28 +215,16 @@ async function hashMobile({ database, vault }: Operator, mobile: string): Promis
 
 const byChannel: LookUp = async ({ db, text }) => {
   const found = await findChannelsByPrefix(db, text, MOST);
-  return found.map(({ appId, name, status }) => ({
-    ...NOTHING,
-    kind: 'channel',
-    id: appId,
-    title: name,
-    subtitle: appId,
-    status,
-    appId,
-    matched: 'channel',
-  }));
+  return found.map(({ appId: id, name: title, status }) => {
+    return { ...NOTHING, kind: 'channel', id, title, subtitle: id, status, appId: id, matched: 'channel' };
+  });
 };
 
 const byProduct: LookUp = async ({ db, text }) => {
   const found = await findProductsByPrefix(db, text, MOST);
-  return found.map(({ productCode, productName }) => ({
-    ...NOTHING,
-    kind: 'product',
-    id: productCode,
-    title: productName,
-    subtitle: productCode,
-    matched: 'product',
-  }));
+  return found.map(({ productCode: id, productName: title }) => {
+    return { ...NOTHING, kind: 'product', id, title, subtitle: id, matched: 'product' };
+  });
 };
 
 /** What is known exactly comes first, then what begins like it. */
@@ -291,19 +248,10 @@ const LOOK_UPS: readonly LookUp[] = [
 const NOTHING = { status: null, appId: null, orderNo: null, channelUserId: null } as const;
 
 function describeOrder(order: FoundOrder, matched: string, role: Role): SearchResult {
+  const { status, appId } = order;
   const orderNo = String(order.orderNo);
-  const user = maskUserId(order.channelUserId, role);
-  return {
-    ...NOTHING,
-    kind: 'order',
-    id: orderNo,
-    title: orderNo,
-    subtitle: `${order.externalOrderNo} · ${order.productCode} · ${user}`,
-    status: order.status,
-    appId: order.appId,
-    orderNo,
-    matched,
-  };
+  const subtitle = `${order.externalOrderNo} · ${order.productCode} · ${maskUserId(order.channelUserId, role)}`;
+  return { ...NOTHING, kind: 'order', id: orderNo, title: orderNo, subtitle, status, appId, orderNo, matched };
 }
 
 async function describeAgreement(
@@ -312,19 +260,11 @@ async function describeAgreement(
   matched: string,
   role: Role,
 ): Promise<SearchResult> {
-  const { agreementNo, appId, status, paymentChannelCode, cardTail } = agreement;
+  const { agreementNo: id, appId, status, paymentChannelCode, cardTail } = agreement;
   const user = maskUserId(agreement.channelUserId, role);
-  return {
-    ...NOTHING,
-    kind: 'agreement',
-    id: agreementNo,
-    title: agreementNo,
-    subtitle: `${paymentChannelCode} · ${cardTail} · ${user}`,
-    status,
-    appId,
-    ...(await leadFrom(db, agreement, user)),
-    matched,
-  };
+  const lead = await leadFrom(db, agreement, user);
+  const subtitle = `${paymentChannelCode} · ${cardTail} · ${user}`;
+  return { kind: 'agreement', id, title: id, subtitle, status, appId, ...lead, matched };
 }
 
 /** Where a hit leads: to its user; for those who may not see which one it is, to the user's latest order. */
@@ -338,11 +278,6 @@ async function leadFrom(
   return { channelUserId: null, orderNo: orderNo === undefined ? null : String(orderNo) };
 }
 
-function describeUser(
-  { appId }: FoundUser,
-  shown: string,
-  matched: string,
-  channelUserId: string | null,
-): SearchResult {
-  return { ...NOTHING, kind: 'user', id: shown, title: shown, subtitle: appId, appId, channelUserId, matched };
+function describeUser({ appId, channelUserId: id }: FoundUser, matched: string): SearchResult {
+  return { ...NOTHING, kind: 'user', id, title: id, subtitle: appId, appId, channelUserId: id, matched };
 }
