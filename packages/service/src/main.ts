@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { bannerLines, localConsoleUrl } from './banner.js';
 import { answerWhileStarting, type Listening, type Starting } from './listen.js';
-import { listPeople } from './operator/people/people.js';
+import { describePeople } from './operator/people/people-sql.js';
 import { provisionDemo } from './operator/provisioning/demo.js';
 import { sqlState } from './platform/db/database.js';
 import { type OpenedDatabase, openDatabaseFromSettings } from './platform/installation/open-database.js';
@@ -97,7 +97,7 @@ async function tellReady(settings: Settings, opened: OpenedDatabase, log: Logger
     provisionDemoIfSandbox(settings, opened, urls.publicUrl),
   );
   const people = await tryOptional(log, 'the accounts of the console could not be read', () =>
-    listPeople({ ...opened, environment, actor: 'service' }),
+    describePeople(opened.database),
   );
   await tryOptional(log, 'the banner could not be printed', () => {
     const consoleUrl = localConsoleUrl(settings, listening);

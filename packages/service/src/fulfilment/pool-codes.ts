@@ -1,33 +1,26 @@
-import { createSealing, type Sealing } from '../catalog/channels/sealing.js';
+import { createSealing } from '../catalog/channels/sealing.js';
 import type { Queryable } from '../platform/db/database.js';
 import { readOrCreateInstallationKey } from '../platform/secrets/keyed-hasher.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { ImmediateFulfilment } from './fulfilment.js';
 import { type NewPoolCode, takePoolCodes } from './pool-codes-sql.js';
 
-/**
- * Seals codes that were bought beforehand. Until a code is given away it belongs to no channel, so the pool has its own key.
- */
-export interface PoolCodes {
-  seal(benefitCode: string, code: string): NewPoolCode;
-  unseal(benefitCode: string, sealed: string): string;
-}
-
-export async function openPoolCodes(db: Queryable, vault: Vault): Promise<PoolCodes> {
-  const poolSealing: Sealing = createSealing(await readOrCreateInstallationKey(db, vault, 'pool codes'));
+/** Seals codes that were bought beforehand. Until a code is given away it belongs to no channel, so the pool has its own key. */
+export async function openPoolCodes(db: Queryable, vault: Vault) {
+  const poolSealing = createSealing(await readOrCreateInstallationKey(db, vault, 'pool codes'));
   return {
-    seal: (benefitCode, code) => ({
+    seal: (benefitCode: string, code: string): NewPoolCode => ({
       hash: poolSealing.hash(code, 'pool code'),
       sealed: poolSealing.seal(code, poolCodePlace(benefitCode)),
     }),
-    unseal: (benefitCode, sealed) => poolSealing.unseal(sealed, poolCodePlace(benefitCode)),
+    unseal: (benefitCode: string, sealed: string) => poolSealing.unseal(sealed, poolCodePlace(benefitCode)),
   };
 }
 
 const poolCodePlace = (benefitCode: string) => `pool code of ${benefitCode}`;
 
 export function createPoolFulfilment(vault: Vault): ImmediateFulfilment {
-  let codes: PoolCodes | undefined;
+  let codes: Awaited<ReturnType<typeof openPoolCodes>> | undefined;
   return {
     kind: 'POOL',
     async takeCode(tx, { benefitCode, claimNo }) {

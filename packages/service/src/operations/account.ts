@@ -6,12 +6,15 @@ import { beginTotp, confirmTotp, removeTotp } from '../operator/people/second-fa
 import * as schema from '../operator/schemas/session.js';
 import { operation } from './operation.js';
 
+const refuseWrongProof = (wrong: Error) => (error: unknown) => {
+  throw error instanceof WrongProof ? wrong : error;
+};
+
 /** What people do about themselves. Signing in and out are routes of their own: they set the cookie. */
 export const accountOperations = [
   operation({
     method: 'GET',
     path: '/sessions',
-    role: 'viewer',
     isOwn: true,
     summary: 'the own sessions that are open',
     answer: schema.ownSessions,
@@ -42,11 +45,8 @@ export const accountOperations = [
     answer: schema.nothing,
     async run(operator, { current, password }, { person }) {
       // Counted as every try of a password is: a session that was left open is not a place to guess in.
-      await proveAgain(operator, person, { password: current }).catch((error: unknown) => {
-        throw error instanceof WrongProof
-          ? refusal('current-password-wrong')`the current password is another one`
-          : error;
-      });
+      const wrong = refusal('current-password-wrong')`the current password is another one`;
+      await proveAgain(operator, person, { password: current }).catch(refuseWrongProof(wrong));
       await changePassword(operator, { password, name: person.name, sessionId: person.sessionId });
       return {};
     },
@@ -84,11 +84,8 @@ export const accountOperations = [
     body: schema.totpRequest,
     answer: schema.nothing,
     async run(operator, { code }, { person }) {
-      await proveAgain(operator, person, { code }).catch((error: unknown) => {
-        throw error instanceof WrongProof
-          ? refusal('code-not-right')`this code is not right, or was used already`
-          : error;
-      });
+      const wrong = refusal('code-not-right')`this code is not right, or was used already`;
+      await proveAgain(operator, person, { code }).catch(refuseWrongProof(wrong));
       await removeTotp(operator, person);
       return {};
     },

@@ -18,7 +18,6 @@ export const alertOperations = [
   operation({
     method: 'GET',
     path: '/alerts',
-    role: 'viewer',
     summary: 'Alerts, the latest first',
     query: schemas.alertsQuery,
     answer: schemas.alerts,
@@ -37,7 +36,6 @@ export const alertOperations = [
   operation({
     method: 'GET',
     path: '/alerts/one',
-    role: 'viewer',
     summary: 'One alert with its comments and the messages about it',
     query: schemas.alertQuery,
     answer: schemas.alertAnswer,

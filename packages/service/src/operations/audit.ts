@@ -9,7 +9,6 @@ export const auditOperations = [
   operation({
     method: 'GET',
     path: '/audit',
-    role: 'viewer',
     summary: 'who did what, the latest first',
     query: schema.auditQuery,
     answer: schema.audit,

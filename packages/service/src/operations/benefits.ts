@@ -24,7 +24,6 @@ export const benefitOperations = [
   operation({
     method: 'GET',
     path: '/benefits',
-    role: 'viewer',
     summary: 'All benefits with their codes and the claims that wait',
     answer: schemas.benefits,
     run: listBenefits,
@@ -133,27 +132,10 @@ export const benefitOperations = [
 ];
 
 /** Codes are counted where there are some, or should be. */
-function toBenefitView({
-  benefitCode,
-  kind,
-  supplierUrl,
-  lowStock,
-  products,
-  presentation,
-  ...counts
-}: BenefitFulfilmentView) {
-  const { codesLeft, codesGiven, waitingClaims: claimsWaiting } = counts;
-  const hasPool = kind === 'POOL' || codesLeft + codesGiven > 0;
-  return {
-    benefitCode,
-    kind,
-    supplierUrl,
-    codesLeft: hasPool ? codesLeft : null,
-    claimsWaiting,
-    lowStock,
-    products,
-    presentation,
-  };
+function toBenefitView(view: BenefitFulfilmentView) {
+  const { codesLeft, codesGiven, waitingClaims: claimsWaiting, waitingSince: _, ...benefit } = view;
+  const hasPool = benefit.kind === 'POOL' || codesLeft + codesGiven > 0;
+  return { ...benefit, codesLeft: hasPool ? codesLeft : null, claimsWaiting };
 }
 
 /** What is not base64 is skipped; a key that is not what it should be has not 32 bytes, which the step refuses. */

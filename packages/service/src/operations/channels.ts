@@ -33,7 +33,6 @@ export const channelOperations = [
   operation({
     method: 'GET',
     path: '/channels',
-    role: 'viewer',
     summary: 'All channels',
     answer: schemas.channels,
     run: listChannels,
@@ -72,7 +71,6 @@ export const channelOperations = [
   operation({
     method: 'GET',
     path: '/channels/{appId}',
-    role: 'viewer',
     summary: 'One channel with its settings and authorizations',
     answer: schemas.channel,
     run: showChannel,
@@ -167,7 +165,6 @@ export const channelOperations = [
   operation({
     method: 'GET',
     path: '/channels/{appId}/branding',
-    role: 'viewer',
     summary: 'What users see of a channel, with the tones that are made of its accent',
     answer: schemas.branding,
     run: async (operator, input) => withTones((await showChannel(operator, input)).branding),
@@ -205,7 +202,6 @@ export const channelOperations = [
   operation({
     method: 'GET',
     path: '/images/{file}',
-    role: 'viewer',
     summary: 'A logo or an icon in base64, by the name of its file',
     answer: schemas.imageAnswer,
     async run(operator, input) {

@@ -26,7 +26,6 @@ export const eventOperations = [
   operation({
     method: 'GET',
     path: '/events/channels',
-    role: 'viewer',
     summary: 'How the deliveries to each channel are',
     answer: schemas.eventChannels,
     run: ({ database }) => listBacklogs(database),
@@ -35,7 +34,6 @@ export const eventOperations = [
   operation({
     method: 'GET',
     path: '/events',
-    role: 'viewer',
     summary: 'Events of a channel, the newest first',
     query: schemas.eventsQuery,
     answer: schemas.eventsAnswer,
@@ -71,7 +69,6 @@ export const eventOperations = [
   operation({
     method: 'GET',
     path: '/channels/{appId}/events/{eventId}',
-    role: 'viewer',
     summary: 'One event with every push of it',
     answer: schemas.eventAnswer,
     run: showEventWithNextPush,
@@ -169,7 +166,6 @@ export const eventOperations = [
   operation({
     method: 'GET',
     path: '/channels/{appId}/requests',
-    role: 'viewer',
     summary: 'What a channel has called in the last days, the newest first',
     query: schemas.requestsQuery,
     answer: schemas.requestsAnswer,
@@ -179,7 +175,6 @@ export const eventOperations = [
   operation({
     method: 'GET',
     path: '/channels/{appId}/requests/summary',
-    role: 'viewer',
     summary: 'The result codes that a channel got in the last 24 hours',
     answer: schemas.requestsSummary,
     run: summarizeRequests,

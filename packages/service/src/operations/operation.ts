@@ -115,13 +115,17 @@ export interface TypedOperation<Method extends Operation['method'], Path extends
   readonly types?: { readonly input: Input; readonly answer: Answer };
 }
 
-interface Described<Method, Path, Query, Body, Answer> extends OperationRules {
-  readonly method: Method;
-  readonly path: Path;
-  readonly query?: Query;
-  readonly body?: Body;
-  readonly answer: Answer;
-}
+/** What only reads is for everybody unless it has a role; what changes something must have one. */
+type RoleRule<Method> = Method extends 'GET' ? Partial<Pick<OperationRules, 'role'>> : Pick<OperationRules, 'role'>;
+
+type Described<Method, Path, Query, Body, Answer> = Omit<OperationRules, 'role'> &
+  RoleRule<Method> & {
+    readonly method: Method;
+    readonly path: Path;
+    readonly query?: Query;
+    readonly body?: Body;
+    readonly answer: Answer;
+  };
 
 /** An operation of the console: who may do it, what it takes and answers, the step that does it, and its command if it has one. */
 export function operation<
@@ -156,8 +160,8 @@ export function operation<
     readonly command?: CommandRules<InputOf<Path, Query, Body>, Result>;
   },
 ): TypedOperation<Method, Path, InputOf<Path, Query, Body>, Static<Answer>>;
-export function operation(one: unknown): unknown {
-  return one;
+export function operation(one: object): unknown {
+  return { role: 'viewer', ...one };
 }
 
 /** A row that the console does not have. */

@@ -7,7 +7,6 @@ export const orderListOperations = [
   operation({
     method: 'GET',
     path: '/orders',
-    role: 'viewer',
     summary: 'Orders that match, the newest first, or the soonest when it is asked when they are due',
     query: schemas.ordersQuery,
     answer: schemas.ordersAnswer,
@@ -16,7 +15,6 @@ export const orderListOperations = [
   operation({
     method: 'GET',
     path: '/orders/totals',
-    role: 'viewer',
     summary: 'How many orders match, and what was paid and refunded for them, counted up to 10,000',
     query: schemas.orderFilter,
     answer: schemas.ordersTotals,
@@ -25,7 +23,6 @@ export const orderListOperations = [
   operation({
     method: 'GET',
     path: '/orders.csv',
-    role: 'viewer',
     summary: 'All orders that match as CSV',
     query: schemas.orderFilter,
     answer: schemas.ordersCsv,
@@ -35,7 +32,6 @@ export const orderListOperations = [
   operation({
     method: 'GET',
     path: '/users',
-    role: 'viewer',
     summary: 'Orders, agreements, refunds and claims of one user of a channel',
     query: schemas.userQuery,
     answer: schemas.userAnswer,

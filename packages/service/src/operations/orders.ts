@@ -34,7 +34,6 @@ export const orderOperations = [
   operation({
     method: 'GET',
     path: '/orders/{orderNo}',
-    role: 'viewer',
     summary: 'An order with its timeline, what comes next, and what may be done',
     answer: Type.Object({
       /** As `npx perennial order show` has it, with personal data masked. */
@@ -59,7 +58,6 @@ export const orderOperations = [
   operation({
     method: 'GET',
     path: '/orders/{orderNo}/unsubscribe/preview',
-    role: 'viewer',
     summary: 'What unsubscribing an order would do',
     answer: schemas.preview,
     run: previewUnsubscribe,
@@ -69,7 +67,7 @@ export const orderOperations = [
     path: '/orders/{orderNo}/unsubscribe',
     role: 'support',
     summary: 'Unsubscribes an order',
-    body: schemas.unsubscribeRequest,
+    body: schemas.reasonRequest,
     answer: schemas.unsubscribeAnswer,
     run: unsubscribeOrder,
     command: {
@@ -104,7 +102,6 @@ export const orderOperations = [
   operation({
     method: 'GET',
     path: '/orders/{orderNo}/periods/{cycleNo}/refund/preview',
-    role: 'viewer',
     summary: 'What a refund of a period would do',
     query: schemas.previewQuery,
     answer: schemas.preview,
@@ -185,7 +182,7 @@ export const orderOperations = [
     path: '/orders/{orderNo}/unmask',
     role: 'support',
     summary: 'Shows the mobile of an order in clear, for a reason',
-    body: schemas.unmaskRequest,
+    body: schemas.reasonRequest,
     answer: schemas.unmasked,
     run: unmaskUser,
   }),
@@ -194,7 +191,7 @@ export const orderOperations = [
     path: '/agreements/{agreementNo}/cancel',
     role: 'support',
     summary: 'Ends an agreement and every active order on it',
-    body: schemas.cancelAgreementRequest,
+    body: schemas.reasonRequest,
     answer: schemas.agreementCanceled,
     run: cancelAgreement,
     toAnswer: ({ agreementNo, agreementStatus, unsubscribed, changed }) => ({

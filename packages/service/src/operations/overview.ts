@@ -8,7 +8,6 @@ export const overviewOperations = [
   operation({
     method: 'GET',
     path: '/overview',
-    role: 'viewer',
     summary: 'What happened in a day, a month or a year, and how things stand now',
     query: schemas.overviewQuery,
     answer: schemas.overview,
@@ -17,7 +16,6 @@ export const overviewOperations = [
   operation({
     method: 'GET',
     path: '/waiting',
-    role: 'viewer',
     summary: 'How much waits for somebody, for the menu: up to 1,000 of each',
     answer: schemas.waitingCounts,
     run: ({ database }, _input, { person }) => countWaiting(database, person.name),
@@ -25,7 +23,6 @@ export const overviewOperations = [
   operation({
     method: 'GET',
     path: '/search',
-    role: 'viewer',
     summary:
       'Finds orders, payments, refunds, agreements, events, users, channels and products by whatever they are called',
     query: schemas.searchQuery,

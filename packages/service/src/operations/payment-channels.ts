@@ -1,8 +1,8 @@
 import {
   createPaymentChannel,
   listPaymentChannels,
+  requirePaymentChannelView,
   resetGatewayKey,
-  showPaymentChannel,
   updatePaymentChannel,
 } from '../operator/provisioning/payment-channels.js';
 import * as schemas from '../operator/schemas/setup.js';
@@ -37,7 +37,6 @@ export const paymentChannelOperations = [
   operation({
     method: 'GET',
     path: '/payment-channels',
-    role: 'viewer',
     summary: 'All payment channels',
     answer: schemas.paymentChannels,
     run: listPaymentChannels,
@@ -68,10 +67,9 @@ export const paymentChannelOperations = [
   operation({
     method: 'GET',
     path: '/payment-channels/{code}',
-    role: 'viewer',
     summary: 'One payment channel',
     answer: schemas.paymentChannel,
-    run: showPaymentChannel,
+    run: ({ database }, { code }) => requirePaymentChannelView(database, code),
   }),
   operation({
     method: 'PUT',

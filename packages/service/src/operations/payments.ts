@@ -9,7 +9,6 @@ export const paymentOperations = [
   operation({
     method: 'GET',
     path: '/payments/failed',
-    role: 'viewer',
     summary: 'Periods whose latest debit failed',
     query: schemas.failedQuery,
     answer: schemas.failedAnswer,
@@ -18,7 +17,6 @@ export const paymentOperations = [
   operation({
     method: 'GET',
     path: '/payments/failed/summary',
-    role: 'viewer',
     summary: 'Failed payments by reason, institution and try, and what retries have recovered',
     query: schemas.failedFilter,
     answer: schemas.failedSummary,
@@ -36,7 +34,6 @@ export const paymentOperations = [
   operation({
     method: 'GET',
     path: '/bulk',
-    role: 'viewer',
     summary: 'Bulk runs, the latest first',
     query: schemas.bulkQuery,
     answer: schemas.bulkRuns,
@@ -45,7 +42,6 @@ export const paymentOperations = [
   operation({
     method: 'GET',
     path: '/bulk/{runId}',
-    role: 'viewer',
     summary: 'A bulk run and how far it has come',
     answer: schemas.bulkRun,
     run: (operator, input, { person }) => showRun(operator, input, person.role),
@@ -53,7 +49,6 @@ export const paymentOperations = [
   operation({
     method: 'GET',
     path: '/bulk/{runId}/items',
-    role: 'viewer',
     summary: 'What came of each item of a bulk run',
     query: schemas.bulkItemsQuery,
     answer: schemas.bulkItems,
@@ -81,7 +76,6 @@ export const paymentOperations = [
   operation({
     method: 'GET',
     path: '/approvals',
-    role: 'viewer',
     summary: 'What waits for a second person, and what was decided',
     query: schemas.approvalsQuery,
     answer: schemas.approvals,
@@ -90,7 +84,6 @@ export const paymentOperations = [
   operation({
     method: 'GET',
     path: '/approvals/{approvalId}',
-    role: 'viewer',
     summary: 'One of them',
     answer: schemas.approval,
     run: (operator, input, { person }) => showApproval(operator, input, person),

@@ -13,7 +13,6 @@ export const productOperations = [
   operation({
     method: 'GET',
     path: '/products',
-    role: 'viewer',
     summary: 'All products',
     answer: schemas.products,
     run: listProducts,
@@ -56,7 +55,6 @@ export const productOperations = [
   operation({
     method: 'GET',
     path: '/products/{productCode}',
-    role: 'viewer',
     summary: 'One product',
     answer: schemas.product,
     run: showProduct,

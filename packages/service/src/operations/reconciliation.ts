@@ -25,7 +25,6 @@ export const reconciliationOperations = [
   operation({
     method: 'GET',
     path: '/reconciliations',
-    role: 'viewer',
     summary: 'Days that were compared with an institution’s statement, the latest first',
     query: schemas.reconciliationsQuery,
     answer: schemas.reconciliations,
@@ -75,7 +74,6 @@ export const reconciliationOperations = [
   operation({
     method: 'GET',
     path: '/differences',
-    role: 'viewer',
     summary: 'What does not agree with a statement, the latest day first',
     query: schemas.differencesQuery,
     answer: schemas.differences,

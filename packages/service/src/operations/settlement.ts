@@ -16,7 +16,6 @@ export const settlementOperations = [
   operation({
     method: 'GET',
     path: '/settlement',
-    role: 'viewer',
     summary: 'The months and whether they are closed, the latest first',
     answer: schemas.settlementMonths,
     run: listSettlementMonths,
@@ -26,7 +25,6 @@ export const settlementOperations = [
   operation({
     method: 'GET',
     path: '/settlement/{month}',
-    role: 'viewer',
     summary: 'All channels of a month; of a closed one as it was then',
     answer: schemas.settlementMonth,
     run: showSettlementMonth,
@@ -35,7 +33,6 @@ export const settlementOperations = [
   operation({
     method: 'GET',
     path: '/settlement/{month}/csv',
-    role: 'viewer',
     summary: 'The same as a file',
     answer: schemas.settlementMonth,
     async run(operator, { month }) {

@@ -1,13 +1,7 @@
 import { columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { BusyError, type Operator, refusal } from './operator.js';
 
-export interface VerifiedAudit {
-  readonly entries: number;
-  /** The number and hash of the last entry, to be noted elsewhere: who rewrites the whole chain cannot keep it. */
-  readonly last: { readonly chainNo: number; readonly hash: string };
-  /** The entry that does not fit, or the first that is missing; null when all fit. */
-  readonly brokenAt: string | null;
-}
+export type VerifiedAudit = Awaited<ReturnType<typeof verifyAudit>>;
 
 const LINK_COLUMNS = columns({ chainNo: 'bigint', chain: 'bytea', fits: 'boolean' });
 type Link = RowOf<typeof LINK_COLUMNS>;
@@ -43,9 +37,10 @@ const LOCK_VERIFYING = statement({
 
 /**
  * Verifies the whole chain in one snapshot. Runs once at a time in an installation, because it hashes every entry in PostgreSQL:
- * several at once take the processor and the connections from the API.
+ * several at once take the processor and the connections from the API. `last` is to be noted elsewhere: who rewrites the whole
+ * chain cannot keep it. `brokenAt` is the entry that does not fit, or the first that is missing.
  */
-export async function verifyAudit({ database }: Operator): Promise<VerifiedAudit> {
+export async function verifyAudit({ database }: Operator) {
   return database.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');
     const [lock] = await tx.query(LOCK_VERIFYING, [VERIFYING_LOCK]);

@@ -1,3 +1,4 @@
+import type { Static } from '@perennial/wire';
 import { deliveryStatuses, eventTypes } from '@perennial/wire/enums';
 import { parseEventId, parseEventIds } from '../delivery/event-id.js';
 import type { EventFilter } from '../delivery/history/candidates-sql.js';
@@ -8,25 +9,16 @@ import { pauseDeliveries, resumeDeliveries } from '../delivery/queue/pauses-sql.
 import { type ReplayPosition, replayEvents, replayUndelivered } from '../delivery/queue/replay-sql.js';
 import { recordAudit } from './audit.js';
 import { requireChannelId } from './channel-id.js';
-import { parseMoment } from './moments.js';
 import { inTransaction, NotFoundError, type Operator, refusal } from './operator.js';
 import { changeChannel } from './provisioning/channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './provisioning/channel-settings.js';
-import { quoted, requireInteger, requireOneOf } from './rules.js';
+import { parseMoment, quoted, requireInteger, requireOneOf } from './rules.js';
+import type { eventFilter, pauseRequest } from './schemas/events.js';
+import type { Asked } from './schemas/parts.js';
 
+export type ListEventsInput = Asked<Static<typeof eventFilter>> & { readonly limit?: number };
 /** By when the events were written: `from` inclusive, `to` exclusive. */
-interface TimeRange {
-  readonly from?: string;
-  readonly to?: string;
-}
-
-export interface ListEventsInput extends TimeRange {
-  readonly appId: string;
-  readonly orderNo?: string;
-  readonly eventType?: string;
-  readonly status?: string;
-  readonly limit?: number;
-}
+type TimeRange = Pick<ListEventsInput, 'from' | 'to'>;
 
 export async function listEventsOfChannel(operator: Operator, input: ListEventsInput): Promise<EventRow[]> {
   const limit = requireInteger('the number of events', input.limit ?? 100, 1, 10_000);
@@ -110,13 +102,9 @@ export async function replayGivenUpEvents(operator: Operator, input: TimeRange &
   return { replayed };
 }
 
-interface PauseInput {
-  readonly appId: string;
-  /** Unset: every type. */
-  readonly eventType?: string;
-}
+type PauseInput = Asked<Static<typeof pauseRequest>> & { readonly appId: string };
 
-/** Holds deliveries back. No event is lost, and no retry is used up meanwhile. */
+/** Holds deliveries back, of every type unless one is given. No event is lost, and no retry is used up meanwhile. */
 export async function pauseEvents(operator: Operator, { appId, eventType: asked = '*' }: PauseInput) {
   const eventType = requireOneOf('an event type', asked, CALLBACK_EVENT_TYPES);
   return changeChannel(operator, appId, 'events.pause', async (tx, { channelId }) =>

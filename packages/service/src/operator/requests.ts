@@ -1,9 +1,9 @@
 import { resultCodes, type Static } from '@perennial/wire';
 import { countCodes, listRequests, type RequestKey, type RequestView } from '../catalog/channels/request-log-sql.js';
 import { requireChannelId } from './channel-id.js';
-import { parseMoment } from './moments.js';
 import type { Operator, OperatorWithClock } from './operator.js';
 import { readPage } from './paging.js';
+import { parseMoment } from './rules.js';
 import type { requestsQuery } from './schemas/events.js';
 
 /** A page that would read more of the log than this allows is refused, in place of holding a connection. */

@@ -18,13 +18,15 @@ export function requireName(what: string, value: string): string {
   return name;
 }
 
+export function requireLength(what: string, length: number, maxLength: number): void {
+  if (length >= 1 && length <= maxLength) return;
+  throw refusal('text-length')`${what} must have 1 to ${maxLength} characters, not ${length}`;
+}
+
 /** Several lines, for people: of control characters only line breaks and tabs. */
 export function requireText(what: string, value: string, maxLength: number): string {
   const text = value.replaceAll('\r\n', '\n').trim();
-  const length = [...text].length;
-  if (length < 1 || length > maxLength) {
-    throw refusal('text-length')`${what} must have 1 to ${maxLength} characters, not ${length}`;
-  }
+  requireLength(what, [...text].length, maxLength);
   if (UNPRINTABLE.test(text.replaceAll(/[\n\t]/g, ''))) {
     throw refusal('holds-control-characters')`${what} must not hold control characters`;
   }
@@ -38,10 +40,7 @@ const UNSEEN = /[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 /** One line that users are shown: nothing in it may turn around what stands beside it. */
 export function requireShownText(what: string, value: string, maxLength: number): string {
   const text = value.trim();
-  const length = text.replaceAll(UNSEEN, '') === '' ? 0 : [...text].length;
-  if (length < 1 || length > maxLength) {
-    throw refusal('text-length')`${what} must have 1 to ${maxLength} characters, not ${length}`;
-  }
+  requireLength(what, text.replaceAll(UNSEEN, '') === '' ? 0 : [...text].length, maxLength);
   if (UNPRINTABLE.test(text) || /\p{Cs}/u.test(text)) {
     throw refusal('holds-control-characters')`${what} must not hold control characters`;
   }
@@ -79,6 +78,14 @@ export function requireFound<T>([row]: readonly T[], what: string, name: string)
 
 export function createNotFound(what: string, name: string): NotFoundError {
   return refusal('not-there', NotFoundError)`there is no ${what} ${quoted(name)}`;
+}
+
+/** A time, or a day, which begins at midnight in Asia/Shanghai. Unix milliseconds. */
+export function parseMoment(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
+  if (at !== undefined) return at;
+  throw refusal('time-malformed')`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`;
 }
 
 /** A day of Asia/Shanghai, yyyy-MM-dd, that is over. */

@@ -4,7 +4,16 @@ import type { Clock } from '../platform/clock.js';
 const MIN_ROWS = 50;
 const MAX_ROWS = 20_000;
 
-export interface WalkOptions {
+/** Some rows of a list, in its order. */
+export interface Stretch<Found, Key> {
+  readonly found: Found;
+  /** How many rows were looked at, or minutes of what is due. */
+  readonly walked: number;
+  /** The last of them: where the next stretch begins. */
+  readonly last: Key | undefined;
+}
+
+interface WalkOptions {
   readonly clock: Clock;
   /** Rows of the first stretch. */
   readonly first: number;
@@ -17,10 +26,10 @@ export interface WalkOptions {
  * one before took, each is as long as there is time for. So what is rare is looked for in many rows while they are in
  * memory, and in few when each has to be read from a disk.
  */
-export async function* walkInStretches<Stretch extends { readonly walked: number }>(
+export async function* walkInStretches<One extends { readonly walked: number }>(
   { clock, first, waitMs }: WalkOptions,
-  read: (rows: number) => Promise<Stretch>,
-): AsyncGenerator<Stretch & { readonly isLast: boolean }> {
+  read: (rows: number) => Promise<One>,
+): AsyncGenerator<One & { readonly isLast: boolean }> {
   const startedAt = clock.now();
   let rows = first;
   for (;;) {

@@ -1,4 +1,5 @@
 import { columns, type Queryable, queryOne, statement, type Transaction } from '../platform/db/database.js';
+import { noRows, type Query } from '../platform/db/queries.js';
 import { fromEpochMs } from '../platform/db/time-sql.js';
 import type { DayOfChannel } from './reconciliation-runs-sql.js';
 
@@ -147,7 +148,11 @@ const factsSql = (of: string) => `(${FACTS.map((fact) => `${of}.${fact}`).join('
 
 const REOPENS = `(d.closed_by = '${CLOSED_BY_RUN}' or ${factsSql('d')} is distinct from ${factsSql('excluded')})`;
 
-const STORE_DIFFERENCES = statement({
+/**
+ * Stores new differences and updates known ones. A difference that an operator has closed stays closed while its facts are the
+ * same; one that a run has closed is opened again when it reappears.
+ */
+export const storeDifferences: Query<[paymentChannelCode: string, day: string, now: number], void> = noRows({
   text: `insert into reconciliation_differences as d
        (payment_channel_code, day, kind, line_kind, number, ${FACTS.join(', ')}, first_seen_at, last_seen_at)
      select $1, $2, f.*, ${fromEpochMs('$3')}, ${fromEpochMs('$3')} from found_differences f
@@ -161,15 +166,7 @@ const STORE_DIFFERENCES = statement({
   after: MAKE_TEMPORARY_TABLES,
 });
 
-/**
- * Stores new differences and updates known ones. A difference that an operator has closed stays closed while its facts are the
- * same; one that a run has closed is opened again when it reappears.
- */
-export async function storeDifferences(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
-  await tx.query(STORE_DIFFERENCES, [paymentChannelCode, day, now]);
-}
-
-const CLOSE_VANISHED_DIFFERENCES = statement({
+export const closeVanishedDifferences: Query<[paymentChannelCode: string, day: string, now: number], void> = noRows({
   text: `update reconciliation_differences d set closed_by = '${CLOSED_BY_RUN}', closed_at = ${fromEpochMs('$3')},
        closing_note = 'no longer found'
      where d.payment_channel_code = $1 and d.day = $2 and d.closed_at is null and not exists (
@@ -178,10 +175,6 @@ const CLOSE_VANISHED_DIFFERENCES = statement({
   byIndex: false,
   after: MAKE_TEMPORARY_TABLES,
 });
-
-export async function closeVanishedDifferences(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
-  await tx.query(CLOSE_VANISHED_DIFFERENCES, [paymentChannelCode, day, now]);
-}
 
 const IS_SETTLED_THERE = `l.status in ('SUCCESS', 'FAIL')`;
 

@@ -1,4 +1,4 @@
-import { type Queryable, requireOne } from '../platform/db/database.js';
+import type { Queryable } from '../platform/db/database.js';
 import { firstRow, oneRow, type Query } from '../platform/db/queries.js';
 import { column, columns, type RowOf, statement } from '../platform/db/statement.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
@@ -78,17 +78,9 @@ export const lockDifference: Query<[differenceNo: string], DifferenceView | unde
   columns: DIFFERENCE_COLUMNS,
 });
 
-const STORE_CLOSED_DIFFERENCE = statement({
+export const storeClosedDifference: Query<[differenceNo: string, by: string, note: string], DifferenceView> = oneRow({
   text: `update reconciliation_differences set closed_by = $2, closed_at = now(), closing_note = $3 where difference_no = $1
      returning ${DIFFERENCE_FIELDS}`,
   parameters: ['bigint', 'text', 'text'],
   columns: DIFFERENCE_COLUMNS,
 });
-
-export async function storeClosedDifference(
-  tx: Queryable,
-  differenceNo: string,
-  { by, note }: { readonly by: string; readonly note: string },
-): Promise<DifferenceView> {
-  return requireOne(tx, STORE_CLOSED_DIFFERENCE, [differenceNo, by, note]);
-}

@@ -29,16 +29,17 @@ export async function reconcile(
   run: Omit<ReconciliationRun, 'lines'>,
   statement: InstitutionStatement,
 ): Promise<ReconciliationView> {
+  const { paymentChannelCode } = run;
   const day = withDayBounds(run);
   await beginRun(tx, { ...run, lines: statement.lines });
   await stageLines(tx, statement.batches());
   const found = await collectDifferences(tx, day);
-  await storeDifferences(tx, day, run.runAt);
-  await closeVanishedDifferences(tx, day, run.runAt);
+  await storeDifferences(tx, paymentChannelCode, run.day, run.runAt);
+  await closeVanishedDifferences(tx, paymentChannelCode, run.day, run.runAt);
   await askAboutOpenPayments(tx, day);
-  await endRun(tx, day, found);
+  await endRun(tx, paymentChannelCode, run.day, found);
   await alertAboutOpenDifferences(tx, day);
-  return findReconciliation(tx, day);
+  return findReconciliation(tx, paymentChannelCode, run.day);
 }
 
 function withDayBounds({ paymentChannelCode, day }: DayOfChannel): ReconciledDay {
@@ -47,9 +48,9 @@ function withDayBounds({ paymentChannelCode, day }: DayOfChannel): ReconciledDay
   return { paymentChannelCode, day, from, to: from + DAY_MS };
 }
 
-async function alertAboutOpenDifferences(tx: Queryable, day: ReconciledDay): Promise<void> {
-  const open = await countOpenDifferences(tx, day);
+async function alertAboutOpenDifferences(tx: Queryable, { paymentChannelCode, day }: DayOfChannel): Promise<void> {
+  const open = await countOpenDifferences(tx, paymentChannelCode, day);
   if (open.length === 0) return;
   const detail = alertText('reconciliation-difference', open.map(({ kind, count }) => `${count} ${kind}`).join(', '));
-  await raiseAlert(tx, 'reconciliation-difference', `${day.paymentChannelCode} ${day.day}`, detail);
+  await raiseAlert(tx, 'reconciliation-difference', `${paymentChannelCode} ${day}`, detail);
 }

@@ -1,4 +1,5 @@
-import { column, columns, type Queryable, type RowOf, requireOne, statement } from '../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { allRows, noRows, oneRow, type Query } from '../platform/db/queries.js';
 import { fromEpochMs, inShanghaiZone, shanghaiText } from '../platform/db/time-sql.js';
 
 export type StatementSource = 'GATEWAY' | 'FILE';
@@ -32,15 +33,11 @@ export interface DayOfChannel {
   readonly day: string;
 }
 
-const END_RUN = statement({
+/** Stores how many differences the run found, including those that an operator has closed. */
+export const endRun: Query<[paymentChannelCode: string, day: string, found: number], void> = noRows({
   text: 'update reconciliations set differences = $3 where payment_channel_code = $1 and day = $2',
   parameters: ['text', 'date', 'integer'],
 });
-
-/** Stores how many differences the run found, including those that an operator has closed. */
-export async function endRun(tx: Queryable, { paymentChannelCode, day }: DayOfChannel, found: number): Promise<void> {
-  await tx.query(END_RUN, [paymentChannelCode, day, found]);
-}
 
 /** Times are text as the interface writes it. */
 export type ReconciliationView = RowOf<typeof RECONCILIATION_COLUMNS>;
@@ -63,18 +60,11 @@ const RECONCILIATION_COLUMNS = columns({
   runAt: 'text',
 });
 
-const FIND_RECONCILIATION = statement({
+export const findReconciliation: Query<[paymentChannelCode: string, day: string], ReconciliationView> = oneRow({
   text: `select ${RECONCILIATION_FIELDS} from reconciliations r where r.payment_channel_code = $1 and r.day = $2`,
   parameters: ['text', 'date'],
   columns: RECONCILIATION_COLUMNS,
 });
-
-export async function findReconciliation(
-  db: Queryable,
-  { paymentChannelCode, day }: DayOfChannel,
-): Promise<ReconciliationView> {
-  return requireOne(db, FIND_RECONCILIATION, [paymentChannelCode, day]);
-}
 
 const FIND_RECONCILIATIONS = statement({
   text: `select ${RECONCILIATION_FIELDS} from reconciliations r where ($1::text is null or r.payment_channel_code = $1)
@@ -105,18 +95,14 @@ export async function findReconciliations(
 /** Its day, and its payment channel. */
 export type ReconciliationKey = readonly [day: string, paymentChannelCode: string];
 
-const COUNT_OPEN_DIFFERENCES = statement({
+export const countOpenDifferences: Query<
+  [paymentChannelCode: string, day: string],
+  { kind: DifferenceKind; count: number }[]
+> = allRows({
   text: `select kind, count(*) as count from reconciliation_differences
      where payment_channel_code = $1 and day = $2 and closed_at is null group by kind order by kind`,
   parameters: ['text', 'date'],
 });
-
-export async function countOpenDifferences(
-  db: Queryable,
-  { paymentChannelCode, day }: DayOfChannel,
-): Promise<{ kind: DifferenceKind; count: number }[]> {
-  return db.query(COUNT_OPEN_DIFFERENCES, [paymentChannelCode, day]);
-}
 
 const FIND_DAYS_TO_RECONCILE = statement({
   text: `select p.code as "paymentChannelCode", array_agg(d.day::text order by d.day) as days

@@ -1,5 +1,5 @@
 import { type Queryable, queryOne, type Transaction } from '../platform/db/database.js';
-import { column, columns, columnsOf, type RowOf, statement } from '../platform/db/statement.js';
+import { column, columns, type RowOf, statement } from '../platform/db/statement.js';
 import { fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
 import { PAID_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
 import { paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
@@ -11,19 +11,7 @@ export type SettlementKind = (typeof SETTLEMENT_KINDS)[number];
 const kindLiteral = (kind: SettlementKind) => `'${kind}'`;
 
 /** Amounts are never negative: the kind says which way the money went. */
-export interface SettlementLine {
-  readonly kind: SettlementKind;
-  /** When it was paid, refunded or billed, as the interface writes it. */
-  readonly time: string;
-  readonly paymentOrderNo: string;
-  /** Null unless the line is a refund. */
-  readonly refundNo: string | null;
-  readonly externalOrderNo: string;
-  readonly productCode: string;
-  readonly settlementMode: string;
-  readonly cycleNo: number;
-  readonly amountCent: number;
-}
+export type SettlementLine = Omit<RowOf<typeof LIST_SETTLEMENT_LINES>, 'at'>;
 
 /** In Unix milliseconds. `to` is the first moment after the end. */
 export interface TimeBounds {
@@ -62,10 +50,12 @@ export const REPORT_STATEMENT_MS = 600_000;
 const LIST_SETTLEMENT_LINES = statement({
   text: SETTLEMENT_LINES,
   parameters: ['bigint', 'double precision', 'double precision'],
-  columns: columnsOf<SettlementLine & { readonly at: Date }>({
-    kind: 'text',
+  columns: columns({
+    kind: column<SettlementKind>('text'),
+    /** When it was paid, refunded or billed, as the interface writes it. */
     time: 'text',
     paymentOrderNo: 'text',
+    /** Null unless the line is a refund. */
     refundNo: 'text?',
     externalOrderNo: 'text',
     productCode: 'text',

@@ -20,14 +20,9 @@ export const addSums = (one: Sums, other: Sums): Sums => combine(one, other, 1);
 export const subtractSums = (from: Sums, other: Sums): Sums => combine(from, other, -1);
 
 function combine(one: Sums, other: Sums, sign: 1 | -1): Sums {
-  return {
-    collectedCent: one.collectedCent + sign * other.collectedCent,
-    collectedCount: one.collectedCount + sign * other.collectedCount,
-    refundedCent: one.refundedCent + sign * other.refundedCent,
-    refundedCount: one.refundedCount + sign * other.refundedCount,
-    billedCent: one.billedCent + sign * other.billedCent,
-    billedCount: one.billedCount + sign * other.billedCount,
-  };
+  const sums = { ...ZERO_SUMS };
+  for (const name of Object.keys(sums) as (keyof Sums)[]) sums[name] = one[name] + sign * other[name];
+  return sums;
 }
 
 export const areZero = (sums: Sums): boolean => Object.values(sums).every((value) => value === 0);

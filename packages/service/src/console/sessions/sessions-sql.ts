@@ -1,6 +1,6 @@
 import type { Role } from '../../operator/people/roles.js';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
-import { allRows, anyRow, noRows, type Query } from '../../platform/db/queries.js';
+import { column, columns, type RowOf } from '../../platform/db/database.js';
+import { allRows, anyRow, firstRow, noRows, type Query } from '../../platform/db/queries.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** How long a session lasts, at most and without being used, and how long a proof of who somebody is counts. */
@@ -8,12 +8,27 @@ export const SESSION_HOURS = 12;
 export const IDLE_MINUTES = 30;
 export const PROOF_MINUTES = 5;
 
-export type SessionRow = RowOf<typeof FIND_SESSION>;
+export type SessionRow = RowOf<typeof SESSION_COLUMNS>;
 
 const LIVE = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_MINUTES} minutes'`;
 const PROVEN_UNTIL = `s.proven_at + interval '${PROOF_MINUTES} minutes'`;
 
-const FIND_SESSION = statement({
+const SESSION_COLUMNS = columns({
+  sessionId: 'uuid',
+  personId: 'bigint',
+  name: 'text',
+  role: column<Role>('text'),
+  hasTotp: 'boolean',
+  hasPassword: 'boolean',
+  isProven: 'boolean',
+  provenUntil: 'text',
+  expiresAt: 'text',
+  /** It was last used so long ago that this use has to be written down. */
+  isStale: 'boolean',
+});
+
+/** One that is live, of a person who may sign in. */
+export const findSession: Query<[tokenHash: Buffer], SessionRow | undefined> = firstRow({
   text: `select s.session_id as "sessionId", p.person_id as "personId", p.name, p.role,
        p.totp_secret is not null as "hasTotp", p.password_hash is not null as "hasPassword",
        ${PROVEN_UNTIL} > now() as "isProven", ${shanghaiText(PROVEN_UNTIL)} as "provenUntil",
@@ -21,45 +36,20 @@ const FIND_SESSION = statement({
      from console_sessions s join people p using (person_id)
      where s.token_hash = $1 and ${LIVE} and p.status = 'ACTIVE'`,
   parameters: ['bytea'],
-  columns: columns({
-    sessionId: 'uuid',
-    personId: 'bigint',
-    name: 'text',
-    role: column<Role>('text'),
-    hasTotp: 'boolean',
-    hasPassword: 'boolean',
-    isProven: 'boolean',
-    provenUntil: 'text',
-    expiresAt: 'text',
-    /** It was last used so long ago that this use has to be written down. */
-    isStale: 'boolean',
-  }),
+  columns: SESSION_COLUMNS,
 });
-
-/** One that is live, of a person who may sign in. */
-export async function findSession(db: Queryable, tokenHash: Buffer): Promise<SessionRow | undefined> {
-  const [session] = await db.query(FIND_SESSION, [tokenHash]);
-  return session;
-}
 
 export const touchSession: Query<[sessionId: string], void> = noRows({
   text: 'update console_sessions set last_seen_at = now() where session_id = $1',
   parameters: ['uuid'],
 });
 
-const INSERT_SESSION = statement({
-  text: `insert into console_sessions (token_hash, person_id, address, user_agent, expires_at)
+export const insertSession: Query<[tokenHash: Buffer, personId: number, address: string, userAgent: string], void> =
+  noRows({
+    text: `insert into console_sessions (token_hash, person_id, address, user_agent, expires_at)
      values ($1, $2, $3, $4, now() + interval '${SESSION_HOURS} hours')`,
-  parameters: ['bytea', 'bigint', 'text', 'text'],
-});
-
-export async function insertSession(
-  tx: Queryable,
-  tokenHash: Buffer,
-  { personId, address, userAgent }: { readonly personId: number; readonly address: string; readonly userAgent: string },
-): Promise<void> {
-  await tx.query(INSERT_SESSION, [tokenHash, personId, address, userAgent]);
-}
+    parameters: ['bytea', 'bigint', 'text', 'text'],
+  });
 
 export const storeProof: Query<[sessionId: string], void> = noRows({
   text: 'update console_sessions set proven_at = now() where session_id = $1',

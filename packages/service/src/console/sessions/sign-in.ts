@@ -116,9 +116,9 @@ export async function beginSession(
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await database.transaction(async (tx) => {
-    await insertSession(tx, hashToken(token), { personId, ...visitor });
+    const { address, userAgent } = visitor;
+    await insertSession(tx, hashToken(token), personId, address, userAgent);
     await storeSignIn(tx, personId);
-    const { address } = visitor;
     await recordAudit(tx, { actor: name, action: 'session.begin', subject: name, detail: { by }, address });
   });
   return token;

@@ -64,12 +64,8 @@ export function createSingleSignOn(deps: SingleSignOnDeps): SingleSignOn | undef
         const verifier = client.randomPKCECodeVerifier();
         const state = client.randomState();
         const nonce = client.randomNonce();
-        await insertSignOn(database, {
-          stateHash: hashState(state),
-          nonce,
-          verifier: vault.wrapKey(Buffer.from(verifier)),
-          returnTo: ownAddress(request.query.returnTo),
-        });
+        const wrapped = vault.wrapKey(Buffer.from(verifier));
+        await insertSignOn(database, hashState(state), nonce, wrapped, ownAddress(request.query.returnTo));
         const to = client.buildAuthorizationUrl(config, {
           redirect_uri: callback(),
           scope: 'openid email profile',

@@ -8,9 +8,9 @@ export function table(titles: readonly string[], rows: readonly (readonly string
   return aligned([titles, ...rows]);
 }
 
-/** One record: a line for each field. */
-export function record(fields: readonly (readonly [name: string, value: string])[]): SafeText {
-  return aligned(fields);
+/** One record: a line for each field, but for those that are null. */
+export function record(fields: readonly (readonly [name: string, value: string | null])[]): SafeText {
+  return aligned(fields.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 }
 
 function aligned(raw: readonly (readonly string[])[]): SafeText {

@@ -49,10 +49,6 @@ export function lowStockText(lowStock: number | null): string {
   return lowStock === null ? 'no alert' : `an alert when fewer than ${lowStock} codes are left`;
 }
 
-function lowStockRow(lowStock: number): [string, string] {
-  return ['Low stock', lowStockText(lowStock)];
-}
-
 export function benefitText(one: BenefitFulfilmentView): SafeText {
   return record([
     ['Benefit', one.benefitCode],
@@ -61,7 +57,7 @@ export function benefitText(one: BenefitFulfilmentView): SafeText {
     ['Products', one.products.join(', ') || 'none'],
     ['Codes left', `${one.codesLeft}`],
     ['Codes given', `${one.codesGiven}`],
-    ...(one.lowStock === null ? [] : [lowStockRow(one.lowStock)]),
+    ['Low stock', one.lowStock === null ? null : lowStockText(one.lowStock)],
     ['Claims waiting', one.waitingSince === null ? 'none' : `${one.waitingClaims}, since ${one.waitingSince}`],
     ...presentationRows(one.presentation),
   ]);

@@ -6,10 +6,10 @@ import { measureTones } from '../../redeem/brand/tones.js';
 import { paragraphs, type SafeText, safeText } from '../command/safe-text.js';
 import { record } from '../command/table.js';
 
-type Row = [string, string];
+type Row = readonly [string, string | null];
 
 /** What is set of what users see of a channel, with the tones that are made of its accent. */
-export function brandingRows({ displayName, logo, accent, support, termsUrl, shopUrl }: BrandingView): Row[] {
+export function brandingRows({ displayName, logo, accent, support, termsUrl, shopUrl }: BrandingView) {
   return rowsOrNone('Branding', [
     ['Display name', displayName],
     ['Logo', imageText(logo)],
@@ -22,7 +22,7 @@ export function brandingRows({ displayName, logo, accent, support, termsUrl, sho
 }
 
 /** What is set of what users see of a benefit. */
-export function presentationRows({ icon, descriptionZh, descriptionEn, useUrl }: PresentationView): Row[] {
+export function presentationRows({ icon, descriptionZh, descriptionEn, useUrl }: PresentationView) {
   return rowsOrNone('Presentation', [
     ['Icon', imageText(icon)],
     ['In Chinese', descriptionZh],
@@ -31,10 +31,8 @@ export function presentationRows({ icon, descriptionZh, descriptionEn, useUrl }:
   ]);
 }
 
-function rowsOrNone(name: string, rows: readonly (readonly [string, string | null])[]): Row[] {
-  const set = rows.flatMap(([title, value]): Row[] => (value === null ? [] : [[title, value]]));
-  return set.length === 0 ? [[name, 'none']] : set;
-}
+const rowsOrNone = (name: string, rows: readonly Row[]): readonly Row[] =>
+  rows.every(([, value]) => value === null) ? [[name, 'none']] : rows;
 
 const imageText = (image: ImageView | null): string | null => image && `${image.file} (${image.bytes} bytes)`;
 

@@ -24,6 +24,7 @@ function limitsText({ ratePerSecond, rateBurst }: ChannelView): string {
 }
 
 export function channelText(channel: ChannelView): SafeText {
+  const { upcomingNoticeDays: days } = channel;
   const paymentChannels = channel.paymentChannels.map(({ code, isDefault, shareEnabled }) => {
     const flags = [...(isDefault ? ['default'] : []), ...(shareEnabled ? ['share'] : [])];
     return flags.length === 0 ? code : `${code} (${flags.join(', ')})`;
@@ -35,44 +36,29 @@ export function channelText(channel: ChannelView): SafeText {
     ['Status', channel.status],
     ['Limits', limitsText(channel)],
     ['IP list', channel.ipAllowList.join(', ') || 'every address'],
-    ...repeatName(
-      'Callback',
-      channel.callbackUrls.map(({ eventType, url }) => `${url} (${eventType})`),
-    ),
-    ...channel.pausedEvents.map((eventType): [string, string] => ['Paused', eventType]),
+    ['Callback', channel.callbackUrls.length === 0 ? 'none' : null],
+    ...channel.callbackUrls.map(({ eventType, url }) => ['Callback', `${url} (${eventType})`] as const),
+    ...channel.pausedEvents.map((eventType) => ['Paused', eventType] as const),
     ['Voided period events', channel.voidedPeriodEvents ? 'on' : 'off'],
-    ['Notices before a debit', upcomingNoticesText(channel)],
-    ['Encrypted fields', encryptionText(channel)],
+    ['Notices before a debit', days === null ? 'off' : `${days} day${days === 1 ? '' : 's'} before`],
+    [
+      'Encrypted fields',
+      `answered in ${channel.answerEncryption}, taken in ${channel.acceptsV1 ? 'v1 and v2' : 'v2 alone'}`,
+    ],
     ['Framed by', channel.frameOrigins.join(', ') || 'nobody'],
     ...brandingRows(channel.branding),
     ['Products', channel.products.join(', ') || 'none'],
     ['Payment channels', paymentChannels.join(', ') || 'none'],
-    ...(channel.formerSecretUntil === null ? [] : [formerSecretRow(channel.formerSecretUntil)]),
+    ['Former app secret', channel.formerSecretUntil && `taken until ${channel.formerSecretUntil}`],
     ['Created', channel.createdAt],
   ]);
 }
 
-function formerSecretRow(until: string): [string, string] {
-  return ['Former app secret', `taken until ${until}`];
-}
-
-function repeatName(name: string, values: readonly string[]): [string, string][] {
-  return values.length === 0 ? [[name, 'none']] : values.map((value) => [name, value]);
-}
-
 export function credentialsText({ appSecret, aesKey, callbackSecret }: Partial<OneTimeCredentials>): SafeText {
-  const secrets: [string, string][] = [];
-  if (appSecret !== undefined) secrets.push(['appSecret', appSecret]);
-  if (aesKey !== undefined) secrets.push(['aesKey', aesKey]);
-  if (callbackSecret !== undefined) secrets.push(['callbackSecret', callbackSecret]);
-  return safeText`${record(secrets)}\n\nKeep them now: they are not shown again.`;
-}
-
-function upcomingNoticesText({ upcomingNoticeDays: days }: ChannelView): string {
-  if (days === null) return 'off';
-  return days === 1 ? '1 day before' : `${days} days before`;
-}
-
-function encryptionText({ answerEncryption, acceptsV1 }: ChannelView): string {
-  return `answered in ${answerEncryption}, taken in ${acceptsV1 ? 'v1 and v2' : 'v2 alone'}`;
+  const secrets = record([
+    ['appSecret', appSecret ?? null],
+    ['aesKey', aesKey ?? null],
+    ['callbackSecret', callbackSecret ?? null],
+  ]);
+  return safeText`${secrets}\n\nKeep them now: they are not shown again.`;
 }

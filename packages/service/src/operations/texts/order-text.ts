@@ -25,7 +25,8 @@ const section = (title: string, text: SafeText) => safeText`${title}\n${text}`;
 const orEmpty = (text: string | null) => text ?? '';
 
 function orderFields(order: OrderView, money: MoneyText): SafeText {
-  const { agreement } = order;
+  const { agreement, unsubscribeReason } = order;
+  const reason = unsubscribeReason === null ? '' : `: ${unsubscribeReason}`;
   return record([
     ['Order', order.orderNo],
     ['External number', order.externalOrderNo],
@@ -40,27 +41,11 @@ function orderFields(order: OrderView, money: MoneyText): SafeText {
     ['Created', order.createTime],
     ['Active since', order.orderSuccessTime ?? 'never'],
     ['Next payment', order.nextPayTime ?? 'none'],
-    ...(order.unsubscribeTime === null ? [] : [unsubscribedField(order)]),
-    ...(agreement === null
-      ? []
-      : [
-          [
-            'Agreement',
-            `${agreement.agreementNo} ${agreement.agreementStatus} (${agreement.agreementSource})`,
-          ] as const,
-          ['Card', `…${agreement.bankCardTailNo} through ${agreement.paymentChannelCode}`] as const,
-        ]),
-    ...(order.channelAgreementRef === null ? [] : [['Agreement of the channel', order.channelAgreementRef] as const]),
+    ['Unsubscribed', order.unsubscribeTime && `${order.unsubscribeTime} by ${order.unsubscribeSource}${reason}`],
+    ['Agreement', agreement && `${agreement.agreementNo} ${agreement.agreementStatus} (${agreement.agreementSource})`],
+    ['Card', agreement && `…${agreement.bankCardTailNo} through ${agreement.paymentChannelCode}`],
+    ['Agreement of the channel', order.channelAgreementRef],
   ]);
-}
-
-function unsubscribedField({
-  unsubscribeTime,
-  unsubscribeSource,
-  unsubscribeReason,
-}: OrderView): readonly [string, string] {
-  const reason = unsubscribeReason === null ? '' : `: ${unsubscribeReason}`;
-  return ['Unsubscribed', `${unsubscribeTime} by ${unsubscribeSource}${reason}`];
 }
 
 function periodTable({ payments }: OrderView, money: MoneyText): SafeText {

@@ -7,25 +7,16 @@ export interface PersonWithLink extends PersonView {
   readonly setupLink?: string;
 }
 
-export function personText({
-  name,
-  role,
-  status,
-  hasPassword,
-  hasTotp,
-  lockedUntil,
-  lastSignInAt,
-  createdBy,
-}: PersonView): SafeText {
+export function personText(one: PersonView): SafeText {
   return record([
-    ['name', name],
-    ['role', role],
-    ['status', status],
-    ['password', hasPassword ? 'set' : 'not set yet'],
-    ['codes', hasTotp ? 'set up' : 'not set up'],
-    ['locked until', lockedUntil ?? '-'],
-    ['last sign-in', lastSignInAt ?? '-'],
-    ['made by', createdBy],
+    ['name', one.name],
+    ['role', one.role],
+    ['status', one.status],
+    ['password', one.hasPassword ? 'set' : 'not set yet'],
+    ['codes', one.hasTotp ? 'set up' : 'not set up'],
+    ['locked until', one.lockedUntil ?? '-'],
+    ['last sign-in', one.lastSignInAt ?? '-'],
+    ['made by', one.createdBy],
   ]);
 }
 

@@ -26,19 +26,15 @@ export function productText(product: ProductView, money: MoneyText): SafeText {
   return record([
     ['Code', product.productCode],
     ['Name', product.productName],
-    ...(product.versionOf === null ? [] : [versionRow(product.version, product.versionOf)]),
+    ['Version', product.versionOf && `${product.version} of ${product.versionOf}`],
     ['Settlement modes', product.settlementModes.join(', ')],
     ['Cycle', cycleText(product)],
     ['Amount', `${money(product.amountCent)} per period`],
-    ...(benefits.length === 0 ? ['none'] : benefits).map((line): [string, string] => ['Benefit', line]),
+    ...(benefits.length === 0 ? ['none'] : benefits).map((line) => ['Benefit', line] as const),
     ['Retries after', product.retryDelays.map(formatDuration).join(', ') || 'none'],
     ['Channels', product.channels.join(', ') || 'none'],
     ['Created', product.createdAt],
   ]);
-}
-
-function versionRow(version: number, versionOf: string): [string, string] {
-  return ['Version', `${version} of ${versionOf}`];
 }
 
 function cycleText({ period, periodType, totalCycles }: ProductView): string {

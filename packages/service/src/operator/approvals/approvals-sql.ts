@@ -1,5 +1,5 @@
 import { type Queryable, queryOne, requireOne } from '../../platform/db/database.js';
-import { allRows, firstRow, oneRow, type Query } from '../../platform/db/queries.js';
+import { allRows, anyRow, firstRow, noRows, oneRow, type Query } from '../../platform/db/queries.js';
 import { column, columns, type RowOf, statement } from '../../platform/db/statement.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Refusal } from '../../platform/plain-error.js';
@@ -76,29 +76,16 @@ export const findApproval: Query<[approvalId: number], Approval | undefined> = f
   columns: APPROVAL_COLUMNS,
 });
 
-const STORE_DECISION = statement({
+/** The caller holds the approval's lock, and it is WAITING. The result is null when it is still to be carried out. */
+export const storeDecision: Query<
+  [approvalId: number, status: Approval['status'], decidedBy: string, note: string | null, result: string | null],
+  Approval
+> = oneRow({
   text: `update approvals a set status = $2, decided_by = $3, decided_at = now(), decision_note = $4, result = $5
      where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
   parameters: ['bigint', 'text', 'text', 'text', 'text'],
   columns: APPROVAL_COLUMNS,
 });
-
-export interface Decision {
-  readonly status: 'APPROVED' | 'DECLINED' | 'WITHDRAWN';
-  readonly decidedBy: string;
-  readonly note: string | null;
-  /** Null when it is still to be carried out. */
-  readonly result: string | null;
-}
-
-/** The caller holds the approval's lock, and it is WAITING. */
-export async function storeDecision(
-  tx: Queryable,
-  approvalId: number,
-  { status, decidedBy, note, result }: Decision,
-): Promise<Approval> {
-  return requireOne(tx, STORE_DECISION, [approvalId, status, decidedBy, note, result]);
-}
 
 export interface Outcome extends KeptResult {
   /** FAILED: there is nothing more to be tried. */
@@ -157,4 +144,20 @@ export const findUnfinishedApprovals: Query<[seconds: number, limit: number], Ap
      order by a.approval_id limit $2`,
   parameters: ['double precision', 'bigint'],
   columns: APPROVAL_COLUMNS,
+});
+
+/** False when it was canceled while it waited. */
+export const startApprovedRun: Query<[runId: number], boolean> = anyRow({
+  text: `update bulk_runs set status = 'RUNNING', started_at = now() where run_id = $1 and status = 'WAITING' returning 1`,
+  parameters: ['bigint'],
+});
+
+/** Declined, or canceled by who asked for it. */
+export const endWaitingRun: Query<[runId: number, status: 'DECLINED' | 'CANCELED'], void> = noRows({
+  text: `with ended as (
+       update bulk_runs set status = $2, finished_at = now(), skipped = items where run_id = $1 and status = 'WAITING'
+       returning run_id)
+     update bulk_items i set status = 'SKIPPED', result = 'the run was ' || lower($2), finished_at = now()
+     from ended where i.run_id = ended.run_id and i.status = 'WAITING'`,
+  parameters: ['bigint', 'text'],
 });

@@ -10,14 +10,15 @@ import { createNotFound, requireName } from '../rules.js';
 import type { approvalsQuery, decision } from '../schemas/payments.js';
 import {
   type Approval,
+  endWaitingRun,
   findApproval,
   findApprovals,
   findUnseenApprovals,
   lockApproval,
+  startApprovedRun,
   storeDecision,
   storeSeen,
 } from './approvals-sql.js';
-import { endWaitingRun, startApprovedRun } from './approved-runs-sql.js';
 import { carryOut } from './carry-out.js';
 
 /** Who looks at approvals. */
@@ -113,7 +114,7 @@ async function decide(operator: Operator, input: DecideInput, status: Decided) {
       )`approval ${input.approvalId} is ${approval.status}: ${approval.decidedBy} has decided`;
     }
     const result = approval.kind === 'BULK' ? await decideRun(tx, approval, status) : null;
-    const decided = await storeDecision(tx, approval.approvalId, { status, decidedBy: actor, note, result });
+    const decided = await storeDecision(tx, approval.approvalId, status, actor, note, result);
     const { kind, subject, amountCent, requestedBy, approvalId } = approval;
     const detail = {
       approvalId: String(approvalId),

@@ -192,6 +192,6 @@ export async function closeDifference(
     const { kind, lineKind, number, day, paymentChannelCode: subject } = difference;
     const detail = { differenceNo, day, kind, lineKind, number, note };
     await recordAudit(tx, { actor: operator.actor, action: 'reconciliation.close', subject, detail });
-    return { ...(await storeClosedDifference(tx, differenceNo, { by: operator.actor, note })), changed: true };
+    return { ...(await storeClosedDifference(tx, differenceNo, operator.actor, note)), changed: true };
   });
 }

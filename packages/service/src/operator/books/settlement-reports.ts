@@ -6,12 +6,8 @@ import { requireChannelView } from '../provisioning/channel-change.js';
 import { requireBegunMonth } from './months.js';
 import { findMonthState } from './settlement-months.js';
 
-export interface SettlementReportInput {
-  readonly appId: string;
-  /** Of Asia/Shanghai, yyyy-MM; in production one that has begun. */
-  readonly month: string;
-  readonly format: ReportFormat;
-}
+/** The month is one of Asia/Shanghai, yyyy-MM; in production one that has begun. */
+export type SettlementReportInput = Readonly<{ appId: string; month: string; format: ReportFormat }>;
 
 /**
  * Writes what a channel's subscriptions brought in a month, piece by piece. `write` is called inside a transaction, so it

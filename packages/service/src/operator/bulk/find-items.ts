@@ -28,7 +28,7 @@ export type BulkChoice =
   | { readonly items: readonly string[]; readonly filter?: undefined }
   | { readonly filter: Readonly<Record<string, string>>; readonly items?: undefined };
 
-/** Of those that are named, the ones of which nothing can be done are among them and say so. */
+/** Those of which nothing can be done are among the named ones, and say so. Of a filter they are left out. */
 export async function findBulkItems(
   operator: OperatorWithClock,
   kind: BulkKind,
@@ -36,7 +36,7 @@ export async function findBulkItems(
 ): Promise<NewBulkItem[]> {
   const items = choice.items
     ? await findNamed(operator, kind, unique(choice.items))
-    : await findMatching(operator, kind, choice.filter);
+    : (await findMatching(operator, kind, choice.filter)).filter(({ refusal }) => refusal === null);
   if (items.length > MAX_ITEMS) throw createTooMany();
   return items;
 }
@@ -159,17 +159,7 @@ async function findNamedEvents({ database }: OperatorWithClock, names: readonly 
   });
 }
 
-/** Only those of which something can be done. */
 async function findMatching(
-  operator: OperatorWithClock,
-  kind: BulkKind,
-  filter: Readonly<Record<string, string>>,
-): Promise<NewBulkItem[]> {
-  const items = await findAllMatching(operator, kind, filter);
-  return items.filter(({ refusal }) => refusal === null);
-}
-
-async function findAllMatching(
   operator: OperatorWithClock,
   kind: BulkKind,
   filter: Readonly<Record<string, string>>,

@@ -10,13 +10,7 @@ import {
 } from '../../platform/installation/wrapped-keys-sql.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator } from '../operator.js';
-
-export interface RewrapResult {
-  readonly rewrapped: number;
-  /** Keys that were under the current master key before. */
-  readonly already: number;
-}
+import { inTransaction, type Operator } from '../operator.js';
 
 /** So many in one transaction: nodes may use the other rows meanwhile. */
 const KEYS_PER_STEP = 100;
@@ -24,9 +18,10 @@ const KEYS_PER_STEP = 100;
 /**
  * The last step of changing MASTER_KEY: every other key is wrapped under the current one, and then no node needs the
  * previous one. The keys stay what they are, so nodes notice nothing. After an interruption it goes on where it was. Only at
- * the end does the database belong to the current key: until then, nodes that have only the previous one may still start.
+ * the end does the database belong to the current key: until then, nodes that have only the previous one may still start. `already` are the keys that
+ * were under it before.
  */
-export async function rewrapKeys(operator: Operator): Promise<Changed<RewrapResult>> {
+export async function rewrapKeys(operator: Operator) {
   const { vault, actor, database } = operator;
   const [keyId] = vault.keyIds;
   let rewrapped = 0;
@@ -56,32 +51,16 @@ export async function rewrapKeys(operator: Operator): Promise<Changed<RewrapResu
   return { rewrapped, already: all - rewrapped, changed: rewrapped > 0 || isMoved };
 }
 
-export interface KeyCount {
-  readonly what: string;
-  readonly keyId: string;
-  readonly count: number;
-  readonly opened: number;
-}
-
-export interface MasterKeyStatus {
-  readonly currentKeyId: string;
-  readonly previousKeyIds: readonly string[];
-  /** Wrapped keys by the master key that they are under. */
-  readonly keys: readonly KeyCount[];
-  /** The secrets of channels, sealed under their data keys: three of each. */
-  readonly channelSecrets: { readonly count: number; readonly opened: number };
-  readonly allOpen: boolean;
-  /** No key is under another than the current one. */
-  readonly isRewrapped: boolean;
-}
+export type MasterKeyStatus = Awaited<ReturnType<typeof readMasterKeyStatus>>;
 
 /** Tries to open every key and secret that depends on the master key. */
-export async function readMasterKeyStatus({ database, vault }: Operator): Promise<MasterKeyStatus> {
+export async function readMasterKeyStatus({ database, vault }: Operator) {
   const [currentKeyId, ...previousKeyIds] = vault.keyIds;
-  const keys: KeyCount[] = [];
+  const keys: ReturnType<typeof countByKey> = [];
   for (const place of KEY_PLACES) keys.push(...countByKey(vault, place, await findWrappedKeys(database, place)));
   const sealed = await findSealedSecrets(database);
   const secrets = sealed.filter((row) => canOpen(() => openCredentials(vault, row.appId, row))).length;
+  // The secrets of a channel are sealed under its data key.
   const channelSecrets = { count: sealed.length * 3, opened: secrets * 3 };
   return {
     currentKeyId,
@@ -93,7 +72,8 @@ export async function readMasterKeyStatus({ database, vault }: Operator): Promis
   };
 }
 
-function countByKey(vault: Vault, what: string, wrappedKeys: readonly { readonly wrapped: string }[]): KeyCount[] {
+/** Wrapped keys by the master key that they are under. */
+function countByKey(vault: Vault, what: string, wrappedKeys: readonly { readonly wrapped: string }[]) {
   const counts = new Map<string, { count: number; opened: number }>();
   for (const { wrapped } of wrappedKeys) {
     const [keyId = ''] = wrapped.split('.');

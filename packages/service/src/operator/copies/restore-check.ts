@@ -2,28 +2,16 @@ import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { needsAdoption } from '../../platform/installation/database-identity.js';
 import { findInstallation } from '../../platform/installation/installation.js';
 import { inTransaction, type Operator } from '../operator.js';
-import { type MasterKeyStatus, readMasterKeyStatus } from './master-key.js';
-import { findLaggingSequences, type LaggingSequence } from './numbers-sql.js';
-import { findLastWrite, findWaitingWork, type WaitingWork } from './restore-check-sql.js';
+import { readMasterKeyStatus } from './master-key.js';
+import { findLaggingSequences } from './numbers-sql.js';
+import { findLastWrite, findWaitingWork } from './restore-check-sql.js';
 
-export interface RestoreCheck {
-  readonly lastWriteAt: string | null;
-  readonly secondsAgo: number | null;
-  readonly waiting: readonly WaitingWork[];
-  readonly lagging: readonly LaggingSequence[];
-  readonly masterKey: Pick<MasterKeyStatus, 'currentKeyId' | 'allOpen'>;
-  /** Whether nodes wait until an operator has adopted the database. */
-  readonly needsAdoption: boolean;
-  /** Of every amount. */
-  readonly currency: string;
-  /** Why the engine must not be switched on, in words for people. */
-  readonly problems: readonly string[];
-}
+export type RestoreCheck = Awaited<ReturnType<typeof checkRestoredDatabase>>;
 
 const EMPTY_DATABASE = 'there is nothing in this database';
 
 /** For a database without a schema, or on which no service was started. */
-function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator): RestoreCheck {
+function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator) {
   return {
     lastWriteAt: null,
     secondsAgo: null,
@@ -36,8 +24,11 @@ function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator)
   };
 }
 
-/** What the engine would do with this database, as of one moment. Changes nothing. */
-export async function checkRestoredDatabase(operator: Operator): Promise<RestoreCheck> {
+/**
+ * What the engine would do with this database, as of one moment, and why it must not be switched on, in words for people. Changes
+ * nothing.
+ */
+export async function checkRestoredDatabase(operator: Operator) {
   return inTransaction(operator, async (tx, joined) => {
     await tx.query('set transaction isolation level repeatable read, read only');
     await tx.setStatementLimit(0);
@@ -53,6 +44,7 @@ export async function checkRestoredDatabase(operator: Operator): Promise<Restore
       waiting: await findWaitingWork(tx),
       lagging,
       masterKey: { currentKeyId, allOpen },
+      /** Whether nodes wait until an operator has adopted the database. */
       needsAdoption: await needsAdoption(tx),
       currency: operator.currency ?? DEFAULT_CURRENCY,
       problems: [

@@ -1,4 +1,4 @@
-import { formatTime, Rejection, type Static } from '@perennial/wire';
+import { Rejection, type Static } from '@perennial/wire';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { orderStatuses } from '@perennial/wire/enums';
 import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
@@ -6,26 +6,25 @@ import { spreadsheetLine } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type ListQuestion, readCursor, writeCursor } from '../../platform/lists/cursor.js';
 import { isNumberKey } from '../../platform/lists/list-page.js';
-import { nextPayTime } from '../../subscriptions/domain/orders/order.js';
 import { requireChannelId } from '../channel-id.js';
 import { maskUserId } from '../masking.js';
-import { parseMoment } from '../moments.js';
 import { type OperatorWithClock, refusal } from '../operator.js';
 import { requirePageSize } from '../paging.js';
 import type { Role } from '../people/roles.js';
-import { createNotFound, requireOneOf } from '../rules.js';
+import { createNotFound, parseMoment, requireOneOf } from '../rules.js';
 import { type orderFilter, orderLine, type ordersQuery } from '../schemas/orders.js';
 import { walkInStretches } from '../walk.js';
 import {
   type ListedOrder,
   type OrderFilter,
   type OrderListKey,
+  type OrderStretch,
   type OrderSums,
   readOrders,
-  type Stretch,
   sumOrders,
   type Walk,
 } from './order-list-sql.js';
+import { describeFields } from './show-order.js';
 
 /** As it is asked for: texts of an address. */
 export type OrderFilterInput = Static<typeof orderFilter>;
@@ -134,8 +133,8 @@ async function readPage(
 async function* walkOrders<Found>(
   { database, clock }: OperatorWithClock,
   { after, ...options }: { readonly after?: OrderListKey | undefined; readonly first: number; readonly waitMs: number },
-  read: (db: Queryable, walk: Walk) => Promise<Stretch<Found>>,
-): AsyncGenerator<Stretch<Found> & { readonly isLast: boolean }> {
+  read: (db: Queryable, walk: Walk) => Promise<OrderStretch<Found>>,
+): AsyncGenerator<OrderStretch<Found> & { readonly isLast: boolean }> {
   let place = after;
   const stretches = walkInStretches({ clock, ...options }, (orders) =>
     database.transaction((tx) => read(tx, { after: place, orders }), {
@@ -186,21 +185,7 @@ function readKey(cursor: string, question: ListQuestion): OrderListKey {
 }
 
 export function describeOrder(order: ListedOrder, role: Role): Static<typeof orderLine> {
-  return {
-    orderNo: String(order.orderNo),
-    externalOrderNo: order.externalOrderNo,
-    appId: order.appId,
-    channelUserId: maskUserId(order.channelUserId, role),
-    productCode: order.productCode,
-    settlementMode: order.settlementMode,
-    orderStatus: order.status,
-    amountCent: order.amountCent,
-    cycleNo: order.cycleNo,
-    totalCycles: order.totalCycles,
-    totalPaidAmountCent: order.paidAmountCent,
-    totalRefundAmountCent: order.refundAmountCent,
-    latestPaymentStatus: order.latestPaymentStatus,
-    createTime: formatTime(order.createdAt),
-    nextPayTime: nextPayTime(order),
-  };
+  const { cycleNo, latestPaymentStatus } = order;
+  const channelUserId = maskUserId(order.channelUserId, role);
+  return { ...describeFields(order), channelUserId, cycleNo, latestPaymentStatus };
 }

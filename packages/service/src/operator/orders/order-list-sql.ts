@@ -7,6 +7,7 @@ import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.
 import { ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
 import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import { channelsOfUserSql } from '../channels-of-user-sql.js';
+import type { Stretch } from '../walk.js';
 
 /** What is asked for. Times in Unix milliseconds, `from` inclusive, `to` exclusive. */
 export interface OrderFilter {
@@ -33,14 +34,7 @@ export interface ListedOrder extends Order {
   readonly key: OrderListKey;
 }
 
-/** Some orders of the list, in its order. */
-export interface Stretch<Found> {
-  readonly found: Found;
-  /** How many orders were looked at, or minutes of what is due. */
-  readonly walked: number;
-  /** The last of them: where the next stretch begins. */
-  readonly last: OrderListKey | undefined;
-}
+export type OrderStretch<Found> = Stretch<Found, OrderListKey>;
 
 /** Where a stretch begins, and how many orders it looks at, or minutes of what is due in a channel. */
 export interface Walk {
@@ -55,7 +49,7 @@ export const UNSETTLED_SQL = `select d.order_no, d.channel_id, d.started_at from
   union all select r.order_no, r.channel_id, r.started_at from refunds r where r.ask_at is not null`;
 
 /** Whether the list goes by when the orders are due, the soonest first. Otherwise the newest come first. */
-export const isSortedByDue = ({ dueFrom, dueTo }: OrderFilter): boolean => dueFrom !== undefined || dueTo !== undefined;
+const isSortedByDue = ({ dueFrom, dueTo }: OrderFilter): boolean => dueFrom !== undefined || dueTo !== undefined;
 
 /** A select that is put together for one question: its text depends on what is asked for, its values are parameters. */
 interface Question {
@@ -289,7 +283,7 @@ export async function readOrders(
   filter: OrderFilter,
   walk: Walk,
   limit: number,
-): Promise<Stretch<ListedOrder[]>> {
+): Promise<OrderStretch<ListedOrder[]>> {
   const { list, values } = orderListQuery(filter, walk, limit);
   const rows = await db.query<OrderRow>(list, values);
   const [first] = rows;
@@ -326,7 +320,7 @@ export async function sumOrders(
   filter: OrderFilter,
   walk: Walk,
   limit: number,
-): Promise<Stretch<OrderSums>> {
+): Promise<OrderStretch<OrderSums>> {
   const question = createQuestion();
   question.value(limit);
   const text = `${stretchSql(filter, walk, question)}

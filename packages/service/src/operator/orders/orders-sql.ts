@@ -1,5 +1,5 @@
 import { column, columns, joinColumns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
-import { allRows, type Query } from '../../platform/db/queries.js';
+import { allRows, anyRow, type Query } from '../../platform/db/queries.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from '../../subscriptions/store/orders/orders-sql.js';
 
@@ -121,14 +121,11 @@ export const findLatestEvents: Query<[orderNo: number, limit: number], OrderEven
   columns: ORDER_EVENT_VIEW_COLUMNS,
 });
 
-/** Compared with the time after the wait for the lock: who held it may have made the order due after this transaction began. */
-const MAKE_DUE_NOW = statement({
+/**
+ * The caller holds the order's lock. False when it is due already: compared with the time after the wait for the lock, since who held
+ * it may have made the order due after this transaction began.
+ */
+export const makeDueNow: Query<[orderNo: number], boolean> = anyRow({
   text: 'update orders set next_due_at = now() where order_no = $1 and next_due_at > statement_timestamp() returning 1',
   parameters: ['bigint'],
 });
-
-/** The caller holds the order's lock. False when it is due already. */
-export async function makeDueNow(tx: Queryable, orderNo: number): Promise<boolean> {
-  const rows = await tx.query(MAKE_DUE_NOW, [orderNo]);
-  return rows.length === 1;
-}

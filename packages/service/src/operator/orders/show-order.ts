@@ -1,7 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import { findAlertsAbout } from '../../alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { formatTimeOrNull, nextPayTime } from '../../subscriptions/domain/orders/order.js';
+import { formatTimeOrNull, nextPayTime, type Order } from '../../subscriptions/domain/orders/order.js';
 import {
   formatAttemptNo,
   formatPaymentOrderNo,
@@ -42,6 +42,13 @@ export async function readOrderView(tx: Queryable, order: OrderOfAnyChannel, max
   const agreementNo = agreement?.agreementNo ?? null;
   return {
     ...describeFields(order),
+    periodType: order.periodType,
+    period: order.period,
+    orderSuccessTime: formatTimeOrNull(order.successAt),
+    unsubscribeTime: formatTimeOrNull(order.unsubscribedAt),
+    unsubscribeSource: order.unsubscribeSource,
+    unsubscribeReason: order.unsubscribeReason,
+    channelAgreementRef: order.channelAgreementRef,
     agreement: agreement ?? null,
     payments: await readPeriods(tx, order, Math.max(1, order.cycleNo - maxPeriods + 1)),
     events: await findLatestEvents(tx, order.orderNo, EVENTS_SHOWN),
@@ -62,7 +69,8 @@ export async function requireOrder(db: Queryable, input: ShowOrderInput): Promis
   return order;
 }
 
-function describeFields(order: OrderOfAnyChannel) {
+/** What a list has of an order too. */
+export function describeFields(order: Order & { readonly appId: string }) {
   return {
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,
@@ -71,19 +79,12 @@ function describeFields(order: OrderOfAnyChannel) {
     productCode: order.productCode,
     settlementMode: order.settlementMode,
     orderStatus: order.status,
-    periodType: order.periodType,
-    period: order.period,
     totalCycles: order.totalCycles,
     amountCent: order.amountCent,
     totalPaidAmountCent: order.paidAmountCent,
     totalRefundAmountCent: order.refundAmountCent,
     createTime: formatTime(order.createdAt),
-    orderSuccessTime: formatTimeOrNull(order.successAt),
     nextPayTime: nextPayTime(order),
-    unsubscribeTime: formatTimeOrNull(order.unsubscribedAt),
-    unsubscribeSource: order.unsubscribeSource,
-    unsubscribeReason: order.unsubscribeReason,
-    channelAgreementRef: order.channelAgreementRef,
   };
 }
 

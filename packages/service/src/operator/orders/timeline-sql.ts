@@ -1,6 +1,6 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { keyOfEvent } from '../../delivery/history/attempts-sql.js';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
 import { allRows, oneRow, type Query } from '../../platform/db/queries.js';
 import { epochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
@@ -37,9 +37,7 @@ const FIND_SURROUNDINGS = statement({
 });
 
 export async function findSurroundings(db: Queryable, orderNo: number): Promise<Surroundings> {
-  const [row] = await db.query(FIND_SURROUNDINGS, [orderNo]);
-  if (!row) throw new Error(`there is no order ${orderNo}`);
-  return row;
+  return requireOne(db, FIND_SURROUNDINGS, [orderNo]);
 }
 
 export type AgreementOfOrder = RowOf<typeof AGREEMENT_OF_ORDER_COLUMNS>;

@@ -3,6 +3,7 @@ import type { Queryable } from '../../platform/db/database.js';
 import { epochMicros, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { WAITING_FOR_RETRY_STATUSES } from '../../subscriptions/domain/payments/payment-states.js';
 import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
+import type { Stretch } from '../walk.js';
 
 /** Periods whose latest attempt failed. Times in Unix milliseconds, by when it failed: `from` inclusive, `to` exclusive. */
 export interface FailedFilter {
@@ -16,7 +17,7 @@ export interface FailedFilter {
 }
 
 export const FAILED_STATUSES = ['FAIL_RETRY', 'FAIL'] as const satisfies readonly PaymentStatus[];
-export type FailedStatus = (typeof FAILED_STATUSES)[number];
+type FailedStatus = (typeof FAILED_STATUSES)[number];
 
 /** What the list is sorted by, in Unix microseconds, and which period it is. */
 export type FailedKey = readonly [micros: number, orderNo: number, cycleNo: number];
@@ -36,17 +37,10 @@ export interface FailedPayment {
   readonly micros: number;
 }
 
-/** Some of the list, in its order. */
-export interface FailedStretch<Found> {
-  readonly found: Found;
-  /** How many rows were looked at. */
-  readonly walked: number;
-  /** The last of them: where the next stretch begins. */
-  readonly last: FailedKey | undefined;
-}
+export type FailedStretch<Found> = Stretch<Found, FailedKey>;
 
 /** Where a stretch begins, how many rows it looks at, and how many that match it takes. */
-export interface FailedWalk {
+interface FailedWalk {
   readonly after: FailedKey | undefined;
   readonly rows: number;
   readonly limit: number;
@@ -103,7 +97,7 @@ function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, v
  * no other index is taken is as in order-list-sql.ts.
  */
 function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
-  const { reason, productCode, channelId, from, to } = filter;
+  const { reason, productCode, channelId } = filter;
   const lead =
     reason !== undefined
       ? { column: `left(f.reason, ${INDEXED_REASON})`, given: `left(${value(reason)}::text, ${INDEXED_REASON})` }
@@ -114,8 +108,7 @@ function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Va
           : undefined;
   const conditions = [
     ...(lead === undefined ? [] : [`${lead.column} = any(array[${lead.given}])`]),
-    ...(from === undefined ? [] : [`f.failed_at >= ${fromEpochMs(value(from))}`]),
-    ...(to === undefined ? [] : [`f.failed_at < ${fromEpochMs(value(to))}`]),
+    ...rangeOf(filter, value),
     ...(after === undefined
       ? []
       : [
@@ -129,17 +122,21 @@ function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Va
 /** Conditions on the failed payment called `f`. */
 function conditionsOf(filter: FailedFilter, value: Value): string[] {
   const equal = (column: string, given: unknown) => (given === undefined ? [] : [`${column} = ${value(given)}`]);
-  const { from, to, status } = filter;
+  const { status } = filter;
   return [
     paymentStatusIs('f.status', ...(status === undefined ? FAILED_STATUSES : [status])),
     ...equal('f.reason', filter.reason),
     ...equal('f.payment_channel_code', filter.paymentChannelCode),
     ...equal('f.channel_id', filter.channelId),
     ...equal('f.product_code', filter.productCode),
-    ...(from === undefined ? [] : [`f.failed_at >= ${fromEpochMs(value(from))}`]),
-    ...(to === undefined ? [] : [`f.failed_at < ${fromEpochMs(value(to))}`]),
+    ...rangeOf(filter, value),
   ];
 }
+
+const rangeOf = ({ from, to }: FailedFilter, value: Value): string[] => [
+  ...(from === undefined ? [] : [`f.failed_at >= ${fromEpochMs(value(from))}`]),
+  ...(to === undefined ? [] : [`f.failed_at < ${fromEpochMs(value(to))}`]),
+];
 
 interface EndRow {
   readonly walked: number;
@@ -161,15 +158,13 @@ function toStretch<Row extends EndRow, Found>(rows: readonly Row[], found: Found
   return { found, walked, last };
 }
 
-type FailedRow = EndRow & { readonly [Field in keyof FailedPayment]: FailedPayment[Field] | null };
-
 export async function readFailedPayments(
   db: Queryable,
   filter: FailedFilter,
   walk: FailedWalk,
 ): Promise<FailedStretch<readonly FailedPayment[]>> {
   const { values, ...question } = failedPaymentsQuery(filter, walk);
-  const rows = await db.query<FailedRow>(question, values);
+  const rows = await db.query<Maybe<FailedPayment>>(question, values);
   const found = rows.flatMap(({ walked: _1, lastMicros: _2, lastNo: _3, lastCycle: _4, ...payment }) =>
     payment.orderNo === null ? [] : [payment as FailedPayment],
   );
@@ -192,15 +187,13 @@ export function failedPaymentsQuery(filter: FailedFilter, walk: FailedWalk) {
 }
 
 /** Failed payments that have these three in common. */
-export interface FailedGroup {
+interface FailedGroup extends RecoveredByTry {
   readonly reason: string | null;
   readonly paymentChannelCode: string;
-  readonly tryNo: number;
-  readonly payments: number;
-  readonly amountCent: number;
 }
 
-type GroupRow = EndRow & { readonly [Field in keyof FailedGroup]: FailedGroup[Field] | null };
+/** The other side of a left join. */
+type Maybe<Row> = EndRow & { readonly [Field in keyof Row]: Row[Field] | null };
 
 export async function sumFailedPayments(
   db: Queryable,
@@ -217,7 +210,7 @@ export async function sumFailedPayments(
         from matching m group by 1, 2, 3) g on true`,
     byIndex: true,
   };
-  const rows = await db.query<GroupRow>(question, values);
+  const rows = await db.query<Maybe<FailedGroup>>(question, values);
   const found = rows.flatMap(({ walked: _1, lastMicros: _2, lastNo: _3, lastCycle: _4, ...group }) =>
     group.payments === null ? [] : [group as FailedGroup],
   );
@@ -229,8 +222,6 @@ export interface RecoveredByTry {
   readonly payments: number;
   readonly amountCent: number;
 }
-
-type RecoveredRow = EndRow & { readonly [Field in keyof RecoveredByTry]: RecoveredByTry[Field] | null };
 
 /**
  * Payments that succeeded by their second try or a later one, since a time, the latest first. Without the product all is in
@@ -274,7 +265,7 @@ export async function sumRecovered(
         ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} group by w.try_no) g on true`,
     byIndex: true,
   };
-  const rows = await db.query<RecoveredRow>(question, values);
+  const rows = await db.query<Maybe<RecoveredByTry>>(question, values);
   const found = rows.flatMap(({ tryNo, payments, amountCent }) =>
     tryNo === null || payments === null || amountCent === null ? [] : [{ tryNo, payments, amountCent }],
   );

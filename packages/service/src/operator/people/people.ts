@@ -25,20 +25,17 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
 /** How long a one-time link holds. */
 export const SETUP_HOURS = 24;
 
-export interface CreatePersonInput {
-  readonly name: string;
-  readonly role: string;
-  /** Unset: the person sets one by the link. */
-  readonly password?: string;
-}
-
 /** The token is in the link by which the person sets a password; it is shown this once. */
 export interface PersonWithToken {
   readonly person: PersonView;
   readonly setupToken: string | null;
 }
 
-export async function createPerson(operator: Operator, input: CreatePersonInput): Promise<PersonWithToken> {
+/** Without a password the person sets one by the link. */
+export async function createPerson(
+  operator: Operator,
+  input: { readonly name: string; readonly role: string; readonly password?: string },
+): Promise<PersonWithToken> {
   const { name } = input;
   if (!NAME.test(name)) {
     throw refusal(
@@ -60,10 +57,6 @@ export async function createPerson(operator: Operator, input: CreatePersonInput)
     await recordAudit(tx, { actor: operator.actor, action: 'person.create', subject: name, detail: { role } });
     return { person: await requirePersonView(tx, name), setupToken };
   });
-}
-
-export async function listPeople({ database }: Operator): Promise<PersonView[]> {
-  return describePeople(database);
 }
 
 interface Named {

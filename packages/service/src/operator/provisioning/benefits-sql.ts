@@ -1,17 +1,13 @@
-import { type ImageView, imageView } from '../../catalog/image-file-sql.js';
+import type { Static } from '@perennial/wire';
+import { imageView } from '../../catalog/image-file-sql.js';
 import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
 import { column, columns, type RowOf } from '../../platform/db/database.js';
 import { allRows, type Query } from '../../platform/db/queries.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
+import type { benefitView } from '../schemas/setup.js';
 
 /** What users see of a benefit beside its name. What is null was not set. */
-export interface PresentationView {
-  readonly icon: ImageView | null;
-  readonly descriptionZh: string | null;
-  readonly descriptionEn: string | null;
-  /** Where its code is used. */
-  readonly useUrl: string | null;
-}
+export type PresentationView = Static<typeof benefitView>['presentation'];
 
 /** Times as the interface writes them. */
 export type BenefitFulfilmentView = RowOf<typeof BENEFIT_FULFILMENT_VIEW_COLUMNS>;

@@ -113,14 +113,7 @@ export async function listPaymentChannels(operator: Operator): Promise<PaymentCh
   return describePaymentChannels(operator.database);
 }
 
-export async function showPaymentChannel(
-  { database }: Operator,
-  { code }: { readonly code: string },
-): Promise<PaymentChannelView> {
-  return requirePaymentChannelView(database, code);
-}
-
-async function requirePaymentChannelView(db: Queryable, code: string): Promise<PaymentChannelView> {
+export async function requirePaymentChannelView(db: Queryable, code: string): Promise<PaymentChannelView> {
   return requireFound(await describePaymentChannels(db, code), 'payment channel', code);
 }
 

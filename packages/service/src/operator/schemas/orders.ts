@@ -148,7 +148,8 @@ export const orderAnswer = {
   waitingRefunds: Type.Array(Type.Object({ cycleNo: count, ...waitingRefund })),
 };
 
-export const unsubscribeRequest = Type.Object({ reason });
+export const reasonRequest = Type.Object({ reason });
+
 export const unsubscribeAnswer = Type.Object({
   orderNo: Type.String(),
   orderStatus: Type.String(),
@@ -204,7 +205,6 @@ export const preview = Type.Object({
 export const noteRequest = Type.Object({ text: text(2000) });
 export const note = Type.Object({ noteId: Type.String(), author: Type.String(), at: time, text: Type.String() });
 
-export const unmaskRequest = Type.Object({ reason });
 export const unmasked = Type.Object({ mobile: textOrNull, channelUserId: Type.String() });
 
 export const userQuery = Type.Object({ appId: text(64), channelUserId: text(128) });
@@ -246,7 +246,6 @@ export const userAnswer = Type.Object({
   ),
 });
 
-export const cancelAgreementRequest = Type.Object({ reason });
 export const agreementCanceled = Type.Object({
   agreementNo: Type.String(),
   agreementStatus: Type.String(),

@@ -1,6 +1,5 @@
-import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
-import { allRows, firstRow, type Query } from '../../platform/db/queries.js';
-import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
+import { columns, type RowOf } from '../../platform/db/database.js';
+import { allRows, anyRow, firstRow, type Query } from '../../platform/db/queries.js';
 import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
 /** What a look-up finds of an order. */
@@ -20,19 +19,18 @@ const APP_ID = (channelId: string) => `(select c.app_id from channels c where c.
 const ORDER_FIELDS = `o.order_no as "orderNo", ${APP_ID('o.channel_id')} as "appId",
   o.external_order_no as "externalOrderNo", o.channel_user_id as "channelUserId", o.product_code as "productCode", o.status`;
 
-const FIND_ORDERS = statement({
+export const findOrders: Query<[orderNos: readonly number[]], FoundOrder[]> = allRows({
   text: `select ${ORDER_FIELDS} from unnest($1::bigint[]) as k(order_no),
       lateral (select * from orders o where o.order_no = k.order_no offset 0) o`,
   parameters: ['bigint[]'],
   columns: ORDER_COLUMNS,
 });
 
-export async function findOrders(db: Queryable, orderNos: readonly number[]): Promise<FoundOrder[]> {
-  return orderNos.length === 0 ? [] : db.query(FIND_ORDERS, [orderNos]);
-}
-
 /** From, and to exclusive, of each range of numbers; some of each, the last first. */
-const FIND_ORDERS_IN_RANGES = statement({
+export const findOrdersInRanges: Query<
+  [firsts: readonly number[], afters: readonly number[], limit: number],
+  FoundOrder[]
+> = allRows({
   text: `select ${ORDER_FIELDS} from unnest($1::bigint[], $2::bigint[]) as r(first, after),
       lateral (select * from orders o where o.order_no >= r.first and o.order_no < r.after
         order by o.order_no desc limit $3) o
@@ -41,23 +39,11 @@ const FIND_ORDERS_IN_RANGES = statement({
   columns: ORDER_COLUMNS,
 });
 
-export async function findOrdersInRanges(
-  db: Queryable,
-  ranges: readonly { readonly first: number; readonly after: number }[],
-  limit: number,
-): Promise<FoundOrder[]> {
-  return db.query(FIND_ORDERS_IN_RANGES, [ranges.map(({ first }) => first), ranges.map(({ after }) => after), limit]);
-}
-
-const FIND_EXTERNAL_ORDER = statement({
+export const findOrderByExternal = firstRow({
   text: 'select e.order_no as "orderNo" from external_orders e where key_of(e.external_order_no) = key_of($1)',
   parameters: ['text'],
   columns: columns({ orderNo: 'bigint' }),
 });
-
-export async function findOrderNoByExternal(db: Queryable, externalOrderNo: string): Promise<number | undefined> {
-  return (await queryOne(db, FIND_EXTERNAL_ORDER, [externalOrderNo]))?.orderNo;
-}
 
 export type FoundPayment = RowOf<typeof PAYMENT_COLUMNS>;
 
@@ -78,29 +64,15 @@ export const findPayment: Query<[orderNo: number, cycleNo: number], FoundPayment
   columns: PAYMENT_COLUMNS,
 });
 
-const HAS_ATTEMPT = statement({
+export const hasAttempt: Query<[orderNo: number, cycleNo: number, tryNo: number], boolean> = anyRow({
   text: 'select from debit_attempts where order_no = $1 and cycle_no = $2 and try_no = $3',
   parameters: ['bigint', 'integer', 'integer'],
 });
 
-export async function hasAttempt(
-  db: Queryable,
-  { orderNo, cycleNo, tryNo }: PaymentReference & { readonly tryNo: number },
-): Promise<boolean> {
-  return (await db.query(HAS_ATTEMPT, [orderNo, cycleNo, tryNo])).length > 0;
-}
-
-const HAS_CLAIM = statement({
+export const hasClaim: Query<[orderNo: number, cycleNo: number, position: number], boolean> = anyRow({
   text: 'select from claims where order_no = $1 and cycle_no = $2 and position = $3',
   parameters: ['bigint', 'integer', 'integer'],
 });
-
-export async function hasClaim(
-  db: Queryable,
-  { orderNo, cycleNo, position }: PaymentReference & { readonly position: number },
-): Promise<boolean> {
-  return (await db.query(HAS_CLAIM, [orderNo, cycleNo, position])).length > 0;
-}
 
 export type FoundAgreement = RowOf<typeof AGREEMENT_COLUMNS>;
 
@@ -131,23 +103,14 @@ export const findAgreementsByCardTail: Query<[tail: string, limit: number], Foun
   byIndex: true,
 });
 
-export type FoundEvent = RowOf<typeof FIND_EVENT>;
-
-const FIND_EVENT = statement({
+/** By its number, of whichever channel; of a range of voided periods, one of them. */
+export const findEventByNumber = firstRow({
   text: `select ${APP_ID('e.channel_id')} as "appId", e.order_no as "orderNo", e.event_type as "eventType"
     from events e where e.event_no = $1 and ($2::integer is null or $2 between e.cycle_no and e.cycle_to)`,
   parameters: ['bigint', 'integer'],
   columns: columns({ appId: 'text', orderNo: 'bigint', eventType: 'text' }),
   byIndex: true,
 });
-
-/** By its number, of whichever channel; of a range of voided periods, one of them. */
-export async function findEventByNumber(
-  db: Queryable,
-  { eventNo, cycleNo }: { readonly eventNo: number; readonly cycleNo: number | undefined },
-): Promise<FoundEvent | undefined> {
-  return queryOne(db, FIND_EVENT, [eventNo, cycleNo ?? null]);
-}
 
 export type FoundUser = RowOf<typeof USER_COLUMNS>;
 
@@ -165,7 +128,8 @@ export const findUsersById: Query<[channelUserId: string, limit: number], FoundU
   byIndex: true,
 });
 
-const FIND_LATEST_ORDER = statement({
+/** The order that the user has made last. */
+export const findLatestOrder = firstRow({
   text: `select e.order_no as "orderNo" from external_orders e join channels c using (channel_id)
     where c.app_id = $1 and e.user_key = key_of($2) order by e.created_at desc, e.order_no desc limit 1`,
   parameters: ['text', 'text'],
@@ -173,12 +137,11 @@ const FIND_LATEST_ORDER = statement({
   byIndex: true,
 });
 
-/** The order that the user has made last. */
-export async function findLatestOrder(db: Queryable, { appId, channelUserId }: FoundUser): Promise<number | undefined> {
-  return (await queryOne(db, FIND_LATEST_ORDER, [appId, channelUserId]))?.orderNo;
-}
-
-const FIND_USERS_BY_MOBILE = statement({
+/** By the hash that the mobile has in each channel. */
+export const findUsersByMobile: Query<
+  [channelIds: readonly number[], mobileHashes: readonly Buffer[], limit: number],
+  FoundUser[]
+> = allRows({
   text: `select ${APP_ID('u.channel_id')} as "appId", u.channel_user_id as "channelUserId"
     from unnest($1::bigint[], $2::bytea[]) as k(channel_id, mobile_hash),
       lateral (select * from channel_users u
@@ -187,24 +150,6 @@ const FIND_USERS_BY_MOBILE = statement({
   parameters: ['bigint[]', 'bytea[]', 'bigint'],
   columns: USER_COLUMNS,
 });
-
-export interface MobileHash {
-  readonly channelId: number;
-  readonly mobileHash: Buffer;
-}
-
-/** By the hash that the mobile has in each channel. */
-export async function findUsersByMobile(
-  db: Queryable,
-  hashes: readonly MobileHash[],
-  limit: number,
-): Promise<FoundUser[]> {
-  return db.query(FIND_USERS_BY_MOBILE, [
-    hashes.map(({ channelId }) => channelId),
-    hashes.map(({ mobileHash }) => mobileHash),
-    limit,
-  ]);
-}
 
 /** Channels and products are few: operators make them. */
 export const findChannelsByPrefix = allRows({

@@ -27,7 +27,7 @@ import {
   findChannelsByPrefix,
   findEventByNumber,
   findLatestOrder,
-  findOrderNoByExternal,
+  findOrderByExternal,
   findOrders,
   findOrdersInRanges,
   findPayment,
@@ -37,7 +37,6 @@ import {
   hasAttempt,
   hasClaim,
   listDataKeys,
-  type MobileHash,
 } from './search-sql.js';
 
 type SearchResult = Static<typeof searchResult>;
@@ -55,7 +54,7 @@ interface Searching {
   readonly db: Queryable;
   readonly text: string;
   /** What the text is in each channel, if it can be a mobile. */
-  readonly mobileHashes: readonly MobileHash[];
+  readonly mobileHashes: Awaited<ReturnType<typeof hashMobile>>;
   readonly role: Role;
   readonly currency: string | undefined;
 }
@@ -98,15 +97,16 @@ const byOrderNo: LookUp = async ({ db, text, role }) => {
 const byStartOfOrderNo: LookUp = async ({ db, text, role }) => {
   const digits = parseOrderNo(text);
   if (digits === undefined || text.length < MIN_PREFIX) return [];
-  const lengths = Array.from({ length: MAX_DIGITS - text.length }, (_, place) => 10 ** (place + 1));
-  const ranges = lengths.map((factor) => ({ first: digits * factor, after: (digits + 1) * factor }));
-  const found = await findOrdersInRanges(db, ranges, MOST);
+  const factors = Array.from({ length: MAX_DIGITS - text.length }, (_, place) => 10 ** (place + 1));
+  const from = factors.map((factor) => digits * factor);
+  const to = factors.map((factor) => (digits + 1) * factor);
+  const found = await findOrdersInRanges(db, from, to, MOST);
   return found.map((order) => describeOrder(order, 'order-number-prefix', role));
 };
 
 const byExternalNo: LookUp = async ({ db, text, role }) => {
-  const orderNo = await findOrderNoByExternal(db, text);
-  const found = orderNo === undefined ? [] : await findOrders(db, [orderNo]);
+  const external = await findOrderByExternal(db, text);
+  const found = external ? await findOrders(db, [external.orderNo]) : [];
   return found.map((order) => describeOrder(order, 'external-number', role));
 };
 
@@ -117,7 +117,7 @@ const byPaymentNo: LookUp = async (searching) => {
 
 const byAttemptNo: LookUp = async (searching) => {
   const reference = parseAttemptNo(searching.text);
-  if (!reference || !(await hasAttempt(searching.db, reference))) return [];
+  if (!reference || !(await hasAttempt(searching.db, reference.orderNo, reference.cycleNo, reference.tryNo))) return [];
   return describePayment(searching, reference, 'attempt-number');
 };
 
@@ -166,14 +166,14 @@ const byCardTail: LookUp = async ({ db, text, role }) => {
 const byClaimNo: LookUp = async ({ db, text, role }) => {
   const [, payment = '', position] = /^C(\d+)(\d\d)$/i.exec(text) ?? [];
   const reference = parsePaymentOrderNo(payment);
-  if (!reference || !(await hasClaim(db, { ...reference, position: Number(position) }))) return [];
+  if (!reference || !(await hasClaim(db, reference.orderNo, reference.cycleNo, Number(position)))) return [];
   const found = await findOrders(db, [reference.orderNo]);
   return found.map((order) => describeOrder(order, 'claim-number', role));
 };
 
 const byEventId: LookUp = async ({ db, text }) => {
   const reference = parseEventId(text);
-  const event = reference && (await findEventByNumber(db, reference));
+  const event = reference && (await findEventByNumber(db, reference.eventNo, reference.cycleNo));
   if (!event) return [];
   const { appId, eventType } = event;
   const orderNo = String(event.orderNo);
@@ -191,7 +191,9 @@ const byUserId: LookUp = async ({ db, text }) => {
 const ROLE_FOR_MOBILES: Role = 'support';
 
 const byMobile: LookUp = async ({ db, mobileHashes }) => {
-  const users = mobileHashes.length === 0 ? [] : await findUsersByMobile(db, mobileHashes, MOST);
+  const channelIds = mobileHashes.map(({ channelId }) => channelId);
+  const hashes = mobileHashes.map(({ mobileHash }) => mobileHash);
+  const users = hashes.length === 0 ? [] : await findUsersByMobile(db, channelIds, hashes, MOST);
   return users.map((user) => describeUser(user, 'mobile'));
 };
 
@@ -204,7 +206,7 @@ function parseMobile(text: string): string | undefined {
 const openedKeys = new WeakMap<Vault, ReadonlyMap<string, Sealing>>();
 
 /** Each channel has a key of its own for what its users are found by. */
-async function hashMobile({ database, vault }: Operator, mobile: string): Promise<MobileHash[]> {
+async function hashMobile({ database, vault }: Operator, mobile: string) {
   const before = openedKeys.get(vault);
   const channels = (await listDataKeys(database)).map(({ channelId, dataKey }) => {
     return { channelId, dataKey, sealing: before?.get(dataKey) ?? createSealing(vault.unwrapKey(dataKey)) };
@@ -274,8 +276,8 @@ async function leadFrom(
   shown: string,
 ): Promise<Pick<SearchResult, 'channelUserId' | 'orderNo'>> {
   if (shown === user.channelUserId) return { channelUserId: shown, orderNo: null };
-  const orderNo = await findLatestOrder(db, user);
-  return { channelUserId: null, orderNo: orderNo === undefined ? null : String(orderNo) };
+  const latest = await findLatestOrder(db, user.appId, user.channelUserId);
+  return { channelUserId: null, orderNo: latest ? String(latest.orderNo) : null };
 }
 
 function describeUser({ appId, channelUserId: id }: FoundUser, matched: string): SearchResult {

@@ -8,15 +8,21 @@ import { quoted } from '../../rules.js';
  * network.
  */
 export function requirePeerUrl(what: string, text: string, environment: Environment): string {
+  const href = requireHttpsUrl(what, text, environment);
+  if (text.includes('#')) throw refusal('url-holds-fragment')`${what} must not hold a fragment (#)`;
+  // Only the path is signed.
+  if (text.includes('?')) throw refusal('url-holds-query')`${what} must not hold a query (?)`;
+  return href;
+}
+
+/** In the sandbox also http to this machine. */
+export function requireHttpsUrl(what: string, text: string, environment: Environment): string {
   if (!URL.canParse(text)) throw refusal('url-incomplete')`${what} ${quoted(text)} is not a complete address`;
   const url = new URL(text);
   // Not repeated in the message: it may hold a password.
   if (url.username !== '' || url.password !== '') {
     throw refusal('url-holds-password')`${what} must not hold a user name or password`;
   }
-  if (text.includes('#')) throw refusal('url-holds-fragment')`${what} must not hold a fragment (#)`;
-  // Only the path is signed.
-  if (text.includes('?')) throw refusal('url-holds-query')`${what} must not hold a query (?)`;
   const local = environment === 'sandbox' && url.protocol === 'http:' && isThisMachine(url.hostname);
   if (url.protocol !== 'https:' && !local) {
     throw refusal('url-not-https')`${what} ${quoted(text)} must start with https://`;
