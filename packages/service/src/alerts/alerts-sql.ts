@@ -1,10 +1,13 @@
 import {
+  column,
   columns,
+  declareFind,
+  declareList,
+  declareRequire,
+  declareWrite,
   joinColumns,
   type Queryable,
-  queryOne,
   type RowOf,
-  requireOne,
   statement,
 } from '../platform/db/database.js';
 import { epochMicros, fromEpochMicros, shanghaiText } from '../platform/db/time-sql.js';
@@ -54,25 +57,17 @@ const SEEN_AGAIN = `detail = excluded.detail, last_seen_at = now(), seen = alert
 const INSERT =
   'insert into alerts (kind, subject, detail, first_seen_at, last_seen_at) values ($1, $2, $3, now(), now())';
 
-const RAISE_ALERT = statement({
-  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}`,
-  parameters: ['text', 'text', 'text'],
-});
-
 /** One row per kind and subject; what happens again is counted, and has to be acknowledged again. */
-export async function raiseAlert(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
-  await db.query(RAISE_ALERT, [kind, subject, detail]);
-}
-
-const RAISE_ALERT_ONCE = statement({
-  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN} where alerts.resolved_at is not null`,
-  parameters: ['text', 'text', 'text'],
+export const raiseAlert = declareWrite({
+  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}`,
+  parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
 
 /** For a lasting condition: an open alert stays as it is, and is not counted again. */
-export async function raiseAlertOnce(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
-  await db.query(RAISE_ALERT_ONCE, [kind, subject, detail]);
-}
+export const raiseAlertOnce = declareWrite({
+  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN} where alerts.resolved_at is not null`,
+  parameters: [column<AlertKind>('text'), 'text', 'text'],
+});
 
 const SEE_ALERT = statement({
   text: 'update alerts set last_seen_at = now() where kind = $1 and subject = $2 and resolved_at is null',
@@ -85,35 +80,22 @@ export async function keepAlertOpen(db: Queryable, kind: AlertKind, subject: str
   await db.query(SEE_ALERT, [kind, subject]);
 }
 
-const RAISE_ALERT_ON_CHANGE = statement({
+/** For an answer that comes back each time that it is asked for: counted again only when the detail is another. */
+export const raiseAlertOnChange = declareWrite({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}
      where alerts.detail <> excluded.detail or alerts.resolved_at is not null`,
-  parameters: ['text', 'text', 'text'],
+  parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
-
-/** For an answer that comes back each time that it is asked for: counted again only when the detail is another. */
-export async function raiseAlertOnChange(
-  db: Queryable,
-  kind: AlertKind,
-  subject: string,
-  detail: string,
-): Promise<void> {
-  await db.query(RAISE_ALERT_ON_CHANGE, [kind, subject, detail]);
-}
 
 /** The columns of an alert whose cause is gone. Its end is told if the alert was told. */
 export const resolvedColumns = (because: string) => `resolved_at = now(), resolved_because = ${because},
   to_tell = case when alerts.told_at is not null then 'RESOLVED' end`;
 
-const RESOLVE_ALERT = statement({
-  text: `update alerts set ${resolvedColumns('$3')} where kind = $1 and subject = $2 and resolved_at is null`,
-  parameters: ['text', 'text', 'text'],
-});
-
 /** For a step that removes the cause of an alert. */
-export async function resolveAlert(db: Queryable, kind: AlertKind, subject: string, because: string): Promise<void> {
-  await db.query(RESOLVE_ALERT, [kind, subject, because]);
-}
+export const resolveAlert = declareWrite({
+  text: `update alerts set ${resolvedColumns('$3')} where kind = $1 and subject = $2 and resolved_at is null`,
+  parameters: [column<AlertKind>('text'), 'text', 'text'],
+});
 
 /** Times as the interface writes them. */
 export type AlertView = RowOf<typeof ALERT_VIEW_COLUMNS>;
@@ -141,17 +123,13 @@ const ALERT_VIEW_COLUMNS = columns({
 
 const IS_OPEN = '(acknowledged_at is null and resolved_at is null)';
 
-const FIND_ALERTS = statement({
+/** The latest first. */
+export const findAlerts = declareList({
   text: `select ${COLUMNS} from alerts where $1 = 'all' or ${IS_OPEN}
      order by last_seen_at desc, kind, subject limit $2`,
-  parameters: ['text', 'bigint'],
+  parameters: [column<'open' | 'all'>('text'), 'bigint'],
   columns: ALERT_VIEW_COLUMNS,
 });
-
-/** The latest first. */
-export async function findAlerts(db: Queryable, which: 'open' | 'all', limit: number): Promise<AlertView[]> {
-  return db.query(FIND_ALERTS, [which, limit]);
-}
 
 export interface AlertFilter {
   readonly which: 'open' | 'all';
@@ -191,39 +169,22 @@ export async function listAlertPage(
   return db.query(LIST_ALERTS, [which, kind, owner, micros, afterKind, afterSubject, limit, isUnowned]);
 }
 
-const FIND_ALERT = statement({
+export const findAlert = declareFind({
   text: `select ${LISTED_COLUMNS} from alerts where kind = $1 and subject = $2`,
   parameters: ['text', 'text'],
   columns: LISTED_ALERT,
 });
 
-export async function findAlert(db: Queryable, kind: string, subject: string): Promise<ListedAlert | undefined> {
-  return queryOne(db, FIND_ALERT, [kind, subject]);
-}
-
-const COUNT_OPEN_KINDS = statement({
+export const countOpenAlerts = declareList({
   text: `select kind, count(*) as open from alerts where ${IS_OPEN} group by kind order by kind`,
   parameters: [],
   columns: columns({ kind: 'text', open: 'bigint' }),
 });
 
-export async function countOpenAlerts(db: Queryable): Promise<{ kind: string; open: number }[]> {
-  return db.query(COUNT_OPEN_KINDS);
-}
-
-const STORE_OWNER = statement({
+export const storeAlertOwner = declareWrite({
   text: 'update alerts set owner = $3 where kind = $1 and subject = $2',
-  parameters: ['text', 'text', 'text'],
+  parameters: ['text', 'text', 'text?'],
 });
-
-export async function storeAlertOwner(
-  tx: Queryable,
-  kind: string,
-  subject: string,
-  owner: string | null,
-): Promise<void> {
-  await tx.query(STORE_OWNER, [kind, subject, owner]);
-}
 
 /** How numbers begin that have an order's number in them: of periods and attempts, refunds, claims. */
 const NUMBER_LETTERS = `unnest(array['', 'R', 'C'])`;
@@ -252,18 +213,14 @@ export async function findAlertsAbout(
   return db.query(FIND_ALERTS_ABOUT, [String(orderNo), agreementNo]);
 }
 
-const LOCK_ALERT = statement({
+/** Under its row lock. */
+export const lockAlert = declareFind({
   text: `select ${COLUMNS} from alerts where kind = $1 and subject = $2 for update`,
   parameters: ['text', 'text'],
   columns: ALERT_VIEW_COLUMNS,
 });
 
-/** Under its row lock. */
-export async function lockAlert(tx: Queryable, kind: string, subject: string): Promise<AlertView | undefined> {
-  return queryOne(tx, LOCK_ALERT, [kind, subject]);
-}
-
-const STORE_ACKNOWLEDGEMENT = statement({
+export const storeAcknowledgement = declareRequire({
   text: `update alerts set acknowledged_by = $3, acknowledged_at = now(),
        to_tell = case when to_tell = 'RESOLVED' then to_tell end
      where kind = $1 and subject = $2
@@ -272,18 +229,10 @@ const STORE_ACKNOWLEDGEMENT = statement({
   columns: ALERT_VIEW_COLUMNS,
 });
 
-export async function storeAcknowledgement(
-  tx: Queryable,
-  kind: string,
-  subject: string,
-  by: string,
-): Promise<AlertView> {
-  return requireOne(tx, STORE_ACKNOWLEDGEMENT, [kind, subject, by]);
-}
+export type AlertToLog = RowOf<typeof takeAlertsToLog>;
 
-export type AlertToLog = RowOf<typeof TAKE_ALERTS_TO_LOG>;
-
-const TAKE_ALERTS_TO_LOG = statement({
+/** Alerts that were raised and not logged yet. They count as logged from now on: the caller logs them. */
+export const takeAlertsToLog = declareList({
   text: `with raised as materialized (
        select kind, subject, seen, logged from alerts where logged < seen order by last_seen_at limit $1
        for update skip locked)
@@ -299,8 +248,3 @@ const TAKE_ALERTS_TO_LOG = statement({
     seen: 'integer',
   }),
 });
-
-/** Alerts that were raised and not logged yet. They count as logged from now on: the caller logs them. */
-export async function takeAlertsToLog(db: Queryable, limit: number): Promise<AlertToLog[]> {
-  return db.query(TAKE_ALERTS_TO_LOG, [limit]);
-}

@@ -1,4 +1,13 @@
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
+import {
+  column,
+  columns,
+  declareList,
+  declareWrite,
+  type Queryable,
+  queryOne,
+  type RowOf,
+  statement,
+} from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 
 export type AlertWay = 'WEBHOOK' | 'EMAIL';
@@ -104,9 +113,10 @@ export async function storeAlertMessage(
 }
 
 /** A message about an alert. Times as the interface writes them. */
-export type SentAlertMessage = RowOf<typeof LIST_MESSAGES_ABOUT>;
+export type SentAlertMessage = RowOf<typeof listMessagesAbout>;
 
-const LIST_MESSAGES_ABOUT = statement({
+/** The latest messages that name the alert, the newest first. Of many alerts at once a message names only the first. */
+export const listMessagesAbout = declareList({
   text: `select way, what, ${shanghaiText('written_at')} as "writtenAt", ${shanghaiText('sent_at')} as "sentAt", failure
      from alert_messages
      where kind = $1 and content -> 'alerts' @> jsonb_build_array(jsonb_build_object('subject', $2::text))
@@ -122,11 +132,6 @@ const LIST_MESSAGES_ABOUT = statement({
     failure: 'text?',
   }),
 });
-
-/** The latest messages that name the alert, the newest first. Of many alerts at once a message names only the first. */
-export async function listMessagesAbout(db: Queryable, kind: string, subject: string): Promise<SentAlertMessage[]> {
-  return db.query(LIST_MESSAGES_ABOUT, [kind, subject]);
-}
 
 export type DueAlertMessage<Content> = RowOf<typeof LEASE_MESSAGE> & { readonly content: Content };
 
@@ -153,23 +158,15 @@ export async function leaseAlertMessage<Content>(
   return message as DueAlertMessage<Content> | undefined;
 }
 
-const MARK_SENT = statement({
+export const markMessageSent = declareWrite({
   text: 'update alert_messages set sent_at = now(), send_at = null, failure = null where message_id = $1',
   parameters: ['bigint'],
 });
 
-export async function markMessageSent(db: Queryable, messageId: string): Promise<void> {
-  await db.query(MARK_SENT, [messageId]);
-}
-
-const MARK_FAILED = statement({
+export const markMessageFailed = declareWrite({
   text: 'update alert_messages set failure = $2 where message_id = $1',
   parameters: ['bigint', 'text'],
 });
-
-export async function markMessageFailed(db: Queryable, messageId: string, failure: string): Promise<void> {
-  await db.query(MARK_FAILED, [messageId, failure]);
-}
 
 const MARK_REFUSED_FOR = statement({
   text: 'update alert_messages set failure = $2, content = content || $3::jsonb where message_id = $1',

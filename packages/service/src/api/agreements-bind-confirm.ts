@@ -128,16 +128,16 @@ export function createBindConfirmAction({ gateways, institutionNumbers, clock, e
       const agreementNo = formatAgreementNo(agreementId);
       const institutionNo = sealInstitutionNo(channel, agreementId, verdict.institutionNo);
       const institutionHash = await institutionNumbers.hash(verdict.institutionNo);
-      const now = { ...asked, status: step.to, agreementNo, institutionNo, institutionHash };
+      const bound = { ...asked, status: step.to, agreementNo, institutionNo, institutionHash };
       if (earlier)
         await replaceEarlierBinding(tx, { ...earlier, newAgreementId: agreementId, institutionHash }, clock.now());
-      await storeBoundAgreement(tx, now, clock.now());
-      return createBoundAnswer(now);
+      await storeBoundAgreement(tx, { ...bound, now: clock.now() });
+      return createBoundAnswer(bound);
     }
     const step =
       row && findAgreementTransition(row.status, verdict?.kind === 'refused' ? 'confirm-refused' : 'confirm-wrong');
     if (!step || !verdict) throw new Rejection('BIND_ORDER_CLOSED');
-    if (verdict.kind === 'refused') await storeRefusedBinding(tx, asked, step.to, clock.now());
+    if (verdict.kind === 'refused') await storeRefusedBinding(tx, { ...asked, status: step.to, now: clock.now() });
     return {
       agreementNo: null,
       agreementStatus: 'BIND_FAIL',

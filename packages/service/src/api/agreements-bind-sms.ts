@@ -68,7 +68,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
       const columns = sealCard(channel, agreementId, card, request.bankCode);
       if (former) {
         const row = await lockBinding(tx, channel.channelId, String(agreementId));
-        await restartBinding(tx, agreementId, requireOpenBinding(row).to, columns, reservedAt);
+        await restartBinding(tx, { agreementId, status: requireOpenBinding(row).to, ...columns, now: reservedAt });
       } else {
         await insertAgreement(tx, {
           agreementId,
@@ -146,7 +146,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
   ): Promise<string | undefined> {
     if (outcome.kind === 'not-sent') return outcome.reason;
     if (outcome.kind === 'unknown') return 'it is not known whether the code was sent, try again in a minute';
-    const stored = await storeCodeSent(tx, sending, { at: clock.now(), reference: outcome.reference });
+    const stored = await storeCodeSent(tx, { ...sending, at: clock.now(), reference: outcome.reference });
     return stored ? undefined : 'another request on the same binding order came in between';
   }
 }

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { columns, declareList, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { CallsSeen } from './institution-health.js';
 
@@ -44,9 +44,10 @@ export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, Ca
  */
 const SILENT_SECONDS = `case when h.failures >= 3 then extract(epoch from h.failed_at - h.failing_since) else 0 end`;
 
-export type SilentInstitution = RowOf<typeof FIND_SILENT>;
+export type SilentInstitution = RowOf<typeof findSilentInstitutions>;
 
-const FIND_SILENT = statement({
+/** Institutions that have answered no call for two minutes, over at least a minute of calls and three of them. */
+export const findSilentInstitutions = declareList({
   text: `select h.payment_channel_code as "paymentChannelCode", ${shanghaiText('h.failing_since')} as since, h.failures
      from institution_health h
      where h.failing_since <= now() - interval '2 min' and ${SILENT_SECONDS} >= 60
@@ -55,19 +56,10 @@ const FIND_SILENT = statement({
   columns: columns({ paymentChannelCode: 'text', since: 'text', failures: 'integer' }),
 });
 
-/** Institutions that have answered no call for two minutes, over at least a minute of calls and three of them. */
-export async function findSilentInstitutions(db: Queryable): Promise<SilentInstitution[]> {
-  return db.query(FIND_SILENT);
-}
-
-const READ_SILENCES = statement({
+/** For each payment channel, for how long every call to its institution has failed; 0 if the last one was answered. */
+export const readSilences = declareList({
   text: `select p.code, coalesce(${SILENT_SECONDS}, 0)::double precision as seconds
      from payment_channels p left join institution_health h on h.payment_channel_code = p.code order by p.code`,
   parameters: [],
   columns: columns({ code: 'text', seconds: 'double precision' }),
 });
-
-/** For each payment channel, for how long every call to its institution has failed; 0 if the last one was answered. */
-export async function readSilences(db: Queryable): Promise<{ code: string; seconds: number }[]> {
-  return db.query(READ_SILENCES);
-}

@@ -40,15 +40,22 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     buckets: [1, 2, 4, 8, 16, 32, 64],
     registers: [registry],
   });
-  new Gauge({
-    name: 'perennial_database_connections',
-    help: 'Connections of this node to the database, and requests that wait for one',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      for (const [state, count] of Object.entries(database.connections)) this.set({ state }, count);
-    },
-  });
+  /** A gauge of several numbers, read whenever the metrics are. */
+  const watchStates = (name: string, help: string, counts: () => Readonly<Record<string, number>>) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['state'],
+      registers: [registry],
+      collect() {
+        for (const [state, count] of Object.entries(counts())) this.set({ state }, count);
+      },
+    });
+  watchStates(
+    'perennial_database_connections',
+    'Connections of this node to the database, and requests that wait for one',
+    () => ({ ...database.connections }),
+  );
   new Gauge({
     name: 'perennial_database_writable',
     help: 'Whether the database can write, as far as this node knows: 1, or 0 after a write failed for lack of room',
@@ -95,37 +102,15 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     registry,
     business: createBusinessMetrics(registry, VERSION, hasEngine),
     watchLongAnswers(counts: () => { readonly open: number; readonly waiting: number }): void {
-      new Gauge({
-        name: 'perennial_long_answers',
-        help: 'Long answers under way, and requests that wait to begin one',
-        labelNames: ['state'],
-        registers: [registry],
-        collect() {
-          for (const [state, count] of Object.entries(counts())) this.set({ state }, count);
-        },
-      });
+      watchStates('perennial_long_answers', 'Long answers under way, and requests that wait to begin one', counts);
     },
     watchLoad(counts: () => { readonly inside: number; readonly most: number }): void {
-      new Gauge({
-        name: 'perennial_requests_inside',
-        help: 'Requests that this node is working on, and with how many the next one is refused',
-        labelNames: ['state'],
-        registers: [registry],
-        collect() {
-          for (const [state, count] of Object.entries(counts())) this.set({ state }, count);
-        },
-      });
+      const help = 'Requests that this node is working on, and with how many the next one is refused';
+      watchStates('perennial_requests_inside', help, counts);
     },
     watchConnections(counts: () => { readonly open: number; readonly most: number }): void {
-      new Gauge({
-        name: 'perennial_connections',
-        help: 'Connections of callers that are open, and beyond how many a new one has its API requests refused',
-        labelNames: ['state'],
-        registers: [registry],
-        collect() {
-          for (const [state, count] of Object.entries(counts())) this.set({ state }, count);
-        },
-      });
+      const help = 'Connections of callers that are open, and beyond how many a new one has its API requests refused';
+      watchStates('perennial_connections', help, counts);
     },
     countDropped: () => dropped.inc(),
     countUnlogged: (why: DroppedBecause, count: number) => unlogged.inc({ why }, count),

@@ -2,13 +2,6 @@ import type { Logger } from 'pino';
 import { type LoggedRequest, storeRequests } from '../catalog/channels/request-log-sql.js';
 import type { Database } from '../platform/db/database.js';
 
-/** Writes down what channels have called, for whoever has to say why a call was refused. */
-export interface RequestLog {
-  add(request: LoggedRequest): void;
-  /** Writes what is left. */
-  stop(): Promise<void>;
-}
-
 export interface RequestLogDeps {
   readonly database: Database;
   readonly log: Logger;
@@ -33,10 +26,10 @@ const MAX_STRANGERS = 1_000;
 const MAX_REASON_LENGTH = 500;
 
 /**
- * In batches, one at a time, behind the answers. A request never waits for it and never fails by it: what cannot be written is
+ * Writes down what channels have called, for whoever has to say why a call was refused. In batches, one at a time, behind the answers. A request never waits for it and never fails by it: what cannot be written is
  * dropped, and counted.
  */
-export function createRequestLog({ database, log, isKnown, countDropped }: RequestLogDeps): RequestLog {
+export function createRequestLog({ database, log, isKnown, countDropped }: RequestLogDeps) {
   const waiting: WaitingRequest[] = [];
   let strangers = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -80,14 +73,18 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
   }
 
   return {
-    add(request) {
+    add(request: LoggedRequest): void {
       const isStranger = !isKnown(request.appId);
-      if (waiting.length >= MAX_WAITING || (isStranger && strangers >= MAX_STRANGERS)) return countDropped('full', 1);
+      if (waiting.length >= MAX_WAITING || (isStranger && strangers >= MAX_STRANGERS)) {
+        countDropped('full', 1);
+        return;
+      }
       if (isStranger) strangers += 1;
       waiting.push({ request: toStorable(request), isStranger });
       schedule();
     },
-    async stop() {
+    /** Writes what is left. */
+    async stop(): Promise<void> {
       while (waiting.length > 0 || writing) {
         write();
         await writing;
@@ -98,6 +95,8 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
     },
   };
 }
+
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 interface WaitingRequest {
   readonly request: LoggedRequest;

@@ -1,6 +1,14 @@
 import type { PaymentStatus } from '@perennial/wire';
 import { imageFile } from '../catalog/image-file-sql.js';
-import { column, columns, joinColumns, type Queryable, queryOne, statement } from '../platform/db/database.js';
+import {
+  column,
+  columns,
+  declareFind,
+  declareList,
+  joinColumns,
+  type Queryable,
+  statement,
+} from '../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../platform/db/time-sql.js';
 import type { Order } from '../subscriptions/domain/orders/order.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../subscriptions/store/orders/orders-sql.js';
@@ -422,7 +430,8 @@ export async function readRedeemOrder(
   return { version, order };
 }
 
-const LIST_PERIOD = statement({
+/** What can be claimed of one period. */
+export const listClaimableOfPeriod = declareList({
   text: `select cycle_no as "cycleNo", position from benefits
      where channel_id = $1 and order_no = $2 and cycle_no = $3 and status = 'ISSUED' and expires_at > ${fromEpochMs('$4')}
      order by expires_at, position`,
@@ -430,24 +439,10 @@ const LIST_PERIOD = statement({
   columns: columns({ cycleNo: 'integer', position: 'integer' }),
 });
 
-/** What can be claimed of one period. */
-export function listClaimableOfPeriod(
-  db: Queryable,
-  channelId: number,
-  orderNo: number,
-  cycleNo: number,
-  now: number,
-): Promise<readonly BenefitPosition[]> {
-  return db.query(LIST_PERIOD, [channelId, orderNo, cycleNo, now]);
-}
-
-const FIND_CHANNEL_VERSION = statement({
+export const findChannelVersion = declareFind({
   name: 'channel-version',
   text: 'select version from channels where app_id = $1',
   parameters: ['text'],
   columns: columns({ version: 'bigint' }),
+  value: ({ version }) => version,
 });
-
-export async function findChannelVersion(db: Queryable, appId: string): Promise<number | undefined> {
-  return (await queryOne(db, FIND_CHANNEL_VERSION, [appId]))?.version;
-}

@@ -1,4 +1,12 @@
-import { columns, type Queryable, queryOne, type RowOf, requireOne, statement } from '../platform/db/database.js';
+import {
+  columns,
+  declareRequire,
+  declareWrite,
+  type Queryable,
+  queryOne,
+  type RowOf,
+  statement,
+} from '../platform/db/database.js';
 
 /** After so many wrong tries in a row the user has to wait so long, by the clock of the database, which all nodes share. */
 const MAX_WRONG = 5;
@@ -26,18 +34,14 @@ export async function findTries(db: Queryable, channelId: number, channelUserId:
   return (await queryOne(db, FIND_TRIES, [channelId, channelUserId])) ?? { lockedSeconds: null };
 }
 
-const LOCK_TRIES = statement({
+/** Locks the user's row until the transaction ends, and makes it if it is missing. */
+export const lockTries = declareRequire({
   text: `insert into unsubscribe_tries as t (channel_id, user_key, wrong) values ($1, key_of($2), 0)
      on conflict (channel_id, user_key) do update set wrong = t.wrong
      returning ${LOCKED_SECONDS}`,
   parameters: ['bigint', 'text'],
   columns: TRIES_COLUMNS,
 });
-
-/** Locks the user's row until the transaction ends, and makes it if it is missing. */
-export async function lockTries(tx: Queryable, channelId: number, channelUserId: string): Promise<Tries> {
-  return requireOne(tx, LOCK_TRIES, [channelId, channelUserId]);
-}
 
 const COUNT_WRONG = statement({
   text: `update unsubscribe_tries set wrong = (wrong + 1) % ${MAX_WRONG},
@@ -54,11 +58,7 @@ export async function countWrongDigits(tx: Queryable, channelId: number, channel
   return wrong === 0 ? 0 : MAX_WRONG - wrong;
 }
 
-const FORGET_TRIES = statement({
+export const forgetTries = declareWrite({
   text: 'delete from unsubscribe_tries where channel_id = $1 and user_key = key_of($2)',
   parameters: ['bigint', 'text'],
 });
-
-export async function forgetTries(tx: Queryable, channelId: number, channelUserId: string): Promise<void> {
-  await tx.query(FORGET_TRIES, [channelId, channelUserId]);
-}

@@ -1,9 +1,10 @@
-import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, declareFind, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 
 /** A row of channel_brandings, without its channel. */
-export type BrandingRow = RowOf<typeof FIND_BRANDING>;
+export type BrandingRow = RowOf<typeof findBranding>;
 
-const FIND_BRANDING = statement({
+/** Undefined when nothing of it was set. */
+export const findBranding = declareFind({
   text: `select display_name as "displayName", logo_hash as "logoHash", accent, support, terms_url as "termsUrl",
        shop_url as "shopUrl"
      from channel_brandings where channel_id = $1`,
@@ -17,11 +18,6 @@ const FIND_BRANDING = statement({
     shopUrl: 'text?',
   }),
 });
-
-/** Undefined when nothing of it was set. */
-export async function findBranding(tx: Queryable, channelId: number): Promise<BrandingRow | undefined> {
-  return queryOne(tx, FIND_BRANDING, [channelId]);
-}
 
 const STORE_BRANDING = statement({
   text: `insert into channel_brandings (channel_id, display_name, logo_hash, accent, support, terms_url, shop_url)

@@ -1,10 +1,19 @@
 import type { EncryptionVersion, EventType } from '@perennial/wire/enums';
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import {
+  column,
+  columns,
+  declareFind,
+  declareHas,
+  declareList,
+  declareWrite,
+  type Queryable,
+  type RowOf,
+  statement,
+} from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import { type ImageView, imageView } from '../image-file-sql.js';
 import type { Branding } from './branding.js';
 import { type ChannelRow, findChannel } from './channels-sql.js';
-import type { SealedCredentials } from './credentials.js';
 
 /** What users see of a channel, as operators see it. */
 export interface BrandingView extends Omit<Branding, 'logo'> {
@@ -12,12 +21,13 @@ export interface BrandingView extends Omit<Branding, 'logo'> {
 }
 
 /** A channel as operators see it, without its secrets. */
-export type ChannelView = RowOf<typeof DESCRIBE_CHANNELS>;
+export type ChannelView = RowOf<typeof describeChannels>;
 
 /** `*` is the address for the event types without one of their own. */
 export type CallbackEventType = EventType | '*';
 
-const DESCRIBE_CHANNELS = statement({
+/** All channels by app id, or the one that is named. */
+export const describeChannels = declareList({
   text: `select c.channel_id::text as "channelId", c.app_id as "appId", c.name, c.status,
        c.rate_per_second as "ratePerSecond", c.rate_burst as "rateBurst", c.ip_allow_list::text[] as "ipAllowList",
        c.voided_period_events as "voidedPeriodEvents", c.upcoming_notice_days as "upcomingNoticeDays", c.frame_origins as "frameOrigins",
@@ -38,7 +48,7 @@ const DESCRIBE_CHANNELS = statement({
        case when c.former_secret_until > now() then ${shanghaiText('c.former_secret_until')} end as "formerSecretUntil",
        ${shanghaiText('c.created_at')} as "createdAt"
      from channels c where $1::text is null or c.app_id = $1 order by c.app_id`,
-  parameters: ['text'],
+  parameters: ['text?'],
   columns: columns({
     channelId: 'text',
     appId: 'text',
@@ -68,11 +78,6 @@ const DESCRIBE_CHANNELS = statement({
   }),
 });
 
-/** All channels by app id, or the one that is named. */
-export async function describeChannels(db: Queryable, appId?: string): Promise<ChannelView[]> {
-  return db.query(DESCRIBE_CHANNELS, [appId ?? null]);
-}
-
 const LOCK_CHANNEL = statement({
   text: 'select 1 from channels where app_id = $1 for no key update',
   parameters: ['text'],
@@ -87,133 +92,67 @@ export async function lockChannel(tx: Queryable, appId: string): Promise<Channel
   return locked.length === 0 ? undefined : findChannel(tx, appId);
 }
 
-export interface NewChannel {
-  readonly appId: string;
-  readonly name: string;
-  readonly ratePerSecond: number;
-  readonly rateBurst: number;
-  readonly sealed: SealedCredentials;
-}
+const SECRET_PARAMETERS = { dataKey: 'text', appSecret: 'text', aesKey: 'text', callbackSecret: 'text' } as const;
 
-const INSERT_CHANNEL = statement({
+/** Inserts a channel with a full bucket of requests. False when the app id is taken. */
+export const insertChannel = declareHas({
   text: `with made as (
        insert into channels (app_id, name, rate_per_second, rate_burst, data_key, app_secret, aes_key, callback_secret)
        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (app_id) do nothing returning channel_id, rate_burst)
      insert into rate_limits (channel_id, tokens) select channel_id, rate_burst from made returning channel_id`,
-  parameters: ['text', 'text', 'integer', 'integer', 'text', 'text', 'text', 'text'],
+  parameters: { appId: 'text', name: 'text', ratePerSecond: 'integer', rateBurst: 'integer', ...SECRET_PARAMETERS },
 });
 
-/** Inserts a channel with a full bucket of requests. False when the app id is taken. */
-export async function insertChannel(tx: Queryable, channel: NewChannel): Promise<boolean> {
-  const { appId, name, ratePerSecond, rateBurst, sealed } = channel;
-  const made = await tx.query(INSERT_CHANNEL, [
-    appId,
-    name,
-    ratePerSecond,
-    rateBurst,
-    sealed.dataKey,
-    sealed.appSecret,
-    sealed.aesKey,
-    sealed.callbackSecret,
-  ]);
-  return made.length > 0;
-}
-
-const RAISE_CHANNEL_VERSION = statement({
+/** Makes every node read the channel again before its next request. */
+export const raiseChannelVersion = declareWrite({
   text: 'update channels set version = version + 1 where channel_id = $1',
   parameters: ['bigint'],
 });
 
-/** Makes every node read the channel again before its next request. */
-export async function raiseChannelVersion(tx: Queryable, channelId: number): Promise<void> {
-  await tx.query(RAISE_CHANNEL_VERSION, [channelId]);
-}
-
-const STORE_CHANNEL_STATUS = statement({
+export const storeChannelStatus = declareWrite({
   text: 'update channels set status = $2 where channel_id = $1',
-  parameters: ['bigint', 'text'],
+  parameters: ['bigint', column<ChannelRow['status']>('text')],
 });
 
-export async function storeChannelStatus(
-  tx: Queryable,
-  channelId: number,
-  status: ChannelRow['status'],
-): Promise<void> {
-  await tx.query(STORE_CHANNEL_STATUS, [channelId, status]);
-}
-
-const STORE_CREDENTIALS = statement({
+export const storeCredentials = declareWrite({
   text: `update channels set data_key = $2, app_secret = $3, aes_key = $4, callback_secret = $5 where channel_id = $1`,
-  parameters: ['bigint', 'text', 'text', 'text', 'text'],
-});
-
-export async function storeCredentials(tx: Queryable, channelId: number, sealed: SealedCredentials): Promise<void> {
-  await tx.query(STORE_CREDENTIALS, [
-    channelId,
-    sealed.dataKey,
-    sealed.appSecret,
-    sealed.aesKey,
-    sealed.callbackSecret,
-  ]);
-}
-
-const KEEP_FORMER_APP_SECRET = statement({
-  text: `update channels set former_app_secret = app_secret, former_secret_until = now() + $2::integer * interval '1 hour'
-     where channel_id = $1`,
-  parameters: ['bigint', 'integer'],
+  parameters: { channelId: 'bigint', ...SECRET_PARAMETERS },
 });
 
 /** To be called before a new app secret is stored: the present one is taken for so many hours more. */
-export async function keepFormerAppSecret(tx: Queryable, channelId: number, hours: number): Promise<void> {
-  await tx.query(KEEP_FORMER_APP_SECRET, [channelId, hours]);
-}
-
-const KEEP_ENDED_APP_SECRET = statement({
-  text: `update channels set former_app_secret = app_secret, former_secret_until = to_timestamp(0) where channel_id = $1`,
-  parameters: ['bigint'],
+export const keepFormerAppSecret = declareWrite({
+  text: `update channels set former_app_secret = app_secret, former_secret_until = now() + $2::integer * interval '1 hour'
+     where channel_id = $1`,
+  parameters: ['bigint', 'integer'],
 });
 
 /**
  * To be called before a new app secret is stored, in the sandbox: the present one is known from then on, and taken by nobody. Its
  * end is long past, so that it is over by any clock.
  */
-export async function keepEndedAppSecret(tx: Queryable, channelId: number): Promise<void> {
-  await tx.query(KEEP_ENDED_APP_SECRET, [channelId]);
-}
+export const keepEndedAppSecret = declareWrite({
+  text: `update channels set former_app_secret = app_secret, former_secret_until = to_timestamp(0) where channel_id = $1`,
+  parameters: ['bigint'],
+});
 
-const FORGET_FORMER_APP_SECRET = statement({
+export const forgetFormerAppSecret = declareWrite({
   text: 'update channels set former_app_secret = null, former_secret_until = null where channel_id = $1',
   parameters: ['bigint'],
 });
 
-export async function forgetFormerAppSecret(tx: Queryable, channelId: number): Promise<void> {
-  await tx.query(FORGET_FORMER_APP_SECRET, [channelId]);
-}
-
-const END_ACCESS_TOKENS = statement({
+export const endAccessTokens = declareWrite({
   text: 'update channels set token_epoch = token_epoch + 1 where channel_id = $1',
   parameters: ['bigint'],
 });
 
-export async function endAccessTokens(tx: Queryable, channelId: number): Promise<void> {
-  await tx.query(END_ACCESS_TOKENS, [channelId]);
-}
-
-const STORE_IP_ALLOW_LIST = statement({
+/** The list as it is stored. Undefined when it has not changed. */
+export const storeIpAllowList = declareFind({
   text: `update channels set ip_allow_list = $2::cidr[] where channel_id = $1 and ip_allow_list <> $2::cidr[]
      returning ip_allow_list::text[] as ranges`,
   parameters: ['bigint', 'cidr[]'],
   columns: columns({ ranges: 'text[]' }),
+  value: ({ ranges }) => ranges,
 });
-
-/** The list as it is stored. Undefined when it has not changed. */
-export async function storeIpAllowList(
-  tx: Queryable,
-  channelId: number,
-  ranges: readonly string[],
-): Promise<readonly string[] | undefined> {
-  return (await queryOne(tx, STORE_IP_ALLOW_LIST, [channelId, ranges]))?.ranges;
-}
 
 const STORE_RATE_LIMITS = statement({
   text: 'update channels set rate_per_second = $2, rate_burst = $3 where channel_id = $1',
@@ -231,81 +170,40 @@ export async function storeRateLimits(tx: Queryable, channelId: number, rate: nu
   await tx.query(CUT_SAVED_REQUESTS, [channelId, burst]);
 }
 
-const STORE_VOIDED_PERIOD_EVENTS = statement({
+export const storeVoidedPeriodEvents = declareWrite({
   text: 'update channels set voided_period_events = $2 where channel_id = $1',
   parameters: ['bigint', 'boolean'],
 });
 
-export async function storeVoidedPeriodEvents(tx: Queryable, channelId: number, send: boolean): Promise<void> {
-  await tx.query(STORE_VOIDED_PERIOD_EVENTS, [channelId, send]);
-}
-
-const STORE_UPCOMING_NOTICE_DAYS = statement({
+export const storeUpcomingNoticeDays = declareWrite({
   text: 'update channels set upcoming_notice_days = $2 where channel_id = $1',
-  parameters: ['bigint', 'integer'],
+  parameters: ['bigint', 'integer?'],
 });
 
-export async function storeUpcomingNoticeDays(tx: Queryable, channelId: number, days: number | null): Promise<void> {
-  await tx.query(STORE_UPCOMING_NOTICE_DAYS, [channelId, days]);
-}
-
-const STORE_FRAME_ORIGINS = statement({
+export const storeFrameOrigins = declareWrite({
   text: 'update channels set frame_origins = $2 where channel_id = $1',
   parameters: ['bigint', 'text[]'],
 });
 
-export async function storeFrameOrigins(tx: Queryable, channelId: number, origins: readonly string[]): Promise<void> {
-  await tx.query(STORE_FRAME_ORIGINS, [channelId, origins]);
-}
-
-const STORE_ENCRYPTION = statement({
+export const storeEncryption = declareWrite({
   text: 'update channels set answer_encryption = $2, accepts_v1 = $3 where channel_id = $1',
-  parameters: ['bigint', 'text', 'boolean'],
+  parameters: ['bigint', column<EncryptionVersion>('text'), 'boolean'],
 });
 
-export async function storeEncryption(
-  tx: Queryable,
-  channelId: number,
-  answers: EncryptionVersion,
-  acceptsV1: boolean,
-): Promise<void> {
-  await tx.query(STORE_ENCRYPTION, [channelId, answers, acceptsV1]);
-}
-
-const FIND_CALLBACK_URL = statement({
+export const findCallbackUrl = declareFind({
   text: 'select url from callback_urls where channel_id = $1 and event_type = $2',
-  parameters: ['bigint', 'text'],
+  parameters: ['bigint', column<CallbackEventType>('text')],
   columns: columns({ url: 'text' }),
+  value: ({ url }) => url,
 });
 
-export async function findCallbackUrl(
-  tx: Queryable,
-  channelId: number,
-  eventType: CallbackEventType,
-): Promise<string | undefined> {
-  return (await queryOne(tx, FIND_CALLBACK_URL, [channelId, eventType]))?.url;
-}
-
-const STORE_CALLBACK_URL = statement({
+export const storeCallbackUrl = declareWrite({
   text: `insert into callback_urls (channel_id, event_type, url) values ($1, $2, $3)
      on conflict (channel_id, event_type) do update set url = excluded.url`,
-  parameters: ['bigint', 'text', 'text'],
+  parameters: ['bigint', column<CallbackEventType>('text'), 'text'],
 });
 
-export async function storeCallbackUrl(
-  tx: Queryable,
-  channelId: number,
-  eventType: CallbackEventType,
-  url: string,
-): Promise<void> {
-  await tx.query(STORE_CALLBACK_URL, [channelId, eventType, url]);
-}
-
-const DELETE_CALLBACK_URL = statement({
+export const deleteCallbackUrl = declareWrite({
   text: 'delete from callback_urls where channel_id = $1 and event_type = $2',
-  parameters: ['bigint', 'text'],
+  parameters: ['bigint', column<CallbackEventType>('text')],
 });
-
-export async function deleteCallbackUrl(tx: Queryable, channelId: number, eventType: CallbackEventType): Promise<void> {
-  await tx.query(DELETE_CALLBACK_URL, [channelId, eventType]);
-}

@@ -1,12 +1,12 @@
 import type { EncryptionVersion } from '@perennial/wire/enums';
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, declareFind, type RowOf } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 import { imageFile } from '../image-file-sql.js';
 import type { Branding } from './branding.js';
 
-export type ChannelRow = RowOf<typeof FIND_CHANNEL>;
+export type ChannelRow = RowOf<typeof findChannel>;
 
-const FIND_CHANNEL = statement({
+export const findChannel = declareFind({
   name: 'find-channel',
   text: `select channel_id as "channelId", app_id as "appId", name, status, version, token_epoch as "tokenEpoch",
                data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
@@ -52,16 +52,9 @@ const FIND_CHANNEL = statement({
   }),
 });
 
-export async function findChannel(db: Queryable, appId: string): Promise<ChannelRow | undefined> {
-  return queryOne(db, FIND_CHANNEL, [appId]);
-}
-
-const FIND_APP_ID = statement({
+export const findAppId = declareFind({
   text: 'select app_id as "appId" from channels where channel_id = $1',
   parameters: ['bigint'],
   columns: columns({ appId: 'text' }),
+  value: ({ appId }) => appId,
 });
-
-export async function findAppId(db: Queryable, channelId: number): Promise<string | undefined> {
-  return (await queryOne(db, FIND_APP_ID, [channelId]))?.appId;
-}

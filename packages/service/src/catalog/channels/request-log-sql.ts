@@ -1,5 +1,5 @@
 import { toArrayText } from '../../platform/db/array-text.js';
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, declareList, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { epochMicros, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
 /** One call on the interface: what was asked and how it was answered, without its body. */
@@ -113,16 +113,12 @@ export async function listRequests(
   return db.query<RequestView>(query, values);
 }
 
-export type CodeCount = RowOf<typeof COUNT_CODES>;
+export type CodeCount = RowOf<typeof countCodes>;
 
-const COUNT_CODES = statement({
+/** The most frequent first. */
+export const countCodes = declareList({
   text: `select code, count(*) as count from request_log where channel_id = $1 and at >= ${fromEpochMs('$2')}
      group by code order by count desc, code`,
   parameters: ['bigint', 'double precision'],
   columns: columns({ code: 'text', count: 'bigint' }),
 });
-
-/** The most frequent first. */
-export async function countCodes(db: Queryable, channelId: number, since: number): Promise<CodeCount[]> {
-  return db.query(COUNT_CODES, [channelId, since]);
-}

@@ -1,5 +1,5 @@
 import type { PaymentChannel } from '@perennial/wire';
-import { columns, columnsOf, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, columnsOf, declareList, type Queryable, statement } from '../../platform/db/database.js';
 import type { ListPosition } from '../../platform/lists/list-page.js';
 import {
   AUTHORIZED_PARAMETERS,
@@ -36,12 +36,8 @@ export async function listAuthorizedPaymentChannels(
   return db.query(LIST_AUTHORIZED_PAYMENT_CHANNELS, authorizedParameters(channelId, limit, place));
 }
 
-const LIST_PAYMENT_CHANNEL_CODES = statement({
+export const listPaymentChannelCodes = declareList({
   text: 'select code from payment_channels order by code',
   parameters: [],
   columns: columns({ code: 'text' }),
 });
-
-export async function listPaymentChannelCodes(db: Queryable): Promise<{ code: string }[]> {
-  return db.query(LIST_PAYMENT_CHANNEL_CODES);
-}

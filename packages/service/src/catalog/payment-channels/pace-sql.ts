@@ -1,9 +1,17 @@
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import {
+  columns,
+  declareList,
+  declareWrite,
+  type Queryable,
+  type RowOf,
+  statement,
+} from '../../platform/db/database.js';
 import { inShanghaiZone } from '../../platform/db/time-sql.js';
 
-export type Pace = RowOf<typeof LIST_OPEN_PAYMENT_CHANNELS>;
+export type Pace = RowOf<typeof listOpenPaymentChannels>;
 
-const LIST_OPEN_PAYMENT_CHANNELS = statement({
+/** Payment channels that accept renewals at this hour, by the database's clock and in Asia/Shanghai. */
+export const listOpenPaymentChannels = declareList({
   text: `select code, debits_per_second as "debitsPerSecond"
      from payment_channels, lateral (select extract(hour from ${inShanghaiZone('now()')})) as t(hour)
      where debit_hour_from is null
@@ -17,11 +25,6 @@ const LIST_OPEN_PAYMENT_CHANNELS = statement({
     debitsPerSecond: 'integer?',
   }),
 });
-
-/** Payment channels that accept renewals at this hour, by the database's clock and in Asia/Shanghai. */
-export async function listOpenPaymentChannels(db: Queryable): Promise<Pace[]> {
-  return db.query(LIST_OPEN_PAYMENT_CHANNELS);
-}
 
 const BEGIN_PACE = statement({
   text: `insert into debit_paces (code, used_up_to) values ($1, now() - interval '1 s') on conflict (code) do nothing`,
@@ -45,12 +48,8 @@ export async function lockPace(tx: Queryable, code: string, perSecond: number): 
   return Math.max(0, row?.room ?? 0);
 }
 
-const USE_PACE = statement({
+export const usePace = declareWrite({
   text: `update debit_paces set used_up_to = greatest(used_up_to, clock_timestamp() - interval '1 s')
        + $3::double precision / $2::integer * interval '1 s' where code = $1`,
   parameters: ['text', 'integer', 'double precision'],
 });
-
-export async function usePace(tx: Queryable, code: string, perSecond: number, debits: number): Promise<void> {
-  await tx.query(USE_PACE, [code, perSecond, debits]);
-}

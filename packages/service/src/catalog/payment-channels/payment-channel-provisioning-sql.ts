@@ -1,11 +1,20 @@
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import {
+  column,
+  columns,
+  declareFind,
+  declareList,
+  declareWrite,
+  type Queryable,
+  type RowOf,
+  statement,
+} from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 export const GATEWAYS = ['sandbox', 'bridge'] as const;
 export type GatewayName = (typeof GATEWAYS)[number];
 
 /** A payment channel as operators see it. */
-export type PaymentChannelView = RowOf<typeof DESCRIBE_PAYMENT_CHANNELS>;
+export type PaymentChannelView = RowOf<typeof describePaymentChannels>;
 
 /** What may change later. */
 export interface PaymentChannelFields {
@@ -20,7 +29,8 @@ export interface PaymentChannelFields {
   readonly commonNumbers: boolean;
 }
 
-const DESCRIBE_PAYMENT_CHANNELS = statement({
+/** All payment channels by code, or the one that is named. */
+export const describePaymentChannels = declareList({
   text: `select p.code, p.display_name as "displayName", p.gateway, p.gateway_url as "gatewayUrl",
        p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
        p.debits_per_second as "debitsPerSecond",
@@ -31,7 +41,7 @@ const DESCRIBE_PAYMENT_CHANNELS = statement({
              where cp.code = p.code order by c.app_id) as channels,
        ${shanghaiText('p.created_at')} as "createdAt"
      from payment_channels p where $1::text is null or p.code = $1 order by p.code`,
-  parameters: ['text'],
+  parameters: ['text?'],
   columns: columns({
     code: 'text',
     displayName: 'text',
@@ -49,11 +59,6 @@ const DESCRIBE_PAYMENT_CHANNELS = statement({
     createdAt: 'text',
   }),
 });
-
-/** All payment channels by code, or the one that is named. */
-export async function describePaymentChannels(db: Queryable, code?: string): Promise<PaymentChannelView[]> {
-  return db.query(DESCRIBE_PAYMENT_CHANNELS, [code ?? null]);
-}
 
 const lockStatement = (strength: 'share' | 'no key update') =>
   statement({ text: `select from payment_channels where code = $1 for ${strength}`, parameters: ['text'] });
@@ -97,14 +102,10 @@ export async function storePaymentChannel(tx: Queryable, code: string, fields: P
   await tx.query(STORE_PAYMENT_CHANNEL, [code, ...toPaymentChannelValues(fields)]);
 }
 
-const STORE_GATEWAY_KEY = statement({
+export const storeGatewayKey = declareWrite({
   text: 'update payment_channels set gateway_key = $2 where code = $1',
   parameters: ['text', 'text'],
 });
-
-export async function storeGatewayKey(tx: Queryable, code: string, wrapped: string): Promise<void> {
-  await tx.query(STORE_GATEWAY_KEY, [code, wrapped]);
-}
 
 function toPaymentChannelValues(fields: PaymentChannelFields) {
   return [
@@ -119,7 +120,8 @@ function toPaymentChannelValues(fields: PaymentChannelFields) {
   ] as const;
 }
 
-const RAISE_VERSIONS_OF_AUTHORIZED_CHANNELS = statement({
+/** Makes every node read the authorized channels again. They are locked in the order of their ids, to avoid deadlocks. */
+export const raiseVersionsOfAuthorizedChannels = declareWrite({
   text: `with locked as (
        select channel_id from channels
        where channel_id in (select channel_id from channel_payment_channels where code = $1)
@@ -128,39 +130,23 @@ const RAISE_VERSIONS_OF_AUTHORIZED_CHANNELS = statement({
   parameters: ['text'],
 });
 
-/** Makes every node read the authorized channels again. They are locked in the order of their ids, to avoid deadlocks. */
-export async function raiseVersionsOfAuthorizedChannels(tx: Queryable, code: string): Promise<void> {
-  await tx.query(RAISE_VERSIONS_OF_AUTHORIZED_CHANNELS, [code]);
-}
+export type PaymentChannelAuthorization = RowOf<typeof findPaymentChannelAuthorization>;
 
-export type PaymentChannelAuthorization = RowOf<typeof FIND_PAYMENT_CHANNEL_AUTHORIZATION>;
-
-const FIND_PAYMENT_CHANNEL_AUTHORIZATION = statement({
+export const findPaymentChannelAuthorization = declareFind({
   text: `select is_default as "isDefault", share_enabled as "shareEnabled"
      from channel_payment_channels where channel_id = $1 and code = $2`,
   parameters: ['bigint', 'text'],
   columns: columns({ isDefault: 'boolean', shareEnabled: 'boolean' }),
 });
 
-export async function findPaymentChannelAuthorization(
-  tx: Queryable,
-  channelId: number,
-  code: string,
-): Promise<PaymentChannelAuthorization | undefined> {
-  return queryOne(tx, FIND_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code]);
-}
-
-const CLEAR_OTHER_DEFAULT = statement({
+/** Removes the default from the other payment channel that has it, and returns its code. Undefined when none had it. */
+export const clearOtherDefault = declareFind({
   text: `update channel_payment_channels set is_default = false
      where channel_id = $1 and is_default and code <> $2 returning code`,
   parameters: ['bigint', 'text'],
   columns: columns({ code: 'text' }),
+  value: ({ code }) => code,
 });
-
-/** Removes the default from the other payment channel that has it, and returns its code. Undefined when none had it. */
-export async function clearOtherDefault(tx: Queryable, channelId: number, code: string): Promise<string | undefined> {
-  return (await queryOne(tx, CLEAR_OTHER_DEFAULT, [channelId, code]))?.code;
-}
 
 const STORE_PAYMENT_CHANNEL_AUTHORIZATION = statement({
   text: `insert into channel_payment_channels (channel_id, code, is_default, share_enabled) values ($1, $2, $3, $4)
@@ -178,11 +164,7 @@ export async function storePaymentChannelAuthorization(
   await tx.query(STORE_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code, isDefault, shareEnabled]);
 }
 
-const DELETE_PAYMENT_CHANNEL_AUTHORIZATION = statement({
+export const deletePaymentChannelAuthorization = declareWrite({
   text: 'delete from channel_payment_channels where channel_id = $1 and code = $2',
   parameters: ['bigint', 'text'],
 });
-
-export async function deletePaymentChannelAuthorization(tx: Queryable, channelId: number, code: string): Promise<void> {
-  await tx.query(DELETE_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code]);
-}

@@ -1,9 +1,9 @@
 import { CODES, type PeriodType, Rejection, type SettlementMode } from '@perennial/wire';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, declareList, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import type { Channel } from '../channels/channel.js';
 
 /** A product as an order needs it. */
-export type CatalogProduct = RowOf<typeof READ_PRODUCTS>;
+export type CatalogProduct = RowOf<typeof readProducts>;
 
 export interface CatalogBenefit {
   readonly benefitCode: string;
@@ -12,7 +12,7 @@ export interface CatalogBenefit {
 }
 
 /** A payment channel as the channel may use it. */
-export type CatalogPaymentChannel = RowOf<typeof READ_PAYMENT_CHANNELS>;
+export type CatalogPaymentChannel = RowOf<typeof readPaymentChannels>;
 
 /**
  * What channels are authorized for. It changes only together with a channel's version, so it is kept in memory for that
@@ -74,7 +74,7 @@ function createProductRefusal(name: 'PRODUCT_NOT_AUTHORIZED' | 'PRODUCT_NOT_FOUN
   return new Rejection(name, `productCode${isRepeated ? ` ${code}` : ''}: ${CODES[name].message}`);
 }
 
-const READ_PRODUCTS = statement({
+const readProducts = declareList({
   text: `select p.product_code as "productCode", p.settlement_modes as "settlementModes", p.period_type as "periodType",
        p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent", p.retry_delays as "retryDelays",
        (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
@@ -95,11 +95,7 @@ const READ_PRODUCTS = statement({
   }),
 });
 
-async function readProducts(db: Queryable, channelId: number): Promise<CatalogProduct[]> {
-  return db.query(READ_PRODUCTS, [channelId]);
-}
-
-const READ_PAYMENT_CHANNELS = statement({
+const readPaymentChannels = declareList({
   text: `select p.code, cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
        p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
        p.common_numbers as "commonNumbers"
@@ -115,7 +111,3 @@ const READ_PAYMENT_CHANNELS = statement({
     commonNumbers: 'boolean',
   }),
 });
-
-async function readPaymentChannels(db: Queryable, channelId: number): Promise<CatalogPaymentChannel[]> {
-  return db.query(READ_PAYMENT_CHANNELS, [channelId]);
-}

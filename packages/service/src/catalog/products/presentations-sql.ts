@@ -1,9 +1,17 @@
-import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import {
+  columns,
+  declareFind,
+  declareWrite,
+  type Queryable,
+  type RowOf,
+  statement,
+} from '../../platform/db/database.js';
 
 /** A row of benefit_presentations, without its benefit. */
-export type PresentationRow = RowOf<typeof FIND_PRESENTATION>;
+export type PresentationRow = RowOf<typeof findPresentation>;
 
-const FIND_PRESENTATION = statement({
+/** Undefined when nothing of it was set. */
+export const findPresentation = declareFind({
   text: `select icon_hash as "iconHash", description_zh as "descriptionZh", description_en as "descriptionEn",
        use_url as "useUrl"
      from benefit_presentations where benefit_code = $1`,
@@ -15,11 +23,6 @@ const FIND_PRESENTATION = statement({
     useUrl: 'text?',
   }),
 });
-
-/** Undefined when nothing of it was set. */
-export async function findPresentation(tx: Queryable, benefitCode: string): Promise<PresentationRow | undefined> {
-  return queryOne(tx, FIND_PRESENTATION, [benefitCode]);
-}
 
 const STORE_PRESENTATION = statement({
   text: `insert into benefit_presentations (benefit_code, icon_hash, description_zh, description_en, use_url)
@@ -34,11 +37,7 @@ export async function storePresentation(tx: Queryable, benefitCode: string, row:
   await tx.query(STORE_PRESENTATION, [benefitCode, iconHash, descriptionZh, descriptionEn, useUrl]);
 }
 
-const DELETE_PRESENTATION = statement({
+export const deletePresentation = declareWrite({
   text: 'delete from benefit_presentations where benefit_code = $1',
   parameters: ['text'],
 });
-
-export async function deletePresentation(tx: Queryable, benefitCode: string): Promise<void> {
-  await tx.query(DELETE_PRESENTATION, [benefitCode]);
-}

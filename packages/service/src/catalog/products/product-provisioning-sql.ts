@@ -1,5 +1,14 @@
 import type { PeriodType, SettlementMode } from '@perennial/wire/enums';
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import {
+  column,
+  columns,
+  declareHas,
+  declareList,
+  type Queryable,
+  queryOne,
+  type RowOf,
+  statement,
+} from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 export interface ProductBenefitView {
@@ -9,9 +18,10 @@ export interface ProductBenefitView {
 }
 
 /** A product as operators see it. */
-export type ProductView = RowOf<typeof DESCRIBE_PRODUCTS>;
+export type ProductView = RowOf<typeof describeProducts>;
 
-const DESCRIBE_PRODUCTS = statement({
+/** All products by code, or the one that is named. */
+export const describeProducts = declareList({
   text: `select p.product_code as "productCode", p.product_name as "productName", p.settlement_modes as "settlementModes",
        p.period_type as "periodType", p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent",
        (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
@@ -23,7 +33,7 @@ const DESCRIBE_PRODUCTS = statement({
        p.version, p.version_of as "versionOf",
        ${shanghaiText('p.created_at')} as "createdAt"
      from products p where $1::text is null or p.product_code = $1 order by p.product_code`,
-  parameters: ['text'],
+  parameters: ['text?'],
   columns: columns({
     productCode: 'text',
     productName: 'text',
@@ -45,18 +55,24 @@ const DESCRIBE_PRODUCTS = statement({
   }),
 });
 
-/** All products by code, or the one that is named. */
-export async function describeProducts(db: Queryable, productCode?: string): Promise<ProductView[]> {
-  return db.query(DESCRIBE_PRODUCTS, [productCode ?? null]);
-}
-
 export type NewProduct = Omit<ProductView, 'channels' | 'createdAt'>;
 
-const INSERT_PRODUCT = statement({
+const insertProductRow = declareHas({
   text: `insert into products (product_code, product_name, settlement_modes, period_type, period, total_cycles, amount_cent,
        retry_delays, version, version_of)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (product_code) do nothing returning product_code`,
-  parameters: ['text', 'text', 'text[]', 'text', 'integer', 'integer', 'bigint', 'integer[]', 'integer', 'text'],
+  parameters: {
+    productCode: 'text',
+    productName: 'text',
+    settlementModes: 'text[]',
+    periodType: 'text',
+    period: 'integer',
+    totalCycles: 'integer',
+    amountCent: 'bigint',
+    retryDelays: 'integer[]',
+    version: 'integer',
+    versionOf: 'text?',
+  },
 });
 
 const INSERT_PRODUCT_BENEFITS = statement({
@@ -69,19 +85,7 @@ const INSERT_PRODUCT_BENEFITS = statement({
 
 /** False when the code is taken. */
 export async function insertProduct(tx: Queryable, product: NewProduct): Promise<boolean> {
-  const made = await tx.query(INSERT_PRODUCT, [
-    product.productCode,
-    product.productName,
-    product.settlementModes,
-    product.periodType,
-    product.period,
-    product.totalCycles,
-    product.amountCent,
-    product.retryDelays,
-    product.version,
-    product.versionOf,
-  ]);
-  if (made.length === 0) return false;
+  if (!(await insertProductRow(tx, product))) return false;
   await tx.query(INSERT_PRODUCT_BENEFITS, [
     product.productCode,
     product.benefits.map((benefit) => benefit.benefitCode),
@@ -108,53 +112,28 @@ export async function lockLatestVersion(tx: Queryable, firstCode: string): Promi
   return (await queryOne(tx, FIND_LATEST_VERSION, [firstCode]))?.version ?? 1;
 }
 
-const LIST_CHANNELS_OF_PRODUCT = statement({
+/** In the order of their ids, in which channels are locked. */
+export const listChannelsOfProduct = declareList({
   text: `select c.app_id as "appId" from channel_products cp join channels c using (channel_id)
      where cp.product_code = $1 order by c.channel_id`,
   parameters: ['text'],
   columns: columns({ appId: 'text' }),
+  value: ({ appId }) => appId,
 });
 
-/** In the order of their ids, in which channels are locked. */
-export async function listChannelsOfProduct(db: Queryable, productCode: string): Promise<string[]> {
-  return (await db.query(LIST_CHANNELS_OF_PRODUCT, [productCode])).map(({ appId }) => appId);
-}
-
-const HAS_PRODUCT = statement({
+export const hasProduct = declareHas({
   text: 'select 1 from products where product_code = $1',
   parameters: ['text'],
 });
 
-export async function hasProduct(db: Queryable, productCode: string): Promise<boolean> {
-  return (await db.query(HAS_PRODUCT, [productCode])).length > 0;
-}
-
-const INSERT_PRODUCT_AUTHORIZATION = statement({
+/** False when it was authorized already. */
+export const insertProductAuthorization = declareHas({
   text: `insert into channel_products (channel_id, product_code) values ($1, $2) on conflict do nothing returning channel_id`,
   parameters: ['bigint', 'text'],
 });
 
-/** False when it was authorized already. */
-export async function insertProductAuthorization(
-  tx: Queryable,
-  channelId: number,
-  productCode: string,
-): Promise<boolean> {
-  const made = await tx.query(INSERT_PRODUCT_AUTHORIZATION, [channelId, productCode]);
-  return made.length > 0;
-}
-
-const DELETE_PRODUCT_AUTHORIZATION = statement({
+/** False when it was not authorized. */
+export const deleteProductAuthorization = declareHas({
   text: 'delete from channel_products where channel_id = $1 and product_code = $2 returning channel_id',
   parameters: ['bigint', 'text'],
 });
-
-/** False when it was not authorized. */
-export async function deleteProductAuthorization(
-  tx: Queryable,
-  channelId: number,
-  productCode: string,
-): Promise<boolean> {
-  const gone = await tx.query(DELETE_PRODUCT_AUTHORIZATION, [channelId, productCode]);
-  return gone.length > 0;
-}

@@ -1,5 +1,5 @@
 import type { DeliveryStatus, EventType } from '@perennial/wire';
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, declareList, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { acceptedAttempts, allAttempts, failedAttempts, keyOfEvent } from './attempts-sql.js';
@@ -124,7 +124,8 @@ export async function listPushes(
   return pushes.reverse();
 }
 
-const LIST_PUSHES_OF_EVENTS = statement({
+/** The latest pushes of several events, the latest first. */
+export const listPushesOfEvents = declareList({
   text: `select ${PUSH_FIELDS}
      from events e, lateral ${allAttempts(keyOfEvent('e'))} t
      where e.channel_id = $1 and e.event_no = any($2::bigint[])
@@ -132,13 +133,3 @@ const LIST_PUSHES_OF_EVENTS = statement({
   parameters: ['bigint', 'bigint[]', 'bigint'],
   columns: PUSH_COLUMNS,
 });
-
-/** The latest pushes of several events, the latest first. */
-export async function listPushesOfEvents(
-  db: Queryable,
-  channelId: number,
-  eventNos: readonly number[],
-  limit: number,
-): Promise<Push[]> {
-  return db.query(LIST_PUSHES_OF_EVENTS, [channelId, eventNos, limit]);
-}

@@ -1,4 +1,4 @@
-import { columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
+import { columns, declareRequire, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { epochMicros, epochMs, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { isNotice } from '../event-type-sql.js';
 import { isPayment } from './attempts-sql.js';
@@ -63,13 +63,10 @@ export async function listPushes(
   ]);
 }
 
-const READ_CLOCK = statement({
+/** By the clock that events are dated with. */
+export const readEventClock = declareRequire({
   text: `select ${epochMs('clock_timestamp()')} as now`,
   parameters: [],
   columns: columns({ now: 'bigint' }),
+  value: ({ now }) => now,
 });
-
-/** By the clock that events are dated with. */
-export async function readEventClock(db: Queryable): Promise<number> {
-  return (await requireOne(db, READ_CLOCK)).now;
-}

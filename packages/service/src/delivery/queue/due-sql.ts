@@ -1,6 +1,6 @@
 import { type EventType, formatTime } from '@perennial/wire';
 import { toArrayText } from '../../platform/db/array-text.js';
-import { type Queryable, requireOne } from '../../platform/db/database.js';
+import { declareRequire, type Queryable } from '../../platform/db/database.js';
 import { columns, columnsOf, joinColumns, type RowOf, statement } from '../../platform/db/statement.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 import { typeNoSql } from '../event-type-sql.js';
@@ -105,11 +105,12 @@ const READ_SHARDS = statement({
   columns: joinColumns(DUE_ROW, columns({ part: 'integer' })),
 });
 /** The oldest transaction that is not over: whatever is committed from now on was written by it or a later one. */
-const READ_HORIZON = statement({
+export const readHorizon = declareRequire({
   name: 'read-horizon',
   text: 'select pg_snapshot_xmin(pg_current_snapshot())::xid::text as horizon',
   parameters: [],
   columns: columns({ horizon: 'text' }),
+  value: ({ horizon }) => horizon,
 });
 const READ_CHANNEL = statement({
   name: 'read-due-events-of-channel',
@@ -162,10 +163,6 @@ export async function readShards(
     parts.map(({ since }) => since),
     skippedKinds,
   ]);
-}
-
-export async function readHorizon(db: Queryable): Promise<string> {
-  return (await requireOne(db, READ_HORIZON)).horizon;
 }
 
 export async function readChannel(

@@ -1,4 +1,11 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import {
+  columns,
+  declareHas,
+  declareList,
+  declareWrite,
+  type Queryable,
+  statement,
+} from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 
 /**
@@ -22,15 +29,6 @@ export interface Balance {
   readonly surplus: readonly number[] | undefined;
   /** The database's clock, Unix milliseconds. */
   readonly now: number;
-}
-
-/**
- * Renews the lease of this node, which touches nothing but its own row: whatever somebody holds elsewhere, a node that
- * sends goes on sending. False when the lease has ended: then its shards may be another's.
- */
-export async function renewLease(db: Queryable, node: string): Promise<boolean> {
-  const rows = await db.query(RENEW_LEASE, [node]);
-  return rows.length > 0;
 }
 
 const FIND_HELD = statement({
@@ -100,26 +98,19 @@ export async function balanceShards(tx: Queryable, node: string): Promise<Balanc
   };
 }
 
-const GIVE_BACK = statement({
+/** Returns those that were given back. One whose row somebody else has locked stays for now. */
+export const releaseShards = declareList({
   text: `with mine as (
        select shard from delivery_shards where owner = $1 and shard = any($2::smallint[]) for update skip locked
      )
      update delivery_shards s set owner = null from mine where s.shard = mine.shard returning s.shard`,
   parameters: ['uuid', 'smallint[]'],
   columns: columns({ shard: 'smallint' }),
+  value: ({ shard }) => shard,
 });
 
-/** Returns those that were given back. One whose row somebody else has locked stays for now. */
-export async function releaseShards(
-  db: Queryable,
-  node: string,
-  shards: readonly number[],
-): Promise<readonly number[]> {
-  const rows = await db.query(GIVE_BACK, [node, shards]);
-  return rows.map(({ shard }) => shard);
-}
-
-const LEAVE = statement({
+/** Before a node ends: other nodes can take its shards at once. A shard whose owner has no row in delivery_nodes is free too. */
+export const releaseNode = declareWrite({
   text: `with gone as (
        delete from delivery_nodes where node = $1
      ), mine as (
@@ -129,14 +120,13 @@ const LEAVE = statement({
   parameters: ['uuid'],
 });
 
-/** Before a node ends: other nodes can take its shards at once. A shard whose owner has no row in delivery_nodes is free too. */
-export async function releaseNode(db: Queryable, node: string): Promise<void> {
-  await db.query(LEAVE, [node]);
-}
-
 const LEASE_END = `now() + interval '${LEASE_SECONDS} s'`;
 
-const RENEW_LEASE = statement({
+/**
+ * Renews the lease of this node, which touches nothing but its own row: whatever somebody holds elsewhere, a node that
+ * sends goes on sending. False when the lease has ended: then its shards may be another's.
+ */
+export const renewLease = declareHas({
   name: 'renew-delivery-lease',
   text: `update delivery_nodes set lease_until = ${LEASE_END} where node = $1 and lease_until > now() returning 1`,
   parameters: ['uuid'],

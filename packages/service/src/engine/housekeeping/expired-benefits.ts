@@ -1,4 +1,4 @@
-import { columns, type Database, queryOne, statement } from '../../platform/db/database.js';
+import { columns, type Database, declareFind, statement } from '../../platform/db/database.js';
 import { MAX_STEPS } from './bounded-steps.js';
 
 /** Pages of the table in one step: some five thousand benefits. */
@@ -24,7 +24,11 @@ export function createBenefitExpiry(database: Database): () => Promise<number> {
   };
 }
 
-const BEGIN_WALK = statement({
+/**
+ * Returns the pages to read to one node a day, undefined to the others. A mark in the future comes from a clock that was
+ * wrong.
+ */
+const beginWalk = declareFind({
   text: `insert into job_marks as m (job, reached_at) values ('benefits-expired', now())
      on conflict (job) do update set reached_at = excluded.reached_at
        where m.reached_at <= excluded.reached_at - interval '24 hours'
@@ -33,14 +37,6 @@ const BEGIN_WALK = statement({
   parameters: [],
   columns: columns({ page: 'integer', end: 'bigint' }),
 });
-
-/**
- * Returns the pages to read to one node a day, undefined to the others. A mark in the future comes from a clock that was
- * wrong.
- */
-async function beginWalk(database: Database): Promise<{ page: number; end: number } | undefined> {
-  return queryOne(database, BEGIN_WALK);
-}
 
 const EXPIRE_BENEFITS_IN_PAGES = statement({
   text: `update benefits set status = 'EXPIRED' where ctid = any(array(

@@ -3,7 +3,7 @@ import { alertText } from '../../alerts/alert-wordings.js';
 import { raiseAlert, resolveAlert } from '../../alerts/alerts-sql.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
-import { columnsOf, type Database, type Queryable, statement } from '../../platform/db/database.js';
+import { columnsOf, type Database, declareWrite, type Queryable, statement } from '../../platform/db/database.js';
 import { numberInUseSql } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
 import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
 import { sameNumberSql } from '../../subscriptions/store/agreements/same-number-sql.js';
@@ -129,20 +129,12 @@ const LEASE_CANCELLATIONS = statement({
   }),
 });
 
-const FINISH_CANCELLATION = statement({
+const finishCancellation = declareWrite({
   text: 'update agreements set cancel_at = null where agreement_id = $1',
   parameters: ['bigint'],
 });
 
-async function finishCancellation(db: Queryable, agreementId: number): Promise<void> {
-  await db.query(FINISH_CANCELLATION, [agreementId]);
-}
-
-const SCHEDULE_CANCELLATION = statement({
+const scheduleCancellation = declareWrite({
   text: `update agreements set cancel_at = now() + $2::integer * interval '1 s' where agreement_id = $1`,
   parameters: ['bigint', 'integer'],
 });
-
-async function scheduleCancellation(db: Queryable, agreementId: number, seconds: number): Promise<void> {
-  await db.query(SCHEDULE_CANCELLATION, [agreementId, seconds]);
-}

@@ -10,19 +10,6 @@ export class RateLimited extends Rejection {
   }
 }
 
-/**
- * How often one client may do something: so many times at once, and from then on as many times a minute, evenly. Counted in
- * the memory of each node: it protects this node from unknown clients.
- */
-export interface MinuteLimit {
-  /** Whether any client was counted. */
-  readonly isUsed: boolean;
-  isReached(who: string): boolean;
-  /** Throws RateLimited when it is reached. */
-  check(who: string): void;
-  count(who: string): void;
-}
-
 interface Allowance {
   readonly left: number;
   at: number;
@@ -32,7 +19,11 @@ const MINUTE_MS = 60_000;
 /** An attacker with more addresses than this is not stopped by counting them. */
 const MAX_REMEMBERED = 10_000;
 
-export function createMinuteLimit(perMinute: number, clock: Clock): MinuteLimit {
+/**
+ * How often one client may do something: so many times at once, and from then on as many times a minute, evenly. Counted in
+ * the memory of each node: it protects this node from unknown clients.
+ */
+export function createMinuteLimit(perMinute: number, clock: Clock) {
   // In the order in which they were first counted.
   const allowances = new Map<string, Allowance>();
 
@@ -44,19 +35,27 @@ export function createMinuteLimit(perMinute: number, clock: Clock): MinuteLimit 
     return Math.min(perMinute, known.left + ((clock.now() - known.at) * perMinute) / MINUTE_MS);
   }
 
+  function check(who: string): void {
+    const missing = 1 - left(who);
+    if (missing > 0) throw new RateLimited(Math.max(1, Math.ceil((missing * MINUTE_MS) / perMinute / 1000)));
+  }
+
+  function count(who: string): void {
+    const after = { left: Math.max(0, left(who) - 1), at: clock.now() };
+    if (allowances.size >= MAX_REMEMBERED && !allowances.has(who)) forgetOldest();
+    allowances.set(who, after);
+  }
+
   return {
-    get isUsed() {
-      return allowances.size > 0;
-    },
-    isReached: (who) => left(who) < 1,
-    check(who) {
-      const missing = 1 - left(who);
-      if (missing > 0) throw new RateLimited(Math.max(1, Math.ceil((missing * MINUTE_MS) / perMinute / 1000)));
-    },
-    count(who) {
-      const after = { left: Math.max(0, left(who) - 1), at: clock.now() };
-      if (allowances.size >= MAX_REMEMBERED && !allowances.has(who)) forgetOldest();
-      allowances.set(who, after);
+    /** Whether any client was counted. */
+    isUsed: () => allowances.size > 0,
+    isReached: (who: string) => left(who) < 1,
+    /** Throws RateLimited when it is reached. */
+    check,
+    count,
+    checkAndCount(who: string): void {
+      check(who);
+      count(who);
     },
   };
 
@@ -65,6 +64,8 @@ export function createMinuteLimit(perMinute: number, clock: Clock): MinuteLimit 
     for (const who of [...allowances.keys()].slice(0, MAX_REMEMBERED / 10)) allowances.delete(who);
   }
 }
+
+export type MinuteLimit = ReturnType<typeof createMinuteLimit>;
 
 /** One subscriber of IPv6 usually has a whole /64. */
 export function addressGroup(address: string): string {

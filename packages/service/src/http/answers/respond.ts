@@ -59,16 +59,12 @@ export class NodeBusy extends Unavailable {
 
 /** This node is stopping: another one will answer. */
 export class NodeDraining extends NodeBusy {
-  constructor() {
-    super('draining');
-  }
+  override message = 'draining';
 }
 
 /** This node waits for its database, and has served nothing yet: another one will answer. */
 export class NodeStarting extends NodeBusy {
-  constructor() {
-    super('starting');
-  }
+  override message = 'starting';
 }
 
 /** This node waits for an operator's decision. The message says which, and is shown to whoever asks for readiness. */
@@ -76,16 +72,12 @@ export class NodeAwaitsDecision extends NodeBusy {}
 
 /** This node does not know what time it is: another one will answer. */
 export class NodeClockWrong extends NodeBusy {
-  constructor() {
-    super('the clock is wrong');
-  }
+  override message = 'the clock is wrong';
 }
 
 /** ENGINE=off: writes, and calls to other systems, are for a node whose engine is on. */
 export class NodeReadsOnly extends NodeBusy {
-  constructor() {
-    super('the engine is off: this node serves reads only');
-  }
+  override message = 'the engine is off: this node serves reads only';
 }
 
 export interface Refusal {

@@ -33,17 +33,14 @@ export interface StaticFile {
   readonly etag: string;
 }
 
-/** Files that a build has made. Each is read and compressed when it is first asked for, and kept. */
-export interface StaticFiles {
-  /** Undefined for a name that the build has not made. */
-  find(name: string): Promise<StaticFile | undefined>;
-}
-
 /** Parts of a path that cannot lead out of the folder: none is empty, and none begins with a dot. */
 const NAME = /^[\w-]+(\.[\w-]+)*(\/[\w-]+(\.[\w-]+)*)*$/;
 
-/** `fill` puts in what only the running service knows; a file without text is left as it is. */
-export function createStaticFiles(folder: URL, fill?: (text: string, type: string) => string): StaticFiles {
+/**
+ * Finds files that a build has made: undefined for a name that it has not. Each is read and compressed when it is first asked for,
+ * and kept. `fill` puts in what only the running service knows; a file without text is left as it is.
+ */
+export function createStaticFiles(folder: URL, fill?: (text: string, type: string) => string) {
   const files = new Map<string, Promise<StaticFile>>();
 
   async function load(name: string): Promise<StaticFile> {
@@ -57,18 +54,16 @@ export function createStaticFiles(folder: URL, fill?: (text: string, type: strin
     return { type, bytes, compressed, etag };
   }
 
-  return {
-    async find(name) {
-      if (!NAME.test(name)) return undefined;
-      const loading = files.get(name) ?? load(name);
-      files.set(name, loading);
-      try {
-        return await loading;
-      } catch {
-        files.delete(name);
-        return undefined;
-      }
-    },
+  return async (name: string): Promise<StaticFile | undefined> => {
+    if (!NAME.test(name)) return undefined;
+    const loading = files.get(name) ?? load(name);
+    files.set(name, loading);
+    try {
+      return await loading;
+    } catch {
+      files.delete(name);
+      return undefined;
+    }
   };
 }
 

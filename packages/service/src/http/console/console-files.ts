@@ -3,15 +3,16 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
 import { createStaticFiles, KEEP_FOR_GOOD, sendStaticFile } from '../answers/static-files.js';
+import { pageHeaders } from '../developers/page-headers.js';
 
 /** What the build of the console's pages has made. */
 const FOLDER = new URL('../console/dist/', PACKAGE_FOLDER);
 
-const files = createStaticFiles(new URL('assets/', FOLDER));
+const findFile = createStaticFiles(new URL('assets/', FOLDER));
 
 /** Undefined for a name that the build has not made. */
 export async function sendConsoleFile(reply: FastifyReply, name: string): Promise<FastifyReply | undefined> {
-  const file = await files.find(name);
+  const file = await findFile(name);
   return file && sendStaticFile(reply, file, KEEP_FOR_GOOD);
 }
 
@@ -30,29 +31,10 @@ export async function sendConsolePage(_request: FastifyRequest, reply: FastifyRe
   const nonce = randomBytes(16).toString('base64');
   return reply
     .headers({
-      ...PAGE_HEADERS,
-      'content-security-policy': [
-        "default-src 'none'",
-        "script-src 'self'",
-        `style-src 'self' 'nonce-${nonce}'`,
-        "img-src 'self' data:",
-        "font-src 'self'",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-        "base-uri 'none'",
-      ].join('; '),
+      ...pageHeaders(`'self' 'nonce-${nonce}'; font-src 'self'`),
+      'cache-control': 'no-store',
+      'cross-origin-resource-policy': 'same-origin',
     })
     .type('text/html; charset=utf-8')
     .send(text.replaceAll('__CSP_NONCE__', nonce));
 }
-
-const PAGE_HEADERS = {
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=()',
-};

@@ -57,9 +57,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps): SingleSignOn | undef
     addRoutes(api, { visitorOf, signedIn }) {
       api.get<{ Querystring: { returnTo?: string } }>('/single-sign-on', async (request, reply) => {
         // Each is a row, of somebody whom nobody knows yet.
-        const { address } = visitorOf(request);
-        begun.check(address);
-        begun.count(address);
+        begun.checkAndCount(visitorOf(request).address);
         const { client, config } = await provider();
         const verifier = client.randomPKCECodeVerifier();
         const state = client.randomState();

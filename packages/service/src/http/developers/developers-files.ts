@@ -1,7 +1,7 @@
 import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
 import type { Environment } from '../../platform/settings.js';
 import { escapeHtml } from '../../redeem/html.js';
-import { createStaticFiles, type StaticFiles } from '../answers/static-files.js';
+import { createStaticFiles } from '../answers/static-files.js';
 
 /** What the build of the pages for developers has made. */
 const FOLDER = new URL('../developers/dist/site/', PACKAGE_FOLDER);
@@ -15,7 +15,7 @@ export interface Installation {
 }
 
 /** The pages, with the address, the environment and the currency of this installation in them. */
-export function createDevelopersFiles({ publicUrl, environment, currency }: Installation): StaticFiles {
+export function createDevelopersFiles({ publicUrl, environment, currency }: Installation) {
   return createStaticFiles(FOLDER, (text, type) => {
     const write = type.startsWith('text/html') ? escapeHtml : escapeJson;
     return text

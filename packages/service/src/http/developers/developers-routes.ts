@@ -1,14 +1,13 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
 import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
-import { NodeDraining, pageLine, toRefusal } from '../answers/respond.js';
+import { JSON_TYPE, NodeDraining, pageLine, toRefusal } from '../answers/respond.js';
 import { ASK_EACH_TIME, KEEP_FOR_GOOD, sendStaticFile } from '../answers/static-files.js';
 import type { NotFound } from '../refusals.js';
 import type { FindRefused } from '../requests/refused-requests.js';
 import { createDevelopersFiles, type Installation, rootOf } from './developers-files.js';
 import { pageHeaders } from './page-headers.js';
-import { addRefusedRoute } from './refused-route.js';
 import { sendStartPage } from './start-page.js';
 
 export interface DevelopersDeps extends Installation {
@@ -40,13 +39,13 @@ const OPEN_TO_ALL = new Set(['openapi.json', 'vectors.json']);
 export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, context: DevelopersContext): void {
   const { publicUrl, log } = deps;
   const limit = createMinuteLimit(deps.developersFilesPerMinute ?? FILES_PER_MINUTE, deps.clock);
-  const files = createDevelopersFiles(deps);
+  const findFile = createDevelopersFiles(deps);
   const hasDevelopers = deps.developers !== 'off';
 
   async function sendFile(reply: FastifyReply, path: string): Promise<FastifyReply> {
     const isPage = !/\.\w+$/.test(path);
     const name = isPage ? `${path}.html` : path;
-    const file = name === NOT_FOUND ? undefined : await files.find(name);
+    const file = name === NOT_FOUND ? undefined : await findFile(name);
     if (!file) return sendNotFound(reply);
     void reply.headers(pageHeaders());
     if (OPEN_TO_ALL.has(name)) void reply.header('access-control-allow-origin', '*');
@@ -54,18 +53,25 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
   }
 
   async function sendNotFound(reply: FastifyReply): Promise<FastifyReply> {
-    const page = await files.find(NOT_FOUND);
+    const page = await findFile(NOT_FOUND);
     void reply.headers(pageHeaders()).header('cache-control', 'no-store');
     if (page) return reply.code(404).type(page.type).send(page.bytes);
     return reply.code(503).type(PLAIN).send('These pages are not built: run npm run build.\n');
   }
 
+  /** What was said about a request that this node refused lately. Programs ask for it. */
+  function sendDiagnosis(request: FastifyRequest, reply: FastifyReply, requestId: string): FastifyReply {
+    const diagnosis = context.findRefused?.(requestId);
+    if (!diagnosis) return context.notFound(request, reply);
+    return reply
+      .headers({ 'content-type': JSON_TYPE, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+      .send(JSON.stringify({ diagnosis }));
+  }
+
   void app.register(async (pages) => {
     pages.addHook('onRequest', async ({ ip }) => {
       if (context.isDraining()) throw new NodeDraining();
-      const address = addressGroup(ip);
-      limit.check(address);
-      limit.count(address);
+      limit.checkAndCount(addressGroup(ip));
     });
     pages.addHook('onResponse', async (_request, reply) => log.debug(pageLine(reply), 'page'));
     pages.setErrorHandler((error, request, reply) => {
@@ -81,12 +87,10 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
       return sendStartPage(reply, { ...deps, hasDevelopers, hasConsole: context.hasConsole });
     });
     if (!hasDevelopers) return;
-    if (context.findRefused) addRefusedRoute(pages, context.findRefused, context.notFound);
     pages.get('/developers', (_request, reply) => sendFile(reply, 'index'));
     pages.get<{ Params: { '*': string } }>('/developers/*', async (request, reply) => {
       const asked = request.params['*'];
-      // Where nothing is diagnosed there is no such route, and programs ask for it.
-      if (asked.startsWith('refused/')) return context.notFound(request, reply);
+      if (asked.startsWith('refused/')) return sendDiagnosis(request, reply, asked.slice('refused/'.length));
       const path = asked.replace(/\/+$/, '');
       const isTidy = path === asked && path !== '';
       if (isTidy) return sendFile(reply, path);

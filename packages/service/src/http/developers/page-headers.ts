@@ -1,4 +1,4 @@
-/** Headers of every page for developers. `style`: what may style it beside its own files. */
+/** Headers of the pages for developers and of the console. `style`: what may style them beside their own files. */
 export const pageHeaders = (style = "'self'"): Readonly<Record<string, string>> => ({
   'content-security-policy': [
     "default-src 'none'",

@@ -58,7 +58,7 @@ export function createAuthenticationFailures({
     knownChannel,
     check(request) {
       // Nearly always no failure was counted.
-      if (!limit.isUsed) return undefined;
+      if (!limit.isUsed()) return undefined;
       const { withToken, without } = limitNames(request);
       if (!limit.isReached(without) && !limit.isReached(withToken)) return undefined;
       return hasLiveToken(request).then((isHolder) => limit.check(isHolder ? withToken : without));

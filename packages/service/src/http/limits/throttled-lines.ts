@@ -1,22 +1,16 @@
-/**
- * For lines of the log that unknown clients can cause: writes one for each client in a minute, and at the end of the minute
- * a second one that says how many more there were.
- */
-export interface ThrottledLines {
-  write(who: string, write: () => void, writeMore: (heldBack: number) => void): void;
-  /** Writes what is due at the end of the minute. */
-  flush(): void;
-}
-
 const MINUTE_MS = 60_000;
 /** Clients that are kept apart in one minute; all others share a line. */
 const MAX_REMEMBERED = 1000;
 const OTHERS = 'others';
 
-export function createThrottledLines(): ThrottledLines {
+/**
+ * For lines of the log that unknown clients can cause: writes one for each client in a minute, and at the end of the minute
+ * a second one that says how many more there were.
+ */
+export function createThrottledLines() {
   const minutes = new Map<string, { heldBack: number; readonly end: () => void }>();
   return {
-    write(who, write, writeMore) {
+    write(who: string, write: () => void, writeMore: (heldBack: number) => void): void {
       const name = minutes.has(who) || minutes.size < MAX_REMEMBERED ? who : OTHERS;
       const running = minutes.get(name);
       if (running) {
@@ -35,7 +29,8 @@ export function createThrottledLines(): ThrottledLines {
       };
       minutes.set(name, minute);
     },
-    flush() {
+    /** Writes what is due at the end of the minute. */
+    flush(): void {
       for (const { end } of [...minutes.values()]) end();
     },
   };

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { Asset } from '../../redeem/page/assets.js';
-import type { Texts } from '../../redeem/texts/texts.js';
+import type { Texts } from '../../redeem/texts/en.js';
 import { answerThenLinger } from '../requests/linger.js';
 
 type PageHeaders = Readonly<Record<string, string>>;

@@ -38,8 +38,8 @@ import {
 } from '../../redeem/page-sql.js';
 import { findLinkToKeep } from '../../redeem/page-view.js';
 import { sellerOf } from '../../redeem/seller.js';
+import type { Texts } from '../../redeem/texts/en.js';
 import { chooseTexts } from '../../redeem/texts/language.js';
-import type { Texts } from '../../redeem/texts/texts.js';
 import { parseTypedDigits, type Unsubscriber } from '../../redeem/unsubscribe.js';
 import { findTries } from '../../redeem/unsubscribe-tries-sql.js';
 import { createLinkCheck, createVisitor, type LateVisit, type Visit } from '../../redeem/visit.js';

@@ -4,27 +4,17 @@ import { type EarlierRequest, MAX_EARLIER_REQUESTS } from '@perennial/wire';
 const MAX_KEPT = MAX_EARLIER_REQUESTS / 2;
 
 /** The headers of the last requests of each channel on this node: somebody may have signed those of another request. */
-export interface RecentRequests {
-  add(appId: string, request: EarlierRequest): void;
-  list(appId: string): readonly EarlierRequest[];
-}
-
-export function createRecentRequests(): RecentRequests {
+export function createRecentRequests() {
   /** Of each channel a ring, where the next one takes the place of the oldest. */
   const rings = new Map<string, { readonly kept: EarlierRequest[]; next: number }>();
 
-  function createRing(appId: string) {
-    const ring = { kept: [], next: 0 };
-    rings.set(appId, ring);
-    return ring;
-  }
-
   return {
-    add(appId, { timestamp, nonce, requestId }) {
-      const ring = rings.get(appId) ?? createRing(appId);
+    add(appId: string, { timestamp, nonce, requestId }: EarlierRequest): void {
+      const ring = rings.get(appId) ?? { kept: [], next: 0 };
+      rings.set(appId, ring);
       ring.kept[ring.next] = { timestamp, nonce, requestId };
       ring.next = (ring.next + 1) % MAX_KEPT;
     },
-    list: (appId) => rings.get(appId)?.kept ?? [],
+    list: (appId: string): readonly EarlierRequest[] => rings.get(appId)?.kept ?? [],
   };
 }

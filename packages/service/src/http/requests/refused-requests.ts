@@ -1,20 +1,13 @@
 import type { Diagnosis } from '@perennial/wire';
 import type { Clock } from '../../platform/clock.js';
 
-/** What was said about requests that this node refused, for whoever has their request id. In memory: a node forgets it when it stops. */
-export interface RefusedRequests {
-  add(appId: string, requestId: string, diagnosis: Diagnosis): void;
-  find(requestId: string): Diagnosis | undefined;
-}
-
-export type FindRefused = RefusedRequests['find'];
-
 const MAX_KEPT = 200;
 /** Of one channel, so that none is forgotten for what others, or strangers in their names, have sent. */
 const MAX_OF_CHANNEL = 50;
 const KEPT_MS = 15 * 60_000;
 
-export function createRefusedRequests(clock: Clock): RefusedRequests {
+/** What was said about requests that this node refused, for whoever has their request id. In memory: a node forgets it when it stops. */
+export function createRefusedRequests(clock: Clock) {
   // The oldest first.
   const kept = new Map<string, { readonly appId: string; readonly diagnosis: Diagnosis; readonly at: number }>();
 
@@ -22,7 +15,7 @@ export function createRefusedRequests(clock: Clock): RefusedRequests {
   const isOld = (at: number) => Math.abs(clock.now() - at) >= KEPT_MS;
 
   return {
-    add(appId, requestId, diagnosis) {
+    add(appId: string, requestId: string, diagnosis: Diagnosis): void {
       kept.delete(requestId);
       for (const [id, { at }] of kept) if (isOld(at)) kept.delete(id);
       const ofChannel = [...kept].filter(([, one]) => one.appId === appId).map(([id]) => id);
@@ -30,9 +23,12 @@ export function createRefusedRequests(clock: Clock): RefusedRequests {
       if (oldest !== undefined) kept.delete(oldest);
       kept.set(requestId, { appId, diagnosis, at: clock.now() });
     },
-    find(requestId) {
+    find(requestId: string): Diagnosis | undefined {
       const found = kept.get(requestId);
       return found && !isOld(found.at) ? found.diagnosis : undefined;
     },
   };
 }
+
+export type RefusedRequests = ReturnType<typeof createRefusedRequests>;
+export type FindRefused = RefusedRequests['find'];

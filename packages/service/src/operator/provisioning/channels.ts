@@ -46,7 +46,7 @@ export async function createChannel(
   const credentials = createCredentials();
   const sealed = sealCredentials(operator.vault, appId, credentials);
   const channel = await inTransaction(operator, async (tx) => {
-    if (!(await insertChannel(tx, { appId, name, ratePerSecond, rateBurst, sealed }))) {
+    if (!(await insertChannel(tx, { appId, name, ratePerSecond, rateBurst, ...sealed }))) {
       throw refusal('channel-exists')`there is already a channel ${quoted(appId)}`;
     }
     const detail = { name, ratePerSecond, rateBurst };
@@ -117,7 +117,8 @@ export async function resetCredentials(
     const next = { ...openCredentials(operator.vault, appId, row), ...reset };
     if (overlapHours > 0) await keepFormerAppSecret(tx, row.channelId, overlapHours);
     else if (rollsAppSecret) await endFormerAppSecret(tx, operator.environment, row.channelId);
-    await storeCredentials(tx, row.channelId, resealCredentials(operator.vault, appId, row.dataKey, next));
+    const sealed = resealCredentials(operator.vault, appId, row.dataKey, next);
+    await storeCredentials(tx, { channelId: row.channelId, ...sealed });
     if (overlapHours === 0) await endAccessTokens(tx, row.channelId);
     return { credentials: chosen, ...(overlapHours > 0 ? { overlapHours } : {}) };
   });

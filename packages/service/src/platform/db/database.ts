@@ -18,6 +18,7 @@ import {
 } from './session.js';
 import { createWriteWatch } from './write-watch.js';
 
+export { declareFind, declareHas, declareList, declareRequire, declareWrite } from './declared.js';
 export {
   DatabaseReadOnly,
   DatabaseUnresponsive,

@@ -24,7 +24,7 @@ type Scalar = keyof Scalars;
 export type ValueType = Scalar | `${Scalar}[]`;
 
 /** What a parameter of a type may be. An array may be given as the text of one, see toArrayText. */
-type ValueOf<Type> = Type extends Scalar
+export type ValueOf<Type> = Type extends Scalar
   ? Scalars[Type]
   : Type extends `${infer One extends Scalar}[]`
     ? readonly (Scalars[One] | null)[] | string
@@ -50,7 +50,7 @@ type ReadAs<Type> = Type extends 'bigint'
             : never;
 
 /** The type of a column, with a question mark if it may be null. */
-type ColumnType = ValueType | `${ValueType}?`;
+export type ColumnType = ValueType | `${ValueType}?`;
 
 /** A column whose values the compiler knows better than PostgreSQL does. */
 type ColumnOf<Value> = ColumnType & { readonly value: Value };
@@ -71,7 +71,7 @@ export interface Columns<Row> {
   readonly row?: Row;
 }
 
-/** Names the type of a column that holds JSON, or one of a few texts. */
+/** Names the type of a column or a parameter that is JSON, or one of a few texts. */
 export function column<Value>(type: ValueType): ColumnOf<Value>;
 export function column<Value>(type: `${ValueType}?`): ColumnOf<Value | null>;
 export function column(type: ColumnType): ColumnType {
@@ -126,8 +126,14 @@ export interface Statement<Row = unknown, Types extends readonly ValueType[] = r
   readonly after?: readonly string[] | undefined;
 }
 
-/** The rows of a statement, or of columns. */
-export type RowOf<One> = One extends Statement<infer Row> | Columns<infer Row> ? Row : never;
+/** The rows of a statement, of columns, or of a statement that is a function. */
+export type RowOf<One> = One extends Statement<infer Row> | Columns<infer Row>
+  ? Row
+  : One extends (...given: never[]) => Promise<infer Result>
+    ? Result extends readonly (infer Row)[]
+      ? Row
+      : NonNullable<Result>
+    : never;
 
 const declared: Statement[] = [];
 

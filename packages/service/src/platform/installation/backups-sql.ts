@@ -1,14 +1,10 @@
-import { columnsOf, type Queryable, statement } from '../db/database.js';
+import { columnsOf, declareList, declareWrite } from '../db/database.js';
 
-const STORE_BACKUP = statement({
+/** Stores that a backup was made just now. */
+export const storeBackup = declareWrite({
   text: `insert into backups (way, made_at) values ('OTHER', now()) on conflict (way) do update set made_at = excluded.made_at`,
   parameters: [],
 });
-
-/** Stores that a backup was made just now. */
-export async function storeBackup(db: Queryable): Promise<void> {
-  await db.query(STORE_BACKUP);
-}
 
 export interface BackupAge {
   readonly way: string;
@@ -19,7 +15,8 @@ export interface BackupAge {
  * The archive's age counts only while the server archives: after that nobody adds to it. Earlier versions made copies of
  * their own (`COPY`), whose age means nothing any more.
  */
-const READ_BACKUP_AGES = statement({
+/** How long ago the last backup was reported, and the last part of the log archived. A kind without any is left out. */
+export const readBackupAges = declareList({
   text: `select lower(way) as way, extract(epoch from now() - made_at)::double precision as seconds from backups
      where way = 'OTHER'
      union all
@@ -28,8 +25,3 @@ const READ_BACKUP_AGES = statement({
   parameters: [],
   columns: columnsOf<BackupAge>({ way: 'text', seconds: 'double precision' }),
 });
-
-/** How long ago the last backup was reported, and the last part of the log archived. A kind without any is left out. */
-export async function readBackupAges(db: Queryable): Promise<BackupAge[]> {
-  return db.query(READ_BACKUP_AGES);
-}

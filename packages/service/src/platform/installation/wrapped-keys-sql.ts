@@ -1,4 +1,4 @@
-import { columns, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
+import { columns, declareList, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
 
 /** Every column that holds keys wrapped under the master key, with the key of its table. */
 const PLACES = {
@@ -63,22 +63,20 @@ export async function countWrappedKeys(db: Queryable, at: KeyPlace): Promise<num
   return (await queryOne(db, PLACES[at].count))?.count ?? 0;
 }
 
-const FIND_MASTER_KEY_IDS = statement({
+/** The names of the master keys that the wrapped keys are under, each once. */
+export const findMasterKeyIds = declareList({
   text: `${Object.values(PLACES)
     .map(({ masterKeys }) => masterKeys)
     .join(' union ')} order by id`,
   parameters: [],
   columns: columns({ id: 'text' }),
+  value: ({ id }) => id,
 });
 
-/** The names of the master keys that the wrapped keys are under, each once. */
-export async function findMasterKeyIds(db: Queryable): Promise<string[]> {
-  return (await db.query(FIND_MASTER_KEY_IDS)).map(({ id }) => id);
-}
+export type SealedSecrets = RowOf<typeof findSealedSecrets>;
 
-export type SealedSecrets = RowOf<typeof FIND_SEALED_SECRETS>;
-
-const FIND_SEALED_SECRETS = statement({
+/** The secrets of all channels, sealed under their data keys. */
+export const findSealedSecrets = declareList({
   text: `select app_id as "appId", data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
        callback_secret as "callbackSecret"
      from channels order by app_id`,
@@ -91,8 +89,3 @@ const FIND_SEALED_SECRETS = statement({
     callbackSecret: 'text',
   }),
 });
-
-/** The secrets of all channels, sealed under their data keys. */
-export async function findSealedSecrets(db: Queryable): Promise<SealedSecrets[]> {
-  return db.query(FIND_SEALED_SECRETS);
-}

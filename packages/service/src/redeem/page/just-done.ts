@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.js';
 import type { SignedLink } from '../link.js';
 import { isClaimable, isClaimed, isGone, type PageBenefit } from '../page-view.js';
-import type { Texts } from '../texts/texts.js';
+import type { Texts } from '../texts/en.js';
 import { DONE_ANCHOR, pageAddress } from './addresses.js';
 import { benefitAnchor, renderBenefitHead } from './benefit-item.js';
 import { codeBytes, type PictureRoom, renderCheckAgain, renderCodes } from './codes.js';

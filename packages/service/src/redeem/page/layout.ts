@@ -1,7 +1,7 @@
 import { accentPath } from '../brand/tones.js';
 import { type Html, html } from '../html.js';
 import type { Seller } from '../seller.js';
-import type { Texts } from '../texts/texts.js';
+import type { Texts } from '../texts/en.js';
 import { ICON, SCRIPT, STYLE } from './assets.js';
 
 /** The language of a page, how it writes amounts, and the path that its addresses begin with, behind a proxy. */

@@ -12,7 +12,7 @@ import {
 } from '../page-view.js';
 import { sellerOf } from '../seller.js';
 import { toShownText } from '../shown-text.js';
-import type { Texts } from '../texts/texts.js';
+import type { Texts } from '../texts/en.js';
 import type { Visit } from '../visit.js';
 import { benefitText, type PagePath, pageAddress } from './addresses.js';
 import { GIFT } from './benefit-item.js';

@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.js';
 import type { Seller } from '../seller.js';
-import type { PageMessage } from '../texts/texts.js';
+import type { PageMessage } from '../texts/en.js';
 import { type Illustration, renderIllustration } from './illustrations.js';
 import { type Frame, renderDocument } from './layout.js';
 

@@ -4,7 +4,7 @@ import type { SignedLink } from '../link.js';
 import type { JustClaimed, RedeemPage } from '../page-sql.js';
 import { createPageView, findLinkToKeep, type PageView } from '../page-view.js';
 import { type Seller, sellerOf } from '../seller.js';
-import type { Texts } from '../texts/texts.js';
+import type { Texts } from '../texts/en.js';
 import type { Visit } from '../visit.js';
 import { pageAddress } from './addresses.js';
 import { GIFT } from './benefit-item.js';

@@ -4,7 +4,7 @@ import { type Html, html, isolated } from '../html.js';
 import type { RedeemEnding } from '../page-sql.js';
 import { type Seller, sellerOf } from '../seller.js';
 import { toShownText } from '../shown-text.js';
-import type { Texts } from '../texts/texts.js';
+import type { Texts } from '../texts/en.js';
 import type { UnsubscribeOutcome } from '../unsubscribe.js';
 import type { Visit } from '../visit.js';
 import { pageAddress, renderLinkInputs } from './addresses.js';

@@ -1,6 +1,5 @@
-import { html } from '../html.js';
+import { type Html, html } from '../html.js';
 import { toDateParts } from './dates.js';
-import type { ModeTexts, Texts } from './texts.js';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 /** A date stays on one line; its time may go to the next. */
@@ -11,15 +10,16 @@ const date = (at: number) => {
 const dateTime = (at: number) => html`${date(at)}, ${toDateParts(at).time}`;
 const times = (count: number, one: string, many: string) => (count === 1 ? one : many.replace('#', String(count)));
 
-const debited: ModeTexts = {
+/** What depends on who takes the money: the service, or in mode B the seller. */
+const debited = {
   history: 'Payments',
-  historyNote: undefined,
-  allHistory: (count) => `All ${count} payments`,
+  historyNote: undefined as ((seller: Html) => Html) | undefined,
+  allHistory: (count: number) => `All ${count} payments`,
   next: 'Next payment',
   nextTry: 'Next try',
   noNext: 'None',
-  nextWith: (on) => html`The next benefits come with the payment on ${on}.`,
-  endBefore: (on) => html`End it before ${on} and it will not be taken.`,
+  nextWith: (on: Html) => html`The next benefits come with the payment on ${on}.`,
+  endBefore: (on: Html) => html`End it before ${on} and it will not be taken.`,
   outcome: {
     WAIT: 'Planned',
     PROCESSING: 'Under way',
@@ -31,20 +31,25 @@ const debited: ModeTexts = {
     REFUND_PART: 'Partly refunded',
     REFUND_FULL: 'Refunded',
   },
-  triedAgain: (on) => html`Next try on ${on}. The benefits come once it succeeds.`,
+  /** About a period that failed: what comes of it. */
+  triedAgain: (on: Html) => html`Next try on ${on}. The benefits come once it succeeds.`,
   noBenefits: 'Nothing was taken, so this period has no benefits.',
-  nextPeriod: (on) => html`There is no further try. The next period begins on ${on}.`,
+  nextPeriod: (on: Html) => html`There is no further try. The next period begins on ${on}.`,
   neverBegan: 'Nothing was taken, and the subscription did not begin.',
   notTaken: 'The subscription ended first. Nothing was taken.',
-  failedNotice: (cycleNo) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
-  triedAgainNotice: (cycleNo, on) =>
+  /** A notice above everything, about the period that was started last. */
+  failedNotice: (cycleNo: number) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
+  triedAgainNotice: (cycleNo: number, on: Html) =>
     html`The payment for period ${cycleNo} failed. The next try is on ${on}, and its benefits come once it succeeds.`,
-  endNoMore: (next) =>
+  /** What ending means for what would come next. `next` is undefined when nothing would. */
+  endNoMore: (next: { readonly amount: string; readonly date: Html } | undefined, _seller: Html) =>
     next
       ? html`The next payment of ${next.amount} on ${next.date} will not be taken, nor any after it.`
       : html`No further payment will be taken.`,
-  endedNoMore: () => html`No further payment will be taken.`,
+  endedNoMore: (_seller: Html) => html`No further payment will be taken.`,
 };
+
+export type ModeTexts = typeof debited;
 
 const billed: ModeTexts = {
   ...debited,
@@ -67,13 +72,16 @@ const billed: ModeTexts = {
   endedNoMore: (seller) => html`No further period begins. ${seller}, who bills you, has been told.`,
 };
 
-export const en: Texts = {
+/** All texts of the page. Amounts are passed as text, times as Html that keeps them whole, names as Html that isolates them. */
+export const en = {
   lang: 'en',
-  language: 'en',
+  /** The column of descriptions. */
+  language: 'en' as 'zh' | 'en',
+  /** Stands between two sentences. */
   gap: ' ',
   date,
   dateTime,
-  dates: (from, to) => html`${date(from)} – ${date(to)}`,
+  dates: (from: number, to: number) => html`${date(from)} – ${date(to)}`,
   yourBenefits: 'Your benefits',
   status: {
     INITIALIZING: 'First payment under way',
@@ -82,49 +90,49 @@ export const en: Texts = {
     COMPLETED: 'Completed',
     TERMINATED: 'First payment failed',
   },
-  period: (cycleNo, totalCycles) => `Period ${cycleNo} of ${totalCycles}`,
-  periodShort: (cycleNo) => `Period ${cycleNo}`,
+  period: (cycleNo: number, totalCycles: number) => `Period ${cycleNo} of ${totalCycles}`,
+  periodShort: (cycleNo: number) => `Period ${cycleNo}`,
   timeZone: 'Times are Beijing time (UTC+8).',
 
-  backTo: (seller) => html`Back<span class="to"> to ${seller}</span>`,
-  soldBy: (seller) => html`Your subscription with ${seller}`,
+  backTo: (seller: Html) => html`Back<span class="to"> to ${seller}</span>`,
+  soldBy: (seller: Html) => html`Your subscription with ${seller}`,
   support: { phone: 'Call', mail: 'Write to', web: 'Help at' },
   terms: 'Terms',
 
   toClaim: 'Ready to claim',
-  worth: (amount) => `Worth ${amount}`,
-  claimBy: (time) => html`Claim by ${time}`,
-  daysLeft: (days) => (days === 0 ? 'Last hours' : times(days, '1 day left', '# days left')),
+  worth: (amount: string) => `Worth ${amount}`,
+  claimBy: (time: Html) => html`Claim by ${time}`,
+  /** Whole days; 0 for less than one. */
+  daysLeft: (days: number) => (days === 0 ? 'Last hours' : times(days, '1 day left', '# days left')),
   claim: 'Claim',
-  claimAll: (count) => `Claim all ${count}`,
-  allToClaim: (count) => `All ${count} to claim`,
-  openAgain: (seller) => html`Need longer? Open this page again from ${seller}.`,
-  nothingToClaim: 'There is nothing left to claim at the moment.',
-  openUntil: (time) => html`This page can be opened until ${time}. Please note your codes.`,
+  claimAll: (count: number) => `Claim all ${count}`,
+  allToClaim: (count: number) => `All ${count} to claim`,
+  openAgain: (seller: Html) => html`Need longer? Open this page again from ${seller}.`,
+  nothingToClaim: 'There is nothing left to claim at the moment.' as string | Html,
+  openUntil: (time: Html) => html`This page can be opened until ${time}. Please note your codes.`,
 
   yourCodes: 'Your codes',
-  allCodes: (count) => `All ${count} codes`,
-  claimedOn: (time) => html`Claimed ${time}`,
+  allCodes: (count: number) => `All ${count} codes`,
+  claimedOn: (time: Html) => html`Claimed ${time}`,
   copy: 'Copy',
   copied: 'Copied',
   qr: 'QR code',
-  useAt: (host) => html`Use it at ${host}`,
+  useAt: (host: Html) => html`Use it at ${host}`,
   pending: 'Your code is on its way',
   pendingDetail: 'The claim is yours and nothing is lost. The code will be on this page as soon as it arrives.',
   checkAgain: 'Check again',
 
   noLonger: 'No longer available',
-  pastCount: (count) => `${count} no longer available`,
-  expiredOn: (time) => html`Expired ${time}`,
+  pastCount: (count: number) => `${count} no longer available`,
+  expiredOn: (time: Html) => html`Expired ${time}`,
   revoked: 'Taken back with a refund',
   nothingPast: 'Nothing has expired or was taken back.',
   noCodes: 'You have claimed nothing yet.',
   subscriptionEnded: 'The subscription has ended.',
 
-  doneOne: 'It’s yours',
   donePending: 'Claimed',
-  doneAll: (count) => times(count, 'It’s yours', 'All # claimed'),
-  doneSome: (claimed, count) => `${claimed} of ${count} claimed`,
+  doneAll: (count: number): string | Html => times(count, 'It’s yours', 'All # claimed'),
+  doneSome: (claimed: number, count: number) => `${claimed} of ${count} claimed`,
   doneNone: 'Nothing could be claimed',
   notClaimedYet: 'Not claimed yet. Please press once more.',
 
@@ -134,50 +142,54 @@ export const en: Texts = {
 
   subscription: 'Subscription',
   amount: 'Price',
-  everyPeriod: (amount, period) => `${amount} ${period}`,
+  everyPeriod: (amount: string, period: string) => `${amount} ${period}`,
   cadence: {
-    DAY: (period) => times(period, 'a day', 'every # days'),
-    MONTH: (period) => times(period, 'a month', 'every # months'),
+    DAY: (period: number) => times(period, 'a day', 'every # days'),
+    MONTH: (period: number) => times(period, 'a month', 'every # months'),
   },
   endedOn: 'Ended on',
   orderNumber: 'Order number',
   channelOrderNumber: 'Provider order number',
   mode: { SVC_DEDUCT: debited, CHANNEL_COLLECT: billed },
-  refunded: (amount, on) => html`${amount} refunded on ${on}`,
-  earlierRefunds: (count) => times(count, 'and 1 earlier refund', 'and # earlier refunds'),
+  refunded: (amount: string, on: Html) => html`${amount} refunded on ${on}`,
+  earlierRefunds: (count: number) => times(count, 'and 1 earlier refund', 'and # earlier refunds'),
 
   keepTitle: 'Keep this page',
-  keepText: (time, isLast) =>
+  /** Whether it is the last link that there is. */
+  keepText: (time: Html, isLast: boolean) =>
     isLast
       ? html`You will get no new link, but you can keep one that works until ${time}.`
       : html`You can keep a link that works until ${time}.`,
   keepOpen: 'Open the link to keep',
-  keepHow: 'Then bookmark the page, or send its address to yourself. Whoever has it can claim.',
-  kept: (time) =>
+  keepHow: 'Then bookmark the page, or send its address to yourself. Whoever has it can claim.' as string | Html,
+  kept: (time: Html) =>
     html`This is the link to keep. It works until ${time}: bookmark this page, or send its address to yourself.`,
   copyLink: 'Copy link',
   share: 'Share',
 
   end: 'End subscription',
-  endTitle: (product) => html`End ${product}\u2060?`,
+  endTitle: (product: Html) => html`End ${product}\u2060?`,
   endTitlePlain: 'End this subscription?',
-  endKeepsUnclaimed: (count, until) =>
+  endKeepsUnclaimed: (count: number, until: Html) =>
     html`${times(count, 'The benefit that you have not claimed stays', 'The # benefits that you have not claimed stay')} yours, until ${until}.`,
-  endKeepsCodes: (until) =>
+  /** `until`: the end of the present link, if there will be no longer one. */
+  endKeepsCodes: (until: Html | undefined) =>
     until
       ? html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`
       : html`Codes that you have claimed stay yours.`,
-  endLink: (until, present) =>
+  /** The link that the user gets by ending lasts until `until`, the present one until `present`. */
+  endLink: (until: Html, present: Html) =>
     html`You then get a link that works until ${until}. Please keep it: your present one works until ${present}.`,
-  endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.',
+  endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.' as string | Html,
   digits: 'Last four digits of your mobile number',
-  digitsHint: (seller) => html`The number that you log in with at ${seller}. It shows us that it is you.`,
+  digitsHint: (seller: Html) => html`The number that you log in with at ${seller}. It shows us that it is you.`,
   endConfirm: 'End subscription now',
   keep: 'Keep it',
   digitsForm: 'Please type exactly four digits.',
-  digitsWrong: (left) => `These are not the last four digits. ${times(left, 'One try is left.', '# tries are left.')}`,
+  digitsWrong: (left: number) =>
+    `These are not the last four digits. ${times(left, 'One try is left.', '# tries are left.')}`,
   lockedTitle: 'Locked for now',
-  locked: (minutes, seller) =>
+  locked: (minutes: number, seller: Html) =>
     html`Too many wrong tries. For your safety this is locked; please try again ${times(minutes, 'in a minute', 'in # minutes')}, or ask ${seller} to end it.`,
   cannotEnd: {
     INITIALIZING: 'The first payment is still under way. Please come back when it is through.',
@@ -185,16 +197,17 @@ export const en: Texts = {
     COMPLETED: 'All periods of this subscription are complete. There is nothing left to end.',
     TERMINATED: 'The first payment failed, so this subscription never began. Nothing will be taken.',
   },
-  noMobile: (seller) =>
+  noMobile: (seller: Html) =>
     html`It cannot be ended on this page, as we have no mobile number of yours. Please ask ${seller}.`,
 
   endedTitle: 'Your subscription has ended',
-  endedText: (product, on) => html`${product} ended on ${on}.`,
-  endedLeft: (count, until) =>
+  endedText: (product: Html, on: Html) => html`${product} ended on ${on}.`,
+  endedLeft: (count: number, until: Html) =>
     html`${times(count, 'One benefit is', '# benefits are')} still yours to claim, until ${until}.`,
-  endedNothingLeft: (until) => html`Nothing is left to claim. Your codes can be seen until ${until}: please note them.`,
+  endedNothingLeft: (until: Html) =>
+    html`Nothing is left to claim. Your codes can be seen until ${until}: please note them.`,
   endedQuote: 'If you have a question, quote this number',
-  endedToBenefits: (toClaim) => (toClaim > 0 ? 'Claim what is yours' : 'See your codes'),
+  endedToBenefits: (toClaim: number): string => (toClaim > 0 ? 'Claim what is yours' : 'See your codes'),
 
   claimExpired: 'This benefit expired before it was claimed, so it can no longer be handed out.',
   claimRevoked: 'This benefit was taken back with a refund, so it can no longer be claimed.',
@@ -206,14 +219,14 @@ export const en: Texts = {
   },
   expired: {
     title: 'This link has run out',
-    text: (seller) =>
+    text: (seller: Html) =>
       html`For your safety links work for a limited time. Please open your benefits again from ${seller}. If you find no link there any more, please ask them for help.`,
   },
   crossSite: {
     title: 'That did not come from this page',
     text: 'Nothing was changed. Please open your benefits again from the app or website where you subscribed, and try there.',
   },
-  tooOften: (seconds) => ({
+  tooOften: (seconds: number) => ({
     title: 'One moment, please',
     text: `There were too many requests. Nothing is lost: please try again in ${times(seconds, 'a second', '# seconds')}.`,
   }),
@@ -221,9 +234,12 @@ export const en: Texts = {
     title: 'Back in a moment',
     text: 'The service cannot be reached just now. Nothing is lost: please try again in a minute.',
   },
-  fault: (requestId) => ({
+  fault: (requestId: string) => ({
     title: 'Something went wrong on our side',
     text: `Nothing is lost: please try again in a minute. If it goes on, quote this number: ${requestId}`,
   }),
   tryAgain: 'Try again',
 };
+
+export type Texts = typeof en;
+export type PageMessage = Texts['refused'];

@@ -1,6 +1,5 @@
 import { readAccepted } from '../../platform/accepted.js';
-import { en } from './en.js';
-import type { Texts } from './texts.js';
+import { en, type Texts } from './en.js';
 import { zh } from './zh.js';
 
 /** The language that the browser prefers, the first of equals; English for browsers that want neither. */

@@ -1,6 +1,6 @@
 import { html } from '../html.js';
 import { toDateParts } from './dates.js';
-import type { ModeTexts, Texts } from './texts.js';
+import type { ModeTexts, Texts } from './en.js';
 
 const date = (at: number) => {
   const { year, month, day } = toDateParts(at);
@@ -116,7 +116,6 @@ export const zh: Texts = {
   noCodes: '您还没有领取权益。',
   subscriptionEnded: '订阅已结束。',
 
-  doneOne: '领取成功',
   donePending: '已领取',
   doneAll: (count) => (count === 1 ? '领取成功' : html`${count} 项全部<wbr>领取成功`),
   doneSome: (claimed, count) => `${count} 项中已领取 ${claimed} 项`,

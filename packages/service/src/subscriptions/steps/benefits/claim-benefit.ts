@@ -100,7 +100,7 @@ async function claimInTransaction(
   const { orderNo, cycleNo } = benefit;
   const claimNo = formatClaimNo(benefit);
   const claimedAt = nowInWholeSeconds(clock);
-  const claimed = await claimBenefit(tx, channelId, benefit, claimNo, claimedAt);
+  const claimed = await claimBenefit(tx, { ...benefit, channelId, claimNo, at: claimedAt });
   if (!claimed) return findRefusal(tx, channelId, benefit);
   const { benefitCode, faceValueCent } = claimed;
   const claim = { claimNo, benefitCode, faceValueCent, orderNo, cycleNo };
@@ -124,7 +124,7 @@ async function claimInTransaction(
 
 /** Why the benefit could not be claimed. A benefit that is still ISSUED has expired, and was not marked yet. */
 async function findRefusal(tx: Queryable, channelId: number, benefit: BenefitReference): Promise<ConcludedClaim> {
-  const status = await findBenefitStatus(tx, channelId, benefit);
+  const status = await findBenefitStatus(tx, { ...benefit, channelId });
   if (status === 'CLAIMED') return { outcome: 'CLAIMED_BEFORE', counted: 'repeated' };
   if (status === undefined) return { outcome: 'UNKNOWN', counted: 'gone' };
   return { outcome: status === 'REVOKED' ? 'REVOKED' : 'EXPIRED', counted: 'gone' };

@@ -41,5 +41,5 @@ export async function storeRefund(
     );
   }
   const refund = { ...period, ...attempt, ...asked, refundSeq: nextRefundSeq(refunds), channelId: order.channelId };
-  return insertRefund(tx, refund, ASK_AFTER_SECONDS);
+  return insertRefund(tx, { ...refund, askAfterSeconds: ASK_AFTER_SECONDS });
 }

@@ -45,14 +45,14 @@ export async function settleRefund(
   }
   if (outcome.kind === 'refused') {
     const { reason } = outcome;
-    await closeRefund(tx, refund, status, { reason, refundedAt: null }, now);
+    await closeRefund(tx, { ...reference, status, reason, at: now });
     await raiseAlert(tx, 'refund-refused', formatRefundNo(refund), reason);
     return { refund: { ...refund, status, reason }, payment, changed: true };
   }
   const { refundedAt } = outcome;
-  await closeRefund(tx, refund, status, { reason: null, refundedAt }, now);
+  await closeRefund(tx, { ...reference, status, refundedAt, at: now });
   const after = applyRefund(order, payment, refund, refundedAt);
-  await storePayment(tx, order.orderNo, after.payment);
+  await storePayment(tx, { orderNo: order.orderNo, ...after.payment });
   await storeOrder(tx, after.order);
   await revokeBenefits(tx, reference, after.refunded);
   await insertEvents(tx, after.order, now, after.events);

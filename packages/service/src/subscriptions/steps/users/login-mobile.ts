@@ -36,7 +36,8 @@ export async function bindUserMobile(
   now: number,
 ): Promise<void> {
   if ((await checkUserMobile(tx, channel, channelUserId, mobile)) === 'bound') return;
-  if (await insertUser(tx, channel.channelId, createUserRow(channel, channelUserId, mobile), now)) return;
+  const user = createUserRow(channel, channelUserId, mobile);
+  if (await insertUser(tx, { channelId: channel.channelId, ...user, boundAt: now })) return;
   // Another transaction has bound one of the two and has committed: check again what it has bound.
   if ((await checkUserMobile(tx, channel, channelUserId, mobile)) === 'new') {
     throw new Error('a channel user was in the way and is not there');

@@ -1,5 +1,5 @@
 import type { AgreementSource, AgreementStatus } from '@perennial/wire';
-import { type Queryable, queryOne, requireOne } from '../../../platform/db/database.js';
+import { declareHas, declareRequire, declareWrite, type Queryable, queryOne } from '../../../platform/db/database.js';
 import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 import { column, columns, joinColumns, type RowOf, statement } from '../../../platform/db/statement.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
@@ -17,11 +17,6 @@ export interface CardColumns {
 }
 
 export type AgreementRow = RowOf<typeof AGREEMENT_COLUMNS>;
-
-/** With the hash of the institution's number, which is stored and never read back. */
-export interface NewAgreementRow extends AgreementRow {
-  readonly institutionHash?: Buffer;
-}
 
 /** An agreement of source SELF_BINDING, with the text message code that was sent for it. */
 export type BindingRow = RowOf<typeof BINDING_COLUMNS>;
@@ -64,15 +59,12 @@ const BINDING_COLUMNS = joinColumns(
   }),
 );
 
-const TAKE_AGREEMENT_ID = statement({
+export const takeAgreementId = declareRequire({
   text: `select nextval('agreement_numbers') as id`,
   parameters: [],
   columns: columns({ id: 'bigint' }),
+  value: ({ id }) => id,
 });
-
-export async function takeAgreementId(db: Queryable): Promise<number> {
-  return (await requireOne(db, TAKE_AGREEMENT_ID)).id;
-}
 
 const AGREEMENT_NUMBERS_PER_BLOCK = 100;
 
@@ -90,50 +82,35 @@ export function createAgreementNumbers(db: Queryable): NumberSupply {
   });
 }
 
-const INSERT_AGREEMENT = statement({
+const CARD_PARAMETERS = {
+  cardHash: 'bytea',
+  certificateHash: 'bytea',
+  cardTail: 'text',
+  details: 'text',
+  bankCode: 'text?',
+} as const;
+
+export const insertAgreement = declareWrite({
   name: 'insert-agreement',
   text: `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status,
                agreement_no, institution_no, card_hash, certificate_hash, card_tail, details, bank_code, created_at,
                changed_at, institution_hash)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${fromEpochMs('$14')}, ${fromEpochMs('$14')}, $15)`,
-  parameters: [
-    'bigint',
-    'bigint',
-    'text',
-    'text',
-    'text',
-    'text',
-    'text',
-    'text',
-    'bytea',
-    'bytea',
-    'text',
-    'text',
-    'text',
-    'double precision',
-    'bytea',
-  ],
+  parameters: {
+    agreementId: 'bigint',
+    channelId: 'bigint',
+    channelUserId: 'text',
+    paymentChannelCode: 'text',
+    source: column<AgreementSource>('text'),
+    status: column<AgreementStatus>('text'),
+    agreementNo: 'text?',
+    institutionNo: 'text?',
+    ...CARD_PARAMETERS,
+    createdAt: 'double precision',
+    /** The hash of the institution's number, which is stored and never read back. */
+    institutionHash: 'bytea?',
+  },
 });
-
-export async function insertAgreement(tx: Queryable, row: NewAgreementRow): Promise<void> {
-  await tx.query(INSERT_AGREEMENT, [
-    row.agreementId,
-    row.channelId,
-    row.channelUserId,
-    row.paymentChannelCode,
-    row.source,
-    row.status,
-    row.agreementNo,
-    row.institutionNo,
-    row.cardHash,
-    row.certificateHash,
-    row.cardTail,
-    row.details,
-    row.bankCode,
-    row.createdAt,
-    row.institutionHash ?? null,
-  ]);
-}
 
 /** Exactly as the service writes the number: any other spelling is treated as a number that does not exist. */
 const BIND_ORDER_NO_PATTERN = /^[1-9][0-9]{0,14}$/;
@@ -203,117 +180,67 @@ export async function lockBinding(
   return queryBinding(tx, LOCK_BINDING, channelId, bindOrderNo);
 }
 
-const RESTART_BINDING = statement({
+/** Another code is about to be sent, maybe for another card: the earlier code and its tries no longer count. */
+export const restartBinding = declareWrite({
   text: `update agreements set status = $2, card_hash = $3, certificate_hash = $4, card_tail = $5, details = $6,
        bank_code = $7, code_sent_at = null, wrong_codes = 0, gateway_reference = null, changed_at = ${fromEpochMs('$8')}
      where agreement_id = $1`,
-  parameters: ['bigint', 'text', 'bytea', 'bytea', 'text', 'text', 'text', 'double precision'],
-});
-
-/** Another code is about to be sent, maybe for another card: the earlier code and its tries no longer count. */
-export async function restartBinding(
-  tx: Queryable,
-  agreementId: number,
-  status: AgreementStatus,
-  card: CardColumns,
-  now: number,
-): Promise<void> {
-  await tx.query(RESTART_BINDING, [
-    agreementId,
-    status,
-    card.cardHash,
-    card.certificateHash,
-    card.cardTail,
-    card.details,
-    card.bankCode,
-    now,
-  ]);
-}
-
-const STORE_CODE_SENT = statement({
-  text: `update agreements set code_sent_at = ${fromEpochMs('$3')}, gateway_reference = $4, changed_at = ${fromEpochMs('$3')}
-     where agreement_id = $1 and details = $2 and ${agreementStatusIs('status', 'BIND_ING')} returning 1`,
-  parameters: ['bigint', 'text', 'double precision', 'text'],
+  parameters: {
+    agreementId: 'bigint',
+    status: column<AgreementStatus>('text'),
+    ...CARD_PARAMETERS,
+    now: 'double precision',
+  },
 });
 
 /** False when the binding has changed since this card was stored: then the code that was sent is not for it. */
-export async function storeCodeSent(
-  tx: Queryable,
-  { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
-  sent: { readonly at: number; readonly reference: string | undefined },
-): Promise<boolean> {
-  const rows = await tx.query(STORE_CODE_SENT, [agreementId, details, sent.at, sent.reference ?? null]);
-  return rows.length === 1;
-}
+export const storeCodeSent = declareHas({
+  text: `update agreements set code_sent_at = ${fromEpochMs('$3')}, gateway_reference = $4, changed_at = ${fromEpochMs('$3')}
+     where agreement_id = $1 and details = $2 and ${agreementStatusIs('status', 'BIND_ING')} returning 1`,
+  parameters: { agreementId: 'bigint', details: 'text', at: 'double precision', reference: 'text?' },
+});
 
-const COUNT_CODE_TRY = statement({
+/** Counts a try before the institution is asked, so that tries at the same time are counted too. */
+export const countCodeTry = declareWrite({
   text: 'update agreements set wrong_codes = wrong_codes + 1 where agreement_id = $1',
   parameters: ['bigint'],
 });
 
-/** Counts a try before the institution is asked, so that tries at the same time are counted too. */
-export async function countCodeTry(tx: Queryable, agreementId: number): Promise<void> {
-  await tx.query(COUNT_CODE_TRY, [agreementId]);
-}
-
-const UNCOUNT_CODE_TRY = statement({
+/** Takes back a counted try, when the institution did not say that the code was wrong. */
+export const uncountCodeTry = declareWrite({
   text: `update agreements set wrong_codes = wrong_codes - 1
      where agreement_id = $1 and details = $2 and wrong_codes > 0`,
-  parameters: ['bigint', 'text'],
+  parameters: { agreementId: 'bigint', details: 'text' },
 });
 
-/** Takes back a counted try, when the institution did not say that the code was wrong. */
-export async function uncountCodeTry(
-  db: Queryable,
-  { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
-): Promise<void> {
-  await db.query(UNCOUNT_CODE_TRY, [agreementId, details]);
-}
-
-const STORE_BOUND_AGREEMENT = statement({
+/** Stores the card that the institution was asked about again, since another may have been stored meanwhile. */
+export const storeBoundAgreement = declareWrite({
   text: `update agreements set status = $2, agreement_no = $3, institution_no = $4, card_hash = $5,
        certificate_hash = $6, card_tail = $7, details = $8, bank_code = $9, changed_at = ${fromEpochMs('$10')},
        institution_hash = $11
      where agreement_id = $1`,
-  parameters: ['bigint', 'text', 'text', 'text', 'bytea', 'bytea', 'text', 'text', 'text', 'double precision', 'bytea'],
-});
-
-/** Stores the card that the institution was asked about again, since another may have been stored meanwhile. */
-export async function storeBoundAgreement(
-  tx: Queryable,
-  row: NewAgreementRow & { readonly agreementNo: string; readonly institutionNo: string },
-  now: number,
-): Promise<void> {
-  await tx.query(STORE_BOUND_AGREEMENT, [
-    row.agreementId,
-    row.status,
-    row.agreementNo,
-    row.institutionNo,
-    row.cardHash,
-    row.certificateHash,
-    row.cardTail,
-    row.details,
-    row.bankCode,
-    now,
-    row.institutionHash ?? null,
-  ]);
-}
-
-const STORE_REFUSED_BINDING = statement({
-  text: `update agreements set status = $3, code_sent_at = null, changed_at = ${fromEpochMs('$4')}
-     where agreement_id = $1 and details = $2`,
-  parameters: ['bigint', 'text', 'text', 'double precision'],
+  parameters: {
+    agreementId: 'bigint',
+    status: column<AgreementStatus>('text'),
+    agreementNo: 'text',
+    institutionNo: 'text',
+    ...CARD_PARAMETERS,
+    now: 'double precision',
+    institutionHash: 'bytea',
+  },
 });
 
 /** The code cannot be used again. Does nothing when the binding has got another card or code since. */
-export async function storeRefusedBinding(
-  tx: Queryable,
-  { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
-  status: AgreementStatus,
-  now: number,
-): Promise<void> {
-  await tx.query(STORE_REFUSED_BINDING, [agreementId, details, status, now]);
-}
+export const storeRefusedBinding = declareWrite({
+  text: `update agreements set status = $3, code_sent_at = null, changed_at = ${fromEpochMs('$4')}
+     where agreement_id = $1 and details = $2`,
+  parameters: {
+    agreementId: 'bigint',
+    details: 'text',
+    status: column<AgreementStatus>('text'),
+    now: 'double precision',
+  },
+});
 
 export interface AgreementFilter {
   readonly channelUserId: string | undefined;

@@ -1,4 +1,4 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, declareWrite, type Queryable, statement } from '../../../platform/db/database.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
@@ -66,16 +66,12 @@ export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, 
   if (ended.length === 0) await releaseNumbers(tx, [agreementId]);
 }
 
-const RELEASE_NUMBERS = statement({
-  text: `update agreements set number_released = true
-     where agreement_id = any($1::bigint[]) and source = 'SHARED_FROM_CHANNEL' and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,
-  parameters: ['bigint[]'],
-});
-
 /**
  * For shared agreements whose order was unsubscribed or terminated: they no longer reserve the number for the channel. A
  * binding keeps its number even without orders. With several agreements, the caller has locked them.
  */
-export async function releaseNumbers(tx: Queryable, agreementIds: readonly number[]): Promise<void> {
-  await tx.query(RELEASE_NUMBERS, [agreementIds]);
-}
+export const releaseNumbers = declareWrite({
+  text: `update agreements set number_released = true
+     where agreement_id = any($1::bigint[]) and source = 'SHARED_FROM_CHANNEL' and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,
+  parameters: ['bigint[]'],
+});

@@ -1,33 +1,38 @@
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
+import {
+  column,
+  columns,
+  declareFind,
+  declareHas,
+  declareList,
+  declareWrite,
+  type RowOf,
+} from '../../../platform/db/database.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import { sameNumberSql } from './same-number-sql.js';
 
-const FIND_AGREEMENT_BY_INSTITUTION_NO = statement({
+/** One of the agreements with this number at the institution, in whatever status. */
+export const findAgreementByInstitutionNo = declareFind({
   text: `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2 limit 1`,
   parameters: ['text', 'bytea'],
   columns: columns({ agreementId: 'bigint' }),
+  value: ({ agreementId }) => agreementId,
 });
 
 const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
-/** One of the agreements with this number at the institution, in whatever status. */
-export async function findAgreementByInstitutionNo(
-  db: Queryable,
-  paymentChannelCode: string,
-  institutionHash: Buffer,
-): Promise<number | undefined> {
-  return (await queryOne(db, FIND_AGREEMENT_BY_INSTITUTION_NO, [paymentChannelCode, institutionHash]))?.agreementId;
-}
-
 /** One agreement with a number at an institution, and the orders that run on it. */
-export type NumberedAgreement = RowOf<typeof FIND_AGREEMENTS_OF_SAME_NUMBERS>;
+export type NumberedAgreement = RowOf<typeof findAgreementsOfSameNumbers>;
 
 const ordersOnAgreementSql = (agreementId: string) =>
   `select o.order_no from orders o where o.agreement_id = ${agreementId} and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)}`;
 
-const FIND_AGREEMENTS_OF_SAME_NUMBERS = statement({
+/**
+ * These agreements, and all bound agreements of any channel with the same numbers, read in one statement. Others that have
+ * ended are left out, since there may be very many.
+ */
+export const findAgreementsOfSameNumbers = declareList({
   text: `with asked as materialized (
        select agreement_id, payment_channel_code, institution_hash from agreements
        where agreement_id = any($1::bigint[]) and institution_hash is not null
@@ -49,59 +54,27 @@ const FIND_AGREEMENTS_OF_SAME_NUMBERS = statement({
   }),
 });
 
-/**
- * These agreements, and all bound agreements of any channel with the same numbers, read in one statement. Others that have
- * ended are left out, since there may be very many.
- */
-export async function findAgreementsOfSameNumbers(
-  db: Queryable,
-  agreementIds: readonly number[],
-): Promise<readonly NumberedAgreement[]> {
-  return db.query(FIND_AGREEMENTS_OF_SAME_NUMBERS, [agreementIds]);
-}
-
-const LOCK_AGREEMENTS = statement({
+/** Locks agreements in the order of their ids. The caller has locked the orders on them before. */
+export const lockAgreements = declareWrite({
   text: 'select from agreements where agreement_id = any($1::bigint[]) order by agreement_id for no key update',
   parameters: ['bigint[]'],
 });
 
-/** Locks agreements in the order of their ids. The caller has locked the orders on them before. */
-export async function lockAgreements(tx: Queryable, agreementIds: readonly number[]): Promise<void> {
-  await tx.query(LOCK_AGREEMENTS, [agreementIds]);
-}
-
-const FIND_ORDERS_ON_AGREEMENTS = statement({
+export const findOrdersOnAgreements = declareList({
   text: `select r.order_no as "orderNo" from unnest($1::bigint[]) as a(id), lateral (${ordersOnAgreementSql('a.id')}) r`,
   parameters: ['bigint[]'],
   columns: columns({ orderNo: 'bigint' }),
-});
-
-export async function findOrdersOnAgreements(db: Queryable, agreementIds: readonly number[]): Promise<number[]> {
-  const rows = await db.query(FIND_ORDERS_ON_AGREEMENTS, [agreementIds]);
-  return rows.map(({ orderNo }) => orderNo);
-}
-
-const CANCEL_AGREEMENTS = statement({
-  text: `update agreements set status = ${statusLiteral(CANCELED)}, changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
-     where agreement_id = any($1::bigint[]) and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,
-  parameters: ['bigint[]', 'bigint'],
+  value: ({ orderNo }) => orderNo,
 });
 
 /** Cancels those that are bound. If `tellBy` is given, the institution is told in the background, through that agreement. */
-export async function cancelAgreements(
-  tx: Queryable,
-  agreementIds: readonly number[],
-  tellBy: number | undefined,
-): Promise<void> {
-  await tx.query(CANCEL_AGREEMENTS, [agreementIds, tellBy ?? null]);
-}
+export const cancelAgreements = declareWrite({
+  text: `update agreements set status = ${statusLiteral(CANCELED)}, changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
+     where agreement_id = any($1::bigint[]) and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,
+  parameters: ['bigint[]', 'bigint?'],
+});
 
-const IS_AGREEMENT_BOUND = statement({
+export const isAgreementBound = declareHas({
   text: `select from agreements where agreement_id = $1 and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,
   parameters: ['bigint'],
 });
-
-export async function isAgreementBound(db: Queryable, agreementId: number): Promise<boolean> {
-  const rows = await db.query(IS_AGREEMENT_BOUND, [agreementId]);
-  return rows.length > 0;
-}

@@ -1,48 +1,45 @@
 import type { AgreementStatus } from '@perennial/wire';
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
+import {
+  column,
+  columns,
+  declareFind,
+  declareList,
+  type Queryable,
+  queryOne,
+  type RowOf,
+  statement,
+} from '../../../platform/db/database.js';
 import { fromEpochMs } from '../../../platform/db/time-sql.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs } from '../statuses-sql.js';
-import type { AgreementRow } from './agreements-sql.js';
 
 /** The unique index: a card has at most one binding in force for each user and payment channel. */
 export const ONE_BINDING_PER_CARD = 'agreements_one_per_card';
 
-const FIND_BINDING_OF_CARD = statement({
+/** The other binding of the same card that is in force. The conditions match the index. */
+export const findBindingOfCard = declareFind({
   text: `select agreement_id as "agreementId" from agreements
      where channel_id = $2 and key_of(channel_user_id) = key_of($3) and payment_channel_code = $4 and card_hash = $5
        and ${agreementStatusIs('status', 'BIND_SUCCESS')} and source = 'SELF_BINDING' and agreement_id <> $1`,
-  parameters: ['bigint', 'bigint', 'text', 'text', 'bytea'],
+  parameters: {
+    agreementId: 'bigint',
+    channelId: 'bigint',
+    channelUserId: 'text',
+    paymentChannelCode: 'text',
+    cardHash: 'bytea',
+  },
   columns: columns({ agreementId: 'bigint' }),
+  value: ({ agreementId }) => agreementId,
 });
 
-/** The other binding of the same card that is in force. The conditions match the index. */
-export async function findBindingOfCard(
-  tx: Queryable,
-  { agreementId, channelId, channelUserId, paymentChannelCode, cardHash }: AgreementRow,
-): Promise<number | undefined> {
-  const [row] = await tx.query(FIND_BINDING_OF_CARD, [
-    agreementId,
-    channelId,
-    channelUserId,
-    paymentChannelCode,
-    cardHash,
-  ]);
-  return row?.agreementId;
-}
-
-const LOCK_ORDERS_ON_AGREEMENT = statement({
+/** Locks the orders that run on an agreement, in the order of their numbers. */
+export const lockOrdersOnAgreement = declareList({
   text: `select order_no as "orderNo" from orders where agreement_id = $1 and ${orderStatusIs('status', ...DEBITABLE_ORDER_STATUSES)}
      order by order_no for update`,
   parameters: ['bigint'],
   columns: columns({ orderNo: 'bigint' }),
+  value: ({ orderNo }) => orderNo,
 });
-
-/** Locks the orders that run on an agreement, in the order of their numbers. */
-export async function lockOrdersOnAgreement(tx: Queryable, agreementId: number): Promise<number[]> {
-  const rows = await tx.query(LOCK_ORDERS_ON_AGREEMENT, [agreementId]);
-  return rows.map((row) => row.orderNo);
-}
 
 const COUNT_ORDERS_ON_AGREEMENT = statement({
   text: `select count(*) as orders from orders where agreement_id = $1 and ${orderStatusIs('status', ...DEBITABLE_ORDER_STATUSES)}`,
@@ -54,19 +51,15 @@ export async function countOrdersOnAgreement(tx: Queryable, agreementId: number)
   return (await queryOne(tx, COUNT_ORDERS_ON_AGREEMENT, [agreementId]))?.orders ?? 0;
 }
 
-export type LockedBinding = RowOf<typeof LOCK_BINDINGS>;
+export type LockedBinding = RowOf<typeof lockBindings>;
 
-const LOCK_BINDINGS = statement({
+/** Locks bindings in the order of their ids, as every transaction does. */
+export const lockBindings = declareList({
   text: `select agreement_id as "agreementId", status from agreements where agreement_id = any($1::bigint[])
      order by agreement_id for update`,
   parameters: ['bigint[]'],
   columns: columns({ agreementId: 'bigint', status: column<AgreementStatus>('text') }),
 });
-
-/** Locks bindings in the order of their ids, as every transaction does. */
-export async function lockBindings(tx: Queryable, agreementIds: readonly number[]): Promise<LockedBinding[]> {
-  return tx.query(LOCK_BINDINGS, [agreementIds]);
-}
 
 /** A new binding replaces an old one of the same card. */
 export interface BindingReplacement {

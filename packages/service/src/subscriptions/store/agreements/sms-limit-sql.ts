@@ -1,4 +1,4 @@
-import { columns, type Queryable, queryOne, statement } from '../../../platform/db/database.js';
+import { columns, declareWrite, type Queryable, queryOne, statement } from '../../../platform/db/database.js';
 import { fromEpochMs } from '../../../platform/db/time-sql.js';
 
 const LOCK_BANK_MOBILE = statement({
@@ -33,22 +33,14 @@ export async function countSmsSends(
   return (await queryOne(tx, COUNT_SMS_SENDS, [hash, after.pause, after.day, after.latest])) ?? { pause: 0, day: 0 };
 }
 
-const INSERT_SMS_SEND = statement({
+export const insertSmsSend = declareWrite({
   text: `insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${fromEpochMs('$2')})`,
   parameters: ['bytea', 'double precision'],
 });
 
-export async function insertSmsSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
-  await tx.query(INSERT_SMS_SEND, [hash, at]);
-}
-
-const DELETE_SMS_SEND = statement({
+/** Deletes one send, even if two have the same time. */
+export const deleteSmsSend = declareWrite({
   text: `delete from sms_sends where ctid = (
        select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${fromEpochMs('$2')} limit 1 for update)`,
   parameters: ['bytea', 'double precision'],
 });
-
-/** Deletes one send, even if two have the same time. */
-export async function deleteSmsSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
-  await tx.query(DELETE_SMS_SEND, [hash, at]);
-}

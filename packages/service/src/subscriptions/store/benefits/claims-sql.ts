@@ -1,30 +1,34 @@
 import type { FulfilmentKind } from '../../../fulfilment/fulfilment.js';
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
+import {
+  column,
+  columns,
+  declareFind,
+  declareList,
+  declareWrite,
+  type Queryable,
+  type RowOf,
+  statement,
+} from '../../../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { BenefitReference } from '../../domain/benefits/claim-numbers.js';
 
-export type ClaimedBenefit = RowOf<typeof CLAIM_BENEFIT>;
-
-const CLAIM_BENEFIT = statement({
+/** Undefined when the benefit cannot be claimed at that time. */
+export const claimBenefit = declareFind({
   name: 'claim-benefit',
   text: `update benefits set status = 'CLAIMED', claim_no = $5, claimed_at = ${fromEpochMs('$6')}
              where order_no = $1 and cycle_no = $2 and position = $3 and channel_id = $4 and status = 'ISSUED'
                and expires_at > ${fromEpochMs('$6')}
              returning benefit_code as "benefitCode", face_value_cent as "faceValueCent"`,
-  parameters: ['bigint', 'integer', 'integer', 'bigint', 'text', 'double precision'],
+  parameters: {
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    position: 'integer',
+    channelId: 'bigint',
+    claimNo: 'text',
+    at: 'double precision',
+  },
   columns: columns({ benefitCode: 'text', faceValueCent: 'bigint' }),
 });
-
-/** Undefined when the benefit cannot be claimed at that time. */
-export async function claimBenefit(
-  tx: Queryable,
-  channelId: number,
-  { orderNo, cycleNo, position }: BenefitReference,
-  claimNo: string,
-  at: number,
-): Promise<ClaimedBenefit | undefined> {
-  return queryOne(tx, CLAIM_BENEFIT, [orderNo, cycleNo, position, channelId, claimNo, at]);
-}
 
 /** A claim by a visitor of the page, with a code that was made for it in case that the benefit's codes are made by the service. */
 export interface VisitorsClaim extends BenefitReference {
@@ -104,66 +108,34 @@ export async function claimTogether(db: Queryable, claims: readonly VisitorsClai
   return claims.map((_, index) => claimed.has(index + 1));
 }
 
-export type BenefitStatus = 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';
-
-const FIND_BENEFIT_STATUS = statement({
+export const findBenefitStatus = declareFind({
   text: 'select status from benefits where order_no = $1 and cycle_no = $2 and position = $3 and channel_id = $4',
-  parameters: ['bigint', 'integer', 'integer', 'bigint'],
-  columns: columns({ status: column<BenefitStatus>('text') }),
+  parameters: { orderNo: 'bigint', cycleNo: 'integer', position: 'integer', channelId: 'bigint' },
+  columns: columns({ status: column<'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED'>('text') }),
+  value: ({ status }) => status,
 });
 
-export async function findBenefitStatus(
-  tx: Queryable,
-  channelId: number,
-  { orderNo, cycleNo, position }: BenefitReference,
-): Promise<BenefitStatus | undefined> {
-  return (await queryOne(tx, FIND_BENEFIT_STATUS, [orderNo, cycleNo, position, channelId]))?.status;
-}
-
-export interface NewClaim extends BenefitReference {
-  readonly channelId: number;
-  readonly benefitCode: string;
-  readonly fulfilment: FulfilmentKind;
-  /** Sealed. Undefined while the claim waits for its code. */
-  readonly code: string | undefined;
-  readonly claimedAt: number;
-  /** When the supplier is asked about the claim, if its outcome is still unknown by then. */
-  readonly askAfterSeconds: number | undefined;
-}
-
-const INSERT_CLAIM = statement({
+export const insertClaim = declareWrite({
   name: 'insert-claim',
   text: `insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, code,
                claimed_at, fulfilled_at, ask_at)
              values ($1, $2, $3, $4, $5, $6, case when $7::text is null then 'PENDING' else 'FULFILLED' end, $7,
                ${fromEpochMs('$8')}, case when $7::text is not null then ${fromEpochMs('$8')} end,
                now() + $9::double precision * interval '1 s')`,
-  parameters: [
-    'bigint',
-    'integer',
-    'integer',
-    'bigint',
-    'text',
-    'text',
-    'text',
-    'double precision',
-    'double precision',
-  ],
+  parameters: {
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    position: 'integer',
+    channelId: 'bigint',
+    benefitCode: 'text',
+    fulfilment: column<FulfilmentKind>('text'),
+    /** Sealed. Undefined while the claim waits for its code. */
+    code: 'text?',
+    claimedAt: 'double precision',
+    /** When the supplier is asked about the claim, if its outcome is still unknown by then. */
+    askAfterSeconds: 'double precision?',
+  },
 });
-
-export async function insertClaim(tx: Queryable, claim: NewClaim): Promise<void> {
-  await tx.query(INSERT_CLAIM, [
-    claim.orderNo,
-    claim.cycleNo,
-    claim.position,
-    claim.channelId,
-    claim.benefitCode,
-    claim.fulfilment,
-    claim.code ?? null,
-    claim.claimedAt,
-    claim.askAfterSeconds ?? null,
-  ]);
-}
 
 const STORE_CLAIM_CODES = statement({
   text: `update claims c set status = 'FULFILLED', code = g.code, fulfilled_at = ${fromEpochMs('$5')}, ask_at = null
@@ -206,7 +178,8 @@ const WAITING_CLAIM_COLUMNS = columns({
   faceValueCent: 'bigint',
 });
 
-const LEASE_CLAIMS_TO_ASK = statement({
+/** Claims of one benefit whose supplier is to be asked now. No other node gets them until `leaseSeconds` have passed. */
+export const leaseClaimsToAsk = declareList({
   text: `update claims c set ask_at = now() + $3::double precision * interval '1 s', asked = c.asked + 1
      where (c.order_no, c.cycle_no, c.position) in (
        select d.order_no, d.cycle_no, d.position from claims d
@@ -215,16 +188,6 @@ const LEASE_CLAIMS_TO_ASK = statement({
   parameters: ['text', 'bigint', 'double precision'],
   columns: WAITING_CLAIM_COLUMNS,
 });
-
-/** Claims of one benefit whose supplier is to be asked now. No other node gets them until `leaseSeconds` have passed. */
-export async function leaseClaimsToAsk(
-  db: Queryable,
-  benefitCode: string,
-  limit: number,
-  leaseSeconds: number,
-): Promise<WaitingClaim[]> {
-  return db.query(LEASE_CLAIMS_TO_ASK, [benefitCode, limit, leaseSeconds]);
-}
 
 const SCHEDULE_CLAIM_QUESTION = statement({
   text: `update claims set ask_at = now() + $4::double precision * interval '1 s'
@@ -240,36 +203,24 @@ export async function scheduleClaimQuestion(
   await db.query(SCHEDULE_CLAIM_QUESTION, [orderNo, cycleNo, position, seconds]);
 }
 
-const LOCK_CLAIMS_WAITING_FOR_POOL = statement({
+/** Claims that wait for codes of a pool, the oldest first, without those that another transaction has locked. */
+export const lockClaimsWaitingForPool = declareList({
   text: `select ${WAITING_CLAIM_FIELDS} from claims c where c.benefit_code = $1 and c.status = 'PENDING' and c.fulfilment = 'POOL'
      order by c.claimed_at, c.order_no, c.cycle_no, c.position limit $2 for update skip locked`,
   parameters: ['text', 'bigint'],
   columns: WAITING_CLAIM_COLUMNS,
 });
 
-/** Claims that wait for codes of a pool, the oldest first, without those that another transaction has locked. */
-export async function lockClaimsWaitingForPool(
-  tx: Queryable,
-  benefitCode: string,
-  limit: number,
-): Promise<WaitingClaim[]> {
-  return tx.query(LOCK_CLAIMS_WAITING_FOR_POOL, [benefitCode, limit]);
-}
-
-const FIND_BENEFITS_TO_SERVE = statement({
+/** Benefits with claims that wait for a code from the pool, and with codes in the pool. */
+export const findBenefitsToServe = declareList({
   text: `select f.benefit_code as "benefitCode" from benefit_fulfilments f
      where exists (select from claims c
          where c.benefit_code = f.benefit_code and c.status = 'PENDING' and c.fulfilment = 'POOL')
        and exists (select from pool_codes p where p.benefit_code = f.benefit_code and p.given_to is null)`,
   parameters: [],
   columns: columns({ benefitCode: 'text' }),
+  value: ({ benefitCode }) => benefitCode,
 });
-
-/** Benefits with claims that wait for a code from the pool, and with codes in the pool. */
-export async function findBenefitsToServe(db: Queryable): Promise<string[]> {
-  const rows = await db.query(FIND_BENEFITS_TO_SERVE);
-  return rows.map(({ benefitCode }) => benefitCode);
-}
 
 export interface ClaimsOfPeriod {
   readonly usedCent: number;

@@ -1,4 +1,4 @@
-import { type Queryable, requireOne } from '../../../platform/db/database.js';
+import { declareHas, type Queryable, requireOne } from '../../../platform/db/database.js';
 import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 import { type Columns, column, columns, joinColumns, type RowOf, statement } from '../../../platform/db/statement.js';
 import { leaseUntil } from '../../../platform/idempotency/idempotency-sql.js';
@@ -264,17 +264,12 @@ function toAnswerRows({ order: { order_no }, idempotency: row }: NewOrderRow) {
   ];
 }
 
-const DELETE_EXPIRED_KEY = statement({
+/** Whether an answer older than its seven days had the key. It is deleted. */
+export const deleteExpiredKey = declareHas({
   text: `delete from idempotency where channel_id = $1 and key = $2 and created_at <= now() - $3::integer * interval '24 hours'
      returning 1`,
   parameters: ['bigint', 'text', 'integer'],
 });
-
-/** Whether an answer older than its seven days had the key. It is deleted. */
-export async function deleteExpiredKey(db: Queryable, channelId: number, key: string, days: number): Promise<boolean> {
-  const rows = await db.query(DELETE_EXPIRED_KEY, [channelId, key, days]);
-  return rows.length > 0;
-}
 
 /** The sequence in the database advances by this many with each value. */
 const ORDER_NUMBERS_PER_BLOCK = 1000;

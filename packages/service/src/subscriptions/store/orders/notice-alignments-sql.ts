@@ -1,4 +1,4 @@
-import { columns, type Queryable, requireOne, statement } from '../../../platform/db/database.js';
+import { columns, declareWrite, type Queryable, requireOne, statement } from '../../../platform/db/database.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { orderStatusIs } from '../statuses-sql.js';
 
@@ -8,17 +8,13 @@ const ROUNDS = 2;
 const BETWEEN_ROUNDS = `interval '1 minute'`;
 const AGAIN_SOON = `interval '1 s'`;
 
-const REQUEST_ALIGNMENT = statement({
+/** From now on the channel's orders are given the days that it has. What was under way begins again. */
+export const requestAlignment = declareWrite({
   text: `insert into notice_alignments (channel_id, rounds_left, not_before) values ($1, ${ROUNDS}, now())
      on conflict (channel_id) do update set rounds_left = ${ROUNDS}, not_before = now(), after_product = null,
        after_created_at = null, after_order_no = null`,
   parameters: ['bigint'],
 });
-
-/** From now on the channel's orders are given the days that it has. What was under way begins again. */
-export async function requestAlignment(tx: Queryable, channelId: number): Promise<void> {
-  await tx.query(REQUEST_ALIGNMENT, [channelId]);
-}
 
 /** With the place up to which the orders of the channel are aligned. */
 const LOCK_ALIGNMENT = statement({

@@ -1,4 +1,11 @@
-import { columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
+import {
+  columns,
+  declareFind,
+  type Queryable,
+  queryOne,
+  type RowOf,
+  statement,
+} from '../../../platform/db/database.js';
 import { isoTime } from '../../../platform/db/time-sql.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { upcomingPayloadSql } from '../events/event-payload-sql.js';
@@ -48,16 +55,12 @@ export async function noticeOrders(db: Queryable, after: DueCursor, limit: numbe
   return { orders: orders.length, last: orders.length < limit ? undefined : orders.at(-1) };
 }
 
-const FIND_FIRST_NOTICE = statement({
+/** The first order after the cursor whose next period is to be told. */
+export const findFirstNotice = declareFind({
   text: `select ${NOTICE_TIME}::text as "dueAt", o.order_no as "orderNo" from orders o where ${DUE_NOTICES} ${BY_NOTICE_TIME} limit 1`,
-  parameters: ['timestamp with time zone', 'bigint'],
+  parameters: { dueAt: 'timestamp with time zone', orderNo: 'bigint' },
   columns: columns({ dueAt: 'text', orderNo: 'bigint' }),
 });
-
-/** The first order after the cursor whose next period is to be told. */
-export async function findFirstNotice(db: Queryable, after: DueCursor): Promise<DueCursor | undefined> {
-  return queryOne(db, FIND_FIRST_NOTICE, [after.dueAt, after.orderNo]);
-}
 
 /** When an order's own clock reaches its notice: not before the period that it is in has begun, and was settled. */
 const OWN_NOTICE_TIME = `greatest(date_trunc('second', ${NOTICE_TIME}), ${afterPeriodsSql('o.cycle_no - 1', 'o')},

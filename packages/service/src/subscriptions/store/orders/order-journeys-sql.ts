@@ -1,4 +1,4 @@
-import { type Queryable, statement } from '../../../platform/db/database.js';
+import { declareWrite, type Queryable, statement } from '../../../platform/db/database.js';
 
 /** Longer than one step may take: a debit has 8 s, a statement 30 s at most. */
 const LEASE_SECONDS = 45;
@@ -18,11 +18,7 @@ export async function leaseOrderToJourney(tx: Queryable, orderNo: number, journe
   return rows.length === 1;
 }
 
-const END_JOURNEY = statement({
+export const endJourney = declareWrite({
   text: 'delete from order_journeys where order_no = $1 and journey_id = $2',
   parameters: ['bigint', 'uuid'],
 });
-
-export async function endJourney(db: Queryable, orderNo: number, journeyId: string): Promise<void> {
-  await db.query(END_JOURNEY, [orderNo, journeyId]);
-}

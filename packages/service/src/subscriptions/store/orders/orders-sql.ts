@@ -1,5 +1,5 @@
-import type { PaymentStatus } from '@perennial/wire';
-import { type Queryable, queryOne } from '../../../platform/db/database.js';
+import type { OrderStatus, PaymentStatus } from '@perennial/wire';
+import { declareFind, declareHas, declareList, declareWrite, type Queryable } from '../../../platform/db/database.js';
 import { column, columns, columnsOf, joinColumns, type RowOf, statement } from '../../../platform/db/statement.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
@@ -76,16 +76,12 @@ export async function lockOrderOfChannel(
   return order;
 }
 
-const LOCK_ORDER_BY_NUMBER = statement({
+export const lockOrderByNumber = declareFind({
   name: 'lock-order',
   text: `select ${ORDER_FIELDS} from orders o where o.order_no = $1 for update`,
   parameters: ['bigint'],
   columns: ORDER_COLUMNS,
 });
-
-export async function lockOrderByNumber(tx: Queryable, orderNo: number): Promise<Order | undefined> {
-  return queryOne(tx, LOCK_ORDER_BY_NUMBER, [orderNo]);
-}
 
 const LOCK_ORDERS = statement({
   name: 'lock-orders',
@@ -192,92 +188,50 @@ export async function findOrderWithPayments(
   return row && toOrderWithPayments(row);
 }
 
-const HAS_EXTERNAL_ORDER = statement({
+export const hasExternalOrder = declareHas({
   text: 'select from external_orders where key_of(external_order_no) = key_of($1::text)',
   parameters: ['text'],
 });
 
-export async function hasExternalOrder(db: Queryable, externalOrderNo: string): Promise<boolean> {
-  return (await db.query(HAS_EXTERNAL_ORDER, [externalOrderNo])).length > 0;
-}
-
-const FIND_PAYMENTS = statement({
+export const findPayments = declareList({
   name: 'find-payments',
   text: `select ${PAYMENT_FIELDS} from payments p where p.order_no = $1 order by p.cycle_no`,
   parameters: ['bigint'],
   columns: PAYMENT_COLUMNS,
 });
 
-export async function findPayments(db: Queryable, orderNo: number): Promise<Payment[]> {
-  return db.query(FIND_PAYMENTS, [orderNo]);
-}
-
-export interface OrderChange {
-  readonly orderNo: number;
-  readonly status: Order['status'];
-  readonly successAt: number | null;
-  readonly unsubscribedAt: number | null;
-  readonly cycleNo: number;
-  readonly nextDueAt: number | null;
-  readonly paidCycles: number;
-  readonly paidAmountCent: number;
-  readonly refundAmountCent: number;
-  readonly latestPaymentStatus: PaymentStatus | null;
-  readonly agreementId: number | null;
-}
-
-const STORE_ORDER = statement({
+/** Stores everything of an order that may change. The caller has held the order's lock since it read the order. */
+export const storeOrder = declareWrite({
   name: 'store-order',
   text: `update orders set status = $2, success_at = ${fromEpochMs('$3')}, unsubscribed_at = ${fromEpochMs('$4')},
                cycle_no = $5, next_due_at = ${fromEpochMs('$6')}, paid_cycles = $7, paid_amount_cent = $8,
                refund_amount_cent = $9, latest_payment_status = $10, agreement_id = $11
              where order_no = $1`,
-  parameters: [
-    'bigint',
-    'text',
-    'double precision',
-    'double precision',
-    'integer',
-    'double precision',
-    'integer',
-    'bigint',
-    'bigint',
-    'text',
-    'bigint',
-  ],
+  parameters: {
+    orderNo: 'bigint',
+    status: column<OrderStatus>('text'),
+    successAt: 'double precision?',
+    unsubscribedAt: 'double precision?',
+    cycleNo: 'integer',
+    nextDueAt: 'double precision?',
+    paidCycles: 'integer',
+    paidAmountCent: 'bigint',
+    refundAmountCent: 'bigint',
+    latestPaymentStatus: column<PaymentStatus>('text?'),
+    agreementId: 'bigint?',
+  },
 });
 
-/** Stores everything of an order that may change. The caller has held the order's lock since it read the order. */
-export async function storeOrder(tx: Queryable, order: OrderChange): Promise<void> {
-  await tx.query(STORE_ORDER, [
-    order.orderNo,
-    order.status,
-    order.successAt,
-    order.unsubscribedAt,
-    order.cycleNo,
-    order.nextDueAt,
-    order.paidCycles,
-    order.paidAmountCent,
-    order.refundAmountCent,
-    order.latestPaymentStatus,
-    order.agreementId,
-  ]);
-}
-
-const STORE_PAYMENT = statement({
+export const storePayment = declareWrite({
   name: 'store-payment',
   text: `update payments set status = $3, paid_at = ${fromEpochMs('$4')}, refund_amount_cent = $5,
                refund_at = ${fromEpochMs('$6')} where order_no = $1 and cycle_no = $2`,
-  parameters: ['bigint', 'integer', 'text', 'double precision', 'bigint', 'double precision'],
+  parameters: {
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    status: column<PaymentStatus>('text'),
+    paidAt: 'double precision?',
+    refundAmountCent: 'bigint',
+    refundAt: 'double precision?',
+  },
 });
-
-export async function storePayment(tx: Queryable, orderNo: number, payment: Payment): Promise<void> {
-  await tx.query(STORE_PAYMENT, [
-    orderNo,
-    payment.cycleNo,
-    payment.status,
-    payment.paidAt,
-    payment.refundAmountCent,
-    payment.refundAt,
-  ]);
-}

@@ -1,4 +1,12 @@
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
+import {
+  column,
+  columns,
+  declareFind,
+  declareList,
+  type Queryable,
+  type RowOf,
+  statement,
+} from '../../../platform/db/database.js';
 import { epochMs } from '../../../platform/db/time-sql.js';
 import type { AttemptReference } from '../../domain/orders/order-numbers.js';
 
@@ -23,19 +31,12 @@ const ATTEMPT_COLUMNS = columns({
   externalOrderNo: 'text',
 });
 
-const FIND_ATTEMPT = statement({
+export const findAttempt = declareFind({
   name: 'find-attempt',
   text: `select ${ATTEMPT_FIELDS} from debit_attempts a where a.order_no = $1 and a.cycle_no = $2 and a.try_no = $3`,
-  parameters: ['bigint', 'integer', 'integer'],
+  parameters: { orderNo: 'bigint', cycleNo: 'integer', tryNo: 'integer' },
   columns: ATTEMPT_COLUMNS,
 });
-
-export async function findAttempt(
-  db: Queryable,
-  { orderNo, cycleNo, tryNo }: AttemptReference,
-): Promise<Attempt | undefined> {
-  return queryOne(db, FIND_ATTEMPT, [orderNo, cycleNo, tryNo]);
-}
 
 const FIND_AGREEMENTS_OF_ATTEMPTS = statement({
   text: `select distinct a.agreement_id as "agreementId"
@@ -58,24 +59,10 @@ export async function findAgreementsOfAttempts(
   return rows.map(({ agreementId }) => agreementId);
 }
 
-const FIND_LAST_TRY_OF_FIRST_PERIOD = statement({
+/** The last try of an order's first period: an interrupted creation continues with it. */
+export const findLastTryOfFirstPeriod = declareFind({
   text: `select ${ATTEMPT_FIELDS} from debit_attempts a where a.order_no = $1 and a.cycle_no = 1 order by a.try_no desc limit 1`,
   parameters: ['bigint'],
-  columns: ATTEMPT_COLUMNS,
-});
-
-/** The last try of an order's first period: an interrupted creation continues with it. */
-export async function findLastTryOfFirstPeriod(db: Queryable, orderNo: number): Promise<Attempt | undefined> {
-  return queryOne(db, FIND_LAST_TRY_OF_FIRST_PERIOD, [orderNo]);
-}
-
-const LEASE_ATTEMPTS_TO_ASK = statement({
-  text: `update debit_attempts a set ask_at = now() + $2::double precision * interval '1 s', asked = a.asked + 1
-     where (a.order_no, a.cycle_no, a.try_no) in (
-       select d.order_no, d.cycle_no, d.try_no from debit_attempts d
-       where d.ask_at <= now() and ($3::text is null or d.payment_channel_code = $3) order by d.ask_at limit $1 for update skip locked)
-     returning ${ATTEMPT_FIELDS}`,
-  parameters: ['bigint', 'double precision', 'text'],
   columns: ATTEMPT_COLUMNS,
 });
 
@@ -83,14 +70,15 @@ const LEASE_ATTEMPTS_TO_ASK = statement({
  * Attempts whose institution is to be asked now. The next question is moved to `leaseSeconds` later: until then no other node
  * gets them, and if this node dies, another asks then.
  */
-export async function leaseAttemptsToAsk(
-  db: Queryable,
-  limit: number,
-  leaseSeconds: number,
-  paymentChannelCode?: string,
-): Promise<Attempt[]> {
-  return db.query(LEASE_ATTEMPTS_TO_ASK, [limit, leaseSeconds, paymentChannelCode ?? null]);
-}
+export const leaseAttemptsToAsk = declareList({
+  text: `update debit_attempts a set ask_at = now() + $2::double precision * interval '1 s', asked = a.asked + 1
+     where (a.order_no, a.cycle_no, a.try_no) in (
+       select d.order_no, d.cycle_no, d.try_no from debit_attempts d
+       where d.ask_at <= now() and ($3::text is null or d.payment_channel_code = $3) order by d.ask_at limit $1 for update skip locked)
+     returning ${ATTEMPT_FIELDS}`,
+  parameters: ['bigint', 'double precision', 'text?'],
+  columns: ATTEMPT_COLUMNS,
+});
 
 const SCHEDULE_DEBIT_QUESTION = statement({
   text: `update debit_attempts set ask_at = now() + $4::double precision * interval '1 s'

@@ -1,4 +1,4 @@
-import { columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
+import { columns, declareFind, declareHas, declareList, type RowOf } from '../../../platform/db/database.js';
 
 export type UserRow = RowOf<typeof USER_COLUMNS>;
 
@@ -11,18 +11,15 @@ const USER_COLUMNS = columns({
   mobile: 'text',
 });
 
-const FIND_USER = statement({
+export const findUser = declareFind({
   name: 'find-user',
   text: `select ${USER_FIELDS} from channel_users where channel_id = $1 and key_of(channel_user_id) = key_of($2)`,
   parameters: ['bigint', 'text'],
   columns: USER_COLUMNS,
 });
 
-export async function findUser(db: Queryable, channelId: number, channelUserId: string): Promise<UserRow | undefined> {
-  return queryOne(db, FIND_USER, [channelId, channelUserId]);
-}
-
-const FIND_USERS_BY_ID_OR_MOBILE = statement({
+/** Users with this id or this mobile: none, one, or two. */
+export const findUsersByIdOrMobile = declareList({
   name: 'find-users-of',
   text: `select ${USER_FIELDS} from channel_users
              where channel_id = $1 and (key_of(channel_user_id) = key_of($2) or mobile_hash = $3)`,
@@ -30,26 +27,17 @@ const FIND_USERS_BY_ID_OR_MOBILE = statement({
   columns: USER_COLUMNS,
 });
 
-/** Users with this id or this mobile: none, one, or two. */
-export async function findUsersByIdOrMobile(
-  db: Queryable,
-  channelId: number,
-  channelUserId: string,
-  mobileHash: Buffer,
-): Promise<UserRow[]> {
-  return db.query(FIND_USERS_BY_ID_OR_MOBILE, [channelId, channelUserId, mobileHash]);
-}
-
-const INSERT_USER = statement({
+/** False when the id or the mobile is taken. Waits for a transaction that is about to take one of them. */
+export const insertUser = declareHas({
   name: 'insert-user',
   text: `insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile, bound_at)
              values ($1, $2, $3, $4, to_timestamp($5::double precision / 1000))
              on conflict do nothing returning 1`,
-  parameters: ['bigint', 'text', 'bytea', 'text', 'double precision'],
+  parameters: {
+    channelId: 'bigint',
+    channelUserId: 'text',
+    mobileHash: 'bytea',
+    mobile: 'text',
+    boundAt: 'double precision',
+  },
 });
-
-/** False when the id or the mobile is taken. Waits for a transaction that is about to take one of them. */
-export async function insertUser(tx: Queryable, channelId: number, user: UserRow, boundAt: number): Promise<boolean> {
-  const rows = await tx.query(INSERT_USER, [channelId, user.channelUserId, user.mobileHash, user.mobile, boundAt]);
-  return rows.length === 1;
-}
