@@ -1,9 +1,9 @@
 import { ENDPOINTS, type EndpointName } from '@perennial/wire';
-import type { Logger } from 'pino';
 import { createBindConfirmAction } from './api/agreements-bind-confirm.js';
 import { createBindSmsAction } from './api/agreements-bind-sms.js';
 import { createReplaceAction } from './api/agreements-replace.js';
 import { createUserDataAction } from './api/agreements-user-data.js';
+import type { ApiDeps } from './api/api-deps.js';
 import { createAuthTokenAction } from './api/auth-token.js';
 import { createDeductedOrderCreator } from './api/creation/create-deducted-order.js';
 import { createOrderStore } from './api/creation/order-store.js';
@@ -22,13 +22,7 @@ import type { AccessTokens } from './catalog/channels/access-token.js';
 import { listAuthorizedPaymentChannels } from './catalog/payment-channels/list-payment-channels-sql.js';
 import { createCatalog } from './catalog/products/catalog.js';
 import { listAuthorizedProducts } from './catalog/products/list-products-sql.js';
-import type { Gateways } from './gateways/gateway-registry.js';
 import { createDescribedRoute, createOrderRoute, createRoute, type Route } from './http/routes.js';
-import type { Clock } from './platform/clock.js';
-import type { Database } from './platform/db/database.js';
-import type { KeyedHasher } from './platform/secrets/keyed-hasher.js';
-import type { Environment } from './platform/settings.js';
-import type { SubscriptionCounts } from './subscriptions/domain/counts.js';
 import { createOrderRenderer } from './subscriptions/domain/orders/order-text.js';
 import { createRedeemLinks } from './subscriptions/domain/orders/redeem-links.js';
 import { renderReplacement } from './subscriptions/domain/orders/replacement-text.js';
@@ -37,19 +31,10 @@ import { createKnownDebitSettler } from './subscriptions/steps/payments/settle-k
 import { createAgreementNumbers } from './subscriptions/store/agreements/agreements-sql.js';
 import { createOrderNumbers } from './subscriptions/store/orders/new-orders-sql.js';
 
-export interface InterfaceDeps {
-  readonly database: Database;
+export interface InterfaceDeps extends Omit<ApiDeps, 'catalog' | 'orderNumbers' | 'agreementNumbers' | 'links'> {
   readonly tokens: AccessTokens;
-  readonly gateways: Gateways;
-  readonly institutionNumbers: KeyedHasher;
-  readonly bankMobiles: KeyedHasher;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly environment: Environment;
   /** Where redemption links lead. A function, because a port that the system chooses is known only when the server listens. */
   readonly redeemUrl: () => string;
-  readonly counts?: SubscriptionCounts;
-  readonly debitDeadlineMs?: number;
 }
 
 /** One route for each endpoint: an endpoint that has none does not compile, nor one under another's name. */

@@ -229,8 +229,6 @@ export const storeAcknowledgement = declareRequire({
   columns: ALERT_VIEW_COLUMNS,
 });
 
-export type AlertToLog = RowOf<typeof takeAlertsToLog>;
-
 /** Alerts that were raised and not logged yet. They count as logged from now on: the caller logs them. */
 export const takeAlertsToLog = declareList({
   text: `with raised as materialized (

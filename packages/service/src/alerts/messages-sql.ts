@@ -2,9 +2,9 @@ import {
   column,
   columns,
   declareList,
+  declareRequire,
   declareWrite,
   type Queryable,
-  queryOne,
   type RowOf,
   statement,
 } from '../platform/db/database.js';
@@ -24,35 +24,27 @@ export interface ReportedAlert {
 }
 
 /** Alerts of one kind with the same news: one message is about all of them. */
-export type AlertGroup = RowOf<typeof TAKE_ALERTS_TO_REPORT>;
+export type AlertGroup = RowOf<typeof takeAlertsToReport>;
 
 /**
  * One node at a time writes messages: two would each put half of the alerts into theirs. The lock ends with the transaction.
  */
 const MESSAGE_WRITING_LOCK = 7_366_373_662;
-const LOCK_MESSAGE_WRITING = statement({
-  text: 'select pg_try_advisory_xact_lock($1) as mine',
-  parameters: ['bigint'],
+export const lockMessageWriting = declareRequire({
+  text: `select pg_try_advisory_xact_lock(${MESSAGE_WRITING_LOCK}) as mine`,
+  parameters: [],
   columns: columns({ mine: 'boolean' }),
+  value: ({ mine }) => mine,
 });
-
-export async function lockMessageWriting(tx: Queryable): Promise<boolean> {
-  return (await queryOne(tx, LOCK_MESSAGE_WRITING, [MESSAGE_WRITING_LOCK]))?.mine === true;
-}
-
-export interface MessagePacing {
-  /** Between two messages of a kind: alerts that come in between go into one message. */
-  readonly gatherSeconds: number;
-  /** Between two messages about an alert that stays open. */
-  readonly repeatSeconds: number;
-  /** How many alerts a message lists; the others are counted. */
-  readonly listed: number;
-}
 
 /** More at once would lock their rows for long; the rest is for the next message. */
 const MAX_ALERTS_AT_ONCE = 10_000;
 
-const TAKE_ALERTS_TO_REPORT = statement({
+/**
+ * Takes the alerts that people have to be told of and marks them as told, in the transaction that writes the messages. A row
+ * that is locked by another transaction is left for the next time.
+ */
+export const takeAlertsToReport = declareList({
   text: `with due as materialized (
        select kind, subject, coalesce(to_tell, 'STILL_OPEN') as what from alerts a
        where (to_tell = 'RESOLVED'
@@ -61,7 +53,7 @@ const TAKE_ALERTS_TO_REPORT = statement({
          and not exists (
            select from alert_messages m where m.kind = a.kind and m.what = coalesce(a.to_tell, 'STILL_OPEN')
              and m.written_at > now() - case when a.to_tell is null then $2 else $1 end::integer * interval '1 s')
-       order by kind, what, last_seen_at, subject limit $3 for update skip locked
+       order by kind, what, last_seen_at, subject limit ${MAX_ALERTS_AT_ONCE} for update skip locked
      ), told as (
        update alerts a set to_tell = null, told_at = case when d.what <> 'RESOLVED' then now() end
        from due d where a.kind = d.kind and a.subject = d.subject
@@ -72,9 +64,16 @@ const TAKE_ALERTS_TO_REPORT = statement({
      select kind, what, count(*) as count,
        json_agg(json_build_object('subject', subject, 'detail', detail, 'seen', seen,
          'firstSeenAt', ${shanghaiText('first_seen_at')}, 'lastSeenAt', ${shanghaiText('last_seen_at')},
-         'resolvedBecause', resolved_because) order by place) filter (where place <= $4) as alerts
+         'resolvedBecause', resolved_because) order by place) filter (where place <= $3) as alerts
      from placed group by kind, what order by kind, what`,
-  parameters: ['integer', 'integer', 'bigint', 'bigint'],
+  parameters: {
+    /** Between two messages of a kind: alerts that come in between go into one message. */
+    gatherSeconds: 'integer',
+    /** Between two messages about an alert that stays open. */
+    repeatSeconds: 'integer',
+    /** How many alerts a message lists; the others are counted. */
+    listed: 'bigint',
+  },
   columns: columns({
     kind: 'text',
     what: column<AlertNews>('text'),
@@ -83,17 +82,6 @@ const TAKE_ALERTS_TO_REPORT = statement({
     alerts: column<readonly ReportedAlert[]>('json'),
   }),
 });
-
-/**
- * Takes the alerts that people have to be told of and marks them as told, in the transaction that writes the messages. A row
- * that is locked by another transaction is left for the next time.
- */
-export async function takeAlertsToReport(
-  tx: Queryable,
-  { gatherSeconds, repeatSeconds, listed }: MessagePacing,
-): Promise<AlertGroup[]> {
-  return tx.query(TAKE_ALERTS_TO_REPORT, [gatherSeconds, repeatSeconds, MAX_ALERTS_AT_ONCE, listed]);
-}
 
 const STORE_MESSAGE = statement({
   text: 'insert into alert_messages (way, what, kind, content) values ($1, $2, $3, $4)',

@@ -1,11 +1,10 @@
 import { type Queryable, statement } from '../platform/db/database.js';
-import { alertText } from './alert-wordings.js';
+import { type AlertSentence, alertText } from './alert-wordings.js';
 import { type AlertKind, resolvedColumns } from './alerts-sql.js';
 
-/** The SQL condition by which the cause of an alert `a` is gone, and the reason that people are told. */
+/** The SQL condition by which the cause of an alert `a` is gone. */
 interface EndCondition {
   readonly when: string;
-  readonly because: string;
 }
 
 /** No SQL condition shows that the cause is gone. */
@@ -37,31 +36,20 @@ export const isStockLow = (f: string) => `${f}.kind = 'POOL' and ${f}.low_stock 
   select count(*) from (select from pool_codes p where p.benefit_code = ${f}.benefit_code and p.given_to is null
     limit ${f}.low_stock) as counted)`;
 
-/** Every kind of alert has to say here how it ends. */
-const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
-  'debit-unknown-for-a-day': {
-    when: existsForNumber('debit_attempts', 'try_no', `t.status <> 'STARTED'`),
-    because: alertText('debit-unknown-for-a-day|resolved'),
-  },
-  'debit-wrong-amount': {
-    when: existsForNumber('debit_attempts', 'try_no', 't.settled_at > a.last_seen_at'),
-    because: alertText('debit-wrong-amount|resolved'),
-  },
+/** Every kind of alert has to say here how it ends. One that ends without a person has a sentence for it. */
+const ALERT_ENDS: {
+  readonly [Kind in AlertKind]: EndedElsewhere | (`${Kind}|resolved` extends AlertSentence ? EndCondition : never);
+} = {
+  'debit-unknown-for-a-day': { when: existsForNumber('debit_attempts', 'try_no', `t.status <> 'STARTED'`) },
+  'debit-wrong-amount': { when: existsForNumber('debit_attempts', 'try_no', 't.settled_at > a.last_seen_at') },
   'debit-late-success': 'only a person can judge',
   'debit-contradiction': 'only a person can judge',
   'debit-after-unsubscribe': {
     when: `exists (select from payments t, (select ${NUMBER} as part) n
       where t.order_no = n.part[1] and t.cycle_no = n.part[2] and t.status = 'REFUND_FULL')`,
-    because: alertText('debit-after-unsubscribe|resolved'),
   },
-  'refund-unknown-for-a-day': {
-    when: existsForNumber('refunds', 'refund_seq', `t.status <> 'STARTED'`),
-    because: alertText('refund-unknown-for-a-day|resolved'),
-  },
-  'refund-wrong-amount': {
-    when: existsForNumber('refunds', 'refund_seq', 't.settled_at > a.last_seen_at'),
-    because: alertText('refund-wrong-amount|resolved'),
-  },
+  'refund-unknown-for-a-day': { when: existsForNumber('refunds', 'refund_seq', `t.status <> 'STARTED'`) },
+  'refund-wrong-amount': { when: existsForNumber('refunds', 'refund_seq', 't.settled_at > a.last_seen_at') },
   'refund-refused': {
     when: existsForNumber(
       'refunds',
@@ -69,73 +57,54 @@ const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
       `exists (select from refunds later where later.order_no = t.order_no and later.cycle_no = t.cycle_no
          and later.refund_seq > t.refund_seq and later.status = 'SUCCESS' and later.amount_cent >= t.amount_cent)`,
     ),
-    because: alertText('refund-refused|resolved'),
   },
   'refund-contradiction': 'only a person can judge',
   'billing-failed': {
     when: `a.subject ~ '^[0-9]{1,15}$' and not exists (select from orders o
       where o.order_no = case when a.subject ~ '^[0-9]{1,15}$' then a.subject::bigint end
         and o.next_due_at <= a.last_seen_at)`,
-    because: alertText('billing-failed|resolved'),
   },
   'upcoming-notice-failed': {
     when: `a.subject ~ '^[0-9]{1,15}$' and not exists (select from orders o
       where o.order_no = case when a.subject ~ '^[0-9]{1,15}$' then a.subject::bigint end
         and o.status = 'ACTIVE' and o.noticed_cycle <= o.cycle_no and notice_time(o.next_due_at, o.notice_days) <= a.last_seen_at)`,
-    because: alertText('upcoming-notice-failed|resolved'),
   },
   'notice-for-unknown-attempt': 'only a person can judge',
   'notice-for-unknown-agreement': 'only a person can judge',
   'agreement-cancel-failed': 'by the step that removes the cause',
-  'agreement-number-of-another-channel': {
-    when: `${HASH} is not null and not ${NUMBER_STAYS_FOREIGN}`,
-    because: alertText('agreement-number-of-another-channel|resolved'),
-  },
+  'agreement-number-of-another-channel': { when: `${HASH} is not null and not ${NUMBER_STAYS_FOREIGN}` },
   'webhook-given-up': {
     // A replay counts the retries on: what was given up before and is on its way again has more than the schedule's.
     when: `not exists (select from channels c join undelivered_events u using (channel_id)
         where c.app_id = a.subject and u.reason = 'GIVE_UP')
       and not exists (select from channels c join due_events d using (channel_id)
         where c.app_id = a.subject and d.retry_no > 10)`,
-    because: alertText('webhook-given-up|resolved'),
   },
   'pool-empty': {
     when: `not exists (select from claims t
       where t.benefit_code = a.subject and t.status = 'PENDING' and t.fulfilment = 'POOL')`,
-    because: alertText('pool-empty|resolved'),
   },
   'pool-low': {
     when: `not exists (select from benefit_fulfilments f where f.benefit_code = a.subject and ${isStockLow('f')})`,
-    because: alertText('pool-low|resolved'),
   },
-  'claim-refused': {
-    when: existsForNumber('claims', 'position', `t.status <> 'PENDING'`),
-    because: alertText('claim-refused|resolved'),
-  },
-  'claim-unknown-for-a-day': {
-    when: existsForNumber('claims', 'position', `t.status <> 'PENDING'`),
-    because: alertText('claim-unknown-for-a-day|resolved'),
-  },
+  'claim-refused': { when: existsForNumber('claims', 'position', `t.status <> 'PENDING'`) },
+  'claim-unknown-for-a-day': { when: existsForNumber('claims', 'position', `t.status <> 'PENDING'`) },
   'reconciliation-difference': {
     when: `${DAY} is not null and not exists (select from reconciliation_differences d
       where d.day = ${DAY} and d.payment_channel_code = ${CODE} and d.closed_at is null)`,
-    because: alertText('reconciliation-difference|resolved'),
   },
   'reconciliation-failed': {
     when: `exists (select from reconciliations r
       where r.payment_channel_code = ${CODE} and r.day = ${DAY} and r.run_at > a.last_seen_at)`,
-    because: alertText('reconciliation-failed|resolved'),
   },
   'undecryptable-fields': 'only a person can judge',
   'institution-silent': {
     when: `not exists (select from institution_health h
       where h.payment_channel_code = a.subject and h.failing_since is not null)`,
-    because: alertText('institution-silent|resolved'),
   },
   'database-full': {
     // A node that cannot write says so again every few seconds, as soon as that can be stored.
     when: `a.last_seen_at < now() - interval '2 min'`,
-    because: alertText('database-full|resolved'),
   },
   'bridge-currency': 'by the step that removes the cause',
 };
@@ -158,7 +127,9 @@ const resolve = (when: string) =>
   });
 
 const RULES = Object.entries(ALERT_ENDS).flatMap(([kind, end]) =>
-  typeof end === 'string' ? [] : [{ kind, because: end.because, resolve: resolve(end.when) }],
+  typeof end === 'string'
+    ? []
+    : [{ kind, because: alertText(`${kind}|resolved` as AlertSentence), resolve: resolve(end.when) }],
 );
 
 /**

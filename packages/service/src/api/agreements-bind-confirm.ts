@@ -2,12 +2,8 @@ import { type BindConfirmData, type BindConfirmRequest, Rejection } from '@peren
 import type { Action, ActionContext } from '../catalog/action.js';
 import type { Channel } from '../catalog/channels/channel.js';
 import type { BindOutcome } from '../gateways/gateway.js';
-import type { Gateways } from '../gateways/gateway-registry.js';
-import type { Clock } from '../platform/clock.js';
 import { type Queryable, type Transactional, Unavailable } from '../platform/db/database.js';
 import type { IdempotentRun } from '../platform/idempotency/run-once.js';
-import type { KeyedHasher } from '../platform/secrets/keyed-hasher.js';
-import type { Environment } from '../platform/settings.js';
 import { findAgreementTransition } from '../subscriptions/domain/agreements/agreement-states.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
 import {
@@ -25,13 +21,9 @@ import {
   uncountCodeTry,
 } from '../subscriptions/store/agreements/agreements-sql.js';
 import { formatAgreementNo, sealInstitutionNo } from '../subscriptions/store/agreements/card.js';
+import type { ApiDeps } from './api-deps.js';
 
-export interface BindConfirmDeps {
-  readonly gateways: Gateways;
-  readonly institutionNumbers: KeyedHasher;
-  readonly clock: Clock;
-  readonly environment: Environment;
-}
+export type BindConfirmDeps = Pick<ApiDeps, 'gateways' | 'institutionNumbers' | 'clock' | 'environment'>;
 
 const CODE_LIFETIME_MS = 5 * 60_000;
 const MAX_WRONG_CODES = 5;

@@ -1,13 +1,8 @@
 import { type BindSmsData, type BindSmsRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Channel } from '../catalog/channels/channel.js';
-import type { Catalog } from '../catalog/products/catalog.js';
 import type { BindCodeOutcome } from '../gateways/gateway.js';
-import type { Gateways } from '../gateways/gateway-registry.js';
-import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
-import type { KeyedHasher } from '../platform/secrets/keyed-hasher.js';
-import type { Environment } from '../platform/settings.js';
 import {
   type AgreementTransition,
   findAgreementTransition,
@@ -27,14 +22,9 @@ import {
 } from '../subscriptions/store/agreements/agreements-sql.js';
 import { readCard, sealCard } from '../subscriptions/store/agreements/card.js';
 import { deleteSmsSend } from '../subscriptions/store/agreements/sms-limit-sql.js';
+import type { ApiDeps } from './api-deps.js';
 
-export interface BindSmsDeps {
-  readonly catalog: Catalog;
-  readonly gateways: Gateways;
-  readonly bankMobiles: KeyedHasher;
-  readonly clock: Clock;
-  readonly environment: Environment;
-}
+export type BindSmsDeps = Pick<ApiDeps, 'catalog' | 'gateways' | 'bankMobiles' | 'clock' | 'environment'>;
 
 /** A binding for which a code is being sent: what the second transaction needs from the first. */
 interface BindCodeSending {

@@ -1,10 +1,6 @@
 import { Rejection, type ReplaceRequest, type RetriedPayment } from '@perennial/wire';
-import type { Logger } from 'pino';
 import type { Action } from '../catalog/action.js';
-import type { Catalog } from '../catalog/products/catalog.js';
-import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
-import type { KeyedHasher } from '../platform/secrets/keyed-hasher.js';
 import { requireShareablePaymentChannel } from '../subscriptions/domain/agreements/choose-payment-channel.js';
 import type { Order, Payment } from '../subscriptions/domain/orders/order.js';
 import { unstartedRuns } from '../subscriptions/domain/orders/order-description.js';
@@ -25,13 +21,9 @@ import { lockNumberAndCheckShareable } from '../subscriptions/store/agreements/s
 import { switchAgreement } from '../subscriptions/store/agreements/switch-agreement-sql.js';
 import { findPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
 import { startRenewals } from '../subscriptions/store/orders/start-renewals-sql.js';
+import type { ApiDeps } from './api-deps.js';
 
-export interface ReplaceDeps {
-  readonly catalog: Catalog;
-  readonly institutionNumbers: KeyedHasher;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
+export type ReplaceDeps = Pick<ApiDeps, 'catalog' | 'institutionNumbers' | 'clock' | 'log'>;
 
 /** agreements/replace. Everything happens in one transaction before the answer, and no event is sent. */
 export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {

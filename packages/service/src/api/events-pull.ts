@@ -1,12 +1,10 @@
 import { type EventsPullData, type EventsPullRequest, formatTime, MAX_TOTAL_CYCLES } from '@perennial/wire';
-import type { Logger } from 'pino';
 import type { Action } from '../catalog/action.js';
 import { listPushes, type PushKey, type PushRow, readEventClock } from '../delivery/history/pull-sql.js';
 import { timeRange } from '../delivery/history/time-range.js';
 import { createPulledPushes } from '../delivery/receivers/pull-pushes.js';
-import type { Clock } from '../platform/clock.js';
 import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
-import type { RedeemLinks } from '../subscriptions/domain/orders/redeem-links.js';
+import type { ApiDeps } from './api-deps.js';
 
 const PUSH_LIST: ListDefinition<PushRow, PushKey> = {
   endpoint: 'sandbox/events/pull',
@@ -15,11 +13,7 @@ const PUSH_LIST: ListDefinition<PushRow, PushKey> = {
   keyOf: ({ recordedMicros, eventNo, cycleNo }) => [recordedMicros, eventNo, cycleNo],
 };
 
-export interface PullEventsDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly links: RedeemLinks;
-}
+export type PullEventsDeps = Pick<ApiDeps, 'clock' | 'log' | 'links'>;
 
 /** sandbox/events/pull (docs/decisions/0031). Nothing of it is written down. */
 export function createEventsPullAction({

@@ -1,23 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type OrdersAdvanceRequest, parseTime, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
-import type { Gateways } from '../gateways/gateway-registry.js';
-import type { Clock } from '../platform/clock.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
 import { isLongAnswer } from '../subscriptions/domain/orders/order-text.js';
-import type { RedeemLinks } from '../subscriptions/domain/orders/redeem-links.js';
 import { type AdvanceWish, type Journey, planJourney } from '../subscriptions/steps/orders/advance-journey.js';
 import { advancePeriods, holdOrder } from '../subscriptions/steps/orders/advance-periods.js';
 import { readOrderReference } from '../subscriptions/steps/orders/order-reference.js';
 import { findOrderStanding } from '../subscriptions/store/orders/order-standing-sql.js';
 import { findOrderWithPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
+import type { ApiDeps } from './api-deps.js';
 
-export interface AdvanceOrderDeps {
-  readonly gateways: Gateways;
-  readonly clock: Clock;
-  readonly links: RedeemLinks;
-  readonly debitDeadlineMs?: number;
-}
+export type AdvanceOrderDeps = Pick<ApiDeps, 'gateways' | 'clock' | 'links' | 'debitDeadlineMs'>;
 
 /**
  * sandbox/orders/advance (docs/decisions/0020). The journey is stored first, so that a repeated request continues it after a

@@ -1,25 +1,20 @@
 import { type OrdersCreateRequest, Rejection, readCreateRequest, type SettlementMode } from '@perennial/wire';
 import type { Action, ActionContext } from '../catalog/action.js';
-import type { Catalog, CatalogProduct } from '../catalog/products/catalog.js';
+import type { CatalogProduct } from '../catalog/products/catalog.js';
 import type { Answer } from '../platform/answers/answer.js';
-import type { Clock } from '../platform/clock.js';
 import { NumberTaken } from '../platform/db/database.js';
-import { MAX_NUMBER_TRIES, type NumberSupply } from '../platform/db/sharing/number-supply.js';
+import { MAX_NUMBER_TRIES } from '../platform/db/sharing/number-supply.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
 import { isLongAnswer } from '../subscriptions/domain/orders/order-text.js';
-import type { RedeemLinks } from '../subscriptions/domain/orders/redeem-links.js';
 import { createUserRow } from '../subscriptions/steps/users/login-mobile.js';
 import { hasExternalOrder } from '../subscriptions/store/orders/orders-sql.js';
+import type { ApiDeps } from './api-deps.js';
 import { type CollectedCustomer, readCustomer } from './creation/agreement-for-order.js';
 import type { DeductedOrderCreator } from './creation/create-deducted-order.js';
 import { newCollectedOrder, toIdempotencyInsert, toOrderInsert } from './creation/new-order.js';
 import type { StoreOrder } from './creation/order-store.js';
 
-export interface CreateOrderDeps {
-  readonly catalog: Catalog;
-  readonly clock: Clock;
-  readonly links: RedeemLinks;
-  readonly orderNumbers: NumberSupply;
+export interface CreateOrderDeps extends Pick<ApiDeps, 'catalog' | 'clock' | 'links' | 'orderNumbers'> {
   readonly store: StoreOrder;
   readonly deduct: DeductedOrderCreator;
 }

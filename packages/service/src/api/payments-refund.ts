@@ -1,8 +1,6 @@
 import { type PaymentsRefundData, type PaymentsRefundRequest, type RefundStatus, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { RefundOutcome } from '../gateways/gateway.js';
-import type { Gateways } from '../gateways/gateway-registry.js';
-import type { Clock } from '../platform/clock.js';
 import type { Queryable, Transactional } from '../platform/db/database.js';
 import { findPaymentOfCycle } from '../subscriptions/domain/orders/order.js';
 import { parsePaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
@@ -19,11 +17,9 @@ import { askRefund, rejectWrongRefundAmount, sendRefund } from '../subscriptions
 import { settleRefund } from '../subscriptions/steps/payments/settle-refund.js';
 import { findPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
 import { findRefund, findRefundsOfPeriod, type Refund } from '../subscriptions/store/payments/refunds-sql.js';
+import type { ApiDeps } from './api-deps.js';
 
-export interface RefundPaymentDeps {
-  readonly gateways: Gateways;
-  readonly clock: Clock;
-}
+export type RefundPaymentDeps = Pick<ApiDeps, 'gateways' | 'clock'>;
 
 /**
  * sandbox/payments/refund: in earnest refunds are made by operators, by these same steps. The refund is stored first, so that a

@@ -1,22 +1,14 @@
-import type { Logger } from 'pino';
-import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import { listPaymentChannelCodes } from '../catalog/payment-channels/list-payment-channels-sql.js';
 import { listOpenPaymentChannels } from '../catalog/payment-channels/pace-sql.js';
 import { createPushClient } from '../delivery/transport/push-client.js';
-import type { Fulfilments } from '../fulfilment/fulfilment-registry.js';
 import { listSuppliedBenefits } from '../fulfilment/fulfilment-settings-sql.js';
-import type { Gateways } from '../gateways/gateway-registry.js';
 import type { InstitutionHealth } from '../gateways/institution-health.js';
-import type { Clock } from '../platform/clock.js';
-import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
-import type { Vault } from '../platform/secrets/vault.js';
-import type { Environment } from '../platform/settings.js';
 import type { RedeemLinks } from '../subscriptions/domain/orders/redeem-links.js';
-import type { SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';
 import { createBusinessReader } from './business-reader.js';
 import { mendFutureTimes } from './housekeeping/future-times-sql.js';
 import { createHousekeeping } from './housekeeping.js';
+import type { JobDeps } from './job-deps.js';
 import { type AlertingDeps, logAlerts, startAlerting, USUAL_SECONDS } from './jobs/alerts.js';
 import { billDueOrders } from './jobs/billing.js';
 import { finishApprovedRefunds, followBulkItems, workOffBulkRuns } from './jobs/bulk.js';
@@ -36,25 +28,15 @@ import { askAboutPendingRefunds } from './recovery/refunds.js';
 import { createRunsPerCode } from './runs-per-code.js';
 import { runEvery } from './timer.js';
 
-export interface EngineDeps extends AlertingDeps {
-  readonly database: Database;
-  readonly vault: Vault;
-  readonly channels: ChannelRegistry;
+export interface EngineDeps extends Omit<AlertingDeps, 'clock'>, Omit<JobDeps, 'counts' | 'stopping'> {
   readonly links: RedeemLinks;
-  readonly gateways: Gateways;
-  /** What came of the calls through them. */
+  /** What came of the calls through the gateways. */
   readonly institutionHealth: InstitutionHealth;
-  readonly fulfilments: Fulfilments;
-  readonly settle: SettleInBatch;
-  readonly clock: Clock;
   readonly clockWatch: ClockWatch;
-  readonly log: Logger;
-  readonly environment: Environment;
   /** Shown by this node's /metrics. */
   readonly metrics?: BusinessMetrics;
   /** In place of the usual 15, for a test that cannot wait. */
   readonly readingSeconds?: number;
-  readonly debitDeadlineMs?: number;
   readonly eventsRetentionDays?: number;
   /** Events may also go to this machine: a sandbox on its embedded database. */
   readonly localCallbacks?: boolean;

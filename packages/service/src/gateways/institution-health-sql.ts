@@ -1,4 +1,4 @@
-import { columns, declareList, type Queryable, type RowOf, statement } from '../platform/db/database.js';
+import { columns, declareList, type Queryable, statement } from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { CallsSeen } from './institution-health.js';
 
@@ -43,8 +43,6 @@ export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, Ca
  * knows whether the institution would answer.
  */
 const SILENT_SECONDS = `case when h.failures >= 3 then extract(epoch from h.failed_at - h.failing_since) else 0 end`;
-
-export type SilentInstitution = RowOf<typeof findSilentInstitutions>;
 
 /** Institutions that have answered no call for two minutes, over at least a minute of calls and three of them. */
 export const findSilentInstitutions = declareList({

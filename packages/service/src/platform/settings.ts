@@ -6,60 +6,7 @@ import { PlainError } from './plain-error.js';
 
 export type Environment = 'sandbox' | 'production';
 
-export interface Settings {
-  readonly environment: Environment;
-  /** Of every amount. Unset: the installation's, or CNY for one that is being made. */
-  readonly currency: string | undefined;
-  readonly host: string;
-  readonly port: number;
-  /** Unset: http:// and the address of PORT, with the port that was really taken. */
-  readonly publicUrl: string | undefined;
-  /** Where redemption links lead, if that is another host. Unset: publicUrl. */
-  readonly redeemUrl: string | undefined;
-  /** Times that one address may open redemption pages in a minute; it may post a fifth of that. */
-  readonly redeemOpensPerMinute: number;
-  readonly dataDir: string;
-  /** Unset: the embedded server in dataDir. */
-  readonly databaseUrl: string | undefined;
-  readonly databasePool: number;
-  /** The current key first, then those that old values may still be wrapped under. Unset: made in dataDir. */
-  readonly masterKeys: readonly Uint8Array[] | undefined;
-  /** Whether the schema is brought up to date at a start, or by the command `migrate` alone. */
-  readonly migrate: MigrateMode;
-  /** How long a node that is asked to stop goes on serving, so that a load balancer hears of it in time. */
-  readonly drainSeconds: number;
-  /** A listener of its own for /metrics and /healthz. Unset: they are on the port of the interface. */
-  readonly metricsPort: number | undefined;
-  readonly metricsHost: string;
-  /** What a request for /metrics has to send. */
-  readonly metricsToken: string | undefined;
-  readonly logLevel: LogLevel;
-  /** Unset: pretty on a terminal, else JSON. */
-  readonly logFormat: LogFormat | undefined;
-  /** What the log calls this node. */
-  readonly nodeId: string;
-  /** Addresses whose X-Forwarded-For is believed. */
-  readonly trustedProxies: readonly string[];
-  /** Days for which events are kept after the week of their writing has ended. */
-  readonly eventsRetentionDays: number;
-  /** Where alerts are sent, beside the list. */
-  readonly alertWebhook: { readonly url: string; readonly secret: string } | undefined;
-  readonly alertEmail: { readonly url: string; readonly from: string; readonly to: readonly string[] } | undefined;
-  /** Whether the pages for a channel's developer are served. */
-  readonly developers: 'on' | 'off';
-  /** Where the console is: beside the interface, on a port of its own, or nowhere. */
-  readonly console: 'on' | 'off';
-  readonly consolePort: number | undefined;
-  readonly consoleHost: string;
-  /** Where people reach it. Unset: /console of publicUrl, or of its own port. */
-  readonly consoleUrl: string | undefined;
-  /** Refunds above this, in cents, need a second person; 0: none does. */
-  readonly refundApprovalCent: number;
-  /** Single sign-on for the console. */
-  readonly singleSignOn: SingleSignOnSettings | undefined;
-  /** ENGINE=off: reads are served, nothing is done without being asked, and nothing that writes is. */
-  readonly readsOnly: boolean;
-}
+export type Settings = Readonly<ReturnType<typeof readSettings>>;
 
 export interface SingleSignOnSettings {
   readonly issuer: string;
@@ -79,7 +26,6 @@ export const DEFAULT_EVENTS_RETENTION_DAYS = 180;
 export const DEFAULT_REDEEM_OPENS_PER_MINUTE = 600;
 
 const MIGRATE_MODES = ['auto', 'never'] as const;
-export type MigrateMode = (typeof MIGRATE_MODES)[number];
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -112,7 +58,7 @@ function refuseRemoved(env: Env): void {
 }
 
 /** The only reader of the environment. */
-export function readSettings(env: Env = process.env): Settings {
+export function readSettings(env: Env = process.env) {
   refuseRemoved(env);
   const environment = readChoice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
   const { host, port } = readListener(env, 'PORT') ?? { host: LOCAL, port: 8080 };
@@ -132,37 +78,58 @@ export function readSettings(env: Env = process.env): Settings {
   }
   return {
     environment,
+    /** Of every amount. Unset: the installation's, or CNY for one that is being made. */
     currency: readCurrency(env),
     host,
     port,
+    /** Unset: http:// and the address of PORT, with the port that was really taken. */
     publicUrl: readPublicUrl(env, 'PUBLIC_URL'),
+    /** Where redemption links lead, if that is another host. Unset: publicUrl. */
     redeemUrl: readPublicUrl(env, 'REDEEM_URL'),
+    /** Times that one address may open redemption pages in a minute; it may post a fifth of that. */
     redeemOpensPerMinute: readInteger(env, 'REDEEM_OPENS_PER_MINUTE', DEFAULT_REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
     dataDir: path.resolve(readText(env, 'DATA_DIR') ?? 'data'),
+    /** Unset: the embedded server in dataDir. */
     databaseUrl,
     // With fewer than two a node cannot start.
     databasePool: readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000),
+    /** The current key first, then those that old values may still be wrapped under. Unset: made in dataDir. */
     masterKeys,
+    /** Whether the schema is brought up to date at a start, or by the command `migrate` alone. */
     migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
+    /** How long a node that is asked to stop goes on serving, so that a load balancer hears of it in time. */
     drainSeconds: readInteger(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
+    /** A listener of its own for /metrics and /healthz. Unset: they are on the port of the interface. */
     metricsPort,
     metricsHost,
+    /** What a request for /metrics has to send. */
     metricsToken: readToken(env, 'METRICS_TOKEN'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    /** Unset: pretty on a terminal, else JSON. */
     logFormat:
       readText(env, 'LOG_FORMAT') === undefined ? undefined : readChoice(env, 'LOG_FORMAT', LOG_FORMATS, 'json'),
+    /** What the log calls this node. */
     nodeId: readName(env, 'NODE_ID') ?? `${os.hostname()}-${process.pid}`,
+    /** Addresses whose X-Forwarded-For is believed. */
     trustedProxies: readAddressRanges(env, 'TRUSTED_PROXIES'),
+    /** Days for which events are kept after the week of their writing has ended. */
     eventsRetentionDays: readInteger(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
+    /** Where alerts are sent, beside the list. */
     alertWebhook: readAlertWebhook(env),
     alertEmail: readAlertEmail(env),
+    /** Whether the pages for a channel's developer are served. */
     developers: readChoice(env, 'DEVELOPERS', ['on', 'off'], 'on'),
+    /** Where the console is: beside the interface, on a port of its own, or nowhere. */
     console: readChoice(env, 'CONSOLE', ['on', 'off'], 'on'),
     consolePort,
     consoleHost,
+    /** Where people reach it. Unset: /console of publicUrl, or of its own port. */
     consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
+    /** Refunds above this, in cents, need a second person; 0: none does. */
     refundApprovalCent: readInteger(env, 'CONSOLE_REFUND_APPROVAL_CENT', 0, 0, 100_000_000_000),
+    /** Single sign-on for the console. */
     singleSignOn: readSingleSignOn(env),
+    /** ENGINE=off: reads are served, nothing is done without being asked, and nothing that writes is. */
     readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
   };
 }
@@ -314,7 +281,7 @@ function readPublicUrl(env: Env, name: string): string | undefined {
 /** A shorter secret can be guessed from one signed message. */
 const MIN_SECRET_LENGTH = 16;
 
-function readAlertWebhook(env: Env): Settings['alertWebhook'] {
+function readAlertWebhook(env: Env) {
   const address = readUrl(env, 'ALERT_WEBHOOK_URL', ['http:', 'https:']);
   const secret = readText(env, 'ALERT_WEBHOOK_SECRET');
   if (address === undefined && secret === undefined) return undefined;
@@ -325,7 +292,7 @@ function readAlertWebhook(env: Env): Settings['alertWebhook'] {
   return { url: address, secret };
 }
 
-function readAlertEmail(env: Env): Settings['alertEmail'] {
+function readAlertEmail(env: Env) {
   const server = readUrl(env, 'SMTP_URL', ['smtp:', 'smtps:']);
   const to = readMailAddresses(env, 'ALERT_EMAIL');
   if (server === undefined && to.length === 0) return undefined;
@@ -336,7 +303,7 @@ function readAlertEmail(env: Env): Settings['alertEmail'] {
   return { url: server, from, to };
 }
 
-function readSingleSignOn(env: Env): Settings['singleSignOn'] {
+function readSingleSignOn(env: Env): SingleSignOnSettings | undefined {
   const issuer = readUrl(env, 'OIDC_ISSUER', ['http:', 'https:']);
   const clientId = readText(env, 'OIDC_CLIENT_ID');
   const clientSecret = readText(env, 'OIDC_CLIENT_SECRET');

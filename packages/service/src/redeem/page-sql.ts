@@ -7,6 +7,7 @@ import {
   declareList,
   joinColumns,
   type Queryable,
+  type RowOf,
   statement,
 } from '../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../platform/db/time-sql.js';
@@ -83,30 +84,12 @@ export interface RedeemPage extends RedeemProduct {
   readonly payments: readonly PaymentRow[];
 }
 
-export interface RedeemList extends RedeemProduct {
-  /** One more than a page shows, if there are more. */
-  readonly benefits: readonly ListedBenefit[];
-  /** Of the period of what was just claimed. */
-  readonly done: readonly ShownBenefit[];
-}
-
-export interface RedeemPayments extends RedeemProduct {
-  /** One more than a page shows, if there are more. */
-  readonly payments: readonly PaymentRow[];
-}
-
+/** `benefits`: one more than a page shows, if there are more. `done`: of the period of what was just claimed. */
+export type RedeemList = RowOf<typeof READ_LIST> & RedeemOrder;
+/** One more than a page shows, if there are more. */
+export type RedeemPayments = RowOf<typeof readRedeemPayments>;
 /** What the question whether to end needs, and the page after it. */
-export interface RedeemEnding extends RedeemProduct {
-  /** Whether the user can be asked for digits of the login mobile. */
-  readonly hasMobile: boolean;
-  readonly toClaim: number;
-  /** Up to when the last of them can be claimed. */
-  readonly lastDeadline: number | null;
-  /** How many were claimed. */
-  readonly codes: number;
-  /** When the last of what can be claimed and of what was expires. */
-  readonly lastExpiresAt: number | null;
-}
+export type RedeemEnding = RowOf<typeof readRedeemEnding>;
 
 /** Entries of one list on a page of its own, at most. */
 export const PAGE_ENTRIES = 20;
@@ -347,12 +330,11 @@ export async function readRedeemList(
   const place = [from?.cycleNo ?? 0, from?.position ?? 0] as const;
   const claimed = [done?.cycleNo ?? 0, done?.position ?? 0] as const;
   const [row] = await db.query(READ_LIST, [channelId, orderNo, lang, now, list, ...place, ...claimed]);
-  if (!row) return undefined;
-  const { version, productName, benefits, done: doneRows, ...order } = row;
-  return { version, productName, benefits, done: doneRows, order };
+  return row && { ...row, order: row };
 }
 
-const READ_PAYMENTS = statement({
+/** From a period back. */
+export const readRedeemPayments = declareFind({
   name: 'redeem-payments',
   text: `
 select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
@@ -362,22 +344,10 @@ select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
 ${ORDER}`,
   parameters: ['bigint', 'bigint', 'integer'],
   columns: joinColumns(PRODUCT_COLUMNS, columns({ payments: column<readonly PaymentRow[]>('json') })),
+  value: (row) => ({ ...row, order: row }),
 });
 
-/** From a period back. */
-export async function readRedeemPayments(
-  db: Queryable,
-  channelId: number,
-  orderNo: number,
-  fromCycleNo: number,
-): Promise<RedeemPayments | undefined> {
-  const [row] = await db.query(READ_PAYMENTS, [channelId, orderNo, fromCycleNo]);
-  if (!row) return undefined;
-  const { version, productName, payments, ...order } = row;
-  return { version, productName, payments, order };
-}
-
-const READ_ENDING = statement({
+export const readRedeemEnding = declareFind({
   name: 'redeem-ending',
   text: `
 select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME}, ${HAS_MOBILE}, b.to_claim as "toClaim", ${epochMs('b.last_deadline')} as "lastDeadline", b.codes, ${epochMs('b.last_expires_at')} as "lastExpiresAt"
@@ -391,44 +361,27 @@ where c.channel_id = $1 and o.order_no = $2`,
   columns: joinColumns(
     PRODUCT_COLUMNS,
     columns({
+      /** Whether the user can be asked for digits of the login mobile. */
       hasMobile: 'boolean',
       toClaim: 'bigint',
+      /** Up to when the last of them can be claimed. */
       lastDeadline: 'bigint?',
+      /** How many were claimed. */
       codes: 'bigint',
+      /** When the last of what can be claimed and of what was expires. */
       lastExpiresAt: 'bigint?',
     }),
   ),
+  value: (row) => ({ ...row, order: row }),
 });
 
-export async function readRedeemEnding(
-  db: Queryable,
-  channelId: number,
-  orderNo: number,
-  now: number,
-): Promise<RedeemEnding | undefined> {
-  const [row] = await db.query(READ_ENDING, [channelId, orderNo, now]);
-  if (!row) return undefined;
-  const { version, productName, hasMobile, toClaim, lastDeadline, codes, lastExpiresAt, ...order } = row;
-  return { version, productName, hasMobile, toClaim, lastDeadline, codes, lastExpiresAt, order };
-}
-
-const READ_ORDER = statement({
+export const readRedeemOrder = declareFind({
   name: 'redeem-order',
   text: `select c.version, ${ORDER_FIELDS} ${ORDER}`,
   parameters: ['bigint', 'bigint'],
   columns: joinColumns(ORDER_COLUMNS, columns({ version: 'bigint' })),
+  value: (row) => ({ ...row, order: row }),
 });
-
-export async function readRedeemOrder(
-  db: Queryable,
-  channelId: number,
-  orderNo: number,
-): Promise<RedeemOrder | undefined> {
-  const [row] = await db.query(READ_ORDER, [channelId, orderNo]);
-  if (!row) return undefined;
-  const { version, ...order } = row;
-  return { version, order };
-}
 
 /** What can be claimed of one period. */
 export const listClaimableOfPeriod = declareList({

@@ -1,11 +1,7 @@
 import { type CreateRequest, Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../../catalog/channels/channel.js';
-import type { Catalog } from '../../catalog/products/catalog.js';
 import type { CardDetails } from '../../gateways/gateway.js';
-import type { Clock } from '../../platform/clock.js';
 import type { Queryable } from '../../platform/db/database.js';
-import type { NumberSupply } from '../../platform/db/sharing/number-supply.js';
-import type { KeyedHasher } from '../../platform/secrets/keyed-hasher.js';
 import { requireShareablePaymentChannel } from '../../subscriptions/domain/agreements/choose-payment-channel.js';
 import { readPlaintext } from '../../subscriptions/domain/agreements/plaintext.js';
 import { createSharedAgreementRow, readSharedCard } from '../../subscriptions/steps/agreements/shared-agreement.js';
@@ -18,6 +14,7 @@ import {
 import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
 import type { NumberAtInstitution } from '../../subscriptions/store/agreements/same-number-sql.js';
 import type { AgreementInsert } from '../../subscriptions/store/orders/new-orders-sql.js';
+import type { ApiDeps } from '../api-deps.js';
 
 /** The agreement that an order of mode A will run on, and what has to be stored with the order. */
 export interface AgreementForOrder {
@@ -84,12 +81,8 @@ export async function followReplacedBinding(
   return binding === undefined || binding.agreementId === agreementId ? undefined : { ...customer, binding };
 }
 
-export interface AgreementDeps {
+export interface AgreementDeps extends Pick<ApiDeps, 'agreementNumbers' | 'catalog' | 'institutionNumbers' | 'clock'> {
   readonly database: Queryable;
-  readonly agreementNumbers: NumberSupply;
-  readonly catalog: Catalog;
-  readonly institutionNumbers: KeyedHasher;
-  readonly clock: Clock;
 }
 
 export async function prepareAgreement(

@@ -1,19 +1,13 @@
 import { type OrdersCreateRequest, Rejection } from '@perennial/wire';
-import type { Logger } from 'pino';
 import type { ActionContext } from '../../catalog/action.js';
 import type { Channel } from '../../catalog/channels/channel.js';
-import type { Catalog, CatalogProduct } from '../../catalog/products/catalog.js';
+import type { CatalogProduct } from '../../catalog/products/catalog.js';
 import type { DebitOutcome, Gateway } from '../../gateways/gateway.js';
-import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Answer } from '../../platform/answers/answer.js';
-import type { Clock } from '../../platform/clock.js';
 import { NumberTaken, type Queryable } from '../../platform/db/database.js';
-import { MAX_NUMBER_TRIES, type NumberSupply } from '../../platform/db/sharing/number-supply.js';
-import type { KeyedHasher } from '../../platform/secrets/keyed-hasher.js';
-import type { SubscriptionCounts } from '../../subscriptions/domain/counts.js';
+import { MAX_NUMBER_TRIES } from '../../platform/db/sharing/number-supply.js';
 import type { Order, Payment } from '../../subscriptions/domain/orders/order.js';
 import { createOrderDescription, type OrderDescription } from '../../subscriptions/domain/orders/order-description.js';
-import type { RedeemLinks } from '../../subscriptions/domain/orders/redeem-links.js';
 import { askSecondsNamedBy } from '../../subscriptions/domain/payments/debit-policy.js';
 import { alertNumberOfAnotherChannel } from '../../subscriptions/steps/agreements/alert-number-of-another-channel.js';
 import { NumberOfAnotherChannel } from '../../subscriptions/steps/agreements/shared-agreement.js';
@@ -32,6 +26,7 @@ import {
   findLastTryOfFirstPeriod,
   scheduleDebitQuestion,
 } from '../../subscriptions/store/payments/attempts-sql.js';
+import type { ApiDeps } from '../api-deps.js';
 import {
   type AgreementForOrder,
   type DeductedCustomer,
@@ -63,20 +58,22 @@ interface StoredOrder {
   readonly gateway: Promise<Gateway>;
 }
 
-export interface DeductDeps {
-  readonly catalog: Catalog;
-  readonly gateways: Gateways;
-  readonly institutionNumbers: KeyedHasher;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly links: RedeemLinks;
-  readonly orderNumbers: NumberSupply;
-  readonly agreementNumbers: NumberSupply;
+export interface DeductDeps
+  extends Pick<
+    ApiDeps,
+    | 'catalog'
+    | 'gateways'
+    | 'institutionNumbers'
+    | 'clock'
+    | 'log'
+    | 'links'
+    | 'orderNumbers'
+    | 'agreementNumbers'
+    | 'counts'
+    | 'debitDeadlineMs'
+  > {
   readonly store: StoreOrder;
   readonly settleKnown: SettleKnown;
-  readonly counts?: SubscriptionCounts;
-  /** In place of the policy's, for a test that cannot wait. */
-  readonly debitDeadlineMs?: number;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { toArrayText } from '../../platform/db/array-text.js';
-import { columns, declareList, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, declareList, type Queryable, statement } from '../../platform/db/database.js';
 import { epochMicros, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
 /** One call on the interface: what was asked and how it was answered, without its body. */
@@ -112,8 +112,6 @@ export async function listRequests(
   const { values, ...query } = requestList(channelId, filter, after, limit);
   return db.query<RequestView>(query, values);
 }
-
-export type CodeCount = RowOf<typeof countCodes>;
 
 /** The most frequent first. */
 export const countCodes = declareList({

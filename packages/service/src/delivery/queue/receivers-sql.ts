@@ -1,8 +1,8 @@
-import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, declareRequire, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 
-export type Callbacks = RowOf<typeof FIND_CALLBACKS>;
+export type Callbacks = RowOf<typeof findCallbacks>;
 
-const FIND_CALLBACKS = statement({
+export const findCallbacks = declareRequire({
   text: `select coalesce((select json_object_agg(event_type, url) from callback_urls where channel_id = $1), '{}') as urls,
        array(select event_type from delivery_pauses where channel_id = $1) as paused`,
   parameters: ['bigint'],
@@ -13,10 +13,6 @@ const FIND_CALLBACKS = statement({
     paused: 'text[]',
   }),
 });
-
-export async function findCallbacks(db: Queryable, channelId: number): Promise<Callbacks> {
-  return (await queryOne(db, FIND_CALLBACKS, [channelId])) ?? { urls: {}, paused: [] };
-}
 
 const FIND_VERSIONS = statement({
   name: 'find-channel-versions',

@@ -1,4 +1,11 @@
-import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
+import {
+  columns,
+  declareRequire,
+  declareWrite,
+  type Queryable,
+  type RowOf,
+  statement,
+} from '../../platform/db/database.js';
 import { fromEpochMs } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { isNotice } from '../event-type-sql.js';
@@ -6,26 +13,21 @@ import { allAttempts, type EventKeySql, isPayment, keyOfEvent } from '../history
 import type { InstantRange } from '../history/time-range.js';
 import { SHARDS } from './shards-sql.js';
 
-const ONE_AT_A_TIME = statement({
-  text: 'select pg_advisory_xact_lock($1, hashint8($2))',
-  parameters: ['integer', 'bigint'],
-});
+const REPLAYS = 5_700_002;
 
 /** Replays of one channel run one after another: each sees what the one before it has queued, and there is no deadlock. */
-async function lockReplays(tx: Queryable, channelId: number): Promise<void> {
-  await tx.query(ONE_AT_A_TIME, [REPLAYS, channelId]);
-}
-const IS_ONLY_REPLAY = statement({
-  text: 'select pg_try_advisory_xact_lock($1, hashint8($2)) as taken',
-  parameters: ['integer', 'bigint'],
-  columns: columns({ taken: 'boolean' }),
+const lockReplays = declareWrite({
+  text: `select pg_advisory_xact_lock(${REPLAYS}, hashint8($1))`,
+  parameters: ['bigint'],
 });
 
 /** The same without waiting. False while another replay of the channel runs, on any node. */
-export async function tryLockReplays(tx: Queryable, channelId: number): Promise<boolean> {
-  return (await queryOne(tx, IS_ONLY_REPLAY, [REPLAYS, channelId]))?.taken === true;
-}
-const REPLAYS = 5_700_002;
+export const tryLockReplays = declareRequire({
+  text: `select pg_try_advisory_xact_lock(${REPLAYS}, hashint8($1)) as taken`,
+  parameters: ['bigint'],
+  columns: columns({ taken: 'boolean' }),
+  value: ({ taken }) => taken,
+});
 
 /** A number that grows with each push must stay a small one, with room for the pushes of one more schedule. */
 const HIGHEST_RETRY_NO = 32_000;

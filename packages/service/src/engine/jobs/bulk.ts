@@ -1,22 +1,12 @@
-import type { Logger } from 'pino';
-import type { Gateways } from '../../gateways/gateway-registry.js';
 import { finishApprovals } from '../../operator/approvals/carry-out.js';
 import { followItems } from '../../operator/bulk/follow-items.js';
 import { workOffRuns } from '../../operator/bulk/work-off.js';
-import type { Clock } from '../../platform/clock.js';
-import type { Database } from '../../platform/db/database.js';
-import type { Vault } from '../../platform/secrets/vault.js';
-import type { Environment } from '../../platform/settings.js';
+import type { JobDeps } from '../job-deps.js';
 
-export interface OperatorsWorkDeps {
-  readonly database: Database;
-  readonly vault: Vault;
-  readonly gateways: Gateways;
-  readonly clock: Clock;
-  readonly environment: Environment;
-  readonly log: Logger;
-  readonly stopping?: () => boolean;
-}
+export type OperatorsWorkDeps = Pick<
+  JobDeps,
+  'database' | 'vault' | 'gateways' | 'clock' | 'environment' | 'log' | 'stopping'
+>;
 
 /** Does what operators have started for many, item by item. A node that is stopping leaves the rest to another. */
 export async function workOffBulkRuns(deps: OperatorsWorkDeps): Promise<number> {

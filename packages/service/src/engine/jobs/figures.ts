@@ -10,13 +10,10 @@ import {
   writeHours,
 } from '../../figures/write-figures-sql.js';
 import type { Clock } from '../../platform/clock.js';
-import { type Database, LONG_STATEMENT_MS, type Queryable, sqlState } from '../../platform/db/database.js';
+import { LONG_STATEMENT_MS, type Queryable, sqlState } from '../../platform/db/database.js';
+import type { JobDeps } from '../job-deps.js';
 
-export interface FiguresDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly stopping?: () => boolean;
-}
+export type FiguresDeps = Pick<JobDeps, 'database' | 'clock' | 'stopping'>;
 
 /** What is committed later than this after it happened is not counted. No transaction takes nearly as long. */
 const LATE_MS = 900_000;

@@ -1,10 +1,6 @@
 import { formatTime } from '@perennial/wire';
-import type { Logger } from 'pino';
 import { alertText } from '../../alerts/alert-wordings.js';
 import { raiseAlert } from '../../alerts/alerts-sql.js';
-import type { Gateways } from '../../gateways/gateway-registry.js';
-import type { Clock } from '../../platform/clock.js';
-import type { Database } from '../../platform/db/database.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { reconcile } from '../../reconciliation/reconcile.js';
 import {
@@ -13,15 +9,9 @@ import {
   leaseReconciliationHour,
 } from '../../reconciliation/reconciliation-runs-sql.js';
 import { readStatementFromGateway, withStatement } from '../../reconciliation/statement.js';
+import type { JobDeps } from '../job-deps.js';
 
-export interface ReconciliationDeps {
-  readonly database: Database;
-  readonly gateways: Gateways;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** A node that is ending begins no further day. */
-  readonly stopping?: () => boolean;
-}
+export type ReconciliationDeps = Pick<JobDeps, 'database' | 'gateways' | 'clock' | 'log' | 'stopping'>;
 
 /** Hour of the day in Asia/Shanghai. By then institutions have closed their books of the day before. */
 const FIRST_HOUR = 3;

@@ -1,12 +1,7 @@
-import type { Logger } from 'pino';
 import type { Channel } from '../../catalog/channels/channel.js';
-import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { lockPace, type Pace, usePace } from '../../catalog/payment-channels/pace-sql.js';
 import type { DebitOutcome, Gateway } from '../../gateways/gateway.js';
-import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
-import type { Database } from '../../platform/db/database.js';
-import type { SubscriptionCounts } from '../../subscriptions/domain/counts.js';
 import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import {
   askSecondsNamedBy,
@@ -15,7 +10,6 @@ import {
   RENEWAL_LEASE_SECONDS,
 } from '../../subscriptions/domain/payments/debit-policy.js';
 import { endLeftOverOrders } from '../../subscriptions/steps/ending/end-agreements.js';
-import type { SettleInBatch } from '../../subscriptions/steps/payments/batch-settler.js';
 import { createDebitRequest, rejectWrongAmount, sendDebit } from '../../subscriptions/steps/payments/send-debit.js';
 import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
 import { type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
@@ -25,19 +19,12 @@ import {
   startRenewals,
 } from '../../subscriptions/store/orders/start-renewals-sql.js';
 import { scheduleDebitQuestion } from '../../subscriptions/store/payments/attempts-sql.js';
+import type { JobDeps } from '../job-deps.js';
 
-export interface RenewalDeps {
-  readonly database: Database;
-  readonly channels: ChannelRegistry;
-  readonly gateways: Gateways;
-  readonly settle: SettleInBatch;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly counts?: SubscriptionCounts;
-  readonly stopping?: () => boolean;
-  /** In place of the policy's, for a test that cannot wait. */
-  readonly debitDeadlineMs?: number;
-}
+export type RenewalDeps = Pick<
+  JobDeps,
+  'database' | 'channels' | 'gateways' | 'settle' | 'clock' | 'log' | 'counts' | 'stopping' | 'debitDeadlineMs'
+>;
 
 /** Debits that one node has running at one payment channel. */
 const MAX_IN_FLIGHT = 64;

@@ -3,27 +3,40 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { type DeliveryCounts, PUSH_OUTCOMES } from '../../delivery/counts.js';
 import { CLAIM_OUTCOMES, DEBIT_OUTCOMES, type SubscriptionCounts } from '../../subscriptions/domain/counts.js';
 
-/** What was read from the database, about the whole installation and not only this node. Ages in seconds. */
-export interface BusinessReading {
-  readonly webhookBacklog: number;
-  readonly webhookOldestSeconds: number;
-  readonly renewalsDue: number;
-  readonly renewalsOldestSeconds: number;
-  /** Notices before a debit whose time has come. */
-  readonly noticesDue: number;
-  readonly noticesOldestSeconds: number;
-  readonly debitsUnknown: number;
-  readonly refundsUnknown: number;
-  readonly claimsWaiting: number;
-  /** Settled since the last reading. */
-  readonly refunds: { readonly success: number; readonly refused: number };
-  readonly alertsOpen: Readonly<Record<string, number>>;
-  readonly codesLeft: Readonly<Record<string, number>>;
-  /** For each payment channel, for how long every call to its institution has failed. */
-  readonly silentSeconds: Readonly<Record<string, number>>;
-  /** Of the last backup of each kind. */
-  readonly backupSeconds: Readonly<Record<string, number>>;
-}
+/** What is read from the database, about the whole installation and not only this node. Ages in seconds. */
+const GAUGES = {
+  webhookBacklog: ['perennial_webhook_backlog', 'Events that are due to be sent, at most 100001'],
+  webhookOldestSeconds: ['perennial_webhook_oldest_seconds', 'For how long the oldest of them has been due'],
+  renewalsDue: ['perennial_renewals_due', 'Orders whose next period is due, at most 100001'],
+  renewalsOldestSeconds: ['perennial_renewals_oldest_seconds', 'For how long the oldest of them has been due'],
+  noticesDue: ['perennial_notices_due', 'Periods whose notice before the debit is due, at most 100001'],
+  noticesOldestSeconds: ['perennial_notices_oldest_seconds', 'For how long the oldest of them has been due'],
+  debitsUnknown: ['perennial_debits_unknown', 'Debits that were asked about and have no result'],
+  refundsUnknown: ['perennial_refunds_unknown', 'Refunds that were asked about and have no result'],
+  claimsWaiting: ['perennial_claims_waiting', 'Claims that wait for their code'],
+} as const;
+
+/** Those that have a number for each kind, benefit and so on. */
+const LABELED_GAUGES = {
+  alertsOpen: ['perennial_alerts_open', 'Alerts that are open and not acknowledged, at most 1001 of a kind', 'kind'],
+  codesLeft: ['perennial_benefit_codes_left', 'Codes left in the pool of a benefit, at most 10001', 'benefit'],
+  silentSeconds: [
+    'perennial_institution_silent_seconds',
+    'For how long every call to the institution of a payment channel has failed, up to the last call',
+    'payment_channel',
+  ],
+  backupSeconds: [
+    'perennial_backup_age_seconds',
+    'How long ago the last backup of each kind was made, as far as the database knows',
+    'way',
+  ],
+} as const;
+
+export type BusinessReading = Readonly<Record<keyof typeof GAUGES, number>> &
+  Readonly<Record<keyof typeof LABELED_GAUGES, Readonly<Record<string, number>>>> & {
+    /** Settled since the last reading. */
+    readonly refunds: { readonly success: number; readonly refused: number };
+  };
 
 export interface BusinessMetrics {
   readonly counts: SubscriptionCounts & DeliveryCounts;
@@ -70,38 +83,18 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
     help: 'Refunds that were settled, of the whole installation',
   });
 
-  const backlog = gauge('perennial_webhook_backlog', 'Events that are due to be sent, at most 100001');
-  const oldestEvent = gauge('perennial_webhook_oldest_seconds', 'For how long the oldest of them has been due');
-  const renewals = gauge('perennial_renewals_due', 'Orders whose next period is due, at most 100001');
-  const oldestRenewal = gauge('perennial_renewals_oldest_seconds', 'For how long the oldest of them has been due');
-  const notices = gauge('perennial_notices_due', 'Periods whose notice before the debit is due, at most 100001');
-  const oldestNotice = gauge('perennial_notices_oldest_seconds', 'For how long the oldest of them has been due');
-  const unknownDebits = gauge('perennial_debits_unknown', 'Debits that were asked about and have no result');
-  const unknownRefunds = gauge('perennial_refunds_unknown', 'Refunds that were asked about and have no result');
-  const waitingClaims = gauge('perennial_claims_waiting', 'Claims that wait for their code');
-  const alerts = new Gauge({
-    name: 'perennial_alerts_open',
-    help: 'Alerts that are open and not acknowledged, at most 1001 of a kind',
-    labelNames: ['kind'],
-    registers: [readings],
+  const gauges = Object.entries(GAUGES).map(([field, [name, help]]) => {
+    const made = gauge(name, help);
+    return (reading: BusinessReading) => made.set(reading[field as keyof typeof GAUGES]);
   });
-  const codes = new Gauge({
-    name: 'perennial_benefit_codes_left',
-    help: 'Codes left in the pool of a benefit, at most 10001',
-    labelNames: ['benefit'],
-    registers: [readings],
-  });
-  const silences = new Gauge({
-    name: 'perennial_institution_silent_seconds',
-    help: 'For how long every call to the institution of a payment channel has failed, up to the last call',
-    labelNames: ['payment_channel'],
-    registers: [readings],
-  });
-  const backups = new Gauge({
-    name: 'perennial_backup_age_seconds',
-    help: 'How long ago the last backup of each kind was made, as far as the database knows',
-    labelNames: ['way'],
-    registers: [readings],
+  const labeled = Object.entries(LABELED_GAUGES).map(([field, [name, help, label]]) => {
+    const made = new Gauge({ name, help, labelNames: [label], registers: [readings] });
+    return (reading: BusinessReading) => {
+      made.reset();
+      for (const [of, value] of Object.entries(reading[field as keyof typeof LABELED_GAUGES])) {
+        made.set({ [label]: of }, value);
+      }
+    };
   });
   const skew = gauge('perennial_clock_skew_seconds', "How far this node's clock is ahead of the database's");
   const build = new Gauge({
@@ -146,38 +139,23 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
   return {
     counts: {
       countDebit: (code, outcome) => debits.inc({ payment_channel: paymentChannels(code), outcome }),
-      countClaim: countClaim,
-      countPush: countPush,
+      countClaim,
+      countPush,
       countGivenUp: (events) => givenUp.inc(events),
     },
     show(reading) {
       publishReadings();
-      backlog.set(reading.webhookBacklog);
-      oldestEvent.set(reading.webhookOldestSeconds);
-      renewals.set(reading.renewalsDue);
-      oldestRenewal.set(reading.renewalsOldestSeconds);
-      notices.set(reading.noticesDue);
-      oldestNotice.set(reading.noticesOldestSeconds);
-      unknownDebits.set(reading.debitsUnknown);
-      unknownRefunds.set(reading.refundsUnknown);
-      waitingClaims.set(reading.claimsWaiting);
-      countRefunds('success', reading.refunds.success);
-      countRefunds('refused', reading.refunds.refused);
-      for (const [kind, open] of Object.entries(reading.alertsOpen)) alerts.set({ kind }, open);
-      codes.reset();
-      for (const [benefit, left] of Object.entries(reading.codesLeft)) codes.set({ benefit }, left);
-      const silent = new Map<string, number>();
+      const silentSeconds: Record<string, number> = {};
       for (const [code, seconds] of Object.entries(reading.silentSeconds)) {
         const name = paymentChannels(code);
         // Of those that share a name, the longest.
-        silent.set(name, Math.max(seconds, silent.get(name) ?? 0));
+        silentSeconds[name] = Math.max(seconds, silentSeconds[name] ?? 0);
         // There from the start, so that the first debit is an increase.
         for (const outcome of DEBIT_OUTCOMES) debits.inc({ payment_channel: name, outcome }, 0);
       }
-      silences.reset();
-      for (const [name, seconds] of silent) silences.set({ payment_channel: name }, seconds);
-      backups.reset();
-      for (const [way, seconds] of Object.entries(reading.backupSeconds)) backups.set({ way }, seconds);
+      for (const show of [...gauges, ...labeled]) show({ ...reading, silentSeconds });
+      countRefunds('success', reading.refunds.success);
+      countRefunds('refused', reading.refunds.refused);
       readAt = performance.now();
     },
     showClockSkew: (seconds) => skew.set(seconds),

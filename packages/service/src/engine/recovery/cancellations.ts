@@ -1,22 +1,14 @@
-import type { Logger } from 'pino';
 import { alertText } from '../../alerts/alert-wordings.js';
 import { raiseAlert, resolveAlert } from '../../alerts/alerts-sql.js';
-import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
-import type { Gateways } from '../../gateways/gateway-registry.js';
-import { columnsOf, type Database, declareWrite, type Queryable, statement } from '../../platform/db/database.js';
+import { columnsOf, declareWrite, type Queryable, statement } from '../../platform/db/database.js';
 import { numberInUseSql } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
 import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
 import { sameNumberSql } from '../../subscriptions/store/agreements/same-number-sql.js';
 import { agreementStatusIs } from '../../subscriptions/store/statuses-sql.js';
+import type { JobDeps } from '../job-deps.js';
 import { recoverAllDue } from './recover.js';
 
-export interface CancellationDeps {
-  readonly database: Database;
-  readonly channels: ChannelRegistry;
-  readonly gateways: Gateways;
-  readonly log: Logger;
-  readonly stopping?: () => boolean;
-}
+export type CancellationDeps = Pick<JobDeps, 'database' | 'channels' | 'gateways' | 'log' | 'stopping'>;
 
 interface AgreementToCancel {
   readonly agreementId: number;

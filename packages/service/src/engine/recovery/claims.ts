@@ -1,11 +1,6 @@
-import type { Logger } from 'pino';
 import { alertText } from '../../alerts/alert-wordings.js';
-import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../../fulfilment/fulfilment.js';
-import type { Fulfilments } from '../../fulfilment/fulfilment-registry.js';
 import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/supplier-policy.js';
-import type { Clock } from '../../platform/clock.js';
-import type { Database } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import { formatClaimNo } from '../../subscriptions/domain/benefits/claim-numbers.js';
 import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
@@ -17,17 +12,11 @@ import {
   scheduleClaimQuestion,
   type WaitingClaim,
 } from '../../subscriptions/store/benefits/claims-sql.js';
+import type { JobDeps } from '../job-deps.js';
 import { alertIfOverdue } from './alert-if-overdue.js';
 import { recoverAllDue } from './recover.js';
 
-export interface PendingClaimDeps {
-  readonly database: Database;
-  readonly channels: ChannelRegistry;
-  readonly fulfilments: Fulfilments;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly stopping?: () => boolean;
-}
+export type PendingClaimDeps = Pick<JobDeps, 'database' | 'channels' | 'fulfilments' | 'clock' | 'log' | 'stopping'>;
 
 /** Longer than asking and sending again take together. */
 const LEASE_SECONDS = (2 * SUPPLIER_DEADLINE_MS) / 1000 + 2;

@@ -1,10 +1,5 @@
-import type { Logger } from 'pino';
 import { alertText } from '../../alerts/alert-wordings.js';
-import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { DebitOutcome } from '../../gateways/gateway.js';
-import type { Gateways } from '../../gateways/gateway-registry.js';
-import type { Clock } from '../../platform/clock.js';
-import type { Database } from '../../platform/db/database.js';
 import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import {
   askSecondsNamedBy,
@@ -12,7 +7,6 @@ import {
   nextAskSeconds,
   UNSEEN_IS_FINAL_AFTER_MS,
 } from '../../subscriptions/domain/payments/debit-policy.js';
-import type { SettleInBatch } from '../../subscriptions/steps/payments/batch-settler.js';
 import { askDebit, createDebitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/send-debit.js';
 import { findInstitutionNo } from '../../subscriptions/store/agreements/find-institution-no-sql.js';
 import { findUnsubscribedAt } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
@@ -21,18 +15,14 @@ import {
   leaseAttemptsToAsk,
   scheduleDebitQuestion,
 } from '../../subscriptions/store/payments/attempts-sql.js';
+import type { JobDeps } from '../job-deps.js';
 import { alertIfOverdue } from './alert-if-overdue.js';
 import { recoverAllDue } from './recover.js';
 
-export interface PendingDebitDeps {
-  readonly database: Database;
-  readonly channels: ChannelRegistry;
-  readonly gateways: Gateways;
-  readonly settle: SettleInBatch;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly stopping?: () => boolean;
-}
+export type PendingDebitDeps = Pick<
+  JobDeps,
+  'database' | 'channels' | 'gateways' | 'settle' | 'clock' | 'log' | 'stopping'
+>;
 
 /**
  * Longer than asking and debiting again take together, and short enough that another node continues within 20 s after a

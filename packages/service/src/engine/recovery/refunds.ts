@@ -1,8 +1,4 @@
-import type { Logger } from 'pino';
 import { alertText } from '../../alerts/alert-wordings.js';
-import type { Gateways } from '../../gateways/gateway-registry.js';
-import type { Clock } from '../../platform/clock.js';
-import type { Database } from '../../platform/db/database.js';
 import { formatRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
 import { askRefund, rejectWrongRefundAmount } from '../../subscriptions/steps/payments/send-refund.js';
@@ -12,16 +8,11 @@ import {
   type Refund,
   scheduleRefundQuestion,
 } from '../../subscriptions/store/payments/refunds-sql.js';
+import type { JobDeps } from '../job-deps.js';
 import { alertIfOverdue } from './alert-if-overdue.js';
 import { recoverAllDue } from './recover.js';
 
-export interface PendingRefundDeps {
-  readonly database: Database;
-  readonly gateways: Gateways;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly stopping?: () => boolean;
-}
+export type PendingRefundDeps = Pick<JobDeps, 'database' | 'gateways' | 'clock' | 'log' | 'stopping'>;
 
 /** Longer than asking and sending again take together. */
 const LEASE_SECONDS = 30;

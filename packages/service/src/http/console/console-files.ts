@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
-import { createStaticFiles, KEEP_FOR_GOOD, sendStaticFile } from '../answers/static-files.js';
-import { pageHeaders } from '../developers/page-headers.js';
+import { createStaticFiles, KEEP_FOR_GOOD, pageHeaders, sendStaticFile } from '../answers/static-files.js';
 
 /** What the build of the console's pages has made. */
 const FOLDER = new URL('../console/dist/', PACKAGE_FOLDER);

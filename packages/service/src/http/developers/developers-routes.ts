@@ -3,11 +3,10 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
 import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
 import { JSON_TYPE, NodeDraining, pageLine, toRefusal } from '../answers/respond.js';
-import { ASK_EACH_TIME, KEEP_FOR_GOOD, sendStaticFile } from '../answers/static-files.js';
+import { ASK_EACH_TIME, KEEP_FOR_GOOD, pageHeaders, sendStaticFile } from '../answers/static-files.js';
 import type { NotFound } from '../refusals.js';
 import type { FindRefused } from '../requests/refused-requests.js';
 import { createDevelopersFiles, type Installation, rootOf } from './developers-files.js';
-import { pageHeaders } from './page-headers.js';
 import { sendStartPage } from './start-page.js';
 
 export interface DevelopersDeps extends Installation {

@@ -4,8 +4,8 @@ import type { FastifyReply } from 'fastify';
 import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
 import { VERSION } from '../../platform/version.js';
 import { Html, html } from '../../redeem/html.js';
+import { pageHeaders } from '../answers/static-files.js';
 import { type Installation, rootOf } from './developers-files.js';
-import { pageHeaders } from './page-headers.js';
 
 export interface StartPage extends Installation {
   readonly hasDevelopers: boolean;

@@ -73,8 +73,6 @@ export const findMasterKeyIds = declareList({
   value: ({ id }) => id,
 });
 
-export type SealedSecrets = RowOf<typeof findSealedSecrets>;
-
 /** The secrets of all channels, sealed under their data keys. */
 export const findSealedSecrets = declareList({
   text: `select app_id as "appId", data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",

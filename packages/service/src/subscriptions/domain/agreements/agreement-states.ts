@@ -15,73 +15,33 @@ export type AgreementTrigger =
 export interface AgreementTransition extends Transition<AgreementStatus, AgreementTrigger> {
   /** The trigger as docs/interface.md says it. */
   readonly when: string;
-  readonly basis: string;
 }
 
 export const AGREEMENT_TRANSITIONS: readonly AgreementTransition[] = [
-  { from: 'none', on: 'bind-sms', to: 'BIND_ING', when: '`bind-sms`', basis: 'interface: agreementStatus' },
+  { from: 'none', on: 'bind-sms', to: 'BIND_ING', when: '`bind-sms`' },
   {
     from: 'none',
     on: 'shared',
     to: 'BIND_SUCCESS',
     when: '`orders/create` with `sharedAgreement`, or `agreements/replace`',
-    basis: 'interface: agreementStatus',
   },
-  {
-    from: 'BIND_ING',
-    on: 'bind-sms',
-    to: 'BIND_ING',
-    when: '`bind-sms` again',
-    basis: 'interface: second send; decision: sent again while open',
-  },
-  {
-    from: 'BIND_FAIL',
-    on: 'bind-sms',
-    to: 'BIND_ING',
-    when: '`bind-sms` again',
-    basis: 'decision: a failed binding may be sent again',
-  },
-  {
-    from: 'BIND_ING',
-    on: 'confirm-right',
-    to: 'BIND_SUCCESS',
-    when: 'the code is right',
-    basis: 'interface: agreementStatus',
-  },
-  {
-    from: 'BIND_ING',
-    on: 'confirm-wrong',
-    to: 'BIND_ING',
-    when: 'the code is wrong',
-    basis: 'decision: a wrong code leaves the binding open',
-  },
-  {
-    from: 'BIND_ING',
-    on: 'confirm-refused',
-    to: 'BIND_FAIL',
-    when: 'the institution refuses the binding',
-    basis: 'interface: agreementStatus',
-  },
-  {
-    from: 'BIND_SUCCESS',
-    on: 'replaced',
-    to: 'REPLACED',
-    when: '`agreements/replace`',
-    basis: 'interface: agreementStatus',
-  },
+  { from: 'BIND_ING', on: 'bind-sms', to: 'BIND_ING', when: '`bind-sms` again' },
+  { from: 'BIND_FAIL', on: 'bind-sms', to: 'BIND_ING', when: '`bind-sms` again' },
+  { from: 'BIND_ING', on: 'confirm-right', to: 'BIND_SUCCESS', when: 'the code is right' },
+  { from: 'BIND_ING', on: 'confirm-wrong', to: 'BIND_ING', when: 'the code is wrong' },
+  { from: 'BIND_ING', on: 'confirm-refused', to: 'BIND_FAIL', when: 'the institution refuses the binding' },
+  { from: 'BIND_SUCCESS', on: 'replaced', to: 'REPLACED', when: '`agreements/replace`' },
   {
     from: 'BIND_SUCCESS',
     on: 'bound-again',
     to: 'REPLACED',
     when: 'the user binds the same card at the same payment channel again',
-    basis: 'decision: one agreement for each card',
   },
   {
     from: 'BIND_SUCCESS',
     on: 'canceled',
     to: 'CANCELED',
     when: 'the last order on it is unsubscribed, an operator ends it, or the institution says that it has ended: by a notice, or declining a debit',
-    basis: 'decision: unsubscribe, notice, decline or operator',
   },
 ];
 

@@ -25,33 +25,17 @@ export interface OrderTransition extends Transition<OrderStatus, OrderTrigger> {
   readonly emitsEvent: boolean;
   /** The trigger as docs/interface.md says it. */
   readonly when: string;
-  readonly basis: string;
 }
 
 export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
-  {
-    from: 'none',
-    on: 'create-deduct',
-    to: 'INITIALIZING',
-    emitsEvent: false,
-    when: '`orders/create`, A',
-    basis: 'interface: creation, mode A',
-  },
-  {
-    from: 'none',
-    on: 'create-collect',
-    to: 'ACTIVE',
-    emitsEvent: true,
-    when: '`orders/create`, B',
-    basis: 'interface: creation, mode B',
-  },
+  { from: 'none', on: 'create-deduct', to: 'INITIALIZING', emitsEvent: false, when: '`orders/create`, A' },
+  { from: 'none', on: 'create-collect', to: 'ACTIVE', emitsEvent: true, when: '`orders/create`, B' },
   {
     from: 'INITIALIZING',
     on: 'first-debit-succeeded',
     to: 'ACTIVE',
     emitsEvent: true,
     when: 'the first debit has succeeded',
-    basis: 'interface: first debit',
   },
   {
     from: 'INITIALIZING',
@@ -59,31 +43,15 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
     to: 'TERMINATED',
     emitsEvent: true,
     when: 'the first debit has failed',
-    basis: 'interface: first debit',
   },
-  {
-    from: 'ACTIVE',
-    on: 'last-period-ended',
-    to: 'COMPLETED',
-    emitsEvent: true,
-    when: 'the last period is over',
-    basis: 'interface: last period',
-  },
-  {
-    from: 'ACTIVE',
-    on: 'unsubscribe',
-    to: 'UNSUBSCRIBED',
-    emitsEvent: true,
-    when: 'unsubscribe',
-    basis: 'interface: unsubscribe by state',
-  },
+  { from: 'ACTIVE', on: 'last-period-ended', to: 'COMPLETED', emitsEvent: true, when: 'the last period is over' },
+  { from: 'ACTIVE', on: 'unsubscribe', to: 'UNSUBSCRIBED', emitsEvent: true, when: 'unsubscribe' },
   {
     from: 'UNSUBSCRIBED',
     on: 'unsubscribe',
     to: 'UNSUBSCRIBED',
     emitsEvent: false,
     when: 'unsubscribe: nothing is left to end',
-    basis: 'interface: unsubscribe by state',
   },
   {
     from: 'TERMINATED',
@@ -91,7 +59,6 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
     to: 'TERMINATED',
     emitsEvent: false,
     when: 'unsubscribe: nothing is left to end',
-    basis: 'decision 0010: terminated stays',
   },
 ];
 

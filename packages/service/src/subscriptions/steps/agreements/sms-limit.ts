@@ -17,7 +17,8 @@ export async function reserveSmsSend(
   { resumed }: { readonly resumed: boolean },
 ): Promise<void> {
   await lockBankMobile(tx, bankMobileHash);
-  const sent = await countSmsSends(tx, bankMobileHash, {
+  const sent = await countSmsSends(tx, {
+    hash: bankMobileHash,
     pause: now - PAUSE_MS,
     day: now - DAY_MS,
     latest: now + PAUSE_MS,

@@ -4,9 +4,8 @@ import {
   columns,
   declareFind,
   declareList,
+  declareRequire,
   type Queryable,
-  queryOne,
-  type RowOf,
   statement,
 } from '../../../platform/db/database.js';
 import { fromEpochMs } from '../../../platform/db/time-sql.js';
@@ -41,17 +40,12 @@ export const lockOrdersOnAgreement = declareList({
   value: ({ orderNo }) => orderNo,
 });
 
-const COUNT_ORDERS_ON_AGREEMENT = statement({
+export const countOrdersOnAgreement = declareRequire({
   text: `select count(*) as orders from orders where agreement_id = $1 and ${orderStatusIs('status', ...DEBITABLE_ORDER_STATUSES)}`,
   parameters: ['bigint'],
   columns: columns({ orders: 'bigint' }),
+  value: ({ orders }) => orders,
 });
-
-export async function countOrdersOnAgreement(tx: Queryable, agreementId: number): Promise<number> {
-  return (await queryOne(tx, COUNT_ORDERS_ON_AGREEMENT, [agreementId]))?.orders ?? 0;
-}
-
-export type LockedBinding = RowOf<typeof lockBindings>;
 
 /** Locks bindings in the order of their ids, as every transaction does. */
 export const lockBindings = declareList({

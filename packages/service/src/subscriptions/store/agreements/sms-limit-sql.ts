@@ -1,4 +1,4 @@
-import { columns, declareWrite, type Queryable, queryOne, statement } from '../../../platform/db/database.js';
+import { columns, declareRequire, declareWrite, type Queryable, statement } from '../../../platform/db/database.js';
 import { fromEpochMs } from '../../../platform/db/time-sql.js';
 
 const LOCK_BANK_MOBILE = statement({
@@ -14,24 +14,16 @@ export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void>
   await tx.query(LOCK_BANK_MOBILE, [hash.readBigInt64BE(0).toString()]);
 }
 
-const COUNT_SMS_SENDS = statement({
-  text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day
-     from sms_sends where bank_mobile_hash = $1 and sent_at > ${fromEpochMs('$3')}`,
-  parameters: ['bytea', 'double precision', 'double precision', 'double precision'],
-  columns: columns({ pause: 'bigint', day: 'bigint' }),
-});
-
 /**
  * How many codes were sent after each of the two moments. A send in the future comes from a clock that was set back: it makes
  * nobody pause.
  */
-export async function countSmsSends(
-  tx: Queryable,
-  hash: Buffer,
-  after: { readonly pause: number; readonly day: number; readonly latest: number },
-): Promise<{ readonly pause: number; readonly day: number }> {
-  return (await queryOne(tx, COUNT_SMS_SENDS, [hash, after.pause, after.day, after.latest])) ?? { pause: 0, day: 0 };
-}
+export const countSmsSends = declareRequire({
+  text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day
+     from sms_sends where bank_mobile_hash = $1 and sent_at > ${fromEpochMs('$3')}`,
+  parameters: { hash: 'bytea', pause: 'double precision', day: 'double precision', latest: 'double precision' },
+  columns: columns({ pause: 'bigint', day: 'bigint' }),
+});
 
 export const insertSmsSend = declareWrite({
   text: `insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${fromEpochMs('$2')})`,

@@ -1,4 +1,11 @@
-import { columns, type Queryable, queryOne, requireOne, statement } from '../../../platform/db/database.js';
+import {
+  columns,
+  declareRequire,
+  type Queryable,
+  queryOne,
+  requireOne,
+  statement,
+} from '../../../platform/db/database.js';
 import { isoTime, shanghaiText } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
@@ -135,13 +142,10 @@ export async function findFirstDueOrder(db: Queryable, lane: number, after: DueC
   return queryOne(db, FIND_FIRST_DUE_ORDER, [after.dueAt, after.orderNo, lane]);
 }
 
-const LOCK_LANE = statement({
-  text: `select pg_try_advisory_xact_lock($1, $2) as taken, set_config('lock_timeout', '100ms', true) as patience`,
-  parameters: ['integer', 'integer'],
-  columns: columns({ taken: 'boolean', patience: 'text' }),
-});
-
 /** Locks a lane until the transaction ends, or returns false. Row locks of other transactions are waited for only 100 ms. */
-export async function lockLane(tx: Queryable, lane: number): Promise<boolean> {
-  return (await queryOne(tx, LOCK_LANE, [LANE_LOCK_CLASS, lane]))?.taken === true;
-}
+export const lockLane = declareRequire({
+  text: `select pg_try_advisory_xact_lock(${LANE_LOCK_CLASS}, $1) as taken, set_config('lock_timeout', '100ms', true) as patience`,
+  parameters: ['integer'],
+  columns: columns({ taken: 'boolean', patience: 'text' }),
+  value: ({ taken }) => taken,
+});

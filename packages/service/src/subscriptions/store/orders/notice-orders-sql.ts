@@ -1,9 +1,9 @@
 import {
   columns,
   declareFind,
+  declareRequire,
   type Queryable,
   queryOne,
-  type RowOf,
   statement,
 } from '../../../platform/db/database.js';
 import { isoTime } from '../../../platform/db/time-sql.js';
@@ -85,7 +85,8 @@ export async function noticeOrder(tx: Queryable, orderNo: number, until: number)
   return (await queryOne(tx, NOTICE_ORDER, [orderNo, isoTime(until)]))?.orders === 1;
 }
 
-const READ_DUE_NOTICES = statement({
+/** Periods that are to be told now, counted up to so many. */
+export const readDueNotices = declareRequire({
   text: `select (select count(*)::integer from (select from orders o where ${TO_NOTICE} and ${NOTICE_TIME} <= now() limit $1) d) as count,
        coalesce((select extract(epoch from now() - ${NOTICE_TIME}) from orders o where ${TO_NOTICE} and ${NOTICE_TIME} <= now()
          ${BY_NOTICE_TIME} limit 1), 0)::double precision as "oldestSeconds"`,
@@ -96,10 +97,3 @@ const READ_DUE_NOTICES = statement({
     oldestSeconds: 'double precision',
   }),
 });
-
-export type DueNotices = RowOf<typeof READ_DUE_NOTICES>;
-
-/** Periods that are to be told now, counted up to `most`. */
-export async function readDueNotices(db: Queryable, most: number): Promise<DueNotices> {
-  return (await queryOne(db, READ_DUE_NOTICES, [most])) ?? { count: 0, oldestSeconds: 0 };
-}

@@ -1,9 +1,10 @@
-import { columns, type Queryable, queryOne, type RowOf, statement } from '../../../platform/db/database.js';
+import { columns, declareRequire, type RowOf } from '../../../platform/db/database.js';
 
 /** What the next step of an order depends on, besides its own row. */
-export type OrderStanding = RowOf<typeof FIND_ORDER_STANDING>;
+export type OrderStanding = RowOf<typeof findOrderStanding>;
 
-const FIND_ORDER_STANDING = statement({
+/** To be read after the order's lock was granted: before that, another step may have been running. */
+export const findOrderStanding = declareRequire({
   name: 'find-standing',
   text: `select (ceil(date_part('epoch', o.next_due_at)) * 1000)::bigint as "dueAt",
                o.payment_channel_code as "paymentChannelCode",
@@ -27,20 +28,10 @@ const FIND_ORDER_STANDING = statement({
   }),
 });
 
-/** To be read after the order's lock was granted: before that, another step may have been running. */
-export async function findOrderStanding(tx: Queryable, orderNo: number): Promise<OrderStanding> {
-  const [standing] = await tx.query(FIND_ORDER_STANDING, [orderNo]);
-  if (!standing) throw new Error(`there is no order ${orderNo}`);
-  return standing;
-}
-
-const FIND_AGREEMENT_ID_OF_ORDER = statement({
+/** The agreement that an order runs on; null in mode B. */
+export const findAgreementIdOfOrder = declareRequire({
   text: 'select agreement_id as "agreementId" from orders where order_no = $1',
   parameters: ['bigint'],
   columns: columns({ agreementId: 'bigint?' }),
+  value: ({ agreementId }) => agreementId,
 });
-
-/** The agreement that an order runs on; null in mode B. */
-export async function findAgreementIdOfOrder(db: Queryable, orderNo: number): Promise<number | null> {
-  return (await queryOne(db, FIND_AGREEMENT_ID_OF_ORDER, [orderNo]))?.agreementId ?? null;
-}

@@ -1,4 +1,4 @@
-import { columns, joinColumns, type Queryable, queryOne, statement } from '../../../platform/db/database.js';
+import { columns, declareRequire, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMs, isoTime } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import type { NewEvent } from '../events/outbox.js';
@@ -89,13 +89,10 @@ export async function storeUnsubscribedOrders(
   ]);
 }
 
-const FIND_UNSUBSCRIBED_AT = statement({
+/** When an order was unsubscribed. Null when it was not. */
+export const findUnsubscribedAt = declareRequire({
   text: `select ${epochMs('o.unsubscribed_at')} as at from orders o where o.order_no = $1`,
   parameters: ['bigint'],
   columns: columns({ at: 'bigint?' }),
+  value: ({ at }) => at,
 });
-
-/** When an order was unsubscribed. Null when it was not. */
-export async function findUnsubscribedAt(db: Queryable, orderNo: number): Promise<number | null> {
-  return (await queryOne(db, FIND_UNSUBSCRIBED_AT, [orderNo]))?.at ?? null;
-}
