@@ -138,10 +138,8 @@ export interface AlertFilter {
   readonly isUnowned: boolean;
 }
 
-/** When it was last seen, in Unix microseconds, its kind and its subject. */
 export type AlertKey = readonly [lastSeenMicros: number, kind: string, subject: string];
 
-/** An alert of a list, with its place in it. */
 export type ListedAlert = RowOf<typeof LISTED_ALERT>;
 
 const LISTED_COLUMNS = `${COLUMNS}, ${epochMicros('last_seen_at')} as "lastSeenMicros",
@@ -213,7 +211,6 @@ export async function findAlertsAbout(
   return db.query(FIND_ALERTS_ABOUT, [String(orderNo), agreementNo]);
 }
 
-/** Under its row lock. */
 export const lockAlert = declareFind({
   text: `select ${COLUMNS} from alerts where kind = $1 and subject = $2 for update`,
   parameters: ['text', 'text'],

@@ -11,7 +11,6 @@ const STORE_COMMENT = statement({
   columns: columns({ commentNo: 'text' }),
 });
 
-/** Returns its number. */
 export async function storeAlertComment(
   tx: Queryable,
   alert: { readonly kind: string; readonly subject: string },

@@ -78,7 +78,6 @@ export const takeAlertsToReport = declareList({
     kind: 'text',
     what: column<AlertNews>('text'),
     count: 'bigint',
-    /** The first few of them. */
     alerts: column<readonly ReportedAlert[]>('json'),
   }),
 });

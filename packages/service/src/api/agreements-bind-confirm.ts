@@ -28,7 +28,6 @@ export type BindConfirmDeps = Pick<ApiDeps, 'gateways' | 'institutionNumbers' | 
 const CODE_LIFETIME_MS = 5 * 60_000;
 const MAX_WRONG_CODES = 5;
 
-/** An outcome that is known. */
 type BindVerdict = Exclude<BindOutcome, { readonly kind: 'unknown' }>;
 
 type AskContext = Pick<ActionContext<never>, 'database' | 'caller' | 'channel' | 'origin'>;

@@ -5,7 +5,6 @@ import { readFormerName } from './former-names.js';
 import { CannotCheck, createCommandLine, type Terminal } from './frame/command.js';
 import { createProgram } from './program.js';
 
-/** Answers the exit code. */
 export async function runCommand(
   argv: readonly string[],
   { env, stdout, stderr }: Omit<Terminal, 'setFailed'>,

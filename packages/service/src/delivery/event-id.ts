@@ -4,7 +4,6 @@ export interface EventReference {
   readonly cycleNo: number | undefined;
 }
 
-/** Undefined for a text that cannot be an eventId. */
 export function parseEventId(text: string): EventReference | undefined {
   const parts = /^([1-9]\d{0,14})(?:-([1-9]\d{0,3}))?$/.exec(text);
   if (!parts) return undefined;

@@ -111,7 +111,6 @@ export interface RawNotice {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
-  /** Unix milliseconds. */
   readonly now: number;
 }
 export type Notice =

@@ -14,7 +14,6 @@ export interface RefusalDeps {
   readonly failures: AuthenticationFailures;
   /** In the sandbox alone. */
   readonly explainer?: RefusalExplainer | undefined;
-  /** The paths of endpoints. */
   readonly paths: ReadonlySet<string>;
 }
 

@@ -83,7 +83,6 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
       waiting.push({ request: toStorable(request), isStranger });
       schedule();
     },
-    /** Writes what is left. */
     async stop(): Promise<void> {
       while (waiting.length > 0 || writing) {
         write();

@@ -9,7 +9,6 @@ export interface Accepted {
 /** What is beyond is not read: no client needs as much. */
 const MAX_LENGTH = 1000;
 
-/** In the order of the header. */
 export function readAccepted(header: string | undefined): Accepted[] {
   return (header ?? '')
     .slice(0, MAX_LENGTH)

@@ -52,7 +52,6 @@ export class LinkedList<Item extends object> {
     this.count -= 1;
   }
 
-  /** Those that are there now. */
   toArray(): Item[] {
     const items: Item[] = [];
     for (let place = this.head; place; place = place.next) if (place.item) items.push(place.item);

@@ -12,17 +12,13 @@ export interface SingleSignOnSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** As the button says it. */
   readonly name: string;
 }
 
-/** Unless DATABASE_POOL says otherwise. */
 export const DEFAULT_DATABASE_POOL = 16;
 
-/** Unless EVENTS_RETENTION_DAYS says otherwise. */
 export const DEFAULT_EVENTS_RETENTION_DAYS = 180;
 
-/** Unless REDEEM_OPENS_PER_MINUTE says otherwise. */
 export const DEFAULT_REDEEM_OPENS_PER_MINUTE = 600;
 
 const MIGRATE_MODES = ['auto', 'never'] as const;
@@ -127,7 +123,6 @@ export function readSettings(env: Env = process.env) {
     consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
     /** Refunds above this, in cents, need a second person; 0: none does. */
     refundApprovalCent: readInteger(env, 'CONSOLE_REFUND_APPROVAL_CENT', 0, 0, 100_000_000_000),
-    /** Single sign-on for the console. */
     singleSignOn: readSingleSignOn(env),
     /** ENGINE=off: reads are served, nothing is done without being asked, and nothing that writes is. */
     readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
 import { PACKAGE_FOLDER } from './package-folder.js';
 
-/** Of this package, as its package.json says. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('package.json', PACKAGE_FOLDER), 'utf8')).version;

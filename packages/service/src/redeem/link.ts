@@ -10,7 +10,6 @@ export interface SignedLink {
   readonly sig: string;
 }
 
-/** The fields of a query or a form. */
 export type FormFields = ReadonlyMap<string, string>;
 
 /** A longer text is no query of this service: the longest user id fits, with every byte of it written as %XX. */
@@ -64,7 +63,6 @@ export function toFormLinkFields(link: SignedLink): Record<string, string> {
   return toLinkFields({ ...link, channelUserId: link.channelUserId.replace(/[%\p{Cc}]/gu, encodeURIComponent) });
 }
 
-/** Reads the fields of `toFormLinkFields`. */
 export function readFormLink(fields: FormFields): SignedLink | undefined {
   return readLink(new Map([...fields, ['channelUserId', decodePercent(fields.get('channelUserId') ?? '')]]));
 }

@@ -24,7 +24,6 @@ export interface RedeemProduct extends RedeemOrder {
   readonly productName: string;
 }
 
-/** The lists of the page that benefits stand in. */
 export type BenefitList = 'TO_CLAIM' | 'CLAIMED' | 'PAST';
 
 export interface BenefitRow {
@@ -52,7 +51,6 @@ export interface ShownBenefit extends BenefitRow {
 export interface ListedBenefit extends ShownBenefit {
   readonly list: BenefitList;
   readonly rank: number;
-  /** How many the list has. */
   readonly total: number;
   /** Of what can be claimed, and of what was: when the last of the list expires. */
   readonly lastExpiresAt: number | null;
@@ -333,7 +331,6 @@ export async function readRedeemList(
   return row && { ...row, order: row };
 }
 
-/** From a period back. */
 export const readRedeemPayments = declareFind({
   name: 'redeem-payments',
   text: `
@@ -366,7 +363,6 @@ where c.channel_id = $1 and o.order_no = $2`,
       toClaim: 'bigint',
       /** Up to when the last of them can be claimed. */
       lastDeadline: 'bigint?',
-      /** How many were claimed. */
       codes: 'bigint',
       /** When the last of what can be claimed and of what was expires. */
       lastExpiresAt: 'bigint?',
@@ -383,7 +379,6 @@ export const readRedeemOrder = declareFind({
   value: (row) => ({ ...row, order: row }),
 });
 
-/** What can be claimed of one period. */
 export const listClaimableOfPeriod = declareList({
   text: `select cycle_no as "cycleNo", position from benefits
      where channel_id = $1 and order_no = $2 and cycle_no = $3 and status = 'ISSUED' and expires_at > ${fromEpochMs('$4')}

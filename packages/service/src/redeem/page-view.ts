@@ -24,7 +24,6 @@ interface BenefitFacts extends Pick<BenefitRow, 'cycleNo' | 'position' | 'faceVa
   readonly description: string | undefined;
 }
 
-/** A benefit as the user sees it now. */
 export type PageBenefit = Claimable | Claimed | Gone;
 
 export interface Claimable extends BenefitFacts {
@@ -41,7 +40,6 @@ export interface Claimed extends BenefitFacts {
   readonly state: 'CLAIMED';
   readonly claimedAt: number | null;
   readonly code: string | null;
-  /** Where the code is used. */
   readonly useUrl: string | undefined;
 }
 
@@ -76,7 +74,6 @@ export interface PageView {
   readonly codes: readonly Claimed[];
   readonly codesCount: number;
   readonly pastCount: number;
-  /** What was just claimed, with what became of each. */
   readonly done: readonly PageBenefit[];
   readonly payments: readonly PaymentRow[];
 }
@@ -130,7 +127,6 @@ export const isClaimed = (one: PageBenefit): one is Claimed => one.state === 'CL
 export const isClaimable = (one: PageBenefit): one is Claimable => one.state === 'CLAIMABLE';
 export const isGone = (one: PageBenefit): one is Gone => one.state === 'EXPIRED' || one.state === 'REVOKED';
 
-/** In the order in which they come. */
 export function groupByPeriod(benefits: readonly PageBenefit[]): ClaimableGroup[] {
   const groups: { cycleNo: number; count: number; benefits: [Claimable, ...Claimable[]] }[] = [];
   for (const one of benefits.filter(isClaimable)) {

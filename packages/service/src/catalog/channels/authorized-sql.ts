@@ -1,7 +1,6 @@
 import { epochMicros, fromEpochMicros } from '../../platform/db/time-sql.js';
 import type { ListPosition } from '../../platform/lists/list-page.js';
 
-/** When it was authorized, in Unix microseconds, and its code. */
 export type AuthorizationKey = readonly [authorizedMicros: number, code: string];
 
 /** The position of an authorization in the list, besides what the list shows. */

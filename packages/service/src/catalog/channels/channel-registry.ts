@@ -13,7 +13,6 @@ import { createSealing } from './sealing.js';
  */
 export interface ChannelRegistry {
   get(appId: string): Promise<Channel | undefined>;
-  /** Only what is in memory. */
   getFromMemory(appId: string): Channel | undefined;
   reload(appId: string): Promise<Channel | undefined>;
   /** Read once for each channel, since it never changes. */

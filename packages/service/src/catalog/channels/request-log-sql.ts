@@ -64,7 +64,6 @@ export interface RequestView extends Omit<LoggedRequest, 'at' | 'appId'> {
   readonly atMicros: number;
 }
 
-/** The code of success. */
 const SUCCESS = '0';
 
 /**

@@ -26,7 +26,6 @@ const LIST_AUTHORIZED_PAYMENT_CHANNELS = statement({
   }),
 });
 
-/** Payment channels authorized to the channel. */
 export async function listAuthorizedPaymentChannels(
   db: Queryable,
   channelId: number,

@@ -13,7 +13,6 @@ import { shanghaiText } from '../../platform/db/time-sql.js';
 export const GATEWAYS = ['sandbox', 'bridge'] as const;
 export type GatewayName = (typeof GATEWAYS)[number];
 
-/** A payment channel as operators see it. */
 export type PaymentChannelView = RowOf<typeof describePaymentChannels>;
 
 /** What may change later. */

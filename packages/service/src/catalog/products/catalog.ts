@@ -2,7 +2,6 @@ import { CODES, type PeriodType, Rejection, type SettlementMode } from '@perenni
 import { column, columns, declareList, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import type { Channel } from '../channels/channel.js';
 
-/** A product as an order needs it. */
 export type CatalogProduct = RowOf<typeof readProducts>;
 
 export interface CatalogBenefit {
@@ -11,7 +10,6 @@ export interface CatalogBenefit {
   readonly faceValueCent: number;
 }
 
-/** A payment channel as the channel may use it. */
 export type CatalogPaymentChannel = RowOf<typeof readPaymentChannels>;
 
 /**

@@ -32,7 +32,6 @@ const LIST_AUTHORIZED_PRODUCTS = statement({
   }),
 });
 
-/** Products authorized to the channel. */
 export async function listAuthorizedProducts(
   db: Queryable,
   channelId: number,

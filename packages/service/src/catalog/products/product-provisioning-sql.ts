@@ -17,7 +17,6 @@ export interface ProductBenefitView {
   readonly faceValueCent: number;
 }
 
-/** A product as operators see it. */
 export type ProductView = RowOf<typeof describeProducts>;
 
 /** All products by code, or the one that is named. */

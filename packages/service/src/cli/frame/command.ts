@@ -56,7 +56,6 @@ export class CannotCheck extends PlainError {
   readonly exitCode = 2;
 }
 
-/** What every command uses. */
 export interface CommandLine {
   /** For commands that use nothing of the service's settings. */
   readonly env: Env;

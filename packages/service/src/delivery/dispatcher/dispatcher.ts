@@ -17,7 +17,6 @@ import { ReadsInProgress } from './reads-in-progress.js';
 export interface DispatcherDeps {
   readonly database: Database;
   readonly channels: ChannelRegistry;
-  /** For events that carry one. */
   readonly links: RedeemLinks;
   readonly pushClient: PushClient;
   readonly clock: Clock;

@@ -53,7 +53,6 @@ export class HeldShards {
     return this.byNumber.get(shard.shard) === shard;
   }
 
-  /** The lease has ended. */
   isLeaseOver(): boolean {
     return performance.now() > this.sendUntil + QUIET_MS;
   }

@@ -27,7 +27,6 @@ export interface PushLoopDeps {
   readonly dueBy?: Clock | undefined;
 }
 
-/** A push that has begun. */
 interface Push {
   readonly shard: Shard;
   readonly lane: Lane;
@@ -81,12 +80,10 @@ export class PushLoop {
     }
   }
 
-  /** Begins nothing more. */
   stop(): void {
     this.isStopped = true;
   }
 
-  /** Nothing is under way. */
   isIdle(): boolean {
     return this.slots.areAllFree() && this.loadsRunning === 0;
   }

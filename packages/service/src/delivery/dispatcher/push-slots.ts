@@ -6,7 +6,6 @@ const SLOW_MS = 1_000;
 /** All pushes under way, the slow ones too: each has a connection. */
 const MAX_CONNECTIONS = 2_048;
 
-/** The place of one push. */
 export interface PushSlot {
   isSlow: boolean;
   expiring: Expiring<PushSlot> | undefined;

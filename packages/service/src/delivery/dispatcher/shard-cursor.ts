@@ -19,7 +19,6 @@ export interface Moment {
   readonly horizon: string;
 }
 
-/** One part of a shard to be read. */
 export interface ReadPart extends Omit<ShardPart, 'shard'> {
   /** Tells the cursor what was read of it. `isMore`: the page was full. */
   wasRead(rows: readonly DuePosition[], isMore: boolean): void;

@@ -12,7 +12,6 @@ const MAX_BLOCKED_OUTCOMES = 100;
 export class Shard implements HeldShard {
   readonly shard: number;
   readonly epoch: number;
-  /** How far it has been read. */
   readonly cursor = createShardCursor();
   readonly lanes = new Map<string, Lane>();
   /** What is in memory, whichever lane it is in. When it is read again it is recognised by its key and left alone. */

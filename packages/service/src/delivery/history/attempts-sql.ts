@@ -6,7 +6,6 @@ export interface EventKeySql {
   readonly eventNo: string;
 }
 
-/** Of a row of `events`. */
 export const keyOfEvent = (e: string): EventKeySql => ({
   channelId: `${e}.channel_id`,
   isPayment: `(${isPayment(e)})`,
@@ -22,7 +21,6 @@ export const acceptedAttempts = ({ channelId, isPayment: kind, recordedAt, event
   `select * from delivery_attempts t where t.outcome = 'ACCEPTED' and t.channel_id = ${channelId} and t.is_payment = ${kind}
      and t.recorded_at = ${recordedAt} and t.event_no = ${eventNo} and t.at >= ${recordedAt}`;
 
-/** All the others. */
 export const failedAttempts = ({ channelId, recordedAt, eventNo }: EventKeySql) =>
   `select * from delivery_attempts t where t.outcome <> 'ACCEPTED' and t.channel_id = ${channelId}
      and t.event_no = ${eventNo} and t.at >= ${recordedAt}`;

@@ -53,7 +53,6 @@ export const EVENT_ROW = columns({
   eventType: column<EventType>('text'),
   orderNo: 'text',
   occurredAt: 'text',
-  /** When it was written. */
   recordedAt: 'text',
   deliveryStatus: column<DeliveryStatus>('text'),
   pushes: 'integer',

@@ -4,7 +4,6 @@ import type { ListPosition } from '../../platform/lists/list-page.js';
 import { type EventFilter, type EventKey, newestEvents } from './candidates-sql.js';
 import { COLUMNS, EVENT_ROW, FAILURES, progress, WHOLE } from './history-sql.js';
 
-/** An event of a list, with its place in it. */
 export type ListedEvent = RowOf<typeof LISTED_EVENT_ROW>;
 
 export const LISTED_EVENT_ROW = joinColumns(EVENT_ROW, columns({ recordedMicros: 'bigint', eventNo: 'bigint' }));

@@ -75,7 +75,6 @@ const LIST_BACKLOGS = statement({
   }),
 });
 
-/** Of all channels by app id. */
 export async function listBacklogs(db: Queryable): Promise<Backlog[]> {
   return db.query(LIST_BACKLOGS, [null]);
 }

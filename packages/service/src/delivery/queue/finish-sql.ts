@@ -6,7 +6,6 @@ import type { HeldShard } from './shards-sql.js';
 
 export type DeliveryOutcome = 'ACCEPTED' | 'REFUSED' | 'TIMEOUT' | 'UNREACHABLE' | 'FORBIDDEN';
 
-/** How one push ended. */
 export interface PushOutcome {
   /** As it was held when the push began. */
   readonly shard: HeldShard;

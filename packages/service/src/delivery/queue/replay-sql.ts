@@ -78,7 +78,6 @@ const FOUND: EventKeySql = {
   eventNo: 'f.event_no',
 };
 
-/** Whether a due row is the event's. */
 export function isDueRowOf(d: string, { channelId, isPayment: kind, recordedAt, eventNo }: EventKeySql): string {
   return `${d}.channel_id = ${channelId} and ${d}.is_payment = ${kind} and ${d}.recorded_at = ${recordedAt}
     and ${d}.event_no = ${eventNo}`;

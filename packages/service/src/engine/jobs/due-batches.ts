@@ -13,7 +13,6 @@ export interface DueBatches {
   /** Moves the next orders on, all of them or none. Undefined: another node does it. */
   process(after: DueCursor, limit: number): Promise<DueBatch | undefined>;
   findFirst(after: DueCursor): Promise<DueCursor | undefined>;
-  /** The database refuses an order, by this SQL state. */
   onRefused(orderNo: number, state: string): Promise<void>;
 }
 

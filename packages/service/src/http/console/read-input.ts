@@ -6,7 +6,6 @@ import { isInDigits } from '../../operator/schemas/parts.js';
 import { readJsonObject } from '../requests/json-body.js';
 import { compileSchema, describeInvalid } from '../requests/validate.js';
 
-/** Reads a JSON body by its schema. */
 export function createReader(of: ObjectSchema): (request: FastifyRequest) => Record<string, unknown> {
   let validate: ValidateFunction | undefined;
   return ({ body, headers }) => {

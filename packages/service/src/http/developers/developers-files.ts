@@ -10,11 +10,9 @@ export interface Installation {
   /** Where channels and users reach the service. */
   readonly publicUrl: () => string;
   readonly environment: Environment;
-  /** Of every amount. */
   readonly currency: string;
 }
 
-/** The pages, with the address, the environment and the currency of this installation in them. */
 export function createDevelopersFiles({ publicUrl, environment, currency }: Installation) {
   return createStaticFiles(FOLDER, (text, type) => {
     const write = type.startsWith('text/html') ? escapeHtml : escapeJson;

@@ -51,7 +51,6 @@ const FORGET_MS = 60_000;
 /** Requests of channels that have less than their share are let in up to so many times the usual limit. */
 const CHANNEL_OVERFLOW = 3;
 
-/** How many requests of one channel are inside. */
 interface ChannelInside {
   count: number;
 }

@@ -16,7 +16,6 @@ export function isCrossSite({ headers }: FastifyRequest, ownOrigin: string): boo
   return !URL.canParse(origin) || new URL(origin).host !== headers.host;
 }
 
-/** Undefined when the body is not a form. */
 export function readForm({ headers, body }: FastifyRequest): FormFields | undefined {
   const [type = ''] = (headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded' || !Buffer.isBuffer(body)) return undefined;

@@ -61,9 +61,7 @@ export interface RedeemDeps {
   readonly claim: Claimer;
   readonly claimTogether: SharedClaimer;
   readonly unsubscribe: Unsubscriber;
-  /** Where links lead. */
   readonly redeemUrl: () => string;
-  /** Of every amount. */
   readonly currency: string;
 }
 
@@ -437,7 +435,6 @@ interface AskedAddress {
   readonly link: SignedLink | undefined;
   /** The entry that a list begins with. */
   readonly from: string | undefined;
-  /** What was just claimed. */
   readonly done: string | undefined;
 }
 
@@ -459,7 +456,6 @@ function readBenefitToken(text = ''): { benefit: BenefitPosition | undefined; to
   return { benefit: readBenefit(benefit), token };
 }
 
-/** One benefit, or a period. */
 function readDone(text: string | undefined): JustClaimed | undefined {
   if (/^[1-9]\d{0,3}$/.test(text ?? '')) return { cycleNo: Number(text), position: undefined };
   return readBenefit(text);

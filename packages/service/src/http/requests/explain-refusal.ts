@@ -13,7 +13,6 @@ import { splitUrl } from './split-url.js';
 
 /** What the sandbox tells a channel's developer beyond a code (docs/decisions/0031-the-kit.md). Production has none of it. */
 export interface RefusalExplainer {
-  /** To be called for a request that was admitted. */
   noteAdmitted(headers: SignedRequestHeaders): void;
   /** The refusal with what is probably wrong, if that can be told. */
   explain(request: FastifyRequest, refusal: Refusal): Promise<Refusal>;

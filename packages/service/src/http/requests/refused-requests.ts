@@ -8,7 +8,6 @@ const KEPT_MS = 15 * 60_000;
 
 /** What was said about requests that this node refused, for whoever has their request id. In memory: a node forgets it when it stops. */
 export function createRefusedRequests(clock: Clock) {
-  // The oldest first.
   const kept = new Map<string, { readonly appId: string; readonly diagnosis: Diagnosis; readonly at: number }>();
 
   // By any clock, also one that was set back.

@@ -20,7 +20,6 @@ const MAX_RECORD = 4096;
 const MAX_BYTES_OF_UNIT = 3;
 
 export interface CsvRules {
-  /** The error for something wrong in a line. */
   readonly createError: (line: number, why: string) => Error;
   /**
    * Whether the last line may lack its line break. In a statement it may not: a number that was cut off would look complete.

@@ -31,7 +31,6 @@ export interface ConnectionPoolOptions {
   readonly url: string;
   readonly pool: number;
   readonly name: string;
-  /** Of every connection. */
   readonly settings: SessionSettings;
   /** Called when a connection breaks while it is idle. */
   readonly onIdleError?: ((error: Error) => void) | undefined;
@@ -45,7 +44,6 @@ export interface ConnectionPoolOptions {
 export interface Connection extends WatchedConnection {
   readonly generation: number;
   session: Session | undefined;
-  /** It cannot be used any more. */
   isBroken: boolean;
   /** Its last commit was not confirmed. */
   isUnconfirmed: boolean;

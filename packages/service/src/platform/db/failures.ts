@@ -3,7 +3,6 @@ import pg from 'pg';
 /** The database cannot be reached, is out of room or did not say whether it committed: try again later. */
 export class Unavailable extends Error {}
 
-/** The database does not answer at all. */
 export class DatabaseUnresponsive extends Unavailable {
   constructor() {
     super('database unavailable: it does not answer');
@@ -98,7 +97,6 @@ export const DATABASE_FAILURES: readonly DatabaseFailure[] = [
   { state: 'XX002', meaning: 'away', why: 'a damaged index' },
 ];
 
-/** Undefined when the error does not mean that the database is unavailable. */
 export function toUnavailable(error: unknown): Unavailable | undefined {
   if (error instanceof Unavailable) return error;
   if (!(error instanceof pg.DatabaseError)) return undefined;
@@ -128,13 +126,11 @@ export function isNumberTaken(error: unknown): boolean {
   return NUMBERED_TABLES.has(error.table ?? '') && error.constraint === `${error.table}_pkey`;
 }
 
-/** Undefined when the error is not one of the database. */
 export function sqlState(error: unknown): string | undefined {
   const databaseError = error instanceof Unavailable ? error.cause : error;
   return databaseError instanceof pg.DatabaseError ? databaseError.code : undefined;
 }
 
-/** Undefined when the error is not one of the database, or names no constraint. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.constraint : undefined;
 }

@@ -55,7 +55,6 @@ export type ColumnType = ValueType | `${ValueType}?`;
 /** A column whose values the compiler knows better than PostgreSQL does. */
 type ColumnOf<Value> = ColumnType & { readonly value: Value };
 
-/** The row that columns make. */
 type RowFrom<Types> = {
   readonly [Field in keyof Types]: Types[Field] extends { readonly value: infer Value }
     ? Value
@@ -137,7 +136,6 @@ export type RowOf<One> = One extends Statement<infer Row> | Columns<infer Row>
 
 const declared: Statement[] = [];
 
-/** All statements that the loaded modules have declared. */
 export const declaredStatements = (): readonly Statement[] => declared;
 
 const NO_COLUMNS: Columns<never> = { types: {} };

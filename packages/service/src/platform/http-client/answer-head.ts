@@ -11,7 +11,6 @@ export interface AnswerHead {
   readonly length: number;
   readonly keepAlive: boolean;
   readonly keptMs?: number | undefined;
-  /** The header that was wanted. */
   readonly wanted?: string | undefined;
 }
 

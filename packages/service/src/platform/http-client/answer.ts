@@ -1,7 +1,6 @@
 import { type AnswerHead, createHeadReader } from './answer-head.js';
 import { BadAnswer, type ByteRange, IncomingBytes } from './incoming-bytes.js';
 
-/** What is wanted of an answer. */
 export interface WantedAnswer {
   /** No more than this is read of the body. */
   readonly maxBytes: number;
@@ -14,7 +13,6 @@ export interface WantedAnswer {
 export interface Answer {
   readonly status: number;
   readonly body: string;
-  /** The header that was wanted, if it is there. */
   readonly header?: string | undefined;
   /** It was longer than what is read of an answer. */
   readonly isCut: boolean;

@@ -1,4 +1,3 @@
-/** The time of a call is over. */
 export class DeadlinePassed extends Error {}
 
 /** One deadline for everything that a call does: name, connection, TLS, request and answer. */

@@ -48,7 +48,6 @@ export interface OpenOptions {
 }
 
 export interface OpenedDatabase extends OpenConnection {
-  /** Of every amount. */
   readonly currency: string;
 }
 

@@ -2,7 +2,6 @@ import { type EndpointName, type PagingRequest, pageOf } from '@perennial/wire';
 import { HeldUp, type Queryable, sqlState, type Transactional, Unavailable } from '../db/database.js';
 import { type ListQuestion, type RowKey, readCursor, writeCursor } from './cursor.js';
 
-/** What is particular to a list. */
 export interface ListDefinition<Row, K extends RowKey> {
   readonly endpoint: EndpointName;
   isKey(parts: readonly unknown[]): parts is K;
@@ -17,7 +16,6 @@ export interface ListPosition<K extends RowKey> {
 
 export interface ListPage<Row> {
   readonly rows: Row[];
-  /** As every list answers it. */
   readonly paging: PageData;
 }
 

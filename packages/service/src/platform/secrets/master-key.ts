@@ -18,7 +18,6 @@ export async function readExistingMasterKeys(settings: Settings): Promise<readon
   );
 }
 
-/** Where the master key is, in words for people. */
 export function describeMasterKeyPlace(settings: Settings): string {
   return settings.masterKeys ? 'the setting MASTER_KEY' : path.join(settings.dataDir, 'master-key');
 }

@@ -1,6 +1,5 @@
 import type { AgreementStatus, OrderStatus, PaymentStatus } from '@perennial/wire';
 
-/** A status as an SQL literal. */
 export const statusLiteral = (status: OrderStatus | PaymentStatus | AgreementStatus): string => `'${status}'`;
 
 /** SQL conditions on a column with a status. The compiler checks the words. */

@@ -1,7 +1,6 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { createTransitions, type Transition } from '../transitions.js';
 
-/** What can happen to an agreement. */
 export type AgreementTrigger =
   | 'bind-sms'
   | 'confirm-right'

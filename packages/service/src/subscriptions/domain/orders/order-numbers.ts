@@ -13,7 +13,6 @@ export interface PaymentReference {
   readonly cycleNo: number;
 }
 
-/** Undefined when the text cannot be the number of a period. */
 export function parsePaymentOrderNo(text: string): PaymentReference | undefined {
   if (!/^[1-9]\d{4,18}$/.test(text)) return undefined;
   const orderNo = Number(text.slice(0, -4));
@@ -31,7 +30,6 @@ export function parseAttemptNo(text: string): AttemptReference | undefined {
   return payment && tryNo > 0 ? { ...payment, tryNo } : undefined;
 }
 
-/** Undefined when the text cannot be an order's number. */
 export function parseOrderNo(text: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }

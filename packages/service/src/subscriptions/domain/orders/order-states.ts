@@ -1,7 +1,6 @@
 import { type OrderStatus, orderStatuses, Rejection } from '@perennial/wire';
 import { createTransitions, type Transition } from '../transitions.js';
 
-/** What can happen to an order. */
 export type OrderTrigger =
   | 'create-deduct' // mode A: stored, and its first debit is sent
   | 'create-collect' // mode B
@@ -92,7 +91,6 @@ export const ENDED_ORDER_STATUSES = orderStatuses.filter(hasEnded);
 /** While an agreement has an order that may still be debited, it is needed. */
 export const DEBITABLE_ORDER_STATUSES = orderStatuses.filter((status) => !hasEnded(status));
 
-/** Rejects the request if the order has ended. */
 export function requireNotEnded(status: OrderStatus): void {
   const { refusedAs } = ORDER_STATUS_FACTS[status];
   if (refusedAs) throw new Rejection(refusedAs);

@@ -13,7 +13,6 @@ export function formatRefundNo({ orderNo, cycleNo, refundSeq }: RefundReference)
   return `R${formatPaymentOrderNo(orderNo, cycleNo)}${String(refundSeq).padStart(2, '0')}`;
 }
 
-/** Undefined when the text cannot be the number of a refund. */
 export function parseRefundNo(text: string): RefundReference | undefined {
   const payment = text.startsWith('R') ? parsePaymentOrderNo(text.slice(1, -2)) : undefined;
   const refundSeq = /\d\d$/.test(text) ? Number(text.slice(-2)) : 0;

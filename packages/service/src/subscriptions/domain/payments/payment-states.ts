@@ -1,7 +1,6 @@
 import { type PaymentStatus, paymentStatuses } from '@perennial/wire';
 import { createTransitions, type Transition } from '../transitions.js';
 
-/** What can happen to one period. */
 export type PaymentTrigger =
   | 'first-debit-started'
   | 'renewal-started'

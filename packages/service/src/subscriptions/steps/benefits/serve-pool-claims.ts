@@ -8,7 +8,6 @@ import { sealClaimCode } from '../../domain/benefits/claim-code.js';
 import { formatClaimNo } from '../../domain/benefits/claim-numbers.js';
 import { lockClaimsWaitingForPool, storeClaimCodes, type WaitingClaim } from '../../store/benefits/claims-sql.js';
 
-/** Claims that are served in one transaction. */
 export const MAX_SERVED_CLAIMS = 500;
 
 /** Gives codes of the pool to claims that wait for them, the oldest first. Returns how many got one. */

@@ -19,7 +19,6 @@ export interface OrderRenderDeps {
   readonly links: RedeemLinks;
 }
 
-/** The answer about an order that was found. */
 export function renderFoundOrder(
   deps: OrderRenderDeps,
   database: Queryable,

@@ -159,7 +159,6 @@ export async function storeClaimCodes(
   ]);
 }
 
-/** A claim without its code. */
 export type WaitingClaim = RowOf<typeof WAITING_CLAIM_COLUMNS>;
 
 const WAITING_CLAIM_FIELDS = `c.order_no as "orderNo", c.cycle_no as "cycleNo", c.position, c.channel_id as "channelId",

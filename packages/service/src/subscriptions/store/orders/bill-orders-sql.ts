@@ -137,7 +137,6 @@ const FIND_FIRST_DUE_ORDER = statement({
   columns: columns({ dueAt: 'text', orderNo: 'bigint' }),
 });
 
-/** The first due order of a lane after the cursor. */
 export async function findFirstDueOrder(db: Queryable, lane: number, after: DueCursor): Promise<DueCursor | undefined> {
   return queryOne(db, FIND_FIRST_DUE_ORDER, [after.dueAt, after.orderNo, lane]);
 }

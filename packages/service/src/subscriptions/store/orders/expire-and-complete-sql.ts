@@ -21,7 +21,6 @@ const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 export const retryIsTooLateSql = (o: string, at: string) =>
   `${paymentStatusIs(`${o}.latest_payment_status`, ...WAITING_FOR_RETRY_STATUSES)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
 
-/** A due order that was expired or completed. */
 export interface ExpiredOrCompleted extends DueCursor {
   readonly cycleNo: number;
   /** True when its period became FAIL. False when the order was only completed. */

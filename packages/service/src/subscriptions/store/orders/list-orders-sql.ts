@@ -8,7 +8,6 @@ import { ORDER_COLUMNS, ORDER_FIELDS } from './orders-sql.js';
 const MAX_STARTED_PERIODS = 500;
 const NEWEST_FIRST = 'order by o.created_at desc, o.order_no desc';
 
-/** When the order was created, in Unix microseconds, and its number. */
 export type OrderKey = readonly [createdMicros: number, orderNo: number];
 
 export interface ListedOrder extends OrderText {

@@ -6,7 +6,6 @@ import { requireAgreementTransition } from '../../domain/agreements/agreement-st
 import { lockNumberForSharingSql } from '../agreements/same-number-sql.js';
 import { statusLiteral } from '../statuses-sql.js';
 
-/** The status of an agreement that comes with its order. */
 const SHARED_STATUS = requireAgreementTransition('none', 'shared').to;
 
 /** One order of the insert of many, with the rows that belong to it. */

@@ -79,7 +79,6 @@ function toAttemptToSettle(row: RowOf<typeof FIND_ATTEMPTS_TO_SETTLE>): AttemptT
   };
 }
 
-/** What one settlement writes. */
 export interface SettledDebitRow {
   readonly attempt: AttemptReference;
   readonly attemptStatus: 'SUCCESS' | 'FAIL';

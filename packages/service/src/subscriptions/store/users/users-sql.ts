@@ -18,7 +18,6 @@ export const findUser = declareFind({
   columns: USER_COLUMNS,
 });
 
-/** Users with this id or this mobile: none, one, or two. */
 export const findUsersByIdOrMobile = declareList({
   name: 'find-users-of',
   text: `select ${USER_FIELDS} from channel_users
