@@ -10,14 +10,6 @@ export interface CallsSeen {
   readonly failures: number;
 }
 
-/** Notes for each payment channel whether its institution answers. */
-export interface InstitutionHealth {
-  /** Returns gateways whose calls are noted. */
-  watch(gateways: Gateways): Gateways;
-  /** Returns what was noted since the last call, by the code of the payment channel. */
-  take(): ReadonlyMap<string, CallsSeen>;
-}
-
 interface Outcome {
   readonly kind: string;
   readonly isUnheard?: true;
@@ -26,10 +18,10 @@ interface Outcome {
 const NOTHING_SEEN: CallsSeen = { answeredAt: undefined, failingSince: undefined, failedAt: undefined, failures: 0 };
 
 /**
- * An outcome other than `unknown` is an answer, a refusal included. A call that a bridge has answered without having heard
- * from its institution has failed.
+ * Notes for each payment channel whether its institution answers. An outcome other than `unknown` is an answer, a refusal
+ * included. A call that a bridge has answered without having heard from its institution has failed.
  */
-export function createInstitutionHealth(): InstitutionHealth {
+export function createInstitutionHealth() {
   let seen = new Map<string, CallsSeen>();
 
   function note(code: string, isAnswered: boolean): void {
@@ -59,7 +51,8 @@ export function createInstitutionHealth(): InstitutionHealth {
   }
 
   return {
-    watch(gateways) {
+    /** Returns gateways whose calls are noted. */
+    watch(gateways: Gateways): Gateways {
       const watched = new Map<string, { readonly gateway: Gateway; readonly noting: Gateway }>();
       return {
         async of(code) {
@@ -73,10 +66,13 @@ export function createInstitutionHealth(): InstitutionHealth {
         close: async () => gateways.close?.(),
       };
     },
-    take() {
+    /** Returns what was noted since the last call, by the code of the payment channel. */
+    take(): ReadonlyMap<string, CallsSeen> {
       const taken = seen;
       seen = new Map();
       return taken;
     },
   };
 }
+
+export type InstitutionHealth = ReturnType<typeof createInstitutionHealth>;

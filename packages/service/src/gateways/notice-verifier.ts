@@ -3,16 +3,6 @@ import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gateway.js';
 import { type Gateways, NoSuchGateway } from './gateway-registry.js';
 
-export interface NoticeVerifier {
-  /** Whether this node knows the payment channel, without reading the database. */
-  knows(paymentChannelCode: string): boolean;
-  /**
-   * Throws NoticeRefused when the notice is not from the institution of that payment channel, or has no content that can be
-   * used.
-   */
-  verify(paymentChannelCode: string, notice: RawNotice): Promise<Notice>;
-}
-
 /** Reads of the database for notices that fail the check, in case that a key or a payment channel is new. */
 const MAX_READS_PER_SECOND = 10;
 
@@ -32,7 +22,7 @@ const LIST_PAYMENT_CHANNEL_CODES = statement({
  * times a second, however many arrive; what was read is remembered for all. A notice that passes is checked again with the
  * present key, so that an old key stops working at once.
  */
-export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: Clock): NoticeVerifier {
+export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: Clock) {
   const known = new Map<string, KnownPaymentChannel>();
   const mayReadCodes = createPerSecondLimit(MAX_READS_PER_SECOND, clock);
 
@@ -50,8 +40,13 @@ export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: C
   }
 
   return {
-    knows: (code) => known.has(code),
-    async verify(code, notice) {
+    /** Whether this node knows the payment channel, without reading the database. */
+    knows: (code: string): boolean => known.has(code),
+    /**
+     * Throws NoticeRefused when the notice is not from the institution of that payment channel, or has no content that can be
+     * used.
+     */
+    async verify(code: string, notice: RawNotice): Promise<Notice> {
       const found = await findPaymentChannel(code);
       const doubt = found.gateway && findDoubt(found.gateway, notice);
       if (doubt && !found.mayRead()) throw doubt;
@@ -62,6 +57,8 @@ export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: C
     },
   };
 }
+
+export type NoticeVerifier = ReturnType<typeof createNoticeVerifier>;
 
 function findDoubt(gateway: Gateway, notice: RawNotice): NoticeRefused | undefined {
   try {

@@ -1,19 +1,13 @@
 import { LinkedList, type Place } from './linked-list.js';
 
-/** Items that all expire after the same time, unless they are deleted before. */
-export interface ExpiryQueue<Item> {
-  /** Its time begins now. */
-  add(item: Item): Expiring<Item>;
-  delete(expiring: Expiring<Item>): void;
-}
-
 export type Expiring<Item> = Place<{ readonly item: Item; readonly at: number }>;
 
 /**
- * One timer for all items, since nearly every item is deleted long before its time. Items expire in the order in which they
- * were added, so the first one says when to look again. The timer keeps no process alive.
+ * Items that all expire after the same time, unless they are deleted before. One timer for all items, since nearly every
+ * item is deleted long before its time. Items expire in the order in which they were added, so the first one says when to
+ * look again. The timer keeps no process alive.
  */
-export function createExpiryQueue<Item>(lifetimeMs: number, onExpired: (item: Item) => void): ExpiryQueue<Item> {
+export function createExpiryQueue<Item>(lifetimeMs: number, onExpired: (item: Item) => void) {
   const waiting = new LinkedList<{ readonly item: Item; readonly at: number }>();
   let isTimerSet = false;
 
@@ -42,11 +36,14 @@ export function createExpiryQueue<Item>(lifetimeMs: number, onExpired: (item: It
   }
 
   return {
-    add(item) {
+    /** Its time begins now. */
+    add(item: Item): Expiring<Item> {
       const expiring = waiting.append({ item, at: performance.now() + lifetimeMs });
       if (!isTimerSet) setTimer(lifetimeMs);
       return expiring;
     },
-    delete: (expiring) => waiting.remove(expiring),
+    delete: (expiring: Expiring<Item>): void => waiting.remove(expiring),
   };
 }
+
+export type ExpiryQueue<Item> = ReturnType<typeof createExpiryQueue<Item>>;

@@ -38,17 +38,6 @@ import type { StoreOrder } from './order-store.js';
 
 type Context = ActionContext<OrderDescription>;
 
-export interface DeductedOrderCreator {
-  create(
-    context: Context,
-    request: OrdersCreateRequest,
-    customer: DeductedCustomer,
-    product: CatalogProduct,
-  ): Promise<Answer>;
-  /** Continues a creation that was interrupted between its two transactions. */
-  resume(context: Context, orderNo: string): Promise<Answer>;
-}
-
 /** An order that was stored before its debit, as it was stored. */
 interface StoredOrder {
   readonly order: Order;
@@ -80,7 +69,7 @@ export interface DeductDeps
  * Mode A: everything is stored, then the institution is called without any lock or transaction, then the outcome is settled.
  * After a crash in between there is an open attempt: the repeated request or the job that recovers debits asks about it.
  */
-export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreator {
+export function createDeductedOrderCreator(deps: DeductDeps) {
   const { gateways, clock, links } = deps;
 
   /** The usual end of a creation: everything is as this node has stored it. Undefined when it is not, and nothing was written. */
@@ -179,7 +168,12 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
   }
 
   return {
-    async create(context, asked, customer, product) {
+    async create(
+      context: Context,
+      asked: OrdersCreateRequest,
+      customer: DeductedCustomer,
+      product: CatalogProduct,
+    ): Promise<Answer> {
       const { channel, caller, database } = context;
       const stored = await storeNewOrder(context, asked, customer, product);
       const { order, agreement } = stored;
@@ -206,7 +200,8 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       return (await settleAsKnown(context, stored, outcome)) ?? settleAndAnswer(context, attempt, outcome);
     },
 
-    async resume(context, subject) {
+    /** Continues a creation that was interrupted between its two transactions. */
+    async resume(context: Context, subject: string): Promise<Answer> {
       const { channel, caller, database } = context;
       const attempt = await findLastTryOfFirstPeriod(database, Number(subject));
       if (!attempt) throw new Error(`order ${subject} was begun and has no attempt`);
@@ -220,6 +215,8 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
     },
   };
 }
+
+export type DeductedOrderCreator = ReturnType<typeof createDeductedOrderCreator>;
 
 function isNotBound(error: unknown): boolean {
   return error instanceof Rejection && error.result.name === 'AGREEMENT_NOT_BOUND';

@@ -4,20 +4,6 @@ import type { Clock } from '../../platform/clock.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import type { Channel } from './channel.js';
 
-/**
- * Access tokens contain their claims and a MAC with a key of the installation: every node can check them, also after a restart,
- * and nothing is stored. A token ends at its time, and all tokens of a channel end when its token epoch is raised
- * (docs/decisions/0005-access-tokens.md).
- */
-export interface AccessTokens {
-  issue(channel: Channel): { accessToken: string; expiresAt: number };
-  /** Throws TOKEN_INVALID or TOKEN_EXPIRED. */
-  check(token: string, channel: Channel): void;
-  /** The channel that this installation issued the token to, however long ago. Undefined when it did not issue it. */
-  channelIdOf(token: string): number | undefined;
-  isLive(token: string, channel: Channel | undefined): boolean;
-}
-
 // version 1 | channel id 8 | token epoch 4 | expiry, Unix seconds 6 | random 9
 const CLAIMS_BYTES = 28;
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]{80}$/;
@@ -29,7 +15,12 @@ interface TokenClaims {
   readonly expiresAt: number;
 }
 
-export function createAccessTokens(vault: Vault, clock: Clock): AccessTokens {
+/**
+ * Access tokens contain their claims and a MAC with a key of the installation: every node can check them, also after a restart,
+ * and nothing is stored. A token ends at its time, and all tokens of a channel end when its token epoch is raised
+ * (docs/decisions/0005-access-tokens.md).
+ */
+export function createAccessTokens(vault: Vault, clock: Clock) {
   const keys = vault.derivePurposeKeys('access tokens').map(({ key }) => createSecretKey(key));
   const [current] = keys;
   if (!current) throw new Error('a vault has at least one key');
@@ -37,7 +28,7 @@ export function createAccessTokens(vault: Vault, clock: Clock): AccessTokens {
   const mac = (key: KeyObject, claims: Uint8Array) => createHmac('sha256', key).update(claims).digest();
 
   return {
-    issue(channel) {
+    issue(channel: Channel): { accessToken: string; expiresAt: number } {
       const expiresAt = Math.floor(clock.now() / 1000) + TOKEN_LIFETIME_SECONDS;
       const claims = Buffer.alloc(CLAIMS_BYTES);
       claims.writeUInt8(1, 0);
@@ -50,12 +41,15 @@ export function createAccessTokens(vault: Vault, clock: Clock): AccessTokens {
         expiresAt: expiresAt * 1000,
       };
     },
-    check(token, channel) {
+    /** Throws TOKEN_INVALID or TOKEN_EXPIRED. */
+    check(token: string, channel: Channel): void {
       const fault = findFault(token, channel);
       if (fault) throw new Rejection(fault);
     },
-    channelIdOf: (token) => verifyClaims(token)?.channelId,
-    isLive: (token, channel) => channel !== undefined && findFault(token, channel) === undefined,
+    /** The channel that this installation issued the token to, however long ago. Undefined when it did not issue it. */
+    channelIdOf: (token: string): number | undefined => verifyClaims(token)?.channelId,
+    isLive: (token: string, channel: Channel | undefined): boolean =>
+      channel !== undefined && findFault(token, channel) === undefined,
   };
 
   function findFault(token: string, channel: Channel): 'TOKEN_INVALID' | 'TOKEN_EXPIRED' | undefined {
@@ -84,3 +78,5 @@ export function createAccessTokens(vault: Vault, clock: Clock): AccessTokens {
     return read;
   }
 }
+
+export type AccessTokens = ReturnType<typeof createAccessTokens>;

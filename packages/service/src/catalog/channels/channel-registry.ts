@@ -11,17 +11,7 @@ import { createSealing } from './sealing.js';
  * The channels that this node has read, with their secrets decrypted. An entry may be stale: its user compares the version with
  * the database in a statement that it runs anyway, and calls `reload` when it differs.
  */
-export interface ChannelRegistry {
-  get(appId: string): Promise<Channel | undefined>;
-  getFromMemory(appId: string): Channel | undefined;
-  reload(appId: string): Promise<Channel | undefined>;
-  /** Read once for each channel, since it never changes. */
-  getAppId(channelId: number): Promise<string | undefined>;
-  /** Always read from the database: for work without a request, where no admission compares versions. */
-  getById(channelId: number): Promise<Channel>;
-}
-
-export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
+export function createChannelRegistry(db: Queryable, vault: Vault) {
   const known = new Map<string, Channel>();
   const loading = new Map<string, Promise<Channel | undefined>>();
   const appIds = new Map<number, Promise<string | undefined>>();
@@ -87,11 +77,13 @@ export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegis
   }
 
   return {
-    getFromMemory: (appId) => known.get(appId),
-    get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
+    getFromMemory: (appId: string): Channel | undefined => known.get(appId),
+    get: async (appId: string): Promise<Channel | undefined> => known.get(appId) ?? loading.get(appId) ?? reload(appId),
     reload,
+    /** Read once for each channel, since it never changes. */
     getAppId,
-    async getById(channelId) {
+    /** Always read from the database: for work without a request, where no admission compares versions. */
+    async getById(channelId: number): Promise<Channel> {
       const appId = await findAppId(db, channelId);
       const channel = appId === undefined ? undefined : await reload(appId);
       if (!channel) throw new Error(`there is no channel ${channelId}`);
@@ -99,3 +91,5 @@ export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegis
     },
   };
 }
+
+export type ChannelRegistry = ReturnType<typeof createChannelRegistry>;

@@ -12,16 +12,6 @@ export interface CatalogBenefit {
 
 export type CatalogPaymentChannel = RowOf<typeof readPaymentChannels>;
 
-/**
- * What channels are authorized for. It changes only together with a channel's version, so it is kept in memory for that
- * version.
- */
-export interface Catalog {
-  /** Throws PRODUCT_NOT_FOUND or PRODUCT_NOT_AUTHORIZED. */
-  requireProduct(db: Queryable, channel: Channel, productCode: string): Promise<CatalogProduct>;
-  paymentChannels(channel: Channel): Promise<ReadonlyMap<string, CatalogPaymentChannel>>;
-}
-
 interface KnownCatalog {
   readonly version: number;
   readonly products: ReadonlyMap<string, CatalogProduct>;
@@ -33,7 +23,11 @@ const FIND_PRODUCT = statement({
   parameters: ['text'],
 });
 
-export function createCatalog(database: Queryable): Catalog {
+/**
+ * What channels are authorized for. It changes only together with a channel's version, so it is kept in memory for that
+ * version.
+ */
+export function createCatalog(database: Queryable) {
   const known = new Map<number, KnownCatalog>();
 
   async function readCatalogOf({ channelId, version }: Channel): Promise<KnownCatalog> {
@@ -53,15 +47,19 @@ export function createCatalog(database: Queryable): Catalog {
   }
 
   return {
-    async requireProduct(db, channel, productCode) {
+    /** Throws PRODUCT_NOT_FOUND or PRODUCT_NOT_AUTHORIZED. */
+    async requireProduct(db: Queryable, channel: Channel, productCode: string): Promise<CatalogProduct> {
       const product = (await readCatalogOf(channel)).products.get(productCode);
       if (product) return product;
       const rows = await db.query(FIND_PRODUCT, [productCode]);
       throw createProductRefusal(rows.length > 0 ? 'PRODUCT_NOT_AUTHORIZED' : 'PRODUCT_NOT_FOUND', productCode);
     },
-    paymentChannels: async (channel) => (await readCatalogOf(channel)).paymentChannels,
+    paymentChannels: async (channel: Channel): Promise<ReadonlyMap<string, CatalogPaymentChannel>> =>
+      (await readCatalogOf(channel)).paymentChannels,
   };
 }
+
+export type Catalog = ReturnType<typeof createCatalog>;
 
 /** What a product or a payment channel is named by. */
 export const CODE_PATTERN = /^[A-Z0-9_]{1,64}$/;

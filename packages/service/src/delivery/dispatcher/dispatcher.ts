@@ -26,26 +26,11 @@ export interface DispatcherDeps {
   readonly dueBy?: Clock;
 }
 
-export interface Dispatcher {
-  /** The name of this node in the database. */
-  readonly node: string;
-  /** Renews the lease, and takes or gives back shards. */
-  balance(): Promise<void>;
-  /** Reads what has become due. Returns whether there may be more at once. What cannot be read is read the next time. */
-  read(): Promise<boolean>;
-  /** Nothing waits or is under way, and every outcome is written. */
-  isQuiet(): boolean;
-  /** Begins nothing more, and waits for what was begun. */
-  drain(): Promise<void>;
-  /** After the last balance: closes connections, and frees the shards for other nodes at once. */
-  release(): Promise<void>;
-}
-
 /**
  * Pushes what is due in the shards that this node holds. Rows are read without a lock, since no other node reads them; how a
  * push ended is written only while the shard is still held under the same epoch.
  */
-export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+export function createDispatcher(deps: DispatcherDeps) {
   const { database, channels, links, pushClient, log, counts, dueBy } = deps;
   const receivers = createReceiverRegistry(database, channels);
   const reads = new ReadsInProgress();
@@ -69,12 +54,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const reader = new DueReader({ database, receivers, log, reads, shards: shards.byNumber, onLaneFilled, now });
 
   return {
+    /** The name of this node in the database. */
     node: shards.node,
-    async balance() {
+    /** Renews the lease, and takes or gives back shards. */
+    async balance(): Promise<void> {
       await shards.renewAndBalance();
       await reader.recheckHeldBack();
     },
-    async read() {
+    /** Reads what has become due. Returns whether there may be more at once. What cannot be read is read the next time. */
+    async read(): Promise<boolean> {
       if (isStopped || !shards.maySend()) return false;
       try {
         return await reader.readPage(now() ?? shards.databaseNow());
@@ -82,15 +70,20 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         loop.run();
       }
     },
-    isQuiet: () => loop.isIdle() && outcomes.isIdle() && !loop.hasLanes(),
-    async drain() {
+    /** Nothing waits or is under way, and every outcome is written. */
+    isQuiet: (): boolean => loop.isIdle() && outcomes.isIdle() && !loop.hasLanes(),
+    /** Begins nothing more, and waits for what was begun. */
+    async drain(): Promise<void> {
       isStopped = true;
       loop.stop();
       while (!loop.isIdle() || !outcomes.isIdle()) await delay(20);
     },
-    async release() {
+    /** After the last balance: closes connections, and frees the shards for other nodes at once. */
+    async release(): Promise<void> {
       pushClient.close();
       await shards.release();
     },
   };
 }
+
+export type Dispatcher = ReturnType<typeof createDispatcher>;

@@ -25,19 +25,7 @@ export interface ReadPart extends Omit<ShardPart, 'shard'> {
 }
 
 /** How far this node has read one shard. */
-export interface ShardCursor {
-  /** Much is waiting to be read: kinds that read for themselves are better skipped. */
-  isBehind(): boolean;
-  /**
-   * What to read next: a page of each look back that is due or not finished, and then what is new. `moment` is no later than
-   * the read. `isSkipping`: some kinds are skipped by it.
-   */
-  nextParts(moment: Moment, isSkipping?: boolean): ReadPart[];
-  /** The next read begins at the start. */
-  rewind(): void;
-}
-
-export function createShardCursor(): ShardCursor {
+export function createShardCursor() {
   let front = START;
   let isCatchingUp = false;
   let timesRewound = 0;
@@ -61,17 +49,25 @@ export function createShardCursor(): ShardCursor {
   }
 
   return {
-    isBehind: () => isCatchingUp || lookBacks.some((lookBack) => lookBack.isReadingAll()),
-    nextParts(moment, isSkipping = false) {
+    /** Much is waiting to be read: kinds that read for themselves are better skipped. */
+    isBehind: (): boolean => isCatchingUp || lookBacks.some((lookBack) => lookBack.isReadingAll()),
+    /**
+     * What to read next: a page of each look back that is due or not finished, and then what is new. `moment` is no later than
+     * the read. `isSkipping`: some kinds are skipped by it.
+     */
+    nextParts(moment: Moment, isSkipping: boolean = false): ReadPart[] {
       for (const lookBack of lookBacks) lookBack.beginIfDue(moment, front);
       return [...lookBacks.flatMap((lookBack) => lookBack.parts()), frontPart(moment, isSkipping)];
     },
-    rewind() {
+    /** The next read begins at the start. */
+    rewind(): void {
       timesRewound += 1;
       front = START;
     },
   };
 }
+
+export type ShardCursor = ReturnType<typeof createShardCursor>;
 
 /**
  * A look back finds what was committed since the last one, and tells it by its transaction from what was read before. So a

@@ -16,16 +16,6 @@ import {
 } from './addresses.js';
 import { type PushResult, resultOfAnswer, resultOfError } from './push-result.js';
 
-export interface PushClient {
-  /**
-   * Sends one push and always returns what became of it: only `sign` may throw. `sign` is called again when the push has to
-   * be sent a second time, on another connection.
-   */
-  push(url: string, sign: () => SignedPush): Promise<PushResult>;
-  /** Closes the connections that are not in use; one that is in use is closed after its push. */
-  close(): void;
-}
-
 export interface PushClientOptions extends AddressRules {
   readonly deadlineMs?: number;
   readonly resolveName?: ResolveName;
@@ -40,7 +30,7 @@ const WANTED: WantedAnswer = { maxBytes: MAX_ANSWER_BYTES, encoding: 'utf8' };
 const MAX_ENDPOINTS = 10_000;
 
 /** Pushes over kept connections, one at a time on each. Everything about one push happens within its deadline. */
-export function createPushClient(options: PushClientOptions): PushClient {
+export function createPushClient(options: PushClientOptions) {
   const { deadlineMs = PUSH_DEADLINE_MS } = options;
   const idle = createIdleConnections();
   const connect = createConnector(options);
@@ -96,7 +86,11 @@ export function createPushClient(options: PushClientOptions): PushClient {
   }
 
   return {
-    push(url, sign) {
+    /**
+     * Sends one push and always returns what became of it: only `sign` may throw. `sign` is called again when the push has to
+     * be sent a second time, on another connection.
+     */
+    push(url: string, sign: () => SignedPush): Promise<PushResult> {
       const signed = sign();
       return new Promise((resolve) => {
         const deadline = new Deadline(performance.now() + deadlineMs);
@@ -113,9 +107,12 @@ export function createPushClient(options: PushClientOptions): PushClient {
         }
       });
     },
-    close: () => idle.close(),
+    /** Closes the connections that are not in use; one that is in use is closed after its push. */
+    close: (): void => idle.close(),
   };
 }
+
+export type PushClient = ReturnType<typeof createPushClient>;
 
 /** Returns a function that connects to one of the addresses of a URL that were judged to be permitted. */
 function createConnector(options: PushClientOptions) {

@@ -64,18 +64,7 @@ export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<num
 }
 
 /** Counts the debits of a run: those that wait for a place at the institution, those that have one, and all that are not settled. */
-interface UnderWay {
-  begin(): void;
-  /** Makes a call when there is a place for it. */
-  call<Answer>(make: () => Promise<Answer>): Promise<Answer>;
-  settled(): void;
-  /** How many more may be started. */
-  room(): number;
-  untilRoom(): Promise<void>;
-  untilNone(): Promise<void>;
-}
-
-function createUnderWay(clock: Clock): UnderWay {
+function createUnderWay(clock: Clock) {
   let atInstitution = 0;
   let unsettled = 0;
   let answersSoon = false;
@@ -96,10 +85,11 @@ function createUnderWay(clock: Clock): UnderWay {
       wakeIfThere();
     });
   return {
-    begin() {
+    begin(): void {
       unsettled += 1;
     },
-    async call(make) {
+    /** Makes a call when there is a place for it. */
+    async call<Answer>(make: () => Promise<Answer>): Promise<Answer> {
       if (atInstitution < MAX_IN_FLIGHT) atInstitution += 1;
       else await new Promise<void>((resolve) => ahead.push(resolve));
       const began = clock.now();
@@ -113,12 +103,13 @@ function createUnderWay(clock: Clock): UnderWay {
         wakeIfThere();
       }
     },
-    settled() {
+    settled(): void {
       unsettled -= 1;
       wakeIfThere();
     },
+    /** How many more may be started. */
     room,
-    async untilRoom() {
+    async untilRoom(): Promise<void> {
       let enough = MIN_STARTED_TOGETHER;
       const timer = setTimeout(() => {
         enough = 1;
@@ -127,9 +118,11 @@ function createUnderWay(clock: Clock): UnderWay {
       await until(() => room() >= enough);
       clearTimeout(timer);
     },
-    untilNone: () => until(() => unsettled === 0),
+    untilNone: (): Promise<void> => until(() => unsettled === 0),
   };
 }
+
+type UnderWay = ReturnType<typeof createUnderWay>;
 
 async function startDueRenewals(
   { database }: RenewalDeps,

@@ -38,15 +38,6 @@ export type BusinessReading = Readonly<Record<keyof typeof GAUGES, number>> &
     readonly refunds: { readonly success: number; readonly refused: number };
   };
 
-export interface BusinessMetrics {
-  readonly counts: SubscriptionCounts & DeliveryCounts;
-  show(reading: BusinessReading): void;
-  /** How far this node's clock is ahead of the database's. */
-  showClockSkew(seconds: number): void;
-  /** Stops measuring the event loop. */
-  stop(): void;
-}
-
 /** How many label values chosen by operators are shown; all others are counted together as OTHER. */
 const MAX_NAMES = 100;
 const OTHER = 'other';
@@ -58,7 +49,7 @@ const LOOP_WINDOW_MS = 15_000;
  * Metrics about orders, debits, events and claims. A job reads the database: a scrape shows its last reading, and nothing of
  * the installation before the first. `hasReadings` is false for a node without an engine, which never reads.
  */
-export function createBusinessMetrics(registry: Registry, version: string, hasReadings = true): BusinessMetrics {
+export function createBusinessMetrics(registry: Registry, version: string, hasReadings = true) {
   const registers = [registry];
   const readings = new Registry();
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [readings] });
@@ -142,8 +133,8 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
       countClaim,
       countPush,
       countGivenUp: (events) => givenUp.inc(events),
-    },
-    show(reading) {
+    } satisfies SubscriptionCounts & DeliveryCounts,
+    show(reading: BusinessReading): void {
       publishReadings();
       const silentSeconds: Record<string, number> = {};
       for (const [code, seconds] of Object.entries(reading.silentSeconds)) {
@@ -158,10 +149,14 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
       countRefunds('refused', reading.refunds.refused);
       readAt = performance.now();
     },
-    showClockSkew: (seconds) => skew.set(seconds),
-    stop: () => loop.stop(),
+    /** How far this node's clock is ahead of the database's. */
+    showClockSkew: (seconds: number): void => skew.set(seconds),
+    /** Stops measuring the event loop. */
+    stop: (): void => loop.stop(),
   };
 }
+
+export type BusinessMetrics = ReturnType<typeof createBusinessMetrics>;
 
 /**
  * Counts in plain numbers and sets the metric when it is scraped: a push takes 20 microseconds, and `inc` with labels would

@@ -45,21 +45,7 @@ export interface BridgeCall {
   readonly ifMissing?: Fields;
 }
 
-export interface BridgeClient {
-  /** The answer, if it can be trusted. Undefined when there is none: then the call may or may not have had an effect. */
-  call(call: BridgeCall): Promise<Fields | undefined>;
-  close(): void;
-}
-
-export function createBridgeClient({
-  url,
-  key,
-  clock,
-  connections,
-  log,
-  ca,
-  peer = 'bridge',
-}: BridgeClientOptions): BridgeClient {
+export function createBridgeClient({ url, key, clock, connections, log, ca, peer = 'bridge' }: BridgeClientOptions) {
   const base = parseBridgeAddress(url);
   const { origin: address } = base;
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
@@ -102,7 +88,8 @@ export function createBridgeClient({
   }
 
   return {
-    async call(call) {
+    /** The answer, if it can be trusted. Undefined when there is none: then the call may or may not have had an effect. */
+    async call(call: BridgeCall): Promise<Fields | undefined> {
       const callId = randomUUID();
       const { operation, number, origin } = call;
       const span = tracing?.startCall(`${peer} ${operation}`, {
@@ -130,9 +117,11 @@ export function createBridgeClient({
         return undefined;
       }
     },
-    close: () => client.close(),
+    close: (): void => client.close(),
   };
 }
+
+export type BridgeClient = ReturnType<typeof createBridgeClient>;
 
 /** How servers refuse a path that they do not have. */
 const UNKNOWN_OPERATION = [400, 404, 405, 501];

@@ -4,20 +4,6 @@ import type { AccessTokens } from '../../catalog/channels/access-token.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { addressGroup, type MinuteLimit } from '../answers/minute-limit.js';
 
-/**
- * A client that keeps failing authentication is refused before the next signature is computed. Failures are counted by
- * address and app id, so that no channel pays for others behind the same proxy. All app ids that this node does not know
- * count as one, since anybody can invent any number of them. Requests with a live access token of the channel are counted
- * separately: an attacker has no token, and whatever it sends under a channel's app id, the channel's requests go on.
- */
-export interface AuthenticationFailures {
-  /** Throws RateLimited when there were too many failures. A promise only if the token has to be checked. */
-  check(request: FastifyRequest): Promise<void> | undefined;
-  countFailure(request: FastifyRequest): Promise<void>;
-  /** The app id of a request if this node knows it; one common name for all others, since anybody can invent any number. */
-  knownChannel(request: Pick<FastifyRequest, 'headers'>): string;
-}
-
 export interface AuthenticationFailuresDeps {
   readonly limit: MinuteLimit;
   readonly channels: ChannelRegistry;
@@ -28,11 +14,13 @@ export interface AuthenticationFailuresDeps {
 const UNKNOWN_CHANNEL = 'an unknown channel';
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024})$/i;
 
-export function createAuthenticationFailures({
-  limit,
-  channels,
-  tokens,
-}: AuthenticationFailuresDeps): AuthenticationFailures {
+/**
+ * A client that keeps failing authentication is refused before the next signature is computed. Failures are counted by
+ * address and app id, so that no channel pays for others behind the same proxy. All app ids that this node does not know
+ * count as one, since anybody can invent any number of them. Requests with a live access token of the channel are counted
+ * separately: an attacker has no token, and whatever it sends under a channel's app id, the channel's requests go on.
+ */
+export function createAuthenticationFailures({ limit, channels, tokens }: AuthenticationFailuresDeps) {
   function knownChannel({ headers }: Pick<FastifyRequest, 'headers'>): string {
     const appId = headers[HEADER_KEYS.appId];
     return typeof appId === 'string' && channels.getFromMemory(appId) ? appId : UNKNOWN_CHANNEL;
@@ -55,18 +43,22 @@ export function createAuthenticationFailures({
   }
 
   return {
+    /** The app id of a request if this node knows it; one common name for all others, since anybody can invent any number. */
     knownChannel,
-    check(request) {
+    /** Throws RateLimited when there were too many failures. A promise only if the token has to be checked. */
+    check(request: FastifyRequest): Promise<void> | undefined {
       // Nearly always no failure was counted.
       if (!limit.isUsed()) return undefined;
       const { withToken, without } = limitNames(request);
       if (!limit.isReached(without) && !limit.isReached(withToken)) return undefined;
       return hasLiveToken(request).then((isHolder) => limit.check(isHolder ? withToken : without));
     },
-    async countFailure(request) {
+    async countFailure(request: FastifyRequest): Promise<void> {
       const { withToken, without } = limitNames(request);
       const isHolder = await hasLiveToken(request).catch(() => false);
       limit.count(isHolder ? withToken : without);
     },
   };
 }
+
+export type AuthenticationFailures = ReturnType<typeof createAuthenticationFailures>;

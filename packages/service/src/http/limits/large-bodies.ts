@@ -19,15 +19,6 @@ const DEFAULT_LIMITS: LargeBodyLimits = { bytes: 33_554_432, bytesPerAddress: 8_
 /** They get a quarter of the time: after each piece of work, three times as long is left for other requests. */
 const PAUSE_FACTOR = 3;
 
-export interface LargeBodies {
-  /** Memory for a body, now or when there is room. Throws RateLimited. */
-  allocate(address: string, bytes: number): Promise<Buffer>;
-  /** Does nothing for a body that was not allocated here. */
-  release(body: Buffer): void;
-  /** Runs work on a large body, such as a hash: one at a time, with pauses. */
-  runInTurn<T>(work: () => T): Promise<T>;
-}
-
 interface Share {
   readonly address: string;
   readonly bytes: number;
@@ -37,7 +28,7 @@ interface Waiting extends Share {
   readonly admit: () => void;
 }
 
-export function createLargeBodies(given: Partial<LargeBodyLimits> = {}): LargeBodies {
+export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
   const { bytes: total, bytesPerAddress, waitMs } = { ...DEFAULT_LIMITS, ...given };
   const used = new Map<string, number>();
   let usedInAll = 0;
@@ -74,7 +65,8 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}): LargeBo
   }
 
   return {
-    async allocate(address, bytes) {
+    /** Memory for a body, now or when there is room. Throws RateLimited. */
+    async allocate(address: string, bytes: number): Promise<Buffer> {
       const share = { address: addressGroup(address), bytes };
       if (hasRoom(share)) changeUsage(share, 1);
       else await waitForRoom(share);
@@ -83,7 +75,8 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}): LargeBo
       return body;
     },
 
-    release(body) {
+    /** Does nothing for a body that was not allocated here. */
+    release(body: Buffer): void {
       const share = shares.get(body.buffer);
       if (!share) return;
       shares.delete(body.buffer);
@@ -96,7 +89,8 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}): LargeBo
       }
     },
 
-    runInTurn(work) {
+    /** Runs work on a large body, such as a hash: one at a time, with pauses. */
+    runInTurn<T>(work: () => T): Promise<T> {
       let tookMs = 0;
       const done = turn.then(() => {
         const before = process.cpuUsage();
@@ -113,3 +107,5 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}): LargeBo
     },
   };
 }
+
+export type LargeBodies = ReturnType<typeof createLargeBodies>;

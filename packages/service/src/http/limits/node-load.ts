@@ -23,21 +23,6 @@ export interface TakenRequest extends Caller {
   leave(): void;
 }
 
-/**
- * How much a node has to do, and whether it can do more in time. By Little's law, requests wait for as long as it takes to
- * serve those that are inside: their number, divided by how many are served in a second. Requests that wait for an
- * institution, or for a caller that reads slowly, need nothing of the node meanwhile and are not counted.
- */
-export interface NodeLoad {
-  /** Whether any request may enter, of whichever channel. */
-  hasRoomForAnybody(): boolean;
-  /** `who`: the channel that the request names. */
-  mayEnter(who: string): boolean;
-  /** Throws NodeBusy unless it may. */
-  enter(who: string, socket: Pick<Socket, 'destroyed'>): TakenRequest;
-  counts(): { readonly inside: number; readonly most: number };
-}
-
 const TICK_MS = 250;
 const TICKS_PER_SECOND = 1_000 / TICK_MS;
 /** The rate is that of the last busy ones among so many ticks; with less than a second of them it stays as it was. */
@@ -55,7 +40,12 @@ interface ChannelInside {
   count: number;
 }
 
-export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => number = () => performance.now()): NodeLoad {
+/**
+ * How much a node has to do, and whether it can do more in time. By Little's law, requests wait for as long as it takes to
+ * serve those that are inside: their number, divided by how many are served in a second. Requests that wait for an
+ * institution, or for a caller that reads slowly, need nothing of the node meanwhile and are not counted.
+ */
+export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => number = () => performance.now()) {
   const limits = { ...DEFAULT_LIMITS, ...given };
   const insideOf = new Map<string, ChannelInside>();
   let inside = 0;
@@ -160,15 +150,20 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
   }
 
   return {
-    hasRoomForAnybody: () => inside < limits.alwaysAllowed,
+    /** Whether any request may enter, of whichever channel. */
+    hasRoomForAnybody: (): boolean => inside < limits.alwaysAllowed,
+    /** `who`: the channel that the request names. */
     mayEnter,
-    enter(who, socket) {
+    /** Throws NodeBusy unless it may. */
+    enter(who: string, socket: Pick<Socket, 'destroyed'>): TakenRequest {
       if (!mayEnter(who)) throw new NodeBusy();
       return new CountedRequest(insideOfChannel(who), socket);
     },
-    counts: () => ({ inside, most: Math.floor(most()) }),
+    counts: (): { readonly inside: number; readonly most: number } => ({ inside, most: Math.floor(most()) }),
   };
 }
+
+export type NodeLoad = ReturnType<typeof createNodeLoad>;
 
 interface Tick {
   readonly served: number;

@@ -31,27 +31,16 @@ const ticksIn = (ms: number) => Math.ceil(ms / TICK_MS);
 /** When a statement takes longer, the database is asked whether it answers at all; it has as long again for that answer. */
 const SLOW_TICKS = ticksIn(2_000);
 
-/** Watches statements that wait for an answer. */
-export interface StatementWatch<Connection extends WatchedConnection> {
-  add(connection: Connection): void;
-  remove(connection: Connection): void;
-  /** Limit 0: the statement has none. */
-  begin(connection: Connection, limitMs: number): void;
-  end(connection: Connection): void;
-  /** Neither a statement nor a new connection is answered: new statements fail at once. */
-  readonly isSilent: boolean;
-  stop(): void;
-}
-
 /**
- * The database's own limits hold while it runs. A database that is frozen, or behind a network that drops everything,
- * keeps its sockets open and does not answer. So each statement is given up here too, some time after the database would have
- * done it. Its connection is destroyed: a late answer must not be taken for that of the next statement.
+ * Watches statements that wait for an answer. The database's own limits hold while it runs. A database that is frozen, or
+ * behind a network that drops everything, keeps its sockets open and does not answer. So each statement is given up here
+ * too, some time after the database would have done it. Its connection is destroyed: a late answer must not be taken for
+ * that of the next statement.
  */
 export function createStatementWatch<Connection extends WatchedConnection>(
   { config, onUnresponsive }: StatementWatchOptions,
   giveUp: (connection: Connection) => void,
-): StatementWatch<Connection> {
+) {
   const connections = new Set<Connection>();
   /** Processes of the server that may still run a statement which was given up. */
   const abandoned: Backend[] = [];
@@ -114,25 +103,29 @@ export function createStatementWatch<Connection extends WatchedConnection>(
   }
 
   return {
-    add: (connection) => void connections.add(connection),
-    remove: (connection) => void connections.delete(connection),
-    begin(connection, limitMs) {
+    add: (connection: Connection): void => void connections.add(connection),
+    remove: (connection: Connection): void => void connections.delete(connection),
+    /** Limit 0: the statement has none. */
+    begin(connection: Connection, limitMs: number): void {
       connection.since = tick;
       connection.limit = ticksIn(limitMs);
     },
-    end(connection) {
+    end(connection: Connection): void {
       connection.limit = 0;
     },
+    /** Neither a statement nor a new connection is answered: new statements fail at once. */
     get isSilent() {
       return isSilent;
     },
-    stop() {
+    stop(): void {
       clearInterval(timer);
       if (probing) probing.client.destroy();
       probing = undefined;
     },
   };
 }
+
+export type StatementWatch<Connection extends WatchedConnection> = ReturnType<typeof createStatementWatch<Connection>>;
 
 /**
  * A commit that waits for a replica does not notice that its client is gone, whatever the limit of the statement: such

@@ -1,15 +1,6 @@
 import pg from 'pg';
 import { sqlState, type Unavailable } from './failures.js';
 
-/** Knows whether the database can write, from the statements of this process and, after one has failed, from trying. */
-export interface WriteWatch {
-  /** Called with every statement that failed because the database is unavailable. */
-  note(error: Unavailable): void;
-  /** Undefined while the database can write, as far as this process knows. */
-  readonly failure: Unavailable | undefined;
-  stop(): void;
-}
-
 export interface WriteWatchOptions {
   /** Tries to write. It takes room that no table has yet, and gives it back. */
   readonly attempt: () => Promise<void>;
@@ -36,11 +27,12 @@ export function isOutOfRoom(error: unknown): error is Unavailable {
 }
 
 /**
- * A database that answers may be unable to write: rows that fit into pages that are there are stored, all others are refused. A
- * statement that fails for lack of room begins that state. Only then does the watch write, once a second, so that the state
- * ends without a request. While everything is well it costs nothing.
+ * Knows whether the database can write, from the statements of this process and, after one has failed, from trying. A
+ * database that answers may be unable to write: rows that fit into pages that are there are stored, all others are refused.
+ * A statement that fails for lack of room begins that state. Only then does the watch write, once a second, so that the
+ * state ends without a request. While everything is well it costs nothing.
  */
-export function createWriteWatch({ attempt, onChange }: WriteWatchOptions): WriteWatch {
+export function createWriteWatch({ attempt, onChange }: WriteWatchOptions) {
   let failure: Unavailable | undefined;
   let failedAt = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -66,19 +58,23 @@ export function createWriteWatch({ attempt, onChange }: WriteWatchOptions): Writ
   }
 
   return {
+    /** Undefined while the database can write, as far as this process knows. */
     get failure() {
       return failure;
     },
-    note(error) {
+    /** Called with every statement that failed because the database is unavailable. */
+    note(error: Unavailable): void {
       if (!isOutOfRoom(error)) return;
       failedAt = performance.now();
       if (failure) return;
       change(error);
       schedule();
     },
-    stop() {
+    stop(): void {
       isStopped = true;
       clearTimeout(timer);
     },
   };
 }
+
+export type WriteWatch = ReturnType<typeof createWriteWatch>;

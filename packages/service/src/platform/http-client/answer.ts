@@ -25,17 +25,8 @@ export interface Answer {
 /** Of an answer that is not complete: its status, and the bytes that came after the headers. */
 export type PartialAnswer = Pick<Answer, 'status' | 'body'>;
 
-export interface AnswerReader {
-  /** Returns the answer once all of it has arrived, or as much of it as is read. */
-  add(bytes: Buffer): Answer | undefined;
-  /** The other end has closed the connection: returns the answer if that is how its end is marked. */
-  endAtClose(): Answer;
-  /** What has arrived so far; undefined until the headers are complete. */
-  partialAnswer(): PartialAnswer | undefined;
-}
-
 /** Reads one HTTP/1.1 answer as its bytes arrive. Throws BadAnswer for whatever is not well-formed. */
-export function createAnswerReader({ maxBytes, encoding, header }: WantedAnswer): AnswerReader {
+export function createAnswerReader({ maxBytes, encoding, header }: WantedAnswer) {
   const input = new IncomingBytes();
   const readHead = createHeadReader(input, header);
   let head: AnswerHead | undefined;
@@ -66,12 +57,16 @@ export function createAnswerReader({ maxBytes, encoding, header }: WantedAnswer)
   }
 
   return {
-    add(bytes) {
+    /** Returns the answer once all of it has arrived, or as much of it as is read. */
+    add(bytes: Buffer): Answer | undefined {
       input.add(bytes);
       return readOn();
     },
-    partialAnswer: () => head && { status: head.status, body: input.textOf([[bodyStart, input.size]], encoding) },
-    endAtClose() {
+    /** What has arrived so far; undefined until the headers are complete. */
+    partialAnswer: (): PartialAnswer | undefined =>
+      head && { status: head.status, body: input.textOf([[bodyStart, input.size]], encoding) },
+    /** The other end has closed the connection: returns the answer if that is how its end is marked. */
+    endAtClose(): Answer {
       if (!head) throw new BadAnswer('the answer ends in its headers');
       if (head.framing !== 'until-close') throw new BadAnswer('the answer ends too early');
       const { status, wanted } = head;
@@ -80,6 +75,8 @@ export function createAnswerReader({ maxBytes, encoding, header }: WantedAnswer)
     },
   };
 }
+
+export type AnswerReader = ReturnType<typeof createAnswerReader>;
 
 /** Reads on, and returns where the body is once all of it is there. */
 type BodyReader = () => readonly ByteRange[] | undefined;

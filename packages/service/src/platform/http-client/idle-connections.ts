@@ -7,15 +7,6 @@ const MAX_AGE_MS = 60_000;
 /** Of one client: a process has a limited number of file descriptors. */
 const MAX_IDLE_CONNECTIONS = 512;
 
-/** Connections that are open and not in use, for the next request to the same origin. */
-export interface IdleConnections {
-  take(origin: string): Connection | undefined;
-  /** For `usableMs`, if that is less than for others. */
-  keep(origin: string, connection: Connection, usableMs?: number): void;
-  /** Closes all of them; from now on none is kept. */
-  close(): void;
-}
-
 interface IdleConnection {
   readonly origin: string;
   readonly connection: Connection;
@@ -23,7 +14,8 @@ interface IdleConnection {
   expiring: Expiring<IdleConnection> | undefined;
 }
 
-export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS): IdleConnections {
+/** Connections that are open and not in use, for the next request to the same origin. */
+export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS) {
   const byOrigin = new Map<string, IdleConnection[]>();
   const expiry = createExpiryQueue<IdleConnection>(maxIdleMs, drop);
   let count = 0;
@@ -45,7 +37,7 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS): IdleConnection
   }
 
   return {
-    take(origin) {
+    take(origin: string): Connection | undefined {
       // The one that was used last is the least likely to be closed by now, and connections that are too many expire.
       const all = byOrigin.get(origin);
       for (let idle = all?.pop(); idle; idle = all?.pop()) {
@@ -59,7 +51,8 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS): IdleConnection
       byOrigin.delete(origin);
       return undefined;
     },
-    keep(origin, connection, usableMs) {
+    /** For `usableMs`, if that is less than for others. */
+    keep(origin: string, connection: Connection, usableMs?: number): void {
       if (isClosed || count >= MAX_IDLE_CONNECTIONS || !connection.isOpen()) {
         connection.close();
         return;
@@ -73,10 +66,13 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS): IdleConnection
       else byOrigin.set(origin, [idle]);
       count += 1;
     },
-    close() {
+    /** Closes all of them; from now on none is kept. */
+    close(): void {
       isClosed = true;
       for (const { connection } of [...byOrigin.values()].flat()) connection.close();
       byOrigin.clear();
     },
   };
 }
+
+export type IdleConnections = ReturnType<typeof createIdleConnections>;

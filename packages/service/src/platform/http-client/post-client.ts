@@ -7,17 +7,6 @@ import { createIdleConnections, USUAL_IDLE_MS } from './idle-connections.js';
 import type { Request } from './request.js';
 import { trustedCertificates } from './trusted-certificates.js';
 
-/** Requests to one address that an operator has named. */
-export interface PostClient {
-  /**
-   * Sends it once, on a kept connection or a new one, and rejects when there is no answer: then it may have arrived or not.
-   * Everything happens within the deadline, waiting for a free connection too.
-   */
-  post(request: Request, wanted: WantedAnswer, deadlineMs: number): Promise<Answer>;
-  /** Interrupts what is under way. */
-  close(): void;
-}
-
 /** No answer comes any more: this end has closed the client. */
 export class ClientClosed extends Error {}
 
@@ -42,7 +31,8 @@ export interface PostClientOptions {
   readonly ca?: string | undefined;
 }
 
-export function createPostClient(url: URL, { maxConnections, ca }: PostClientOptions): PostClient {
+/** Requests to one address that an operator has named. */
+export function createPostClient(url: URL, { maxConnections, ca }: PostClientOptions) {
   const { origin } = url;
   const target = createTarget(url, ca);
   const idle = createIdleConnections(LONGEST_IDLE_MS);
@@ -113,7 +103,11 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
   }
 
   return {
-    post: (request, wanted, deadlineMs) =>
+    /**
+     * Sends it once, on a kept connection or a new one, and rejects when there is no answer: then it may have arrived or not.
+     * Everything happens within the deadline, waiting for a free connection too.
+     */
+    post: (request: Request, wanted: WantedAnswer, deadlineMs: number): Promise<Answer> =>
       new Promise((resolve, reject) => {
         if (isClosed) throw new ClientClosed();
         const deadline = new Deadline(performance.now() + deadlineMs);
@@ -126,13 +120,16 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
         };
         startOrWait({ place: undefined, request, wanted, deadline, onEnd });
       }),
-    close() {
+    /** Interrupts what is under way. */
+    close(): void {
       isClosed = true;
       for (const { deadline } of [...waiting.toArray(), ...underWay.toArray()]) deadline.cancelStep(new ClientClosed());
       idle.close();
     },
   };
 }
+
+export type PostClient = ReturnType<typeof createPostClient>;
 
 function leave(list: LinkedList<Call>, { place }: Call): void {
   if (place) list.remove(place);

@@ -20,20 +20,6 @@ export interface ClockWatchDeps {
   readonly clockLimits?: Partial<ClockLimits>;
 }
 
-/** Compares the clock of this node with that of the database, which all nodes share. */
-export interface ClockWatch {
-  /** Asks the database what time it is. */
-  compare(): Promise<void>;
-  /** Resolves after the first comparison, also if it failed. */
-  readonly firstLook: Promise<void>;
-  /** By how much this node's clock is ahead at least, negative when it is behind; 0 before the first comparison. */
-  skewSeconds(): number;
-  /** The clock was compared, and is near enough. */
-  isRight(): boolean;
-  /** The clock was compared, and is too far off. */
-  isWrong(): boolean;
-}
-
 const READ_CLOCK = statement({
   name: 'clock',
   text: `select ${epochMs('clock_timestamp()')} as now`,
@@ -44,10 +30,10 @@ const READ_CLOCK = statement({
 type Verdict = 'right' | 'off' | 'wrong';
 
 /**
- * The database read its clock at some moment between the question and the answer. That uncertainty is no error of the clock:
- * half the round trip is subtracted.
+ * Compares the clock of this node with that of the database, which all nodes share. The database read its clock at some
+ * moment between the question and the answer. That uncertainty is no error of the clock: half the round trip is subtracted.
  */
-export function createClockWatch({ database, clock, log, clockLimits }: ClockWatchDeps): ClockWatch {
+export function createClockWatch({ database, clock, log, clockLimits }: ClockWatchDeps) {
   const { warnSeconds, maxSeconds } = { ...LIMITS, ...clockLimits };
   let skew = 0;
   let verdict: Verdict | undefined;
@@ -84,16 +70,23 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
   }
 
   return {
+    /** Resolves after the first comparison, also if it failed. */
     firstLook,
-    async compare() {
+    /** Asks the database what time it is. */
+    async compare(): Promise<void> {
       try {
         await look();
       } finally {
         resolveFirstLook();
       }
     },
-    skewSeconds: () => skew,
-    isRight: () => verdict === 'right' || verdict === 'off',
-    isWrong: () => verdict === 'wrong',
+    /** By how much this node's clock is ahead at least, negative when it is behind; 0 before the first comparison. */
+    skewSeconds: (): number => skew,
+    /** The clock was compared, and is near enough. */
+    isRight: (): boolean => verdict === 'right' || verdict === 'off',
+    /** The clock was compared, and is too far off. */
+    isWrong: (): boolean => verdict === 'wrong',
   };
 }
+
+export type ClockWatch = ReturnType<typeof createClockWatch>;

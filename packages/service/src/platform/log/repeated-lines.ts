@@ -1,12 +1,3 @@
-/**
- * Of the lines with one cause, writes the first, then one a minute with the count of those that followed, and one when they
- * have ended. So an outage is a few lines, however many requests and jobs fail.
- */
-export interface RepeatedLines {
-  /** Writes the line, or counts it if one of the same cause was written a moment ago. */
-  write(cause: string, write: () => void): void;
-}
-
 export interface Repeated {
   readonly cause: string;
   /** Lines of this cause, the first one included. */
@@ -36,7 +27,11 @@ interface RunningCause {
   timesTold: number;
 }
 
-export function createRepeatedLines({ onContinuing, onOver }: RepeatedLinesOptions): RepeatedLines {
+/**
+ * Of the lines with one cause, writes the first, then one a minute with the count of those that followed, and one when they
+ * have ended. So an outage is a few lines, however many requests and jobs fail.
+ */
+export function createRepeatedLines({ onContinuing, onOver }: RepeatedLinesOptions) {
   const running = new Map<string, RunningCause>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -59,7 +54,8 @@ export function createRepeatedLines({ onContinuing, onOver }: RepeatedLinesOptio
   }
 
   return {
-    write(cause, write) {
+    /** Writes the line, or counts it if one of the same cause was written a moment ago. */
+    write(cause: string, write: () => void): void {
       const now = performance.now();
       const name = running.has(cause) || running.size < MAX_CAUSES ? cause : OTHERS;
       const known = running.get(name);
@@ -74,3 +70,5 @@ export function createRepeatedLines({ onContinuing, onOver }: RepeatedLinesOptio
     },
   };
 }
+
+export type RepeatedLines = ReturnType<typeof createRepeatedLines>;

@@ -2,11 +2,6 @@ import { hmacSha256 } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../db/database.js';
 import { createKey, type Vault } from './vault.js';
 
-/** Hashes values with a key of the installation, so that sealed values can be found again across channels. */
-export interface KeyedHasher {
-  hash(text: string): Promise<Buffer>;
-}
-
 export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes';
 
 const INSERT_LOOK_UP_KEYS = statement({
@@ -35,10 +30,11 @@ export async function readOrCreateInstallationKey(
   return vault.unwrapKey(row.wrapped);
 }
 
-export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpose): KeyedHasher {
+/** Hashes values with a key of the installation, so that sealed values can be found again across channels. */
+export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpose) {
   let key: Promise<Uint8Array> | undefined;
   return {
-    async hash(text) {
+    async hash(text: string): Promise<Buffer> {
       key ??= readOrCreateInstallationKey(db, vault, purpose);
       // After a failure the next call tries again.
       key.catch(() => {
@@ -48,3 +44,5 @@ export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpo
     },
   };
 }
+
+export type KeyedHasher = ReturnType<typeof createKeyedHasher>;

@@ -10,16 +10,6 @@ export interface ChannelQueueLimits {
   readonly waitMs: number;
 }
 
-export interface ChannelQueue {
-  /**
-   * Does the work when its turn has come; until then it holds nothing. Throws TooManyAtOnce, or NotBegun when the caller has
-   * gone meanwhile.
-   */
-  run<T>(channelId: number, work: () => Promise<T>, caller?: Caller): Promise<T>;
-  /** How much work of all channels waits. */
-  readonly waiting: number;
-}
-
 /** A channel asks for more at once than can be done in time. Nothing was begun. */
 export class TooManyAtOnce extends Rejection {
   constructor() {
@@ -46,11 +36,7 @@ interface Line {
  * Runs a limited amount of work of each channel at a time, in the order in which it came. Where the total is limited too,
  * channels take turns: what one has waiting does not delay another. In the memory of this node.
  */
-export function createChannelQueue({
-  perChannel,
-  total = Number.POSITIVE_INFINITY,
-  waitMs,
-}: ChannelQueueLimits): ChannelQueue {
+export function createChannelQueue({ perChannel, total = Number.POSITIVE_INFINITY, waitMs }: ChannelQueueLimits) {
   const lines = new Map<number, Line>();
   /** Channels that have work waiting; the first has waited longest for its turn. */
   const waitingLines = new Set<Line>();
@@ -114,7 +100,11 @@ export function createChannelQueue({
   }
 
   return {
-    async run(channelId, work, caller = BACKGROUND_CALLER) {
+    /**
+     * Does the work when its turn has come; until then it holds nothing. Throws TooManyAtOnce, or NotBegun when the caller has
+     * gone meanwhile.
+     */
+    async run<T>(channelId: number, work: () => Promise<T>, caller: Caller = BACKGROUND_CALLER): Promise<T> {
       let line = lines.get(channelId);
       if (!line) {
         line = { underWay: 0, waiting: [] };
@@ -129,6 +119,7 @@ export function createChannelQueue({
         end(line);
       }
     },
+    /** How much work of all channels waits. */
     get waiting() {
       let count = 0;
       for (const line of waitingLines) count += line.waiting.length;
@@ -136,3 +127,5 @@ export function createChannelQueue({
     },
   };
 }
+
+export type ChannelQueue = ReturnType<typeof createChannelQueue>;

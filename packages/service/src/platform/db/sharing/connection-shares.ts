@@ -2,13 +2,6 @@ import { type Transactional, Unavailable, wrapQuery } from '../database.js';
 import { BACKGROUND_CALLER, type Caller } from './caller.js';
 import { type ChannelQueueLimits, createChannelQueue, TooManyAtOnce } from './channel-queue.js';
 
-export interface ConnectionShares {
-  /** The database for one request of this channel. A transaction that has begun is finished even if the caller hangs up. */
-  databaseFor(channelId: number, caller?: Caller): Transactional;
-  /** How many requests of all channels wait. */
-  readonly waiting: number;
-}
-
 /** As long as a connection of the pool is waited for. */
 const CONNECTION_WAIT_MS = 5_000;
 
@@ -25,10 +18,11 @@ export function connectionShareLimits(pool: number): ChannelQueueLimits {
  * Limits how many of a node's connections each channel uses (docs/decisions/0002-admission.md). A connection is held for one
  * statement or one transaction, never between two, and a request in a transaction asks for no other connection.
  */
-export function createConnectionShares(database: Transactional, limits: ChannelQueueLimits): ConnectionShares {
+export function createConnectionShares(database: Transactional, limits: ChannelQueueLimits) {
   const queue = createChannelQueue(limits);
   return {
-    databaseFor(channelId, caller = BACKGROUND_CALLER) {
+    /** The database for one request of this channel. A transaction that has begun is finished even if the caller hangs up. */
+    databaseFor(channelId: number, caller: Caller = BACKGROUND_CALLER): Transactional {
       let hasBegun = false;
       async function runInQueue<T>(work: () => Promise<T>): Promise<T> {
         try {
@@ -56,8 +50,11 @@ export function createConnectionShares(database: Transactional, limits: ChannelQ
           }),
       };
     },
+    /** How many requests of all channels wait. */
     get waiting() {
       return queue.waiting;
     },
   };
 }
+
+export type ConnectionShares = ReturnType<typeof createConnectionShares>;
