@@ -15,15 +15,7 @@ export interface ServingOptions {
   readonly localCallbacks: boolean;
 }
 
-export interface Serving {
-  listen(): Promise<Listening>;
-  /** Tells load balancers first, and gives them time to notice. */
-  announceStop(): Promise<void>;
-  /** Finishes what is under way. */
-  stop(): Promise<void>;
-}
-
-export async function prepareServing({ settings, opened, log, ...more }: ServingOptions): Promise<Serving> {
+export async function prepareServing({ settings, opened, log, ...more }: ServingOptions) {
   let urls = toUrls(settings, { url: '', operations: '', console: undefined });
   const service = createService({
     ...settings,
@@ -40,15 +32,17 @@ export async function prepareServing({ settings, opened, log, ...more }: Serving
     consoleUrl: () => urls.consoleUrl,
   });
   return {
-    async listen() {
+    async listen(): Promise<Listening> {
       const listening = await listenEverywhere(service, settings);
       urls = toUrls(settings, listening);
       return listening;
     },
-    async announceStop() {
+    /** Tells load balancers first, and gives them time to notice. */
+    async announceStop(): Promise<void> {
       service.announceStop();
       await delay(settings.drainSeconds * 1000);
     },
+    /** Finishes what is under way. */
     stop: () => service.stop(),
   };
 }

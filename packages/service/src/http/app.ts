@@ -43,21 +43,6 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'>, Recor
   readonly isMonitoredApart?: boolean;
 }
 
-export interface App {
-  readonly server: FastifyInstance;
-  /** /metrics, /healthz and /readyz, if they are on a listener of their own. */
-  readonly operations: FastifyInstance | undefined;
-  /** The console, if it is on a listener of its own. */
-  readonly consoleServer: FastifyInstance | undefined;
-  /**
-   * /readyz answers 503 from now on, so that load balancers send their requests elsewhere. Those that come all the same are
-   * served, and their connections end with the answer.
-   */
-  announceStop(): void;
-  /** Refuses new requests with 503001, lets the running ones finish, then closes. */
-  drain(): Promise<void>;
-}
-
 /** How far a node has come with stopping. */
 interface Stopping {
   isLeaving: boolean;
@@ -65,7 +50,7 @@ interface Stopping {
 }
 
 /** Puts the servers of a node together: requests pass through the parts in this order. */
-export function createApp(deps: AppDeps): App {
+export function createApp(deps: AppDeps) {
   const { clock, metrics, log, load, bodies, readsOnly } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
   const { lingerTime: lingerMs, drainTime } = limits;
@@ -97,16 +82,23 @@ export function createApp(deps: AppDeps): App {
   addDevelopersRoutes(app, deps.developers, { isDraining, hasConsole, notFound, findRefused });
   const operations = addOperations(app, deps, stopping);
 
+  /**
+   * /readyz answers 503 from now on, so that load balancers send their requests elsewhere. Those that come all the same are
+   * served, and their connections end with the answer.
+   */
   function announceStop(): void {
     stopping.isLeaving = true;
   }
 
   return {
     server: app,
+    /** /metrics, /healthz and /readyz, if they are on a listener of their own. */
     operations,
+    /** The console, if it is on a listener of its own. */
     consoleServer,
     announceStop,
-    async drain() {
+    /** Refuses new requests with 503001, lets the running ones finish, then closes. */
+    async drain(): Promise<void> {
       announceStop();
       stopping.isDraining = true;
       silent.close();
@@ -123,6 +115,8 @@ export function createApp(deps: AppDeps): App {
     },
   };
 }
+
+export type App = ReturnType<typeof createApp>;
 
 /** Takes the time of each request, and answers unknown paths. */
 function checkFirst(app: FastifyInstance, { trustedProxies, log }: AppDeps, notFound: NotFound): void {

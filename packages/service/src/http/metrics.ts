@@ -12,12 +12,13 @@ const { INTERNAL_ERROR } = CODES;
 export function createServiceMetrics(database: Database, shares: ConnectionShares, hasEngine: boolean) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new Counter({
-    name: 'perennial_http_requests_total',
-    help: 'Requests by endpoint, HTTP status and result code; 499 without a code: the caller hung up',
-    labelNames: ['endpoint', 'status', 'code'],
-    registers: [registry],
-  });
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers: [registry] });
+  const requests = counter(
+    'perennial_http_requests_total',
+    'Requests by endpoint, HTTP status and result code; 499 without a code: the caller hung up',
+    ['endpoint', 'status', 'code'],
+  );
   const seconds = new Histogram({
     name: 'perennial_http_request_seconds',
     help: 'Time from the first header to the last byte of the answer',
@@ -71,24 +72,18 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     registers: [registry],
     aggregator: 'max',
   }).set(hasEngine ? 1 : 0);
-  const cut = new Counter({
-    name: 'perennial_http_answers_cut_total',
-    help: 'Answers that did not go out whole, by why',
-    labelNames: ['why'],
-    registers: [registry],
-  });
+  const cut = counter('perennial_http_answers_cut_total', 'Answers that did not go out whole, by why', ['why']);
   for (const why of ['hung-up', 'unread', 'slow', 'fault', 'stopping']) cut.inc({ why }, 0);
-  const dropped = new Counter({
-    name: 'perennial_connections_dropped_total',
-    help: 'Connections that were closed unread, because twice the usual number was open',
-    registers: [registry],
-  });
-  const unlogged = new Counter({
-    name: 'perennial_request_log_dropped_total',
-    help: 'Requests that were answered and not written to the log of requests, by why',
-    labelNames: ['why'],
-    registers: [registry],
-  });
+  const dropped = counter(
+    'perennial_connections_dropped_total',
+    'Connections that were closed unread, because twice the usual number was open',
+    [],
+  );
+  const unlogged = counter(
+    'perennial_request_log_dropped_total',
+    'Requests that were answered and not written to the log of requests, by why',
+    ['why'],
+  );
   for (const why of DROPPED_BECAUSE) unlogged.inc({ why }, 0);
   new Gauge({
     name: 'perennial_share_waiting',

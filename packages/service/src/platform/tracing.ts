@@ -27,48 +27,40 @@ export interface StartedSpan {
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** Creates spans, for a process that was started with an SDK that collects them. */
-export interface Tracing {
-  /** As a child of the caller's span, or as a new trace. */
-  startRequest(name: string, traceparent: string | undefined): StartedSpan;
-  /** A call to another system: as a child of the present span, or as a new trace. */
-  startCall(name: string, attributes: Attributes): StartedSpan;
-  /** Undefined when there is no span that it belongs to: jobs look for work many times a second. */
-  startStatement(name: string): StartedSpan | undefined;
-  /** Runs work so that what it begins belongs to the span. */
-  runWithin<T>(started: Pick<StartedSpan, 'context'>, work: () => T): T;
-  /** The context of the code that calls this. */
-  currentContext(): Context;
-}
-
 /**
- * Undefined when no SDK collects spans. Each part asks once, when it is created: an SDK registers itself before the service
+ * What creates spans. Undefined when no SDK collects them. Each part asks once, when it is created: an SDK registers itself before the service
  * starts (node --import).
  */
-export function findTracing(): Tracing | undefined {
+export function findTracing() {
   const tracer = registeredTracer();
   if (!tracer) return undefined;
   const started = (span: Span, parent: Context): StartedSpan => ({ span, context: trace.setSpan(parent, span) });
   return {
-    startRequest(name, traceparent) {
+    /** As a child of the caller's span, or as a new trace. */
+    startRequest(name: string, traceparent: string | undefined): StartedSpan {
       const remote = traceparent === undefined ? undefined : parseTraceparent(traceparent);
       const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true }) : ROOT_CONTEXT;
       return started(tracer.startSpan(name, { kind: SpanKind.SERVER }, parent), parent);
     },
-    startCall(name, attributes) {
+    /** A call to another system: as a child of the present span, or as a new trace. */
+    startCall(name: string, attributes: Attributes): StartedSpan {
       const parent = context.active();
       return started(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent), parent);
     },
-    startStatement(name) {
+    /** Undefined when there is no span that it belongs to: jobs look for work many times a second. */
+    startStatement(name: string): StartedSpan | undefined {
       const parent = context.active();
       if (trace.getSpan(parent) === undefined) return undefined;
       const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': name };
       return started(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent), parent);
     },
-    runWithin: ({ context: at }, work) => context.with(at, work),
+    /** Runs work so that what it begins belongs to the span. */
+    runWithin: <T>({ context: at }: Pick<StartedSpan, 'context'>, work: () => T): T => context.with(at, work),
     currentContext: () => context.active(),
   };
 }
+
+export type Tracing = NonNullable<ReturnType<typeof findTracing>>;
 
 /** Undefined when no SDK is registered: the API then has a proxy that delegates to no tracer. */
 function registeredTracer(): Tracer | undefined {

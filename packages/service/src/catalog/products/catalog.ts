@@ -1,8 +1,34 @@
 import { CODES, type PeriodType, Rejection, type SettlementMode } from '@perennial/wire';
-import { column, columns, declareList, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import {
+  column,
+  columns,
+  declareList,
+  joinColumns,
+  type Queryable,
+  type RowOf,
+  statement,
+} from '../../platform/db/database.js';
 import type { Channel } from '../channels/channel.js';
 
 export type CatalogProduct = RowOf<typeof readProducts>;
+
+/** For a select in which the table products is called `p`. */
+export const PRODUCT_FIELDS = `p.product_code as "productCode", p.product_name as "productName",
+  p.settlement_modes as "settlementModes", p.period_type as "periodType", p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent",
+  (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
+     'faceValueCent', b.face_value_cent) order by b.position), '[]'::json)
+   from product_benefits b where b.product_code = p.product_code) as benefits`;
+
+export const PRODUCT_COLUMNS = columns({
+  productCode: 'text',
+  productName: 'text',
+  settlementModes: column<SettlementMode[]>('text[]'),
+  periodType: column<PeriodType>('text'),
+  period: 'integer',
+  totalCycles: 'integer',
+  amountCent: 'bigint',
+  benefits: column<CatalogBenefit[]>('json'),
+});
 
 export interface CatalogBenefit {
   readonly benefitCode: string;
@@ -71,24 +97,10 @@ function createProductRefusal(name: 'PRODUCT_NOT_AUTHORIZED' | 'PRODUCT_NOT_FOUN
 }
 
 const readProducts = declareList({
-  text: `select p.product_code as "productCode", p.settlement_modes as "settlementModes", p.period_type as "periodType",
-       p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent", p.retry_delays as "retryDelays",
-       (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
-          'faceValueCent', b.face_value_cent) order by b.position), '[]'::json)
-        from product_benefits b where b.product_code = p.product_code) as benefits
+  text: `select ${PRODUCT_FIELDS}, p.retry_delays as "retryDelays"
      from channel_products cp join products p using (product_code) where cp.channel_id = $1`,
   parameters: ['bigint'],
-  columns: columns({
-    productCode: 'text',
-    settlementModes: column<readonly SettlementMode[]>('text[]'),
-    periodType: column<PeriodType>('text'),
-    period: 'integer',
-    totalCycles: 'integer',
-    amountCent: 'bigint',
-    /** Seconds. */
-    retryDelays: 'integer[]',
-    benefits: column<readonly CatalogBenefit[]>('json'),
-  }),
+  columns: joinColumns(PRODUCT_COLUMNS, columns({ /** Seconds. */ retryDelays: 'integer[]' })),
 });
 
 const readPaymentChannels = declareList({

@@ -1,57 +1,42 @@
-import type { PeriodType, SettlementMode } from '@perennial/wire/enums';
 import {
-  column,
   columns,
   declareHas,
   declareList,
+  joinColumns,
   type Queryable,
   queryOne,
   type RowOf,
   statement,
 } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
+import { type CatalogBenefit, PRODUCT_COLUMNS, PRODUCT_FIELDS } from './catalog.js';
 
-export interface ProductBenefitView {
-  readonly benefitCode: string;
-  readonly name: string;
-  readonly faceValueCent: number;
-}
-
+export type ProductBenefitView = CatalogBenefit;
 export type ProductView = RowOf<typeof describeProducts>;
 
 /** All products by code, or the one that is named. */
 export const describeProducts = declareList({
-  text: `select p.product_code as "productCode", p.product_name as "productName", p.settlement_modes as "settlementModes",
-       p.period_type as "periodType", p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent",
-       (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
-          'faceValueCent', b.face_value_cent) order by b.position), '[]')
-        from product_benefits b where b.product_code = p.product_code) as benefits,
-       p.retry_delays as "retryDelays",
+  text: `select ${PRODUCT_FIELDS}, p.retry_delays as "retryDelays",
        array(select c.app_id from channel_products cp join channels c using (channel_id)
              where cp.product_code = p.product_code order by c.app_id) as channels,
        p.version, p.version_of as "versionOf",
        ${shanghaiText('p.created_at')} as "createdAt"
      from products p where $1::text is null or p.product_code = $1 order by p.product_code`,
   parameters: ['text?'],
-  columns: columns({
-    productCode: 'text',
-    productName: 'text',
-    settlementModes: column<readonly SettlementMode[]>('text[]'),
-    periodType: column<PeriodType>('text'),
-    period: 'integer',
-    totalCycles: 'integer',
-    amountCent: 'bigint',
-    benefits: column<readonly ProductBenefitView[]>('json'),
-    /** Seconds after each failed attempt. */
-    retryDelays: 'integer[]',
-    /** The app ids it is authorized to. */
-    channels: 'text[]',
-    /** 1 for the first. A later version is a product of its own. */
-    version: 'integer',
-    /** The code of the first version. Null when this is it. */
-    versionOf: 'text?',
-    createdAt: 'text',
-  }),
+  columns: joinColumns(
+    PRODUCT_COLUMNS,
+    columns({
+      /** Seconds after each failed attempt. */
+      retryDelays: 'integer[]',
+      /** The app ids it is authorized to. */
+      channels: 'text[]',
+      /** 1 for the first. A later version is a product of its own. */
+      version: 'integer',
+      /** The code of the first version. Null when this is it. */
+      versionOf: 'text?',
+      createdAt: 'text',
+    }),
+  ),
 });
 
 export type NewProduct = Omit<ProductView, 'channels' | 'createdAt'>;

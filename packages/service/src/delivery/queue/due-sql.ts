@@ -1,7 +1,7 @@
 import { type EventType, formatTime } from '@perennial/wire';
 import { toArrayText } from '../../platform/db/array-text.js';
 import { declareRequire, type Queryable } from '../../platform/db/database.js';
-import { columns, columnsOf, joinColumns, type RowOf, statement } from '../../platform/db/statement.js';
+import { column, columns, joinColumns, type RowOf, statement } from '../../platform/db/statement.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 import { typeNoSql } from '../event-type-sql.js';
 
@@ -186,21 +186,7 @@ export async function readChannel(
 }
 
 /** What is sent: the event's own text and what is added to it. */
-export interface StoredEvent {
-  readonly eventType: EventType;
-  readonly occurredAt: number;
-  readonly data: string;
-  /** Of a period that was voided with others: what its own dates follow from. */
-  readonly createdAt: number | null;
-  readonly periodType: 'DAY' | 'MONTH' | null;
-  readonly period: number | null;
-  /** Only of orders on a shared agreement, whose events carry it. */
-  readonly channelUserId: string | null;
-  /** Sealed. */
-  readonly mobile: string | null;
-  /** Of the channel as it is now: what this node remembers of it may be older. */
-  readonly version: number;
-}
+export type StoredEvent = Omit<RowOf<typeof READ_EVENTS>, 'place'>;
 
 const READ_EVENTS = statement({
   name: 'read-events-to-send',
@@ -215,16 +201,20 @@ const READ_EVENTS = statement({
            left join lateral (select * from channel_users y where y.channel_id = $1 and o.shared
              and key_of(y.channel_user_id) = key_of(o.channel_user_id) offset 0) u on true`,
   parameters: ['bigint', 'bigint[]', 'integer[]', 'timestamp with time zone[]', 'bigint[]'],
-  columns: columnsOf<StoredEvent & { readonly place: number }>({
+  columns: columns({
     place: 'integer',
-    eventType: 'text',
+    eventType: column<EventType>('text'),
     occurredAt: 'bigint',
     data: 'text',
+    /** Of a period that was voided with others: what its own dates follow from. */
     createdAt: 'bigint?',
-    periodType: 'text?',
+    periodType: column<'DAY' | 'MONTH'>('text?'),
     period: 'integer?',
+    /** Sealed. */
     mobile: 'text?',
+    /** Only of orders on a shared agreement, whose events carry it. */
     channelUserId: 'text?',
+    /** Of the channel as it is now: what this node remembers of it may be older. */
     version: 'bigint',
   }),
 });

@@ -3,60 +3,32 @@ import { type Database, statement } from '../../platform/db/database.js';
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
 import { keptFromSql } from './tables-by-time.js';
 
-const DELETE_OLD_ANSWERS = statement({
-  text: `delete from idempotency where ctid = any(array(
-         select ctid from idempotency where created_at <= now() - $1::double precision * interval '1 ms'
-         limit $2 for update skip locked)) returning 1`,
-  parameters: ['double precision', 'bigint'],
-});
-
-export const deleteOldAnswers = (database: Database): Promise<number> =>
-  runInSteps(async () => {
-    const rows = await database.query(DELETE_OLD_ANSWERS, [IDEMPOTENCY_WINDOW_MS, ROWS_PER_STEP]);
-    return rows.length;
+/** Deletes rows of a table that are old by a condition, step by step. */
+function declareDeletion(table: string, isOld: string, parameters: readonly 'integer'[] = []) {
+  const deleteSome = statement({
+    text: `delete from ${table} where ctid = any(array(
+         select ctid from ${table} where ${isOld} limit ${ROWS_PER_STEP} for update skip locked)) returning 1`,
+    parameters,
   });
+  return (database: Database, ...values: readonly number[]): Promise<number> =>
+    runInSteps(async () => (await database.query(deleteSome, values)).length);
+}
 
-const DELETE_OLD_SMS_SENDS = statement({
-  text: `delete from sms_sends where ctid = any(array(
-         select ctid from sms_sends where sent_at <= now() - interval '48 hours' limit $1 for update skip locked))
-       returning 1`,
-  parameters: ['bigint'],
-});
+export const deleteOldAnswers = declareDeletion(
+  'idempotency',
+  `created_at <= now() - interval '${IDEMPOTENCY_WINDOW_MS} ms'`,
+);
 
 /** Text messages are counted over a day; the second day is for nodes whose clocks differ. */
-export const deleteOldSmsSends = (database: Database): Promise<number> =>
-  runInSteps(async () => {
-    const rows = await database.query(DELETE_OLD_SMS_SENDS, [ROWS_PER_STEP]);
-    return rows.length;
-  });
-
-const DELETE_OLD_ALERT_MESSAGES = statement({
-  text: `delete from alert_messages where ctid = any(array(
-         select ctid from alert_messages where written_at <= now() - interval '30 days' limit $1 for update skip locked))
-       returning 1`,
-  parameters: ['bigint'],
-});
+export const deleteOldSmsSends = declareDeletion('sms_sends', `sent_at <= now() - interval '48 hours'`);
 
 /** Also messages that were never delivered: an open alert is in the list, and its next message would say the same. */
-export const deleteOldAlertMessages = (database: Database): Promise<number> =>
-  runInSteps(async () => {
-    const rows = await database.query(DELETE_OLD_ALERT_MESSAGES, [ROWS_PER_STEP]);
-    return rows.length;
-  });
+export const deleteOldAlertMessages = declareDeletion('alert_messages', `written_at <= now() - interval '30 days'`);
 
-const DELETE_OLD_UNDELIVERED = statement({
-  text: `delete from undelivered_events where ctid = any(array(
-         select ctid from undelivered_events where recorded_at < ${keptFromSql('$1')} limit $2 for update skip locked))
-       returning 1`,
-  parameters: ['integer', 'bigint'],
-});
-
-/** Deleted together with the weeks of their events: without those they cannot be sent any more. */
-export const deleteOldUndelivered = (database: Database, retentionDays: number): Promise<number> =>
-  runInSteps(async () => {
-    const rows = await database.query(DELETE_OLD_UNDELIVERED, [retentionDays, ROWS_PER_STEP]);
-    return rows.length;
-  });
+/** After so many days, together with the weeks of their events: without those they cannot be sent any more. */
+export const deleteOldUndelivered = declareDeletion('undelivered_events', `recorded_at < ${keptFromSql('$1')}`, [
+  'integer',
+]);
 
 const DELETE_OLD_SIGN_INS = [
   `delete from console_sessions where expires_at < now() - interval '1 day' returning 1`,

@@ -1,6 +1,6 @@
 import { alertText } from '../../alerts/alert-wordings.js';
 import { raiseAlert, resolveAlert } from '../../alerts/alerts-sql.js';
-import { columnsOf, declareWrite, type Queryable, statement } from '../../platform/db/database.js';
+import { columns, declareWrite, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { numberInUseSql } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
 import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
 import { sameNumberSql } from '../../subscriptions/store/agreements/same-number-sql.js';
@@ -10,14 +10,7 @@ import { recoverAllDue } from './recover.js';
 
 export type CancellationDeps = Pick<JobDeps, 'database' | 'channels' | 'gateways' | 'log' | 'stopping'>;
 
-interface AgreementToCancel {
-  readonly agreementId: number;
-  readonly agreementNo: string;
-  readonly institutionNo: string;
-  readonly channelId: number;
-  readonly paymentChannelCode: string;
-  readonly tries: number;
-}
+type AgreementToCancel = RowOf<typeof LEASE_CANCELLATIONS>;
 
 const LEASE_SECONDS = 30;
 const MAX_TRIES = 10;
@@ -110,7 +103,7 @@ const LEASE_CANCELLATIONS = statement({
        a.institution_no as "institutionNo", a.channel_id as "channelId",
        a.payment_channel_code as "paymentChannelCode", a.cancel_tries as tries`,
   parameters: ['bigint', 'integer', 'text'],
-  columns: columnsOf<AgreementToCancel & { readonly isKept: boolean }>({
+  columns: columns({
     isKept: 'boolean',
     agreementId: 'bigint',
     agreementNo: 'text',

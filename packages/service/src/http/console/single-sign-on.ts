@@ -19,22 +19,16 @@ export interface SingleSignOnDeps extends SignInDeps {
   readonly log: Logger;
 }
 
-export interface SingleSignOn {
-  readonly name: string;
-  addRoutes(
-    api: FastifyInstance,
-    to: {
-      visitorOf(request: FastifyRequest): Visitor;
-      signedIn(reply: FastifyReply, token: string, returnTo: string): FastifyReply;
-    },
-  ): void;
+interface SignOnPages {
+  visitorOf(request: FastifyRequest): Visitor;
+  signedIn(reply: FastifyReply, token: string, returnTo: string): FastifyReply;
 }
 
 /** From one address. */
 const BEGUN_PER_MINUTE = 30;
 
 /** OpenID Connect with PKCE. The identity provider says who somebody is; what they may do is in the table of people. */
-export function createSingleSignOn(deps: SingleSignOnDeps): SingleSignOn | undefined {
+export function createSingleSignOn(deps: SingleSignOnDeps) {
   const { singleSignOn: settings, database, vault, clock, consoleUrl, log } = deps;
   if (!settings) return undefined;
   const callback = () => `${consoleUrl()}/api/single-sign-on/callback`;
@@ -54,7 +48,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps): SingleSignOn | undef
 
   return {
     name: settings.name,
-    addRoutes(api, { visitorOf, signedIn }) {
+    addRoutes(api: FastifyInstance, { visitorOf, signedIn }: SignOnPages): void {
       api.get<{ Querystring: { returnTo?: string } }>('/single-sign-on', async (request, reply) => {
         // Each is a row, of somebody whom nobody knows yet.
         begun.checkAndCount(visitorOf(request).address);

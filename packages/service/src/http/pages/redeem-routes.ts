@@ -280,11 +280,7 @@ export function addRedeemRoutes(
     return visited?.kind === 'open' ? step(fields, visited) : refuse(reply, visited);
   }
 
-  const benefitOf = ({ orderNo }: SignedLink, { cycleNo, position }: BenefitPosition) => ({
-    orderNo,
-    cycleNo,
-    position,
-  });
+  const benefitOf = ({ orderNo }: SignedLink, one: BenefitPosition) => ({ orderNo, ...one });
 
   function claimByItself(
     request: FastifyRequest,
@@ -461,11 +457,8 @@ function readDone(text: string | undefined): JustClaimed | undefined {
   return readBenefit(text);
 }
 
-function isToken(
-  given: string | undefined,
-  { channel, link }: Pick<Visit, 'channel' | 'link'>,
-  action: string,
-): boolean {
+function isToken(given: string | undefined, visit: Pick<Visit, 'channel' | 'link'>, action: string): boolean {
+  const { channel, link } = visit;
   return given !== undefined && isValidFormToken(given, channel.callbackSecret, link, action);
 }
 

@@ -1,4 +1,12 @@
-import { CODES, diagnoseField, diagnoseRequest, type Finding, type ReceivedRequest } from '@perennial/wire';
+import {
+  CODES,
+  diagnoseField,
+  diagnoseRequest,
+  type EarlierRequest,
+  type Finding,
+  MAX_EARLIER_REQUESTS,
+  type ReceivedRequest,
+} from '@perennial/wire';
 import type { FastifyRequest } from 'fastify';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
@@ -6,18 +14,9 @@ import type { Clock } from '../../platform/clock.js';
 import { UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
 import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
 import type { Refusal } from '../answers/respond.js';
-import { createRecentRequests } from './recent-requests.js';
-import { createRefusedRequests, type RefusedRequests } from './refused-requests.js';
+import { createRefusedRequests } from './refused-requests.js';
 import type { SignedRequestHeaders } from './signed-headers.js';
 import { splitUrl } from './split-url.js';
-
-/** What the sandbox tells a channel's developer beyond a code (docs/decisions/0031-the-kit.md). Production has none of it. */
-export interface RefusalExplainer {
-  noteAdmitted(headers: SignedRequestHeaders): void;
-  /** The refusal with what is probably wrong, if that can be told. */
-  explain(request: FastifyRequest, refusal: Refusal): Promise<Refusal>;
-  readonly refused: RefusedRequests;
-}
 
 export interface RefusalExplainerDeps {
   readonly channels: ChannelRegistry;
@@ -33,7 +32,8 @@ const DIAGNOSES_PER_MINUTE = 60;
 const DIAGNOSES_OF_NODE_PER_MINUTE = 300;
 const NODE = 'node';
 
-export function createRefusalExplainer(deps: RefusalExplainerDeps): RefusalExplainer {
+/** What the sandbox tells a channel's developer beyond a code (docs/decisions/0031-the-kit.md). Production has none of it. */
+export function createRefusalExplainer(deps: RefusalExplainerDeps) {
   const { channels, clock, publicUrl } = deps;
   const hasPages = deps.developers !== 'off';
   // Apart, so that what somebody tries and tries again does not push out what went well before.
@@ -43,6 +43,7 @@ export function createRefusalExplainer(deps: RefusalExplainerDeps): RefusalExpla
   const limit = createMinuteLimit(DIAGNOSES_PER_MINUTE, clock);
   const nodeLimit = createMinuteLimit(DIAGNOSES_OF_NODE_PER_MINUTE, clock);
 
+  /** The refusal with what is probably wrong, if that can be told. */
   async function explain(request: FastifyRequest, refusal: Refusal): Promise<Refusal> {
     const headers = request.signedHeaders;
     const isSkewed = refusal.result === CODES.TIMESTAMP_SKEWED;
@@ -74,8 +75,14 @@ export function createRefusalExplainer(deps: RefusalExplainerDeps): RefusalExpla
     return { ...refusal, message: `${refusal.message}: ${found}`, mistakes };
   }
 
-  return { noteAdmitted: (headers) => admitted.add(headers.appId, headers), explain, refused };
+  return {
+    noteAdmitted: (headers: SignedRequestHeaders) => admitted.add(headers.appId, headers),
+    explain,
+    refused,
+  };
 }
+
+export type RefusalExplainer = ReturnType<typeof createRefusalExplainer>;
 
 /** A hint is a sentence; here it is a part of one. */
 const describeFinding = ({ mistake, hint }: Finding): string =>
@@ -109,4 +116,23 @@ export function explainUnreadableField(error: UnreadableField, channel: Channel)
   if (ciphertext === undefined) return error;
   const { cause, hint } = diagnoseField(ciphertext, channel);
   return new UnreadableField('DECRYPT_FAILED', `${error.message} (${cause}): ${hint}`, isCounted);
+}
+
+/** There are two of these lists, and a diagnosis tries as many as both have. */
+const MAX_RECENT = MAX_EARLIER_REQUESTS / 2;
+
+/** The headers of the last requests of each channel on this node: somebody may have signed those of another request. */
+function createRecentRequests() {
+  /** Of each channel a ring, where the next one takes the place of the oldest. */
+  const rings = new Map<string, { readonly kept: EarlierRequest[]; next: number }>();
+
+  return {
+    add(appId: string, { timestamp, nonce, requestId }: EarlierRequest): void {
+      const ring = rings.get(appId) ?? { kept: [], next: 0 };
+      rings.set(appId, ring);
+      ring.kept[ring.next] = { timestamp, nonce, requestId };
+      ring.next = (ring.next + 1) % MAX_RECENT;
+    },
+    list: (appId: string): readonly EarlierRequest[] => rings.get(appId)?.kept ?? [],
+  };
 }

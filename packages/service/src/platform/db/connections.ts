@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { failSpan, findTracing } from '../tracing.js';
 import { readDatabaseUrl } from './database-url.js';
 import { DestroyableClient } from './destroyable-client.js';
 import {
@@ -12,7 +13,6 @@ import {
 } from './failures.js';
 import type { UncheckedSql } from './queryable.js';
 import { prepareSession, type Session, type SessionSettings } from './session.js';
-import { traceStatements } from './statement-spans.js';
 import { createStatementWatch, type WatchedConnection } from './statement-watch.js';
 
 // bigint as number: identifiers leave SQL as text; amounts and versions stay far below 2^53.
@@ -27,15 +27,21 @@ export const CONNECTION_CHECK_MS = 4_000;
 
 const READ_ONLY_STATE = '25006';
 
-export interface ConnectionPoolOptions {
+/** What a node is told of its database. */
+export interface DatabaseEvents {
+  /** Called when a connection breaks while it is idle. */
+  readonly onIdleError?: ((error: Error) => void) | undefined;
+  /** Called when the database stops answering, and when it answers again. */
+  readonly onUnresponsive?: ((isSilent: boolean) => void) | undefined;
+  /** Called when a write fails for lack of room, and with undefined when the database can write again. */
+  readonly onWriteFailure?: ((failure: Unavailable | undefined) => void) | undefined;
+}
+
+export interface ConnectionPoolOptions extends DatabaseEvents {
   readonly url: string;
   readonly pool: number;
   readonly name: string;
   readonly settings: SessionSettings;
-  /** Called when a connection breaks while it is idle. */
-  readonly onIdleError?: ((error: Error) => void) | undefined;
-  /** Called when the database stops answering, and when it answers again. */
-  readonly onUnresponsive?: ((isUnresponsive: boolean) => void) | undefined;
   /** Called with every statement that failed because the database is unavailable. */
   readonly onUnavailable: (error: Unavailable) => void;
 }
@@ -54,24 +60,7 @@ export interface Connection extends WatchedConnection {
 }
 
 /** Lends connections that are fit for use, and gives up what is not answered. */
-export interface ConnectionPool {
-  readonly counts: { readonly total: number; readonly idle: number; readonly waiting: number };
-  /** Throws Unavailable where it could not be lent one, or its commit was not confirmed. */
-  lend<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
-  run<Row>(
-    connection: Connection,
-    limitMs: number,
-    statement: UncheckedSql,
-    values?: readonly unknown[],
-  ): Promise<Row[]>;
-  /** For what is asked of a connection beside statements of the service, such as a commit. */
-  runWithLimit<T>(connection: Connection, limitMs: number, work: () => Promise<T>): Promise<T>;
-  /** Open connections may lead to the server that was the primary before, so they are not used again. */
-  leaveReadOnlyServer(): DatabaseReadOnly;
-  close(): Promise<void>;
-}
-
-export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
+export function createConnectionPool(options: ConnectionPoolOptions) {
   const { pool: max, name, onIdleError, onUnresponsive, onUnavailable } = options;
   const { settings: asked, ...address } = readDatabaseUrl(options.url);
   const settings = { ...asked, ...options.settings };
@@ -189,17 +178,20 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   }
 
   return {
+    /** Throws Unavailable where it could not be lent one, or its commit was not confirmed. */
     lend,
     run: traceStatements(runStatement),
+    /** For what is asked of a connection beside statements of the service, such as a commit. */
     runWithLimit,
-    leaveReadOnlyServer() {
+    /** Open connections may lead to the server that was the primary before, so they are not used again. */
+    leaveReadOnlyServer(): DatabaseReadOnly {
       generation += 1;
       return new DatabaseReadOnly();
     },
     get counts() {
       return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
     },
-    async close() {
+    async close(): Promise<void> {
       await pool.end();
       watch.stop();
     },
@@ -212,3 +204,33 @@ function connectionLost(error: unknown): Unavailable {
     cause: error,
   });
 }
+
+type RunStatement = <Row>(
+  connection: Connection,
+  limitMs: number,
+  statement: UncheckedSql,
+  values?: readonly unknown[],
+) => Promise<Row[]>;
+
+/** Adds a span for each statement if spans are collected: with its name, never its values. */
+function traceStatements(run: RunStatement): RunStatement {
+  const tracing = findTracing();
+  if (!tracing) return run;
+  return async (connection, limitMs, statement, values) => {
+    const started = tracing.startStatement(nameOf(statement));
+    if (!started) return run(connection, limitMs, statement, values);
+    try {
+      const rows = await run<never>(connection, limitMs, statement, values);
+      started.span.end();
+      return rows;
+    } catch (error) {
+      failSpan(started.span, error);
+      throw error;
+    }
+  };
+}
+
+const nameOf = (statement: UncheckedSql) =>
+  typeof statement === 'string' ? firstWord(statement) : (statement.name ?? firstWord(statement.text));
+
+const firstWord = (text: string) => /[a-z]+/i.exec(text)?.[0] ?? 'statement';

@@ -1,4 +1,4 @@
-import { CONNECTION_CHECK_MS, type Connection, createConnectionPool } from './connections.js';
+import { CONNECTION_CHECK_MS, type Connection, createConnectionPool, type DatabaseEvents } from './connections.js';
 import {
   DatabaseUnresponsive,
   isNumberTaken,
@@ -18,6 +18,7 @@ import {
 } from './session.js';
 import { createWriteWatch } from './write-watch.js';
 
+export type { DatabaseEvents } from './connections.js';
 export { declareFind, declareHas, declareList, declareRequire, declareWrite } from './declared.js';
 export {
   DatabaseReadOnly,
@@ -70,20 +71,14 @@ export interface ServerFacts {
   readonly synchronousCommit: string;
 }
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends DatabaseEvents {
   readonly url: string;
   readonly pool: number;
   readonly name: string;
   /** Override the settings that every connection has. */
   readonly settings?: SessionSettings;
   /** How long a statement may take. Undefined: as long as a caller waits. */
-  readonly statementMs?: number;
-  /** Called when a connection breaks while it is idle. */
-  readonly onIdleError?: (error: Error) => void;
-  /** Called when the database stops answering, and when it answers again. */
-  readonly onUnresponsive?: (isSilent: boolean) => void;
-  /** Called when a write fails for lack of room, and with undefined when the database can write again. */
-  readonly onWriteFailure?: (failure: Unavailable | undefined) => void;
+  readonly statementMs?: number | undefined;
 }
 
 export function openDatabase(options: DatabaseOptions): Database {

@@ -17,7 +17,6 @@ export interface WatchedConnection {
 export interface StatementWatchOptions {
   /** For the connection by which the watch asks whether the database answers. */
   readonly config: pg.ClientConfig;
-  /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: ((isUnresponsive: boolean) => void) | undefined;
 }
 

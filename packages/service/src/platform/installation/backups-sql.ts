@@ -1,15 +1,10 @@
-import { columnsOf, declareList, declareWrite } from '../db/database.js';
+import { columns, declareList, declareWrite } from '../db/database.js';
 
 /** Stores that a backup was made just now. */
 export const storeBackup = declareWrite({
   text: `insert into backups (way, made_at) values ('OTHER', now()) on conflict (way) do update set made_at = excluded.made_at`,
   parameters: [],
 });
-
-export interface BackupAge {
-  readonly way: string;
-  readonly seconds: number;
-}
 
 /**
  * The archive's age counts only while the server archives: after that nobody adds to it. Earlier versions made copies of
@@ -23,5 +18,5 @@ export const readBackupAges = declareList({
      select 'archive', extract(epoch from now() - last_archived_time)::double precision from pg_stat_archiver
      where last_archived_time is not null and current_setting('archive_mode') <> 'off'`,
   parameters: [],
-  columns: columnsOf<BackupAge>({ way: 'text', seconds: 'double precision' }),
+  columns: columns({ way: 'text', seconds: 'double precision' }),
 });

@@ -2,10 +2,20 @@ import { access, constants, mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedPostgresError, holdsDatabase, openEmbedded } from '@perennial/embedded-postgres';
 import pg from 'pg';
-import { type Database, HeldUp, LONG_STATEMENT_MS, openDatabase, sqlState, Unavailable } from '../db/database.js';
+import {
+  type Database,
+  type DatabaseEvents,
+  HeldUp,
+  LONG_STATEMENT_MS,
+  openDatabase,
+  sqlState,
+  Unavailable,
+} from '../db/database.js';
 import { moveLaggingSequences } from '../db/sequences.js';
 import { UnfitConnection } from '../db/session.js';
 import { PlainError } from '../plain-error.js';
+import { migrate } from '../schema/migrate.js';
+import { MigrationError, readSchema } from '../schema/schema-state.js';
 import { describeMasterKeyPlace, readExistingMasterKeys, readOrCreateMasterKeys } from '../secrets/master-key.js';
 import { openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
@@ -18,9 +28,8 @@ import {
   claimInstallation,
   findInstallation,
 } from './installation.js';
-import { prepareSchema } from './prepare-schema.js';
 
-export interface OpenOptions {
+export interface OpenOptions extends DatabaseEvents {
   /** One service per embedded folder; any number of tools beside it or without it. */
   readonly role: 'service' | 'tool';
   /** As the database's own list of sessions has it. Unset: after the role. */
@@ -35,11 +44,6 @@ export interface OpenOptions {
    * decision.
    */
   readonly onWaiting?: (what: string, isDecision: boolean) => void;
-  readonly onIdleError?: (error: Error) => void;
-  /** Called when the database stops answering, and when it answers again. */
-  readonly onUnresponsive?: (isSilent: boolean) => void;
-  /** Called when a write fails for lack of room, and with undefined when the database can write again. */
-  readonly onWriteFailure?: (failure: Unavailable | undefined) => void;
   /** How often an unreachable DATABASE_URL is tried again before giving up; a service never gives up. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
@@ -141,6 +145,42 @@ async function prepareDatabase(
   return currency;
 }
 
+const LOOK_AT_SCHEMA_MS = 2_000;
+
+/**
+ * Makes sure that this build can work on the schema. A service that may not migrate waits until it was migrated; a command
+ * says so and ends. Contract migrations, which break older nodes, are applied unasked only where there can be none: on the
+ * embedded database, which has one service at a time.
+ */
+async function prepareSchema(
+  database: Database,
+  url: string,
+  { environment, migrate: mode, databaseUrl }: Settings,
+  { role, log, onWaiting, signal }: OpenOptions,
+): Promise<void> {
+  const isService = role === 'service';
+  if (mode === 'auto' && (isService || environment === 'sandbox')) {
+    const contract = isService && databaseUrl === undefined;
+    const { missing, missingContracts } = await readSchema(database);
+    // Nearly always nothing is missing: then no lock is taken.
+    if (missing.length > 0 || (contract && missingContracts.length > 0)) await migrate(url, { contract });
+  }
+  for (let said = ''; ; ) {
+    const { missing, missingContracts } = await readSchema(database);
+    const [contract] = missingContracts;
+    if (missing.length === 0) {
+      if (isService && contract) log(`${contract.name} waits for: perennial migrate --contract`);
+      return;
+    }
+    const line = `the schema lacks ${missing.map(({ name }) => name).join(', ')}: run perennial migrate`;
+    if (!isService) throw new MigrationError(line);
+    if (line !== said) log(`${line}; waiting for that`);
+    said = line;
+    onWaiting?.(line, false);
+    await delay(LOOK_AT_SCHEMA_MS, undefined, signal ? { signal } : {});
+  }
+}
+
 const LOOK_AGAIN_MS = 1_000;
 
 /** A service waits until `work` succeeds, unless waiting cannot help. A command fails and says why. */
@@ -189,14 +229,13 @@ export async function connectToDatabase(
         )
       : undefined;
   const url = settings.databaseUrl ?? embedded?.url ?? '';
+  const isService = options.role === 'service';
   const database = openDatabase({
+    ...options,
     url,
-    pool: options.role === 'service' ? settings.databasePool : 2,
+    pool: isService ? settings.databasePool : 2,
     name: options.name ?? `perennial ${options.role}`,
-    ...(options.role === 'tool' ? { statementMs: LONG_STATEMENT_MS } : {}),
-    ...(options.onIdleError ? { onIdleError: options.onIdleError } : {}),
-    ...(options.onUnresponsive ? { onUnresponsive: options.onUnresponsive } : {}),
-    ...(options.onWriteFailure ? { onWriteFailure: options.onWriteFailure } : {}),
+    statementMs: isService ? undefined : LONG_STATEMENT_MS,
   });
   const close = async () => {
     await database.close();

@@ -1,18 +1,11 @@
-import { columnsOf, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { requireOrderTransition } from '../../domain/orders/order-states.js';
 import { requirePaymentTransition, WAITING_FOR_RETRY_STATUSES } from '../../domain/payments/payment-states.js';
 import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-payload-sql.js';
 import { orderStatusIs, paymentStatusIs, statusLiteral } from '../statuses-sql.js';
-import {
-  DUE_PARAMETERS,
-  type DueCursor,
-  type DueOrders,
-  dueOrdersSql,
-  dueParameters,
-  momentSql,
-} from './due-orders-sql.js';
+import { DUE_PARAMETERS, type DueOrders, dueOrdersSql, dueParameters, momentSql } from './due-orders-sql.js';
 
 const FAILED = requirePaymentTransition('FAIL_RETRY', 'retry-too-late').to;
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
@@ -20,13 +13,6 @@ const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 /** SQL: whether at the time `at` the order called `o` waits for a retry and its next period is due: then there is no retry. */
 export const retryIsTooLateSql = (o: string, at: string) =>
   `${paymentStatusIs(`${o}.latest_payment_status`, ...WAITING_FOR_RETRY_STATUSES)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
-
-export interface ExpiredOrCompleted extends DueCursor {
-  readonly cycleNo: number;
-  /** True when its period became FAIL. False when the order was only completed. */
-  readonly failed: boolean;
-  readonly completed: boolean;
-}
 
 /**
  * Mode A, due orders that need no debit: an order with one period is completed, and a period that was still waiting for its
@@ -79,9 +65,10 @@ with due as materialized (
 select m.order_no as "orderNo", m.cycle_no as "cycleNo", m.failed, m.completed, m.next_due_at::text as "dueAt"
 from moved m order by m.next_due_at, m.order_no`,
     parameters: DUE_PARAMETERS,
-    columns: columnsOf<ExpiredOrCompleted>({
+    columns: columns({
       orderNo: 'bigint',
       cycleNo: 'integer',
+      /** True when its period became FAIL. False when the order was only completed. */
       failed: 'boolean',
       completed: 'boolean',
       dueAt: 'text',
@@ -93,6 +80,6 @@ const EXPIRE_AND_COMPLETE = {
   'one-order': expireAndCompleteStatement('one-order'),
 };
 
-export async function expireAndComplete(db: Queryable, due: DueOrders, limit: number): Promise<ExpiredOrCompleted[]> {
+export async function expireAndComplete(db: Queryable, due: DueOrders, limit: number) {
   return db.query(EXPIRE_AND_COMPLETE[due.kind], dueParameters(due, limit));
 }
