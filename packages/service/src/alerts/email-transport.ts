@@ -1,15 +1,11 @@
 import { once } from 'node:events';
 import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
+import type { Settings } from '../platform/settings.js';
 import { toMailText } from './message.js';
 import { AlertNotTaken, AlertRefusedFor, type AlertTransport, describeFailure, MAX_SENDING_MS } from './transport.js';
 
-export interface EmailSettings {
-  /** smtp:// or smtps://, with user and password where the server wants them. */
-  readonly url: string;
-  readonly from: string;
-  readonly to: readonly string[];
-}
+export type EmailSettings = NonNullable<Settings['alertEmail']>;
 
 /** A message counts as taken when the mail server has accepted it for every address. */
 export function createEmailTransport({ url, from, to }: EmailSettings): AlertTransport {

@@ -1,11 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../platform/clock.js';
+import type { Settings } from '../platform/settings.js';
 import { AlertNotTaken, type AlertTransport, describeFailure, MAX_SENDING_MS } from './transport.js';
 
-export interface WebhookSettings {
-  readonly url: string;
-  readonly secret: string;
-}
+export type WebhookSettings = NonNullable<Settings['alertWebhook']>;
 
 /**
  * What a receiver compares with the header: HMAC-SHA256 over the time in the other header, a dot, and the body's bytes.

@@ -28,7 +28,7 @@ export function createBusinessReader({ database, clock, metrics, clockWatch, bou
     const { business, settled } = await database.transaction(
       async (tx) => ({
         business: await readBusiness(tx, limits),
-        settled: await readSettledRefunds(tx, since, limits),
+        settled: await readSettledRefunds(tx, since, limits.rows),
       }),
       { statementMs: MAX_STATEMENT_MS },
     );

@@ -5,15 +5,7 @@ import { formatClaimNo } from '../subscriptions/domain/benefits/claim-numbers.js
 import { periodDueAt } from '../subscriptions/domain/orders/calendar.js';
 import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
 import type { SignedLink } from './link.js';
-import type {
-  BenefitRow,
-  JustClaimed,
-  ListedBenefit,
-  PaymentRow,
-  RedeemList,
-  RedeemPage,
-  ShownBenefit,
-} from './page-sql.js';
+import type { BenefitRow, JustClaimed, ListedBenefit, RedeemList, RedeemPage, ShownBenefit } from './page-sql.js';
 import { FIRST_CODES, FIRST_TO_CLAIM } from './page-sql.js';
 import { webAddress } from './seller.js';
 import { toShownText } from './shown-text.js';
@@ -56,29 +48,7 @@ export interface ClaimableGroup {
   readonly count: number;
 }
 
-export interface PageView {
-  readonly productName: string;
-  readonly order: Order;
-  /** Of the period that was started last. */
-  readonly periodFrom: number;
-  readonly periodTo: number;
-  readonly nextPayAt: number | null;
-  readonly toClaim: readonly ClaimableGroup[];
-  readonly toClaimCount: number;
-  /** Up to when the last of them can be claimed. */
-  readonly lastDeadline: number | null;
-  /** When the last of what can be claimed and of what was expires. */
-  readonly lastExpiresAt: number | null;
-  /** Whether a code is still on its way. */
-  readonly isCodePending: boolean;
-  readonly codes: readonly Claimed[];
-  readonly codesCount: number;
-  readonly pastCount: number;
-  readonly done: readonly PageBenefit[];
-  readonly payments: readonly PaymentRow[];
-}
-
-export function createPageView(visit: Visit<RedeemPage>, now: number, done: JustClaimed | undefined): PageView {
+export function createPageView(visit: Visit<RedeemPage>, now: number, done: JustClaimed | undefined) {
   const { read } = visit;
   const { order, productName, benefits, payments } = read;
   const firsts = (list: ListedBenefit['list'], count: number) =>
@@ -88,13 +58,17 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
   return {
     productName: toShownText(productName),
     order,
+    /** Of the period that was started last. */
     periodFrom: periodDueAt(order.createdAt, order, order.cycleNo),
     periodTo: periodDueAt(order.createdAt, order, order.cycleNo + 1),
     nextPayAt: nextPayAt(order),
     toClaim: keepWholeGroups(groupByPeriod(shown(firsts('TO_CLAIM', FIRST_TO_CLAIM)))),
     toClaimCount: of('TO_CLAIM')?.total ?? 0,
+    /** Up to when the last of them can be claimed. */
     lastDeadline: of('TO_CLAIM')?.lastExpiresAt ?? null,
+    /** When the last of what can be claimed and of what was expires. */
     lastExpiresAt: Math.max(of('TO_CLAIM')?.lastExpiresAt ?? 0, of('CLAIMED')?.lastExpiresAt ?? 0) || null,
+    /** Whether a code is still on its way. */
     isCodePending: benefits.some(({ list, code }) => list === 'CLAIMED' && code === null),
     codes: shown(firsts('CLAIMED', FIRST_CODES).filter((row) => !isDone(row, done))).filter(isClaimed),
     codesCount: of('CLAIMED')?.total ?? 0,
@@ -103,6 +77,8 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
     payments,
   };
 }
+
+export type PageView = ReturnType<typeof createPageView>;
 
 /** One benefit is done when it was claimed; of a period each is shown, with what became of it. */
 const isDone = ({ cycleNo, position, status }: BenefitRow, done: JustClaimed | undefined): boolean =>

@@ -1,22 +1,10 @@
 import type { Channel } from '../catalog/channels/channel.js';
 import { isThisMachine } from '../platform/this-machine.js';
-import { type Html, isolated } from './html.js';
+import { isolated } from './html.js';
 import { cutText, toShownText } from './shown-text.js';
 
 /** Who sells the subscription, as the page shows it. */
-export interface Seller {
-  readonly name: string;
-  /** The same in a text, whatever its direction. */
-  readonly nameHtml: Html;
-  /** The first letter of the name, which stands where there is no logo. */
-  readonly monogram: string;
-  /** The name of a file under /redeem/images. */
-  readonly logo: string | null;
-  readonly accent: string | null;
-  readonly support: SupportContact | undefined;
-  readonly termsUrl: string | undefined;
-  readonly shopUrl: string | undefined;
-}
+export type Seller = ReturnType<typeof createSeller>;
 
 export interface SupportContact {
   readonly kind: 'phone' | 'mail' | 'web';
@@ -39,11 +27,13 @@ export function sellerOf(channel: Channel): Seller {
   return seller;
 }
 
-function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>): Seller {
+function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
   const shown = cutText(toShownText(branding.displayName ?? name), MAX_NAME) || '·';
   return {
     name: shown,
+    /** The same in a text, whatever its direction. */
     nameHtml: isolated(shown),
+    /** The first letter of the name, which stands where there is no logo. */
     monogram: ([...shown][0] ?? '').toUpperCase(),
     logo: branding.logo,
     accent: branding.accent,

@@ -16,17 +16,7 @@ export type GatewayName = (typeof GATEWAYS)[number];
 export type PaymentChannelView = RowOf<typeof describePaymentChannels>;
 
 /** What may change later. */
-export interface PaymentChannelFields {
-  readonly displayName: string;
-  readonly gatewayUrl: string | null;
-  readonly supportedBanks: readonly string[];
-  readonly bankCodeRequired: boolean;
-  readonly debitsPerSecond: number | null;
-  /** Hours of the day in Asia/Shanghai, from inclusive, to exclusive; a `from` after `to` spans midnight. */
-  readonly debitHours: { readonly from: number; readonly to: number } | null;
-  /** Whether several channels may share the same agreement number. */
-  readonly commonNumbers: boolean;
-}
+export type PaymentChannelFields = Omit<PaymentChannelView, 'code' | 'gateway' | 'channels' | 'createdAt'>;
 
 /** All payment channels by code, or the one that is named. */
 export const describePaymentChannels = declareList({

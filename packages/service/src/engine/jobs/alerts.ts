@@ -5,7 +5,7 @@ import { resolveEndedAlerts } from '../../alerts/resolve-sql.js';
 import { sendAlertMessages, writeAlertMessages } from '../../alerts/send-messages.js';
 import type { AlertTransport } from '../../alerts/transport.js';
 import { type Clock, systemClock } from '../../platform/clock.js';
-import type { Database, Queryable } from '../../platform/db/database.js';
+import type { Database } from '../../platform/db/database.js';
 import { runEvery } from '../timer.js';
 import { createFullDatabaseJob } from './full-database.js';
 
@@ -78,13 +78,7 @@ const ALERTS_PER_STATEMENT = 100;
  * Logs one line for each alert that any node or command has raised since the last run, however often it was raised. Each alert
  * is logged by one node.
  */
-export async function logAlerts({
-  database,
-  log,
-}: {
-  readonly database: Queryable;
-  readonly log: Logger;
-}): Promise<number> {
+export async function logAlerts({ database, log }: Pick<AlertingDeps, 'database' | 'log'>): Promise<number> {
   let logged = 0;
   for (;;) {
     const alerts = await takeAlertsToLog(database, ALERTS_PER_STATEMENT);

@@ -3,7 +3,7 @@ import { listOpenPaymentChannels } from '../../catalog/payment-channels/pace-sql
 import { eventTypeSql } from '../../delivery/event-type-sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
 import { readSilences } from '../../gateways/institution-health-sql.js';
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { columns, declareList, declareRequire, type Queryable, statement } from '../../platform/db/database.js';
 import { readBackupAges } from '../../platform/installation/backups-sql.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
 import { readDueNotices } from '../../subscriptions/store/orders/notice-orders-sql.js';
@@ -32,8 +32,14 @@ export const READING_BOUNDS: ReadingBounds = {
 
 /** Every count uses an index and stops at its bound: as cheap with ten million orders as with ten. */
 export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Promise<Omit<BusinessReading, 'refunds'>> {
-  const events = await readDueEvents(db, bounds);
-  const renewals = await readDueRenewals(db, bounds);
+  const events = await readDueEvents(db, ALL_SHARDS, bounds.rows, bounds.heldBack);
+  // Renewals of a payment channel that is outside its hours are not late and not counted.
+  const open = await listOpenPaymentChannels(db);
+  const renewals = await readDueRenewals(
+    db,
+    open.map(({ code }) => code),
+    bounds.rows,
+  );
   const notices = await readDueNotices(db, bounds.rows);
   return {
     webhookBacklog: events.count,
@@ -42,7 +48,7 @@ export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Prom
     renewalsOldestSeconds: renewals.oldestSeconds,
     noticesDue: notices.count,
     noticesOldestSeconds: notices.oldestSeconds,
-    ...(await readCountsWithoutResult(db, bounds)),
+    ...(await readCountsWithoutResult(db, bounds.withoutResult)),
     alertsOpen: await readOpenAlerts(db, bounds),
     codesLeft: await readCodesLeft(db, bounds),
     silentSeconds: Object.fromEntries((await readSilences(db)).map(({ code, seconds }) => [code, seconds])),
@@ -50,15 +56,15 @@ export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Prom
   };
 }
 
+const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 const DUE_COUNT = columns({ count: 'integer', oldestSeconds: 'double precision' });
-type DueCount = RowOf<typeof DUE_COUNT>;
 
 /** SQL: whether an operator holds the event called `d` back. Such events are not late. */
 const HELD_BACK_SQL = `exists (
   select from delivery_pauses p where p.channel_id = d.channel_id and p.event_type in
     ('*', ${eventTypeSql('d')}))`;
 
-const READ_DUE_EVENTS = statement({
+const readDueEvents = declareRequire({
   text: `select (
        select count(*)::integer from (
          select e.channel_id, e.is_payment, e.is_notice from due_events e where e.shard = any($1::smallint[]) and e.next_at <= now() limit $2
@@ -73,11 +79,6 @@ const READ_DUE_EVENTS = statement({
   columns: DUE_COUNT,
 });
 
-async function readDueEvents(db: Queryable, { rows, heldBack }: ReadingBounds): Promise<DueCount> {
-  const [due] = await db.query(READ_DUE_EVENTS, [Array.from({ length: SHARDS }, (_, shard) => shard), rows, heldBack]);
-  return due ?? { count: 0, oldestSeconds: 0 };
-}
-
 const dueRenewalsSql = (limit: string) => `
     select c.next_due_at from generate_series(0, ${BILLING_LANES - 1}) as l(lane), lateral (
       select o.next_due_at from orders o
@@ -89,7 +90,7 @@ const dueRenewalsSql = (limit: string) => `
       where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = p.code and o.next_due_at <= now()
       order by o.next_due_at, o.order_no limit ${limit}) a`;
 
-const READ_DUE_RENEWALS = statement({
+const readDueRenewals = declareRequire({
   text: `select (select count(*)::integer from (select from (${dueRenewalsSql('$2')}) d limit $2) counted) as count,
        (select coalesce(extract(epoch from now() - min(d.next_due_at)), 0)::double precision
         from (${dueRenewalsSql('1')}) d) as "oldestSeconds"`,
@@ -97,17 +98,11 @@ const READ_DUE_RENEWALS = statement({
   columns: DUE_COUNT,
 });
 
-/** Renewals of a payment channel that is outside its hours are not late and not counted. */
-async function readDueRenewals(db: Queryable, { rows }: ReadingBounds): Promise<DueCount> {
-  const open = await listOpenPaymentChannels(db);
-  const [due] = await db.query(READ_DUE_RENEWALS, [open.map(({ code }) => code), rows]);
-  return due ?? { count: 0, oldestSeconds: 0 };
-}
-
 const countAskedAboutSql = (table: string) =>
   `(select count(*)::integer from (select from ${table} where ask_at is not null and asked > 0 limit $1) a)`;
 
-const READ_WITHOUT_RESULT = statement({
+/** Only what was asked about at least once: others are being sent at this moment. */
+const readCountsWithoutResult = declareRequire({
   text: `select ${countAskedAboutSql('debit_attempts')} as "debitsUnknown", ${countAskedAboutSql('refunds')} as "refundsUnknown",
        least($1, ${countAskedAboutSql('claims')} + (select count(*)::integer from (
          select from claims where status = 'PENDING' and fulfilment = 'POOL' limit $1) w)) as "claimsWaiting"`,
@@ -115,29 +110,13 @@ const READ_WITHOUT_RESULT = statement({
   columns: columns({ debitsUnknown: 'integer', refundsUnknown: 'integer', claimsWaiting: 'bigint' }),
 });
 
-/** Only what was asked about at least once: others are being sent at this moment. */
-async function readCountsWithoutResult(db: Queryable, { withoutResult }: ReadingBounds) {
-  const [found] = await db.query(READ_WITHOUT_RESULT, [withoutResult]);
-  return found ?? { debitsUnknown: 0, refundsUnknown: 0, claimsWaiting: 0 };
-}
-
-export type CountedRefund = RowOf<typeof READ_SETTLED_REFUNDS>;
-
-const READ_SETTLED_REFUNDS = statement({
+/** From the database, because an operator's command settles refunds in a process that nobody scrapes. */
+export const readSettledRefunds = declareList({
   text: `select concat_ws('-', order_no, cycle_no, refund_seq) as key, status = 'FAIL' as "isRefused" from refunds
      where settled_at > to_timestamp($1::double precision / 1000) order by settled_at limit $2`,
   parameters: ['double precision', 'bigint'],
   columns: columns({ key: 'text', isRefused: 'boolean' }),
 });
-
-/** From the database, because an operator's command settles refunds in a process that nobody scrapes. */
-export async function readSettledRefunds(
-  db: Queryable,
-  since: number,
-  { rows } = READING_BOUNDS,
-): Promise<CountedRefund[]> {
-  return db.query(READ_SETTLED_REFUNDS, [since, rows]);
-}
 
 const READ_OPEN_ALERTS = statement({
   text: `select k.kind, (select count(*)::integer from (

@@ -1,7 +1,6 @@
 import { alertText } from '../../alerts/alert-wordings.js';
 import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../../fulfilment/fulfilment.js';
 import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/supplier-policy.js';
-import type { Vault } from '../../platform/secrets/vault.js';
 import { formatClaimNo } from '../../subscriptions/domain/benefits/claim-numbers.js';
 import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
 import { servePoolClaims } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
@@ -59,11 +58,8 @@ const alertIfClaimOverdue = (deps: Pick<PendingClaimDeps, 'database' | 'clock'>,
  * Serves claims that wait although the pool has codes, for example a claim that was made while an import was being committed.
  * The import itself serves the claims that were waiting when it began.
  */
-export async function serveWaitingClaims({
-  database,
-  vault,
-  clock,
-}: Pick<PendingClaimDeps, 'database' | 'clock'> & { readonly vault: Vault }): Promise<number> {
+export async function serveWaitingClaims(deps: Pick<JobDeps, 'database' | 'vault' | 'clock'>): Promise<number> {
+  const { database, vault, clock } = deps;
   let served = 0;
   for (const benefitCode of await findBenefitsToServe(database)) {
     served += await database.transaction((tx) => servePoolClaims(tx, vault, benefitCode, nowInWholeSeconds(clock)));

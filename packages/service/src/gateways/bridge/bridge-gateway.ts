@@ -68,19 +68,10 @@ interface CallFor {
 export class StatementUnavailable extends PlainError {}
 
 /** An institution behind the protocol of docs/bridge.md. */
-export function createBridgeGateway({
-  url,
-  key,
-  currency = DEFAULT_CURRENCY,
-  onHandshake,
-  clock,
-  deadlineMs,
-  connections,
-  log,
-  ca,
-}: BridgeOptions): BridgeGateway {
-  const deadlines = { ...DEADLINES, ...deadlineMs };
-  const client = createBridgeClient({ url, key, clock, connections: connections ?? MAX_CONNECTIONS, log, ca });
+export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
+  const { url, key, currency = DEFAULT_CURRENCY, onHandshake, clock, connections = MAX_CONNECTIONS, log, ca } = options;
+  const deadlines = { ...DEADLINES, ...options.deadlineMs };
+  const client = createBridgeClient({ url, key, clock, connections, log, ca });
   let isSameCurrency = false;
   let handshake: Promise<void> | undefined;
 

@@ -4,16 +4,12 @@ import pg from 'pg';
 export class Unavailable extends Error {}
 
 export class DatabaseUnresponsive extends Unavailable {
-  constructor() {
-    super('database unavailable: it does not answer');
-  }
+  override message = 'database unavailable: it does not answer';
 }
 
 /** The database answers, but nothing can be written: it is a standby, or was set to read-only. */
 export class DatabaseReadOnly extends Unavailable {
-  constructor() {
-    super('database unavailable: it is read-only: a standby, or default_transaction_read_only is on');
-  }
+  override message = 'database unavailable: it is read-only: a standby, or default_transaction_read_only is on';
 }
 
 /**

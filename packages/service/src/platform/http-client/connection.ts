@@ -7,21 +7,10 @@ import type { Request } from './request.js';
 /** The connection was closed before a byte of an answer came. */
 export class ClosedWithoutAnswer extends Error {}
 
-export interface Connection {
-  /** A time of `performance.now()`. */
-  readonly openedAt: number;
-  isOpen(): boolean;
-  /** Sends one request, and calls back with its answer or with an error. After an error the connection is closed. */
-  send(request: Request, wanted: WantedAnswer, onEnd: AnswerCallback): void;
-  /** What has arrived of an answer that is not complete, also after the connection was closed. */
-  partialAnswer(): PartialAnswer | undefined;
-  /** Until the next `send` nothing should happen on it. Whatever does, `onDisturbed` is called: it cannot be used any more. */
-  watchWhileIdle(onDisturbed: () => void): void;
-  /** Whether it keeps the process alive; it does so at first. */
-  holdProcess(isHeld: boolean): void;
-  /** Closes it without calling back. */
-  close(): void;
-}
+export type Connection = Pick<
+  SocketConnection,
+  'openedAt' | 'isOpen' | 'send' | 'partialAnswer' | 'watchWhileIdle' | 'holdProcess' | 'close'
+>;
 
 export type AnswerCallback = (answer: Answer | undefined, error?: unknown) => void;
 
@@ -92,7 +81,8 @@ function connectSocket({ address, port, security }: Target, onread: net.OnReadOp
   return tls.connect(options);
 }
 
-class SocketConnection implements Connection {
+class SocketConnection {
+  /** A time of `performance.now()`. */
   readonly openedAt = performance.now();
   /** Set while an answer is waited for. */
   private onEnd: AnswerCallback | undefined;
@@ -111,6 +101,7 @@ class SocketConnection implements Connection {
     return this.socket.readable && this.socket.writable;
   }
 
+  /** Sends one request, and calls back with its answer or with an error. After an error the connection is closed. */
   send({ text, encoding }: Request, wanted: WantedAnswer, onEnd: AnswerCallback): void {
     this.onDisturbed = undefined;
     this.wanted = wanted;
@@ -118,19 +109,23 @@ class SocketConnection implements Connection {
     this.socket.write(text, encoding);
   }
 
+  /** What has arrived of an answer that is not complete, also after the connection was closed. */
   partialAnswer(): PartialAnswer | undefined {
     return this.reader?.partialAnswer();
   }
 
+  /** Until the next `send` nothing should happen on it. Whatever does, `onDisturbed` is called: it cannot be used any more. */
   watchWhileIdle(onDisturbed: (error?: Error) => void): void {
     this.onDisturbed = onDisturbed;
   }
 
+  /** Whether it keeps the process alive; it does so at first. */
   holdProcess(isHeld: boolean): void {
     if (isHeld) this.socket.ref();
     else this.socket.unref();
   }
 
+  /** Closes it without calling back. */
   close(): void {
     this.onEnd = undefined;
     this.onDisturbed = undefined;

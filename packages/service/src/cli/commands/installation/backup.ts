@@ -13,9 +13,9 @@ export function addBackupCommands(perennial: Command, commandLine: CommandLine):
   const { perform, show } = commandLine;
   addCommand(perennial, 'backup-record', 'say that a backup was made now, for its age in /metrics', [
     'backup-record',
-  ]).action(async (options: JsonOption) => {
-    await perform(options, recordOtherBackup, () => safeText`Recorded: a backup was made now.`);
-  });
+  ]).action((options: JsonOption) =>
+    perform(options, recordOtherBackup, () => safeText`Recorded: a backup was made now.`),
+  );
 
   addCommand(perennial, 'restore-check', 'what a restored database would do once its engine is on; changes nothing', [
     'restore-check',
@@ -25,9 +25,7 @@ export function addBackupCommands(perennial: Command, commandLine: CommandLine):
 
   const numbers = perennial.command('numbers').description('numbers of orders, agreements and events');
   addCommand(numbers, 'skip', 'leave out numbers that may have been given out since a copy was made', ['skip']).action(
-    async (options: JsonOption) => {
-      await perform(options, skipUsedNumbers, leftOutText);
-    },
+    (options: JsonOption) => perform(options, skipUsedNumbers, leftOutText),
   );
 
   const installation = perennial.command('installation').description('the database that the service runs on');
@@ -36,9 +34,7 @@ export function addBackupCommands(perennial: Command, commandLine: CommandLine):
     'adopt',
     'let nodes work on a database that was restored elsewhere or moved, once the original is out of use',
     ['adopt'],
-  ).action(async (options: JsonOption) => {
-    await perform(options, adoptInstallation, adoptedText);
-  });
+  ).action((options: JsonOption) => perform(options, adoptInstallation, adoptedText));
 }
 
 function adoptedText({ adopted }: Adopted): string {

@@ -9,23 +9,21 @@ export function addMasterKeyCommands(perennial: Command, { perform }: CommandLin
 
   addCommand(masterKey, 'status', 'which master key protects what, and whether all of it can be opened', [
     'status',
-  ]).action(async (options: JsonOption) => {
-    await perform(options, readMasterKeyStatus, statusText, ({ allOpen }) => allOpen);
-  });
+  ]).action((options: JsonOption) => perform(options, readMasterKeyStatus, statusText, ({ allOpen }) => allOpen));
 
   addCommand(
     masterKey,
     'rewrap',
     'protect every other key with the current MASTER_KEY, so that the previous one can go',
     ['rewrap'],
-  ).action(async (options: JsonOption) => {
-    await perform(
+  ).action((options: JsonOption) =>
+    perform(
       options,
       rewrapKeys,
       ({ rewrapped, already }) =>
         `${rewrapped} keys were rewrapped, ${already} were under the current MASTER_KEY already`,
-    );
-  });
+    ),
+  );
 }
 
 function statusText(status: MasterKeyStatus): SafeText {

@@ -22,9 +22,7 @@ export interface Caller {
 
 /** The caller has gone or waited too long, and nothing was begun for it. */
 export class NotBegun extends Unavailable {
-  constructor() {
-    super('nothing was begun in time');
-  }
+  override message = 'nothing was begun in time';
 }
 
 /** For work that no client waits for: it may take any time. */

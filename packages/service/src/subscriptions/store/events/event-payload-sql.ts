@@ -4,17 +4,9 @@ import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { type FieldExpressions, jsonSql } from './json-sql.js';
 
 /** SQL expressions of one period without refunds, and of its order. Times are `shanghaiText`. */
-export type PaymentExpressions = Pick<
+export type PaymentExpressions = Omit<
   FieldExpressions<typeof StoredPaymentPayload.properties>,
-  | 'orderNo'
-  | 'externalOrderNo'
-  | 'channelUserId'
-  | 'cycleNo'
-  | 'expectPayTime'
-  | 'paidAt'
-  | 'amountCent'
-  | 'paymentStatus'
-  | 'agreementShareFlag'
+  'paymentOrderNo' | 'refundTime' | 'refundAmountCent'
 >;
 
 /** The same JSON as `paymentPayloadJson`. */
