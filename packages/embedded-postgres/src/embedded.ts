@@ -1,14 +1,11 @@
-import { dirname } from 'node:path';
-import { performance } from 'node:perf_hooks';
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { locateBinaries } from './binaries.js';
-import { EmbeddedPostgresError } from './error.js';
-import { errorCode, messageOf } from './files.js';
-import { type Folder, openFolder, rememberPort } from './folder.js';
-import { createOwnIdentity, findIdentityForRoot, type Identity } from './identity.js';
-import { checkVersion, ensureCluster, removeHalfMade, SERVER_USER } from './initdb.js';
-import { choosePort, findPostmaster, startServer, stopServer } from './postmaster.js';
+import { EmbeddedPostgresError, errorCode } from './error.js';
+import { type Folder, openFolder } from './folder.js';
+import { findIdentity, type Identity, type Internals } from './identity.js';
+import { checkVersion, ensureCluster, SERVER_USER } from './initdb.js';
+import { findPostmaster, StartFailed, startServer, stopServer } from './postmaster.js';
 import {
   connectToServer,
   DATABASE,
@@ -18,7 +15,6 @@ import {
   releaseLocks,
   takeLocks,
 } from './server-locks.js';
-import { chooseServerUser } from './server-user.js';
 
 export interface EmbeddedDatabase {
   /** postgres://perennial:PASSWORD@127.0.0.1:PORT/perennial. Holds the password: not for logs. */
@@ -39,24 +35,16 @@ export interface EmbeddedOptions {
   readonly onTakenOver?: (error: FolderInUse) => void;
 }
 
-/** For tests: what the launcher otherwise finds out by itself. */
-export interface Internals {
-  readonly sharedPlaces?: readonly string[];
-  readonly native?: string;
-}
-
 /** Its message is the one line to show. */
 export class FolderInUse extends EmbeddedPostgresError {}
 
-/** How long opening goes on without a sign of a live server. */
-const MAX_SILENCE_MS = 60_000;
-const START_ATTEMPTS = 3;
-const BACKOFF = { first: 200, longest: 5_000 };
+/** After so many failures in a row, some 3 s, an open gives up. A service that was open goes on, and says why it has to. */
+const MAX_FAILURES = 6;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5_000;
 
 export async function openEmbedded(options: EmbeddedOptions, internals: Internals = {}): Promise<EmbeddedDatabase> {
-  const folder = await openFolder(options.dataDir);
-  await removeHalfMade(folder);
-  const keeper = new ServerKeeper(folder, options, internals);
+  const keeper = new ServerKeeper(await openFolder(options.dataDir), options, internals);
   await keeper.open();
   return keeper;
 }
@@ -66,7 +54,7 @@ class ServerKeeper implements EmbeddedDatabase {
   readonly #options: EmbeddedOptions;
   readonly #internals: Internals;
   readonly #released = new AbortController();
-  #identity: Promise<Identity> | undefined;
+  #identity: Identity | undefined;
   #client: pg.Client | undefined;
   /** Does not change once it is open: the service's connections reconnect to the same port. */
   #port: number | undefined;
@@ -84,7 +72,9 @@ class ServerKeeper implements EmbeddedDatabase {
   }
 
   async open(): Promise<void> {
-    await this.#enter(this.#options.log);
+    await this.#enter(this.#options.log, (error) => {
+      throw error;
+    });
   }
 
   release(): Promise<void> {
@@ -92,39 +82,60 @@ class ServerKeeper implements EmbeddedDatabase {
     return this.#release;
   }
 
-  /** From nothing, a stopped server or a running one to a connection that holds our locks. */
-  async #enter(log: (line: string) => void): Promise<void> {
-    let client: pg.Client | undefined;
-    const patience = new Deadline(MAX_SILENCE_MS);
-    while (client === undefined) {
-      const port = await this.#reachServer(log, patience);
+  /**
+   * From nothing, a stopped server or a running one to a connection that holds our locks. Repeats until that succeeds, and passes
+   * errors that do not pass by themselves to `onLasting`.
+   */
+  async #enter(log: (line: string) => void, onLasting: (error: Error) => void): Promise<void> {
+    for (let failures = 0; ; await this.#pause(failures)) {
       try {
-        client = await this.#joinAt(port);
+        const port = await this.#findOrStart(failures, log);
+        // It is recovering from a crash, starting or stopping, which may take any time.
+        if (port === undefined) continue;
+        const client = await this.#join(port);
         this.#port = port;
+        this.#client = client;
+        client.once('end', () => {
+          if (this.#client === client) this.#lost();
+        });
+        return;
       } catch (error) {
-        if (!isTemporary(error)) throw this.#readable(error);
-        // 57P03 is a live server that is not ready yet, or not any more.
-        if (errorCode(error) === '57P03') patience.restart();
-        else patience.throwIfOver(error);
-        await this.#pause(50);
+        this.#released.signal.throwIfAborted();
+        if (errorCode(error) === '57P03') continue; // a live server that is not ready yet, or not any more
+        failures += 1;
+        const mayPass = isTemporary(error) || error instanceof StartFailed;
+        if (!mayPass || failures >= MAX_FAILURES) onLasting(this.#toReadable(error));
       }
     }
-    const held = client;
-    this.#client = held;
-    held.once('end', () => {
-      if (this.#client === held) this.#lost();
-    });
   }
 
-  async #joinAt(port: number): Promise<pg.Client> {
+  /** The port of a server that says it is ready; starts one where there is none. Undefined while one is not ready. */
+  async #findOrStart(failures: number, log: (line: string) => void): Promise<number | undefined> {
+    const running = await findPostmaster(this.#folder);
+    if (running !== undefined) {
+      if (!running.isReady) return undefined;
+      if (this.#port === undefined || this.#port === running.port) return running.port;
+      // Started by a tool while our port was taken; it ends with that tool, and then our port is free again.
+      throw new EmbeddedPostgresError(`it listens on port ${running.port} and not on ${this.#port}`);
+    }
+    this.#identity ??= await findIdentity(this.#folder, this.#internals);
+    const { user } = this.#identity;
+    await ensureCluster(this.#folder, this.#identity, log);
+    await checkVersion(this.#folder, this.#identity);
+    if (failures === 0) log(`starting the database (${user ? `under uid ${user.uid}` : 'as this user'})`);
+    const port = this.#port ?? choosePort(this.#folder, failures);
+    await startServer(this.#folder, this.#identity, port, this.#released.signal);
+    return port;
+  }
+
+  async #join(port: number): Promise<pg.Client> {
     const { role, description, dataDir } = this.#options;
     const name = `perennial ${role} ${description ?? `pid ${process.pid}`}`;
     const client = await connectToServer(this.#folder, port, name);
     try {
       await ensureDatabase(client);
-      const joined = await takeLocks(client, role);
-      if (joined === true) return client;
-      const holder = joined.holder.replace(/^perennial service /, '');
+      const holder = await takeLocks(client, role);
+      if (holder === undefined) return client;
       // The other service may have left at this moment and counted us as a user: then we have to stop the server.
       await this.#depart(client);
       throw new FolderInUse(
@@ -134,71 +145,6 @@ class ServerKeeper implements EmbeddedDatabase {
       await client.end().catch(() => undefined);
       throw error;
     }
-  }
-
-  /** The port of a server that says it is ready; starts one where there is none. */
-  async #reachServer(log: (line: string) => void, patience: Deadline): Promise<number> {
-    let failures = 0;
-    let waiting = false;
-    for (;;) {
-      this.#released.signal.throwIfAborted();
-      const running = await findPostmaster(this.#folder);
-      if (running?.status === 'ready' && running.port !== undefined) {
-        if (this.#port === undefined || this.#port === running.port) return running.port;
-        // Started by a tool while our port was taken; it ends with that tool, and then our port is free again.
-        throw new EmbeddedPostgresError(`it listens on port ${running.port} and not on ${this.#port}`);
-      }
-      if (running !== undefined) {
-        // It is recovering from a crash, starting or stopping, which may take any time.
-        patience.restart();
-        await this.#pause(25);
-        continue;
-      }
-      await ensureCluster(this.#folder, () => this.#runAs(), log);
-      const identity = await this.#runAs();
-      await checkVersion(this.#folder, identity);
-      log(`starting the database (${identity.description})`);
-      const port = this.#port ?? (await choosePort(this.#folder));
-      const started = await startServer(this.#folder, identity, port, this.#released.signal);
-      if (started.state === 'ready') {
-        // Only a convenience: a full disk is no reason to fail.
-        await rememberPort(this.#folder, port).catch(() => undefined);
-        continue;
-      }
-      if (started.state === 'failed' || started.state === 'port-taken') {
-        failures += 1;
-        if (failures >= START_ATTEMPTS) {
-          throw new EmbeddedPostgresError(`the database does not start: ${started.reason} (see ${this.#folder.log})`);
-        }
-      }
-      if (started.state === 'rival' && !waiting) {
-        log('waiting for another process that has the database');
-        waiting = true;
-      }
-      patience.throwIfOver(
-        new EmbeddedPostgresError(`the database in ${this.#folder.data} is held by another process`),
-      );
-      await this.#pause(100);
-    }
-  }
-
-  #runAs(): Promise<Identity> {
-    if (this.#identity === undefined) {
-      this.#identity = this.#findIdentity();
-      // After a failure the next call tries again: what was missing may be there then.
-      this.#identity.catch(() => {
-        this.#identity = undefined;
-      });
-    }
-    return this.#identity;
-  }
-
-  async #findIdentity(): Promise<Identity> {
-    const { native, sharedPlaces } = this.#internals;
-    const binaries = await locateBinaries(process.platform, process.arch, native);
-    if (process.getuid?.() !== 0) return createOwnIdentity(binaries);
-    const serverUser = await chooseServerUser(this.#folder);
-    return findIdentityForRoot({ binaries, serverUser, parent: dirname(this.#folder.data), sharedPlaces });
   }
 
   #lost(): void {
@@ -211,23 +157,19 @@ class ServerKeeper implements EmbeddedDatabase {
   /** Never gives up while the service runs: a full disk, for example, keeps PostgreSQL from starting until there is room. */
   async #recover(): Promise<void> {
     let told = '';
-    for (let delay = BACKOFF.first; ; delay = Math.min(delay * 2, BACKOFF.longest)) {
-      try {
-        await this.#enter(() => undefined);
-        this.#options.log('database restarted');
-        return;
-      } catch (error) {
-        if (this.#released.signal.aborted) return;
-        const reason = messageOf(error);
-        if (reason !== told) this.#options.log(`the database is not back yet, still trying: ${reason}`);
-        told = reason;
-        if (error instanceof FolderInUse) this.#options.onTakenOver?.(error);
-      }
-      try {
-        await this.#pause(delay);
-      } catch {
-        return;
-      }
+    try {
+      await this.#enter(
+        () => undefined,
+        (error) => {
+          const { message } = error;
+          if (message !== told) this.#options.log(`the database is not back yet, still trying: ${message}`);
+          told = message;
+          if (error instanceof FolderInUse) this.#options.onTakenOver?.(error);
+        },
+      );
+      this.#options.log('database restarted');
+    } catch (error) {
+      if (!this.#released.signal.aborted) throw error;
     }
   }
 
@@ -236,22 +178,15 @@ class ServerKeeper implements EmbeddedDatabase {
     await this.#recovery;
     const client = this.#client;
     this.#client = undefined;
-    if (client !== undefined) {
-      await this.#depart(client);
-      return;
-    }
+    if (client !== undefined) await this.#depart(client);
     // Released during a recovery: another user that needs the server starts it again.
-    const running = await findPostmaster(this.#folder);
-    if (running !== undefined) await stopServer(this.#folder, running);
+    else await stopServer(this.#folder);
   }
 
   /** Releases our locks, and stops the server if no other user is left. */
   async #depart(client: pg.Client): Promise<void> {
     try {
-      if (await releaseLocks(client)) {
-        const running = await findPostmaster(this.#folder);
-        if (running !== undefined) await stopServer(this.#folder, running);
-      }
+      if (await releaseLocks(client)) await stopServer(this.#folder);
     } catch (error) {
       if (!isTemporary(error)) throw error; // else it went away by itself, which is what we wanted
     } finally {
@@ -259,35 +194,26 @@ class ServerKeeper implements EmbeddedDatabase {
     }
   }
 
-  #pause(milliseconds: number): Promise<void> {
-    return pause(milliseconds, undefined, { signal: this.#released.signal });
+  async #pause(failures: number): Promise<void> {
+    const milliseconds = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+    await pause(milliseconds, undefined, { signal: this.#released.signal });
   }
 
-  #readable(error: unknown): unknown {
-    if (typeof error === 'object' && error !== null && 'code' in error && error.code === '28P01') {
+  #toReadable(error: unknown): Error {
+    if (errorCode(error) === '28P01') {
       return new EmbeddedPostgresError(
         `the database in ${this.#folder.data} refuses the password in ${this.#folder.dataDir}/postgres-password`,
       );
     }
-    return error;
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 
-/** Limits the time without a sign of a live server. */
-class Deadline {
-  readonly #limit: number;
-  #since = performance.now();
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  restart(): void {
-    this.#since = performance.now();
-  }
-
-  /** Throws what went wrong last once the time is up. */
-  throwIfOver(error: unknown): void {
-    if (performance.now() - this.#since > this.#limit) throw error;
-  }
+/**
+ * The same port for a folder at each start, and another one after a failure, as it may be taken. Below the range from which systems
+ * take the ports of outgoing connections: in it, a pool that reconnects to a stopped server can take the server's own port.
+ */
+function choosePort({ dataDir }: Folder, failures: number): number {
+  const hash = createHash('sha256').update(`${dataDir} ${failures}`).digest().readUInt32BE();
+  return 20_000 + (hash % 12_000);
 }

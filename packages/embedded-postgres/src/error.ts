@@ -1,7 +1,7 @@
 /** What keeps the server from running, with a message that is one line for a person. Any other error is a bug. */
-export class EmbeddedPostgresError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-  }
+export class EmbeddedPostgresError extends Error {}
+
+export function errorCode(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
 }

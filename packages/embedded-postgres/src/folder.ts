@@ -1,33 +1,45 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  access,
+  chown,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
-import { EmbeddedPostgresError } from './error.js';
-import { errorCode, exists, giveToOwnerOf, type Owner, syncFolder } from './files.js';
+import { EmbeddedPostgresError, errorCode } from './error.js';
+import type { User } from './processes.js';
 
 /** What the launcher keeps in DATA_DIR. */
 export interface Folder {
   readonly dataDir: string;
-  readonly owner: Owner;
-  /** The server's own folder, normally DATA_DIR/postgres. */
+  readonly owner: User;
+  /** The server's own folder. */
   readonly data: string;
   readonly log: string;
   readonly password: string;
 }
 
-export async function openFolder(dataDir: string): Promise<Folder> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // One name for one folder: the marker in the server's command line is compared as text.
-  const real = await realpath(dataDir);
-  const { uid, gid } = await stat(real);
-  const owner = { uid, gid };
+export async function openFolder(path: string): Promise<Folder> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  // One name for one folder: a server is known by the path in its command line.
+  const dataDir = await realpath(path);
+  const { uid, gid } = await stat(dataDir);
+  const data = join(dataDir, 'postgres');
+  const folder = { dataDir, owner: { uid, gid }, data, log: join(dataDir, 'postgres.log') };
   try {
-    const password = await readOrCreatePassword(real);
-    const data = await locateData(real);
-    return { dataDir: real, owner, data, log: join(real, 'postgres.log'), password };
+    return { ...folder, password: await readOrCreatePassword(folder) };
   } catch (error) {
     if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
     throw new EmbeddedPostgresError(
-      `the database in ${real} belongs to another user (uid ${uid}, this is uid ${process.getuid?.()}): ` +
+      `the database in ${dataDir} belongs to another user (uid ${uid}, this is uid ${process.getuid?.()}): ` +
         'start as that user or choose another DATA_DIR',
     );
   }
@@ -35,108 +47,56 @@ export async function openFolder(dataDir: string): Promise<Folder> {
 
 /** Whether there is a complete database. True also for a folder that cannot be read, which may have one. */
 export async function holdsDatabase(dataDir: string): Promise<boolean> {
-  return stat(join(await locateData(dataDir), 'PG_VERSION')).then(
+  return access(join(dataDir, 'postgres', 'PG_VERSION')).then(
     () => true,
     (error: unknown) => errorCode(error) !== 'ENOENT',
   );
 }
 
-/**
- * The password is on the disk before there is a server, and never changes. Of several processes, the one that links its file
- * first has made it for all.
- */
-async function readOrCreatePassword(dataDir: string): Promise<string> {
+export async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The password never changes once there is a database. */
+async function readOrCreatePassword({ dataDir, data, owner }: Omit<Folder, 'password'>): Promise<string> {
   const file = join(dataDir, 'postgres-password');
-  const read = async (): Promise<string | undefined> => {
-    try {
-      return (await readFile(file, 'utf8')).trim();
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      throw error;
-    }
-  };
-  const existing = await read();
-  if (existing !== undefined && existing !== '') return existing;
-  if (await exists(join(dataDir, 'postgres'))) {
-    throw new EmbeddedPostgresError(
-      `${file} is ${existing === undefined ? 'missing' : 'empty'}, but ${join(dataDir, 'postgres')} is there: ` +
-        'put the file back from a backup, or move both away to start with an empty database',
-    );
-  }
-  const temporary = await writeSecret(dataDir, `${randomBytes(24).toString('base64url')}\n`);
+  if (!(await exists(file)) && !(await exists(data))) await createPassword(file, owner);
+  const password = (await exists(file)) ? (await readFile(file, 'utf8')).trim() : '';
+  if (password !== '') return password;
+  throw new EmbeddedPostgresError(
+    `${file} is missing or empty: put it back from a backup, or move it and ${data} away to start with an empty database`,
+  );
+}
+
+/** Of several processes, the first to link its file has made the password for all. */
+async function createPassword(file: string, owner: User): Promise<void> {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  await writeFile(temporary, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flush: true });
   try {
+    await giveTo(owner, temporary);
     await link(temporary, file);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   } finally {
     await rm(temporary, { force: true });
   }
-  await syncFolder(dataDir);
-  const made = await read();
-  if (made === undefined || made === '') throw new EmbeddedPostgresError(`${file} cannot be read back`);
-  return made;
 }
 
-async function writeSecret(dataDir: string, text: string): Promise<string> {
-  const path = join(dataDir, `.secret-${process.pid}-${randomBytes(6).toString('hex')}`);
-  const handle = await open(path, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await giveToOwnerOf(dataDir, path);
-  return path;
-}
-
-/** The password for initdb: an open file that has no name any more, and that its reader may open again. */
-export async function openPasswordFile(
-  folder: Folder,
-  reader: Owner | undefined,
-): Promise<Awaited<ReturnType<typeof open>>> {
-  const path = await writeSecret(folder.dataDir, `${folder.password}\n`);
-  let handle: Awaited<ReturnType<typeof open>>;
-  try {
-    handle = await open(path, 'r');
-  } finally {
-    await rm(path, { force: true });
-  }
-  if (reader !== undefined) await handle.chown(reader.uid, reader.gid);
-  return handle;
-}
-
-/** DATA_DIR/postgres, unless an earlier version has put it elsewhere, as it did for root on macOS. */
-async function locateData(dataDir: string): Promise<string> {
-  const elsewhere = await readFile(join(dataDir, 'postgres-location'), 'utf8').catch(() => undefined);
-  return elsewhere?.trim() ?? join(dataDir, 'postgres');
+/** Files that root makes in a folder of another user are given to that user, who can then go on without root. */
+async function giveTo({ uid, gid }: User, path: string): Promise<void> {
+  if (process.getuid?.() === 0) await chown(path, uid, gid);
 }
 
 const LOG_LIMIT = 10 * 1024 * 1024;
 
 /** Opened by us and passed to the server, so that the server needs no rights to the folder of its log. */
-export async function openLog(folder: Folder): Promise<Awaited<ReturnType<typeof open>>> {
-  const size = await stat(folder.log).then(
-    (found) => found.size,
-    () => 0,
-  );
-  if (size > LOG_LIMIT) await rename(folder.log, `${folder.log}.1`).catch(() => undefined);
-  const handle = await open(folder.log, 'a', 0o600);
-  await giveToOwnerOf(folder.dataDir, folder.log);
+export async function openLog({ log, owner }: Folder): Promise<FileHandle> {
+  const found = await stat(log).catch(() => undefined);
+  if (found !== undefined && found.size > LOG_LIMIT) await rename(log, `${log}.1`);
+  const handle = await open(log, 'a', 0o600);
+  await giveTo(owner, log);
   return handle;
-}
-
-export async function readRememberedPort(folder: Folder): Promise<number | undefined> {
-  const text = await readFile(join(folder.dataDir, 'postgres-port'), 'utf8').catch(() => '');
-  const port = Number.parseInt(text, 10);
-  return port > 0 && port < 65536 ? port : undefined;
-}
-
-export async function rememberPort(folder: Folder, port: number): Promise<void> {
-  if ((await readRememberedPort(folder)) === port) return;
-  const path = join(folder.dataDir, 'postgres-port');
-  const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  await writeFile(temporary, `${port}\n`, { mode: 0o600 });
-  await giveToOwnerOf(folder.dataDir, temporary);
-  await rename(temporary, path);
 }

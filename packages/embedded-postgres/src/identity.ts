@@ -1,116 +1,83 @@
-import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process';
-import { findUidOfNobody, hasAccount } from './accounts.js';
-import { type Binaries, copyBinaries } from './binaries.js';
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Binaries, copyBinaries, locateBinaries } from './binaries.js';
 import { EmbeddedPostgresError } from './error.js';
-import { exists, messageOf, type Owner } from './files.js';
-import { ENVIRONMENT, runProgram } from './run-program.js';
+import type { Folder } from './folder.js';
+import { hasAccount, runProgram, type User } from './processes.js';
 
-/** A user under whom programs are run. */
-export interface Runner {
-  /** The user who has to own the files. Undefined when it is the present user, without root. */
-  readonly owner: Owner | undefined;
-  spawn(program: string, args: readonly string[], how: { folder: string; stdio: StdioOptions }): ChildProcess;
-}
-
-/** How the server is run: as which user, from which binaries, and by which name it sees its folder. */
-export interface Identity extends Runner {
+/** How the server is run. */
+export interface Identity {
   readonly binaries: Binaries;
-  /** For people, in the log. */
-  readonly description: string;
-  /** The name under which the server reaches a folder that is its working directory. */
-  pathFor(folder: string): string;
-  /** The user who runs initdb: the same, unless that uid has no name, which initdb needs. */
-  findMaker(): Promise<Runner>;
+  /** Runs the server and owns its files. Undefined when it is the present user, without root. */
+  readonly user?: User;
 }
 
-export interface RootOptions {
-  readonly binaries: Binaries;
-  readonly serverUser: Owner;
-  /** The folder that will hold the data folder. */
-  readonly parent: string;
-  /** Where a copy of the binaries may be made. */
-  readonly sharedPlaces: readonly string[] | undefined;
+/** For tests: what the launcher otherwise finds out by itself. */
+export interface Internals {
+  readonly native?: string;
+  /** Where a copy of the binaries is made. Only root may write to the folder above. */
+  readonly sharedPlace?: string;
 }
 
-const SHARED_PLACES: readonly string[] = ['/var/lib/perennial', '/var/tmp/perennial'];
-
-/**
- * A process keeps its working directory when it gives up root, whatever the folders above allow. Under this name the
- * server finds its data by that, also below a 0700 home, and nothing above it has to be opened to others.
- */
-const PROC_CWD = '/proc/self/cwd';
-
-/** PostgreSQL refuses to run as root: runs the server under the given uid, if necessary from a copy of the binaries. */
-export async function findIdentityForRoot({
-  binaries,
-  serverUser: owner,
-  parent,
-  sharedPlaces = SHARED_PLACES,
-}: RootOptions): Promise<Identity> {
-  const procCwd = process.platform === 'linux' && (await exists(PROC_CWD));
-  let failure = procCwd ? undefined : await failureOf('/bin/sh', ['-c', 'cd "$0"', parent], owner);
-  if (failure === undefined) {
-    const isReachable = (await failureOf(binaries.postgres, ['--version'], owner)) === undefined;
-    if (isReachable) return createUidIdentity(binaries, owner, procCwd);
-    // Where nothing runs under that uid, a copy is of no use.
-    failure = await failureOf('/bin/sh', ['-c', ':'], owner);
-    if (failure === undefined) return createUidIdentity(await copyBinaries(binaries, sharedPlaces), owner, procCwd);
-  }
+export async function findIdentity(folder: Folder, internals: Internals): Promise<Identity> {
+  const binaries = await locateBinaries(`${process.platform}-${process.arch}`, internals.native);
+  if (process.getuid?.() !== 0) return { binaries };
+  // PostgreSQL refuses to run as root.
+  const user = await chooseServerUser(folder);
+  if ((await findObstacle(folder, binaries, user)) === undefined) return { binaries, user };
+  const copy = await copyBinaries(binaries, internals.sharedPlace ?? '/var/lib/perennial-postgres');
+  const obstacle = await findObstacle(folder, copy, user);
+  if (obstacle === undefined) return { binaries: copy, user };
   throw new EmbeddedPostgresError(
-    `PostgreSQL does not run as root, and uid ${owner.uid} cannot run it in ${parent} (${failure}): ` +
+    `PostgreSQL does not run as root, and uid ${user.uid} cannot run it in ${folder.dataDir} (${obstacle}): ` +
       'start as an ordinary user, choose another DATA_DIR, or set DATABASE_URL',
   );
 }
 
-function credentials(owner: Owner): { uid: number; gid: number } {
-  return { uid: owner.uid | 0, gid: owner.gid | 0 }; // spawn takes signed numbers, chown unsigned ones
+/** Why the user cannot run the server there, in one line. Undefined if the user can. */
+async function findObstacle({ dataDir }: Folder, { native }: Binaries, user: User): Promise<string | undefined> {
+  const place = process.platform === 'linux' ? '/' : dataDir;
+  const args = ['-c', 'cd "$0" && exec "$1" --version', place, join(native, 'bin', 'postgres')];
+  return runProgram('/bin/sh', args, { cwd: '/' }, user).then(
+    () => undefined,
+    (error: Error) => error.message.replaceAll(/\s*\n\s*/g, ' ').trim(),
+  );
 }
 
-/** One line that says why the program does not run. Undefined if it runs. */
-async function failureOf(program: string, args: readonly string[], owner?: Owner): Promise<string | undefined> {
-  try {
-    await runProgram(program, args, { cwd: '/', ...(owner === undefined ? {} : credentials(owner)) });
-    return undefined;
-  } catch (error) {
-    return messageOf(error)
-      .replaceAll(/\s*\n\s*/g, ' ')
-      .trim();
+/**
+ * The name by which a program reaches the folder that is its working directory. A process keeps that directory when it gives up
+ * root, whatever the folders above allow: nothing above has to be opened to others. Only Linux has such a name.
+ */
+export function pathFor(folder: string, user: User | undefined): string {
+  return user !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : folder;
+}
+
+/** Uids that neither distributions nor systemd nor useradd give out, and that a container with only 65,536 of them has too. */
+const FIRST = 60_706;
+const COUNT = 478;
+
+/**
+ * The user under whom root runs the server: the owner of the data folder, so that an ordinary user can go on after a start
+ * with sudo, or a uid of its own if the folder belongs to root. A database that has such a uid keeps it.
+ */
+async function chooseServerUser({ dataDir, data, owner }: Folder): Promise<User> {
+  if (owner.uid !== 0) return owner;
+  const { uid, gid } = await stat(data).catch(() => owner);
+  return uid >= FIRST && uid < FIRST + COUNT ? { uid, gid } : findOwnUid(dataDir);
+}
+
+/**
+ * A uid that no account has, and so nobody but root can take, with the group of the same number. It follows from the
+ * folder's path: all who start the server at the same time must come to the same one.
+ */
+async function findOwnUid(dataDir: string): Promise<User> {
+  const start = createHash('sha256').update(dataDir).digest().readUInt32BE();
+  for (let step = 0; step < COUNT; step += 1) {
+    const uid = FIRST + ((start + step) % COUNT);
+    if (!(await hasAccount(uid))) return { uid, gid: uid };
   }
-}
-
-/** Detached: a session of its own, so that Ctrl-C in the terminal reaches the service first and not the database. */
-function spawnOptions(folder: string, stdio: StdioOptions): SpawnOptions {
-  return { cwd: folder, stdio, detached: true, env: { ...ENVIRONMENT } };
-}
-
-export function createOwnIdentity(binaries: Binaries): Identity {
-  const runner: Runner = {
-    owner: undefined,
-    spawn: (program, args, { folder, stdio }) => spawn(program, args, spawnOptions(folder, stdio)),
-  };
-  return {
-    ...runner,
-    binaries,
-    description: 'as this user',
-    pathFor: (folder) => folder,
-    findMaker: async () => runner,
-  };
-}
-
-function createUidIdentity(binaries: Binaries, owner: Owner, procCwd: boolean): Identity {
-  const under = (user: Owner): Runner => ({
-    owner: user,
-    spawn: (program, args, { folder, stdio }) =>
-      spawn(program, args, { ...spawnOptions(folder, stdio), ...credentials(user) }),
-  });
-  return {
-    ...under(owner),
-    binaries,
-    description: `under uid ${owner.uid}`,
-    pathFor: (folder) => (procCwd ? PROC_CWD : folder),
-    // With the server's own group: the other processes of nobody have another one, so they can neither trace this one
-    // nor reach its files through /proc.
-    findMaker: async () =>
-      under((await hasAccount(owner.uid)) ? owner : { uid: await findUidOfNobody(), gid: owner.gid }),
-  };
+  throw new EmbeddedPostgresError(
+    `every uid from ${FIRST} to ${FIRST + COUNT - 1} belongs to somebody: start as an ordinary user, or set DATABASE_URL`,
+  );
 }

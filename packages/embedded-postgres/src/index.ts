@@ -1,5 +1,4 @@
 /** PostgreSQL brought along in npm packages, in a folder of its own. One way in: openEmbedded. */
-export { NoBinaries } from './binaries.js';
 export { type EmbeddedDatabase, type EmbeddedOptions, FolderInUse, openEmbedded } from './embedded.js';
 export { EmbeddedPostgresError } from './error.js';
 export { holdsDatabase } from './folder.js';

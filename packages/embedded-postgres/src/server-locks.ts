@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { errorCode } from './files.js';
+import { errorCode } from './error.js';
 import type { Folder } from './folder.js';
 import { SERVER_USER } from './initdb.js';
 
@@ -25,7 +25,6 @@ export async function connectToServer(folder: Folder, port: number, applicationN
     database: 'postgres',
     application_name: applicationName,
     ssl: false,
-    keepAlive: true,
     connectionTimeoutMillis: 10_000,
   });
   client.on('error', () => undefined); // a lost connection is told by 'end'; unheard, this one would end the process
@@ -46,42 +45,36 @@ export function isTemporary(error: unknown): boolean {
   return /^(57P0[1-5]|08...|53300|ECONN[A-Z]+|EPIPE|ETIMEDOUT)$/.test(code);
 }
 
-/** True when joined; a text describing the holder when another service has the folder. */
-export async function takeLocks(client: pg.Client, role: Role): Promise<true | { holder: string }> {
+async function tryLock(client: pg.Client, lock: number): Promise<boolean> {
+  const { rows } = await client.query('select pg_try_advisory_lock($1, $2) as granted', [LOCK_SPACE, lock]);
+  return rows[0]?.granted === true;
+}
+
+/** Returns undefined when joined, and who has the folder when that is another service. */
+export async function takeLocks(client: pg.Client, role: Role): Promise<string | undefined> {
   // Waits while the last user is stopping the server, and then fails with it.
   await client.query('select pg_advisory_lock_shared($1, $2)', [LOCK_SPACE, USERS_LOCK]);
-  if (role === 'tool') return true;
-  const { rows } = await client.query<{ granted: boolean }>('select pg_try_advisory_lock($1, $2) as granted', [
-    LOCK_SPACE,
-    SERVICE_LOCK,
-  ]);
-  if (rows[0]?.granted === true) return true;
-  const holder = await client.query<{ name: string }>(
+  if (role === 'tool' || (await tryLock(client, SERVICE_LOCK))) return undefined;
+  const { rows } = await client.query<{ name: string }>(
     `select a.application_name as name
        from pg_locks l join pg_stat_activity a on a.pid = l.pid
       where l.locktype = 'advisory' and l.classid = $1 and l.objid = $2 and l.objsubid = 2 and l.granted`,
     [LOCK_SPACE, SERVICE_LOCK],
   );
-  return { holder: holder.rows[0]?.name ?? 'a service that is just ending' };
+  return rows[0]?.name.replace(/^perennial service /, '') ?? 'a service that is just ending';
 }
 
 /** Gives up the locks; true if nobody else uses the server, which then belongs to the caller alone, to stop it. */
 export async function releaseLocks(client: pg.Client): Promise<boolean> {
   await client.query('select pg_advisory_unlock_all()');
-  const { rows } = await client.query<{ alone: boolean }>('select pg_try_advisory_lock($1, $2) as alone', [
-    LOCK_SPACE,
-    USERS_LOCK,
-  ]);
-  return rows[0]?.alone === true;
+  return tryLock(client, USERS_LOCK);
 }
 
 export async function ensureDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
   if (rowCount !== 0) return;
-  try {
-    await client.query(`create database ${DATABASE}`);
-  } catch (error) {
+  await client.query(`create database ${DATABASE}`).catch((error: unknown) => {
     // Another process was faster: seen by the name check, or only by the unique index.
     if (errorCode(error) !== '42P04' && errorCode(error) !== '23505') throw error;
-  }
+  });
 }

@@ -2,42 +2,63 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
-import { type FolderInUse, openEmbedded } from '../src/index.js';
+import { type EmbeddedDatabase, type EmbeddedOptions, type FolderInUse, openEmbedded } from '../src/index.js';
 import {
+  answers,
   cleanUp,
   dropPrepared,
   family,
   isAlive,
   kill,
+  openTool,
   otherProcess,
   postmasterPid,
   preparedDataDir,
   query,
   temporaryFolder,
   track,
-  until,
 } from './support.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const quiet = (): void => undefined;
-
 afterEach(cleanUp);
 afterAll(dropPrepared);
 
-it('kill -9 of the server: the keeper brings it back on the same port, with everything committed', async () => {
+const NOT_BACK = /^the database is not back yet/;
+
+/** A service on a folder of its own, with the lines that it has logged. */
+async function startService(more: Partial<EmbeddedOptions> = {}) {
   const dataDir = await preparedDataDir();
-  const data = join(dataDir, 'postgres');
   const lines: string[] = [];
-  const database = track(await openEmbedded({ dataDir, role: 'service', log: (line) => lines.push(line) }));
+  const log = (line: string) => void lines.push(line);
+  const database = track(await openEmbedded({ dataDir, role: 'service', log, ...more }));
+  const count = (line: string) => lines.filter((one) => one === line).length;
+  return { dataDir, data: join(dataDir, 'postgres'), lines, count, database };
+}
+
+/** Kills a server whose settings keep it from starting again, until they are repaired. */
+async function breakServer({ data, lines }: { readonly data: string; readonly lines: string[] }): Promise<() => void> {
+  const settings = join(data, 'postgresql.conf');
+  const good = readFileSync(settings, 'utf8');
+  writeFileSync(settings, `${good}\nshared_buffers = nonsense\n`);
+  for (const pid of family(data)) kill(pid);
+  await expect.poll(() => lines.some((line) => NOT_BACK.test(line))).toBe(true);
+  return () => writeFileSync(settings, good);
+}
+
+const openService = (dataDir: string): Promise<EmbeddedDatabase> =>
+  openEmbedded({ dataDir, role: 'service', log: () => undefined });
+
+it('kill -9 of the server: the keeper brings it back on the same port, with everything committed', async () => {
+  const { dataDir, data, lines, count, database } = await startService();
   await query(database.url, 'create table paid as select 4200 as cents');
 
   // First everything at once, then the postmaster alone, whose children take a moment to notice.
   for (const share of [undefined, 1]) {
     const url = database.url;
-    const restarts = lines.filter((line) => line === 'database restarted').length;
+    const restarts = count('database restarted');
     for (const pid of family(data).slice(0, share)) kill(pid);
-    await until(() => lines.filter((line) => line === 'database restarted').length > restarts);
+    await expect.poll(() => count('database restarted')).toBeGreaterThan(restarts);
     expect(database.url).toBe(url);
     expect(await query(url, 'select cents from paid')).toEqual([{ cents: 4200 }]);
   }
@@ -49,7 +70,7 @@ it('kill -9 of the server: the keeper brings it back on the same port, with ever
     'database restarted',
   ]);
   // And the folder is still ours alone.
-  await expect(openEmbedded({ dataDir, role: 'service', log: quiet })).rejects.toThrow(/in use by another service/);
+  await expect(openService(dataDir)).rejects.toThrow(/in use by another service/);
 
   const pid = postmasterPid(data);
   await database.release();
@@ -57,14 +78,12 @@ it('kill -9 of the server: the keeper brings it back on the same port, with ever
 });
 
 it('kill -9 of one server process: the server restarts itself, and the keeper takes its locks again', async () => {
-  const dataDir = await preparedDataDir();
-  const lines: string[] = [];
-  track(await openEmbedded({ dataDir, role: 'service', log: (line) => lines.push(line) }));
-  const [postmaster, child] = family(join(dataDir, 'postgres'));
+  const { dataDir, data, count } = await startService();
+  const [postmaster, child] = family(data);
   kill(child ?? 0);
-  await until(() => lines.includes('database restarted'));
-  expect(postmasterPid(join(dataDir, 'postgres'))).toBe(postmaster);
-  await expect(openEmbedded({ dataDir, role: 'service', log: quiet })).rejects.toThrow(/in use by another service/);
+  await expect.poll(() => count('database restarted')).toBe(1);
+  expect(postmasterPid(data)).toBe(postmaster);
+  await expect(openService(dataDir)).rejects.toThrow(/in use by another service/);
 });
 
 it('kill -9 of the service: the next one adopts the running server', async () => {
@@ -73,17 +92,17 @@ it('kill -9 of the service: the next one adopts the running server', async () =>
   await query(other.said, 'create table paid as select 4200 as cents');
   const server = postmasterPid(join(dataDir, 'postgres'));
   kill(other.pid);
-  await until(() => !isAlive(other.pid));
+  await expect.poll(() => isAlive(other.pid)).toBe(false);
   expect(isAlive(server)).toBe(true);
 
   const lines: string[] = [];
+  const log = (line: string) => void lines.push(line);
   // The dead service's lock ends with its connection, which the server notices on its own time.
-  let next: Awaited<ReturnType<typeof openEmbedded>> | undefined;
-  await until(async () => {
-    next = await openEmbedded({ dataDir, role: 'service', log: (line) => lines.push(line) }).catch(() => undefined);
-    return next !== undefined;
-  });
-  const database = track(next as NonNullable<typeof next>);
+  const database = await vi.waitUntil(
+    () => openEmbedded({ dataDir, role: 'service', log }).catch(() => undefined),
+    60_000,
+  );
+  track(database);
   expect(lines).toEqual([]);
   expect(database.url).toBe(other.said);
   expect(postmasterPid(join(dataDir, 'postgres'))).toBe(server);
@@ -98,9 +117,9 @@ it('kill -9 of everything: the next start recovers', async () => {
   await query(other.said, 'create table paid as select 4200 as cents');
   const everything = [other.pid, ...family(join(dataDir, 'postgres'))];
   for (const pid of everything) kill(pid);
-  await until(() => everything.every((pid) => !isAlive(pid)));
+  await expect.poll(() => everything.some(isAlive)).toBe(false);
 
-  const database = track(await openEmbedded({ dataDir, role: 'service', log: quiet }));
+  const database = track(await openService(dataDir));
   expect(await query(database.url, 'select cents from paid')).toEqual([{ cents: 4200 }]);
   expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toContain('automatic recovery in progress');
 });
@@ -108,7 +127,7 @@ it('kill -9 of everything: the next start recovers', async () => {
 it('a reboot: the old server number now belongs to another process, and the port to another server', async () => {
   const dataDir = await preparedDataDir();
   const data = join(dataDir, 'postgres');
-  const first = track(await openEmbedded({ dataDir, role: 'tool', log: quiet }));
+  const first = await openTool(dataDir);
   const pidFile = readFileSync(join(data, 'postmaster.pid'), 'utf8');
   await first.release();
 
@@ -118,78 +137,56 @@ it('a reboot: the old server number now belongs to another process, and the port
   const port = Number(new URL(first.url).port);
   await new Promise<void>((resolve) => squatter.listen(port, '127.0.0.1', resolve));
   try {
-    const second = track(await openEmbedded({ dataDir, role: 'tool', log: quiet }));
+    const second = await openTool(dataDir);
     expect(new URL(second.url).port).not.toBe(String(port));
-    expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await answers(second.url);
   } finally {
     squatter.close();
   }
 });
 
+it('a power cut: the file with the number of the server is there, and empty', async () => {
+  const dataDir = await preparedDataDir();
+  writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), '');
+  await answers((await openTool(dataDir)).url);
+});
+
 it('a crash while creating leaves nothing in the way, and nothing behind', async () => {
   const dataDir = join(temporaryFolder(), 'data');
   mkdirSync(join(dataDir, 'postgres.new-999999999-abcd', 'base'), { recursive: true });
-  const database = track(await openEmbedded({ dataDir, role: 'tool', log: quiet }));
-  expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-  expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres-password', 'postgres-port', 'postgres.log']);
+  await answers((await openTool(dataDir)).url);
+  expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
 });
 
 it('a server that cannot start is tried until it can, and says why once', async () => {
-  const dataDir = await preparedDataDir();
-  const data = join(dataDir, 'postgres');
-  const lines: string[] = [];
-  const database = track(await openEmbedded({ dataDir, role: 'service', log: (line) => lines.push(line) }));
-  const settings = readFileSync(join(data, 'postgresql.conf'), 'utf8');
-  writeFileSync(join(data, 'postgresql.conf'), `${settings}\nshared_buffers = nonsense\n`);
-  for (const pid of family(data)) kill(pid);
-  await until(() => lines.some((line) => line.startsWith('the database is not back yet')));
-  writeFileSync(join(data, 'postgresql.conf'), settings);
-  await until(() => lines.includes('database restarted'));
-  expect(lines.filter((line) => line.startsWith('the database is not back yet'))).toHaveLength(1);
-  expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  const service = await startService();
+  const repair = await breakServer(service);
+  repair();
+  await expect.poll(() => service.count('database restarted')).toBe(1);
+  expect(service.lines.filter((line) => NOT_BACK.test(line))).toHaveLength(1);
+  await answers(service.database.url);
 });
 
 it('released while the server is down: the keeper stops trying', async () => {
-  const dataDir = await preparedDataDir();
-  const data = join(dataDir, 'postgres');
-  const lines: string[] = [];
-  const database = track(await openEmbedded({ dataDir, role: 'service', log: (line) => lines.push(line) }));
-  const settings = join(data, 'postgresql.conf');
-  writeFileSync(settings, `${readFileSync(settings, 'utf8')}\nshared_buffers = nonsense\n`);
-  for (const pid of family(data)) kill(pid);
-  await until(() => lines.some((line) => line.startsWith('the database is not back yet')));
-  await database.release();
-  await expect(openEmbedded({ dataDir, role: 'service', log: quiet })).rejects.toThrow(
-    /does not start: .+postgres\.log/,
-  );
+  const service = await startService();
+  await breakServer(service);
+  await service.database.release();
+  await expect(openService(service.dataDir)).rejects.toThrow(/does not start: .+postgres\.log/);
 });
 
 it('a service that finds its folder taken over after a crash is told so', async () => {
-  const dataDir = await preparedDataDir();
-  const data = join(dataDir, 'postgres');
-  const settings = join(data, 'postgresql.conf');
   let told: FolderInUse | undefined;
-  const lines: string[] = [];
-  track(
-    await openEmbedded({
-      dataDir,
-      role: 'service',
-      log: (line) => lines.push(line),
-      onTakenOver: (error) => {
-        told = error;
-      },
-    }),
-  );
+  const service = await startService({
+    onTakenOver: (error) => {
+      told = error;
+    },
+  });
   // Keeps the first service from being the quicker one.
-  const good = readFileSync(settings, 'utf8');
-  writeFileSync(settings, `${good}\nshared_buffers = nonsense\n`);
-  for (const pid of family(data)) kill(pid);
-  await until(() => lines.some((line) => line.startsWith('the database is not back yet')));
-  writeFileSync(settings, good);
-  const second = await otherProcess(dataDir, 'service', 'the second');
+  const repair = await breakServer(service);
+  repair();
+  const second = await otherProcess(service.dataDir, 'service', 'the second');
   if (second.said.startsWith('postgres:')) {
-    await until(() => told !== undefined);
-    expect(told?.message).toContain('in use by another service (the second)');
+    await expect.poll(() => told?.message).toContain('in use by another service (the second)');
   } else {
     // The first one was back before: then the second is the one that is refused.
     expect(second.said).toContain('in use by another service');

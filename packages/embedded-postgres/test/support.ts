@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { expect } from 'vitest';
 import { type EmbeddedDatabase, openEmbedded } from '../src/index.js';
 
 export const asRoot = process.getuid?.() === 0;
@@ -30,7 +31,6 @@ export async function preparedDataDir(): Promise<string> {
     const folder = mkdtempSync(join(tmpdir(), 'perennial-prepared-'));
     const database = await openEmbedded({ dataDir: folder, role: 'tool', log: () => undefined });
     await database.release();
-    rmSync(join(folder, 'postgres-port')); // each copy finds a port of its own
     return folder;
   })();
   const dataDir = join(temporaryFolder(), 'data');
@@ -46,6 +46,10 @@ export async function dropPrepared(): Promise<void> {
 export function track<T extends EmbeddedDatabase>(database: T): T {
   open.add(database);
   return database;
+}
+
+export async function openTool(dataDir: string): Promise<EmbeddedDatabase> {
+  return track(await openEmbedded({ dataDir, role: 'tool', log: () => undefined }));
 }
 
 export async function cleanUp(): Promise<void> {
@@ -69,12 +73,10 @@ export function postmasterPid(data: string): number {
 /** The postmaster of a data folder, first, and its children. */
 export function family(data: string): number[] {
   const postmaster = postmasterPid(data);
-  return isAlive(postmaster) ? [postmaster, ...childrenOf(postmaster)] : [];
-}
-
-function childrenOf(pid: number): number[] {
-  if (process.platform !== 'linux') return numbers('pgrep', ['-P', String(pid)]);
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  if (!isAlive(postmaster)) return [];
+  if (process.platform !== 'linux') return [postmaster, ...numbers('pgrep', ['-P', String(postmaster)])];
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
+  return [postmaster, ...children.split(' ').filter(Boolean).map(Number)];
 }
 
 function numbers(program: string, args: string[]): number[] {
@@ -107,10 +109,6 @@ export function serverUids(data: string): Set<number> {
   return new Set(uids.filter((uid) => uid !== undefined));
 }
 
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 export async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
@@ -122,9 +120,12 @@ export async function query<Row extends pg.QueryResultRow>(url: string, sql: str
   }
 }
 
+export async function answers(url: string): Promise<void> {
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+}
+
 /** Another process with the database open, as the service or a tool would be. */
 export interface Other {
-  readonly child: ChildProcess;
   readonly pid: number;
   /** The first line it said: its url, or "error NAME: MESSAGE". */
   readonly said: string;
@@ -141,7 +142,6 @@ export async function otherProcess(dataDir: string, role: 'service' | 'tool', de
   const ended = once(child, 'exit');
   const [said] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   return {
-    child,
     pid: child.pid ?? 0,
     said,
     finish: async () => {

@@ -53,8 +53,6 @@ async function prepareFolder(): Promise<string> {
   const embedded = await openEmbedded({ dataDir: folder, role: 'tool', log: () => undefined });
   await migrate(embedded.url);
   await embedded.release();
-  // Each copy finds a port of its own.
-  await rm(path.join(folder, 'postgres-port'));
   return folder;
 }
 
