@@ -2,32 +2,10 @@ import { reasonOf } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
 
 /** All that a line may have: what is not listed cannot be logged, so nobody has to remember what must not be. */
-export interface LogFields {
-  readonly operation?: string;
-  readonly status?: number | string;
-  readonly requestId?: string;
-  readonly attemptNo?: string;
-  readonly refundNo?: string;
-  readonly noticeNo?: string;
-  readonly about?: string;
-  readonly known?: string;
-  readonly told?: string;
-  readonly tries?: number;
-  readonly open?: number;
-  readonly pauseMs?: number;
-  readonly ms?: number;
-  readonly url?: string;
-  readonly institution?: string;
-  readonly reason?: string;
-  readonly err?: unknown;
-}
-
-const FIELDS: ReadonlySet<string> = new Set<keyof LogFields>([
+const FIELDS = [
   'operation',
   'status',
   'requestId',
-  'attemptNo',
-  'refundNo',
   'noticeNo',
   'about',
   'known',
@@ -38,7 +16,11 @@ const FIELDS: ReadonlySet<string> = new Set<keyof LogFields>([
   'ms',
   'url',
   'institution',
-]);
+] as const;
+
+export interface LogFields extends Partial<Record<(typeof FIELDS)[number], string | number>> {
+  readonly err?: unknown;
+}
 
 export interface BridgeLog {
   info(fields: LogFields, message: string): void;
@@ -52,19 +34,18 @@ export function createBridgeLog(log: Logger | undefined): BridgeLog {
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-function pickFields({ reason, err, ...fields }: LogFields): object {
+function pickFields({ err, ...fields }: LogFields): object {
   return {
-    ...Object.fromEntries(Object.entries(fields).filter(([name]) => FIELDS.has(name))),
-    ...(reason === undefined ? {} : { reason: reasonOf(reason) }),
-    ...(err === undefined ? {} : { error: describeError(err, fields.operation) }),
+    ...Object.fromEntries(FIELDS.flatMap((name) => (name in fields ? [[name, fields[name]]] : []))),
+    ...(err === undefined ? {} : { error: describeError(err, String(fields.operation)) }),
   };
 }
 
 /** An institution's error may repeat what it was sent: where that is a card, nothing but the kind of error is said. */
-function describeError(err: unknown, operation: string | undefined): object {
+function describeError(err: unknown, operation: string): object {
   if (!(err instanceof Error)) return { type: typeof err };
   const code = 'code' in err && typeof err.code === 'string' ? { code: reasonOf(err.code) } : {};
-  const isAboutCard = operation?.startsWith('bind-') === true;
+  const isAboutCard = operation.startsWith('bind-');
   return {
     type: err.name,
     ...code,

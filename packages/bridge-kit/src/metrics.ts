@@ -2,18 +2,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Book } from './book/book.js';
 import type { Clock } from './clock.js';
 
-export interface BridgeMetrics {
-  readonly contentType: string;
-  /** Throws when the book cannot be read. */
-  readText(): Promise<string>;
-  countRequest(operation: string, outcome: string): void;
-  countCall(operation: string, outcome: string, seconds: number): void;
-  countNotice(outcome: string): void;
-  countWebhook(outcome: string): void;
-  countContradiction(about: string): void;
-}
+export type BridgeMetrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics(book: Book, clock: Clock): BridgeMetrics {
+export function createMetrics(book: Book, clock: Clock) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -39,18 +30,19 @@ export function createMetrics(book: Book, clock: Clock): BridgeMetrics {
   const readBook = addBookGauges(book, clock, registers);
   return {
     contentType: registry.contentType,
+    /** Throws when the book cannot be read. */
     async readText() {
       await readBook();
       return registry.metrics();
     },
-    countRequest: (operation, outcome) => requests.inc({ operation, outcome }),
-    countCall(operation, outcome, took) {
+    countRequest: (operation: string, outcome: string) => requests.inc({ operation, outcome }),
+    countCall(operation: string, outcome: string, took: number) {
       calls.inc({ operation, outcome });
       seconds.observe({ operation }, took);
     },
-    countNotice: (outcome) => notices.inc({ outcome }),
-    countWebhook: (outcome) => webhooks.inc({ outcome }),
-    countContradiction: (about) => contradictions.inc({ about }),
+    countNotice: (outcome: string) => notices.inc({ outcome }),
+    countWebhook: (outcome: string) => webhooks.inc({ outcome }),
+    countContradiction: (about: string) => contradictions.inc({ about }),
   };
 }
 

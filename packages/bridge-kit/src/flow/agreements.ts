@@ -3,7 +3,6 @@ import { sha256Hex } from '@perennial/wire';
 import { MAX_TEXT_LENGTH, reasonOf, textOf } from '@perennial/wire/bridge';
 import type { Book } from '../book/book.js';
 import type { Institution } from '../institution.js';
-import { Unavailable } from '../server/refusals.js';
 import type { readBindCode, readBindConfirm } from '../server/requests.js';
 import { Shared } from './shared.js';
 import type { Tools } from './undertakings.js';
@@ -29,10 +28,9 @@ export class Agreements {
   async cancel(institutionNo: string): Promise<object> {
     const { calls, clock } = this.#tools;
     if (await this.#book.isEnded(institutionNo)) return { status: 'CANCELED' };
-    const said = await calls.make('agreement-cancel', calls.deadline(), (signal) =>
+    const said = await calls.require('agreement-cancel', (signal) =>
       this.#institution.cancelAgreement(institutionNo, signal),
     );
-    if (said === undefined) throw new Unavailable('the institution gave no answer');
     if (said.status === 'REFUSED') return { status: 'REFUSED', reason: reasonOf(said.reason) };
     await this.#book.endAgreement(institutionNo, 'canceled by the service', undefined, clock.now());
     return { status: 'CANCELED' };
@@ -61,10 +59,7 @@ export class Agreements {
     const { codes, isBound } = await this.#book.countCode(binding.bindOrderNo);
     if (isBound) return { status: 'NOT_SENT', reason: 'this binding is finished' };
     if (codes > MAX_CODES) return { status: 'NOT_SENT', reason: 'too many codes were sent for this binding' };
-    const said = await calls.make('bind-code', calls.deadline(), (signal) =>
-      bindCode.call(this.#institution, binding, signal),
-    );
-    if (said === undefined) throw new Unavailable('the institution gave no answer');
+    const said = await calls.require('bind-code', (signal) => bindCode.call(this.#institution, binding, signal));
     return said.status === 'SENT'
       ? { status: 'SENT', reference: said.reference ?? null }
       : { status: 'NOT_SENT', reason: reasonOf(said.reason) };
@@ -81,10 +76,7 @@ export class Agreements {
     if (bindConfirm === undefined) return { status: 'REFUSED', reason: 'this institution binds no cards' };
     const bound = await this.#book.findBound(binding.bindOrderNo);
     if (bound !== undefined) return { status: 'BOUND', institutionNo: bound };
-    const said = await calls.make('bind-confirm', calls.deadline(), (signal) =>
-      bindConfirm.call(this.#institution, binding, signal),
-    );
-    if (said === undefined) throw new Unavailable('the institution gave no answer');
+    const said = await calls.require('bind-confirm', (signal) => bindConfirm.call(this.#institution, binding, signal));
     if (said.status !== 'BOUND') return { status: said.status, reason: reasonOf(said.reason) };
     if (textOf(said.institutionNo, MAX_TEXT_LENGTH) === undefined) throw new Error('an agreement without a number');
     return { status: 'BOUND', institutionNo: await this.#book.bind(binding.bindOrderNo, said.institutionNo) };

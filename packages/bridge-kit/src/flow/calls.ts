@@ -1,5 +1,6 @@
 import type { BridgeLog } from '../log.js';
 import type { BridgeMetrics } from '../metrics.js';
+import { Unavailable } from '../server/refusals.js';
 
 /** Calls to the institution, with an end to each. */
 export interface Calls {
@@ -15,6 +16,11 @@ export interface Calls {
     call: (signal: AbortSignal) => Promise<Said>,
     late?: (said: Said) => Promise<unknown>,
   ): Promise<Said | undefined>;
+  /** As `make`, with a time of its own. Throws when the answer is not known. */
+  require<Said extends { readonly status?: string }>(
+    operation: string,
+    call: (signal: AbortSignal) => Promise<Said>,
+  ): Promise<Said>;
 }
 
 export interface CallsOptions {
@@ -27,7 +33,7 @@ const MORE_FOR_OTHERS_MS = 2_000;
 const GONE = Symbol('gone');
 
 export function createCalls({ callMs, metrics, log }: CallsOptions): Calls {
-  return {
+  const calls: Calls = {
     deadline: (request) => AbortSignal.timeout(request === 'debit' ? callMs : callMs + MORE_FOR_OTHERS_MS),
     async make(operation, signal, call, late) {
       const began = performance.now();
@@ -54,7 +60,13 @@ export function createCalls({ callMs, metrics, log }: CallsOptions): Calls {
       if (first !== undefined) count(first.status ?? 'ok');
       return first;
     },
+    async require(operation, call) {
+      const said = await calls.make(operation, calls.deadline(), call);
+      if (said === undefined) throw new Unavailable('the institution gave no answer');
+      return said;
+    },
   };
+  return calls;
 }
 
 function untilAborted(signal: AbortSignal): Promise<typeof GONE> {

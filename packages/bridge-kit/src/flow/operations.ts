@@ -7,7 +7,7 @@ import {
   type StatementMessage,
 } from '@perennial/wire/bridge';
 import type { Institution } from '../institution.js';
-import { requireField, requireSameCurrency, Unavailable } from '../server/refusals.js';
+import { requireField, requireSameCurrency } from '../server/refusals.js';
 import {
   readBindCode,
   readBindConfirm,
@@ -78,11 +78,10 @@ async function readStatement(
   institution: Institution,
   { calls, refs }: Tools,
 ): Promise<StatementMessage> {
-  const page = await calls.make('statement', calls.deadline(), async (signal) => ({
+  const page = await calls.require('statement', async (signal) => ({
     ...(await institution.statement(day, cursor, signal, refs)),
     status: 'ok',
   }));
-  if (page === undefined) throw new Unavailable('the institution gave no statement');
   if (page.lines.length > STATEMENT_PAGE_LINES) throw new Error('a page of a statement has too many lines');
   return { day, lines: page.lines, nextCursor: page.nextCursor ?? null };
 }

@@ -1,17 +1,18 @@
-import { BadMessage, NumberConflict, requireField, requireSameCurrency } from '@perennial/bridge-kit/server';
-import { randomBytes } from '@perennial/wire';
 import {
-  type Fields,
-  fieldsOf,
-  MAX_TEXT_LENGTH,
-  type NoticeMessage,
-  numberOf,
-  OPERATIONS,
-  type Operation,
-  positiveOf,
-  textOf,
-  timeOf,
-} from '@perennial/wire/bridge';
+  BadMessage,
+  NumberConflict,
+  readBindCode,
+  readBindConfirm,
+  readCancellation,
+  readDebit,
+  readRefund,
+  readRefundNo,
+  readStatementPage,
+  requireField,
+  requireSameCurrency,
+} from '@perennial/bridge-kit/server';
+import { randomBytes } from '@perennial/wire';
+import { type Fields, type NoticeMessage, numberOf, OPERATIONS, type Operation } from '@perennial/wire/bridge';
 import type { FastifyInstance } from 'fastify';
 import { type Clock, createFaultyServer, type PreparedRequest, type Timers } from '../peer.js';
 import { decideDebit, decideRefund } from './decisions.js';
@@ -134,28 +135,20 @@ export class InstitutionHandler {
   }
 
   #bindCode(fields: Fields): PreparedOperation {
-    const bindOrderNo = requireField(numberOf(fields['bindOrderNo']), 'bindOrderNo');
-    const card = requireField(fieldsOf(fields['card']), 'card');
-    const bankCardNo = requireField(textOf(card['bankCardNo'], MAX_TEXT_LENGTH), 'card.bankCardNo');
-    const bankMobile = requireField(textOf(card['bankMobile'], MAX_TEXT_LENGTH), 'card.bankMobile');
-    for (const name of ['certificateNo', 'certType', 'realName']) {
-      requireField(textOf(card[name], MAX_TEXT_LENGTH), `card.${name}`);
-    }
-    const cardTail = bankCardNo.slice(-4);
+    const { bindOrderNo, card } = readBindCode(fields);
+    const cardTail = card.bankCardNo.slice(-4);
     const { bindings } = this.#options.ledger;
     return prepared('bind-code', { tail: cardTail }, () => {
       const state = bindings.get(bindOrderNo)?.state;
       if (state === 'BOUND') return { status: 'NOT_SENT', reason: 'this binding is finished' };
-      if (bankMobile.endsWith('9')) return { status: 'NOT_SENT', reason: 'the number cannot be reached' };
+      if (card.bankMobile.endsWith('9')) return { status: 'NOT_SENT', reason: 'the number cannot be reached' };
       bindings.set(bindOrderNo, { cardTail, state: 'CODE_SENT' });
       return { status: 'SENT', reference: bindReference(bindOrderNo) };
     });
   }
 
   #bindConfirm(fields: Fields): PreparedOperation {
-    const bindOrderNo = requireField(numberOf(fields['bindOrderNo']), 'bindOrderNo');
-    const smsCode = requireField(textOf(fields['smsCode'], MAX_TEXT_LENGTH), 'smsCode');
-    const reference = fields['reference'] ?? bindReference(bindOrderNo);
+    const { bindOrderNo, smsCode, reference = bindReference(String(fields['bindOrderNo'])) } = readBindConfirm(fields);
     const { bindings, bound } = this.#options.ledger;
     const binding = bindings.get(bindOrderNo);
     return prepared('bind-confirm', { tail: binding?.cardTail }, () => {
@@ -173,20 +166,14 @@ export class InstitutionHandler {
       }
       const institutionNo = `RA${randomCode()}`;
       bindings.set(bindOrderNo, { ...binding, state: 'BOUND', institutionNo });
-      bound.set(institutionNo, { cardTail: binding.cardTail, ...pickChannel(fields) });
+      const appId = numberOf(fields['appId']);
+      bound.set(institutionNo, { cardTail: binding.cardTail, ...(appId !== undefined && { appId }) });
       return { status: 'BOUND', institutionNo };
     });
   }
 
   #debit(fields: Fields, idempotencyKey: string | undefined): PreparedOperation {
-    const attemptNo = requireField(numberOf(fields['attemptNo']), 'attemptNo');
-    if (idempotencyKey !== attemptNo) throw new BadMessage('header Idempotency-Key must be the attemptNo');
-    const institutionNo = requireField(textOf(fields['institutionNo'], MAX_TEXT_LENGTH), 'institutionNo');
-    const askedCent = requireField(positiveOf(fields['amountCent']), 'amountCent');
-    requireField(numberOf(fields['orderNo']), 'orderNo');
-    requireField(positiveOf(fields['cycleNo']), 'cycleNo');
-    requireField(textOf(fields['externalOrderNo'], MAX_TEXT_LENGTH), 'externalOrderNo');
-    requireField(timeOf(fields['startedAt']), 'startedAt');
+    const { attemptNo, institutionNo, amountCent: askedCent, appId } = readDebit(fields, idempotencyKey);
     const { ledger, clock } = this.#options;
     const before = ledger.arrivals.get(attemptNo) ?? 0;
     const target = { tail: ledger.tailOf(institutionNo), number: attemptNo, first: before === 0 };
@@ -199,7 +186,7 @@ export class InstitutionHandler {
         throw new NumberConflict('this attemptNo was used for another amount or agreement');
       }
       const takenAt = clock.now();
-      const channel = pickChannel(fields);
+      const channel = appId === undefined ? {} : { appId };
       const result = this.#decideDebit(fault, { institutionNo, askedCent, takenAt, ...channel });
       const common = { attemptNo, institutionNo, ...channel, askedCent, ref: this.#nextRef(), takenAt };
       const debit = { ...common, result, booked: ledger.book(takenAt), refundedCent: 0 };
@@ -244,10 +231,7 @@ export class InstitutionHandler {
   }
 
   #refund(fields: Fields, idempotencyKey: string | undefined): PreparedOperation {
-    const refundNo = requireField(numberOf(fields['refundNo']), 'refundNo');
-    if (idempotencyKey !== refundNo) throw new BadMessage('header Idempotency-Key must be the refundNo');
-    const attemptNo = requireField(numberOf(fields['attemptNo']), 'attemptNo');
-    const amountCent = requireField(positiveOf(fields['amountCent']), 'amountCent');
+    const { refundNo, attemptNo, amountCent } = readRefund(fields, idempotencyKey);
     const { ledger, clock, delays } = this.#options;
     const debit = ledger.debits.get(attemptNo);
     const known = ledger.refunds.get(refundNo);
@@ -269,7 +253,7 @@ export class InstitutionHandler {
   }
 
   #refundQuery(fields: Fields): PreparedOperation {
-    const refundNo = requireField(numberOf(fields['refundNo']), 'refundNo');
+    const refundNo = readRefundNo(fields);
     return prepared('refund-query', { number: refundNo }, () => {
       const refund = this.#options.ledger.refunds.get(refundNo);
       return refund === undefined ? { refundNo, status: 'NOT_FOUND' } : toRefundMessage(refund);
@@ -277,8 +261,7 @@ export class InstitutionHandler {
   }
 
   #agreementCancel(fields: Fields): PreparedOperation {
-    const institutionNo = requireField(textOf(fields['institutionNo'], MAX_TEXT_LENGTH), 'institutionNo');
-    requireField(numberOf(fields['agreementNo']), 'agreementNo');
+    const institutionNo = readCancellation(fields);
     const { ledger } = this.#options;
     return prepared('agreement-cancel', { tail: ledger.tailOf(institutionNo) }, (fault) => {
       if (!ledger.canceled.has(institutionNo)) {
@@ -290,10 +273,8 @@ export class InstitutionHandler {
   }
 
   #statement(fields: Fields): PreparedOperation {
-    const day = fields['day'];
-    if (typeof day !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(day)) throw new BadMessage('day must be yyyy-MM-dd');
-    const cursor = fields['cursor'] ?? '0';
-    if (typeof cursor !== 'string' || !/^\d{1,15}$/.test(cursor)) throw new BadMessage('cursor is not one of ours');
+    const { day, cursor = '0' } = readStatementPage(fields);
+    if (!/^\d{1,15}$/.test(cursor)) throw new BadMessage('cursor is not one of ours');
     const { ledger, pageLines } = this.#options;
     return prepared('statement', {}, () => {
       const { lines, next } = ledger.statement(day, Number(cursor), pageLines);
@@ -355,12 +336,6 @@ function prepared(
 
 const withOneCentMore = <Message extends { status: string; amountCent?: number }>(message: Message): Message =>
   message.amountCent === undefined ? message : { ...message, amountCent: message.amountCent + 1 };
-
-/** The channel that a request is for. Empty for a service of an older version, which does not name it. */
-function pickChannel(fields: Fields): { readonly appId?: string } {
-  const appId = numberOf(fields['appId']);
-  return appId === undefined ? {} : { appId };
-}
 
 function bindReference(bindOrderNo: string): string {
   return `RC-${bindOrderNo}`;
