@@ -4,9 +4,9 @@ import { PlainError } from '../platform/plain-error.js';
 import { blankKey } from './blank-key.js';
 import { type Attempt, Book, debitedCent, type Left } from './book.js';
 import { Caller, isHtml } from './exchange/caller.js';
-import { BridgeGone, Findings, NotTried, notGiven, type Verdict } from './findings.js';
-import { type Given, isGiven } from './given.js';
-import { RULES, type Rule, type RuleName } from './rules.js';
+import { BridgeGone, Findings, NotTried, type Verdict } from './findings.js';
+import type { Given } from './given.js';
+import { NEEDS, RULES, type RuleName } from './rules.js';
 import { describeSaid, Teller, unlessUnusable } from './teller.js';
 import { BINDING_TRIALS, CANCELLATION_TRIALS } from './trials/bindings.js';
 import { CURRENCY_TRIAL } from './trials/currency.js';
@@ -133,9 +133,9 @@ async function isNothingThere({ caller }: Check): Promise<boolean> {
 async function runTrial(check: Check, { rules, run }: Trial): Promise<void> {
   const { given, findings } = check;
   const isPossible = (rule: RuleName): boolean => {
-    const { needs } = requireRule(rule);
-    if (needs === undefined || isGiven(given, needs)) return true;
-    findings.leave(rule, notGiven(needs));
+    const needs = RULES.find(({ name }) => name === rule)?.needs;
+    if (needs === undefined || NEEDS[needs].isGiven(given)) return true;
+    findings.leave(rule, `not given: ${NEEDS[needs].option}`);
     return false;
   };
   if (rules.filter(isPossible).length === 0) return;
@@ -145,12 +145,6 @@ async function runTrial(check: Check, { rules, run }: Trial): Promise<void> {
     if (!(error instanceof NotTried)) throw error;
     for (const rule of rules) findings.leave(rule, error.message);
   }
-}
-
-function requireRule(name: RuleName): Rule {
-  const rule = RULES.find((one) => one.name === name);
-  if (rule === undefined) throw new Error(`no rule ${name}`);
-  return rule;
 }
 
 /** Asks for every number once more, and gives back what was debited. */

@@ -1,4 +1,4 @@
-import { NEEDS, type Need, RULES, type Rule, type RuleName } from './rules.js';
+import { RULES, type Rule, type RuleName } from './rules.js';
 
 /** `broken`: something else was seen. `untried`: it could not be tried, or its answers said nothing. */
 export type VerdictKind = 'holds' | 'broken' | 'untried';
@@ -41,7 +41,7 @@ export class Findings {
     return RULES.map((rule) => this.#verdictOf(rule));
   }
 
-  #verdictOf({ name, heading, says, advice }: (typeof RULES)[number]): Verdict {
+  #verdictOf({ name, heading, says, advice }: Rule): Verdict {
     const about = { rule: name, heading, says };
     const [first, ...more] = this.#breaches.get(name) ?? [];
     if (first !== undefined) {
@@ -54,5 +54,3 @@ export class Findings {
     return { ...about, verdict: 'untried', why };
   }
 }
-
-export const notGiven = (need: Need): string => `not given: ${NEEDS[need]}`;

@@ -1,7 +1,6 @@
 import type { Fields, WireDecline } from '@perennial/wire/bridge';
 import type { Clock } from '../platform/clock.js';
 import type { Deadlines } from './exchange/caller.js';
-import type { Need } from './rules.js';
 
 /** What the bridge is tried with. */
 export interface Given {
@@ -39,34 +38,4 @@ export interface Given {
   readonly waitMs: number;
   readonly deadlines: Deadlines;
   readonly progress: (line: string) => void;
-}
-
-export function isGiven(given: Given, need: Need): boolean {
-  const { declines, card } = given;
-  switch (need) {
-    case 'agreement':
-      return given.agreement !== undefined;
-    case 'retryable':
-      return declines.RETRYABLE !== undefined;
-    case 'final':
-      return declines.FINAL !== undefined;
-    case 'agreementInvalid':
-      return declines.AGREEMENT_INVALID !== undefined;
-    case 'pending':
-      return given.pending !== undefined;
-    case 'foreign':
-      return given.foreign !== undefined;
-    case 'cancelable':
-      return given.cancelAgreement !== undefined || (card !== undefined && given.smsCode !== undefined);
-    case 'card':
-      return card !== undefined;
-    case 'smsCode':
-      return card !== undefined && given.smsCode !== undefined;
-    case 'wrongSmsCode':
-      return card !== undefined && given.wrongSmsCode !== undefined;
-    case 'notices':
-      return given.pending !== undefined && given.listen !== undefined;
-    case 'restart':
-      return given.restart !== undefined && given.agreement !== undefined;
-  }
 }
