@@ -36,7 +36,7 @@ export function createBridgeLog(log: Logger | undefined): BridgeLog {
 
 function pickFields({ err, ...fields }: LogFields): object {
   return {
-    ...Object.fromEntries(FIELDS.flatMap((name) => (name in fields ? [[name, fields[name]]] : []))),
+    ...Object.fromEntries(Object.entries(fields).filter(([name]) => FIELDS.some((one) => one === name))),
     ...(err === undefined ? {} : { error: describeError(err, String(fields.operation)) }),
   };
 }

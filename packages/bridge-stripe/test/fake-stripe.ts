@@ -398,25 +398,17 @@ class Fake {
 
   #process(payment: FakePayment): void {
     payment.status = 'processing';
-    payment.charge = {
-      id: this.#id('py'),
-      payment,
-      created: this.#seconds(),
-      status: 'pending',
-      balance_transaction: null,
-    };
+    payment.charge = this.#newCharge('py', payment, 'pending');
     this.#tell('payment_intent.processing', this.#showPayment(payment));
+  }
+
+  #newCharge(kind: string, payment: FakePayment, status: FakeCharge['status']): FakeCharge {
+    return { id: this.#id(kind), payment, created: this.#seconds(), status, balance_transaction: null };
   }
 
   #succeed(payment: FakePayment): void {
     payment.status = 'succeeded';
-    payment.charge ??= {
-      id: this.#id('ch'),
-      payment,
-      created: this.#seconds(),
-      status: 'succeeded',
-      balance_transaction: null,
-    };
+    payment.charge ??= this.#newCharge('ch', payment, 'succeeded');
     payment.charge.status = 'succeeded';
     payment.charge.balance_transaction = this.#book('charge', 'charge', payment.charge);
     this.#tell('charge.succeeded', this.#showCharge(payment.charge));
@@ -483,13 +475,7 @@ class Fake {
   /** docs.stripe.com/api/payment_methods/detach */
   #method(id: string, isDetach: boolean): Answer {
     const known = this.#methods.get(id);
-    if (known === undefined)
-      return error(404, {
-        type: 'invalid_request_error',
-        code: 'resource_missing',
-        param: 'payment_method',
-        message: `No such PaymentMethod: '${id}'`,
-      });
+    if (known === undefined) return missing('payment_method', id);
     if (isDetach && known.customer === null) {
       return invalid(
         undefined,
@@ -551,13 +537,7 @@ class Fake {
     show: (item: Item) => Json,
   ): Answer {
     const item = items.find((one) => one.id === id);
-    if (item === undefined)
-      return error(404, {
-        type: 'invalid_request_error',
-        code: 'resource_missing',
-        param: 'id',
-        message: `No such object: '${id}'`,
-      });
+    if (item === undefined) return missing('id', id);
     try {
       return { status: 200, body: show(item) };
     } catch (refused) {
@@ -672,13 +652,10 @@ class Refused extends Error {
 function faultyAnswer(fault: Fault | undefined): Answer | undefined {
   switch (fault) {
     case 'rate-limit':
-      return error(429, { type: 'invalid_request_error', code: 'rate_limit', message: 'Request rate limit exceeded.' });
-    case 'busy':
-      return error(429, {
-        type: 'invalid_request_error',
-        code: 'lock_timeout',
-        message: 'This object cannot be accessed right now.',
-      });
+    case 'busy': {
+      const code = fault === 'busy' ? 'lock_timeout' : 'rate_limit';
+      return error(429, { type: 'invalid_request_error', code, message: 'Not right now.' });
+    }
     case 'bad-key':
       return badKey();
     case 'led-away':
@@ -696,6 +673,14 @@ const badKey = () => error(401, { type: 'invalid_request_error', message: 'Inval
 
 const invalid = (code?: string, param?: string, message = `${code}: ${param}`) =>
   error(400, { type: 'invalid_request_error', ...(code && { code }), ...(param && { param }), message });
+
+const missing = (param: string, id: string | undefined) =>
+  error(404, {
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    param,
+    message: `No such object: '${id}'`,
+  });
 
 function metadataOf(params: URLSearchParams): Metadata {
   const pairs = [...params].map(([name, value]) => [/^metadata\[(.+)\]$/.exec(name)?.[1], value] as const);

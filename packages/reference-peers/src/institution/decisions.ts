@@ -1,36 +1,33 @@
+import type { WireDecline } from '@perennial/wire/bridge';
 import type { FaultName } from './faults.js';
-import type { Debit, DebitResult, NoticeManner, RefundResult } from './ledger.js';
+import type { Debit, DebitResult, NoticeManner, RefundResult, SettledResult } from './ledger.js';
+
+const declined = (decline: WireDecline, reason: string) => ({ status: 'DECLINED', decline, reason }) as const;
+
+const DECLINES: Partial<Record<FaultName, SettledResult>> = {
+  'decline-retryable': declined('RETRYABLE', 'insufficient funds'),
+  'decline-final': declined('FINAL', 'the card is blocked'),
+  'agreement-invalid': declined('AGREEMENT_INVALID', 'the agreement is not valid'),
+};
+
+/** Faults that are PENDING first: the fault that it becomes, and how its notice goes out. */
+const PENDING: Partial<Record<FaultName, readonly [becomes: FaultName | undefined, notice: NoticeManner]>> = {
+  'pending-success': [undefined, 'plain'],
+  'pending-decline': ['decline-final', 'plain'],
+  'pending-retryable': ['decline-retryable', 'plain'],
+  'duplicate-notice': [undefined, 'duplicate'],
+  'late-notice': [undefined, 'late'],
+  'forged-notice': [undefined, 'forged'],
+};
 
 /** The result of a debit on a valid agreement. */
 export function decideDebit(fault: FaultName | undefined, amountCent: number, dueAt: number): DebitResult {
-  const success = { status: 'SUCCESS', amountCent } as const;
-  const retryable = { status: 'DECLINED', decline: 'RETRYABLE', reason: 'insufficient funds' } as const;
-  const final = { status: 'DECLINED', decline: 'FINAL', reason: 'the card is blocked' } as const;
-  const pending = (notice: NoticeManner): DebitResult => ({ status: 'PENDING', dueAt, becomes: success, notice });
-  switch (fault) {
-    case 'decline-retryable':
-      return retryable;
-    case 'decline-final':
-      return final;
-    case 'agreement-invalid':
-      return { status: 'DECLINED', decline: 'AGREEMENT_INVALID', reason: 'the agreement is not valid' };
-    case 'pending-success':
-      return pending('plain');
-    case 'pending-decline':
-      return { status: 'PENDING', dueAt, becomes: final, notice: 'plain' };
-    case 'pending-retryable':
-      return { status: 'PENDING', dueAt, becomes: retryable, notice: 'plain' };
-    case 'duplicate-notice':
-      return pending('duplicate');
-    case 'late-notice':
-      return pending('late');
-    case 'forged-notice':
-      return pending('forged');
-    case 'wrong-debit':
-      return { status: 'SUCCESS', amountCent: amountCent + 1 };
-    default:
-      return success;
-  }
+  const settle = (by: FaultName | undefined): SettledResult =>
+    (by && DECLINES[by]) ?? { status: 'SUCCESS', amountCent: by === 'wrong-debit' ? amountCent + 1 : amountCent };
+  const pending = fault && PENDING[fault];
+  if (pending === undefined) return settle(fault);
+  const [becomes, notice] = pending;
+  return { status: 'PENDING', dueAt, becomes: settle(becomes), notice };
 }
 
 export function decideRefund(
@@ -44,14 +41,8 @@ export function decideRefund(
     return { status: 'REFUSED', reason: 'more than what is left of the debit' };
   }
   const refused = { status: 'REFUSED', reason: 'the bank refuses refunds to this card' } as const;
-  switch (fault) {
-    case 'refund-refused':
-      return refused;
-    case 'refund-pending':
-      return { status: 'PENDING', dueAt };
-    case 'refund-pending-refused':
-      return { status: 'PENDING', dueAt, becomes: refused };
-    default:
-      return { status: 'SUCCESS' };
-  }
+  if (fault === 'refund-refused') return refused;
+  if (fault === 'refund-pending') return { status: 'PENDING', dueAt };
+  if (fault === 'refund-pending-refused') return { status: 'PENDING', dueAt, becomes: refused };
+  return { status: 'SUCCESS' };
 }

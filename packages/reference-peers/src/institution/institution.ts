@@ -83,25 +83,20 @@ export async function startInstitution(options: InstitutionOptions): Promise<Ref
 /** Everything that was debited and refunded, and how often each attempt number came. */
 function describeLedger({ debits, refunds, arrivals, canceled, owedNotices }: Ledger): object {
   return {
-    debits: [...debits.values()].map((debit) => ({
-      attemptNo: debit.attemptNo,
-      institutionNo: debit.institutionNo,
-      appId: debit.appId ?? null,
-      askedCent: debit.askedCent,
-      status: debit.result.status,
-      debitedCent: debit.result.status === 'SUCCESS' ? debit.result.amountCent : 0,
-      refundedCent: debit.refundedCent,
-      bookedAt: debit.booked.at,
-      institutionRef: debit.ref,
+    debits: [...debits.values()].map(({ appId = null, ref: institutionRef, takenAt: _, result, booked, ...debit }) => ({
+      ...debit,
+      appId,
+      status: result.status,
+      debitedCent: result.status === 'SUCCESS' ? result.amountCent : 0,
+      bookedAt: booked.at,
+      institutionRef,
       arrivals: arrivals.get(debit.attemptNo) ?? 0,
     })),
-    refunds: [...refunds.values()].map(({ refundNo, attemptNo, amountCent, ref, result, booked }) => ({
-      refundNo,
-      attemptNo,
-      amountCent,
-      status: result.status,
+    refunds: [...refunds.values()].map(({ ref: institutionRef, result: { status }, booked, ...refund }) => ({
+      ...refund,
+      status,
       bookedAt: booked.at,
-      institutionRef: ref,
+      institutionRef,
     })),
     arrivals: Object.fromEntries(arrivals),
     canceledAgreements: [...canceled.keys()],

@@ -5,7 +5,7 @@ import { type Book, openBook, type Table } from '../book.js';
 /** How the notice of a pending debit's result goes out. */
 export type NoticeManner = 'plain' | 'duplicate' | 'late' | 'forged';
 
-type SettledResult =
+export type SettledResult =
   | { readonly status: 'SUCCESS'; readonly amountCent: number }
   | { readonly status: 'DECLINED'; readonly decline: WireDecline; readonly reason: string };
 export type DebitResult =
@@ -133,22 +133,13 @@ function toLine(item: Debit | LedgerRefund): LineMessage {
 }
 
 export function toDebitMessage({ attemptNo, result, booked, ref }: Debit): DebitMessage {
-  switch (result.status) {
-    case 'SUCCESS': {
-      const { status, amountCent } = result;
-      return { attemptNo, status, amountCent, paidAt: booked.at, institutionRef: ref };
-    }
-    case 'DECLINED': {
-      const { status, decline, reason } = result;
-      return { attemptNo, status, decline, reason };
-    }
-    case 'PENDING':
-      return { attemptNo, status: 'PENDING' };
-  }
+  if (result.status === 'PENDING') return { attemptNo, status: 'PENDING' };
+  if (result.status === 'DECLINED') return { attemptNo, ...result };
+  return { attemptNo, ...result, paidAt: booked.at, institutionRef: ref };
 }
 
 export function toRefundMessage({ refundNo, amountCent, result, booked }: LedgerRefund): RefundMessage {
   if (result.status === 'SUCCESS') return { refundNo, status: 'SUCCESS', amountCent, refundedAt: booked.at };
-  if (result.status === 'REFUSED') return { refundNo, status: 'REFUSED', reason: result.reason };
+  if (result.status === 'REFUSED') return { refundNo, ...result };
   return { refundNo, status: 'PENDING' };
 }

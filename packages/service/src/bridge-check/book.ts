@@ -28,6 +28,7 @@ export interface Refund {
   readonly once?: RuleName;
   said?: Said;
   blame?: RuleName;
+  isTwice?: boolean;
 }
 
 export interface Left {

@@ -95,9 +95,8 @@ export async function checkBridge(given: Given): Promise<Checked> {
 
 /** Ends it all if no bridge is there, and if it does not know the key: then it would refuse everything alike. */
 async function requireBridge(check: Check): Promise<void> {
-  const { caller, teller, findings, book, given } = check;
-  const question = { attemptNo: book.nextNumber('D'), institutionNo: '', askedCent: 1, orderNo: '1' };
-  const plain = teller.queryOf({ ...question, startedAt: given.clock.now() });
+  const { caller, teller, findings, given } = check;
+  const plain = teller.queryOf(teller.unsent());
   const asking = { ...plain, blame: 'debit-query-unknown' } as const;
   const message = caller.compose(asking);
   const arrival = await caller.send('debit-query', message);
@@ -151,7 +150,7 @@ async function runTrial(check: Check, { rules, run }: Trial): Promise<void> {
 async function settleAll(check: Check): Promise<Left[]> {
   const { book, teller } = check;
   for (const attempt of book.attempts) await unlessUnusable(judgeInTheEnd(check, attempt));
-  for (const refund of book.refunds) await unlessUnusable(teller.untilRefunded(refund));
+  for (const refund of book.refunds) await unlessUnusable(teller.untilSettled(refund));
   return giveBack(check, book.attempts);
 }
 
@@ -166,7 +165,7 @@ async function giveBack({ teller, book }: Check, attempts: readonly Attempt[]): 
   const refunds = owed.map((one) => teller.newRefund(one, book.remainingCent(one)));
   // Those that are pending wait together.
   for (const refund of refunds) await unlessUnusable(teller.refund(refund));
-  for (const refund of refunds) await unlessUnusable(teller.untilRefunded(refund));
+  for (const refund of refunds) await unlessUnusable(teller.untilSettled(refund));
   return attempts.filter((one) => isOpen(book, one)).map((one) => toLeft(one, whyLeft(book, one)));
 }
 

@@ -31,8 +31,13 @@ export class Teller {
     // The runner leaves out rules whose agreement is not given.
     if (institutionNo === undefined) throw new NotTried('no agreement is given');
     const attemptNo = more.attemptNo ?? book.nextNumber('D');
-    const common = { askedCent: given.amountCent, orderNo: attemptNo, startedAt: given.clock.now() };
-    return book.addAttempt({ ...common, ...more, attemptNo, institutionNo });
+    return book.addAttempt({ ...this.unsent(attemptNo), ...more, attemptNo, institutionNo });
+  }
+
+  /** A debit that is never sent: questions about it move nothing. */
+  unsent(attemptNo = this.#options.book.nextNumber('D')): Attempt {
+    const { amountCent: askedCent, clock } = this.#options.given;
+    return { attemptNo, institutionNo: 'nobody', askedCent, orderNo: attemptNo, startedAt: clock.now() };
   }
 
   debitOf(attempt: Attempt, more: Fields = {}): Asking & { readonly body: Fields } {
@@ -55,20 +60,25 @@ export class Teller {
 
   async debit(attempt: Attempt, asking: Asking = this.debitOf(attempt)): Promise<Said> {
     const said = await this.#options.caller.ask(asking);
-    this.noteDebit(attempt, said);
+    this.note(attempt, said);
     return said;
   }
 
-  async query(attempt: Attempt): Promise<Said> {
-    const { findings, caller } = this.#options;
+  async query(one: Attempt | Refund): Promise<Said> {
+    const { findings, caller, given } = this.#options;
+    const isRefund = 'refundNo' in one;
     // Of what was refused the bridge must know nothing.
-    const blame = attempt.never && ('debit-query-unknown' as const);
-    const said = await caller.ask({ ...this.queryOf(attempt), ...(blame && { blame }) });
-    this.noteDebit(attempt, said);
-    // The question tells what was really debited.
-    if (said.word === 'SUCCESS' && !attempt.isTwice && attempt.blame === undefined) {
+    const blame = !isRefund && one.never ? ('debit-query-unknown' as const) : undefined;
+    const asking: Asking = isRefund
+      ? { operation: 'refund-query', body: { appId: given.appId, refundNo: one.refundNo } }
+      : this.queryOf(one);
+    const said = await caller.ask({ ...asking, ...(blame && { blame }) });
+    this.note(one, said);
+    // The question tells what was really debited or refunded.
+    if (said.word === 'SUCCESS' && !one.isTwice && one.blame === undefined) {
       const amount = amountOf(said.fields);
-      findings.judge('debit-asked', amount === attempt.askedCent, `asked for ${attempt.askedCent}, debited ${amount}`);
+      const rule = isRefund ? 'refund-asked' : 'debit-asked';
+      findings.judge(rule, amount === one.askedCent, `asked for ${one.askedCent}, was ${amount}`);
     }
     return said;
   }
@@ -82,33 +92,31 @@ export class Teller {
   }
 
   async requireDebited(attempt: Attempt): Promise<Said> {
-    let said = attempt.said ?? (await this.query(attempt));
-    if (said.word === 'PENDING') said = await this.untilSettled(attempt);
+    const said = await this.settled(attempt);
     if (said.word === 'SUCCESS') return said;
     throw new NotTried(`a debit on the agreement was answered ${describeSaid(said)}`);
   }
 
   /** A bank may answer PENDING before it declines or debits. */
   async settledDebit(attempt: Attempt): Promise<Said> {
-    const said = await this.debit(attempt);
-    return said.word === 'PENDING' ? this.untilSettled(attempt) : said;
+    await this.debit(attempt);
+    return this.settled(attempt);
   }
 
-  /** Asks until a pending debit has its result. */
-  untilSettled(attempt: Attempt): Promise<Said> {
-    return this.#untilKnown('debit', () => this.query(attempt));
+  /** What was said of it last, once that is a result. */
+  async settled(one: Attempt | Refund): Promise<Said> {
+    const said = one.said ?? (await this.query(one));
+    return said.word === 'PENDING' ? this.untilSettled(one) : said;
   }
 
-  untilRefunded(refund: Refund): Promise<Said> {
-    return this.#untilKnown('refund', () => this.queryRefund(refund));
-  }
-
-  async #untilKnown(what: string, ask: () => Promise<Said>): Promise<Said> {
+  /** Asks until it has its result. */
+  async untilSettled(one: Attempt | Refund): Promise<Said> {
     const { clock, waitMs } = this.#options.given;
     const until = clock.now() + waitMs;
     for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      const said = await ask();
+      const said = await this.query(one);
       if (said.word !== 'PENDING') return said;
+      const what = 'refundNo' in one ? 'refund' : 'debit';
       if (clock.now() >= until) throw new NotTried(`the ${what} is still pending after ${waitMs / 1000} s`);
       await pause(pauseMs);
     }
@@ -127,7 +135,7 @@ export class Teller {
 
   async refund(refund: Refund, asking: Asking = this.refundOf(refund)): Promise<Said> {
     const said = await this.#options.caller.ask(asking);
-    this.#noteRefund(refund, said);
+    this.note(refund, said);
     return said;
   }
 
@@ -136,79 +144,40 @@ export class Teller {
     return this.settled(refund);
   }
 
-  /** What was said of it last, once that is a result. */
-  async settled(refund: Refund): Promise<Said> {
-    const { said } = refund;
-    return said === undefined || said.word === 'PENDING' ? this.untilRefunded(refund) : said;
-  }
-
-  async queryRefund(refund: Refund): Promise<Said> {
-    const { caller, given, findings } = this.#options;
-    const body = { appId: given.appId, refundNo: refund.refundNo };
-    const said = await caller.ask({ operation: 'refund-query', body });
-    this.#noteRefund(refund, said);
-    if (said.word === 'SUCCESS' && refund.blame === undefined) {
-      const amount = amountOf(said.fields);
-      findings.judge('refund-asked', amount === refund.askedCent, `asked for ${refund.askedCent}, refunded ${amount}`);
-    }
-    return said;
-  }
-
   /** A refund that was taken. One whose answer cannot be used is asked for. */
   async refundedOnce(attempt: Attempt, askedCent: number, once?: RuleName): Promise<Refund> {
     const refund = this.newRefund(attempt, askedCent, once);
     await unlessUnusable(this.refund(refund));
-    const said = refund.said ?? (await this.queryRefund(refund));
+    const said = refund.said ?? (await this.query(refund));
     if (['SUCCESS', 'PENDING'].includes(said.word)) return refund;
     throw new NotTried(`a refund was answered ${describeSaid(said)}`);
   }
 
-  noteDebit(attempt: Attempt, said: Said): void {
-    const before = attempt.said;
-    if (attempt.never !== undefined || before === undefined || before.word === 'NOT_FOUND') {
-      attempt.said = said;
+  /** Compares what is said of a number with what was said before. */
+  note(one: Attempt | Refund, said: Said): void {
+    const { findings } = this.#options;
+    const isRefund = 'refundNo' in one;
+    const before = one.said;
+    if (before === undefined || before.word === 'NOT_FOUND' || (!isRefund && one.never !== undefined)) {
+      one.said = said;
       return;
     }
-    const { findings } = this.#options;
-    const seen = `${attempt.attemptNo}: first ${describeSaid(before)}, then ${describeSaid(said)}`;
-    const rule = attempt.once === 'restart' ? 'restart' : 'debit-query-known';
+    const number = isRefund ? one.refundNo : one.attemptNo;
+    const seen = `${number}: first ${describeSaid(before)}, then ${describeSaid(said)}`;
+    const known = isRefund ? 'refund-query-known' : 'debit-query-known';
     // What was known of it still counts, when it is given back.
-    if (!findings.judge(rule, said.word !== 'NOT_FOUND', seen)) return;
-    attempt.said = said;
+    if (!findings.judge(one.once === 'restart' ? 'restart' : known, said.word !== 'NOT_FOUND', seen)) return;
+    one.said = said;
     if (before.word === 'PENDING') return;
-    if (!findings.judge('result-stays', before.word === said.word, seen)) return;
-    if (said.word === 'SUCCESS') this.#compareDebits(attempt, before.fields, said.fields);
-  }
-
-  #compareDebits(attempt: Attempt, before: Fields, now: Fields): void {
-    const { findings } = this.#options;
-    const { attemptNo, once } = attempt;
-    const refs = [String(before['institutionRef']), String(now['institutionRef'])];
-    const isSame = refs[0] === refs[1];
-    attempt.isTwice ||= !isSame;
-    const seen = `${attemptNo} has two institutionRefs: ${refs.join(' and ')}`;
+    const stays = (isRefund && one.once) || 'result-stays';
+    if (!findings.judge(stays, before.word === said.word, seen) || said.word !== 'SUCCESS') return;
+    const refs = [before, said].map(({ fields }) => (isRefund ? '' : String(fields['institutionRef'])));
+    one.isTwice ||= refs[0] !== refs[1];
+    const twice = `${number} has two institutionRefs: ${refs.join(' and ')}`;
     // Two debits may well have two amounts.
-    if (!findings.judge(once ?? 'result-stays', isSame, seen)) return;
-    const amounts = [amountOf(before), amountOf(now)];
-    const changed = `${attemptNo}: first ${amounts[0]}, then ${amounts[1]}`;
-    findings.judge(attempt.blame ?? 'debit-amount', amounts[0] === amounts[1], changed);
-  }
-
-  #noteRefund(refund: Refund, said: Said): void {
-    const { findings } = this.#options;
-    const before = refund.said;
-    if (before === undefined || before.word === 'NOT_FOUND' || said.word !== 'NOT_FOUND') refund.said = said;
-    if (before === undefined || before.word === 'NOT_FOUND') return;
-    const seen = `${refund.refundNo}: first ${describeSaid(before)}, then ${describeSaid(said)}`;
-    if (said.word === 'NOT_FOUND') {
-      findings.judge(refund.once === 'restart' ? 'restart' : 'refund-query-known', false, seen);
-      return;
-    }
-    if (before.word === 'PENDING') return;
-    if (!findings.judge(refund.once ?? 'result-stays', before.word === said.word, seen) || said.word !== 'SUCCESS') {
-      return;
-    }
-    findings.judge(refund.blame ?? 'refund-amount', amountOf(before.fields) === amountOf(said.fields), seen);
+    if (!findings.judge(one.once ?? 'result-stays', refs[0] === refs[1], twice)) return;
+    const amount = isRefund ? 'refund-amount' : 'debit-amount';
+    findings.judge(one.blame ?? amount, amountOf(before.fields) === amountOf(said.fields), seen);
   }
 }
 

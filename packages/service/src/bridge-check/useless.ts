@@ -1,4 +1,3 @@
-import { DECLINES } from '@perennial/wire/bridge';
 import type { Book } from './book.js';
 import type { Verdict } from './findings.js';
 import type { Given } from './given.js';
@@ -11,37 +10,28 @@ export interface Useless {
   readonly why: string;
 }
 
-const DECLINE_RULES = {
-  RETRYABLE: 'decline-retryable',
-  FINAL: 'decline-final',
-  AGREEMENT_INVALID: 'decline-agreement-invalid',
-} as const;
-
 /** The rule that each option is given for. */
-function aims(given: Given): readonly (readonly [option: string, isGiven: boolean, rule: RuleName])[] {
-  const declines = DECLINES.map(
-    (kind) => [`--declines ${kind}=…`, given.declines[kind] !== undefined, DECLINE_RULES[kind]] as const,
-  );
-  return [
-    ...declines,
-    ['--pending', given.pending !== undefined, 'pending'],
-    ['--foreign', given.foreign !== undefined, 'foreign-agreement'],
-    ['--cancel-agreement', given.cancelAgreement !== undefined, 'cancel'],
-    ['--card-file', given.card !== undefined, 'bind-code'],
-    ['--sms-code', given.smsCode !== undefined, 'bind-confirm'],
-    ['--wrong-sms-code', given.wrongSmsCode !== undefined, 'bind-wrong-code'],
-    ['--listen', given.listen !== undefined, 'notice-sent'],
-    ['--statement-day', given.statementDay !== undefined, 'statement-pages'],
-    ['--restart', given.restart !== undefined, 'restart'],
-  ];
-}
+const aims = (given: Given): readonly (readonly [option: string, value: unknown, rule: RuleName])[] => [
+  ['--declines RETRYABLE=…', given.declines.RETRYABLE, 'decline-retryable'],
+  ['--declines FINAL=…', given.declines.FINAL, 'decline-final'],
+  ['--declines AGREEMENT_INVALID=…', given.declines.AGREEMENT_INVALID, 'decline-agreement-invalid'],
+  ['--pending', given.pending, 'pending'],
+  ['--foreign', given.foreign, 'foreign-agreement'],
+  ['--cancel-agreement', given.cancelAgreement, 'cancel'],
+  ['--card-file', given.card, 'bind-code'],
+  ['--sms-code', given.smsCode, 'bind-confirm'],
+  ['--wrong-sms-code', given.wrongSmsCode, 'bind-wrong-code'],
+  ['--listen', given.listen, 'notice-sent'],
+  ['--statement-day', given.statementDay, 'statement-pages'],
+  ['--restart', given.restart, 'restart'],
+];
 
 /** Whoever gives an option wants its rule tried: that it could not be must not look like success. */
 export function findUseless(given: Given, book: Book, verdicts: readonly Verdict[]): Useless[] {
-  const untried = new Map(verdicts.filter(({ verdict }) => verdict === 'untried').map((one) => [one.rule, one.why]));
-  const others = aims(given)
-    .filter(([, isGiven, rule]) => isGiven && untried.has(rule))
-    .map(([option, , rule]) => ({ option, why: untried.get(rule) ?? '' }));
+  const others = aims(given).flatMap(([option, value, rule]) => {
+    const untried = verdicts.find((one) => one.rule === rule && one.verdict === 'untried');
+    return value === undefined || untried === undefined ? [] : [{ option, why: untried.why ?? '' }];
+  });
   return [...findUselessAgreement(given, book), ...others];
 }
 

@@ -99,11 +99,9 @@ describe('an answer', () => {
         response.end(JSON.stringify(SUCCESS));
       },
     ],
-    ['about another debit', reply({ ...SUCCESS, attemptNo: '2' })],
     ['not JSON', reply('SUCCESS')],
     ['an array', reply('[]')],
     ['empty', reply('')],
-    ['of a status nobody knows', reply({ ...SUCCESS, status: 'OK' })],
     ['with HTTP 500', reply(SUCCESS, { status: 500 })],
     ['with HTTP 201', reply(SUCCESS, { status: 201 })],
     ['with HTTP 409', reply({ error: 'conflict' }, { status: 409 })],

@@ -69,24 +69,6 @@ it('a bridge with another currency is asked for nothing, until it has the same',
   expect((await ledgerOf(right.institution)).debits).toHaveLength(2);
 });
 
-it('a bridge refuses requests in another currency itself, whoever sends them', async () => {
-  const { institution } = await attached({ currency: 'EUR' });
-  for (const [currency, status] of [
-    ['CNY', 409],
-    [undefined, 409],
-    ['eur', 400],
-    ['EUR', 200],
-  ] as const) {
-    const { startedAt, ...debit } = debitOf(`9-${currency}`);
-    const body = Buffer.from(JSON.stringify({ ...debit, startedAt, currency }));
-    const signed = signedHeaders({ path: '/debit', body, now: systemClock.now(), requestId: '1' }, KEY);
-    const headers = { 'content-type': 'application/json', 'idempotency-key': debit.attemptNo, ...signed };
-    const answer = await fetch(`${institution.url}/debit`, { method: 'POST', headers, body });
-    expect([currency, answer.status]).toEqual([currency, status]);
-  }
-  expect((await ledgerOf(institution)).debits.map(({ attemptNo }) => attemptNo)).toEqual(['9-EUR']);
-});
-
 it.each([400, 404, 405, 501])(
   'a bridge that answers %i to a handshake is from before currencies, and counts as CNY',
   async (status) => {

@@ -47,11 +47,6 @@ describe('a notice that is the institution’s', () => {
     expect(verify(notice(body))).toEqual(expected);
   });
 
-  it('says the same when it is replayed: settling twice is for the settling to refuse', () => {
-    const raw = notice();
-    expect(verify(raw)).toEqual(verify(raw));
-  });
-
   it.each([-300_000, 300_000])('may be %i ms off', (skew) => {
     expect(verify(notice(PAID, { now: NOW + skew }))).toMatchObject({ attemptNo: '1' });
   });

@@ -36,16 +36,6 @@ describe('a notice', () => {
     expect(endpoint.received).toHaveLength(1);
   });
 
-  it('says the same as the answer to a query', async () => {
-    const endpoint = await noticeEndpoint();
-    const { gateway } = await attached({ noticeUrl: endpoint.url });
-    await gateway.debit(debitOf('1', '0004'));
-    const [notice] = await endpoint.count(1);
-    if (notice === undefined) throw new Error('no notice');
-    const outcome = await gateway.queryDebit(debitOf('1', '0004'));
-    expect(understood(gateway, notice)).toEqual({ kind: 'debit', attemptNo: '1', outcome });
-  });
-
   it('is replayed byte for byte (0010), and holds both times', async () => {
     const endpoint = await noticeEndpoint();
     const { institution, gateway } = await attached({ noticeUrl: endpoint.url });

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { formatTime } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import type { StatementLine } from '../../src/gateways/gateway.js';
-import { until } from '../support/processes.js';
 import { attached, BEHALF, control, debitOf, ledgerOf } from './support.js';
 
 const CARD = {
@@ -13,13 +12,6 @@ const CARD = {
   realName: 'Han Meimei',
   bankMobile: '13800000000',
 };
-
-/** What becomes of something that is pending first. */
-const settled = <Outcome extends { readonly kind: string }>(ask: () => Promise<Outcome>): Promise<Outcome> =>
-  until('an end of what is pending', async () => {
-    const outcome = await ask();
-    return outcome.kind !== 'pending' && outcome;
-  });
 
 describe('debits', () => {
   it('1000 at once under 100 numbers are 100 debits', async () => {
@@ -32,12 +24,6 @@ describe('debits', () => {
     const { debits } = await ledgerOf(institution);
     expect(debits).toHaveLength(100);
     expect(debits.every(({ arrivals, debitedCent }) => arrivals === 10 && debitedCent === 1990)).toBe(true);
-  });
-
-  it('a shared agreement number may hold any text', async () => {
-    const { gateway } = await attached();
-    const debit = debitOf('1', '', { institutionNo: '协议 "№" 42', externalOrderNo: '订单' });
-    expect(await gateway.debit(debit)).toMatchObject({ kind: 'success' });
   });
 });
 
@@ -55,50 +41,6 @@ describe('agreements', () => {
     // Another code may be asked for.
     await gateway.sendBindCode(request);
     expect(await gateway.confirmBind({ ...confirmation, smsCode: '123456' })).toMatchObject({ kind: 'bound' });
-  });
-
-  it('that were canceled take no debit, and stay canceled', async () => {
-    const { institution, gateway, dataDir } = await attached();
-    const cancellation = { ...BEHALF, agreementNo: '9', institutionNo: 'SHARED-8888' };
-    expect(await gateway.cancelAgreement(cancellation)).toEqual({ kind: 'canceled' });
-    expect(await gateway.cancelAgreement(cancellation)).toEqual({ kind: 'canceled' });
-    const invalid = { kind: 'declined', decline: 'agreement-invalid' };
-    expect(await gateway.debit(debitOf('1'))).toMatchObject(invalid);
-    await institution.stop();
-    const again = await attached({ dataDir });
-    expect(await again.gateway.debit(debitOf('2'))).toMatchObject(invalid);
-  });
-});
-
-describe('refunds', () => {
-  const refund = (refundNo: string, amountCent: number) => ({ ...BEHALF, refundNo, attemptNo: '1', amountCent });
-
-  it('are done once under one number, and never for more than the debit', async () => {
-    const { institution, gateway, dataDir } = await attached();
-    await gateway.debit(debitOf('1'));
-    const first = await gateway.refund(refund('r1', 1000));
-    expect(first).toMatchObject({ kind: 'success', amountCent: 1000 });
-    expect(await gateway.refund(refund('r1', 1000))).toEqual(first);
-    expect(await gateway.refund(refund('r1', 999))).toEqual({ kind: 'unknown' });
-    expect(await gateway.refund(refund('r2', 991))).toMatchObject({ kind: 'refused' });
-    expect(await gateway.refund(refund('r3', 990))).toMatchObject({ kind: 'success' });
-    expect(await gateway.refund(refund('r4', 1))).toMatchObject({ kind: 'refused' });
-    await institution.stop();
-    const again = await attached({ dataDir });
-    expect(await again.gateway.refund(refund('r5', 1))).toMatchObject({ kind: 'refused' });
-    expect(await again.gateway.refund(refund('r1', 1000))).toEqual(first);
-    expect((await ledgerOf(again.institution)).debits).toMatchObject([{ debitedCent: 1990, refundedCent: 1990 }]);
-  });
-
-  it('of tail 0023 are pending first and refused later, and then nothing of them counts', async () => {
-    const { institution, gateway, dataDir } = await attached();
-    await gateway.debit(debitOf('1', '0023'));
-    expect(await gateway.refund(refund('r1', 1990))).toEqual({ kind: 'pending' });
-    expect(await settled(() => gateway.queryRefund(refund('r1', 1990)))).toMatchObject({ kind: 'refused' });
-    expect((await ledgerOf(institution)).debits).toMatchObject([{ refundedCent: 0 }]);
-    await institution.stop();
-    const again = await attached({ dataDir });
-    expect((await ledgerOf(again.institution)).debits).toMatchObject([{ refundedCent: 0 }]);
   });
 });
 

@@ -10,15 +10,12 @@ const AT_ONCE = 5;
 export const DEBIT_TRIALS: readonly Trial[] = [
   {
     rules: ['debit-query-unknown'],
-    run: async ({ caller, teller, book, findings, given }) => {
-      const attemptNo = book.nextNumber('D');
-      const institutionNo = given.agreement ?? 'nobody';
-      const at = { attemptNo, institutionNo, askedCent: given.amountCent, orderNo: attemptNo };
-      const asking = teller.queryOf({ ...at, startedAt: given.clock.now() });
-      const said = await caller.ask({ ...asking, blame: 'debit-query-unknown' });
+    run: async ({ caller, teller, findings, given }) => {
+      const unsent = teller.unsent();
+      const said = await caller.ask({ ...teller.queryOf(unsent), blame: 'debit-query-unknown' });
       judgeWord(findings, 'debit-query-unknown', said, 'NOT_FOUND', 'a number that was never sent');
       if (given.agreement === undefined) return;
-      const attempt = teller.newAttempt({ attemptNo });
+      const attempt = teller.newAttempt({ attemptNo: unsent.attemptNo });
       await teller.debit(attempt, { ...teller.debitOf(attempt), blame: 'debit-query-unknown' });
     },
   },

@@ -10,12 +10,10 @@ const WRONG_AMOUNTS = [0, -1, 0.5, 1.5, '1', null];
 const NO_OBJECTS = ['<html>no JSON</html>', '["a list"]', '', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])];
 
 /** A question about a number that was never sent: it moves nothing. */
-export function askUnknown({ teller, book, given, findings }: Check): Asking & { readonly body: object } {
+export function askUnknown({ teller, findings }: Check): Asking & { readonly body: object } {
   if (findings.isBroken('debit-query-unknown'))
     throw new NotTried('a question about an unknown number is not answered');
-  const attemptNo = book.nextNumber('D');
-  const rest = { institutionNo: '', askedCent: 1, orderNo: attemptNo, startedAt: given.clock.now() };
-  return teller.queryOf({ attemptNo, ...rest });
+  return teller.queryOf(teller.unsent());
 }
 
 /** With spaces behind its end, which mean nothing in JSON. */
@@ -110,13 +108,8 @@ export const MESSAGE_TRIALS: readonly Trial[] = [
       const attempt = teller.newAttempt({ never: rule, institutionNo: given.agreement ?? 'nobody' });
       const debit = { ...teller.debitOf(attempt), idempotencyKey: book.nextNumber('D') };
       await caller.expectRefusal(debit, 400, rule, 'a debit with another Idempotency-Key');
-      const refund = {
-        appId: given.appId,
-        refundNo: book.nextNumber('R'),
-        attemptNo: attempt.attemptNo,
-        amountCent: 1,
-      };
-      const asking = { operation: 'refund', body: refund, idempotencyKey: book.nextNumber('R') } as const;
+      const refund = teller.refundOf({ refundNo: book.nextNumber('R'), attempt, askedCent: 1 });
+      const asking = { ...refund, idempotencyKey: book.nextNumber('R') };
       await caller.expectRefusal(asking, 400, rule, 'a refund with another Idempotency-Key');
     },
   },

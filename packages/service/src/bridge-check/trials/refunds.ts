@@ -1,10 +1,9 @@
 import { debitedCent, type Refund } from '../book.js';
 import type { Said } from '../exchange/caller.js';
 import { NotTried } from '../findings.js';
-import type { RuleName } from '../rules.js';
 import { describeSaid } from '../teller.js';
 import { judgeWord } from './debits.js';
-import type { Check, Trial } from './trial.js';
+import type { Trial } from './trial.js';
 
 const isTaken = ({ word }: Said): boolean => word === 'SUCCESS' || word === 'PENDING';
 
@@ -14,10 +13,10 @@ export const REFUND_TRIALS: readonly Trial[] = [
     run: async ({ teller, findings }) => {
       const attempt = await teller.debitedOnce();
       const refund = await teller.refundedOnce(attempt, debitedCent(attempt));
-      const said = await teller.queryRefund(refund);
+      const said = await teller.query(refund);
       findings.judge('refund-query-known', said.word !== 'NOT_FOUND', describeSaid(said));
       // One that is pending has no amount yet, and one that is refused later never has.
-      const settled = said.word === 'PENDING' ? await teller.untilRefunded(refund) : said;
+      const settled = await teller.settled(refund);
       if (settled.word !== 'SUCCESS') throw new NotTried(`a refund was in the end answered ${describeSaid(settled)}`);
     },
   },
@@ -35,30 +34,28 @@ export const REFUND_TRIALS: readonly Trial[] = [
     run: async ({ caller, teller }) => {
       const attempt = await teller.debitedOnce();
       const refund = await teller.refundedOnce(attempt, debitedCent(attempt), 'refund-other-amount');
-      await teller.queryRefund(refund);
+      await teller.query(refund);
       const other = teller.refundOf(refund, { amountCent: refund.askedCent + 1 });
       await caller.expectRefusal(other, 409, 'refund-other-amount', 'a refund again with another amountCent');
       refund.blame = 'refund-other-amount';
-      await teller.queryRefund(refund);
+      await teller.query(refund);
     },
   },
   {
     rules: ['refund-too-much'],
-    run: async (check) => {
-      const attempt = await check.teller.debitedOnce();
-      await expectRefused(check, 'refund-too-much', 'one cent more than was debited', () =>
-        check.teller.newRefund(attempt, debitedCent(attempt) + 1),
-      );
+    run: async ({ teller, findings }) => {
+      const attempt = await teller.debitedOnce();
+      const said = await teller.settledRefund(teller.newRefund(attempt, debitedCent(attempt) + 1));
+      judgeWord(findings, 'refund-too-much', said, 'REFUSED', 'one cent more than was debited');
     },
   },
   {
     rules: ['refund-in-sum'],
-    run: async (check) => {
-      const attempt = await check.teller.debitedOnce();
-      await check.teller.refundedOnce(attempt, debitedCent(attempt));
-      await expectRefused(check, 'refund-in-sum', 'a second refund of everything', () =>
-        check.teller.newRefund(attempt, debitedCent(attempt)),
-      );
+    run: async ({ teller, findings }) => {
+      const attempt = await teller.debitedOnce();
+      await teller.refundedOnce(attempt, debitedCent(attempt));
+      const said = await teller.settledRefund(teller.newRefund(attempt, debitedCent(attempt)));
+      judgeWord(findings, 'refund-in-sum', said, 'REFUSED', 'a second refund of everything');
     },
   },
   {
@@ -76,11 +73,12 @@ export const REFUND_TRIALS: readonly Trial[] = [
   {
     rules: ['refund-unknown-debit'],
     run: async ({ teller, book, findings, given }) => {
-      const attemptNo = book.nextNumber('D');
-      const about = { askedCent: given.amountCent, orderNo: attemptNo, startedAt: given.clock.now() };
-      const attempt = { attemptNo, institutionNo: '', ...about };
       // Not of the book: there is nothing to give back.
-      const refund: Refund = { refundNo: book.nextNumber('R'), attempt, askedCent: given.amountCent };
+      const refund: Refund = {
+        refundNo: book.nextNumber('R'),
+        attempt: teller.unsent(),
+        askedCent: given.amountCent,
+      };
       const said = await teller.settledRefund(refund, { ...teller.refundOf(refund), blame: 'refund-unknown-debit' });
       judgeWord(findings, 'refund-unknown-debit', said, 'REFUSED', 'a refund of a number that was never debited');
     },
@@ -94,7 +92,3 @@ export const REFUND_TRIALS: readonly Trial[] = [
     },
   },
 ];
-
-async function expectRefused({ teller, findings }: Check, rule: RuleName, what: string, make: () => Refund) {
-  judgeWord(findings, rule, await teller.settledRefund(make()), 'REFUSED', what);
-}

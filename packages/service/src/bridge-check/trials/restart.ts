@@ -17,7 +17,7 @@ export const RESTART_TRIAL: Trial = {
     });
     await untilBack(check);
     await teller.query(attempt);
-    await teller.queryRefund(refund);
+    await teller.query(refund);
     const again = await teller.debit(attempt);
     findings.judge('restart', again.word === 'SUCCESS', `a debit from before was answered ${again.word}`);
   },
@@ -25,10 +25,8 @@ export const RESTART_TRIAL: Trial = {
 
 async function untilBack({ caller, teller, given }: Check): Promise<void> {
   const until = given.clock.now() + given.waitMs;
-  const question = { attemptNo: `${given.prefix}?`, institutionNo: '', askedCent: 1, orderNo: '1', startedAt: 1 };
   for (;;) {
-    const isBack = await caller.isThere(teller.queryOf(question));
-    if (isBack) return;
+    if (await caller.isThere(teller.queryOf(teller.unsent(`${given.prefix}?`)))) return;
     if (given.clock.now() >= until) throw new BridgeGone('the bridge did not come back after its restart');
     await pause(LOOK_EVERY_MS);
   }

@@ -113,7 +113,7 @@ export const SIGNATURE_TRIALS: readonly Trial[] = [
       const asking = teller.debitOf(attempt);
       const message = caller.compose(asking);
       const first = caller.send('debit', message).then((arrival) => caller.read(asking, message, arrival));
-      await unlessUnusable(first.then((said) => teller.noteDebit(attempt, said)));
+      await unlessUnusable(first.then((said) => teller.note(attempt, said)));
       await teller.requireDebited(attempt);
       // It may be answered as before or refused; what counts is what has become of the debit.
       await caller.send('debit', message);
