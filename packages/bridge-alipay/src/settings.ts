@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { BadSetting, type Env, requireSetting } from '@perennial/bridge-kit';
+import { BadSetting, type Env, readSecretFile, requireSetting } from '@perennial/bridge-kit';
 import type { AlipayOptions } from './institution.js';
 import { publicHalfOf, readPrivateKey, readPublicKey } from './keys.js';
 
@@ -16,8 +15,8 @@ export async function readAlipaySettings(env: Env): Promise<AlipayOptions> {
   const numberPrefix = env['ALIPAY_NUMBER_PREFIX'] ?? '';
   if (!/^\w{0,16}$/.test(numberPrefix))
     throw new BadSetting('ALIPAY_NUMBER_PREFIX must have 16 letters, digits and underscores at most');
-  const privateKey = await readKeyFile(env, 'ALIPAY_PRIVATE_KEY_FILE', readPrivateKey);
-  const alipayPublicKey = await readKeyFile(env, 'ALIPAY_PUBLIC_KEY_FILE', readPublicKey);
+  const privateKey = await readSecretFile(env, 'ALIPAY_PRIVATE_KEY_FILE', readPrivateKey);
+  const alipayPublicKey = await readSecretFile(env, 'ALIPAY_PUBLIC_KEY_FILE', readPublicKey);
   if (alipayPublicKey === publicHalfOf(privateKey))
     throw new BadSetting('ALIPAY_PUBLIC_KEY_FILE holds the public key of the app: that of Alipay is wanted');
   return {
@@ -29,18 +28,6 @@ export async function readAlipaySettings(env: Env): Promise<AlipayOptions> {
     endpoint: readUrl(env, 'ALIPAY_ENDPOINT')?.replace(/\/$/, '') ?? PRODUCTION,
     notifyUrl: readUrl(env, 'ALIPAY_NOTIFY_URL'),
   };
-}
-
-async function readKeyFile(env: Env, name: string, read: (text: string) => string): Promise<string> {
-  const file = requireSetting(env, name);
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw new BadSetting(`${name}: ${file} cannot be read`);
-  });
-  try {
-    return read(text);
-  } catch (error) {
-    throw new BadSetting(`${name}: ${file}: ${error instanceof Error ? error.message : 'it cannot be read'}`);
-  }
 }
 
 /** Without encryption only to this machine: a key signs what is sent, and hides nothing of it. */

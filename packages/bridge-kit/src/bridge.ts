@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   DEFAULT_CURRENCY,
   KEY_BYTES,
@@ -25,7 +25,7 @@ import { type BridgeLog, createBridgeLog } from './log.js';
 import { type BridgeMetrics, createMetrics } from './metrics.js';
 import { createMonitoringServer } from './monitoring.js';
 import { Refusal } from './server/refusals.js';
-import { createSignedServer, type Reply, type SignedRequest } from './server/signed-server.js';
+import { createSignedServer, listen, type Reply, type SignedRequest } from './server/signed-server.js';
 import { type Loop, startLoop } from './work/loop.js';
 import { createNoticeSender, type NoticeSender } from './work/notice-sender.js';
 import { createUpkeep } from './work/upkeep.js';
@@ -150,11 +150,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
 
 /** Nothing is lost by ending what takes longer: the book has it, as after a crash. */
 async function within(work: Promise<void>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the bridge did not stop within ${limitMs} ms`)), limitMs);
+  const limit = delay(limitMs, undefined, { ref: false }).then(() => {
+    throw new Error(`the bridge did not stop within ${limitMs} ms`);
   });
-  await Promise.race([work, limit]).finally(() => clearTimeout(timer));
+  await Promise.race([work, limit]);
 }
 
 function toEach(repeatableForMs: Institution['repeatableForMs']): Tools['repeatableForMs'] {
@@ -213,10 +212,4 @@ function counted(
       throw error;
     }
   };
-}
-
-async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
-  await server.listen({ host, port });
-  const { port: taken } = server.server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`;
 }

@@ -6,4 +6,4 @@ export { type At, CRASH_POINTS, type CrashPoint } from './flow/undertakings.js';
 export type * from './institution.js';
 export { runBridge, type Surroundings } from './run-bridge.js';
 export { BadMessage } from './server/refusals.js';
-export { type Env, requireSetting } from './settings.js';
+export { type Env, readSecretFile, requireSetting } from './settings.js';

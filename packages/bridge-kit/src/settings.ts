@@ -29,7 +29,7 @@ export async function readBridgeSettings(env: Env): Promise<Omit<BridgeOptions, 
   const { LOG_LEVEL: level } = env;
   if (level && !LEVELS.includes(level)) throw new BadSetting(`LOG_LEVEL must be one of ${LEVELS.join(', ')}`);
   return {
-    key: await readKey(env),
+    key: await readSecretFile(env, 'BRIDGE_KEY_FILE', parseKey),
     databaseUrl: requireSetting(env, 'DATABASE_URL'),
     schema: env['DATABASE_SCHEMA'] || 'bridge',
     serviceNoticeUrl: env['NOTICE_URL'] || undefined,
@@ -41,14 +41,23 @@ export async function readBridgeSettings(env: Env): Promise<Omit<BridgeOptions, 
   };
 }
 
-async function readKey(env: Env): Promise<Uint8Array> {
-  const file = requireSetting(env, 'BRIDGE_KEY_FILE');
+/** The text of the file that a setting names. `read` throws if it is not as it should be, without a letter of it. */
+export async function readSecretFile<T>(env: Env, name: string, read: (text: string) => T): Promise<T> {
+  const file = requireSetting(env, name);
   const text = await readFile(file, 'utf8').catch(() => {
-    throw new BadSetting(`BRIDGE_KEY_FILE: ${file} cannot be read`);
+    throw new BadSetting(`${name}: ${file} cannot be read`);
   });
-  const key = Buffer.from(text.trim(), 'base64');
-  if (key.length === KEY_BYTES && key.toString('base64') === text.trim()) return key;
-  throw new BadSetting(`BRIDGE_KEY_FILE: ${file} must hold ${KEY_BYTES} bytes in base64`);
+  try {
+    return read(text.trim());
+  } catch (error) {
+    throw new BadSetting(`${name}: ${file}: ${error instanceof Error ? error.message : 'it cannot be read'}`);
+  }
+}
+
+function parseKey(text: string): Uint8Array {
+  const key = Buffer.from(text, 'base64');
+  if (key.length === KEY_BYTES && key.toString('base64') === text) return key;
+  throw new Error(`it must hold ${KEY_BYTES} bytes in base64`);
 }
 
 function readPort(env: Env, name: string, usual: number): number {

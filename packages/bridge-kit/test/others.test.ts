@@ -439,7 +439,7 @@ describe('starts and stops', () => {
       await expect(readBridgeSettings({ ...env, [name]: value })).rejects.toThrow(name);
     }
     await writeFile(keyFile, `${KEY.toString('base64')}!`);
-    await expect(readBridgeSettings(env)).rejects.toThrow(/^BRIDGE_KEY_FILE: \S+ must hold 32 bytes/);
+    await expect(readBridgeSettings(env)).rejects.toThrow(/^BRIDGE_KEY_FILE: \S+ it must hold 32 bytes/);
     await rm(folder, { recursive: true });
   });
 });

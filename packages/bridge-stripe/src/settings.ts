@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { BadSetting, type Env, requireSetting } from '@perennial/bridge-kit';
+import { BadSetting, type Env, readSecretFile } from '@perennial/bridge-kit';
 import type { StripeSettings } from './institution.js';
 
 /** Beside what every bridge is told; docs/bridges.md has the table. */
@@ -22,12 +21,8 @@ function readReturnUrl(env: Env): string | undefined {
   throw new BadSetting('STRIPE_RETURN_URL must be an https address');
 }
 
-/** What is wrong with a secret is said without a letter of it. */
-async function readSecret(env: Env, name: string, what: string, form: RegExp): Promise<string> {
-  const file = requireSetting(env, name);
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw new BadSetting(`${name}: ${file} cannot be read`);
+const readSecret = (env: Env, name: string, what: string, form: RegExp): Promise<string> =>
+  readSecretFile(env, name, (text) => {
+    if (form.test(text)) return text;
+    throw new Error(`it does not hold ${what}`);
   });
-  if (form.test(text.trim())) return text.trim();
-  throw new BadSetting(`${name}: ${file} does not hold ${what}`);
-}

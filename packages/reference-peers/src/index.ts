@@ -1,7 +1,7 @@
 /** An institution and a supplier to try the service against, and the parts of the institution for whoever simulates one. */
 export { FAULTS, type FaultName, type FaultOccasion } from './institution/faults.js';
 export { createInstitutionServer, InstitutionHandler } from './institution/handler.js';
-export { type InstitutionOptions, startInstitution } from './institution/institution.js';
+export { type InstitutionOptions, type LedgerView, startInstitution } from './institution/institution.js';
 export { type Debit, Ledger, toDebitMessage } from './institution/ledger.js';
 export type { ReferenceProgram, ReferenceProgramOptions, Timers } from './peer.js';
 export { runInstitution, runSupplier } from './program.js';

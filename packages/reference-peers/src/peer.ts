@@ -1,6 +1,5 @@
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { createSignedServer, INTERNAL_ERROR, type Reply } from '@perennial/bridge-kit/server';
+import { createSignedServer, INTERNAL_ERROR, listen, type Reply } from '@perennial/bridge-kit/server';
 import { randomBytes } from '@perennial/wire';
 import { type Fields, KEY_BYTES, MAX_STATEMENT_BYTES, readFields } from '@perennial/wire/bridge';
 import type { FastifyInstance } from 'fastify';
@@ -39,19 +38,15 @@ export function openPeerBook({ dataDir, key }: ReferenceProgramOptions, fileName
 }
 
 /** Returns the address that the server listens on. Stops the program if it cannot listen. */
-export async function listen(
+export async function listenOrStop(
   server: FastifyInstance,
   { host = '127.0.0.1', port }: ReferenceProgramOptions,
   stop: () => Promise<void>,
 ): Promise<string> {
-  try {
-    await server.listen({ host, port });
-  } catch (error) {
+  return listen(server, host, port).catch(async (error: unknown) => {
     await stop();
     throw error;
-  }
-  const { port: taken } = server.server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`;
+  });
 }
 
 /** A request that has been parsed: what decides about a fault, and what is done with or without one. */

@@ -7,7 +7,7 @@ import {
   type Clock,
   createFaultyServer,
   createTimers,
-  listen,
+  listenOrStop,
   openPeerBook,
   type PreparedRequest,
   type ReferenceProgram,
@@ -114,7 +114,7 @@ export async function startSupplier(options: ReferenceProgramOptions): Promise<R
     await server.close();
     book.close();
   };
-  return { url: await listen(server, options, stop), stop };
+  return { url: await listenOrStop(server, options, stop), stop };
 }
 
 interface SupplierLedger {

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,
@@ -89,6 +90,13 @@ export function createSignedServer<Operation extends string>(options: SignedServ
     if (!response.headersSent) refuse(response, 500, 'internal error');
   }
   return app;
+}
+
+/** Returns the address that the server listens on. */
+export async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
+  await server.listen({ host, port });
+  const { port: taken } = server.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`;
 }
 
 /** Requests whose head has come and that are not answered yet. */

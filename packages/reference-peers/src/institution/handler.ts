@@ -90,24 +90,17 @@ export class InstitutionHandler {
     const { currency } = this.#options;
     if (operation === 'handshake') return prepared('handshake', {}, () => ({ currency }));
     requireSameCurrency(fields, currency);
-    switch (operation) {
-      case 'bind-code':
-        return this.#bindCode(fields);
-      case 'bind-confirm':
-        return this.#bindConfirm(fields);
-      case 'debit':
-        return this.#debit(fields, idempotencyKey);
-      case 'debit-query':
-        return this.#debitQuery(fields);
-      case 'refund':
-        return this.#refund(fields, idempotencyKey);
-      case 'refund-query':
-        return this.#refundQuery(fields);
-      case 'agreement-cancel':
-        return this.#agreementCancel(fields);
-      case 'statement':
-        return this.#statement(fields);
-    }
+    const operations = {
+      'bind-code': () => this.#bindCode(fields),
+      'bind-confirm': () => this.#bindConfirm(fields),
+      debit: () => this.#debit(fields, idempotencyKey),
+      'debit-query': () => this.#debitQuery(fields),
+      refund: () => this.#refund(fields, idempotencyKey),
+      'refund-query': () => this.#refundQuery(fields),
+      'agreement-cancel': () => this.#agreementCancel(fields),
+      statement: () => this.#statement(fields),
+    };
+    return operations[operation]();
   }
 
   /** Whether there was anything to settle. */

@@ -2,7 +2,7 @@ import { DEFAULT_CURRENCY, type Fields, fieldsOf, STATEMENT_PAGE_LINES } from '@
 import {
   addLocalRoutes,
   createTimers,
-  listen,
+  listenOrStop,
   openPeerBook,
   type ReferenceProgram,
   type ReferenceProgramOptions,
@@ -75,13 +75,16 @@ export async function startInstitution(options: InstitutionOptions): Promise<Ref
     await server.close();
     book.close();
   };
-  const url = await listen(server, options, stop);
+  const url = await listenOrStop(server, options, stop);
   handler.resume();
   return { url, stop };
 }
 
+/** As GET /ledger answers. */
+export type LedgerView = ReturnType<typeof describeLedger>;
+
 /** Everything that was debited and refunded, and how often each attempt number came. */
-function describeLedger({ debits, refunds, arrivals, canceled, owedNotices }: Ledger): object {
+function describeLedger({ debits, refunds, arrivals, canceled, owedNotices }: Ledger) {
   return {
     debits: [...debits.values()].map(({ appId = null, ref: institutionRef, takenAt: _, result, booked, ...debit }) => ({
       ...debit,

@@ -9,6 +9,7 @@ import { perennial, perennialProcess } from '../cli/perennial.js';
 import { attached, KEY, temporaryFolder } from '../institution/support.js';
 import { freePort } from '../support/free-port.js';
 import { BadBridge, type Sin } from './bad-bridge.js';
+import { cardFile } from './support.js';
 
 const KEY_TEXT = KEY.toString('base64');
 const CARD_NUMBER = '6222020000001234567';
@@ -126,10 +127,9 @@ describe('perennial check-bridge', () => {
 
   it('shows nothing of key or card', async () => {
     const bridge = await sinfulBridge('binds nothing', 'has lines without a time');
-    const cardFile = path.join(await temporaryFolder(), 'card.json');
-    const card = { bankCardNo: CARD_NUMBER, certificateNo: CARD_NUMBER, realName: CARD_NUMBER };
-    await writeFile(cardFile, JSON.stringify({ ...card, certType: 'ID_CARD', bankMobile: CARD_NUMBER }));
-    const given = ['check-bridge', bridge.url, '--card-file', cardFile, '--sms-code', '1', '--agreement', 'GOOD'];
+    const names = ['bankCardNo', 'certificateNo', 'realName', 'bankMobile'];
+    const card = await cardFile(Object.fromEntries(names.map((name) => [name, CARD_NUMBER])));
+    const given = ['check-bridge', bridge.url, '--card-file', card, '--sms-code', '1', '--agreement', 'GOOD'];
     for (const args of [given, [...given, '--json']]) {
       const { stdout, stderr } = await perennial(args, { BRIDGE_KEY: KEY_TEXT });
       expect(stdout).toContain('bind-confirm');

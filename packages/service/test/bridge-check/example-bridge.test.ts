@@ -2,8 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startBank } from '../../../../examples/bridge/bank.mjs';
@@ -11,15 +9,7 @@ import { ROOT } from '../docs/pages.js';
 import { KEY, temporaryFolder } from '../institution/support.js';
 import { freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
-import { checkBridge } from './support.js';
-
-const CARD = {
-  bankCardNo: '6222020000001234567',
-  certificateNo: '1',
-  certType: 'ID_CARD',
-  realName: 'A',
-  bankMobile: '1',
-};
+import { cardFile, checkBridge, restarter } from './support.js';
 
 it('every rule holds of the example bridge', async () => {
   const folder = await temporaryFolder();
@@ -30,9 +20,7 @@ it('every rule holds of the example bridge', async () => {
   const [port, noticePort] = [await freePort(), await freePort()];
   const noticeUrl = `http://127.0.0.1:${noticePort}/gateway/v1/notices/BANK`;
   const keyFile = path.join(folder, 'key');
-  const cardFile = path.join(folder, 'card.json');
   await writeFile(keyFile, KEY.toString('base64'));
-  await writeFile(cardFile, JSON.stringify(CARD));
   let bridge: ChildProcess | undefined;
   const start = async () => {
     bridge = spawn(process.execPath, [path.join(ROOT, 'examples/bridge/bank-bridge.mjs')], {
@@ -52,21 +40,16 @@ it('every rule holds of the example bridge', async () => {
   await start();
   onTestFinished(kill);
   bank.sendWebhooksTo(`http://127.0.0.1:${port}/webhooks`);
-  const restarter = http.createServer(async (_request, response) => {
+  const restart = await restarter(async () => {
     await kill();
     await start();
-    response.end();
   });
-  restarter.listen(0, '127.0.0.1');
-  await once(restarter, 'listening');
-  onTestFinished(() => void restarter.close());
-  const restart = `${process.execPath} -e "fetch('http://127.0.0.1:${(restarter.address() as AddressInfo).port}')"`;
 
   const checked = await checkBridge(
     `http://127.0.0.1:${port}`,
     ...['--agreement', 'M-1', '--declines', 'RETRYABLE=M-POOR', '--declines', 'FINAL=M-BLOCKED'],
     ...['--declines', 'AGREEMENT_INVALID=M-ENDED', '--pending', 'M-SLOW', '--foreign', 'M-FOREIGN'],
-    ...['--cancel-agreement', 'M-2', '--card-file', cardFile, '--sms-code', '1234', '--wrong-sms-code', '1'],
+    ...['--cancel-agreement', 'M-2', '--card-file', await cardFile(), '--sms-code', '1234', '--wrong-sms-code', '1'],
     ...['--listen', String(noticePort), '--restart', restart],
   );
   expect(checked.rules.filter(({ verdict }) => verdict !== 'holds')).toEqual([]);

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { FAULTS, type FaultName, type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
@@ -10,31 +7,20 @@ import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js
 import { systemClock } from '../../src/platform/clock.js';
 import { control, debitOf, KEY, ledgerOf } from '../institution/support.js';
 import { freePort } from '../support/free-port.js';
-import { type Checked, checkBridge } from './support.js';
+import { type Checked, cardFile, checkBridge, restarter } from './support.js';
 
-const CARD = { bankCardNo: '62220000', certificateNo: '1', certType: 'ID_CARD', realName: 'Li', bankMobile: '138' };
 const RESULTS_MS = { settleMs: 50, lateNoticeMs: 0, noticeRetryMs: 1, longestNoticeRetryMs: 5, answerMs: 3_600_000 };
 
 let folder: string;
 let noticePort: number;
 let institution: ReferenceProgram;
-/** Whoever asks it restarts the institution. */
-const restarter = http.createServer(async (_request, response) => {
-  const { port } = new URL(institution.url);
-  await institution.stop();
-  institution = await start(Number(port));
-  response.end();
-});
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-check-bridge-'));
   noticePort = await freePort();
   institution = await start(await freePort());
-  restarter.listen(0, '127.0.0.1');
-  await once(restarter, 'listening');
 });
 afterAll(async () => {
-  restarter.close();
   await institution.stop();
   await rm(folder, { recursive: true });
 });
@@ -62,15 +48,17 @@ it('every rule holds of the reference institution, by a restart and with notices
   const gateway = createBridgeGateway({ url: institution.url, key: KEY, clock: systemClock });
   await gateway.debit(debitOf('first', '0025'));
   await gateway.close();
-  const card = path.join(folder, 'card.json');
-  await writeFile(card, JSON.stringify(CARD));
-  const { port } = restarter.address() as AddressInfo;
+  const restart = await restarter(async () => {
+    const { port } = new URL(institution.url);
+    await institution.stop();
+    institution = await start(Number(port));
+  });
   const { code, broken, untried, left, rules } = await check(
     ...['--agreement', 'SHARED-8888', '--pending', 'SHARED-0004', '--foreign', 'SHARED-0025', '--strict'],
     ...['--declines', 'RETRYABLE=SHARED-0001', '--declines', 'FINAL=SHARED-0002'],
     ...['--declines', 'AGREEMENT_INVALID=SHARED-0003', '--listen', String(noticePort), '--amount', '3'],
-    ...['--card-file', card, '--sms-code', '123456', '--wrong-sms-code', '000000'],
-    ...['--restart', `"${process.execPath}" -e "fetch('http://127.0.0.1:${port}/')"`],
+    ...['--card-file', await cardFile(), '--sms-code', '123456', '--wrong-sms-code', '000000'],
+    ...['--restart', restart],
   );
   const wrong = rules.filter(({ verdict }) => verdict !== 'holds');
   expect(wrong).toEqual([]);

@@ -1,12 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { expect, it } from 'vitest';
-import { KEY, temporaryFolder } from '../institution/support.js';
+import { KEY } from '../institution/support.js';
 import { freePort } from '../support/free-port.js';
 import { AGREEMENTS, BadBridge, RUNS, type Sin } from './bad-bridge.js';
-import { type Checked, checkBridge } from './support.js';
-
-const CARD = { bankCardNo: '6222', certificateNo: '1', certType: 'ID_CARD', realName: 'Li', bankMobile: '138' };
+import { type Checked, cardFile, checkBridge, restarter } from './support.js';
 
 function checkSinful(...sins: readonly Sin[]): Promise<Checked> {
   const bridge = new BadBridge(KEY);
@@ -27,25 +23,18 @@ async function check(bridge: BadBridge, ...more: readonly string[]): Promise<Che
       ...['--agreement', good, '--pending', pending, '--foreign', foreign, '--cancel-agreement', cancelable],
       ...['--declines', `RETRYABLE=${retryable}`, '--declines', `FINAL=${final}`],
       ...['--declines', `AGREEMENT_INVALID=${ended}`, '--listen', String(port)],
-      ...['--card-file', await cardFile(), '--sms-code', '123456', '--wrong-sms-code', '000000'],
+      ...['--card-file', await cardFile({ bankCode: 'ICBC' }), '--sms-code', '123456', '--wrong-sms-code', '000000'],
       // Only a notice that never comes is waited for so long.
       ...['--wait', '3', ...more],
       // A process of its own for each would take longer than all the rest.
-      ...(sins.size === 0 || sins.has('forgets at a restart') ? ['--restart', restartOf(bridge)] : []),
+      ...(sins.size === 0 || sins.has('forgets at a restart')
+        ? ['--restart', await restarter(async () => bridge.restart())]
+        : []),
     );
   } finally {
     await bridge.stop();
   }
 }
-
-async function cardFile(): Promise<string> {
-  const file = path.join(await temporaryFolder(), 'card.json');
-  await writeFile(file, JSON.stringify({ ...CARD, bankCode: 'ICBC' }));
-  return file;
-}
-
-const restartOf = ({ url }: BadBridge): string =>
-  `"${process.execPath}" -e "fetch('${new URL('/restart', url)}', { method: 'POST' })"`;
 
 it('a bridge without a sin keeps every rule, and nothing is left', async () => {
   const { code, broken, untried, left, rules } = await checkSinful();

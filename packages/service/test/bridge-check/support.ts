@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
 import { perennial } from '../cli/perennial.js';
-import { KEY } from '../institution/support.js';
+import { KEY, temporaryFolder } from '../institution/support.js';
 
 export interface Checked {
   readonly code: number | null;
@@ -14,6 +20,27 @@ export interface Checked {
   readonly left: readonly { readonly attemptNo: string; readonly why: string }[];
   readonly useless: readonly { readonly option: string; readonly why: string }[];
   readonly prefix: string;
+}
+
+/** For `--card-file`. */
+export async function cardFile(more: object = {}): Promise<string> {
+  const file = path.join(await temporaryFolder(), 'card.json');
+  const card = { bankCardNo: '62220000', certificateNo: '1', certType: 'ID_CARD', realName: 'Li', bankMobile: '138' };
+  await writeFile(file, JSON.stringify({ ...card, ...more }));
+  return file;
+}
+
+/** For `--restart`: a command that has `restart` done in this process. */
+export async function restarter(restart: () => Promise<void>): Promise<string> {
+  const server = http.createServer(async (_request, response) => {
+    await restart();
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return `"${process.execPath}" -e "fetch('http://127.0.0.1:${port}/')"`;
 }
 
 /** Without settings, and so without a database. */

@@ -4,7 +4,12 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { type InstitutionOptions, type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
+import {
+  type InstitutionOptions,
+  type LedgerView,
+  type ReferenceProgram,
+  startInstitution,
+} from '@perennial/reference-peers';
 import { onTestFinished } from 'vitest';
 import {
   type BridgeGateway,
@@ -14,6 +19,8 @@ import {
 import type { DebitRequest } from '../../src/gateways/gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { INSTITUTION, type Running, start, until } from '../support/processes.js';
+
+export type { LedgerView };
 
 export const KEY = Buffer.alloc(32, 7);
 /** The channel that the service asks for. */
@@ -87,23 +94,6 @@ export function debitOf(attemptNo: string, tail = '8888', more: Partial<DebitReq
     startedAt: 1_700_000_000_000,
     ...more,
   };
-}
-
-export interface LedgerView {
-  readonly debits: readonly {
-    readonly attemptNo: string;
-    readonly institutionNo: string;
-    readonly appId: string | null;
-    readonly status: string;
-    readonly debitedCent: number;
-    readonly refundedCent: number;
-    readonly bookedAt: number;
-    readonly arrivals: number;
-  }[];
-  readonly refunds: readonly { readonly refundNo: string; readonly amountCent: number; readonly status: string }[];
-  readonly arrivals: Readonly<Record<string, number>>;
-  readonly canceledAgreements: readonly string[];
-  readonly owedNotices: readonly string[];
 }
 
 export async function ledgerOf({ url }: { readonly url: string }): Promise<LedgerView> {

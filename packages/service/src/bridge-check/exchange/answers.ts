@@ -18,13 +18,28 @@ const number: FieldForm = (value) => numberOf(value) !== undefined;
 const text: FieldForm = (value) => textOf(value, MAX_TEXT_LENGTH) !== undefined;
 const textOrNone: FieldForm = (value) => value === undefined || value === null || text(value);
 const reason: FieldForm = (value) => typeof value === 'string';
-const decline: FieldForm = (value) => DECLINES.some((one) => one === value);
 
-type Words = Readonly<Record<string, Readonly<Record<string, FieldForm>>>>;
+type Form = Readonly<Record<string, FieldForm>>;
+type Words = Readonly<Record<string, Form>>;
+
+const oneOf =
+  (...words: readonly string[]): FieldForm =>
+  (value) =>
+    words.some((one) => one === value);
+
+/** A line of a statement. */
+export const LINE: Form = {
+  kind: oneOf('DEBIT', 'REFUND'),
+  number,
+  amountCent: cents,
+  status: oneOf('SUCCESS', 'FAIL', 'PENDING'),
+  bookedAt: time,
+  institutionRef: number,
+};
 
 const DEBIT: Words = {
   SUCCESS: { amountCent: cents, paidAt: time, institutionRef: number },
-  DECLINED: { decline, reason },
+  DECLINED: { decline: oneOf(...DECLINES), reason },
   PENDING: {},
 };
 const REFUND: Words = { SUCCESS: { amountCent: cents, refundedAt: time }, REFUSED: { reason }, PENDING: {} };
@@ -71,8 +86,12 @@ export function findFlaw(operation: Operation, fields: Fields, asked: Fields): F
   const word = fields['status'];
   const wanted = typeof word === 'string' && Object.hasOwn(form.words, word) ? form.words[word] : undefined;
   if (wanted === undefined) return { rule: 'answer-status', seen: `/${operation} answered status ${show(word)}` };
-  const wrong = Object.entries(wanted).find(([name, isGood]) => !isGood(fields[name]));
+  const wrong = findWrongField(fields, wanted);
   if (wrong === undefined) return undefined;
-  const rule = wrong[0] === 'decline' ? 'answer-status' : 'answer-fields';
-  return { rule, seen: `/${operation} answered ${String(word)} with ${wrong[0]} ${show(fields[wrong[0]])}` };
+  const rule = wrong === 'decline' ? 'answer-status' : 'answer-fields';
+  return { rule, seen: `/${operation} answered ${String(word)} with ${wrong} ${show(fields[wrong])}` };
+}
+
+export function findWrongField(fields: Fields, form: Form): string | undefined {
+  return Object.keys(form).find((name) => !form[name]?.(fields[name]));
 }

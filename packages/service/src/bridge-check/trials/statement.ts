@@ -2,30 +2,20 @@ import { formatTime } from '@perennial/wire';
 import {
   type Fields,
   fieldsOf,
+  type LineMessage,
   MAX_TEXT_LENGTH,
-  numberOf,
-  positiveOf,
   STATEMENT_PAGE_LINES,
   textOf,
-  timeOf,
 } from '@perennial/wire/bridge';
 import { type Attempt, amountOf, type Refund } from '../book.js';
-import { show } from '../exchange/answers.js';
+import { findWrongField, LINE, show } from '../exchange/answers.js';
 import type { Said } from '../exchange/caller.js';
 import { NotTried } from '../findings.js';
 import type { RuleName } from '../rules.js';
 import type { Check, Trial } from './trial.js';
 
-interface Line {
-  readonly kind: string;
-  readonly number: string;
-  readonly amountCent: number;
-  readonly status: string;
-  readonly institutionRef: string;
-}
-
 /** Of this run only: a real day may have millions. */
-type OwnLines = Map<string, Line[]>;
+type OwnLines = Map<string, LineMessage[]>;
 
 const keyOf = (kind: string, number: string): string => `${kind} ${number}`;
 export const toDay = (at: number): string => formatTime(at).slice(0, 10);
@@ -86,10 +76,11 @@ interface Reading {
 }
 
 function readLine({ findings }: Check, day: string, given: Fields, { own, seen, prefix }: Reading): void {
-  const flaw = findLineFlaw(given);
+  const wrong = findWrongField(given, LINE);
+  const flaw = `a line has ${wrong} ${show(given[wrong ?? ''])}`;
   // A part is never taken for the whole.
-  if (!findings.judge('statement-lines', flaw === undefined, flaw ?? '')) throw new NotTried('a line cannot be read');
-  const { kind, number, institutionRef } = given as unknown as Line;
+  if (!findings.judge('statement-lines', wrong === undefined, flaw)) throw new NotTried('a line cannot be read');
+  const { kind, number, institutionRef } = given as unknown as LineMessage;
   const bookedOn = toDay(Number(given['bookedAt']));
   findings.judge(
     'statement-day',
@@ -101,20 +92,7 @@ function readLine({ findings }: Check, day: string, given: Fields, { own, seen, 
   const line = `${key} ${institutionRef}`;
   if (!findings.judge('statement-once', !seen.has(line), `${kind} ${show(number)} is there twice`)) return;
   seen.add(line);
-  if (number.startsWith(prefix)) own.set(key, [...(own.get(key) ?? []), given as unknown as Line]);
-}
-
-function findLineFlaw(line: Fields): string | undefined {
-  const isGood: Readonly<Record<string, boolean>> = {
-    kind: ['DEBIT', 'REFUND'].some((one) => one === line['kind']),
-    number: numberOf(line['number']) !== undefined,
-    amountCent: positiveOf(line['amountCent']) !== undefined,
-    status: ['SUCCESS', 'FAIL', 'PENDING'].some((one) => one === line['status']),
-    bookedAt: timeOf(line['bookedAt']) !== undefined,
-    institutionRef: numberOf(line['institutionRef']) !== undefined,
-  };
-  const wrong = Object.keys(isGood).find((name) => !isGood[name]);
-  return wrong === undefined ? undefined : `a line has ${wrong} ${show(line[wrong])}`;
+  if (number.startsWith(prefix)) own.set(key, [...(own.get(key) ?? []), given as unknown as LineMessage]);
 }
 
 function judgeAttempt({ findings }: Check, attempt: Attempt, own: OwnLines): void {
@@ -149,7 +127,7 @@ function judgeBooked(
   findings: Check['findings'],
   rule: RuleName,
   { fields }: Said,
-  booked: readonly Line[],
+  booked: readonly LineMessage[],
   number: string,
 ): void {
   const [line] = booked;
@@ -159,6 +137,6 @@ function judgeBooked(
   findings.judge(rule, line.amountCent === amountOf(fields), seen);
 }
 
-function bookedLines(own: OwnLines, kind: string, number: string): Line[] {
+function bookedLines(own: OwnLines, kind: string, number: string): LineMessage[] {
   return (own.get(keyOf(kind, number)) ?? []).filter(({ status }) => status === 'SUCCESS');
 }
