@@ -85,7 +85,10 @@ const isIn = (folder, name) => name.startsWith(folder + path.sep);
 
 /** Ours, and those of what is inside the file, which ask to come along with it. */
 function gatherLicences(file) {
-  const inside = ['@noble/ciphers', '@noble/hashes'].map((name) => [name, path.join('node_modules', name, 'LICENSE')]);
+  const inside = ['@noble/ciphers', '@noble/hashes', 'commander'].map((name) => [
+    name,
+    path.join('node_modules', name, 'LICENSE'),
+  ]);
   const texts = [['perennial-channel', 'LICENSE'], ...inside].map(
     ([name, place]) => `${name}\n\n${readFileSync(path.join(root, place), 'utf8').trim()}\n`,
   );

@@ -42,17 +42,19 @@ export const PATH_PREFIX = '/openapi/v1/';
 
 interface EndpointFacts<Request extends AnySchema, Response extends AnySchema> {
   readonly summary: string;
-  /** Whether the Authorization header is required. */
-  readonly token: boolean;
-  /** Whether an Idempotency-Key counts. */
-  readonly write: boolean;
-  /** Whether production does not have it. */
-  readonly sandboxOnly?: boolean;
   readonly request: Request;
   /** The schema of `data` on success. */
   readonly response: Response;
   /** Rules across fields, run once the schema holds. A method, so that a table of all endpoints stays one type. */
   check?(body: Static<Request>): void;
+}
+
+/** What most endpoints have alike. */
+interface UsualFacts {
+  /** Whether the Authorization header is required. Default true. */
+  readonly token: boolean;
+  /** Whether an Idempotency-Key counts. Default false. */
+  readonly write: boolean;
   /** Business codes this endpoint may answer, in order of precedence, besides those that every endpoint may. */
   readonly codes: readonly RejectionName[];
 }
@@ -61,48 +63,43 @@ export interface Endpoint<
   Name extends string = string,
   Request extends AnySchema = AnySchema,
   Response extends AnySchema = AnySchema,
-> extends EndpointFacts<Request, Response> {
+> extends EndpointFacts<Request, Response>,
+    UsualFacts {
   readonly name: Name;
   readonly path: `${typeof PATH_PREFIX}${Name}`;
+  /** Whether production does not have it. */
+  readonly sandboxOnly: boolean;
 }
 
 function endpoint<const Name extends string, Request extends AnySchema, Response extends AnySchema>(
   name: Name,
-  facts: EndpointFacts<Request, Response>,
+  facts: EndpointFacts<Request, Response> & Partial<UsualFacts>,
 ): Endpoint<Name, Request, Response> {
-  return { name, path: `${PATH_PREFIX}${name}`, ...facts };
+  const sandboxOnly = name.startsWith('sandbox/');
+  return { name, path: `${PATH_PREFIX}${name}`, sandboxOnly, token: true, write: false, codes: [], ...facts };
 }
 
 export const ENDPOINTS = {
   'auth/token': endpoint('auth/token', {
     summary: 'Issue an access token',
     token: false,
-    write: false,
     request: AuthTokenRequest,
     response: Token,
-    codes: [],
   }),
   'products/list': endpoint('products/list', {
     summary: 'List the products the channel may sell',
-    token: true,
-    write: false,
     request: ProductsListRequest,
     response: ProductsListData,
     check: pagingChecks,
-    codes: [],
   }),
   'payment-channels/list': endpoint('payment-channels/list', {
     summary: 'List the payment channels the channel may use',
-    token: true,
-    write: false,
     request: PaymentChannelsListRequest,
     response: PaymentChannelsListData,
     check: pagingChecks,
-    codes: [],
   }),
   'agreements/bind-sms': endpoint('agreements/bind-sms', {
     summary: 'Start binding a card: send the verification code (A.1)',
-    token: true,
     write: true,
     request: BindSmsRequest,
     response: BindSmsData,
@@ -122,7 +119,6 @@ export const ENDPOINTS = {
   }),
   'agreements/bind-confirm': endpoint('agreements/bind-confirm', {
     summary: 'Finish binding a card with the verification code (A.1)',
-    token: true,
     write: true,
     request: BindConfirmRequest,
     response: BindConfirmData,
@@ -130,16 +126,12 @@ export const ENDPOINTS = {
   }),
   'agreements/user-data': endpoint('agreements/user-data', {
     summary: "List a user's bound cards, encrypted",
-    token: true,
-    write: false,
     request: UserDataRequest,
     response: UserDataData,
     check: userDataChecks,
-    codes: [],
   }),
   'agreements/replace': endpoint('agreements/replace', {
     summary: 'Move an order to another shared agreement (A.2)',
-    token: true,
     write: true,
     request: ReplaceRequest,
     response: ReplaceData,
@@ -155,7 +147,6 @@ export const ENDPOINTS = {
   }),
   'orders/create': endpoint('orders/create', {
     summary: 'Create a subscription',
-    token: true,
     write: true,
     request: OrdersCreateRequest,
     response: MainOrder,
@@ -176,8 +167,6 @@ export const ENDPOINTS = {
   }),
   'orders/query': endpoint('orders/query', {
     summary: 'Read one order',
-    token: true,
-    write: false,
     request: OrdersQueryRequest,
     response: MainOrder,
     check: orderReferenceChecks,
@@ -185,16 +174,12 @@ export const ENDPOINTS = {
   }),
   'orders/list': endpoint('orders/list', {
     summary: "List a user's orders",
-    token: true,
-    write: false,
     request: OrdersListRequest,
     response: OrdersListData,
     check: pagingChecks,
-    codes: [],
   }),
   'orders/unsubscribe': endpoint('orders/unsubscribe', {
     summary: 'End a subscription',
-    token: true,
     write: true,
     request: OrdersUnsubscribeRequest,
     response: MainOrder,
@@ -203,16 +188,12 @@ export const ENDPOINTS = {
   }),
   'payments/query': endpoint('payments/query', {
     summary: 'Read one period of an order',
-    token: true,
-    write: false,
     request: PaymentsQueryRequest,
     response: PaymentDetail,
     codes: ['SUBSCRIPTION_NOT_FOUND'],
   }),
   'events/list': endpoint('events/list', {
     summary: 'List what the channel was told, and whether it has arrived',
-    token: true,
-    write: false,
     request: EventsListRequest,
     response: EventsListData,
     check: eventsListChecks,
@@ -220,18 +201,14 @@ export const ENDPOINTS = {
   }),
   'events/replay': endpoint('events/replay', {
     summary: 'Send events again',
-    token: true,
     write: true,
     request: EventsReplayRequest,
     response: EventsReplayData,
     check: eventsReplayChecks,
-    codes: [],
   }),
   'sandbox/orders/advance': endpoint('sandbox/orders/advance', {
     summary: 'Run the next periods of an order now, as if their time had come',
-    token: true,
     write: true,
-    sandboxOnly: true,
     request: OrdersAdvanceRequest,
     response: MainOrder,
     check: ordersAdvanceChecks,
@@ -244,22 +221,16 @@ export const ENDPOINTS = {
   }),
   'sandbox/payments/refund': endpoint('sandbox/payments/refund', {
     summary: 'Refund a period, as an operator would',
-    token: true,
     write: true,
-    sandboxOnly: true,
     request: PaymentsRefundRequest,
     response: PaymentsRefundData,
     codes: ['SUBSCRIPTION_NOT_FOUND', 'SETTLEMENT_MODE_MISMATCH'],
   }),
   'sandbox/events/pull': endpoint('sandbox/events/pull', {
     summary: "Get the channel's events as they are pushed",
-    token: true,
-    write: false,
-    sandboxOnly: true,
     request: EventsPullRequest,
     response: EventsPullData,
     check: eventsPullChecks,
-    codes: [],
   }),
 } as const;
 

@@ -1,6 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type CodeName, resultCodes } from '../src/codes.js';
 import { ENDPOINTS, endpoints } from '../src/endpoints.js';
@@ -85,16 +82,5 @@ describe('headers', () => {
   ] as const)('%s has a form', (header, good, bad) => {
     for (const value of good) expect(HEADER_FORMS[header].test(value), value).toBe(true);
     for (const value of bad) expect(HEADER_FORMS[header].test(value), value).toBe(false);
-  });
-});
-
-describe('the sources', () => {
-  const src = fileURLToPath(new URL('../src', import.meta.url));
-  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-
-  it.each(files)('%s runs in a browser and reads no clock', (file) => {
-    const text = readFileSync(join(src, file), 'utf8');
-    expect(text).not.toMatch(/\bDate\b|performance\.now/);
-    if (file !== join('platform', 'node.ts')) expect(text).not.toMatch(/node:|\bBuffer\./);
   });
 });

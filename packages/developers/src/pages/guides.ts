@@ -88,7 +88,7 @@ const shortName = (eventType: string): string => eventType.replace('.status.chan
 function renderContract(mode: SettlementMode, label: string): Html {
   const rows = EVENT_CONTRACT.filter(({ settlementMode }) => settlementMode === mode).map((row) => {
     const events = row.events.map(({ eventType, status }) => `${shortName(eventType)} \`${status}\``);
-    const voided = 'perVoidedPeriod' in row ? [`payment \`${row.perVoidedPeriod.status}\` for each voided period`] : [];
+    const voided = row.perVoidedPeriod ? [`payment \`${row.perVoidedPeriod.status}\` for each voided period`] : [];
     const told = [...events, ...voided].join(', ');
     return html`<tr><td>${row.when}</td><td>${renderInline(told === '' ? 'none' : told)}</td></tr>`;
   });

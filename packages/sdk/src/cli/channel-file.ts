@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PerennialClient, type PerennialClientOptions } from '../client.js';
-import { CheckingClient } from './checking-client.js';
-import { type Given, textOf } from './frame/command.js';
-import { type Io, UsageError } from './frame/io.js';
+import type { Call } from './frame/command.js';
+import { UsageError } from './frame/io.js';
 
 const DEFAULT_FILE = 'data/demo-channel.json';
 
@@ -28,25 +27,22 @@ type Channel<Needed extends Part> = { readonly [Name in Needed]: string } & {
 const CALLING = ['baseUrl', 'appId', 'appSecret', 'aesKey'] as const;
 export type ChannelCredentials = Channel<(typeof CALLING)[number]>;
 
-export const readChannel = (io: Io, given: Given): ChannelCredentials => readParts(io, given, CALLING);
+export const readChannel = (call: Call): ChannelCredentials => readParts(call, CALLING);
 
 /** What it takes to send events as the service does. */
 const SENDING = ['appId', 'aesKey', 'callbackSecret'] as const;
 export type EventCredentials = Channel<(typeof SENDING)[number]>;
 
-export const readEventCredentials = (io: Io, given: Given): EventCredentials => readParts(io, given, SENDING);
+export const readEventCredentials = (call: Call): EventCredentials => readParts(call, SENDING);
 
 /** From the file that is named, or else from the environment if it has one of the marks, or else from the file of npm start. */
-function readParts<Needed extends Part>({ env }: Io, given: Given, needed: readonly Needed[]): Channel<Needed> {
-  const named = textOf(given, 'channel');
+function readParts<Needed extends Part>({ io: { env }, given }: Call, needed: readonly Needed[]): Channel<Needed> {
+  const { channel: named, baseUrl } = given;
   const isFromEnvironment = named === undefined && needed.some((part) => MARKS.has(part) && env[VARIABLES[part]]);
   const file = isFromEnvironment ? undefined : (named ?? DEFAULT_FILE);
   const found: Partial<Record<Part, unknown>> =
     file === undefined ? Object.fromEntries(PARTS.map((part) => [part, env[VARIABLES[part]]])) : readFile(file);
-  const parts = {
-    ...found,
-    ...(textOf(given, 'base-url') === undefined ? {} : { baseUrl: textOf(given, 'base-url') }),
-  };
+  const parts = { ...found, ...(baseUrl === undefined ? {} : { baseUrl }) };
   const require = (part: Part): string => {
     const value = parts[part];
     if (typeof value === 'string' && value !== '') return value;
@@ -73,20 +69,10 @@ function readFile(file: string): Partial<Record<Part, unknown>> {
   throw new UsageError(`${file} is not a JSON object: it should be a file of credentials, as npm start writes it`);
 }
 
-type ClientWishes = Partial<PerennialClientOptions>;
-
-/** For a command that shows what comes. */
-export const createClient = (channel: ChannelCredentials, more: ClientWishes = {}): PerennialClient =>
-  makeClient(PerennialClient, channel, more);
-
-/** For a command that goes by what comes. */
-export const createCheckingClient = (channel: ChannelCredentials, more: ClientWishes = {}): PerennialClient =>
-  makeClient(CheckingClient, channel, more);
-
-function makeClient(Kind: typeof PerennialClient, channel: ChannelCredentials, more: ClientWishes): PerennialClient {
+export function createClient(channel: ChannelCredentials, more: Partial<PerennialClientOptions>): PerennialClient {
   const { baseUrl, appId, appSecret, aesKey } = channel;
   try {
-    return new Kind({ baseUrl, appId, appSecret, aesKey, ...more });
+    return new PerennialClient({ baseUrl, appId, appSecret, aesKey, ...more });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

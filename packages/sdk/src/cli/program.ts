@@ -1,61 +1,111 @@
 import { createRequire } from 'node:module';
+import { Command, CommanderError } from 'commander';
+import { isEndpointName } from '../methods.js';
 import { CHECK_RECEIVER } from './check-receiver/check-receiver-command.js';
 import { ENDPOINT_COMMANDS } from './endpoints/endpoint-commands.js';
-import { CHANNEL_OPTIONS, COMMON_OPTIONS, type Command, parseCall } from './frame/command.js';
-import { describeCommand, describeGroup, listCommands } from './frame/help.js';
+import { COMMON_OPTIONS, type CommandFacts } from './frame/command.js';
 import { EXIT, type Io, UsageError } from './frame/io.js';
-import { findNearest } from './frame/nearest.js';
 import { LISTEN } from './listen/listen-command.js';
-import { showError } from './show-error.js';
+import { PROGRAM, showError } from './show-error.js';
 import { TRIGGER } from './trigger/trigger-command.js';
 
-export const TOOL_COMMANDS: readonly Command[] = [LISTEN, TRIGGER, CHECK_RECEIVER];
-export const COMMANDS: readonly Command[] = [...TOOL_COMMANDS, ...ENDPOINT_COMMANDS];
+const COMMANDS: readonly CommandFacts[] = [LISTEN, TRIGGER, CHECK_RECEIVER, ...ENDPOINT_COMMANDS];
+
+const NOTES = `
+The credentials of the channel are read from the first of these that is there:
+  the file that --channel names
+  the environment: PERENNIAL_BASE_URL, PERENNIAL_APP_ID, PERENNIAL_APP_SECRET, PERENNIAL_AES_KEY, PERENNIAL_CALLBACK_SECRET
+  data/demo-channel.json, which npm start writes
+
+Exit status: 0 done; 1 refused or failed; 2 the command was not understood.`;
 
 /** The whole program: gives the exit status. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const isJson = argv.includes('--json');
+  let status: number = EXIT.ok;
+  const program = createProgram(io, isJson, async (facts, command) => {
+    status = await run(facts, io, command);
+  });
   try {
-    return await run(moveLeadingOptions(argv), io);
+    await program.parseAsync(readWords(argv), { from: 'user' });
+    return status;
   } catch (error) {
-    return showError(io, error, argv.includes('--json'));
+    // Help that was asked for, or else that of a group without a command.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    return showError(io, error, isJson);
   }
 }
 
-async function run(argv: readonly string[], io: Io): Promise<number> {
-  const [first] = argv;
-  if (first === '--version') return print(io, readVersion());
-  if (isHelp(first)) return print(io, describe(wordsOf(argv.slice(1))));
-  const found = findCommand(argv);
-  if (found === undefined) return runNone(argv, io);
-  const { command, rest } = found;
+/** An endpoint may be written with its slash, and `help` may stand before any command. */
+function readWords(argv: readonly string[]): string[] {
+  const words = argv.flatMap((word) => (isEndpointName(word) ? word.split('/') : [word]));
+  return words[0] === 'help' ? [...words.slice(1), '--help'] : words;
+}
+
+type Act = (facts: CommandFacts, command: Command) => Promise<void>;
+
+function createProgram(io: Io, isJson: boolean, act: Act): Command {
+  const program = new Command(PROGRAM)
+    .version(readVersion(), '--version', 'print the version')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => io.out(text.trimEnd()),
+      writeErr: (text) => (isJson ? undefined : io.err(text.trimEnd())),
+      // What was not understood is said by showError.
+      outputError: () => undefined,
+    })
+    .addHelpText('after', NOTES);
+  for (const option of COMMON_OPTIONS) program.addOption(option);
+  endByThrowing(program, isJson);
+  for (const facts of COMMANDS) addCommand(program, facts, isJson, act);
+  return program;
+}
+
+function addCommand(program: Command, facts: CommandFacts, isJson: boolean, act: Act): void {
+  const [last = '', ...above] = facts.name.split(' ').reverse();
+  const command = above.reduceRight((group, word) => findGroup(group, word, isJson), program).command(last);
+  endByThrowing(command, isJson);
+  const examples = facts.examples.map((example) => `  ${PROGRAM} ${example}`).join('\n');
+  command
+    .description(facts.summary)
+    .addHelpText('after', `${facts.notes ? `\n${facts.notes}\n` : ''}\nExamples:\n${examples}`);
+  if (facts.argument) command.addArgument(facts.argument);
+  for (const option of facts.options) command.addOption(option);
+  command.action(() => act(facts, command));
+}
+
+/** The commands that begin with the same words are a group, which is described by what is in it. */
+function findGroup(parent: Command, word: string, isJson: boolean): Command {
+  const known = parent.commands.find((one) => one.name() === word);
+  if (known) return known;
+  const group = parent.command(word);
+  endByThrowing(group, isJson);
+  const path = `${pathOf(group)} `;
+  const inside = COMMANDS.filter(({ name }) => name.startsWith(path)).map(({ name }) => name.slice(path.length));
+  return group.description(inside.join(', '));
+}
+
+function endByThrowing(command: Command, isJson: boolean): void {
+  command.exitOverride((error) => {
+    const isHelp = error.code === 'commander.help';
+    if (error.exitCode === 0 || (isHelp && !isJson)) throw error;
+    const said = isHelp ? 'which command?' : error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+    throw usageErrorOf(pathOf(command), said);
+  });
+}
+
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}`.trimStart() : '';
+
+const usageErrorOf = (path: string, said: string): UsageError =>
+  new UsageError(path === '' ? said : `${path}: ${said}`, path);
+
+async function run({ name, run }: CommandFacts, io: Io, command: Command): Promise<number> {
   try {
-    const call = parseCall(command, rest);
-    return call.given['help'] ? print(io, describeCommand(command)) : await command.run({ io, ...call });
+    return await run({ io, given: command.optsWithGlobals(), words: command.args });
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new UsageError(`${command.name}: ${error.message}`, command.name);
+    throw error instanceof UsageError ? usageErrorOf(name, error.message) : error;
   }
-}
-
-const isHelp = (text: string | undefined): boolean => text === 'help' || text === '--help' || text === '-h';
-
-function print(io: Io, text: string): number {
-  io.out(text);
-  return EXIT.ok;
-}
-
-/** Nothing that is a command: a group alone is shown with its commands, since who types it wants to know them. */
-function runNone(argv: readonly string[], io: Io): number {
-  const words = wordsOf(argv);
-  const isWhole = words.length === 0 || commandsIn(words).length > 0;
-  if (isWhole && argv.some(isHelp)) return print(io, describe(words));
-  if (!isWhole) throw noSuchCommand(words);
-  if (argv.some((text) => text.startsWith('-'))) {
-    const group = words.join(' ');
-    throw new UsageError(group === '' ? `which command? ${argv[0]} is none` : `${group}: which command?`, group);
-  }
-  io.err(describe(words));
-  return EXIT.usage;
 }
 
 /** From package.json, which is above the sources and above what they are bundled into. */
@@ -63,69 +113,3 @@ function readVersion(): string {
   const { version } = createRequire(import.meta.url)('perennial-channel/package.json') as { version: string };
   return version;
 }
-
-/** Options for all commands may stand before the command as well. */
-function moveLeadingOptions(argv: readonly string[]): readonly string[] {
-  const known = [...CHANNEL_OPTIONS, ...COMMON_OPTIONS.filter(({ name }) => name !== 'help')];
-  const leading: string[] = [];
-  let rest = argv;
-  for (;;) {
-    const option = known.find(({ name }) => rest[0] === `--${name}` || rest[0]?.startsWith(`--${name}=`));
-    if (option === undefined) return [...rest, ...leading];
-    const length = option.kind === 'flag' || rest[0]?.includes('=') ? 1 : 2;
-    leading.push(...rest.slice(0, length));
-    rest = rest.slice(length);
-  }
-}
-
-/** What stands before the first option, with the words of an endpoint apart. */
-function wordsOf(argv: readonly string[]): readonly string[] {
-  const end = argv.findIndex((text) => text.startsWith('-'));
-  const [first = '', ...others] = end === -1 ? argv : argv.slice(0, end);
-  return [...first.split('/'), ...others].filter((word) => word !== '');
-}
-
-const beginsWith = (words: readonly string[], beginning: readonly string[]): boolean =>
-  beginning.every((word, place) => words[place] === word);
-
-/** By its words, or as an endpoint is written, with slashes. */
-function findCommand(argv: readonly string[]): { command: Command; rest: readonly string[] } | undefined {
-  const [first = '', ...others] = argv;
-  const words = [...first.split('/'), ...others];
-  const command = COMMANDS.find(({ name }) => beginsWith(words, name.split(' ')));
-  return command && { command, rest: words.slice(command.name.split(' ').length) };
-}
-
-/** Those whose names begin with these words. */
-const commandsIn = (words: readonly string[]): readonly Command[] =>
-  COMMANDS.filter(({ name }) => beginsWith(name.split(' '), words));
-
-/** The help of a command, of a group, or of all when there are no words. */
-function describe(words: readonly string[]): string {
-  if (words.length === 0) {
-    return listCommands([
-      ['Tools', TOOL_COMMANDS],
-      ['Endpoints', ENDPOINT_COMMANDS],
-    ]);
-  }
-  const found = findCommand(words);
-  if (found !== undefined) return describeCommand(found.command);
-  const inGroup = commandsIn(words);
-  if (inGroup.length === 0) throw noSuchCommand(words);
-  return describeGroup(words.join(' '), inGroup);
-}
-
-/** With what is probably meant. */
-function noSuchCommand(words: readonly string[]): UsageError {
-  const places = [...words.keys()].toReversed();
-  const nearest = places.map((place) => findNearest(words.slice(0, place + 1).join(' '), namesOf(place + 1)));
-  const [meant] = nearest.filter((name) => name !== undefined);
-  const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
-  const known = places.map((place) => words.slice(0, place)).find((group) => commandsIn(group).length > 0) ?? [];
-  return new UsageError(`there is no command ${words.join(' ')}${hint}`, known.join(' '));
-}
-
-/** Commands and groups of so many words. */
-const namesOf = (count: number): readonly string[] => [
-  ...new Set(COMMANDS.map(({ name }) => name.split(' ').slice(0, count)).map((words) => words.join(' '))),
-];

@@ -1,10 +1,12 @@
 import { DecryptionError } from '../encryption.js';
 import { PerennialConnectionError, PerennialError } from '../errors.js';
-import { helpFor } from './frame/help.js';
 import { CommandError, EXIT, type Io, UsageError } from './frame/io.js';
 import { createPaint, visible, writeJson } from './frame/text.js';
 
-const PROGRAM = 'perennial-channel';
+export const PROGRAM = 'npx perennial-channel';
+
+/** How to get the help of a command or a group; of all of them without one. */
+const helpFor = (about: string): string => `${PROGRAM} help ${about}`.trim();
 
 /** Says what went wrong, and gives the exit status for it. */
 export function showError(io: Io, error: unknown, isJson: boolean): number {
@@ -44,7 +46,7 @@ function toJson(error: unknown): object {
 function toText(io: Io, error: unknown): string {
   const paint = createPaint(io.hasColours);
   const message = error instanceof Error ? error.message : '';
-  const said = (text: string) => `${PROGRAM}: ${paint.red(visible(text))}`;
+  const said = (text: string) => `perennial-channel: ${paint.red(visible(text))}`;
   if (error instanceof PerennialError) {
     const { code, name, requestId, endpoint, diagnosis } = error;
     return [

@@ -23,7 +23,7 @@ const withoutRepeats = (told: readonly string[]) => told.filter((one, place) => 
 const promised = (names: readonly EventScenarioName[]): string[] =>
   names.flatMap((name) => {
     const row = EVENT_CONTRACT.find((one) => one.name === name);
-    const each = row && 'perVoidedPeriod' in row ? [row.perVoidedPeriod] : [];
+    const each = row?.perVoidedPeriod ? [row.perVoidedPeriod] : [];
     return [...(row?.events ?? []), ...each].map(({ eventType, status }) => `${eventType} ${status}`);
   });
 
@@ -84,17 +84,15 @@ describe('trigger', () => {
     const failed = (await trigger('first-payment-failed')).json.order.orderNo;
     const pending = (await trigger('first-payment-pending')).json.order.orderNo;
     const refusals: [string, string, string][] = [
-      ['payment-failed', collected, 'the channel collects it (mode B), and there nothing can fail'],
-      ['refund', collected, 'the channel collects it (mode B), and makes its refunds itself'],
-      ['renewal', ended, 'it is UNSUBSCRIBED'],
-      ['unsubscribed', ended, 'it is UNSUBSCRIBED'],
-      ['agreement-ended', pending, 'it is INITIALIZING'],
+      ['payment-failed', collected, '400001'],
+      ['refund', collected, 'none of its periods is paid'],
+      ['renewal', ended, '420003'],
+      ['agreement-ended', pending, '420008'],
       ['refund-part', failed, 'none of its periods is paid'],
     ];
     for (const [name, orderNo, reason] of refusals) {
       const { status, err } = await kit.run(['trigger', name, '--order', orderNo]);
-      expect(status).toBe(1);
-      expect(err).toContain(`order ${orderNo} cannot have ${name}: ${reason}`);
+      expect([name, status, err]).toEqual([name, 1, expect.stringContaining(reason)]);
     }
     expect((await trigger('renewal', '--order', '1')).json.error.code).toBe('420001');
     expect((await trigger('first-payment-failed', '--order', collected)).status).toBe(2);

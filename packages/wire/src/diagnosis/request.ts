@@ -14,7 +14,7 @@ import {
   type ReceivedRequest,
   toText,
 } from './sign-texts.js';
-import { explainUnreadable, type ReadSignature, readSignature } from './signature-forms.js';
+import { explainUnreadable, readSignature } from './signature-forms.js';
 import { type ChannelSecrets, listSigningKeys, type SigningKey } from './signing-keys.js';
 import { findTimestampFault } from './timestamp.js';
 
@@ -81,10 +81,16 @@ function findMistakes(
 ): readonly Finding[] {
   const forms = readSignature(came.signature);
   if (forms.length === 0) return [explainUnreadable(came.signature)];
-  const tries = new Tries(forms);
+  const tried = new Set<string>();
   for (const { key, change } of listTries(came, secrets, earlier, publicUrl, right)) {
-    if (tries.areUsedUp) break;
-    const form = tries.findForm(key, toText({ ...right, ...change.to }));
+    if (tried.size === MAX_DIAGNOSIS_TRIES) break;
+    const text = toText({ ...right, ...change.to });
+    const name = `${toBase64(key.bytes)} ${text}`;
+    // What was tried is not computed again.
+    if (tried.has(name)) continue;
+    tried.add(name);
+    const mac = hmacSha256(key.bytes, text);
+    const form = forms.find((one) => equalBytes(one.mac, mac));
     if (form) return [...key.found, ...change.found, ...form.found];
   }
   return [isLarge(came) ? finding('unknown', LARGE_BODY) : finding('unknown')];
@@ -94,89 +100,39 @@ const LARGE_BODY =
   'None of the usual mistakes gives this signature; other spellings of a body of more than 4 KiB are not tried. Compare the seven lines with yours, and try with a small body.';
 const isLarge = ({ body }: ReceivedRequest) => (body?.length ?? 0) > MAX_SPELLED_BODY_BYTES;
 
-const NO_CHANGE: Change = { to: {}, found: [] };
-
 /** Alone first, then two together: who has made one mistake is not told of two that come to the same. */
-function* listTries(
+function listTries(
   came: ReceivedRequest,
   secrets: ChannelSecrets,
   earlier: readonly EarlierRequest[],
   publicUrl: string | undefined,
   right: SignText,
-): Generator<{ readonly key: SigningKey; readonly change: Change }> {
-  const keys = listSigningKeys(secrets);
+): { readonly key: SigningKey; readonly change: Change }[] {
   const hosts = listHosts(came, publicUrl);
-  for (const key of keys) yield { key, change: NO_CHANGE };
+  const [usual, others] = [listUsualChanges(came, right, hosts), listOtherChanges(came, right, hosts)];
+  const keys = listSigningKeys(secrets);
   // Those that are right, one of which may be the former.
   const rightKeys = keys.filter(({ found }) => found.length === 0);
-  const usual = remember(listUsualChanges(came, right, hosts));
-  const others = remember(listOtherChanges(came, right, hosts));
-  const rare = [listOrders, () => listEarlierChanges(earlier)];
-  for (const key of rightKeys) {
-    for (const change of usual) yield { key, change };
-    for (const change of others) yield { key, change };
-    for (const list of rare) for (const change of list()) yield { key, change };
-  }
   const wrongKeys = keys.filter(({ found, isUsual }) => isUsual && found.length > 0);
-  for (const key of wrongKeys) for (const change of usual) yield { key, change };
-  for (const key of rightKeys) for (const change of listPairs([...usual])) yield { key, change };
-  for (const key of wrongKeys.slice(0, 1)) {
-    for (const change of others) yield { key, change };
-    for (const change of listOrders()) yield { key, change };
-  }
+  const each = (some: readonly SigningKey[], changes: readonly Change[]) =>
+    some.flatMap((key) => changes.map((change) => ({ key, change })));
+  return [
+    ...each(keys, [{ to: {}, found: [] }]),
+    ...each(rightKeys, [...usual, ...others, ...listOrders(), ...listEarlierChanges(earlier)]),
+    ...each(wrongKeys, usual),
+    ...each(rightKeys, listPairs(usual)),
+    ...each(wrongKeys.slice(0, 1), [...others, ...listOrders()]),
+  ];
 }
 
 /** Two changes of different parts. */
-function* listPairs(changes: readonly Change[]): Generator<Change> {
-  for (const [at, first] of changes.entries()) {
-    for (const second of changes.slice(at + 1)) {
-      if (Object.keys(first.to).some((part) => part in second.to)) continue;
-      yield { to: { ...first.to, ...second.to }, found: [...first.found, ...second.found] };
-    }
-  }
-}
-
-/** Each item is made when it is first asked for: who has made a usual mistake is told before the rest is computed. */
-function remember<T>(items: Iterator<T>): Iterable<T> {
-  const made: T[] = [];
-  return {
-    *[Symbol.iterator]() {
-      for (let at = 0; ; at += 1) {
-        if (at === made.length) {
-          const next = items.next();
-          if (next.done) return;
-          made.push(next.value);
-        }
-        yield made[at] as T;
-      }
-    },
-  };
-}
-
-class Tries {
-  readonly #forms: readonly ReadSignature[];
-  readonly #tried = new Map<SigningKey, Set<string>>();
-  #count = 0;
-
-  constructor(forms: readonly ReadSignature[]) {
-    this.#forms = forms;
-  }
-
-  get areUsedUp(): boolean {
-    return this.#count >= MAX_DIAGNOSIS_TRIES;
-  }
-
-  /** The form in which the signature is the HMAC of this text under this key. One that was tried is not computed again. */
-  findForm(key: SigningKey, text: string): ReadSignature | undefined {
-    const tried = this.#tried.get(key) ?? new Set();
-    this.#tried.set(key, tried);
-    if (tried.has(text)) return undefined;
-    tried.add(text);
-    this.#count += 1;
-    const mac = hmacSha256(key.bytes, text);
-    return this.#forms.find((form) => equalBytes(form.mac, mac));
-  }
-}
+const listPairs = (changes: readonly Change[]): Change[] =>
+  changes.flatMap((first, at) =>
+    changes
+      .slice(at + 1)
+      .filter((second) => Object.keys(first.to).every((part) => !(part in second.to)))
+      .map((second) => ({ to: { ...first.to, ...second.to }, found: [...first.found, ...second.found] })),
+  );
 
 const MAX_LINE_CHARS = 1_024;
 

@@ -81,30 +81,32 @@ const change = (mistake: Mistake, to: Partial<SignText>, hint?: string): Change 
 });
 
 /** The mistakes that programs make, the likeliest first. These are tried together with one another too. */
-export function* listUsualChanges(came: ReceivedRequest, right: SignText, hosts: readonly string[]): Generator<Change> {
-  yield change('empty-line-missing', { order: WITHOUT_QUERY });
-  yield change('trailing-newline', { end: '\n' });
-  yield change('crlf', { join: '\r\n' });
-  yield change('digest-upper-case', { digest: right.digest.toUpperCase() });
+export function listUsualChanges(came: ReceivedRequest, right: SignText, hosts: readonly string[]): Change[] {
   const text = bodyText(came);
-  if (text !== undefined) yield change('body-not-hashed', { digest: text });
-  yield* take(listSpellingChanges(came), USUAL_SPELLINGS);
-  yield change('timestamp-in-seconds', { timestamp: toSeconds(right.timestamp) });
-  for (const host of hosts.slice(0, 2)) yield change('path-with-host', { path: host + right.path });
-  yield change('path-without-prefix', { path: withoutPrefix(right.path) });
-  yield change('path-with-slash', { path: `${right.path}/` });
+  return [
+    change('empty-line-missing', { order: WITHOUT_QUERY }),
+    change('trailing-newline', { end: '\n' }),
+    change('crlf', { join: '\r\n' }),
+    change('digest-upper-case', { digest: right.digest.toUpperCase() }),
+    ...(text === undefined ? [] : [change('body-not-hashed', { digest: text })]),
+    ...listSpellingChanges(text, USUAL_SPELLINGS),
+    change('timestamp-in-seconds', { timestamp: toSeconds(right.timestamp) }),
+    ...hosts.slice(0, 2).map((host) => change('path-with-host', { path: host + right.path })),
+    change('path-without-prefix', { path: withoutPrefix(right.path) }),
+    change('path-with-slash', { path: `${right.path}/` }),
+  ];
 }
 
 const USUAL_SPELLINGS = 3;
 const MAX_HOSTS = 6;
 
 /** Those that are tried alone, and with an appSecret that was not decoded. */
-export function* listOtherChanges(came: ReceivedRequest, right: SignText, hosts: readonly string[]): Generator<Change> {
-  yield* listPathChanges(right, hosts);
-  yield* listDigestChanges(came, right);
-  yield* listHeaderChanges(right);
-  yield* listLayoutChanges(came);
-}
+export const listOtherChanges = (came: ReceivedRequest, right: SignText, hosts: readonly string[]): Change[] => [
+  ...listPathChanges(right, hosts.slice(0, MAX_HOSTS)),
+  ...listDigestChanges(came, right),
+  ...listHeaderChanges(right),
+  ...listLayoutChanges(came),
+];
 
 const NO_LEADING_SLASH = 'You signed the path without its first slash. Sign it as it is sent, from /openapi/v1 on.';
 const NO_VERSION = 'You signed the path without /openapi. Sign it as it is sent, with /openapi/v1 in front.';
@@ -116,27 +118,27 @@ const MARK_BEHIND = 'You signed the path with a question mark at its end. Sign i
 const QUERY_DECODED = 'You signed the query decoded. Sign it as it is sent, with its percent signs.';
 const QUERY_SORTED = 'You signed the query in another order. Sign it as it is sent.';
 
-function* listPathChanges({ path, query }: SignText, hosts: readonly string[]): Generator<Change> {
-  for (const host of hosts.slice(0, MAX_HOSTS)) {
-    yield change('path-with-host', { path: host + path });
-    if (query !== '') yield change('path-with-host', { path: `${host}${path}?${query}`, query: '' });
-  }
-  yield change('path-without-prefix', { path: withoutPrefix(path).slice(1) });
-  yield change('path-without-prefix', { path: path.slice(1) }, NO_LEADING_SLASH);
-  yield change('path-without-prefix', { path: path.replace(/^\/openapi/, '') }, NO_VERSION);
-  yield change('path-with-slash', { path: `${path}?` }, MARK_BEHIND);
-  if (query === '') {
-    yield change('empty-line-missing', { query: '?' }, MARK_ALONE);
-    return;
-  }
+function listPathChanges({ path, query }: SignText, hosts: readonly string[]): Change[] {
   const together = `${path}?${query}`;
-  yield change('path-with-host', { path: together, query: '' }, WITH_QUERY);
-  yield change('path-with-host', { path: together }, WITH_QUERY);
-  yield { to: { path: together, order: WITHOUT_QUERY }, found: [finding('path-with-host', WITH_QUERY)] };
-  yield change('empty-line-missing', { query: '' }, QUERY_LEFT_OUT);
-  yield change('empty-line-missing', { query: `?${query}` }, QUESTION_MARK);
-  yield change('empty-line-missing', { query: decodeQuery(query) }, QUERY_DECODED);
-  yield change('empty-line-missing', { query: query.split('&').toSorted().join('&') }, QUERY_SORTED);
+  const always = [
+    ...hosts.map((host) => change('path-with-host', { path: host + path })),
+    change('path-without-prefix', { path: withoutPrefix(path).slice(1) }),
+    change('path-without-prefix', { path: path.slice(1) }, NO_LEADING_SLASH),
+    change('path-without-prefix', { path: path.replace(/^\/openapi/, '') }, NO_VERSION),
+    change('path-with-slash', { path: `${path}?` }, MARK_BEHIND),
+  ];
+  if (query === '') return [...always, change('empty-line-missing', { query: '?' }, MARK_ALONE)];
+  return [
+    ...always,
+    ...hosts.map((host) => change('path-with-host', { path: host + together, query: '' })),
+    change('path-with-host', { path: together, query: '' }, WITH_QUERY),
+    change('path-with-host', { path: together }, WITH_QUERY),
+    change('path-with-host', { path: together, order: WITHOUT_QUERY }, WITH_QUERY),
+    change('empty-line-missing', { query: '' }, QUERY_LEFT_OUT),
+    change('empty-line-missing', { query: `?${query}` }, QUESTION_MARK),
+    change('empty-line-missing', { query: decodeQuery(query) }, QUERY_DECODED),
+    change('empty-line-missing', { query: query.split('&').toSorted().join('&') }, QUERY_SORTED),
+  ];
 }
 
 const DIGEST_BASE64 = 'You wrote the SHA-256 of the body in base64. Write it in lower-case hex.';
@@ -144,25 +146,27 @@ const NOTHING_HASHED = 'You hashed an empty body, but sent one. Hash the bytes t
 const LINE_EMPTY = 'You left the fourth line empty. It is the SHA-256 of the body, and of nothing if there is no body.';
 const OF_TEXT = 'You hashed the body as a JSON text within quotes. Hash the bytes that you send.';
 
-function* listDigestChanges(came: ReceivedRequest, right: SignText): Generator<Change> {
-  yield change('digest-upper-case', { digest: toBase64(fromHex(right.digest) ?? new Uint8Array()) }, DIGEST_BASE64);
-  yield change('body-not-hashed', { digest: EMPTY_SHA256 }, NOTHING_HASHED);
-  yield change('body-not-hashed', { digest: '' }, LINE_EMPTY);
+function listDigestChanges(came: ReceivedRequest, right: SignText): Change[] {
   const text = bodyText(came);
-  if (text !== undefined)
-    yield change('body-serialised-again', { digest: sha256Hex(encoder.encode(JSON.stringify(text))) }, OF_TEXT);
-  yield* listSpellingChanges(came);
+  return [
+    change('digest-upper-case', { digest: toBase64(fromHex(right.digest) ?? new Uint8Array()) }, DIGEST_BASE64),
+    change('body-not-hashed', { digest: EMPTY_SHA256 }, NOTHING_HASHED),
+    change('body-not-hashed', { digest: '' }, LINE_EMPTY),
+    ...(text === undefined ? [] : [change('body-serialised-again', digestOf(JSON.stringify(text)), OF_TEXT)]),
+    ...listSpellingChanges(text),
+  ];
 }
 
-function* listSpellingChanges(came: ReceivedRequest): Generator<Change> {
-  const text = bodyText(came);
-  if (text === undefined) return;
-  const tried = new Set([text]);
-  for (const spelling of spellAgain(text)) {
-    if (tried.has(spelling.text)) continue;
-    tried.add(spelling.text);
-    yield change('body-serialised-again', { digest: sha256Hex(encoder.encode(spelling.text)) }, explain(spelling));
+const digestOf = (text: string) => ({ digest: sha256Hex(encoder.encode(text)) });
+
+function listSpellingChanges(text: string | undefined, most = Number.POSITIVE_INFINITY): Change[] {
+  const found = new Map<string, Change>();
+  for (const spelling of text === undefined ? [] : spellAgain(text)) {
+    if (found.size === most) break;
+    if (spelling.text === text || found.has(spelling.text)) continue;
+    found.set(spelling.text, change('body-serialised-again', digestOf(spelling.text), explain(spelling)));
   }
+  return [...found.values()];
 }
 
 const explain = ({ by }: BodySpelling) =>
@@ -190,89 +194,83 @@ interface MadeUpHeader {
   readonly mistake: Mistake;
   readonly name: string;
   readonly line: string;
-  readonly header: string;
   readonly at: number;
 }
 
-const NONCE: MadeUpHeader = {
-  part: 'nonce',
-  mistake: 'other-nonce',
-  name: 'nonce',
-  line: 'sixth',
-  header: HEADERS.nonce,
-  at: 5,
-};
+const NONCE: MadeUpHeader = { part: 'nonce', mistake: 'other-nonce', name: 'nonce', line: 'sixth', at: 5 };
 const REQUEST_ID: MadeUpHeader = {
   part: 'requestId',
   mistake: 'other-request-id',
   name: 'request id',
   line: 'last',
-  header: HEADERS.requestId,
   at: 6,
 };
 
-function* listHeaderChanges(right: SignText): Generator<Change> {
+function listHeaderChanges(right: SignText): Change[] {
   const { timestamp, nonce, requestId } = right;
   const seconds = Number(toSeconds(timestamp));
-  yield change('timestamp-in-seconds', { timestamp: String(seconds + 1) }, ROUNDED);
-  yield change('timestamp-in-seconds', { timestamp: String(Number(timestamp) / 1000) }, ROUNDED);
-  yield change('timestamp-in-seconds', { timestamp: `${seconds}000` }, FILLED_UP);
-  yield change('timestamp-in-seconds', { timestamp: `${seconds + 1}000` }, FILLED_UP);
   const dashed = nonce.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  yield change('other-nonce', { nonce: dashed }, NONCE_DASHES);
-  yield* listMadeUpChanges(right, NONCE, REQUEST_ID);
-  yield* listMadeUpChanges(right, REQUEST_ID, NONCE);
-  yield change('other-request-id', { requestId: requestId.replaceAll('-', '') }, ID_DASHES);
+  return [
+    change('timestamp-in-seconds', { timestamp: String(seconds + 1) }, ROUNDED),
+    change('timestamp-in-seconds', { timestamp: String(Number(timestamp) / 1000) }, ROUNDED),
+    change('timestamp-in-seconds', { timestamp: `${seconds}000` }, FILLED_UP),
+    change('timestamp-in-seconds', { timestamp: `${seconds + 1}000` }, FILLED_UP),
+    change('other-nonce', { nonce: dashed }, NONCE_DASHES),
+    ...listMadeUpChanges(right, NONCE, REQUEST_ID),
+    ...listMadeUpChanges(right, REQUEST_ID, NONCE),
+    change('other-request-id', { requestId: requestId.replaceAll('-', '') }, ID_DASHES),
+  ];
 }
 
-function* listMadeUpChanges(right: SignText, own: MadeUpHeader, other: MadeUpHeader): Generator<Change> {
-  const { part, mistake, name, line, header, at } = own;
+function listMadeUpChanges(right: SignText, own: MadeUpHeader, other: MadeUpHeader): Change[] {
+  const { part, mistake, name, line, at } = own;
   const otherCase = `You signed the ${name} in another case than you sent. Case counts: use one text for header and signature.`;
-  yield change(mistake, { [part]: right[part].toUpperCase() }, otherCase);
-  yield change(mistake, { [part]: right[part].toLowerCase() }, otherCase);
   const empty = `You signed an empty ${name}. Set it before you build the text, and send the same.`;
-  yield change(mistake, { [part]: '' }, empty);
-  const mixedUp = `You signed the ${other.name} in the place of the ${name}. The ${line} line is ${header}.`;
-  yield change(mistake, { [part]: right[other.part] }, mixedUp);
+  const mixedUp = `You signed the ${other.name} in the place of the ${name}. The ${line} line is ${HEADERS[part]}.`;
   const missing = `You left out the ${line} line. It is the ${name}, as the header has it.`;
-  yield change(mistake, { order: IN_ORDER.filter((one) => one !== at) }, missing);
+  return [
+    change(mistake, { [part]: right[part].toUpperCase() }, otherCase),
+    change(mistake, { [part]: right[part].toLowerCase() }, otherCase),
+    change(mistake, { [part]: '' }, empty),
+    change(mistake, { [part]: right[other.part] }, mixedUp),
+    change(mistake, { order: IN_ORDER.filter((one) => one !== at) }, missing),
+  ];
 }
 
 const BACKSLASH = 'You joined the lines with a backslash and an n. Join them with the one character LF.';
 const NOT_JOINED = 'You put the parts together without a line break between them. Join them with LF.';
 const WITH_SPACES = 'You joined the parts with another character. Join them with LF.';
 const METHOD_CASE = 'You signed the method in lower case. The first line is POST, in capitals.';
-const explainMethod = (method: string) => `You signed ${method} as the method. The first line is POST, in capitals.`;
 const METHOD_SENT = 'You signed the method that you sent. Endpoints are called with POST, and the first line is POST.';
 const OTHER_METHODS = ['GET', 'PUT', 'Post'];
+const explainMethod = (method: string) => `You signed ${method} as the method. The first line is POST, in capitals.`;
 const METHOD_MISSING = 'You left out the first line. It is the method, POST.';
 
-function* listLayoutChanges({ method }: ReceivedRequest): Generator<Change> {
-  yield change('crlf', { join: '\\n' }, BACKSLASH);
-  yield change('crlf', { join: '' }, NOT_JOINED);
-  yield change('crlf', { join: '&' }, WITH_SPACES);
-  yield change('crlf', { join: ' ' }, WITH_SPACES);
-  yield { to: { join: '\r\n', end: '\r\n' }, found: [finding('crlf'), finding('trailing-newline')] };
-  yield {
-    to: { order: WITHOUT_QUERY, end: '\n' },
-    found: [finding('empty-line-missing'), finding('trailing-newline')],
-  };
-  yield change('lines-in-other-order', { method: 'post' }, METHOD_CASE);
-  for (const other of OTHER_METHODS) yield change('lines-in-other-order', { method: other }, explainMethod(other));
-  if (method !== undefined) yield change('lines-in-other-order', { method }, METHOD_SENT);
-  yield change('lines-in-other-order', { order: [1, 2, 3, 4, 5, 6] }, METHOD_MISSING);
+function listLayoutChanges({ method }: ReceivedRequest): Change[] {
+  const otherOrder = (to: Partial<SignText>, hint: string) => change('lines-in-other-order', to, hint);
+  const behind = (first: Mistake) => [finding(first), finding('trailing-newline')];
+  return [
+    change('crlf', { join: '\\n' }, BACKSLASH),
+    change('crlf', { join: '' }, NOT_JOINED),
+    change('crlf', { join: '&' }, WITH_SPACES),
+    change('crlf', { join: ' ' }, WITH_SPACES),
+    { to: { join: '\r\n', end: '\r\n' }, found: behind('crlf') },
+    { to: { order: WITHOUT_QUERY, end: '\n' }, found: behind('empty-line-missing') },
+    otherOrder({ method: 'post' }, METHOD_CASE),
+    ...OTHER_METHODS.map((other) => otherOrder({ method: other }, explainMethod(other))),
+    ...(method === undefined ? [] : [otherOrder({ method }, METHOD_SENT)]),
+    otherOrder({ order: [1, 2, 3, 4, 5, 6] }, METHOD_MISSING),
+  ];
 }
 
-/** Two lines in each other's place, or one that was moved. */
-export function* listOrders(): Generator<Change> {
-  for (const from of IN_ORDER) {
-    for (const to of IN_ORDER) {
-      if (from === to) continue;
-      if (from < to) yield change('lines-in-other-order', { order: swap(from, to) });
-      // Between neighbours this is the same.
-      if (Math.abs(from - to) > 1) yield change('lines-in-other-order', { order: move(from, to) });
-    }
-  }
+/** Two lines in each other's place, or one that was moved. Between neighbours this is the same. */
+export function listOrders(): Change[] {
+  const places = IN_ORDER.flatMap((from) => IN_ORDER.map((to) => [from, to] as const));
+  const orders = places.flatMap(([from, to]) => [
+    ...(from < to ? [swap(from, to)] : []),
+    ...(Math.abs(from - to) > 1 ? [move(from, to)] : []),
+  ]);
+  return orders.map((order) => change('lines-in-other-order', { order }));
 }
 
 function swap(a: number, b: number): number[] {
@@ -287,16 +285,20 @@ const SIGNED_EARLIER =
   'You sent the signature of an earlier request with new headers. Sign each try anew, with the headers that you send.';
 
 /** The nonce or the request id of another request, or the whole of its headers: a signature that was kept. */
-export function* listEarlierChanges(earlier: readonly EarlierRequest[]): Generator<Change> {
+export function listEarlierChanges(earlier: readonly EarlierRequest[]): Change[] {
   const some = earlier.slice(-MAX_EARLIER_REQUESTS);
-  for (const { nonce } of some) yield change('other-nonce', { nonce });
-  for (const { requestId } of some) yield change('other-request-id', { requestId });
-  for (const { timestamp, nonce, requestId } of some) {
-    if (timestamp === undefined) continue;
-    yield change('other-nonce', { timestamp, nonce }, SIGNED_EARLIER);
-    const found = [finding('other-nonce', SIGNED_EARLIER), finding('other-request-id', SIGNED_EARLIER)];
-    yield { to: { timestamp, nonce, requestId }, found };
-  }
+  return [
+    ...some.map(({ nonce }) => change('other-nonce', { nonce })),
+    ...some.map(({ requestId }) => change('other-request-id', { requestId })),
+    ...some.flatMap(({ timestamp, nonce, requestId }) => {
+      if (timestamp === undefined) return [];
+      const found = [finding('other-nonce', SIGNED_EARLIER), finding('other-request-id', SIGNED_EARLIER)];
+      return [
+        change('other-nonce', { timestamp, nonce }, SIGNED_EARLIER),
+        { to: { timestamp, nonce, requestId }, found },
+      ];
+    }),
+  ];
 }
 
 /** What may stand before a path: the host as it was called, and as the service knows itself. */
@@ -316,14 +318,5 @@ function decodeQuery(query: string): string {
     return decodeURIComponent(query);
   } catch {
     return query;
-  }
-}
-
-function* take<T>(items: Iterable<T>, count: number): Generator<T> {
-  let taken = 0;
-  for (const item of items) {
-    if (taken === count) return;
-    yield item;
-    taken += 1;
   }
 }

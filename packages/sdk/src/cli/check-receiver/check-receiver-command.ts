@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { WEBHOOK_TIMEOUT_MS } from '@perennial/wire';
+import { Argument, Option } from 'commander';
 import { readSecret } from '../../secrets.js';
 import { type EventCredentials, readEventCredentials } from '../channel-file.js';
-import { type Call, type Command, type Given, textOf } from '../frame/command.js';
+import type { Call, CommandFacts } from '../frame/command.js';
 import { EXIT, type Io, UsageError } from '../frame/io.js';
 import { createPaint, visible, writeJson } from '../frame/text.js';
 import { describePushAnswer, type PushAnswer, readReceiverUrl, sendPush } from '../pushes/send-push.js';
@@ -13,35 +14,30 @@ import { createPushMaker, createTestEvents } from './test-push.js';
 
 const NEW_SECRET_VARIABLE = 'PERENNIAL_NEW_CALLBACK_SECRET';
 
-export const CHECK_RECEIVER: Command = {
+export const CHECK_RECEIVER: CommandFacts = {
   name: 'check-receiver',
   summary: 'Send a receiver good and bad events, and say whether it deals with them as it must',
-  words: 'URL',
-  maxWords: 1,
+  argument: new Argument('<url>', 'address of the receiver'),
   options: [
-    { name: 'strict', kind: 'flag', about: 'let exit status 1 also mean that a should is not met' },
+    new Option('--strict', 'let exit status 1 also mean that a should is not met'),
     ...ORDER_OPTIONS,
-    {
-      name: 'new-callback-secret',
-      kind: 'text',
-      value: 'SECRET',
-      about: `a second secret that the receiver takes, as during a reset of callbackSecret; better given in the environment as ${NEW_SECRET_VARIABLE}, since others can see the arguments of a command`,
-    },
+    new Option(
+      '--new-callback-secret <secret>',
+      `a second secret that the receiver takes, as during a reset of callbackSecret; better given in the environment as ${NEW_SECRET_VARIABLE}, since others can see the arguments of a command`,
+    ),
   ],
-  notes: [
-    `The events are signed with the channel's callbackSecret, so the receiver cannot tell them from real ones but by their eventId,
+  notes: `The events are signed with the channel's callbackSecret, so the receiver cannot tell them from real ones but by their eventId,
 which begins with "test-". They are about order 999999999999999, which does not exist. If the receiver refuses orders that it does
-not know, make one for this in the sandbox and name it with --order: the receiver is told things of it that have not happened.`,
-    `Each check is a must, which /developers/guides/webhooks demands, or a should, which is wise. If the receiver does not take a good event, the
+not know, make one for this in the sandbox and name it with --order: the receiver is told things of it that have not happened.
+
+Each check is a must, which /developers/guides/webhooks demands, or a should, which is wise. If the receiver does not take a good event, the
 reason is said and the other checks are not judged. Exit status: 0 when every must is met, 1 otherwise.`,
-  ],
   examples: [
     'check-receiver http://localhost:3000/events',
     'check-receiver http://localhost:3000/events --strict --json',
     'check-receiver http://localhost:3000/events --order 100000001000',
     'check-receiver http://localhost:3000/events --order 100000001000 --external-order-no X-1 --channel-user-id u1',
   ],
-  usesChannel: true,
   run: checkReceiver,
 };
 
@@ -57,11 +53,9 @@ interface Verdict extends Pick<Case, 'name' | 'sent' | 'duty' | 'proof' | 'event
 
 async function checkReceiver(call: Call): Promise<number> {
   const { io, given, words } = call;
-  const [address] = words;
-  if (address === undefined) throw new UsageError('where is the receiver? check-receiver URL');
-  const url = readReceiverUrl(address);
-  const channel = readEventCredentials(io, given);
-  const newCallbackSecret = readSecrets(io, given, channel);
+  const url = readReceiverUrl(words[0] ?? '');
+  const channel = readEventCredentials(call);
+  const newCallbackSecret = readSecrets(call, channel);
   const now = () => io.now();
   const events = createTestEvents(channel, randomUUID().slice(0, 8), now(), await readOrderNumbers(call));
   const cases = createCases({ make: createPushMaker(channel, url.pathname, now), events, now, newCallbackSecret });
@@ -73,9 +67,9 @@ async function checkReceiver(call: Call): Promise<number> {
 }
 
 /** The next callbackSecret, if there is one. Throws for what cannot be a secret, without a character of it. */
-function readSecrets({ env }: Io, given: Given, { callbackSecret, aesKey }: EventCredentials): string | undefined {
-  const named = textOf(given, 'new-callback-secret');
-  const next = named ?? (env[NEW_SECRET_VARIABLE] || undefined);
+function readSecrets({ io, given }: Call, { callbackSecret, aesKey }: EventCredentials): string | undefined {
+  const { newCallbackSecret: named } = given;
+  const next = named ?? (io.env[NEW_SECRET_VARIABLE] || undefined);
   try {
     readSecret('callbackSecret', callbackSecret);
     readSecret('aesKey', aesKey);

@@ -1,5 +1,6 @@
-import { createCheckingClient, readChannel } from '../channel-file.js';
-import { type Call, type Option, textOf } from '../frame/command.js';
+import { Option } from 'commander';
+import { createClient, readChannel } from '../channel-file.js';
+import type { Call } from '../frame/command.js';
 import { CommandError } from '../frame/io.js';
 
 /** What a receiver may know an order by. Undefined: made up. */
@@ -10,28 +11,16 @@ export interface OrderNumbers {
 }
 
 export const ORDER_OPTIONS: readonly Option[] = [
-  {
-    name: 'order',
-    kind: 'text',
-    value: 'NO',
-    about: 'number of an order that the receiver knows; the service is asked for its other numbers',
-  },
-  {
-    name: 'external-order-no',
-    kind: 'text',
-    value: 'NO',
-    about: 'your own number of the order; with it the service is not asked',
-  },
-  { name: 'channel-user-id', kind: 'text', value: 'ID', about: 'your id of the user of the order' },
+  new Option('--order <no>', 'number of an order that the receiver knows; the service is asked for its other numbers'),
+  new Option('--external-order-no <no>', 'your own number of the order; with it the service is not asked'),
+  new Option('--channel-user-id <id>', 'your id of the user of the order'),
 ];
 
 /** As they are given; what is missing of an order that is named, from the service. */
-export async function readOrderNumbers({ io, given }: Pick<Call, 'io' | 'given'>): Promise<OrderNumbers> {
-  const orderNo = textOf(given, 'order');
-  const externalOrderNo = textOf(given, 'external-order-no');
-  const channelUserId = textOf(given, 'channel-user-id');
+export async function readOrderNumbers(call: Call): Promise<OrderNumbers> {
+  const { order: orderNo, externalOrderNo, channelUserId } = call.given;
   if (orderNo === undefined || externalOrderNo !== undefined) return { orderNo, externalOrderNo, channelUserId };
-  const client = createCheckingClient(readChannel(io, given), { retries: 0 });
+  const client = createClient(readChannel(call), { retries: 0 });
   for await (const { data } of client.events.listAll({ orderNo })) {
     if ('channelUserId' in data) {
       return { orderNo, externalOrderNo: data.externalOrderNo, channelUserId: channelUserId ?? data.channelUserId };

@@ -1,24 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { type Endpoint, type EndpointName, endpoints } from '@perennial/wire';
+import { Argument, Option } from 'commander';
+import type { PerennialClient } from '../../client.js';
 import { createClient, readChannel } from '../channel-file.js';
-import { type Call, type Command, type Option, textOf } from '../frame/command.js';
+import type { CommandFacts } from '../frame/command.js';
 import { EXIT, type Io, UsageError } from '../frame/io.js';
 import { writeJson } from '../frame/text.js';
-import { fieldsOf, fillBody, requireFields, requireRules } from './fields.js';
+import { fieldsOf, fillBody } from './fields.js';
 import { showAnswer } from './show-answer.js';
 
 /** The one field that a command is mostly about: it may stand behind the command without its name. */
 const NAMED_BY_PLACE: Readonly<Partial<Record<EndpointName, string>>> = {
-  'agreements/bind-confirm': 'bind-order-no',
-  'agreements/replace': 'order-no',
-  'orders/query': 'order-no',
-  'orders/list': 'channel-user-id',
-  'orders/unsubscribe': 'order-no',
-  'payments/query': 'payment-order-no',
-  'events/list': 'order-no',
-  'events/replay': 'event-ids',
-  'sandbox/orders/advance': 'order-no',
-  'sandbox/payments/refund': 'payment-order-no',
+  'agreements/bind-confirm': 'bindOrderNo',
+  'agreements/replace': 'orderNo',
+  'orders/query': 'orderNo',
+  'orders/list': 'channelUserId',
+  'orders/unsubscribe': 'orderNo',
+  'payments/query': 'paymentOrderNo',
+  'events/list': 'orderNo',
+  'events/replay': 'eventIds',
+  'sandbox/orders/advance': 'orderNo',
+  'sandbox/payments/refund': 'paymentOrderNo',
   'sandbox/events/pull': 'path',
 };
 
@@ -50,75 +52,67 @@ const EXAMPLES: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
   'sandbox/events/pull': ['sandbox events pull /events --from "2026-01-31 00:00:00" --json'],
 };
 
-const NOTES: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
-  'auth/token': [
-    `Shows the beginning of the token, as a proof that the credentials are right. With --json it prints the whole token, for programs
+const NOTES: Readonly<Partial<Record<EndpointName, string>>> = {
+  'auth/token': `Shows the beginning of the token, as a proof that the credentials are right. With --json it prints the whole token, for programs
 that sign by themselves and need one: keep it out of logs until it has expired. The other commands get a token by themselves.`,
-  ],
-  'agreements/bind-sms': ['The sandbox sends nothing, and takes any code but 000000. Next: agreements bind-confirm.'],
-  'orders/create': [
-    `Three ways to sell:
+  'agreements/bind-sms': 'The sandbox sends nothing, and takes any code but 000000. Next: agreements bind-confirm.',
+  'orders/create': `Three ways to sell:
   A.1  SVC_DEDUCT with --bind-order-no: the service debits a card that the user has bound
   A.2  SVC_DEDUCT with --shared-agreement.*: the service debits on an agreement of yours
   B    CHANNEL_COLLECT: you take the money yourself`,
-  ],
-  'events/replay': [
+  'events/replay':
     'Name the events, or a range of time: of that, what the service does not send any more is sent again.',
-  ],
-  'sandbox/events/pull': ['To have them sent to a receiver on this machine, use listen.'],
+  'sandbox/events/pull': 'To have them sent to a receiver on this machine, use listen.',
 };
 
-const BODY: Option = {
-  name: 'body',
-  kind: 'text',
-  value: "FILE|-|'{...}'",
-  about:
-    'the whole body, nothing of it encrypted: a file, - for the standard input, or the JSON itself; options are put into it',
-};
-const IDEMPOTENCY_KEY: Option = {
-  name: 'idempotency-key',
-  kind: 'text',
-  about: 'to repeat a request without doing it twice; default: a new one',
-};
+const BODY = new Option(
+  "--body <file|-|'{...}'>",
+  'the whole body, nothing of it encrypted: a file, - for the standard input, or the JSON itself; options are put into it',
+);
+const IDEMPOTENCY_KEY = new Option(
+  '--idempotency-key <key>',
+  'to repeat a request without doing it twice; default: a new one',
+);
 
-export const ENDPOINT_COMMANDS: readonly Command[] = endpoints.map(toCommand);
+export const ENDPOINT_COMMANDS: readonly CommandFacts[] = endpoints.map(toCommand);
 
-function toCommand(endpoint: Endpoint): Command {
+function toCommand(endpoint: Endpoint): CommandFacts {
   const name = endpoint.name as EndpointName;
   const fields = fieldsOf(endpoint);
-  const place = fields.find(({ option }) => option.name === NAMED_BY_PLACE[name])?.option;
-  const isMany = place?.kind === 'list';
-  const placeholder = place?.name.toUpperCase().replaceAll('-', '_').replace(/S$/, '');
+  const place = fields.find(({ path }) => path.join('.') === NAMED_BY_PLACE[name]);
+  const isMany = place?.schema.type === 'array';
   return {
     name: endpoint.name.replaceAll('/', ' '),
     summary: endpoint.summary + (endpoint.sandboxOnly ? ' (sandbox only)' : ''),
-    ...(placeholder === undefined ? {} : { words: `[${placeholder}${isMany ? ' ...' : ''}]` }),
-    maxWords: place === undefined ? 0 : isMany ? 100 : 1,
+    argument: place && new Argument(`[${place.option.name()}${isMany ? '...' : ''}]`),
     options: [...fields.map(({ option }) => option), BODY, ...(endpoint.write ? [IDEMPOTENCY_KEY] : [])],
-    ...(NOTES[name] === undefined ? {} : { notes: NOTES[name] }),
+    notes: NOTES[name],
     examples: EXAMPLES[name] ?? [],
-    usesChannel: true,
-    async run({ io, given, words }) {
-      const byPlace = place === undefined || words.length === 0 ? {} : { [place.name]: isMany ? words : words[0] };
-      const body = fillBody(fields, { ...given, ...byPlace }, await readBody(io, textOf(given, 'body')));
-      requireFields(endpoint.request, body);
-      requireRules(endpoint, body);
-      return send(name, body, { io, given, words });
+    async run(call) {
+      const { io, given, words } = call;
+      const byPlace =
+        place === undefined || words.length === 0 ? {} : { [place.path.join('.')]: isMany ? words : words[0] };
+      const body = fillBody(fields, { ...given, ...byPlace }, await readBody(io, given['body']));
+      // Who types a command sees at once that there is no answer, and asks again himself.
+      const client = createClient(readChannel(call), { retries: 0 });
+      const { data, replayed } = await sendBody(client, name, body, given['idempotencyKey']);
+      if (given['json']) io.out(writeJson(data));
+      else {
+        io.out(showAnswer(data));
+        if (replayed) io.err('this is the answer to the first request under this key');
+      }
+      return EXIT.ok;
     },
   };
 }
 
-async function send(name: EndpointName, body: object, { io, given }: Call): Promise<number> {
-  // Who types a command sees at once that there is no answer, and asks again himself.
-  const client = createClient(readChannel(io, given), { retries: 0 });
-  const idempotencyKey = textOf(given, 'idempotency-key');
-  const { data, replayed } = await client.send(name, body as never, { idempotencyKey });
-  if (given['json']) io.out(writeJson(data));
-  else {
-    io.out(showAnswer(data));
-    if (replayed) io.err('this is the answer to the first request under this key');
+/** What the client itself refuses to send is a fault of the command. */
+async function sendBody(client: PerennialClient, name: EndpointName, body: object, idempotencyKey: string | undefined) {
+  try {
+    return await client.send(name, body as never, { idempotencyKey });
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(error.message) : error;
   }
-  return EXIT.ok;
 }
 
 async function readBody(io: Io, where: string | undefined): Promise<Record<string, unknown>> {

@@ -1,26 +1,26 @@
-import { type AnySchema, type Endpoint, Rejection } from '@perennial/wire';
-import { encryptFields, usePlainNames } from '../../fields.js';
-import type { Given, Option } from '../frame/command.js';
-import { UsageError } from '../frame/io.js';
-import { findMisfit } from '../shape.js';
+import type { AnySchema, Endpoint } from '@perennial/wire';
+import { Option, type OptionValues } from 'commander';
+import { plainName } from '../../fields.js';
+import { integerOption, listOption } from '../frame/command.js';
 import { textOfField } from './field-texts.js';
-
-/** A field of a request, as an option of the command line. */
-export interface FieldOption {
-  readonly option: Option;
-  /** Where its value goes in the body. */
-  readonly path: readonly string[];
-}
 
 interface SchemaParts {
   readonly type?: string;
   readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, AnySchema>>;
   readonly required?: readonly string[];
-  readonly items?: AnySchema;
+  readonly items?: SchemaParts;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
+}
+
+/** A field of a request, as an option of the command line. */
+export interface FieldOption {
+  readonly option: Option;
+  /** Where its value goes in the body. */
+  readonly path: readonly string[];
+  readonly schema: SchemaParts;
 }
 
 /** What the database can count to is no bound that anybody meets. */
@@ -36,47 +36,39 @@ function fieldsIn(endpoint: string, schema: AnySchema, above: readonly string[],
   const { properties = {}, required = [] } = schema as SchemaParts;
   return Object.entries(properties).flatMap(([name, inner]) => {
     if (above.length === 0 && FILLED_IN.has(name)) return [];
-    const path = [...above, name.replace(/Encrypted$/, '')];
-    const isNeeded = required.includes(name);
-    if ((inner as SchemaParts).type === 'object') return fieldsIn(endpoint, inner, path, isNeededHere && isNeeded);
-    return [{ path, option: toOption(path, textOfField(endpoint, path), inner, isNeededHere && isNeeded) }];
+    const path = [...above, plainName(name)];
+    const isNeeded = isNeededHere && required.includes(name);
+    const parts = inner as SchemaParts;
+    if (parts.type === 'object') return fieldsIn(endpoint, inner, path, isNeeded);
+    const about = [isNeeded ? 'needed' : '', textOfField(endpoint, path), ...describeRules(parts)];
+    return [{ path, schema: parts, option: toOption(path, about.filter((part) => part !== '').join('; '), parts) }];
   });
 }
 
-function toOption(path: readonly string[], text: string, schema: AnySchema, isNeeded: boolean): Option {
-  const { type, items } = schema as SchemaParts;
-  const { enum: oneOf } = (type === 'array' ? items : schema) as SchemaParts;
-  const kinds: Readonly<Record<string, Option['kind']>> = { integer: 'integer', boolean: 'flag', array: 'list' };
-  return {
-    name: path.map(toKebab).join('.'),
-    kind: kinds[type ?? ''] ?? 'text',
-    about: [text, describeRules(schema as SchemaParts)].filter((part) => part !== '').join('; '),
-    ...(isNeeded ? { isNeeded } : {}),
-    ...(oneOf === undefined ? {} : { oneOf }),
-  };
+function toOption(path: readonly string[], about: string, { type, enum: oneOf, items }: SchemaParts): Option {
+  const flag = `--${path.join('.').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  if (type === 'boolean') return new Option(flag, about);
+  if (type === 'integer') return integerOption(`${flag} <number>`, about);
+  if (type === 'array') return listOption(`${flag} <text,...>`, about, items?.enum);
+  const option = new Option(`${flag} <text>`, about);
+  return oneOf ? option.choices(oneOf) : option;
 }
 
-function describeRules(schema: SchemaParts): string {
-  const { default: byDefault } = schema;
-  return joinRules(describeRange(schema), byDefault === undefined ? '' : `default ${byDefault}`);
+function describeRules({ minimum, maximum, default: byDefault }: SchemaParts): string[] {
+  return [
+    ...(minimum === undefined ? [] : [`at least ${minimum}`]),
+    ...(maximum === undefined || maximum >= MAX_INTEGER ? [] : [`at most ${maximum}`]),
+    ...(byDefault === undefined ? [] : [`default ${byDefault}`]),
+  ];
 }
-
-function describeRange({ minimum, maximum }: SchemaParts): string {
-  const isBounded = maximum !== undefined && maximum < MAX_INTEGER;
-  return joinRules(minimum === undefined ? '' : `at least ${minimum}`, isBounded ? `at most ${maximum}` : '');
-}
-
-const joinRules = (...rules: readonly string[]): string => rules.filter((rule) => rule !== '').join(', ');
-
-const toKebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 type Body = Record<string, unknown>;
 
 /** The body, with what is given on the command line in it. */
-export function fillBody(fields: readonly FieldOption[], given: Given, body: Body): Body {
+export function fillBody(fields: readonly FieldOption[], given: OptionValues, body: Body): Body {
   const filled = structuredClone(body);
-  for (const { option, path } of fields) {
-    const value = given[option.name];
+  for (const { path } of fields) {
+    const value: unknown = given[path.join('.')];
     if (value !== undefined) setAt(filled, path, value);
   }
   return filled;
@@ -91,37 +83,4 @@ function setAt(body: Body, [name = '', ...rest]: readonly string[], value: unkno
   const within = typeof inner === 'object' && inner !== null ? (inner as Body) : {};
   body[name] = within;
   setAt(within, rest, value);
-}
-
-/** Throws for a field that must be there and is not, and for a number that is out of its range. */
-export function requireFields(schema: AnySchema, body: Body, above: readonly string[] = []): void {
-  const { properties = {}, required = [] } = schema as SchemaParts;
-  for (const [name, inner] of Object.entries(properties)) {
-    const plain = name.replace(/Encrypted$/, '');
-    const value = body[plain] ?? body[name];
-    const isFilledIn = above.length === 0 && FILLED_IN.has(name);
-    const path = [...above, plain];
-    const option = `--${path.map(toKebab).join('.')}`;
-    if (value === undefined && required.includes(name) && !isFilledIn) throw new UsageError(`${option} is needed`);
-    if (isOutOfRange(inner, value)) throw new UsageError(`${option} must be ${describeRange(inner as SchemaParts)}`);
-    const isObject = (inner as SchemaParts).type === 'object' && typeof value === 'object' && value !== null;
-    if (isObject) requireFields(inner, value as Body, path);
-  }
-}
-
-function isOutOfRange(schema: AnySchema, value: unknown): boolean {
-  const { minimum = -Infinity, maximum = Infinity } = schema as SchemaParts;
-  return typeof value === 'number' && (value < minimum || value > maximum);
-}
-
-/** Throws for what the service would refuse by the endpoint's rules across fields, so that it need not be asked. */
-export function requireRules(endpoint: Endpoint, body: Body): void {
-  try {
-    const named = encryptFields(endpoint.request, body, (text) => text);
-    // As at the service, they hold for what has the right types; of the rest the service says what is wrong.
-    if (findMisfit(endpoint.request, named, 'body') === undefined) endpoint.check?.(named);
-  } catch (error) {
-    if (error instanceof Rejection || error instanceof TypeError) throw new UsageError(usePlainNames(error.message));
-    throw error;
-  }
 }

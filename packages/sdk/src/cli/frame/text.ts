@@ -27,18 +27,8 @@ export function align(rows: readonly (readonly string[])[], indent = ''): string
   return shown.map((cells) => indent + cells.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-const CODES = { red: 31, green: 32, yellow: 33, dim: 2, bold: 1 } as const;
-
 /** Colours for people; the same functions without them. */
-export type Paint = { readonly [Name in keyof typeof CODES]: (text: string) => string };
-
-export function createPaint(hasColours: boolean): Paint {
+export function createPaint(hasColours: boolean) {
   const of = (code: number) => (text: string) => (hasColours ? `\u001b[${code}m${text}\u001b[0m` : text);
-  return {
-    red: of(CODES.red),
-    green: of(CODES.green),
-    yellow: of(CODES.yellow),
-    dim: of(CODES.dim),
-    bold: of(CODES.bold),
-  };
+  return { red: of(31), green: of(32), yellow: of(33) };
 }

@@ -1,6 +1,7 @@
 import { eventTypes, formatTime, parseTime } from '@perennial/wire';
-import { createCheckingClient, readChannel } from '../channel-file.js';
-import { type Call, type Command, type Given, listOf, textOf } from '../frame/command.js';
+import { Option } from 'commander';
+import { createClient, readChannel } from '../channel-file.js';
+import { type Call, type CommandFacts, listOption } from '../frame/command.js';
 import { EXIT, UsageError } from '../frame/io.js';
 import { readReceiverUrl } from '../pushes/send-push.js';
 import { findBeginning, forwardRefused, type ListenDeps, listenForEvents } from './listener.js';
@@ -8,56 +9,43 @@ import { lockFile } from './lock.js';
 import { createReporter } from './reporter.js';
 import { ListenState, stateFileFor } from './state.js';
 
-export const LISTEN: Command = {
+export const LISTEN: CommandFacts = {
   name: 'listen',
   summary: "Forward the channel's events to a receiver on this machine, with their real signature (sandbox only)",
-  maxWords: 0,
   options: [
-    { name: 'forward', kind: 'text', value: 'URL', about: 'address of the receiver', isNeeded: true },
-    { name: 'events', kind: 'list', value: 'TYPE', about: 'only events of these types', oneOf: eventTypes },
-    {
-      name: 'since',
-      kind: 'text',
-      value: 'TIME',
-      about:
-        'begin with the events of this time, as "2026-01-31 08:00:00" in UTC+8, even if they were forwarded before',
-    },
-    { name: 'again', kind: 'flag', about: 'first send again the events that the receiver has not accepted' },
-    {
-      name: 'state',
-      kind: 'text',
-      value: 'FILE',
-      about: "file that keeps how far it has come; default: one beside the channel's file",
-    },
+    new Option('--forward <url>', 'address of the receiver').makeOptionMandatory(),
+    listOption('--events <type,...>', 'only events of these types', eventTypes),
+    new Option(
+      '--since <time>',
+      'begin with the events of this time, as "2026-01-31 08:00:00" in UTC+8, even if they were forwarded before',
+    ),
+    new Option('--again', 'first send again the events that the receiver has not accepted'),
+    new Option('--state <file>', "file that keeps how far it has come; default: one beside the channel's file"),
   ],
-  notes: [
-    `The first time it forwards the events that happen from now on. Started again, it goes on where it ended: no event is left out,
+  notes: `The first time it forwards the events that happen from now on. Started again, it goes on where it ended: no event is left out,
 and none comes twice. It waits for a receiver or a service that cannot be reached. An event that the receiver does not answer with
 HTTP 200 and {"code":"0"} within 5 s is shown as not accepted, and the next one follows. Ctrl-C ends it.`,
-  ],
   examples: [
     'listen --forward http://localhost:3000/events',
     'listen --forward http://localhost:3000/events --events order.status.changed --since "2026-01-31 08:00:00"',
     'listen --forward http://localhost:3000/events --again',
   ],
-  usesChannel: true,
   run: listen,
 };
 
-async function listen({ io, given }: Call): Promise<number> {
-  const forwardTo = textOf(given, 'forward');
-  if (forwardTo === undefined) throw new UsageError('--forward URL is needed');
-  const url = readReceiverUrl(forwardTo);
-  const since = readSince(given);
-  const channel = readChannel(io, given);
-  const file = textOf(given, 'state') ?? stateFileFor(channel, url);
+async function listen(call: Call): Promise<number> {
+  const { io, given } = call;
+  const url = readReceiverUrl(given['forward']);
+  const since = readSince(given['since']);
+  const channel = readChannel(call);
+  const file: string = given['state'] ?? stateFileFor(channel, url);
   const reporter = createReporter(io, given['json'] === true);
   const deps = {
-    client: createCheckingClient(channel, { retries: 0 }),
+    client: createClient(channel, { retries: 0 }),
     url,
     reporter,
     stop: io.watchStop(),
-    eventTypes: listOf(given, 'events'),
+    eventTypes: given['events'],
   };
   const unlock = lockFile(io, file);
   try {
@@ -87,11 +75,9 @@ async function openState(deps: ListenDeps, file: string, since: string | undefin
   return state;
 }
 
-function readSince(given: Given): string | undefined {
-  const text = textOf(given, 'since');
-  const time = text === undefined ? undefined : parseTime(text);
-  if (text !== undefined && time === undefined) {
-    throw new UsageError('--since must be a time such as "2026-01-31 08:00:00" in UTC+8, or 2026-01-31T00:00:00Z');
-  }
-  return time === undefined ? undefined : formatTime(time);
+function readSince(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const time = parseTime(text);
+  if (time !== undefined) return formatTime(time);
+  throw new UsageError('--since must be a time such as "2026-01-31 08:00:00" in UTC+8, or 2026-01-31T00:00:00Z');
 }

@@ -8,7 +8,7 @@ export interface NewOrderWish {
   /** Undefined: the first that fits. */
   readonly productCode: string | undefined;
   /** What the sandbox goes by: the end of externalOrderNo. */
-  readonly suffix?: string;
+  readonly suffix?: string | undefined;
 }
 
 /** Card data that belongs to nobody; the sandbox takes any. */

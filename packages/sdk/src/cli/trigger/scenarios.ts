@@ -10,8 +10,6 @@ export interface Scenario {
   readonly contract: { readonly a: readonly EventScenarioName[]; readonly b?: readonly EventScenarioName[] };
   /** About the first payment: it is the creation that does it, by how externalOrderNo ends. */
   readonly creates?: string;
-  /** Why an order cannot have it; undefined when it can. */
-  refuse?(order: MainOrder): string | undefined;
   act?(client: PerennialClient, order: MainOrder): Promise<unknown>;
   /** What comes later by itself. */
   readonly later?: string;
@@ -21,20 +19,6 @@ export const isCollected = ({ paymentRecords }: MainOrder): boolean => paymentRe
 
 const lastPaid = ({ paymentRecords }: MainOrder): PaymentRecord | undefined =>
   paymentRecords.findLast(({ paymentStatus }) => paymentStatus === 'SUCCESS' || paymentStatus === 'REFUND_PART');
-
-const hasNext = ({ orderStatus, paymentRecords }: MainOrder): string | undefined => {
-  if (orderStatus !== 'ACTIVE') return `it is ${orderStatus}, and only an ACTIVE one has periods to come`;
-  const isLeft = paymentRecords.some(({ paymentStatus }) => ['WAIT', 'FAIL_RETRY'].includes(paymentStatus));
-  return isLeft ? undefined : 'none of its periods is left';
-};
-
-const canFail = (order: MainOrder): string | undefined =>
-  isCollected(order) ? 'the channel collects it (mode B), and there nothing can fail' : hasNext(order);
-
-const canBeRefunded = (order: MainOrder): string | undefined => {
-  if (isCollected(order)) return 'the channel collects it (mode B), and makes its refunds itself';
-  return lastPaid(order) === undefined ? 'none of its periods is paid' : undefined;
-};
 
 const advance = (client: PerennialClient, { orderNo }: MainOrder, cycles: number, ...outcomes: RehearsedOutcome[]) =>
   client.sandbox.orders.advance({ orderNo, cycles, outcomes });
@@ -72,14 +56,12 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'payment-failed',
     summary: 'a debit fails, and will be tried again',
     contract: { a: ['deduct-renewal-postponed'] },
-    refuse: canFail,
     act: (client, order) => advance(client, order, 1, 'FAIL_RETRY'),
   },
   {
     name: 'payment-recovered',
     summary: 'a debit fails, and succeeds when it is tried again',
     contract: { a: ['deduct-renewal-postponed', 'deduct-renewal-succeeded'] },
-    refuse: canFail,
     async act(client, order) {
       await advance(client, order, 1, 'FAIL_RETRY');
       await advance(client, order, 1, 'SUCCESS');
@@ -89,40 +71,30 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'payment-given-up',
     summary: 'a debit fails through its whole schedule, and is given up',
     contract: { a: ['deduct-renewal-postponed', 'deduct-renewal-failed'] },
-    refuse: canFail,
     act: failToTheEnd,
   },
   {
     name: 'agreement-ended',
     summary: 'the agreement turns out to have ended: the order is unsubscribed',
     contract: { a: ['deduct-agreement-invalid'] },
-    refuse: canFail,
     act: (client, order) => advance(client, order, 1, 'AGREEMENT_INVALID'),
   },
   {
     name: 'refund',
     summary: 'all that is left of the last paid period is refunded',
     contract: { a: ['deduct-refund-full'] },
-    refuse: canBeRefunded,
     act: (client, order) => refund(client, order, (leftCent) => leftCent),
   },
   {
     name: 'refund-part',
     summary: 'a part of the last paid period is refunded',
     contract: { a: ['deduct-refund-part'] },
-    refuse: (order) => {
-      const { amountCent = 0, refundAmountCent = 0 } = lastPaid(order) ?? {};
-      return (
-        canBeRefunded(order) ?? (amountCent - refundAmountCent < 2 ? 'too little of it is left for a part' : undefined)
-      );
-    },
     act: (client, order) => refund(client, order, (leftCent) => Math.floor(leftCent / 2)),
   },
   {
     name: 'renewal',
     summary: 'the next period is debited or billed',
     contract: { a: ['deduct-renewal-succeeded'], b: ['collect-renewal'] },
-    refuse: hasNext,
     act: (client, order) => advance(client, order, 1),
   },
   {
@@ -132,14 +104,12 @@ export const SCENARIOS: readonly Scenario[] = [
       a: ['deduct-renewal-succeeded', 'deduct-last-succeeded'],
       b: ['collect-renewal', 'collect-last'],
     },
-    refuse: hasNext,
     act: (client, order) => advance(client, order, Math.max(1, order.totalCycles - startedCycles(order))),
   },
   {
     name: 'unsubscribed',
     summary: 'the order is unsubscribed',
     contract: { a: ['deduct-unsubscribe'], b: ['collect-unsubscribe'] },
-    refuse: ({ orderStatus }) => (orderStatus === 'ACTIVE' ? undefined : `it is ${orderStatus}`),
     act: (client, { orderNo }) => client.orders.unsubscribe({ orderNo, reason: 'a rehearsal' }),
   },
   {
@@ -156,5 +126,3 @@ export const SCENARIOS: readonly Scenario[] = [
     creates: '_FAIL',
   },
 ];
-
-export const findScenario = (name: string): Scenario | undefined => SCENARIOS.find((one) => one.name === name);

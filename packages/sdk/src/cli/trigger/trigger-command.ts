@@ -1,65 +1,52 @@
-import { EVENT_CONTRACT, type MainOrder, settlementModes } from '@perennial/wire';
+import {
+  EVENT_CONTRACT,
+  type EventScenario,
+  type EventScenarioName,
+  type MainOrder,
+  settlementModes,
+} from '@perennial/wire';
+import { Argument, Option, type OptionValues } from 'commander';
 import type { EventRecord } from '../../bodies.js';
 import type { PerennialClient } from '../../client.js';
-import { createCheckingClient, readChannel } from '../channel-file.js';
-import { type Call, type Command, type Given, textOf } from '../frame/command.js';
-import { CommandError, EXIT, type Io, UsageError } from '../frame/io.js';
-import { findNearest } from '../frame/nearest.js';
+import { createClient, readChannel } from '../channel-file.js';
+import type { Call, CommandFacts } from '../frame/command.js';
+import { EXIT, type Io, UsageError } from '../frame/io.js';
 import { align, visible, writeJson } from '../frame/text.js';
 import { describeEvent } from '../pushes/describe-event.js';
 import { createNewOrder } from './new-order.js';
-import { findScenario, isCollected, SCENARIOS, type Scenario } from './scenarios.js';
+import { isCollected, SCENARIOS, type Scenario } from './scenarios.js';
 
-export const TRIGGER: Command = {
+export const TRIGGER: CommandFacts = {
   name: 'trigger',
   summary: 'Make a payment fail, a refund or another thing happen to an order, with its events (sandbox only)',
-  words: 'SCENARIO',
-  maxWords: 1,
+  argument: new Argument('[scenario]').choices(SCENARIOS.map(({ name }) => name)),
   options: [
-    {
-      name: 'order',
-      kind: 'text',
-      value: 'NO',
-      about: 'number of the order that it happens to; default: a new order is made',
-    },
-    {
-      name: 'settlement-mode',
-      kind: 'text',
-      value: 'MODE',
-      about: 'who takes the money of the new order; default SVC_DEDUCT',
-      oneOf: settlementModes,
-    },
-    {
-      name: 'product-code',
-      kind: 'text',
-      value: 'CODE',
-      about: 'product of the new order; default: the first that fits',
-    },
-    { name: 'list', kind: 'flag', about: 'list the scenarios with the events of each, and do nothing' },
+    new Option('--order <no>', 'number of the order that it happens to; default: a new order is made'),
+    new Option('--settlement-mode <mode>', 'who takes the money of the new order; default SVC_DEDUCT').choices(
+      settlementModes,
+    ),
+    new Option('--product-code <code>', 'product of the new order; default: the first that fits'),
+    new Option('--list', 'list the scenarios with the events of each, and do nothing'),
   ],
-  notes: [
-    `Scenarios\n${align(
-      SCENARIOS.map(({ name, summary }) => [name, summary]),
-      '  ',
-    )}`,
-  ],
+  notes: `Scenarios:\n${align(
+    SCENARIOS.map(({ name, summary }) => [name, summary]),
+    '  ',
+  )}`,
   examples: [
     'trigger payment-recovered',
     'trigger refund --order 100000001000',
     'trigger unsubscribed --settlement-mode CHANNEL_COLLECT',
     'trigger --list',
   ],
-  usesChannel: true,
   run: trigger,
 };
 
-async function trigger({ io, given, words }: Call): Promise<number> {
+async function trigger(call: Call): Promise<number> {
+  const { io, given, words } = call;
   if (given['list']) return printScenarios(io, given['json'] === true);
-  const [name] = words;
-  if (name === undefined) throw new UsageError('which scenario? trigger --list shows them');
-  const scenario = findScenario(name);
-  if (scenario === undefined) throw noSuchScenario(name);
-  const client = createCheckingClient(readChannel(io, given), { onResponse: createPatience(io) });
+  const scenario = SCENARIOS.find(({ name }) => name === words[0]);
+  if (scenario === undefined) throw new UsageError('which scenario? trigger --list shows them');
+  const client = createClient(readChannel(call), { onResponse: createPatience(io) });
   const before = await findOrder(client, scenario, given);
   // Those of a new order's creation are shown, too.
   const known = new Set(before.isNew ? [] : (await listEvents(client, before.order)).map(({ eventId }) => eventId));
@@ -85,37 +72,24 @@ async function trigger({ io, given, words }: Call): Promise<number> {
   return EXIT.ok;
 }
 
-function noSuchScenario(name: string): UsageError {
-  const nearest = findNearest(
-    name,
-    SCENARIOS.map((one) => one.name),
-  );
-  const hint = nearest === undefined ? 'trigger --list shows them' : `did you mean ${nearest}?`;
-  return new UsageError(`there is no scenario ${name}: ${hint}`);
-}
-
 /** The one that is named, or a new one of the right kind. Throws when it cannot have the scenario. */
 async function findOrder(
   client: PerennialClient,
   scenario: Scenario,
-  given: Given,
+  given: OptionValues,
 ): Promise<{ order: MainOrder; isNew: boolean }> {
-  const orderNo = textOf(given, 'order');
+  const { order: orderNo, settlementMode = 'SVC_DEDUCT', productCode } = given;
   if (orderNo === undefined) {
-    const settlementMode = textOf(given, 'settlement-mode') === 'CHANNEL_COLLECT' ? 'CHANNEL_COLLECT' : 'SVC_DEDUCT';
     if (settlementMode === 'CHANNEL_COLLECT' && scenario.contract.b === undefined) {
       throw new UsageError(`${scenario.name} does not happen to an order that the channel collects (mode B)`);
     }
-    const wish = { settlementMode, productCode: textOf(given, 'product-code') } as const;
-    const order = await createNewOrder(client, { ...wish, ...(scenario.creates ? { suffix: scenario.creates } : {}) });
+    const order = await createNewOrder(client, { settlementMode, productCode, suffix: scenario.creates });
     return { order, isNew: true };
   }
   if (scenario.creates !== undefined) {
     throw new UsageError(`${scenario.name} is about the first payment: it makes an order of its own, without --order`);
   }
   const order = await client.orders.query({ orderNo });
-  const reason = scenario.refuse?.(order);
-  if (reason !== undefined) throw new CommandError(`order ${orderNo} cannot have ${scenario.name}: ${reason}`);
   return { order, isNew: false };
 }
 
@@ -174,14 +148,17 @@ function printScenarios(io: Io, isJson: boolean): number {
   return EXIT.ok;
 }
 
-function describeContract(name: string): string {
-  const row = EVENT_CONTRACT.find((one) => one.name === name);
-  if (row === undefined) throw new Error(`the contract of events has no ${name}`);
-  const told = row.events.map(({ eventType, status }) => `${eventType.split('.')[0]} ${status}`);
-  const each = 'perVoidedPeriod' in row ? ['payment CANCELED for each voided period'] : [];
-  const mode = row.settlementMode === 'SVC_DEDUCT' ? 'A' : 'B';
-  return `${mode}: ${row.when}: ${[...told, ...each].join(', ') || 'none'}`;
+function describeContract(scenario: EventScenarioName): string {
+  const { settlementMode, when, events, perVoidedPeriod } = CONTRACT[scenario];
+  const told = events.map(({ eventType, status }) => `${eventType.split('.')[0]} ${status}`);
+  const each = perVoidedPeriod ? ['payment CANCELED for each voided period'] : [];
+  return `${settlementMode === 'SVC_DEDUCT' ? 'A' : 'B'}: ${when}: ${[...told, ...each].join(', ') || 'none'}`;
 }
+
+const CONTRACT = Object.fromEntries(EVENT_CONTRACT.map((row) => [row.name, row])) as Record<
+  EventScenarioName,
+  EventScenario
+>;
 
 /** Several requests that must all be made: one that comes too soon is sent again. */
 function createPatience(io: Io) {
