@@ -1,4 +1,13 @@
-import { CODES, type EventType, HEADERS, MISTAKES, type ResultCode, STORABLE, WebhookAck } from '@perennial/wire';
+import {
+  AnyEnvelope,
+  CODES,
+  type EventType,
+  HEADERS,
+  MISTAKES,
+  type ResultCode,
+  STORABLE,
+  WebhookAck,
+} from '@perennial/wire';
 import { VALUE_MEANINGS } from './content/enums.js';
 import { ENVELOPE_FIELDS } from './content/fields.js';
 import { REQUEST_RULES } from './content/request-rules.js';
@@ -174,7 +183,7 @@ function describeOperation(one: Described, schemas: SchemaNames): object {
     description: text.text.replaceAll('](/developers', `](${PUBLIC_URL}/developers`),
     tags: [text.group],
     ...(endpoint.sandboxOnly ? { 'x-sandbox-only': true } : {}),
-    ...(endpoint.token ? { security: [{ accessToken: [] }] } : { security: [] }),
+    security: endpoint.token ? [{ accessToken: [] }] : [],
     parameters: [
       ...useParameters(
         'appId',
@@ -191,14 +200,10 @@ function describeOperation(one: Described, schemas: SchemaNames): object {
     ],
     requestBody: {
       required: true,
-      content: {
-        'application/json': {
-          schema: schemas.refTo(endpoint.request as JsonSchema, 'request'),
-          examples: Object.fromEntries(
-            examples.map(({ name, summary, request }) => [name, { summary, value: showEncrypted(request) }]),
-          ),
-        },
-      },
+      content: asJson(
+        schemas.refTo(endpoint.request as JsonSchema, 'request'),
+        examples.map(({ name, summary, request }) => [name, { summary, value: showEncrypted(request) }]),
+      ),
     },
     responses: {
       200: describeAnswer(one, schemas),
@@ -207,6 +212,10 @@ function describeOperation(one: Described, schemas: SchemaNames): object {
     'x-codes': codes.map(({ code }) => code),
   };
 }
+
+const asJson = (schema: object, examples: readonly (readonly [string, object])[]): object => ({
+  'application/json': { schema, examples: Object.fromEntries(examples) },
+});
 
 export const operationId = (name: string): string =>
   name.replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -217,49 +226,33 @@ function describeAnswer({ endpoint, codes, commonCodes, examples }: Described, s
   const data = schemas.refTo(endpoint.response as JsonSchema, 'answer');
   return {
     description: ['Carried out, or refused for a reason of business:', listCodes(refusals)].join('\n\n'),
-    content: {
-      'application/json': {
-        schema: {
-          oneOf: [
-            envelopeSchema(
-              { const: CODES.SUCCESS.code },
-              { description: ENVELOPE_FIELDS['data'], ...data },
-              { const: true },
-            ),
-            { allOf: [{ $ref: '#/components/schemas/Failure' }, codeIsOneOf(refusals)] },
-          ],
-        },
-        examples: {
-          ...Object.fromEntries(
-            examples.map((example) => [example.name, { summary: example.summary, value: exampleAnswer(example) }]),
-          ),
-          ...Object.fromEntries(
-            codes
-              .filter(({ http }) => http === 200)
-              .map((code) => [code.name, { summary: code.when, value: exampleRefusal(code) }]),
-          ),
-        },
+    content: asJson(
+      {
+        oneOf: [
+          envelopeSchema({ code: { const: CODES.SUCCESS.code }, data, success: { const: true } }),
+          { allOf: [{ $ref: '#/components/schemas/Failure' }, codeIsOneOf(refusals)] },
+        ],
       },
-    },
+      [
+        ...examples.map((one) => [one.name, { summary: one.summary, value: exampleAnswer(one) }] as const),
+        ...codes
+          .filter(({ http }) => http === 200)
+          .map((code) => [code.name, { summary: code.when, value: exampleEnvelope(code) }] as const),
+      ],
+    ),
   };
 }
 
-export const exampleAnswer = ({ answer }: Pick<Example, 'answer'>): object => ({
-  code: CODES.SUCCESS.code,
-  message: CODES.SUCCESS.message,
-  data: showEncrypted(answer),
-  requestId: EXAMPLE_HEADERS.requestId,
-  timestamp: STORY_TIME,
-  success: true,
-});
+export const exampleAnswer = ({ answer }: Pick<Example, 'answer'>): object =>
+  exampleEnvelope(CODES.SUCCESS, showEncrypted(answer));
 
-const exampleRefusal = ({ code, message }: ResultCode): object => ({
+const exampleEnvelope = ({ name, code, message }: ResultCode, data: unknown = null): object => ({
   code,
   message,
-  data: null,
+  data,
   requestId: EXAMPLE_HEADERS.requestId,
   timestamp: STORY_TIME,
-  success: false,
+  success: name === 'SUCCESS',
 });
 
 const listCodes = (codes: readonly Code[]): string =>
@@ -288,38 +281,24 @@ function describeFault(codes: readonly Code[]): object {
   return {
     description: listCodes(codes),
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
-    content: {
-      'application/json': {
-        schema: { allOf: [{ $ref: '#/components/schemas/Failure' }, codeIsOneOf(codes)] },
-        examples: Object.fromEntries(
-          codes.map((code) => [code.name, { summary: code.message, value: exampleRefusal(code) }]),
-        ),
-      },
-    },
+    content: asJson(
+      { allOf: [{ $ref: '#/components/schemas/Failure' }, codeIsOneOf(codes)] },
+      codes.map((code) => [code.name, { summary: code.message, value: exampleEnvelope(code) }]),
+    ),
   };
 }
 
-function envelopeSchema(code: object, data: object, success: object): object {
-  const field = (name: string, schema: object) => ({ description: ENVELOPE_FIELDS[name], ...schema });
-  return {
-    type: 'object',
-    required: Object.keys(ENVELOPE_FIELDS),
-    properties: {
-      code: field('code', { type: 'string', ...code }),
-      message: field('message', { type: 'string' }),
-      data,
-      requestId: field('requestId', { type: 'string' }),
-      timestamp: field('timestamp', {
-        type: 'string',
-        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$',
-      }),
-      success: field('success', { type: 'boolean', ...success }),
-    },
-  };
+/** The envelope that the service writes, with what is known of some of its fields. */
+function envelopeSchema(known: Readonly<Record<string, object>>): object {
+  const fields = Object.entries(AnyEnvelope.properties).map(([name, schema]) => {
+    const own = name === 'data' ? known[name] : { ...schema, ...known[name] };
+    return [name, { description: ENVELOPE_FIELDS[name], ...own }];
+  });
+  return { type: 'object', required: Object.keys(ENVELOPE_FIELDS), properties: Object.fromEntries(fields) };
 }
 
 const failureSchema = (): object =>
-  envelopeSchema({}, { description: 'Null: there is no result.', type: 'null' }, { const: false });
+  envelopeSchema({ data: { description: 'Null: there is no result.', type: 'null' }, success: { const: false } });
 
 /** No endpoint of the interface: neither signed nor in an envelope. */
 function describeRefused(): object {
@@ -394,12 +373,7 @@ function describeWebhook({ eventType, example, schema }: (typeof EVENTS)[number]
     ],
     requestBody: {
       required: true,
-      content: {
-        'application/json': {
-          schema: schemas.refTo(schema, 'answer'),
-          examples: { [eventType]: { value: body } },
-        },
-      },
+      content: asJson(schemas.refTo(schema, 'answer'), [[eventType, { value: body }]]),
     },
     responses: {
       200: {

@@ -40,44 +40,37 @@ const PYTHON: Notation = {
   lastComma: true,
 };
 const JAVA: Notation = {
-  indent: '    ',
-  text: doubleQuoted,
+  ...PYTHON,
   constant: String,
-  encrypt: (text) => `channel.encrypt(${doubleQuoted(text)})`,
   list: ['List.of(', ')'],
   object: ['Map.of(', ')'],
   entry: (key, value) => `${doubleQuoted(key)}, ${value}`,
   lastComma: false,
 };
 const GO: Notation = {
+  ...PYTHON,
   indent: '\t',
-  text: doubleQuoted,
   constant: (value) => (value === null ? 'nil' : String(value)),
   encrypt: (text) => `channel.Encrypt(${doubleQuoted(text)})`,
   list: ['[]any{', '}'],
   object: ['map[string]any{', '}'],
-  entry: (key, value) => `${doubleQuoted(key)}: ${value}`,
-  lastComma: true,
 };
 const PHP: Notation = {
-  indent: '    ',
+  ...PYTHON,
   text: singleQuoted,
   constant: String,
   encrypt: (text) => `$channel->encrypt(${singleQuoted(text)})`,
-  list: ['[', ']'],
   object: ['[', ']'],
   entry: (key, value) => `${singleQuoted(key)} => ${value}`,
-  lastComma: true,
 };
 const NODE: Notation = {
+  ...PYTHON,
   indent: '  ',
   text: singleQuoted,
   constant: String,
   encrypt: singleQuoted,
-  list: ['[', ']'],
   object: ['{ ', ' }'],
   entry: (key, value) => `${key.replace(/Encrypted$/, '')}: ${value}`,
-  lastComma: true,
 };
 
 function write(value: unknown, notation: Notation, depth = 0): string {

@@ -5,19 +5,12 @@ import { usePlainNames } from './fields.js';
 /** The names of result codes, and one for a code that this version does not know. */
 export type ErrorName = Exclude<CodeName, 'SUCCESS'> | 'UNKNOWN_CODE';
 
-export interface ErrorFacts {
-  readonly endpoint: string;
-  readonly code: string;
-  readonly message: string;
-  readonly httpStatus: number;
-  readonly requestId: string;
-  readonly attempts: number;
-  /** By the header X-SVC-Diagnosis. */
-  readonly mistakes?: readonly string[];
-  readonly diagnosis?: SignatureDiagnosis | undefined;
-  readonly idempotencyKey?: string | undefined;
-  readonly retryAfterMs?: number | undefined;
-}
+/** What the service said, and about what. `mistakes`: by the header X-SVC-Diagnosis. */
+export type ErrorFacts = Pick<
+  PerennialError,
+  'endpoint' | 'code' | 'message' | 'httpStatus' | 'requestId' | 'attempts'
+> &
+  Partial<Pick<PerennialError, 'diagnosis' | 'idempotencyKey' | 'retryAfterMs'>> & { mistakes?: readonly string[] };
 
 /** Codes that say: the same request may be answered otherwise later. */
 const TEMPORARY: ReadonlySet<string> = new Set(
@@ -89,16 +82,11 @@ export type ConnectionFailure =
   /** Something answered that is not the service, such as a proxy, or not in https. */
   | 'unreadable-answer';
 
-export interface ConnectionFacts {
-  readonly endpoint: string;
-  readonly reason: ConnectionFailure;
-  readonly message: string;
-  readonly requestId: string;
-  readonly attempts: number;
-  readonly idempotencyKey?: string | undefined;
-  readonly httpStatus?: number | undefined;
-  readonly cause?: unknown;
-}
+export type ConnectionFacts = Pick<
+  PerennialConnectionError,
+  'endpoint' | 'reason' | 'message' | 'requestId' | 'attempts'
+> &
+  Partial<Pick<PerennialConnectionError, 'idempotencyKey' | 'httpStatus' | 'cause'>>;
 
 /** There is no answer: what was asked may have been done or not. The same call with the same idempotencyKey finds out. */
 export class PerennialConnectionError extends Error {

@@ -230,10 +230,9 @@ interface ReadEnvelope {
   readonly timestamp?: unknown;
 }
 
-/** As an error says it, with what is missing if that is known. */
-export function notTheService(httpStatus: number, detail?: string): string {
+function notTheService(httpStatus: number): string {
   const what = isRedirect(httpStatus) ? 'a redirect' : 'something that is not the service';
-  return `${what} answered with HTTP ${httpStatus}${detail === undefined ? '' : ` (${detail})`}: check baseUrl`;
+  return `${what} answered with HTTP ${httpStatus}: check baseUrl`;
 }
 
 /** A success is HTTP 200 and code 0 together, and has data. */

@@ -14,15 +14,6 @@ export function Envelope<Data extends AnySchema>(data: Data) {
   });
 }
 
-export interface Envelope<Data> {
-  code: string;
-  message: string;
-  data: Data | null;
-  requestId: string;
-  timestamp: string;
-  success: boolean;
-}
-
 export const AnyEnvelope = Envelope(Type.Unknown());
 export type AnyEnvelope = Static<typeof AnyEnvelope>;
 

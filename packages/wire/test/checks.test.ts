@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS, type EndpointName, type RequestOf } from '../src/endpoints.js';
-import { orderA1, orderA2, orderB, sharedAgreement } from './examples.js';
+import { ENDPOINTS, type EndpointName } from '../src/endpoints.js';
+import { orderA1, orderA2, orderB } from './examples.js';
 
-type Create = RequestOf<'orders/create'>;
+type Create = Record<string, unknown>;
+
+const { sharedAgreement } = orderA2;
 
 const paramInvalid = (detail: string) =>
   expect.objectContaining({ detail, result: expect.objectContaining({ code: '400001' }) });
@@ -11,16 +13,10 @@ const EXCLUSIVE = 'orderNo and externalOrderNo exclude each other';
 
 const check = (name: EndpointName, body: object) => (ENDPOINTS[name] as { check?(body: object): void }).check?.(body);
 
-function without(body: Create, ...fields: (keyof Create)[]): Create {
-  const copy = { ...body };
-  for (const field of fields) delete copy[field];
-  return copy;
-}
+const without = (body: Create, field: string): Create => ({ ...body, [field]: undefined });
 
 /** Whatever a channel may send there. */
-function withReference(body: Create, channelAgreementRef: unknown): Create {
-  return { ...body, channelAgreementRef } as Create;
-}
+const withReference = (body: Create, channelAgreementRef: unknown): Create => ({ ...body, channelAgreementRef });
 
 describe('orders/create', () => {
   const accepted: [string, Create][] = [

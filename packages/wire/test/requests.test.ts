@@ -101,77 +101,49 @@ describe('a missing field', () => {
 });
 
 describe('a field of a wrong type or value', () => {
+  it.each(endpoints)('$name: no field takes a value of another type', ({ name, request }) => {
+    const { properties } = request as { properties: Record<string, { type?: string }> };
+    for (const [field, { type }] of Object.entries(properties)) {
+      // In modes where it means nothing it is ignored, whatever it is.
+      if (type === undefined) continue;
+      for (const value of [null, type === 'array' ? {} : [], 1.5, type === 'string' ? 7 : '7']) {
+        const body = { ...requests[name as EndpointName][0], [field]: value };
+        expect(errorOf(name as EndpointName, body)).toBe(`/${field} type`);
+      }
+    }
+  });
+
   const rows: [EndpointName, string, unknown, string][] = [
     ['auth/token', 'grantType', 'password', 'enum'],
-    ['auth/token', 'appId', 1, 'type'],
     ['auth/token', 'appId', '', 'minLength'],
     ['products/list', 'page', 0, 'minimum'],
-    ['products/list', 'page', '1', 'type'],
-    ['products/list', 'page', 1.5, 'type'],
     ['products/list', 'page', 2_147_483_648, 'maximum'],
     ['products/list', 'size', 0, 'minimum'],
     ['products/list', 'size', 101, 'maximum'],
     ['payment-channels/list', 'size', 101, 'maximum'],
-    ['payment-channels/list', 'page', null, 'type'],
-    ['payment-channels/list', 'cursor', null, 'type'],
     ['payment-channels/list', 'cursor', '', 'minLength'],
-    ['payment-channels/list', 'cursor', 7, 'type'],
     ['payment-channels/list', 'cursor', 'x'.repeat(1025), 'maxLength'],
-    ['agreements/bind-sms', 'channelUserId', 7, 'type'],
     ['agreements/bind-sms', 'channelUserId', '', 'minLength'],
-    ['agreements/bind-sms', 'bindOrderNo', 600000000000001, 'type'],
-    ['agreements/bind-sms', 'mobileEncrypted', 13800000001, 'type'],
     ['agreements/bind-sms', 'paymentChannelCode', '', 'minLength'],
-    ['agreements/bind-sms', 'bankCode', null, 'type'],
     ['agreements/bind-sms', 'certType', '', 'minLength'],
-    ['agreements/bind-confirm', 'bindOrderNo', 600000000000001, 'type'],
-    ['agreements/bind-confirm', 'smsCodeEncrypted', 123456, 'type'],
-    ['agreements/user-data', 'channelUserId', [], 'type'],
     ['agreements/user-data', 'page', -1, 'minimum'],
-    ['agreements/replace', 'orderNo', 700000000000001, 'type'],
-    ['agreements/replace', 'newSharedAgreement', null, 'type'],
-    ['agreements/replace', 'newSharedAgreement', [], 'type'],
-    ['agreements/replace', 'retryFailedNow', 'true', 'type'],
     ['orders/create', 'settlementMode', 'MODE_A', 'enum'],
-    ['orders/create', 'externalOrderNo', 1, 'type'],
     ['orders/create', 'externalOrderNo', '', 'minLength'],
-    ['orders/create', 'bindOrderNo', 600000000000001, 'type'],
-    ['orders/create', 'sharedAgreement', 'SA-1', 'type'],
-    ['orders/create', 'periodType', 7, 'type'],
-    ['orders/create', 'period', '1', 'type'],
-    ['orders/create', 'totalCycles', 1.5, 'type'],
-    ['orders/query', 'orderNo', 700000000000001, 'type'],
-    ['orders/query', 'externalOrderNo', {}, 'type'],
     ['orders/list', 'cycleType', 'BOTH', 'enum'],
     ['orders/list', 'size', 1000, 'maximum'],
-    ['orders/unsubscribe', 'orderNo', 700000000000001, 'type'],
-    ['orders/unsubscribe', 'reason', 5, 'type'],
-    ['payments/query', 'paymentOrderNo', 7000000000000010, 'type'],
     ['payments/query', 'paymentOrderNo', '', 'minLength'],
-    ['events/list', 'orderNo', 700000000000001, 'type'],
     ['events/list', 'eventType', '*', 'enum'],
     ['events/list', 'deliveryStatus', 'SENT', 'enum'],
-    ['events/list', 'from', 1767225600000, 'type'],
     ['events/list', 'size', 101, 'maximum'],
-    ['events/replay', 'eventIds', '4711', 'type'],
     ['events/replay', 'eventIds', [], 'minItems'],
     ['events/replay', 'eventIds', Array.from({ length: 101 }, () => '4711'), 'maxItems'],
     ['events/replay', 'to', '', 'minLength'],
-    ['sandbox/orders/advance', 'orderNo', 700000000000001, 'type'],
     ['sandbox/orders/advance', 'cycles', 0, 'minimum'],
     ['sandbox/orders/advance', 'cycles', 10_000, 'maximum'],
-    ['sandbox/orders/advance', 'cycles', 1.5, 'type'],
-    ['sandbox/orders/advance', 'cycles', '1', 'type'],
-    ['sandbox/orders/advance', 'to', 1767225600000, 'type'],
     ['sandbox/orders/advance', 'to', '', 'minLength'],
-    ['sandbox/orders/advance', 'outcomes', 'SUCCESS', 'type'],
     ['sandbox/orders/advance', 'outcomes', Array.from({ length: 10_000 }, () => 'SUCCESS'), 'maxItems'],
-    ['sandbox/payments/refund', 'paymentOrderNo', 7000000000000010, 'type'],
     ['sandbox/payments/refund', 'amountCent', 0, 'minimum'],
-    ['sandbox/payments/refund', 'amountCent', 1.5, 'type'],
-    ['sandbox/payments/refund', 'reason', 5, 'type'],
     ['sandbox/events/pull', 'path', '', 'minLength'],
-    ['sandbox/events/pull', 'from', 1767225600000, 'type'],
     ['sandbox/events/pull', 'size', 101, 'maximum'],
     ['sandbox/events/pull', 'cursor', '', 'minLength'],
   ];

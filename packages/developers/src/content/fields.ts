@@ -13,9 +13,6 @@ const PERIODS = {
   totalCycles: 'Number of periods.',
 };
 
-const RETRY_NO =
-  'How often the event was sent before: 0 the first time, then 1, 2, 3. Do not use it to find duplicates: after a fault of the service the same number can come twice. `eventId` is what stays the same.';
-
 export const REQUEST_FIELDS: Readonly<Record<string, string>> = {
   ...CARD,
   orderNo: "The service's number of the order. Exactly one of `orderNo` and `externalOrderNo`.",
@@ -63,6 +60,13 @@ export const ANSWER_FIELDS: Readonly<Record<string, string>> = {
   eventId: 'Names the event; the same however often it is sent.',
   eventType: 'What changed: an order or a period.',
   occurredAt: 'When it happened.',
+  benefitCode: 'Names the benefit.',
+  faceValueCent: 'What it is worth, in cents.',
+  usedAmountCent: 'Face value of what the user has claimed, at most `amountCent`.',
+  claimRecords: 'What the user has claimed of this period.',
+  agreementShareFlag: 'True on an agreement that you have shared (A.2).',
+  retryNo:
+    'How often the event was sent before: 0 the first time, then 1, 2, 3. Do not use it to find duplicates: after a fault of the service the same number can come twice. `eventId` is what stays the same.',
 };
 
 /** `Schema.field`, for what the two tables above do not say, or say otherwise. */
@@ -77,9 +81,7 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'Product.settlementModes': 'Who may take the money for it.',
   'Product.amountCent': 'Price of one period, in cents.',
   'Product.benefits': 'What each paid period gives.',
-  'ProductBenefit.benefitCode': 'Names the benefit.',
   'ProductBenefit.name': 'For people.',
-  'ProductBenefit.faceValueCent': 'What it is worth, in cents.',
 
   'PaymentChannelsListData.items': 'The payment channels.',
   'PaymentChannel.code': 'Names the payment channel.',
@@ -149,12 +151,8 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'OrdersUnsubscribeRequest.reason': 'Any text; kept for the operators.',
 
   'PaymentsQueryRequest.paymentOrderNo': "Number of the period's payment, as in `paymentRecords`.",
-  'PaymentDetail.usedAmountCent': 'Face value of what the user has claimed, at most `amountCent`.',
-  'PaymentDetail.claimRecords': 'What the user has claimed of this period.',
   'ClaimRecord.claimNo': 'Names the claim.',
-  'ClaimRecord.benefitCode': 'Names the benefit.',
   'ClaimRecord.benefitName': 'For people.',
-  'ClaimRecord.faceValueCent': 'What it is worth, in cents.',
   'ClaimRecord.claimedAt': 'When it was claimed.',
 
   'EventsListRequest.orderNo': 'Only of one order. Not together with `externalOrderNo`.',
@@ -183,8 +181,6 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'PaymentsRefundRequest.paymentOrderNo': 'Of a period that was paid, in A.',
   'PaymentsRefundRequest.amountCent': 'What is refunded, in cents. Default: all that is left.',
   'PaymentsRefundRequest.reason': 'Any text; kept with the refund.',
-  'PaymentsRefundData.usedAmountCent': 'Face value of what the user has claimed, at most `amountCent`.',
-  'PaymentsRefundData.claimRecords': 'What the user has claimed of this period.',
   'PaymentsRefundData.refundStatus':
     'What became of this refund: `SUCCESS`, `FAIL` if the institution refused, `PROCESSING` while it has not said.',
   'PaymentsRefundData.refundFailReason': 'What the institution said when it refused, else null.',
@@ -209,20 +205,15 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'OrderPayload.totalPaidCycles': 'Periods that were paid or billed so far.',
   'OrderPayload.latestPaymentStatus': 'State of the period that was started last. Null if none was.',
   'PaymentPayload.paymentStatus': 'What it has become.',
-  'PaymentPayload.agreementShareFlag': 'True on an agreement that you have shared (A.2).',
   'PaymentPayload.mobileEncrypted':
     "The user's login mobile under your `aesKey`. Null unless `agreementShareFlag` is true.",
   'UpcomingPayload.cycleNo': 'The period that comes next.',
   'UpcomingPayload.expectPayTime': 'When it is to be debited, or in mode B billed.',
   'UpcomingPayload.amountCent': 'What is to be debited or billed.',
-  'UpcomingPayload.agreementShareFlag': 'True on an agreement that you have shared (A.2).',
   'UpcomingPayload.redeemUrl':
     'The redemption page, where the user can end the subscription before. Made when the event is sent, for seven days; events/list has none.',
-  'OrderStatusChangedEvent.retryNo': RETRY_NO,
   'OrderStatusChangedEvent.data': 'The order as it was when it happened.',
-  'PaymentStatusChangedEvent.retryNo': RETRY_NO,
   'PaymentStatusChangedEvent.data': 'The period as it was when it happened.',
-  'PaymentUpcomingEvent.retryNo': RETRY_NO,
   'PaymentUpcomingEvent.data': 'What is to come.',
   'WebhookAck.code': 'The text `0`.',
 };

@@ -3,6 +3,7 @@ import {
   type EventType,
   encryptField,
   HEADERS,
+  type PushHeaders,
   randomBytes,
   sha256Hex,
   signWebhook,
@@ -32,22 +33,35 @@ export interface SignedWebhook {
 
 /** An event as the service would send it, for the tests of a receiver. */
 export function signWebhookForTest(options: SignWebhookOptions): SignedWebhook {
-  const { event, path, aesKey, now = systemNow } = options;
+  const { event, path, aesKey, appId = 'test_channel', now = systemNow } = options;
   const body = JSON.stringify(aesKey === undefined ? event : encryptEvent(event, readSecret('aesKey', aesKey)));
-  const timestamp = String(now());
+  const callbackSecret = readSecret('callbackSecret', options.callbackSecret);
+  return { headers: signPush({ path, body, appId, eventId: event.eventId, timestamp: now() }, callbackSecret), body };
+}
+
+interface Signable {
+  readonly path: string;
+  readonly body: string;
+  readonly appId: string;
+  readonly eventId: string;
+  /** Unix milliseconds. */
+  readonly timestamp: number;
+}
+
+/** The headers of a push with this very body. */
+export function signPush({ path, body, appId, eventId, timestamp }: Signable, callbackSecret: Uint8Array): PushHeaders {
   const nonce = toHex(randomBytes(16));
-  const { eventId } = event;
-  const parts = { path, bodySha256: sha256Hex(new TextEncoder().encode(body)), timestamp, nonce, eventId };
+  const bodySha256 = sha256Hex(new TextEncoder().encode(body));
   return {
-    headers: {
-      [HEADERS.contentType]: WEBHOOK_CONTENT_TYPE,
-      [HEADERS.appId]: options.appId ?? 'test_channel',
-      [HEADERS.timestamp]: timestamp,
-      [HEADERS.nonce]: nonce,
-      [HEADERS.eventId]: eventId,
-      [HEADERS.signature]: signWebhook(parts, readSecret('callbackSecret', options.callbackSecret)),
-    },
-    body,
+    [HEADERS.contentType]: WEBHOOK_CONTENT_TYPE,
+    [HEADERS.appId]: appId,
+    [HEADERS.timestamp]: String(timestamp),
+    [HEADERS.nonce]: nonce,
+    [HEADERS.eventId]: eventId,
+    [HEADERS.signature]: signWebhook(
+      { path, bodySha256, timestamp: String(timestamp), nonce, eventId },
+      callbackSecret,
+    ),
   };
 }
 

@@ -19,10 +19,12 @@ export interface BadLine {
 
 const PREFIX = '/openapi/v1/';
 
-/** A way to the service on which the first request to some endpoints meets a fault. Every other is passed on as it came. */
+/** A way to the service on which requests to some endpoints meet a fault. Every other is passed on as it came. */
 export async function badLine(
   serviceUrl: string,
   faults: Readonly<Record<string, (seen: Seen) => Fault>>,
+  /** By whether it is the first request to the endpoint. */
+  isFaulty = (isFirst: boolean) => isFirst,
 ): Promise<BadLine> {
   const seen: Seen[] = [];
   const server = http.createServer(async (request, response) => {
@@ -33,7 +35,7 @@ export async function badLine(
     const isFirst = !seen.some((one) => one.endpoint === endpoint);
     const came = { endpoint, headers: request.headers, body: body.toString() };
     seen.push(came);
-    const fault = isFirst ? faults[endpoint]?.(came) : undefined;
+    const fault = isFaulty(isFirst) ? faults[endpoint]?.(came) : undefined;
     if (typeof fault === 'object') {
       response.writeHead(fault.status, fault.headers).end(fault.body);
       return;

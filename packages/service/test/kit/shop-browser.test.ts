@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { signWebhookForTest } from 'perennial-channel';
@@ -15,6 +12,7 @@ import { ROOT } from '../docs/pages.js';
 import { type Running, start, until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import { localOperator } from '../webhooks/sending.js';
+import { type BadLine, badLine } from './bad-line.js';
 
 /** The sample shop as people start it, and a user who buys in it. */
 
@@ -23,7 +21,9 @@ const SHOP = path.join(ROOT, 'examples', 'shop', 'shop.mjs');
 let folder = '';
 const channelFile = () => path.join(folder, 'demo-channel.json');
 let service: TestService;
-let line: LossyLine;
+let line: BadLine;
+/** Whether answers to orders/create are lost on their way. */
+let isLosing = false;
 let shop: Running;
 let shopUrl = '';
 let browser: Browser;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const deps = { clock: systemClock, engine: true, localCallbacks: true, publicUrl: () => baseUrl };
   [service, browser] = await Promise.all([testService(deps), launch()]);
   baseUrl = service.baseUrl;
-  line = await lossyLine(baseUrl);
+  line = await badLine(baseUrl, { 'orders/create': () => 'lose-the-answer' }, () => isLosing);
   await provisionDemo(service.operator, { dataDir: folder, baseUrl: line.url });
   await openShop('0');
   await tellShop(true);
@@ -60,7 +60,7 @@ afterAll(async () => {
   await shop?.exited;
   await browser?.close();
   await service?.close();
-  await line?.close();
+  line?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -159,8 +159,8 @@ describe('the sample shop', () => {
     const page = await signedIn('Cleo');
     await press(page, link(page, 'Choose Seven days'));
     await press(page, link(page, 'Pay in the shop'));
-    line.keys.length = 0;
-    line.isLosing = true;
+    const before = line.seen.length;
+    isLosing = true;
     await press(page, button(page, 'Pay ¥1.00'));
     expect(await heading(page)).toBe('Seven days Not known yet');
     expect(await page.getByRole('alert').textContent()).toMatch(/orders\/create has no answer .* Request \w+/);
@@ -170,13 +170,15 @@ describe('the sample shop', () => {
 
     shop.child.kill('SIGKILL');
     await shop.exited;
-    line.isLosing = false;
+    isLosing = false;
     await openShop(new URL(shopUrl).port);
     await page.reload();
     await page.getByRole('heading', { name: 'Seven days Active' }).waitFor();
     // Each was sent twice, and the last once.
-    expect(line.keys).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^[0-9a-f-]{36}$/)));
-    expect(new Set(line.keys).size).toBe(1);
+    const creates = line.seen.slice(before).filter(({ endpoint }) => endpoint === 'orders/create');
+    const keys = creates.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^[0-9a-f-]{36}$/)));
+    expect(new Set(keys).size).toBe(1);
     await press(page, link(page, 'Memberships'));
     expect(await page.locator('.rows a').count()).toBe(1);
     await tellShop(true);
@@ -190,7 +192,7 @@ describe('the sample shop', () => {
     const { headers, body } = signWebhookForTest({
       callbackSecret: Buffer.alloc(32).toString('base64'),
       path: '/events',
-      event: forgedEvent(pathname.split('/')[2] ?? ''),
+      event: forgedEvent(pathname.split('/')[2] ?? '') as never,
     });
     const refused = await fetch(`${shopUrl}/events`, { method: 'POST', headers, body });
     expect([refused.status, await refused.json()]).toEqual([401, { code: 'signature-mismatch' }]);
@@ -236,59 +238,8 @@ describe('the sample shop', () => {
 
 const forgedEvent = (externalOrderNo: string) => ({
   eventId: 'forged',
-  eventType: 'order.status.changed' as const,
+  eventType: 'order.status.changed',
   occurredAt: '2026-01-31 12:00:00',
   retryNo: 0,
-  data: {
-    orderNo: '1',
-    externalOrderNo,
-    createTime: '2026-01-31 12:00:00',
-    orderStatus: 'COMPLETED' as const,
-    orderSuccessTime: null,
-    periodType: 'MONTH' as const,
-    period: 1,
-    totalCycles: 12,
-    totalPaidAmountCent: 0,
-    totalPaidCycles: 0,
-    totalRefundAmountCent: 0,
-    latestPaymentStatus: null,
-    nextPayTime: null,
-  },
+  data: { orderNo: '1', externalOrderNo, orderStatus: 'COMPLETED' },
 });
-
-interface LossyLine {
-  readonly url: string;
-  /** Of each orders/create that has passed, its key. */
-  readonly keys: (string | undefined)[];
-  /** Whether answers to orders/create are lost on their way. */
-  isLosing: boolean;
-  close(): Promise<void>;
-}
-
-/** A way to the service on which answers can get lost. */
-async function lossyLine(target: string): Promise<LossyLine> {
-  const server = http.createServer((request, response) => {
-    const { method, url: at = '', headers } = request;
-    const isCreate = at.endsWith('/orders/create');
-    if (isCreate) lossy.keys.push(headers['idempotency-key'] as string | undefined);
-    const onward = http.request(target + at, { method, headers, agent: false }, (answer) => {
-      if (isCreate && lossy.isLosing) response.destroy();
-      else answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers));
-    });
-    onward.on('error', () => response.destroy());
-    request.pipe(onward);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const lossy: LossyLine = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    keys: [],
-    isLosing: false,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-  return lossy;
-}

@@ -46,7 +46,6 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     err: say(said.err),
     env: {},
     hasColours: false,
-    pid: process.pid,
     watchStop: () => stop,
     readInput: async () => input,
     now: () => Date.now(),

@@ -38,7 +38,6 @@ export const BindSmsData = Type.Object({
   paymentChannelCode: OutText,
   agreementStatus: Enum(agreementStatuses),
   smsStatus: Enum(smsStatuses),
-  /** Only with SEND_FAIL. */
   failReason: Type.Optional(OutText),
 });
 export type BindSmsData = Static<typeof BindSmsData>;
@@ -50,11 +49,9 @@ export const BindConfirmRequest = Type.Object({
 export type BindConfirmRequest = Static<typeof BindConfirmRequest>;
 
 export const BindConfirmData = Type.Object({
-  /** Null with BIND_FAIL: the number comes into being with the binding. */
   agreementNo: Nullable(OutText),
   agreementStatus: Enum(agreementStatuses),
   bankCardTailNo: OutText,
-  /** Only with BIND_FAIL. */
   failReason: Type.Optional(OutText),
 });
 export type BindConfirmData = Static<typeof BindConfirmData>;
@@ -79,7 +76,6 @@ export function userDataChecks(body: UserDataRequest): void {
 }
 
 export const BankData = Type.Object({
-  /** Null for an agreement shared by the channel, which never had a binding order. */
   bindOrderNo: Nullable(Identifier),
   agreementNo: OutText,
   bankCardNoEncrypted: OutText,

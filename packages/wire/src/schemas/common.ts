@@ -12,7 +12,6 @@ export const MaybeEmptyText = Type.String({ maxLength: MAX_STRING_LENGTH, patter
 /** Only the length is checked here: a ciphertext that cannot be read has a code of its own. */
 export const Encrypted = Type.String({ maxLength: MAX_STRING_LENGTH });
 
-/** Text in a response. */
 export const OutText = Type.String({ maxLength: MAX_STRING_LENGTH });
 /** A 64-bit number in a response, as text because JSON numbers lose precision beyond 53 bits. */
 export const Identifier = Type.String({ pattern: '^[0-9]{1,19}$' });
@@ -33,21 +32,16 @@ export function Nullable<Schema extends AnySchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema> | null>(values === undefined ? nullable : { ...nullable, enum: [...values, null] });
 }
 
-/** Request fields of every list. */
 export const pagingFields = {
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE })),
   size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })),
-  /** In place of `page`: the nextCursor of an answer to the same question. */
   cursor: Type.Optional(Text),
 };
 
-/** Response fields of every list. */
 export const pageFields = {
-  /** Null in an answer to a cursor: which page it would be is not known. */
   page: Nullable(Type.Integer({ minimum: 1 })),
   size: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE }),
   hasMore: Type.Boolean(),
-  /** Goes on behind the last record of this answer. Null when there is no more. */
   nextCursor: Nullable(OutText),
 };
 

@@ -21,7 +21,6 @@ export const EventsListRequest = Type.Object({
   ...orderReferenceFields,
   eventType: Type.Optional(Enum(eventTypes)),
   deliveryStatus: Type.Optional(Enum(deliveryStatuses)),
-  /** By when the event was written: from inclusive, to exclusive. */
   from: Type.Optional(Text),
   to: Type.Optional(Text),
   ...pagingFields,
@@ -30,7 +29,6 @@ export type EventsListRequest = Static<typeof EventsListRequest>;
 
 export const EventRecord = Type.Object({
   eventId: OutText,
-  /** Of periods that were voided together: the last one's. Null for every other event. */
   lastEventId: Nullable(OutText),
   eventType: Enum(eventTypes),
   orderNo: Identifier,
@@ -38,7 +36,6 @@ export const EventRecord = Type.Object({
   deliveryStatus: Enum(deliveryStatuses),
   pushes: Count,
   lastPushTime: Nullable(Time),
-  /** As it was told, but without mobileEncrypted; of periods that were voided together the first one's. */
   data: Type.Unknown(),
 });
 export type EventRecord = Static<typeof EventRecord>;
@@ -74,7 +71,6 @@ export function eventsReplayChecks({ eventIds, from, to }: EventsReplayRequest):
   rangeChecks({ from, to });
 }
 
-/** Of times that a request names. */
 export function rangeChecks({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
   for (const [field, text] of Object.entries({ from, to })) {
     if (text !== undefined && parseTime(text) === undefined) {

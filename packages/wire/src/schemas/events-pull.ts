@@ -9,9 +9,7 @@ export const CALLBACK_PATH = /^\/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*$/;
 
 /** The pushes of a channel's events, for a developer whose receiver cannot be reached from outside. */
 export const EventsPullRequest = Type.Object({
-  /** Of the address that they will be sent to: it is signed. */
   path: Text,
-  /** By when the event was written, inclusive. */
   from: Type.Optional(Text),
   size: pagingFields.size,
   cursor: pagingFields.cursor,
@@ -34,12 +32,10 @@ export const PulledPush = Type.Object({
   occurredAt: Time,
   writtenAt: Time,
   headers: PushHeaders,
-  /** To be sent as it is: the signature is about its bytes. */
   body: Type.String(),
 });
 export type PulledPush = Static<typeof PulledPush>;
 
-/** Oldest first. */
 export const EventsPullData = Type.Object({
   pushes: Type.Array(PulledPush),
   /** When this was read. An event that was being written at this moment may show up later, with an earlier writtenAt. */

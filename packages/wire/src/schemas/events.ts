@@ -40,7 +40,6 @@ export type StoredPaymentPayload = Static<typeof StoredPaymentPayload>;
 
 export const PaymentPayload = Type.Object({
   ...storedPaymentFields,
-  /** Null unless agreementShareFlag is true. */
   mobileEncrypted: Nullable(OutText),
 });
 export type PaymentPayload = Static<typeof PaymentPayload>;

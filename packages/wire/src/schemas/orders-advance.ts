@@ -10,7 +10,6 @@ export const OrdersAdvanceRequest = Type.Object({
   ...orderReferenceFields,
   cycles: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TOTAL_CYCLES })),
   to: Type.Optional(Text),
-  /** One for each period in turn; those that are missing succeed. */
   outcomes: Type.Optional(Type.Array(Enum(rehearsedOutcomes), { maxItems: MAX_TOTAL_CYCLES })),
 });
 export type OrdersAdvanceRequest = Static<typeof OrdersAdvanceRequest>;

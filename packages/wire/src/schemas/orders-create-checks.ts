@@ -2,29 +2,9 @@ import { MAX_STRING_LENGTH } from '../limits.js';
 import { Rejection } from '../rejection.js';
 import { STORABLE } from './common.js';
 import type { OrdersCreateRequest } from './orders.js';
-import type { SharedAgreement } from './shared-agreement.js';
 
 /** What a creation says of its agreement and its user, by who collects and where the agreement comes from. */
-export type CreateRequest = CollectRequest | BoundRequest | SharedRequest;
-
-/** Mode B. */
-export interface CollectRequest extends KnownUser {
-  readonly agreement: 'of-the-channel';
-}
-
-/** Mode A on the user's own binding, which knows the user. */
-export interface BoundRequest {
-  readonly agreement: 'bound';
-  readonly bindOrderNo: string;
-  readonly channelUserId: string | undefined;
-  readonly mobileEncrypted: string | undefined;
-}
-
-/** Mode A on an agreement that comes along. */
-export interface SharedRequest extends KnownUser {
-  readonly agreement: 'shared';
-  readonly sharedAgreement: SharedAgreement;
-}
+export type CreateRequest = ReturnType<typeof readCreateRequest>;
 
 interface KnownUser {
   readonly channelUserId: string;
@@ -32,7 +12,7 @@ interface KnownUser {
 }
 
 /** Which of the three it is. Throws PARAM_INVALID for what it must not carry, or lacks. */
-export function readCreateRequest(body: OrdersCreateRequest): CreateRequest {
+export function readCreateRequest(body: OrdersCreateRequest) {
   const { bindOrderNo, sharedAgreement } = body;
   if (body.settlementMode === 'CHANNEL_COLLECT') {
     if (bindOrderNo !== undefined) throw forbidden('bindOrderNo');
@@ -40,11 +20,11 @@ export function readCreateRequest(body: OrdersCreateRequest): CreateRequest {
     requireUser(body);
     checkAgreementReference(body.channelAgreementRef);
     const { channelUserId, mobileEncrypted } = body;
-    return { agreement: 'of-the-channel', channelUserId, mobileEncrypted };
+    return { agreement: 'of-the-channel', channelUserId, mobileEncrypted } as const;
   }
   if (sharedAgreement === undefined) {
     const { channelUserId, mobileEncrypted } = body;
-    if (bindOrderNo !== undefined) return { agreement: 'bound', bindOrderNo, channelUserId, mobileEncrypted };
+    if (bindOrderNo !== undefined) return { agreement: 'bound', bindOrderNo, channelUserId, mobileEncrypted } as const;
     throw new Rejection('PARAM_INVALID', 'bindOrderNo or sharedAgreement is required with SVC_DEDUCT');
   }
   if (bindOrderNo !== undefined) {
@@ -55,7 +35,7 @@ export function readCreateRequest(body: OrdersCreateRequest): CreateRequest {
   if (sharedAgreement.channelUserId !== channelUserId) {
     throw new Rejection('PARAM_INVALID', 'sharedAgreement.channelUserId differs from channelUserId');
   }
-  return { agreement: 'shared', channelUserId, mobileEncrypted, sharedAgreement };
+  return { agreement: 'shared', channelUserId, mobileEncrypted, sharedAgreement } as const;
 }
 
 export function ordersCreateChecks(body: OrdersCreateRequest): void {

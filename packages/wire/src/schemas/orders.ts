@@ -23,7 +23,6 @@ export const MainOrder = Type.Object({
   externalOrderNo: OutText,
   createTime: Time,
   orderStatus: Enum(orderStatuses),
-  /** Null until the order becomes ACTIVE for the first time. */
   orderSuccessTime: Nullable(Time),
   periodType: Enum(periodTypes),
   period: Type.Integer({ minimum: 1 }),

@@ -5,14 +5,10 @@ import {
   HEADERS,
   type OrderPayload,
   type PaymentPayload,
-  randomBytes,
-  sha256Hex,
-  signWebhook,
-  toHex,
   type UpcomingPayload,
-  WEBHOOK_CONTENT_TYPE,
 } from '@perennial/wire';
 import { readSecret } from '../../secrets.js';
+import { signPush } from '../../webhooks/sign-for-test.js';
 import type { EventCredentials } from '../channel-file.js';
 import type { Push } from '../pushes/send-push.js';
 import type { OrderNumbers } from './order-numbers.js';
@@ -39,20 +35,11 @@ export interface PushWish {
 export function createPushMaker(channel: EventCredentials, path: string, now: () => number) {
   return (wish: PushWish): Push => {
     const { body, eventId, timestamp = now() } = wish;
-    const nonce = toHex(randomBytes(16));
     const secret = readSecret('callbackSecret', wish.callbackSecret ?? channel.callbackSecret);
-    const bodySha256 = sha256Hex(new TextEncoder().encode(body));
-    const parts = { path: wish.path ?? path, bodySha256, timestamp: String(timestamp), nonce, eventId };
-    const headers: Record<string, string | undefined> = {
-      [HEADERS.contentType]: WEBHOOK_CONTENT_TYPE,
-      [HEADERS.appId]: channel.appId,
-      [HEADERS.timestamp]: String(timestamp),
-      [HEADERS.nonce]: nonce,
-      [HEADERS.eventId]: eventId,
-      [HEADERS.signature]: (wish.signature ?? ((right) => right))(signWebhook(parts, secret)),
-      ...wish.headers,
-    };
-    const sent = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+    const signed = signPush({ path: wish.path ?? path, body, appId: channel.appId, eventId, timestamp }, secret);
+    const signature = wish.signature?.(signed[HEADERS.signature]) ?? signed[HEADERS.signature];
+    const headers = Object.entries({ ...signed, [HEADERS.signature]: signature, ...wish.headers });
+    const sent = headers.filter((header): header is [string, string] => header[1] !== undefined);
     return { headers: Object.fromEntries(sent), body: wish.sentBody ?? body };
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatTime, parseTime } from '@perennial/wire';
 import type { ChannelCredentials } from '../channel-file.js';
@@ -29,18 +29,11 @@ interface Settled extends Known {
   readonly isAccepted: boolean;
 }
 
-/** So many lines may follow the first one, or as many as it has events if these are more. */
-const MIN_LINES = 500;
-
 /**
  * How far a listener has come: from when to ask again, and what it has had since then. Writing all of it after each push would cost
- * the square of a back-log; so a push adds a line, and the whole is written anew when the lines have become as many as it.
+ * the square of a back-log; so a push adds a line, and the whole is written anew when the back-log is done.
  */
 export class ListenState {
-  /** Lines since the file was written as a whole, and how many there may be. */
-  private lines = 0;
-  private maxLines = 0;
-
   private constructor(
     private readonly file: string,
     public from: string,
@@ -87,11 +80,6 @@ export class ListenState {
   settle({ eventId, writtenAt }: Known, isAccepted: boolean): void {
     const settled: Settled = { eventId, writtenAt, isAccepted };
     this.apply(settled);
-    if (this.lines >= this.maxLines) {
-      this.write();
-      return;
-    }
-    this.lines += 1;
     this.store(() => appendFileSync(this.file, `${JSON.stringify(settled)}\n`));
   }
 
@@ -107,7 +95,7 @@ export class ListenState {
 
   /** Everything that was written before, and could be seen when this was read, is dealt with. */
   advance(writtenBefore: string, readAt: string): void {
-    const safe = formatTime((parseTime(readAt) ?? 0) - OVERLAP_MS);
+    const safe = overlapBefore(readAt);
     const next = writtenBefore < safe ? writtenBefore : safe;
     if (next <= this.from) return;
     this.from = next;
@@ -121,10 +109,10 @@ export class ListenState {
       forwarded: Object.fromEntries(this.forwarded),
       refused: Object.fromEntries(this.refused),
     };
-    this.lines = 0;
-    this.maxLines = Math.max(MIN_LINES, this.forwarded.size + this.refused.size);
     const draft = `${this.file}.new`;
     this.store(() => {
+      // The one folder: all that are missing would be tried for ever where none can be made, as below /proc.
+      if (!existsSync(path.dirname(this.file))) mkdirSync(path.dirname(this.file));
       writeFileSync(draft, `${JSON.stringify(stored)}\n`, { mode: 0o600 });
       renameSync(draft, this.file);
     });
