@@ -36,7 +36,10 @@ export function buildPages(
     write(`${page.path === '' ? 'index' : page.path}.html`, renderPage(page, navigation(), assets));
   write('search-index.json', JSON.stringify(buildSearchIndex(pages)));
   write('openapi.json', JSON.stringify(describeInterface(version()), null, 2));
-  write('vectors.json', JSON.stringify(gatherVectors(readVectors()), null, 2));
+  write(
+    'vectors.json',
+    JSON.stringify(gatherVectors(readFolder(path.join(wire, 'vectors'), '.json', JSON.parse)), null, 2),
+  );
   for (const [name, content] of Object.entries(clients)) write(`clients/${name}`, content);
   // Whole or not at all: one that is cut off while it writes leaves the pages as they were.
   rmSync(out, { recursive: true, force: true });
@@ -60,13 +63,16 @@ function writeAssets(
   );
 }
 
-function renderAll(): Page[] {
-  const texts = Object.fromEntries(
-    readdirSync(path.join(folder, 'guides')).map((file) => [
-      path.basename(file, '.md'),
-      readFileSync(path.join(folder, 'guides', file), 'utf8'),
-    ]),
+/** The files of a folder by their names without endings, each as `read` makes it. */
+function readFolder<Content>(place: string, ending: string, read: (text: string) => Content): Record<string, Content> {
+  const files = readdirSync(place).filter((file) => file.endsWith(ending));
+  return Object.fromEntries(
+    files.map((file) => [path.basename(file, ending), read(readFileSync(path.join(place, file), 'utf8'))]),
   );
+}
+
+function renderAll(): Page[] {
+  const texts = readFolder(path.join(folder, 'guides'), '.md', (one) => one);
   const text = (name: string) => texts[name] ?? '';
   return [
     startPage(text('start')),
@@ -98,16 +104,6 @@ function navigation(): NavigationGroup[] {
       ],
     },
   ];
-}
-
-function readVectors(): Record<string, unknown> {
-  const files = readdirSync(path.join(wire, 'vectors')).filter((file) => file.endsWith('.json'));
-  return Object.fromEntries(
-    files.map((file) => [
-      path.basename(file, '.json'),
-      JSON.parse(readFileSync(path.join(wire, 'vectors', file), 'utf8')) as unknown,
-    ]),
-  );
 }
 
 function version(): string {

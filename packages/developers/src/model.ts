@@ -84,7 +84,10 @@ function rangeOf({ minimum, maximum, minItems, maxItems }: JsonSchema): string |
   return `${minimum ?? minItems ?? 0} to ${most}${unit}`;
 }
 
-export const describeCode = (code: ResultCode): Code => ({ ...code, ...CODE_TEXTS[code.name] });
+export function describeCode(code: ResultCode): Code {
+  const [when, advice] = CODE_TEXTS[code.name];
+  return { ...code, when, advice };
+}
 
 export const ALL_CODES: readonly Code[] = resultCodes.map(describeCode);
 

@@ -26,8 +26,7 @@ const NAMES: ReadonlyMap<unknown, string> = (() => {
   for (const [name, value] of Object.entries(wire)) {
     const properties =
       typeof value === 'object' && value !== null && 'properties' in value ? value.properties : undefined;
-    // A schema with two names is found under the first, which is the more general: PagingRequest, ProductsListRequest.
-    if (properties !== undefined && !names.has(properties)) names.set(properties, name);
+    if (properties !== undefined) names.set(properties, name);
   }
   return names;
 })();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PerennialConnectionError, PerennialError } from '../src/index.js';
+import { isPerennialError, PerennialConnectionError, PerennialError } from '../src/index.js';
 import { answer, caught, type Move, ok, peer, reset, silence, testClient, usePeer } from './support.js';
 
 usePeer();
@@ -64,7 +64,9 @@ describe('an answer that is none', () => {
       name: 'PerennialConnectionError',
       reason: 'connection',
       idempotencyKey: 'mine',
+      cause: expect.any(Error),
     });
+    expect(isPerennialError(error)).toBe(false);
   });
 
   it('by something that speaks http is known, and not asked for again', async () => {
@@ -122,7 +124,10 @@ describe('an answer', () => {
     peer.play(text('{"code":"420001","message":{"a":1}}'), text('{"code":"499999"}'));
     const { client } = testClient(peer);
     expect(await caught(client.products.list())).toMatchObject({ message: 'no such order', serviceMessage: '' });
-    expect(await caught(client.products.list())).toMatchObject({ message: 'code 499999', name: 'UNKNOWN_CODE' });
+    const error = await caught(client.products.list());
+    expect(error).toMatchObject({ message: 'code 499999', name: 'UNKNOWN_CODE' });
+    expect(isPerennialError(error, 'SUBSCRIPTION_NOT_FOUND')).toBe(false);
+    expect(isPerennialError(error, 'PARAM_INVALID', 'UNKNOWN_CODE')).toBe(true);
   });
 });
 

@@ -149,20 +149,6 @@ describe('no answer', () => {
     expect(waits).toEqual([1000]);
   });
 
-  it('that is broken off names its cause, and under which key to go on', async () => {
-    peer.play(reset);
-    const error = await caught(
-      testClient(peer, { retries: 0 }).client.orders.create(ORDER, { idempotencyKey: 'mine' }),
-    );
-    expect(error).toMatchObject({
-      reason: 'connection',
-      attempts: 1,
-      cause: expect.any(Error),
-      idempotencyKey: 'mine',
-    });
-    expect(isPerennialError(error)).toBe(false);
-  });
-
   it('of something else is not asked for again', async () => {
     for (const [status, said] of [
       [200, 'something that is not the service'],
@@ -359,13 +345,5 @@ describe('the answer', () => {
       idempotencyKey: 'key',
       attempts: 1,
     });
-  });
-
-  it('with a code of tomorrow is an error as well', async () => {
-    peer.play(answer(200, '499999'));
-    const error = await caught(testClient(peer).client.products.list());
-    expect(error).toMatchObject({ name: 'UNKNOWN_CODE', code: '499999', message: 'said by the test' });
-    expect(isPerennialError(error, 'SUBSCRIPTION_NOT_FOUND')).toBe(false);
-    expect(isPerennialError(error, 'PARAM_INVALID', 'UNKNOWN_CODE')).toBe(true);
   });
 });

@@ -11,7 +11,7 @@ import {
   userDataChecks,
 } from './schemas/agreements.js';
 import { AuthTokenRequest, Token } from './schemas/auth.js';
-import { pagingChecks } from './schemas/common.js';
+import { PagingRequest, pagingChecks } from './schemas/common.js';
 import {
   EventsListData,
   EventsListRequest,
@@ -32,10 +32,10 @@ import {
 } from './schemas/orders.js';
 import { OrdersAdvanceRequest, ordersAdvanceChecks } from './schemas/orders-advance.js';
 import { ordersCreateChecks } from './schemas/orders-create-checks.js';
-import { PaymentChannelsListData, PaymentChannelsListRequest } from './schemas/payment-channels.js';
+import { PaymentChannelsListData } from './schemas/payment-channels.js';
 import { PaymentDetail, PaymentsQueryRequest } from './schemas/payments.js';
 import { PaymentsRefundData, PaymentsRefundRequest } from './schemas/payments-refund.js';
-import { ProductsListData, ProductsListRequest } from './schemas/products.js';
+import { ProductsListData } from './schemas/products.js';
 import type { AnySchema, Static } from './schemas/type.js';
 
 export const PATH_PREFIX = '/openapi/v1/';
@@ -88,13 +88,13 @@ export const ENDPOINTS = {
   }),
   'products/list': endpoint('products/list', {
     summary: 'List the products the channel may sell',
-    request: ProductsListRequest,
+    request: PagingRequest,
     response: ProductsListData,
     check: pagingChecks,
   }),
   'payment-channels/list': endpoint('payment-channels/list', {
     summary: 'List the payment channels the channel may use',
-    request: PaymentChannelsListRequest,
+    request: PagingRequest,
     response: PaymentChannelsListData,
     check: pagingChecks,
   }),

@@ -13,18 +13,7 @@ export * from './rejection.js';
 export * from './remember-recent.js';
 export * from './schemas/agreements.js';
 export * from './schemas/auth.js';
-export {
-  Enum,
-  Identifier,
-  Nullable,
-  PagingRequest,
-  pageFields,
-  pageOf,
-  pagingChecks,
-  pagingFields,
-  STORABLE,
-  Time,
-} from './schemas/common.js';
+export * from './schemas/common.js';
 export * from './schemas/events.js';
 export * from './schemas/events-history.js';
 export * from './schemas/events-pull.js';
@@ -37,14 +26,6 @@ export * from './schemas/payments.js';
 export * from './schemas/payments-refund.js';
 export * from './schemas/products.js';
 export * from './schemas/shared-agreement.js';
-export {
-  type AnySchema,
-  type ArraySchema,
-  type ObjectSchema,
-  type Optional,
-  type Schema,
-  type Static,
-  Type,
-} from './schemas/type.js';
+export * from './schemas/type.js';
 export * from './signing.js';
 export * from './time.js';

@@ -67,6 +67,24 @@ const reorder =
     order.map((at) => lines[at] ?? '');
 
 const PYTHON_BODY = `{"name": "Zo\\u00eb <a&b> 'x'", "card": "svc_aes_v2:ab+/c=", "n": 1, "list": [1, "b"], "none": null, "o": {}}`;
+/** The body as other serialisers write it. */
+const SPELLED: Readonly<Record<string, string>> = {
+  Python: PYTHON_BODY,
+  'Python, sorted': `{"card": "svc_aes_v2:ab+/c=", "list": [1, "b"], "n": 1, "name": "Zo\\u00eb <a&b> 'x'", "none": null, "o": {}}`,
+  'Python, not in ASCII': SENT.body
+    .replaceAll(/([":\]1l]),(?=")|":(?!a)/g, (part) => `${part} `)
+    .replace('1,"b"', '1, "b"'),
+  'Python, compact': SENT.body.replace('ë', '\\u00eb'),
+  Go: SENT.body.replace('<a&b>', '\\u003ca\\u0026b\\u003e'),
+  'Go, from a map': `{"card":"svc_aes_v2:ab+/c=","list":[1,"b"],"n":1,"name":"Zoë \\u003ca\\u0026b\\u003e 'x'","none":null,"o":{}}`,
+  PHP: SENT.body.replace('ë', '\\u00eb').replace('/', '\\/'),
+  'PHP, unescaped': SENT.body.replace('/', '\\/'),
+  Gson: `{"name":"Zoë \\u003ca\\u0026b\\u003e \\u0027x\\u0027","card":"svc_aes_v2:ab+/c\\u003d","n":1,"list":[1,"b"],"none":null,"o":{}}`,
+  '.NET': `{"name":"Zo\\u00EB \\u003Ca\\u0026b\\u003E \\u0027x\\u0027","card":"svc_aes_v2:ab\\u002B/c=","n":1,"list":[1,"b"],"none":null,"o":{}}`,
+  'without nulls': SENT.body.replace('"none":null,', ''),
+  'two spaces': `{\n  "name": "Zoë <a&b> 'x'",\n  "card": "svc_aes_v2:ab+/c=",\n  "n": 1,\n  "list": [\n    1,\n    "b"\n  ],\n  "none": null,\n  "o": {}\n}`,
+  'four spaces': JSON.stringify(JSON.parse(SENT.body), null, 4),
+};
 const ALONE: readonly (readonly [mistake: string, how: string, client: Client])[] = [
   ['secret-not-decoded', 'its text', { key: keyText }],
   ['secret-not-decoded', 'its text with a line break', { key: `${keyText}\n` }],
@@ -87,53 +105,7 @@ const ALONE: readonly (readonly [mistake: string, how: string, client: Client])[
   ['signature-hex', 'in quotation marks', { encode: (mac) => `'${hex(mac)}'` }],
   ['signature-base64-of-hex', 'as it is', { encode: ofHex }],
   ['signature-base64-of-hex', 'twice', { encode: (mac) => base64(Buffer.from(base64(mac))) }],
-  ['body-serialised-again', 'Python', spelled(PYTHON_BODY)],
-  [
-    'body-serialised-again',
-    'Python, sorted',
-    spelled(
-      `{"card": "svc_aes_v2:ab+/c=", "list": [1, "b"], "n": 1, "name": "Zo\\u00eb <a&b> 'x'", "none": null, "o": {}}`,
-    ),
-  ],
-  [
-    'body-serialised-again',
-    'Python, not in ASCII',
-    spelled(SENT.body.replaceAll(/([":\]1l]),(?=")|":(?!a)/g, (part) => `${part} `).replace('1,"b"', '1, "b"')),
-  ],
-  ['body-serialised-again', 'Python, compact', spelled(SENT.body.replace('ë', '\\u00eb'))],
-  ['body-serialised-again', 'Go', spelled(SENT.body.replace('<a&b>', '\\u003ca\\u0026b\\u003e'))],
-  [
-    'body-serialised-again',
-    'Go, from a map',
-    spelled(
-      `{"card":"svc_aes_v2:ab+/c=","list":[1,"b"],"n":1,"name":"Zoë \\u003ca\\u0026b\\u003e 'x'","none":null,"o":{}}`,
-    ),
-  ],
-  ['body-serialised-again', 'PHP', spelled(SENT.body.replace('ë', '\\u00eb').replace('/', '\\/'))],
-  ['body-serialised-again', 'PHP, unescaped', spelled(SENT.body.replace('/', '\\/'))],
-  [
-    'body-serialised-again',
-    'Gson',
-    spelled(
-      `{"name":"Zoë \\u003ca\\u0026b\\u003e \\u0027x\\u0027","card":"svc_aes_v2:ab+/c\\u003d","n":1,"list":[1,"b"],"none":null,"o":{}}`,
-    ),
-  ],
-  [
-    'body-serialised-again',
-    '.NET',
-    spelled(
-      `{"name":"Zo\\u00EB \\u003Ca\\u0026b\\u003E \\u0027x\\u0027","card":"svc_aes_v2:ab\\u002B/c=","n":1,"list":[1,"b"],"none":null,"o":{}}`,
-    ),
-  ],
-  ['body-serialised-again', 'without nulls', spelled(SENT.body.replace('"none":null,', ''))],
-  [
-    'body-serialised-again',
-    'two spaces',
-    spelled(
-      `{\n  "name": "Zoë <a&b> 'x'",\n  "card": "svc_aes_v2:ab+/c=",\n  "n": 1,\n  "list": [\n    1,\n    "b"\n  ],\n  "none": null,\n  "o": {}\n}`,
-    ),
-  ],
-  ['body-serialised-again', 'four spaces', spelled(JSON.stringify(JSON.parse(SENT.body), null, 4))],
+  ...Object.entries(SPELLED).map(([by, body]) => ['body-serialised-again', by, spelled(body)] as const),
   ['body-serialised-again', 'compact, and sent with spaces', { sent: { body: '{ "n" : 1 }' }, ...spelled('{"n":1}') }],
   [
     'body-serialised-again',

@@ -166,19 +166,6 @@ describe('examples/receiver.mjs', () => {
     }
   });
 
-  it('refuses what was not signed with the secret of the channel', async () => {
-    const { lines, stop } = await receiver();
-    try {
-      const url = (await lines.next()).value?.replace(/^listening +/, '') ?? '';
-      const headers = { 'X-SVC-Signature': Buffer.alloc(32).toString('base64') };
-      const refused = await fetch(url, { method: 'POST', headers, body: '{}' });
-      expect([refused.status, (await lines.next()).value]).toEqual([401, 'refused: the signature is not right']);
-      expect((await fetch(`${url}/elsewhere`, { method: 'POST', body: '{}' })).status).toBe(404);
-    } finally {
-      await stop();
-    }
-  });
-
   it('says in one line that the file is missing', async () => {
     await expect(runExample(process.execPath, 'receiver.mjs', path.join(folder, 'nowhere.json'))).rejects.toMatchObject(
       { code: 1, stderr: expect.stringMatching(/^receiver: .*nowhere\.json cannot be read.*\n$/) },

@@ -9,7 +9,6 @@ import type { ChannelClient } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
 import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
-import { isLongRun } from '../support/soak.js';
 import { type BadLine, badLine, type Fault, type Seen } from './bad-line.js';
 import { type Client, clients, type Outcome } from './clients.js';
 import { LANGUAGES, openShop } from './guides.js';
@@ -106,23 +105,6 @@ describe.each(NAMES)('examples/%s', (name) => {
     expect(explained.stderr).toMatch(/^sell(\.sh)?: /);
     expect([explained.code, explained.stderr.replace(/^\S+ /, '')]).toEqual([1, `${said}\n`]);
   });
-
-  // Three more runs of each client, for what the tests above have in part.
-  if (isLongRun)
-    it('has nothing against the vectors themselves, and says what was refused by the service, and what it cannot read', async () => {
-      expect(await client().vectors()).toEqual({ code: 0, stdout: casesOf(10, 6, 35, 30, 6), stderr: '' });
-      const appSecret = randomBytes(32).toString('base64');
-      const refused = await client().sell(await channelFile(`${name}-refused.json`, { appSecret }));
-      expect([refused.code, refused.stderr]).toEqual([
-        1,
-        expect.stringMatching(/^sell(\.sh)?: auth\/token was refused: 401002 .*\(request [\w-]{32,36}\)/),
-      ]);
-      const missing = await client().sell(path.join(folder, 'nowhere.json'));
-      expect([missing.code, missing.stderr]).toEqual([
-        1,
-        expect.stringMatching(/^sell(\.sh)?: .*nowhere\.json cannot be read: it is written by npm start.*\n$/),
-      ]);
-    });
 
   it('takes an event once, and refuses what the service has not just signed', async () => {
     const file = await channelFile(`${name}-receiver.json`, {});

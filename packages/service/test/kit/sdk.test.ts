@@ -125,23 +125,6 @@ describe('selling', () => {
     expect(paid).toMatchObject({ orderNo: order.orderNo, paymentStatus: 'SUCCESS', amountCent: 1990 });
   });
 
-  it('A.2: an order on an agreement of the channel, which is replaced; then a year goes by', async () => {
-    const body = shared();
-    const { orderNo } = await client.orders.create(body);
-    const replaced = await client.agreements.replace({
-      orderNo,
-      newSharedAgreement: agreementOf(body.channelUserId),
-    });
-    expect(replaced).toMatchObject({ orderNo, paymentChannelCode: 'MOCKPAY' });
-    const order = await client.sandbox.orders.advance({ orderNo, cycles: 2, outcomes: ['SUCCESS', 'FAIL_RETRY'] });
-    expect(order.paymentRecords.slice(0, 4).map(({ paymentStatus }) => paymentStatus)).toEqual([
-      'SUCCESS',
-      'SUCCESS',
-      'FAIL_RETRY',
-      'WAIT',
-    ]);
-  });
-
   it('B: an order that is asked for, listed and ended', async () => {
     const user = newUser();
     const created = [];

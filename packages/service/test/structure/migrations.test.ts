@@ -57,14 +57,11 @@ describe('migrations after the last release', () => {
   });
 
   it.each([
-    ['alter table orders add column note text'],
     ['alter table orders add column a boolean not null default false, add column b text'],
     ['create table visits (id bigint primary key, note text not null); create index on visits (note)'],
-    ['create index on channels (app_id)'],
     ["alter table orders drop constraint c; alter table orders add constraint c check (a in ('X', 'Y')) not valid"],
     ['create function f() returns void language sql as $$ drop table orders $$'],
     ['\n-- Afterwards:\ncreate index concurrently orders_note on orders (note)'],
-    ["\n-- Afterwards:\ncall update_in_steps('orders', 'note = 1', null, 'note is null')"],
     [
       `\n-- Afterwards:\ncreate index concurrently orders_to_bill on orders (note);
        drop index concurrently if exists orders_due_collect`,
@@ -78,13 +75,10 @@ describe('migrations after the last release', () => {
   it.each([
     ['drop table orders', /takes away/],
     ['alter table orders drop column note', /takes away/],
-    ['drop index orders_due', /takes away/],
     ['\n-- Afterwards:\ndrop index concurrently if exists orders_due_collect', /takes away/],
-    ['alter table orders drop constraint c', /takes away/],
     ['alter table orders rename column note to text', /renames/],
     ['alter table orders alter column note type integer', /changes a type/],
     ['alter table orders alter column note set not null', /older nodes do not write/],
-    ['alter table orders add column note text not null', /older nodes leave empty/],
     [
       'alter table orders add column a int not null default 1, add column note text not null',
       /older nodes leave empty/,
@@ -95,9 +89,7 @@ describe('migrations after the last release', () => {
     ['create index on orders (note)', /locks out writers/],
     ['create unique index concurrently one_each on orders (note)', /cannot be in a transaction/],
     ['\n-- Afterwards:\ncreate unique index concurrently one_each on orders (note)', /older nodes may break/],
-    ['-- Contract: x.\ncreate index one_each on orders (note)', /locks out writers/],
     ["update orders set note = ''", /many rows/],
-    ['lock table orders', /many rows/],
   ])('may not do this: %s', (text, why) => {
     expect(violations(text).join('\n')).toMatch(why);
   });

@@ -101,7 +101,6 @@ export const AffectedPayment = Type.Object({
   cycleNo: CycleNo,
   previousStatus: Enum(paymentStatuses),
 });
-export type AffectedPayment = Static<typeof AffectedPayment>;
 
 export const RetriedPayment = Type.Object({
   paymentOrderNo: Identifier,

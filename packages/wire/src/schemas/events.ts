@@ -93,4 +93,3 @@ export const WEBHOOK_EVENTS = {
 
 /** What a channel answers; nothing else in its body is read. */
 export const WebhookAck = Type.Object({ code: Enum(['0']) });
-export type WebhookAck = Static<typeof WebhookAck>;

@@ -55,7 +55,6 @@ export const OrdersCreateRequest = Type.Object({
 export type OrdersCreateRequest = Static<typeof OrdersCreateRequest>;
 
 export const OrdersQueryRequest = Type.Object(orderReferenceFields);
-export type OrdersQueryRequest = Static<typeof OrdersQueryRequest>;
 
 export const OrdersListRequest = Type.Object({
   channelUserId: Text,

@@ -1,8 +1,5 @@
-import { OutText, PagingRequest, pageFields } from './common.js';
+import { OutText, pageFields } from './common.js';
 import { type Static, Type } from './type.js';
-
-export const PaymentChannelsListRequest = PagingRequest;
-export type PaymentChannelsListRequest = Static<typeof PaymentChannelsListRequest>;
 
 export const PaymentChannel = Type.Object({
   code: OutText,
@@ -14,4 +11,3 @@ export const PaymentChannel = Type.Object({
 export type PaymentChannel = Static<typeof PaymentChannel>;
 
 export const PaymentChannelsListData = Type.Object({ items: Type.Array(PaymentChannel), ...pageFields });
-export type PaymentChannelsListData = Static<typeof PaymentChannelsListData>;

@@ -20,7 +20,6 @@ export const ClaimRecord = Type.Object({
   faceValueCent: Cents,
   claimedAt: Time,
 });
-export type ClaimRecord = Static<typeof ClaimRecord>;
 
 export const PaymentsQueryRequest = Type.Object({ paymentOrderNo: Text });
 export type PaymentsQueryRequest = Static<typeof PaymentsQueryRequest>;

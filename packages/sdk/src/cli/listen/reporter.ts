@@ -5,18 +5,10 @@ import { describeEvent } from '../pushes/describe-event.js';
 import { describePushAnswer, type SeenAnswer } from '../pushes/send-push.js';
 import type { Known } from './state.js';
 
-/** What a listener says. Each trouble is said once, and that it is over. */
-export interface Reporter {
-  started(place: { readonly url: URL; readonly file: string }): void;
-  forwarded(push: PulledPush, answer: SeenAnswer): void;
-  receiverIsAway(why: string): void;
-  receiverIsBack(): void;
-  serviceIsAway(why: string): void;
-  serviceIsBack(): void;
-  ended(refused: readonly Known[], again: string): void;
-}
+export type Reporter = ReturnType<typeof createReporter>;
 
-export function createReporter(io: Io, isJson: boolean): Reporter {
+/** What a listener says. Each trouble is said once, and that it is over. */
+export function createReporter(io: Io, isJson: boolean) {
   const paint = createPaint(io.hasColours);
   const away = { receiver: false, service: false };
   let count = 0;
@@ -32,13 +24,13 @@ export function createReporter(io: Io, isJson: boolean): Reporter {
     say({ back: who }, `the ${who} is back`);
   };
   return {
-    started({ url, file }) {
+    started({ url, file }: { readonly url: URL; readonly file: string }) {
       // Without a user and password that may stand in it.
       const forward = `${url.origin}${url.pathname}`;
       const text = `forwards to ${visible(forward)}; how far it has come is in ${visible(file)}`;
       say({ listening: true, forward, state: file }, text);
     },
-    forwarded(push, answer) {
+    forwarded(push: PulledPush, answer: SeenAnswer) {
       count += 1;
       const { eventId, eventType, occurredAt, body } = push;
       const data = readData(body);
@@ -51,11 +43,11 @@ export function createReporter(io: Io, isJson: boolean): Reporter {
       const line = [eventId.padEnd(8), occurredAt, ...told].map(visible).join('  ');
       io.out(`${line}  ${paint[isAccepted ? 'green' : 'red'](visible(describePushAnswer(answer)))}`);
     },
-    receiverIsAway: (why) => isAway('receiver', why),
+    receiverIsAway: (why: string) => isAway('receiver', why),
     receiverIsBack: () => isBack('receiver'),
-    serviceIsAway: (why) => isAway('service', why),
+    serviceIsAway: (why: string) => isAway('service', why),
     serviceIsBack: () => isBack('service'),
-    ended(refused, again) {
+    ended(refused: readonly Known[], again: string) {
       const ids = refused.map(({ eventId }) => eventId);
       const lines =
         ids.length === 0 ? [] : [`not accepted: ${ids.map(visible).join(', ')}; to send them again: ${again}`];

@@ -18,15 +18,13 @@ export type PushAnswer =
       readonly status: number;
       readonly code: string | undefined;
       readonly why: string;
-      /** Where a redirect leads. */
-      readonly location?: string;
       readonly ms: number;
     }
   | { readonly kind: 'late'; readonly why: string; readonly ms: number }
   /** The connection broke before the answer was complete: it may have seen the push or not. */
-  | { readonly kind: 'broken'; readonly why: string; readonly cause?: string; readonly ms: number }
+  | { readonly kind: 'broken'; readonly why: string; readonly ms: number }
   /** There was no connection: it has not seen the push. */
-  | { readonly kind: 'unreachable'; readonly why: string; readonly cause?: string };
+  | { readonly kind: 'unreachable'; readonly why: string };
 
 /** Of a push that the receiver may have seen. */
 export type SeenAnswer = Exclude<PushAnswer, { kind: 'unreachable' }>;
@@ -76,18 +74,13 @@ export function sendPush(
     request.on('error', (error: NodeJS.ErrnoException & { readonly reason?: string }) => {
       // Of TLS, without the place in its source.
       const why = error.reason || error.message || error.code || 'the connection failed';
-      const cause = error.code === undefined ? {} : { cause: error.code };
-      end(isConnected ? { kind: 'broken', why, ...cause, ms: elapsed() } : { kind: 'unreachable', why, ...cause });
+      end(isConnected ? { kind: 'broken', why, ms: elapsed() } : { kind: 'unreachable', why });
     });
     request.on('response', (response) => {
       const chunks: Buffer[] = [];
       let size = 0;
-      const { statusCode: status = 0, headers: answered } = response;
-      const judge = () => {
-        const answer = judgeAnswer(status, Buffer.concat(chunks).toString(), elapsed());
-        const { location } = answered;
-        end(answer.kind === 'refused' && location !== undefined ? { ...answer, location } : answer);
-      };
+      const { statusCode: status = 0 } = response;
+      const judge = () => end(judgeAnswer(status, Buffer.concat(chunks).toString(), elapsed()));
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         size += chunk.length;

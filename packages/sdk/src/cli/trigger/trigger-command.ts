@@ -9,6 +9,7 @@ import { Argument, Option, type OptionValues } from 'commander';
 import type { EventRecord } from '../../bodies.js';
 import type { PerennialClient } from '../../client.js';
 import { createClient, readChannel } from '../channel-file.js';
+import { showAnswer } from '../endpoints/show-answer.js';
 import type { Call, CommandFacts } from '../frame/command.js';
 import { EXIT, type Io, UsageError } from '../frame/io.js';
 import { align, visible, writeJson } from '../frame/text.js';
@@ -101,33 +102,13 @@ async function listEvents(client: PerennialClient, { orderNo }: MainOrder): Prom
 }
 
 function describeOutcome(scenario: Scenario, isNew: boolean, order: MainOrder, events: readonly EventRecord[]): string {
-  const { orderNo, orderStatus, nextPayTime } = order;
-  const next = nextPayTime === null ? '' : `, next payment ${nextPayTime}`;
   return [
     `${scenario.name}: ${scenario.summary}`,
-    visible(`order ${orderNo}${isNew ? ' (new)' : ''} is ${orderStatus}${next}`),
-    align([['PERIOD', 'STATUS', 'PLANNED', 'PAID', 'AMOUNT', 'REFUNDED'], ...describePeriods(order)], '  '),
-    events.length === 0 ? 'no event follows' : 'events that follow',
-    ...(events.length === 0 ? [] : [align(events.map(describeRecord), '  ')]),
+    `order ${visible(order.orderNo)}${isNew ? ' (new)' : ''}`,
+    showAnswer(order),
+    events.length === 0 ? 'no event follows' : `events that follow\n${align(events.map(describeRecord), '  ')}`,
     ...(scenario.later === undefined ? [] : [`later: ${scenario.later}`]),
   ].join('\n');
-}
-
-/** Those to come have nothing to tell but how many they are. */
-function describePeriods({ paymentRecords }: MainOrder): string[][] {
-  const isUntold = (status: string) => status === 'WAIT' || status === 'CANCELED';
-  const untold = paymentRecords.filter(({ paymentStatus }) => isUntold(paymentStatus));
-  const told = paymentRecords.filter(({ paymentStatus }) => !isUntold(paymentStatus));
-  const rows = told.map((one) => [
-    String(one.cycleNo),
-    one.paymentStatus,
-    one.expectPayTime,
-    one.paidAt ?? '-',
-    String(one.amountCent),
-    String(one.refundAmountCent),
-  ]);
-  const [first] = untold;
-  return first === undefined ? rows : [...rows, [`${untold.length} more`, first.paymentStatus]];
 }
 
 function describeRecord(record: EventRecord): string[] {
