@@ -68,7 +68,7 @@ export interface Endpoint<
   readonly name: Name;
   readonly path: `${typeof PATH_PREFIX}${Name}`;
   /** Whether production does not have it. */
-  readonly sandboxOnly: boolean;
+  readonly sandboxOnly?: boolean;
 }
 
 function endpoint<const Name extends string, Request extends AnySchema, Response extends AnySchema>(

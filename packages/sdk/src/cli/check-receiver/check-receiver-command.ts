@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { WEBHOOK_TIMEOUT_MS } from '@perennial/wire';
 import { Argument, Option } from 'commander';
 import { readSecret } from '../../secrets.js';
-import { type EventCredentials, readEventCredentials } from '../channel-file.js';
+import { createClient, type EventCredentials, readChannel, readEventCredentials } from '../channel-file.js';
 import type { Call, CommandFacts } from '../frame/command.js';
-import { EXIT, type Io, UsageError } from '../frame/io.js';
+import { CommandError, EXIT, type Io, UsageError } from '../frame/io.js';
 import { createPaint, visible, writeJson } from '../frame/text.js';
 import { describePushAnswer, type PushAnswer, readReceiverUrl, sendPush } from '../pushes/send-push.js';
 import { type Case, createCases } from './cases.js';
 import { explainGood } from './explain-good.js';
-import { ORDER_OPTIONS, readOrderNumbers } from './order-numbers.js';
-import { createPushMaker, createTestEvents } from './test-push.js';
+import { createPushMaker, createTestEvents, type OrderNumbers } from './test-push.js';
 
 const NEW_SECRET_VARIABLE = 'PERENNIAL_NEW_CALLBACK_SECRET';
 
@@ -20,7 +19,12 @@ export const CHECK_RECEIVER: CommandFacts = {
   argument: new Argument('<url>', 'address of the receiver'),
   options: [
     new Option('--strict', 'let exit status 1 also mean that a should is not met'),
-    ...ORDER_OPTIONS,
+    new Option(
+      '--order <no>',
+      'number of an order that the receiver knows; the service is asked for its other numbers',
+    ),
+    new Option('--external-order-no <no>', 'your own number of the order; with it the service is not asked'),
+    new Option('--channel-user-id <id>', 'your id of the user of the order'),
     new Option(
       '--new-callback-secret <secret>',
       `a second secret that the receiver takes, as during a reset of callbackSecret; better given in the environment as ${NEW_SECRET_VARIABLE}, since others can see the arguments of a command`,
@@ -64,6 +68,19 @@ async function checkReceiver(call: Call): Promise<number> {
   const skipped = verdicts.filter(({ isMet }) => isMet === null).map(({ name }) => name);
   if (skipped.length > 0) say(`not judged, for the same reason: ${skipped.join(', ')}`);
   return conclude(io, verdicts, given['strict'] === true, given['json'] === true);
+}
+
+/** As they are given; what is missing of an order that is named, from the service. */
+async function readOrderNumbers(call: Call): Promise<OrderNumbers> {
+  const { order: orderNo, externalOrderNo, channelUserId } = call.given;
+  if (orderNo === undefined || externalOrderNo !== undefined) return { orderNo, externalOrderNo, channelUserId };
+  const client = createClient(readChannel(call), { retries: 0 });
+  for await (const { data } of client.events.listAll({ orderNo })) {
+    if ('channelUserId' in data) {
+      return { orderNo, externalOrderNo: data.externalOrderNo, channelUserId: channelUserId ?? data.channelUserId };
+    }
+  }
+  throw new CommandError(`order ${orderNo} has no event of a period yet: name another one`);
 }
 
 /** The next callbackSecret, if there is one. Throws for what cannot be a secret, without a character of it. */

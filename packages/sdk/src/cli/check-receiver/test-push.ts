@@ -11,7 +11,6 @@ import { readSecret } from '../../secrets.js';
 import { signPush } from '../../webhooks/sign-for-test.js';
 import type { EventCredentials } from '../channel-file.js';
 import type { Push } from '../pushes/send-push.js';
-import type { OrderNumbers } from './order-numbers.js';
 
 /** How a push differs from one that is as it should be. */
 export interface PushWish {
@@ -42,6 +41,13 @@ export function createPushMaker(channel: EventCredentials, path: string, now: ()
     const sent = headers.filter((header): header is [string, string] => header[1] !== undefined);
     return { headers: Object.fromEntries(sent), body: wish.sentBody ?? body };
   };
+}
+
+/** What a receiver may know an order by. Undefined: made up. */
+export interface OrderNumbers {
+  readonly orderNo?: string | undefined;
+  readonly externalOrderNo?: string | undefined;
+  readonly channelUserId?: string | undefined;
 }
 
 /** The number of no order: those of the service have twelve digits for a long time to come. */

@@ -1,9 +1,9 @@
-import type { EventsPullData } from '@perennial/wire';
+import type { EventsPullData, PulledPush } from '@perennial/wire';
 import type { PerennialClient } from '../../client.js';
 import { waitFor } from '../../clock.js';
 import { PerennialConnectionError, PerennialError } from '../../errors.js';
 import { CommandError } from '../frame/io.js';
-import { forward } from './forwarder.js';
+import { describePushAnswer, type SeenAnswer, sendPush } from '../pushes/send-push.js';
 import type { Reporter } from './reporter.js';
 import { type Known, type ListenState, overlapBefore } from './state.js';
 
@@ -92,6 +92,37 @@ async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
   const { from } = state;
   state.advance(first, first);
   if (state.from !== from) state.write();
+}
+
+/** A push is signed with the time of its pull, and a receiver takes no old ones. */
+const MAX_AGE_MS = 60_000;
+/** Somebody who breaks the connection each time has not been restarted just then. */
+const MAX_BROKEN = 3;
+
+/**
+ * Sends a push until the receiver has seen it. One that cannot be reached is waited for. Undefined when it was not seen, since the
+ * program ends or the push has become too old.
+ */
+async function forward(
+  url: URL,
+  push: PulledPush,
+  pulledAt: number,
+  reporter: Reporter,
+  stop: AbortSignal,
+): Promise<SeenAnswer | undefined> {
+  let broken = 0;
+  for (let pause = 250; !stop.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    if (performance.now() - pulledAt > MAX_AGE_MS) return undefined;
+    const answer = await sendPush(url, push);
+    if (answer.kind === 'broken') broken += 1;
+    if (answer.kind !== 'unreachable' && (answer.kind !== 'broken' || broken === MAX_BROKEN)) {
+      reporter.receiverIsBack();
+      return answer;
+    }
+    reporter.receiverIsAway(describePushAnswer(answer));
+    await waitFor(pause, stop).catch(() => undefined);
+  }
+  return undefined;
 }
 
 interface PulledPage extends EventsPullData {
