@@ -86,7 +86,7 @@ export type ConnectionFacts = Pick<
   PerennialConnectionError,
   'endpoint' | 'reason' | 'message' | 'requestId' | 'attempts'
 > &
-  Partial<Pick<PerennialConnectionError, 'idempotencyKey' | 'httpStatus' | 'cause'>>;
+  Partial<Pick<PerennialConnectionError, 'idempotencyKey' | 'httpStatus'>> & { readonly cause?: unknown };
 
 /** There is no answer: what was asked may have been done or not. The same call with the same idempotencyKey finds out. */
 export class PerennialConnectionError extends Error {

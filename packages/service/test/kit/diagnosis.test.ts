@@ -222,6 +222,7 @@ describe('what it may cost', () => {
     }
     const last = await asks[5]?.(crlf);
     expect(last?.envelope).toMatchObject({ data: null, message: LIMITED });
+    sandbox.clock.advance(MINUTE_MS);
   });
 });
 
