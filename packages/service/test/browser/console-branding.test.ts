@@ -1,26 +1,19 @@
 import { readFileSync } from 'node:fs';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createPersonWithPassword, PASSWORD } from '../console/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { GOOD_PNG, SQUARE, svg } from '../pictures/samples.js';
-import { type Stage, stage } from '../redeem/support.js';
-import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE } from './console.js';
-import { everyViolation, launch, scrollsSideways } from './support.js';
+import { stage } from '../redeem/support.js';
+import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { browserOfFile, everyViolation, scrollsSideways } from './support.js';
 
 /** Whose page users see, what they see of a benefit, and when their channel is told of a debit: set in the console. */
 
-let on: Stage;
-let browser: Browser;
-let at: ConsoleBrowser;
-beforeAll(async () => {
-  [on, browser] = await Promise.all([stage(ON_THIS_MACHINE), launch()]);
-  at = consoleBrowser(browser, on.service);
-  await createPersonWithPassword(on.service, 'ada', 'admin');
-});
-afterAll(async () => {
-  await browser.close();
-  await on.close();
-});
+const browser = browserOfFile();
+const on = ofFile(() => stage(ON_THIS_MACHINE));
+const at = consoleBrowser(browser, () => on.service);
+beforeAll(() => createPersonWithPassword(on.service, 'ada', 'admin'));
 
 const BRANDING = '/console/channels/test_demo?tab=branding';
 const WITHOUT_SIZE = svg(SQUARE, '');
@@ -182,32 +175,5 @@ describe('what users see of a benefit', () => {
     const row = page.getByRole('row', { name: /VIP_PASS/ });
     await row.getByText('Every film, free').waitFor();
     await isDrawn(row.locator('img'));
-  });
-});
-
-describe('notice before a debit', () => {
-  it('is switched on for so many days, and a notice is told in words', async () => {
-    const page = await at.person('admin', 'ada');
-    await page.goto('/console/channels/test_demo');
-    const section = page.locator('section', { has: page.getByRole('heading', { name: 'Notice before a debit' }) });
-    await section.getByLabel('Tell the channel before each debit').click();
-    await section.getByLabel('Days before').fill('7');
-    await section.getByRole('button', { name: 'Save' }).click();
-    const days = () =>
-      on.service.fresh.database.query(`select upcoming_notice_days as days from channels where app_id = 'test_demo'`);
-    await expect.poll(days).toEqual([{ days: 7 }]);
-
-    const order = await on.order();
-    await on.advance(order, 1);
-    await page.goto(`/console/orders/${order.orderNo}`);
-    await page.getByText(/^Event: period 2 is to be billed on 28 Feb.*12:00$/).waitFor();
-    await page.goto('/console/events?appId=test_demo&eventType=payment.upcoming');
-    await page.getByRole('row', { name: new RegExp(`Notice before a debit ${order.orderNo}`) }).waitFor();
-
-    await page.goto('/console/channels/test_demo');
-    expect(await section.getByLabel('Days before').inputValue()).toBe('7');
-    await section.getByLabel('Tell the channel before each debit').click();
-    await section.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(days).toEqual([{ days: null }]);
   });
 });

@@ -1,34 +1,27 @@
 import { gzipSync } from 'node:zlib';
-import type { Browser, Locator, Page, Response } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Locator, Page, Response } from 'playwright-core';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createPerson } from '../../src/operator/people/people.js';
 import { totpCode, totpStep } from '../../src/operator/people/totp.js';
 import { createPersonWithPassword, PASSWORD } from '../console/support.js';
-import type { ChannelClient } from '../support/channel-client.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
-import { type TestService, testService } from '../support/service.js';
-import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';
-import { launch, PHONE } from './support.js';
+import { testService } from '../support/service.js';
+import { consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';
+import { browserOfFile, PHONE } from './support.js';
 
 /** What people do with the console before they come to an order: sign in, look around, search, set it as they like it. */
 
-let service: TestService;
-let browser: Browser;
-let at: ConsoleBrowser;
-let channel: ChannelClient;
+const browser = browserOfFile();
+const service = ofFile(() => testService(ON_THIS_MACHINE));
+const at = consoleBrowser(browser, () => service);
 let orderNo: string;
 beforeAll(async () => {
-  [service, browser] = await Promise.all([testService(ON_THIS_MACHINE), launch()]);
-  at = consoleBrowser(browser, service);
-  channel = await demoChannel(service);
+  const channel = await demoChannel(service);
   for (const externalOrderNo of ['SHOP-2026-7', 'SHOP-2026-8'])
     ({
       data: { orderNo },
     } = await channel.call('orders/create', collectRequest(channel, { externalOrderNo })));
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
 });
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
@@ -120,18 +113,6 @@ describe('signing in', () => {
     await dialog.waitFor();
     await page.keyboard.press('Escape');
     expect(await below.count()).toBe(1);
-  });
-
-  it('after five wrong tries says how long to wait', async () => {
-    await createPersonWithPassword(service, 'otto', 'viewer');
-    await service.fresh.database.query(`insert into sign_in_failures (key, failures) values ('name otto', 4)`);
-    const page = await at.visitor();
-    await page.goto('/console/sign-in');
-    await typeSignIn(page, 'otto', 'the fifth try');
-    await page.getByText('Name and password do not match.').waitFor();
-    await typeSignIn(page, 'otto');
-    await page.getByText(/Too many tries. You can try again in \d+ (sec|min)/).waitFor();
-    expect(await page.getByRole('button', { name: 'Sign in' }).isDisabled()).toBe(true);
   });
 
   it('with codes of an authenticator app, which are set up in the account; and to no address but the console’s own', async () => {
@@ -253,41 +234,6 @@ describe('the keyboard alone', () => {
     await expect.poll(() => hasFocus(more)).toBe(true);
   });
 
-  it('searches for all that is typed, also before the search is there, and opens nothing that another text has found', async () => {
-    const page = await at.person('viewer', 'vera', {});
-    const hold = async (address: RegExp) => {
-      let give = () => {};
-      const given = new Promise<void>((resolve) => {
-        give = resolve;
-      });
-      await page.route(address, async (route) => {
-        await given;
-        await route.continue();
-      });
-      return () => give();
-    };
-    const giveSearch = await hold(/\/search-box-[^/]*\.js$/);
-    // What is held back would hold the page's load event back as well.
-    await page.goto('/console', { waitUntil: 'commit' });
-    await heading(page, 'Overview').waitFor();
-    await page.keyboard.press('/');
-    await page.keyboard.type('SHOP-2026-88');
-    await page.keyboard.press('Backspace');
-    await page.keyboard.press('Enter');
-    giveSearch();
-    await heading(page, `Order ${orderNo}`).waitFor();
-
-    const giveAnswer = await hold(/\/search\?q=SHOP-2026-8$/);
-    await page.keyboard.press('/');
-    const field = page.getByRole('textbox', { name: /Order, payment, refund/ });
-    await field.fill('SHOP-2026-7');
-    await page.getByRole('dialog').getByText('SHOP-2026-7').first().waitFor();
-    await field.fill('SHOP-2026-8');
-    await page.keyboard.press('Enter');
-    giveAnswer();
-    await heading(page, `Order ${orderNo}`).waitFor();
-  });
-
   it('skips the menu, finds a page by its name, and goes from row to row by the arrows', async () => {
     const page = await at.person('viewer', 'vera');
     await page.goto('/console/orders');
@@ -369,22 +315,6 @@ describe('around every page', () => {
     await page.getByLabel('Status').getByRole('button', { name: 'Terminated' }).click();
     await page.getByText('The service does not answer').waitFor();
     for (const one of complaints) expect(one).toContain('The files of the page did not come');
-  });
-
-  it('the legend of a chart names what is drawn in it', async () => {
-    const page = await at.person('viewer', 'vera');
-    await page.goto('/console');
-    const card = page.locator('section').filter({ has: page.getByRole('heading', { name: 'New orders' }) });
-    await card.getByRole('columnheader', { name: 'Created' }).waitFor({ state: 'attached' });
-    for (const one of await page
-      .locator('section')
-      .filter({ has: page.locator('table caption') })
-      .all()) {
-      const drawn = await one.getByRole('columnheader').allTextContents();
-      const coloured = one.locator('dt').filter({ has: page.locator('span[style*="--chart"]') });
-      for (const name of await coloured.allTextContents()) expect(drawn).toContain(name);
-    }
-    await card.getByText('Ended').waitFor();
   });
 
   it('on a phone the menu is a drawer that closes when a page is chosen; an address that nobody knows keeps the frame', async () => {

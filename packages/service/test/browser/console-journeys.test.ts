@@ -1,34 +1,29 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
-import type { Role } from '../../src/operator/people/roles.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { type OperatorStage, operatorStage } from '../console/operators.js';
+import { operatorStage } from '../console/operators.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { declined } from '../renewals/support.js';
 import { mobileOf, sharedRequest, unique } from '../support/demo.js';
-import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
-import { type ConsoleBrowser, consoleBrowser, moveTo, ON_THIS_MACHINE, signIn } from './console.js';
-import { launch } from './support.js';
+import { consoleBrowser, moveTo, ON_THIS_MACHINE } from './console.js';
+import { browserOfFile } from './support.js';
 
 /** What each area of the console is mainly there for, in short. */
 
-let on: OperatorStage;
-let browser: Browser;
-let at: ConsoleBrowser;
-let receiver: TestReceiver;
-beforeAll(async () => {
-  const settings = { ...ON_THIS_MACHINE, localCallbacks: true, refundApprovalCent: 1_000, requestLog: true };
-  [on, browser] = await Promise.all([operatorStage(settings), launch()]);
-  at = consoleBrowser(browser, on.service);
-  receiver = await registerReceiver(on.service, on.channel);
-});
-afterAll(async () => {
-  await browser.close();
-  await receiver.close();
-  await on.close();
-});
+const browser = browserOfFile();
+const on = ofFile(() =>
+  operatorStage({ ...ON_THIS_MACHINE, localCallbacks: true, refundApprovalCent: 1_000, requestLog: true }),
+);
+const receiver = ofFile(() => registerReceiver(on.service, on.channel));
+const at = consoleBrowser(browser, () => on.service);
+/** Each of them has one page, in which they go from place to place. */
+const vera = at.loaded('viewer', 'vera');
+const sam = at.loaded('support', 'sam');
+const ann = at.loaded('finance', 'ann');
+const bob = at.loaded('finance', 'bob');
+const ada = at.loaded('admin', 'ada');
 beforeEach(() => on.bank.reset());
 
 const APP_ID = 'test_demo';
@@ -54,33 +49,13 @@ async function download(page: Page): Promise<string[]> {
   return (await readFile(await file.path(), 'utf8')).trim().split('\n');
 }
 
-/** A page that is loaded once for several tests of the same person; each goes elsewhere in it. */
-function loadedPage(role: Role, name: string): (path: string) => Promise<Page> {
-  let opened: Awaited<ReturnType<ConsoleBrowser['open']>>;
-  beforeAll(async () => {
-    opened = await at.open();
-    await signIn(opened.page, on.service, role, name);
-    await opened.page.goto('/console');
-    await heading(opened.page, 'Overview').waitFor();
-  });
-  afterAll(async () => {
-    await opened.page.context().close();
-    expect(opened.complaints).toEqual([]);
-  });
-  return async (path) => {
-    await moveTo(opened.page, path);
-    return opened.page;
-  };
-}
-
 describe('orders', () => {
   it('are filtered in the address, which a reload and Back keep, and exported as they are filtered; one has nobody’s data in clear for a viewer', async () => {
     const channelUserId = unique('user');
     const active = await on.paidOrder();
     const ended = await on.paidOrder({ channelUserId });
     await on.channel.call('orders/unsubscribe', { orderNo: ended });
-    const page = await at.person('viewer', 'vera');
-    await page.goto('/console/orders');
+    const page = await vera('/orders');
     const link = page.getByRole('link', { name: ended });
     const other = page.getByRole('link', { name: active });
     await other.waitFor();
@@ -112,8 +87,7 @@ describe('orders', () => {
 describe('an order', () => {
   it('has one timeline of what was and what will be, and is unsubscribed after a preview and a reason; support are told who refunds', async () => {
     const orderNo = await on.paidOrder();
-    const page = await at.person('support', 'sam');
-    await page.goto(`/console/orders/${orderNo}`);
+    const page = await sam(`/orders/${orderNo}`);
     const next = page.getByRole('list', { name: 'What comes next' }).getByRole('listitem');
     await next
       .first()
@@ -152,8 +126,7 @@ describe('an order whose first debit failed', () => {
     const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
     on.institution.onDebit = usual;
     expect(data).toMatchObject({ orderStatus: 'TERMINATED' });
-    const page = await at.person('viewer', 'vera');
-    await page.goto(`/console/orders/${data.orderNo}`);
+    const page = await vera(`/orders/${data.orderNo}`);
     await page.getByText('The order was terminated: its first debit failed. Nothing follows').waitFor();
     await page.getByText('The order was terminated: its first debit failed', { exact: true }).waitFor();
     expect(await page.locator('main').innerText()).not.toContain('a period failed for good');
@@ -166,7 +139,7 @@ describe('a user', () => {
     const orderNo = await on.paidOrder({ channelUserId });
     await on.refund({ orderNo, cycleNo: 1, amountCent: 100 });
     const mobile = mobileOf(channelUserId);
-    const page = await at.person('support', 'sam');
+    const page = await sam(`/orders/${orderNo}`);
     const show = async () => {
       await button(page, 'Show').click();
       const dialog = page.getByRole('dialog', { name: 'Show personal data?' });
@@ -175,7 +148,6 @@ describe('a user', () => {
       await button(dialog, 'Show').click();
       await page.getByText(mobile, { exact: true }).waitFor();
     };
-    await page.goto(`/console/orders/${orderNo}`);
     await show();
     const looked = page.getByRole('listitem').filter({ hasText: 'Looked at personal data' });
     await looked.getByText('by sam').waitFor();
@@ -205,8 +177,7 @@ describe('failed payments', () => {
     const orders = [await on.paidOrder(), await on.paidOrder(), await on.paidOrder()];
     for (const orderNo of orders) await on.renewNow(orderNo, 'retryable');
     const chosen = orders.slice(0, 2);
-    const page = await at.person('support', 'sam');
-    await page.goto('/console/payments');
+    const page = await sam('/payments');
     const dialog = page.getByRole('dialog', { name: 'Retry payments' });
     await button(page, 'Retry all that match…').click();
     await dialog.getByLabel('Reason').fill('all of them');
@@ -250,48 +221,10 @@ describe('failed payments', () => {
   });
 });
 
-describe('a bulk refund', () => {
-  it('is not done while the institution is down: the page follows each refund to its end', async () => {
-    const orders = [await on.paidOrder(), await on.paidOrder()];
-    const { body: prepared } = await on.ann.post('/bulk', {
-      ...{ kind: 'REFUND', items: orders.map((orderNo) => `${orderNo}-1`), reason: 'outage', key: unique('key') },
-    });
-    const { approvalId } = (await on.ann.post(`/bulk/${prepared.runId}/start`, { confirmation: 'REFUND 2' })).body;
-    await on.bob.post(`/approvals/${approvalId}/approve`);
-    on.bank.onRefund = async () => ({ kind: 'unknown' });
-    await on.workOff();
-    const page = await at.person('finance', 'ann');
-    await page.goto(`/console/bulk/${prepared.runId}`);
-    await page.getByText('2 items were sent and have no final result yet.').waitFor();
-    await page.getByText('2 pending', { exact: true }).waitFor();
-    await page.getByText('0 done', { exact: true }).waitFor();
-    expect(await button(page, 'Cancel the run').count()).toBe(0);
-    expect(await rowsOf(page).getByText('Pending').count()).toBe(2);
-    // It is back, and says no to one of them.
-    on.bank.onQuery = async ({ refundNo }) =>
-      refundNo.includes(orders[0] ?? '')
-        ? { kind: 'refused', reason: 'account closed' }
-        : { kind: 'success', amountCent: 1990, refundedAt: on.service.clock.now() };
-    await on.askAll();
-    await on.follow();
-    // Nobody reloads the page.
-    await page.getByText('1 item was refused or failed. The list says why.').waitFor();
-    await page.getByText('1 done', { exact: true }).waitFor();
-    await rowsOf(page)
-      .filter({ hasText: `${orders[0]}-1` })
-      .getByText('account closed')
-      .waitFor();
-    expect(await page.getByText(/^\d+ pending$/).count()).toBe(0);
-    const alert = { kind: 'refund-refused', subject: `R${orders[0]}000101` };
-    expect((await on.support.post('/alerts/acknowledge', alert)).status).toBe(200);
-  });
-});
-
 describe('a refund', () => {
   it('whose answer got lost is the same one when it is sent again, in another tab too', async () => {
     const orderNo = await on.paidOrder();
-    const page = await at.person('finance', 'ann');
-    await page.goto(`/console/orders/${orderNo}`);
+    const page = await ann(`/orders/${orderNo}`);
     let lost = 0;
     await page.route('**/refund', async (route) => {
       if (lost++ > 0) return route.continue();
@@ -331,47 +264,14 @@ describe('a refund', () => {
     expect(await again.getByText(arrived).count()).toBe(0);
     expect(await again.getByLabel('Amount in CNY').inputValue()).toBe('16.90');
     await other.close();
-  });
-
-  it('that another tab has sent and had answered is said to be that, and goes out once', async () => {
-    const orderNo = await on.paidOrder();
-    const page = await at.person('finance', 'ann');
-    const other = await page.context().newPage();
-    for (const tab of [page, other]) await tab.goto(`/console/orders/${orderNo}`);
-    const dialogOf = async (tab: Page) => {
-      await button(tab, 'Refund…').click();
-      const dialog = tab.getByRole('dialog', { name: 'Refund' });
-      await dialog.getByLabel('Amount in CNY').fill('3.00');
-      await dialog.getByLabel('Note').fill('late delivery');
-      await dialog.getByText('¥3.00 goes back to the user').waitFor();
-      return dialog;
-    };
-    const [first, second] = [await dialogOf(page), await dialogOf(other)];
-    await button(second, 'Refund ¥3.00').click();
-    await second.waitFor({ state: 'detached' });
-    const said = first.getByRole('status').filter({ hasText: '¥3.00' });
-    await said.getByText('You have sent a refund of ¥3.00 in another tab.').waitFor();
-    expect(await said.allInnerTexts()).toHaveLength(1);
-    await button(first, 'Refund ¥3.00').click();
-    await page.getByText('¥3.00 is refunded').waitFor();
-    expect(bookedCents()).toEqual([300]);
-
-    // One that the other tab was refused is not spoken of.
-    const [again, refused] = [await dialogOf(page), await dialogOf(other)];
-    await other.route('**/refund', (route) => route.fulfill({ status: 409, json: { title: 'no', detail: 'not now' } }));
-    await button(refused, 'Refund ¥3.00').click();
-    await refused.getByText('not now').waitFor();
-    await again.getByText('You have sent').waitFor({ state: 'detached' });
-    expect(await again.getByRole('status').filter({ hasText: '¥3.00' }).count()).toBe(0);
-    await other.close();
+    await page.unroute('**/refund');
   });
 
   it('that the institution has not answered yet shows at its period and in the sums', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'unknown' });
     await on.refund({ orderNo, cycleNo: 1, amountCent: 300 });
-    const page = await at.person('viewer', 'vera');
-    await page.goto(`/console/orders/${orderNo}`);
+    const page = await vera(`/orders/${orderNo}`);
     const periods = page.getByRole('table', { name: /^Periods/ });
     await periods.getByText('¥3.00 is being refunded').waitFor();
     const refunded = page.locator('dl').filter({ hasText: 'Refunded' }).first();
@@ -383,7 +283,7 @@ describe('a refund', () => {
     on.institution.onDebit = async () => ({ kind: 'unknown' });
     await on.renewNow(waiting);
     on.institution.onDebit = usual;
-    await page.goto('/console');
+    await moveTo(page, '');
     const tile = page.getByRole('link', { name: /^No final result yet/ });
     await tile.getByText('2', { exact: true }).waitFor();
     await tile.click();
@@ -395,39 +295,9 @@ describe('a refund', () => {
     await on.askAll();
   });
 
-  it('that did not arrive is offered again in another tab, and goes out once', async () => {
-    const orderNo = await on.paidOrder();
-    const page = await at.person('finance', 'ann');
-    await page.goto(`/console/orders/${orderNo}`);
-    await page.route('**/refund', (route) => route.abort());
-    const dialog = page.getByRole('dialog', { name: 'Refund' });
-    await button(page, 'Refund…').click();
-    await dialog.getByLabel('Amount in CNY').fill('3.00');
-    await dialog.getByLabel('Note').fill('late delivery');
-    await button(dialog, 'Refund ¥3.00').click();
-    await dialog.getByText('The service does not answer').waitFor();
-
-    const other = await page.context().newPage();
-    await other.goto(`/console/orders/${orderNo}`);
-    const again = other.getByRole('dialog', { name: 'Refund' });
-    await button(other, 'Refund…').click();
-    await again.getByText('A refund of ¥3.00 was sent before and has no answer yet.').waitFor();
-    expect(await again.getByLabel('Amount in CNY').inputValue()).toBe('3.00');
-    await again.getByLabel('Note').fill('late delivery');
-    await button(again, 'Refund ¥3.00').click();
-    await other.getByText('¥3.00 is refunded').waitFor();
-    await other.close();
-    // The first tab comes to itself.
-    await page.unroute('**/refund');
-    await button(dialog, 'Refund ¥3.00').click();
-    await page.getByText('¥3.00 is refunded').waitFor();
-    expect(bookedCents()).toEqual([300]);
-  });
-
   it('above the limit is asked for by one and approved by another', async () => {
     const orderNo = await on.paidOrder();
-    const asking = await at.person('finance', 'ann');
-    await asking.goto(`/console/orders/${orderNo}`);
+    const asking = await ann(`/orders/${orderNo}`);
     await button(asking, 'Refund…').click();
     const dialog = asking.getByRole('dialog', { name: 'Refund' });
     await dialog.getByText(/^It is above the limit/).waitFor();
@@ -447,8 +317,7 @@ describe('a refund', () => {
     expect(new URL(asking.url()).searchParams.get('open')).toMatch(/^\d+$/);
     expect(bookedCents()).toEqual([]);
 
-    const deciding = await at.person('finance', 'bob');
-    await deciding.goto('/console/approvals');
+    const deciding = await bob('/approvals');
     await button(deciding, /^Refund of period 1/).click();
     const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
     await sheet.getByText('a month without service').waitFor();
@@ -471,48 +340,14 @@ describe('a refund', () => {
     const amount = await sent.getByText('¥19.90').boundingBox();
     expect((amount?.x ?? 0) + (amount?.width ?? 0)).toBeLessThanOrEqual(json?.x ?? 0);
   });
-
-  it('that waits is withdrawn by who asked; of one that could not be made both are told', async () => {
-    const ask = async (orderNo: string) => {
-      const { body } = await on.ann.post(`/orders/${orderNo}/periods/1/refund`, { note: 'no service', key: 'k' });
-      return { orderNo, at: `/console/approvals?open=${body.approvalId}` };
-    };
-    const asking = await at.person('finance', 'ann');
-    await asking.goto((await ask(await on.paidOrder())).at);
-    const own = asking.getByRole('dialog', { name: 'Refund of period 1' });
-    await button(own, 'Withdraw').click();
-    await asking.getByText('Withdrawn: nobody has to decide any more').waitFor();
-    await own.getByText('Withdrawn', { exact: true }).waitFor();
-
-    const waiting = await ask(await on.paidOrder());
-    await on.refund({ orderNo: waiting.orderNo, cycleNo: 1 });
-    const deciding = await at.person('finance', 'bob');
-    await deciding.goto(waiting.at);
-    const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
-    await button(sheet, 'Approve').click();
-    await sheet.getByText('Approved, not done').waitFor();
-    const why = /^It was approved, but could not be done: not refunded: period 1 of order \d+ is refunded in full$/;
-    await sheet.getByText(why).waitFor();
-
-    await asking.goto('/console/approvals');
-    const told = asking.getByRole('region', { name: 'Nothing came of what you asked for' });
-    await told.getByText('Approved, not done').waitFor();
-    await button(told, /^Refund of period 1/).click();
-    await own.getByText(why).waitFor();
-    await asking.keyboard.press('Escape');
-    await button(told, 'I know').click();
-    await told.waitFor({ state: 'detached' });
-  });
 });
 
 describe('support:', () => {
-  const goTo = loadedPage('support', 'sam');
-
   it('events have a line for each channel; one is replayed, deliveries pause and resume, a test event is sent', async () => {
     const orderNo = await on.paidOrder();
     const sender = createSendingNode(on.service);
     await sender.turn();
-    const page = await goTo('/events');
+    const page = await sam('/events');
     const line = page
       .getByRole('table', { name: /deliveries to each channel/ })
       .locator('tbody')
@@ -563,7 +398,7 @@ describe('support:', () => {
   it('alerts get an owner and a comment, and are put aside', async () => {
     const orderNo = await on.paidOrder();
     await raiseAlert(on.service.fresh.database, 'debit-contradiction', `${orderNo}000101`, 'it said both');
-    const page = await goTo('/alerts');
+    const page = await sam('/alerts');
     await rowsOf(page).getByRole('button', { name: 'Contradicting debit result' }).click();
     const sheet = page.getByRole('dialog', { name: 'Contradicting debit result' });
     await sheet.getByText('it said both').waitFor();
@@ -586,7 +421,7 @@ describe('support:', () => {
     const { code, envelope } = await on.channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId });
     const path = `/channels/${APP_ID}/requests?requestId=${requestId}`;
     await expect.poll(async () => (await on.viewer.get(path)).body.requests.length).toBe(1);
-    const page = await goTo('/requests');
+    const page = await sam('/requests');
     await choose(page, 'Channel', /test_demo|Demo/i);
     await page.getByRole('row').filter({ hasText: requestId }).getByText(code).waitFor();
     await page.getByRole('row').filter({ hasText: requestId }).getByText(envelope.message).waitFor();
@@ -599,10 +434,8 @@ describe('support:', () => {
 });
 
 describe('finance:', () => {
-  const goTo = loadedPage('finance', 'ann');
-
   it('reconciliation takes a statement file, shows what differs, and closes it with a note', async () => {
-    const page = await goTo('/reconciliation');
+    const page = await ann('/reconciliation');
     await page.getByRole('button', { name: 'Compare a day' }).click();
     const dialog = page.getByRole('dialog', { name: 'Compare a day with its statement' });
     await choose(dialog, 'Payment channel', 'Mock Pay');
@@ -628,7 +461,7 @@ describe('finance:', () => {
   });
 
   it('settlement has all channels of a month in one table, and as a file', async () => {
-    const page = await goTo('/settlement');
+    const page = await ann('/settlement');
     const table = page.getByRole('table', { name: /^All channels in/ });
     await table.getByRole('row').filter({ hasText: 'All channels' }).last().getByText('¥').first().waitFor();
     expect((await download(page)).join()).toContain(APP_ID);
@@ -636,11 +469,8 @@ describe('finance:', () => {
 });
 
 describe('an admin:', () => {
-  const goTo = loadedPage('admin', 'ada');
-
   it('a channel is made, its secrets are shown once; a rolled one overlaps with the former', async () => {
-    const page = await at.person('admin', 'ada');
-    await page.goto('/console/audit');
+    const page = await ada('/audit');
     await choosePage(page, 'Channels');
     await page.getByRole('button', { name: 'New channel' }).click();
     const form = page.getByRole('dialog', { name: 'New channel' });
@@ -684,7 +514,7 @@ describe('an admin:', () => {
   });
 
   it('codes of a benefit are imported from a file', async () => {
-    const page = await goTo('/benefits');
+    const page = await ada('/benefits');
     await page.getByRole('button', { name: 'COUPON' }).click();
     const sheet = page.getByRole('dialog', { name: 'COUPON' });
     await sheet.getByRole('button', { name: 'Change the source' }).click();
@@ -708,7 +538,7 @@ describe('an admin:', () => {
   });
 
   it('a product gets a new version, which channels sell from then on', async () => {
-    const page = await goTo('/products/TEST_SPU_001');
+    const page = await ada('/products/TEST_SPU_001');
     await page.getByRole('button', { name: 'New version' }).click();
     const form = page.getByRole('dialog', { name: /^New version of/ });
     await form.getByLabel('Amount of a period').fill('25.00');
@@ -722,27 +552,8 @@ describe('an admin:', () => {
     expect(JSON.stringify(data)).toContain('TEST_SPU_001_V2');
   });
 
-  it('a product that is authorized for Alipay comes with what Alipay asks of its periods', async () => {
-    const { operator } = on.service;
-    const bank = { displayName: 'Alipay', gateway: 'sandbox', supportedBanks: ['*'] };
-    await createPaymentChannel(operator, { ...bank, code: 'ALIPAY' });
-    const page = await goTo(`/channels/${APP_ID}?tab=authorizations`);
-    const box = page.getByRole('combobox', { name: 'Let it use a payment channel' });
-    await box.click();
-    await page.getByRole('option', { name: 'Alipay · ALIPAY' }).click();
-    await page.getByRole('button', { name: 'Authorize' }).last().click();
-    const warning = page.getByRole('alert').filter({ hasText: 'Alipay asks this of it' });
-    await warning.getByText('debits are made on days 1 to 28 alone').first().waitFor();
-    await warning.getByText('No more than single_amount').first().waitFor();
-    const row = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'Alipay' }) });
-    await row.getByRole('button', { name: 'Withdraw' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
-    await warning.waitFor({ state: 'detached' });
-  });
-
   it('an account is made, and everybody sees who did', async () => {
-    const page = await at.person('admin', 'ada');
-    await page.goto('/console/audit');
+    const page = await ada('/audit');
     await choosePage(page, 'People');
     await page.getByRole('button', { name: 'New person' }).click();
     const form = page.getByRole('dialog', { name: 'New person' });
@@ -757,8 +568,7 @@ describe('an admin:', () => {
     await link.getByRole('button', { name: 'Done' }).click();
     await rowsOf(page).filter({ hasText: 'dora' }).getByText('Finance').waitFor();
 
-    const reading = await at.person('viewer', 'vera');
-    await reading.goto('/console/audit?action=person.create');
+    const reading = await vera('/audit?action=person.create');
     const row = rowsOf(reading).filter({ hasText: 'dora' });
     await row.getByText('ada').first().waitFor();
     await row.getByText('Made an account').waitFor();

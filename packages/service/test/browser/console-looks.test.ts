@@ -1,23 +1,22 @@
-import type { Browser, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page, Route } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { fillDemo } from '../../../../scripts/demo/fill.mjs';
 import { createPersonWithPassword, PASSWORD } from '../console/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { anotherNode } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
-import { type ConsoleBrowser, consoleBrowser, moveTo, ON_THIS_MACHINE, signIn } from './console.js';
-import { barriers, everyViolation, launch, scrollsSideways } from './support.js';
+import { testService } from '../support/service.js';
+import { consoleBrowser, moveTo, ON_THIS_MACHINE, signIn } from './console.js';
+import { barriers, browserOfFile, everyViolation, scrollsSideways } from './support.js';
 
 /**
  * Every page with the orders of `npm run demo` in it: nothing for axe to find, and nothing that sticks out to the side. The console is loaded
  * once for each screen. `npm run prove -- looks` shows every page on every screen.
  */
 
-let service: TestService;
-let browser: Browser;
-let at: ConsoleBrowser;
+const browser = browserOfFile();
+const service = ofFile(() => testService(ON_THIS_MACHINE));
+const at = consoleBrowser(browser, () => service);
 beforeAll(async () => {
-  [service, browser] = await Promise.all([testService(ON_THIS_MACHINE), launch()]);
-  at = consoleBrowser(browser, service);
   service.clock.set(Date.now());
   await createPersonWithPassword(service, 'demo', 'admin');
   // Pushes and bulk runs are done by an engine, which has ended before anybody looks.
@@ -33,10 +32,6 @@ beforeAll(async () => {
   await fillDemo({ baseUrl: node.baseUrl, admin: { name: 'demo', password: PASSWORD } });
   await node.close();
 }, 300_000);
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
 
 const one = async (text: string): Promise<string> => {
   const [row] = await service.fresh.database.query<{ value: string }>(text);

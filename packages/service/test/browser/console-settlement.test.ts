@@ -1,20 +1,19 @@
 import { parseTime } from '@perennial/wire';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { putOrder, putPayment } from '../settlement/support.js';
-import { type TestService, testService } from '../support/service.js';
-import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';
-import { launch } from './support.js';
+import { testService } from '../support/service.js';
+import { consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';
+import { browserOfFile } from './support.js';
 
 /** A month is closed, what the menu counts, a page whose files are gone, and a refusal in the language of the page. */
 
-let service: TestService;
-let browser: Browser;
-let at: ConsoleBrowser;
+const browser = browserOfFile();
+const service = ofFile(() => testService(ON_THIS_MACHINE));
+const at = consoleBrowser(browser, () => service);
 beforeAll(async () => {
-  [service, browser] = await Promise.all([testService(ON_THIS_MACHINE), launch()]);
-  at = consoleBrowser(browser, service);
   const { database } = service.fresh;
   service.clock.set(parseTime('2026-04-15 12:00:00') ?? Number.NaN);
   await service.channel('test_one');
@@ -33,10 +32,6 @@ beforeAll(async () => {
     `insert into hourly_figures (hour, channel_id, renewals_done) values ('2026-04-15 09:00+08', $1, 41)`,
     [channelId],
   );
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
 });
 
 const menu = (page: Page) => page.getByRole('navigation', { name: 'Main menu' });

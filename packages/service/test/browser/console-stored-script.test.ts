@@ -1,17 +1,18 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import { type OperatorStage, operatorStage } from '../console/operators.js';
+import { operatorStage } from '../console/operators.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { paid } from '../orders/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { sharedAgreement, sharedRequest } from '../support/demo.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
-import { type ConsoleBrowser, consoleBrowser, moveTo, ON_THIS_MACHINE } from './console.js';
-import { launch } from './support.js';
+import { consoleBrowser, moveTo, ON_THIS_MACHINE } from './console.js';
+import { browserOfFile } from './support.js';
 
 /**
  * Whatever a channel, a user, an institution, a receiver or an operator can fill with text is shown as text. The page's policy would
@@ -21,17 +22,16 @@ import { launch } from './support.js';
 const SCRIPT = '<img src=x onerror=alert(1)>';
 const APP_ID = 'test_script';
 
-let on: OperatorStage;
-let browser: Browser;
-let at: ConsoleBrowser;
+const browser = browserOfFile();
+const on = ofFile(() =>
+  operatorStage({ ...ON_THIS_MACHINE, localCallbacks: true, refundApprovalCent: 500, requestLog: true }),
+);
+const ada = consoleBrowser(browser, () => on.service).loaded('admin', 'ada');
 let shop: ChannelClient;
 let orderNo: string;
 let runId: string;
 let eventId: string;
 beforeAll(async () => {
-  const settings = { ...ON_THIS_MACHINE, localCallbacks: true, refundApprovalCent: 500, requestLog: true };
-  [on, browser] = await Promise.all([operatorStage(settings), launch()]);
-  at = consoleBrowser(browser, on.service);
   shop = await provideShop();
   const receiver = await registerReceiver(on.service, shop, { answer: { status: 500, body: SCRIPT } });
   orderNo = await placeOrder();
@@ -43,10 +43,6 @@ beforeAll(async () => {
     'select event_no::text as id from delivery_attempts order by 1 limit 1',
   )) as [{ id: string }];
   runId = await letPeopleWrite();
-});
-afterAll(async () => {
-  await browser.close();
-  await on.close();
 });
 
 /** A channel whose every name is a script, with a product that has one too. */
@@ -151,7 +147,7 @@ const PAGES: readonly (readonly [path: () => string, times: number])[] = [
 
 describe('a script in a text', () => {
   it('is shown as text on every page, and none of it runs', async () => {
-    const page = await at.person('admin', 'ada');
+    const page = await ada('');
     const ran: string[] = [];
     page.on('dialog', (dialog) => {
       ran.push(dialog.message());
@@ -161,8 +157,6 @@ describe('a script in a text', () => {
       if (request.url().endsWith('/x')) ran.push(request.url());
     });
     const missing: string[] = [];
-    await page.goto('/console');
-    await page.getByRole('heading', { level: 1 }).waitFor();
     for (const [path, times] of PAGES) {
       await moveTo(page, path());
       await page.getByRole('heading', { level: 1 }).waitFor();
@@ -176,9 +170,7 @@ describe('a script in a text', () => {
   }, 120_000);
 
   it('is found by the search, and shown in dialogs and messages', async () => {
-    const page = await at.person('admin', 'ada');
-    await page.goto('/console');
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    const page = await ada('');
     await page.keyboard.press('/');
     await page.getByRole('textbox', { name: /Order, payment, refund/ }).fill(SCRIPT);
     await page.getByRole('dialog').getByText(orderNo).first().waitFor();

@@ -1,30 +1,17 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type OperatorStage, operatorStage } from '../console/operators.js';
+import { expect, it, onTestFinished } from 'vitest';
+import { operatorStage } from '../console/operators.js';
 import { createPersonWithPassword, PASSWORD } from '../console/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { mobileOf, unique } from '../support/demo.js';
-import type { TestReceiver } from '../webhooks/receiver.js';
-import { createSendingNode, registerReceiver, type SendingNode } from '../webhooks/sending.js';
+import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
 import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
-import { launch } from './support.js';
+import { browserOfFile } from './support.js';
 
 /** A user is on the phone: "you did not get my money, and then I want some of it back." */
 
-let on: OperatorStage;
-let browser: Browser;
-let receiver: TestReceiver;
-let sender: SendingNode;
-beforeAll(async () => {
-  [on, browser] = await Promise.all([operatorStage({ ...ON_THIS_MACHINE, localCallbacks: true }), launch()]);
-  receiver = await registerReceiver(on.service, on.channel);
-  sender = createSendingNode(on.service);
-});
-afterAll(async () => {
-  await browser.close();
-  await sender.stop();
-  await receiver.close();
-  await on.close();
-});
+const browser = browserOfFile();
+const on = ofFile(() => operatorStage({ ...ON_THIS_MACHINE, localCallbacks: true }));
+const receiver = ofFile(() => registerReceiver(on.service, on.channel));
 
 it('one call: found by mobile, why the debit failed, debited again, refunded in part, noted, told to the channel', async () => {
   const channelUserId = unique('caller');
@@ -34,7 +21,7 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   await on.renewNow(orderNo);
   on.institution.reset();
   await createPersonWithPassword(on.service, 'mei', 'admin');
-  const page = await consoleBrowser(browser, on.service).person('admin', 'mei');
+  const page = await consoleBrowser(browser, () => on.service).person('admin', 'mei');
 
   // The number that the caller says is all that is known.
   await page.goto('/console');
@@ -105,6 +92,8 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   await past.getByText('Called about period 2. Content with 4.90.').waitFor();
 
   // And the channel has heard of it.
+  const sender = createSendingNode(on.service);
+  onTestFinished(() => sender.stop());
   await sender.turn();
   expect(receiver.forged).toEqual([]);
   expect(receiver.pushes.map(({ data }) => data.paymentStatus)).toContain('REFUND_PART');

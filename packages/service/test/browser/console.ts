@@ -1,9 +1,9 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import type { Role } from '../../src/operator/people/roles.js';
 import { consoleClient } from '../console/support.js';
 import type { TestService } from '../support/service.js';
-import { DESKTOP, gatherComplaints } from './support.js';
+import { DESKTOP, gatherComplaints, type Windows } from './support.js';
 
 /** A service that browsers of this machine reach by plain HTTP, and which therefore sets a cookie that they keep. */
 export const ON_THIS_MACHINE = { publicUrl: () => 'http://127.0.0.1' };
@@ -12,37 +12,25 @@ export const ON_THIS_MACHINE = { publicUrl: () => 'http://127.0.0.1' };
 const PATIENCE_MS = 20_000;
 
 /** The console of a service in a browser. What a page complains about fails the test that has opened it. */
-export interface ConsoleBrowser {
-  /** A page for several tests, and what it has complained about so far. Nobody is signed in. */
-  open(more?: BrowserContextOptions): Promise<{ readonly page: Page; readonly complaints: readonly string[] }>;
-  /** A page in which nobody is signed in. With options, be there none in them, nobody had it before or gets it afterwards. */
-  visitor(more?: BrowserContextOptions): Promise<Page>;
-  /** The page of somebody who has just signed in. The person is made if there is none of that name. */
-  person(role: Role, name?: string, more?: BrowserContextOptions): Promise<Page>;
-}
-
-export function consoleBrowser(browser: Browser, service: TestService): ConsoleBrowser {
+export function consoleBrowser(browser: Windows, service: () => TestService) {
   // Those that a former test has left, without its cookies and settings: they have read the console's scripts already.
   const free: Page[] = [];
-  const usual: BrowserContextOptions = {
-    ...DESKTOP,
-    locale: 'en-GB',
-    reducedMotion: 'reduce',
-    baseURL: service.baseUrl,
-  };
+  const usual: BrowserContextOptions = { ...DESKTOP, locale: 'en-GB', reducedMotion: 'reduce' };
 
+  /** A page for several tests, and what it has complained about so far. Nobody is signed in. */
   async function open(more?: BrowserContextOptions) {
-    const page = (more ? undefined : free.pop()) ?? (await (await browser.newContext({ ...usual, ...more })).newPage());
+    const context = { ...usual, baseURL: service().baseUrl, ...more };
+    const page = (more ? undefined : free.pop()) ?? (await (await browser.newContext(context)).newPage());
     page.setDefaultTimeout(PATIENCE_MS);
     return { page, complaints: gatherComplaints(page) };
   }
 
+  /** A page in which nobody is signed in. With options, be there none in them, nobody had it before or gets it afterwards. */
   async function visitor(more?: BrowserContextOptions): Promise<Page> {
     const { page, complaints } = await open(more);
     onTestFinished(async ({ task }) => {
       const hasFailed = task.result?.state === 'fail';
-      // The error says what was waited for; this, what was there instead.
-      if (hasFailed) process.stderr.write(`${page.url()} shows:\n${await textOf(page)}\n`);
+      if (hasFailed) await tellWhatIsShown(page);
       if (more || hasFailed) await page.context().close();
       else {
         await empty(page);
@@ -56,15 +44,44 @@ export function consoleBrowser(browser: Browser, service: TestService): ConsoleB
   return {
     open,
     visitor,
-    async person(role, name = role, more) {
+    /** The page of somebody who has just signed in. The person is made if there is none of that name. */
+    async person(role: Role, name: string = role, more?: BrowserContextOptions): Promise<Page> {
       const page = await visitor(more);
-      await signIn(page, service, role, name);
+      await signIn(page, service(), role, name);
       return page;
+    },
+    /** The page of a person for the tests of a file. It is loaded once, and each test goes elsewhere in it. */
+    loaded(role: Role, name: string): (path: string) => Promise<Page> {
+      let opened: Awaited<ReturnType<typeof open>> | undefined;
+      afterAll(async () => {
+        await opened?.page.context().close();
+        expect(opened?.complaints ?? []).toEqual([]);
+      });
+      return async (path) => {
+        onTestFinished(async ({ task }) => {
+          if (task.result?.state !== 'fail' || !opened) return;
+          await tellWhatIsShown(opened.page);
+          // Whatever it has open, the next test begins anew.
+          await opened.page.context().close();
+          opened = undefined;
+        });
+        if (opened) await moveTo(opened.page, path);
+        else {
+          opened = await open();
+          await signIn(opened.page, service(), role, name);
+          await opened.page.goto(`/console${path}`);
+          await opened.page.getByRole('heading', { level: 1 }).waitFor();
+        }
+        return opened.page;
+      };
     },
   };
 }
 
-const textOf = (page: Page): Promise<string> => page.evaluate('document.body.innerText');
+/** The error says what was waited for; this, what was there instead. */
+async function tellWhatIsShown(page: Page): Promise<void> {
+  process.stderr.write(`${page.url()} shows:\n${await page.evaluate('document.body.innerText')}\n`);
+}
 
 async function empty(page: Page): Promise<void> {
   page.removeAllListeners();

@@ -1,38 +1,22 @@
-import { redeemUrl } from '@perennial/wire';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importCodes, setFulfilment } from '../../src/operator/provisioning/benefits.js';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { setBranding } from '../../src/operator/provisioning/branding.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { svg } from '../pictures/samples.js';
-import { type RefundStage, refundStage } from '../refunds/support.js';
+import { refundStage } from '../refunds/support.js';
 import { mobileOf, unique } from '../support/demo.js';
-import { DESKTOP, launch, phone, press } from './support.js';
+import { browserOfFile, DESKTOP, phone, press } from './support.js';
 
 /** What a user does on the redemption page, in a browser. */
 
-let on: RefundStage;
-let browser: Browser;
-beforeAll(async () => {
-  [on, browser] = await Promise.all([refundStage(), launch()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await on.close();
-});
+const browser = browserOfFile();
+const on = ofFile(refundStage);
 
-interface Subscribed {
-  readonly orderNo: string;
-  readonly url: string;
-  readonly user: string;
-  /** Of the user's login mobile, the last four. */
-  readonly digits: string;
-}
-
-/** A paid order of mode A, and the link as the channel gets it from a query. */
-async function subscribed(more: Record<string, unknown> = {}): Promise<Subscribed> {
+/** A paid order of mode A, the link as the channel gets it from a query, and the last four digits of the user's login mobile. */
+async function subscribed() {
   const channelUserId = unique('user');
-  const orderNo = await on.paidOrder({ channelUserId, ...more });
-  return { orderNo, url: await linkTo(orderNo), user: channelUserId, digits: mobileOf(channelUserId).slice(-4) };
+  const orderNo = await on.paidOrder({ channelUserId });
+  return { orderNo, url: await linkTo(orderNo), digits: mobileOf(channelUserId).slice(-4) };
 }
 
 async function linkTo(orderNo: string): Promise<string> {
@@ -50,9 +34,10 @@ const boxOf = async (what: Locator) => {
 const alertOf = (page: Page) => page.getByRole('alert').textContent();
 
 describe('claiming', () => {
-  it('open, claim, reload, second phone: one code, shown at once and on every visit', async () => {
+  it('open, claim, copy, reload, second phone: one code, where the page opens, and on every visit', async () => {
     const { orderNo, url } = await subscribed();
-    const page = await phone(browser);
+    const page = await phone(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.addInitScript('addEventListener("scroll", () => (globalThis.firstAt ??= scrollY))');
     await page.goto(url);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Monthly membership');
     await page.getByText('Period 1 of 12').waitFor();
@@ -63,6 +48,16 @@ describe('claiming', () => {
     expect([code, others]).toEqual([expect.stringMatching(/^[0-9A-Z]{16}$/), []]);
     expect(await claimButton(page, 'VIP pass').count()).toBe(0);
     await page.getByRole('img', { name: 'QR code VIP pass' }).waitFor();
+    // It opens at the code, without moving there.
+    expect((await boxOf(page.locator('code'))).y).toBeLessThan(300);
+    await page.waitForFunction('globalThis.firstAt > 0');
+    expect(await page.evaluate('scrollY - firstAt')).toBe(0);
+    // The button says so for two seconds: it is looked at from before the tap on.
+    await Promise.all([
+      page.getByRole('button', { name: 'Copied' }).waitFor(),
+      page.getByRole('button', { name: 'Copy' }).tap(),
+    ]);
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(code);
 
     await page.reload();
     expect(await codes(page)).toEqual([code]);
@@ -80,19 +75,6 @@ describe('claiming', () => {
     });
   });
 
-  it('two phones on the same button, and an impatient one: one code', async () => {
-    const { url } = await subscribed();
-    const phones = await Promise.all([phone(browser), phone(browser)]);
-    await Promise.all(phones.map((page) => page.goto(url)));
-    await Promise.all(phones.map((page) => claimButton(page, 'VIP pass').dblclick()));
-    const [code, same] = await Promise.all(phones.map((page) => page.locator('code').textContent()));
-    expect(same).toBe(code);
-    // On a page of its own: on the others the second press may still be on its way.
-    const later = await phone(browser);
-    await later.goto(url);
-    expect(await codes(later)).toEqual([code]);
-  });
-
   it.each([
     ['a phone', {}],
     ['a phone without JavaScript', { javaScriptEnabled: false }],
@@ -107,18 +89,6 @@ describe('claiming', () => {
     await page.goto(await linkTo(orderNo));
     expect(await codes(page)).toHaveLength(1);
     expect(await claimButton(page, 'Coupon').count()).toBe(1);
-  });
-
-  it('the page after a claim opens at the code, without moving there', async () => {
-    const { url } = await subscribed();
-    const page = await phone(browser);
-    await page.addInitScript('addEventListener("scroll", () => (globalThis.firstAt ??= scrollY))');
-    await page.goto(url);
-    await press(page, claimButton(page, 'VIP pass'));
-    const { y } = await boxOf(page.locator('code'));
-    expect(y).toBeLessThan(300);
-    await page.waitForFunction('globalThis.firstAt > 0');
-    expect(await page.evaluate('scrollY - firstAt')).toBe(0);
   });
 
   it('a second click at once, on another button that came to lie under the mouse, claims nothing more', async () => {
@@ -157,19 +127,6 @@ describe('claiming', () => {
     expect(await codes(page)).toHaveLength(1);
   });
 
-  it('one tap copies the code', async () => {
-    const { url } = await subscribed();
-    const page = await phone(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.goto(url);
-    await press(page, claimButton(page, 'VIP pass'));
-    // The button says so for two seconds: it is looked at from before the tap on.
-    await Promise.all([
-      page.getByRole('button', { name: 'Copied' }).waitFor(),
-      page.getByRole('button', { name: 'Copy' }).tap(),
-    ]);
-    expect([await page.evaluate('navigator.clipboard.readText()')]).toEqual(await codes(page));
-  });
-
   it('without JavaScript: the same, but for the copy button', async () => {
     const { url, orderNo, digits } = await subscribed();
     const page = await phone(browser, { javaScriptEnabled: false });
@@ -187,77 +144,6 @@ describe('claiming', () => {
     await press(page, page.getByRole('link', { name: 'Claim what is yours' }));
     await page.getByText('This is the link to keep.').waitFor();
     expect(await codes(page)).toHaveLength(1);
-  });
-
-  it('an empty pool: the claim is kept, and the code is there once codes arrive', async () => {
-    await setFulfilment(on.operator, { benefitCode: 'DAY_PASS', kind: 'pool' });
-    const { url } = await subscribed({ productCode: 'TEST_SPU_DAILY_7' });
-    const page = await phone(browser);
-    await page.goto(url);
-    await press(page, claimButton(page, 'Day pass'));
-    await page.getByText('Your code is on its way').waitFor();
-    expect(await codes(page)).toEqual([]);
-    const file = (async function* () {
-      yield Buffer.from('code\nPOOL-ONE\nPOOL-TWO\n');
-    })();
-    await importCodes(on.operator, { benefitCode: 'DAY_PASS', file });
-    await press(page, page.getByRole('link', { name: 'Check again' }));
-    expect(await codes(page)).toEqual(['POOL-ONE']);
-  });
-});
-
-describe('what changed while the page was open is said', () => {
-  it('the benefit has expired', async () => {
-    const { orderNo, user } = await subscribed();
-    const start = on.service.clock.now();
-    on.service.clock.advance(89 * 86_400_000);
-    const channelUserId = user;
-    const { appId, callbackSecret } = on.channel.credentials;
-    const exp = Math.floor(on.service.clock.now() / 1000) + 7 * 86_400;
-    const parts = { host: on.service.baseUrl, orderNo, appId, channelUserId, exp };
-    const page = await phone(browser);
-    await page.goto(redeemUrl(parts, Buffer.from(callbackSecret, 'base64')));
-    on.service.clock.advance(2 * 86_400_000);
-    await press(page, claimButton(page, 'VIP pass'));
-    on.service.clock.set(start);
-    expect(await alertOf(page)).toMatch(/expired before it was claimed/);
-    expect(await codes(page)).toEqual([]);
-  });
-
-  it('the period was refunded', async () => {
-    const { orderNo, url } = await subscribed();
-    const page = await phone(browser);
-    await page.goto(url);
-    await on.refund({ orderNo, cycleNo: 1 });
-    await press(page, claimButton(page, 'VIP pass'));
-    expect(await alertOf(page)).toMatch(/taken back with a refund/);
-    expect(await codes(page)).toEqual([]);
-  });
-
-  it('the order was unsubscribed: what was paid for can still be claimed', async () => {
-    const { orderNo, url } = await subscribed();
-    const page = await phone(browser);
-    await page.goto(url);
-    await on.channel.call('orders/unsubscribe', { orderNo });
-    await page.getByRole('link', { name: 'End subscription' }).tap();
-    await page.getByText('This subscription has already ended.').waitFor();
-    await page.getByRole('link', { name: 'Back to your benefits' }).tap();
-    await page.getByText('Ended', { exact: true }).waitFor();
-    await press(page, claimButton(page, 'VIP pass'));
-    expect(await codes(page)).toHaveLength(1);
-  });
-
-  it('the link has expired: one page that says what to do', async () => {
-    const { url } = await subscribed();
-    const page = await phone(browser);
-    await page.goto(url);
-    on.service.clock.advance(8 * 86_400_000);
-    await press(page, claimButton(page, 'VIP pass'));
-    const opened = await page.goto(url);
-    on.service.clock.advance(-8 * 86_400_000);
-    expect(opened?.status()).toBe(410);
-    await page.getByRole('heading', { name: 'This link has run out' }).waitFor();
-    await page.getByText('Please open your benefits again from Demo channel.').waitFor();
   });
 });
 
@@ -283,33 +169,6 @@ describe('ending the subscription', () => {
       [orderNo],
     );
     expect(told).toEqual([{ status: 'UNSUBSCRIBED' }]);
-  });
-
-  it('wrong digits until it is locked; then the right ones do not help either', async () => {
-    const { orderNo, url, digits } = await subscribed();
-    const page = await phone(browser);
-    const second = await phone(browser);
-    for (const opened of [page, second]) {
-      await opened.goto(url);
-      await opened.getByRole('link', { name: 'End subscription' }).tap();
-    }
-    for (const left of [4, 3, 2, 1, 0]) {
-      await page.getByLabel('Last four digits').fill(other(digits));
-      await page.getByRole('button', { name: 'End subscription now' }).tap();
-      await page
-        .getByText(left === 0 ? 'Too many wrong tries' : left === 1 ? 'One try is left' : `${left} tries are left`)
-        .waitFor();
-    }
-    await second.getByLabel('Last four digits').fill(digits);
-    await second.getByRole('button', { name: 'End subscription now' }).tap();
-    await second.getByText('Too many wrong tries').waitFor();
-    await second.goto(await linkTo(orderNo));
-    await second.getByRole('link', { name: 'End subscription' }).tap();
-    await second.getByRole('heading', { name: 'Locked for now' }).waitFor();
-    expect(await second.getByLabel('Last four digits').count()).toBe(0);
-    await second.getByRole('link', { name: 'Back to your benefits' }).tap();
-    await second.getByRole('heading', { name: 'Monthly membership' }).waitFor();
-    expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'ACTIVE' });
   });
 });
 

@@ -1,5 +1,5 @@
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { type Inspection, runAxe, type Violation } from './axe.js';
 
 /** Chromium without a window; `npm test` says where it is. */
@@ -20,8 +20,20 @@ export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath, args });
 }
 
+export type Windows = Pick<Browser, 'newContext' | 'newPage'>;
+
+/** A browser for the tests of a file. */
+export function browserOfFile(): Windows {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+  return { newContext: (options) => browser.newContext(options), newPage: (options) => browser.newPage(options) };
+}
+
 /** A phone of its own: nothing is shared with another but the link. What the page complains about fails the test. */
-export async function phone(browser: Browser, more: BrowserContextOptions = {}): Promise<Page> {
+export async function phone(browser: Windows, more: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ ...PHONE, locale: 'en-GB', ...more });
   const page = await context.newPage();
   const complaints = gatherComplaints(page);

@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { everyViolation, launch, PHONE, phone, scrollsSideways } from '../browser/support.js';
-import { type RefundStage, refundStage } from '../refunds/support.js';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { browserOfFile, everyViolation, PHONE, phone, scrollsSideways } from '../browser/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { refundStage } from '../refunds/support.js';
 import { type Language, makeStates, openShop, type Shown } from './looks-states.js';
 
 /**
@@ -32,15 +33,10 @@ const LOOKS = isLong
     ]
   : [NARROWEST];
 
-let on: RefundStage;
-let browser: Browser;
+const browser = browserOfFile();
+const on = ofFile(() => refundStage({ redeemOpensPerMinute: 100_000 }));
 beforeAll(async () => {
-  [on, browser] = await Promise.all([refundStage({ redeemOpensPerMinute: 100_000 }), launch()]);
   if (shots !== undefined) await mkdir(shots, { recursive: true });
-});
-afterAll(async () => {
-  await browser.close();
-  await on.close();
 });
 
 /** Words of letters alone that stand on more than one line; in Chinese, dates and what the page is about. Codes, numbers and names may break. */
