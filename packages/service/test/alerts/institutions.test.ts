@@ -2,14 +2,14 @@ import { type ReferenceProgram, startInstitution } from '@perennial/reference-pe
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createInstitutionHealth } from '../../src/gateways/institution-health.js';
 import { findSilentInstitutions, storeCallsSeen } from '../../src/gateways/institution-health-sql.js';
-import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { consoleClient } from '../console/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { institution as fakeInstitution } from '../orders/support.js';
+import { attachBridge } from '../support/bridged-channel.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { demoChannel, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { freshDatabase } from '../support/database.js';
+import { demoChannel, requestAt } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/processes.js';
 import { sampleValue, scrape } from '../support/scrape.js';
@@ -33,17 +33,13 @@ describe('an institution behind a bridge', () => {
     await service.close();
   });
 
+  const createAt = async (code: string): Promise<string> =>
+    (await channel.call('orders/create', requestAt(channel, code))).data.orderStatus;
+
   it('that stops answering is an alert in the console and a metric, and both end with its next answer', async () => {
     const port = await freePort();
-    const { gatewayKey } = await createPaymentChannel(service.operator, {
-      code: 'BRIDGE',
-      gateway: 'bridge',
-      gatewayUrl: `http://127.0.0.1:${port}`,
-      displayName: 'Bridge',
-      supportedBanks: ['*'],
-    });
     const { appId } = channel.credentials;
-    await authorizePaymentChannel(service.operator, { appId, code: 'BRIDGE', shareEnabled: true });
+    const gatewayKey = await attachBridge(service.operator, appId, 'BRIDGE', `http://127.0.0.1:${port}`);
     const viewer = await consoleClient(service, 'viewer');
     const alerts = async () => (await viewer.get('/alerts?kind=institution-silent')).body.alerts;
     const silence = async () =>
@@ -69,7 +65,7 @@ describe('an institution behind a bridge', () => {
 
     institution = await startInstitution({
       port,
-      key: Buffer.from(gatewayKey ?? '', 'base64'),
+      key: Buffer.from(gatewayKey, 'base64'),
       clock: systemClock,
       noticeUrl: `${service.baseUrl}/gateway/v1/notices/BRIDGE`,
     });
@@ -77,21 +73,10 @@ describe('an institution behind a bridge', () => {
     await until('the end of the alert', async () => (await alerts()).length === 0);
     await until('the end of the silence', async () => (await silence()) === 0);
   });
-
-  async function createAt(paymentChannelCode: string): Promise<string> {
-    const channelUserId = unique('user');
-    const shared = sharedAgreement(channel, channelUserId, { paymentChannelCode, sharedAgreementNo: unique('shared') });
-    const request = sharedRequest(channel, { channelUserId, sharedAgreement: shared });
-    return (await channel.call('orders/create', request)).data.orderStatus;
-  }
 });
 
 describe('what several nodes have seen', () => {
-  let fresh: FreshDatabase;
-  beforeAll(async () => {
-    fresh = await freshDatabase();
-  });
-  afterAll(() => fresh.close());
+  const fresh = ofFile(freshDatabase);
   beforeEach(() => fresh.database.query('truncate institution_health'));
 
   const MINUTE = 60_000;

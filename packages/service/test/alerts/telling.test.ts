@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/alerts/alerts-sql.js';
 import { createEmailTransport } from '../../src/alerts/email-transport.js';
 import { sendAlertMessages, writeAlertMessages } from '../../src/alerts/send-messages.js';
@@ -10,21 +10,18 @@ import { acknowledgeAlert } from '../../src/operator/alerts.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { perennial } from '../cli/perennial.js';
 import { operatorOn } from '../operator/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 import { type MailServer, mailServer, type WebhookReceiver, webhookReceiver } from './receivers.js';
 
 const SECRET = 'a secret of the operator';
 
-let fresh: FreshDatabase;
+const fresh = ofFile(freshDatabase);
 let receiver: WebhookReceiver;
 let mail: MailServer;
 let webhook: AlertTransport;
 let email: AlertTransport;
-beforeAll(async () => {
-  fresh = await freshDatabase();
-});
-afterAll(() => fresh.close());
 beforeEach(async () => {
   await fresh.database.query('truncate alerts, alert_messages restart identity');
   receiver = await webhookReceiver();
@@ -210,14 +207,6 @@ describe('many alerts of one kind', () => {
     expect(receiver.taken[1]?.body).toMatchObject({ text: 'refund-refused: 30 alerts' });
     expect(receiver.taken[1]?.body.alerts).toHaveLength(20);
   });
-
-  it('do not hold back those of another kind', async () => {
-    await raise('1');
-    await turn();
-    await raiseAlert(fresh.database, 'pool-empty', 'COUPON', 'claims wait');
-    await turn();
-    expect(told()).toEqual(['alert.opened 1', 'alert.opened 1']);
-  });
 });
 
 describe('a message', () => {
@@ -344,15 +333,6 @@ describe('a mail that the server refuses for one of two', () => {
     expect(await failures()).toEqual([{ failure: null, tries: 3, sent: true }]);
   });
 
-  it('holds up no other message', async () => {
-    mail.refusedPeople.set('bob@example.com', '450 later');
-    await raise('1');
-    await raiseAlert(fresh.database, 'pool-empty', 'COUPON', 'claims wait');
-    await write([email]);
-    await send(email);
-    expect(mail.mails.map(({ to }) => to)).toEqual([['ann@example.com'], ['ann@example.com']]);
-  });
-
   it('is over once that one is not to be written to any more', async () => {
     mail.refusedPeople.set('bob@example.com', '550 no');
     await raise('1');
@@ -368,15 +348,6 @@ describe('a mail that the server refuses for one of two', () => {
     await corrected.close();
     expect(mail.mails).toHaveLength(1);
     expect(await failures()).toMatchObject([{ sent: true }]);
-  });
-
-  it('is told by whom, however they spell their domains', async () => {
-    mail.refusedPeople.set('bob@example.com', '550 no');
-    const to = ['Ann@EXAMPLE.com', 'zoe@bücher.example', 'bob@example.com'];
-    const shouting = createEmailTransport({ url: mail.url, from: 'perennial@example.com', to });
-    const message = { type: 'alert.test', text: 'x', kind: 'test', count: 0, alerts: [], ...sender() } as const;
-    await expect(shouting.send('1', message)).rejects.toThrow('refused for bob@example.com (SMTP 550)');
-    await shouting.close();
   });
 });
 

@@ -1,20 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { listDueEvents, recordOutcome } from '../webhooks/outcomes.js';
-import { type CommandLine, commandLine, type Refusal } from './support.js';
+import { commandLine, type Refusal } from './support.js';
 
 const masterKey = randomBytes(32);
 const ORDER = '100000001000';
-let fresh: FreshDatabase;
-let line: CommandLine;
+const fresh = ofFile(freshDatabase);
+const line = commandLine(() => fresh, { MASTER_KEY: masterKey.toString('base64') });
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
-  line = await commandLine(fresh, { MASTER_KEY: masterKey.toString('base64') });
   const operator = {
     database: fresh.database,
     vault: openVault([masterKey]),
@@ -33,10 +32,6 @@ beforeAll(async () => {
   await recordOutcome(fresh.database, ['1'], 'REFUSED');
   await recordOutcome(fresh.database, ['1'], 'GIVE_UP');
   await recordOutcome(fresh.database, ['2'], 'ACCEPTED');
-});
-afterAll(async () => {
-  await fresh.close();
-  await line.close();
 });
 
 const text = (...args: readonly string[]) => line.text('events', ...args);

@@ -2,16 +2,15 @@ import { execFile } from 'node:child_process';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
-import { setLimits } from '../../src/operator/provisioning/channel-settings.js';
-import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
-import { type TestService, testService } from '../support/service.js';
-import { recordOutcome, whileAddressed } from '../webhooks/outcomes.js';
+import { testService } from '../support/service.js';
+import { whileAddressed } from '../webhooks/outcomes.js';
 import { BIN } from './perennial.js';
-import { type CommandLine, commandLine } from './support.js';
+import { commandLine } from './support.js';
 
 /** Clears the line, goes up, writes another status, then turns around and hides what comes; the spaces wrap a line. */
 const HOSTILE = `A\n\u001b[2K\u001b[1AStatus${' '.repeat(70)}COMPLETED\r\u009b31m\u202eKO\u2066\u200b\u2028\u007f`;
@@ -24,17 +23,11 @@ const TURNED = 'late \u202eyreviled\u202c';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
 const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
 
-let service: TestService;
+const service = ofFile(testService);
+const line = commandLine(() => service.fresh);
 let channel: ChannelClient;
-let line: CommandLine;
 beforeAll(async () => {
-  service = await testService();
   channel = await demoChannel(service);
-  line = await commandLine(service.fresh);
-});
-afterAll(async () => {
-  await service.close();
-  await line.close();
 });
 
 /** What is printed, without a character that a terminal would obey. */
@@ -100,45 +93,12 @@ describe('what a channel wrote into its order', () => {
     expect(JSON.parse(await printed('order', 'show', '--external', externalOrderNo, '--json'))).toEqual(order);
   });
 
-  it('events list and show: their data, and what the receiver answered', async () => {
-    const { database } = service.fresh;
-    const [event] = await database.query<{ id: string }>(
-      'select event_no::text as id from events where order_no = $1 order by event_no limit 1',
-      [hostile.shared],
-    );
-    const id = event?.id ?? '';
-    await recordOutcome(database, [id], 'REFUSED');
-    await database.query('update delivery_attempts set answer = $2 where event_no = $1', [id, HOSTILE]);
-    await printed('events', 'list', 'test_demo');
-    const text = await printed('events', 'show', 'test_demo', id);
-    // Seven facts, a blank line, the titles, one push and the end.
-    expect(linesOf(text)).toBe(11);
-    expect(text).toContain(`  ${MADE_VISIBLE}\n`);
-    expect(text).toMatch(/^Data +\{"orderNo":"\d+","externalOrderNo":"A\\n\\u001b\[2K/m);
-  });
-
-  it('alert list', async () => {
-    const lines = (await printed('alert', 'list')).trimEnd().split('\n');
-    expect(lines).toHaveLength(3);
-    expect(lines.filter((line) => line.includes(MADE_VISIBLE))).toHaveLength(1);
-    await raiseAlert(service.fresh.database, 'refund-refused', HOSTILE, 'x');
-    expect(await printed('alert', 'acknowledge', 'refund-refused', HOSTILE)).toBe(
-      `refund-refused about ${MADE_VISIBLE} is acknowledged\n`,
-    );
-  });
-
-  it('settlement report: the same document, and nothing that a terminal obeys', async () => {
-    const report = JSON.parse(await printed('settlement', 'report', '--channel', 'test_demo', '--month', '2026-01'));
-    const numbers = report.lines.map(({ externalOrderNo }: { externalOrderNo: string }) => externalOrderNo);
-    expect(numbers.filter((number: string) => number.startsWith(HOSTILE))).toHaveLength(2);
-  });
-
   it('a settlement report as CSV is for files and programs, and not for a terminal', async () => {
     const args = ['settlement', 'report', '--channel', 'test_demo', '--month', '2026-01', '--format', 'csv'];
     expect((await line.run(...args)).stdout).toContain(`"${HOSTILE}`);
     const onTerminal = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
     const seen = await promisify(execFile)('python3', ['-c', onTerminal, process.execPath, BIN, ...args], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...line.settings },
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...line.settings() },
     }).catch((error: { stdout: string }) => error);
     expect(seen.stdout).toContain('perennial: a CSV report is not for a terminal: give --output');
     expect(seen.stdout).not.toContain('\u001b');
@@ -156,14 +116,6 @@ describe('what operators wrote', () => {
     const order = await printed('order', 'show', orderNo);
     expect(order).toMatch(/^Unsubscribed .*: late \\u\{202e\}yreviled\\u\{202c\}$/m);
     expect(order).toMatch(/^1 +R\d+ .* late \\u\{202e\}yreviled\\u\{202c\}$/m);
-  });
-
-  it('channel list and show: a name that reads in two directions', async () => {
-    const appId = 'test_turned';
-    await createChannel(service.operator, { name: 'Partner \u202eeno\u202c', appId });
-    await setLimits(service.operator, { appId, ratePerSecond: 7 });
-    expect(await printed('channel', 'list')).toMatch(/^test_turned +Partner \\u\{202e\}eno\\u\{202c\} +ACTIVE/m);
-    expect(await printed('channel', 'show', appId)).toMatch(/^Name +Partner \\u\{202e\}eno\\u\{202c\}$/m);
   });
 });
 

@@ -1,29 +1,21 @@
 import os from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { agreementOf } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
-import { type TestService, testService } from '../support/service.js';
+import { testService } from '../support/service.js';
 import { perennial } from './perennial.js';
-import { type CommandLine, commandLine } from './support.js';
+import { commandLine } from './support.js';
 
 /** Orders come over HTTP, as always; what is done to them comes from the command line. */
-let service: TestService;
+const service = ofFile(testService);
+const { text, json, settings, expectRefusals } = commandLine(() => service.fresh);
 let channel: ChannelClient;
-let line: CommandLine;
-let { text, json } = {} as CommandLine;
-
 beforeAll(async () => {
-  service = await testService();
   service.clock.set(Date.now());
   channel = await demoChannel(service);
-  line = await commandLine(service.fresh);
-  ({ text, json } = line);
-});
-afterAll(async () => {
-  await service.close();
-  await line.close();
 });
 
 async function order(request: (channel: ChannelClient, more?: Record<string, unknown>) => object, more = {}) {
@@ -101,7 +93,7 @@ describe('order', () => {
     const orderNo = await order(sharedRequest);
     const refund = (...more: readonly string[]) =>
       perennial(['order', 'refund', orderNo, '1', '--json', ...more], {
-        ...line.settings,
+        ...settings(),
         CONSOLE_REFUND_APPROVAL_CENT: '1000',
       });
     expect((await refund('--amount-cent', '600', '--key', 'a', '--without-approval', 'not needed')).code).toBe(0);
@@ -190,7 +182,7 @@ describe('alert', () => {
 it('refused with exit code 1 and one line, and nothing written', async () => {
   const paid = await order(sharedRequest);
   const collected = await order(collectRequest);
-  await line.expectRefusals([
+  await expectRefusals([
     [/either an order number or --external/, 'order', 'show'],
     [/either an order number or --external/, 'order', 'show', paid, '--external', 'x'],
     [/there is no order "1"/, 'order', 'show', '1'],

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dump } from '../operator/support.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { perennial } from './perennial.js';
-import { type CommandLine, commandLine, type Refusal } from './support.js';
+import { commandLine, type Refusal } from './support.js';
 
 const A = 'test_there';
-let fresh: FreshDatabase;
-let line: CommandLine;
+const fresh = ofFile(freshDatabase);
+const line = commandLine(() => fresh);
 let before: string;
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
-  line = await commandLine(fresh);
   for (const args of [
     ['channel', 'create', '--name', 'There', '--app-id', A],
     ['product', 'create', 'DAILY', '--name', 'd', '--mode', 'SVC_DEDUCT', ...cycle('7')],
@@ -20,10 +19,6 @@ beforeAll(async () => {
     await line.text(...args);
   }
   before = await dump(fresh.database);
-});
-afterAll(async () => {
-  await fresh.close();
-  await line.close();
 });
 
 function cycle(cycles: string): string[] {
@@ -122,7 +117,7 @@ describe('settings that cannot be used', () => {
     ['another master key', { MASTER_KEY: Buffer.alloc(32, 1).toString('base64') }, /MASTER_KEY is not the one/],
     ['a database that is not there', { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x' }, /cannot be reached/],
   ])('%s', async (_, more, reason) => {
-    const ran = await perennial(['channel', 'list', '--json'], { ...line.settings, ...more });
+    const ran = await perennial(['channel', 'list', '--json'], { ...line.settings(), ...more });
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse(ran.stderr)).toEqual({ error: expect.stringMatching(reason) });
   });

@@ -1,18 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { dump } from '../operator/support.js';
 import type { FreshDatabase } from '../support/database.js';
 import { perennial, type Ran } from './perennial.js';
 
 export type Refusal = readonly [reason: RegExp, ...args: string[]];
 
-/** The command line of an installation, with a folder of its own. */
-export async function commandLine(fresh: FreshDatabase, more: Readonly<Record<string, string>> = {}) {
-  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
-  const settings = { DATABASE_URL: fresh.url, DATA_DIR: dataDir, ...more };
-  const run = (...args: readonly string[]): Promise<Ran> => perennial(args, settings);
+/** The command line of an installation, with a folder of its own, for the tests of a file. */
+export function commandLine(fresh: () => FreshDatabase, more: Readonly<Record<string, string>> = {}) {
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'perennial-cli-'));
+  afterAll(() => rmSync(dataDir, { recursive: true }));
+  const settings = () => ({ DATABASE_URL: fresh().url, DATA_DIR: dataDir, ...more });
+  const run = (...args: readonly string[]): Promise<Ran> => perennial(args, settings());
   /** What is printed by a command that succeeds. */
   async function text(...args: readonly string[]): Promise<string> {
     const ran = await run(...args);
@@ -27,7 +28,7 @@ export async function commandLine(fresh: FreshDatabase, more: Readonly<Record<st
     json: async (...args: readonly string[]) => JSON.parse(await text(...args, '--json')),
     /** Exit code 1 and one line, every other time as JSON, and nothing written. */
     async expectRefusals(refusals: readonly Refusal[]): Promise<void> {
-      const before = await dump(fresh.database);
+      const before = await dump(fresh().database);
       for (const [position, [reason, ...args]] of refusals.entries()) {
         const asJson = position % 2 === 0;
         const ran = await run(...args, ...(asJson ? ['--json'] : []));
@@ -35,10 +36,7 @@ export async function commandLine(fresh: FreshDatabase, more: Readonly<Record<st
         expect(asJson ? JSON.parse(ran.stderr).error : ran.stderr).toMatch(reason);
         expect(ran.stderr).toMatch(/^[^\n]+\n$/);
       }
-      expect(await dump(fresh.database)).toBe(before);
+      expect(await dump(fresh().database)).toBe(before);
     },
-    close: () => rm(dataDir, { recursive: true }),
   };
 }
-
-export type CommandLine = Awaited<ReturnType<typeof commandLine>>;

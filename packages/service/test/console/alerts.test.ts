@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type AlertKind, raiseAlert, resolveAlert } from '../../src/alerts/alerts-sql.js';
 import { storeAlertMessage } from '../../src/alerts/messages-sql.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { putOrder } from '../settlement/support.js';
-import { type TestService, testService } from '../support/service.js';
-import { type ConsoleClient, consoleClient } from './support.js';
+import { testService } from '../support/service.js';
+import { personOfFile, walk } from './support.js';
 
-let service: TestService;
-let viewer: ConsoleClient;
-let support: ConsoleClient;
-let finance: ConsoleClient;
-beforeAll(async () => {
-  service = await testService();
-  viewer = await consoleClient(service, 'viewer');
-  support = await consoleClient(service, 'support');
-  finance = await consoleClient(service, 'finance');
-});
-afterAll(() => service.close());
+const service = ofFile(testService);
+const viewer = personOfFile(() => service, 'viewer');
+const support = personOfFile(() => service, 'support');
+const finance = personOfFile(() => service, 'finance');
 beforeEach(() => service.fresh.database.query('truncate alerts, alert_comments, alert_messages, orders'));
 
 const ORDER = 100000001000;
@@ -75,14 +69,15 @@ describe('GET /alerts', () => {
     await service.fresh.database.query(
       `insert into alerts (kind, subject, detail) select 'refund-refused', n::text, '' from generate_series(10, 16) n`,
     );
-    const seen: string[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const page: { alerts: { subject: string }[]; nextCursor: string | null } = await list(`limit=2&cursor=${cursor}`);
-      seen.push(...page.alerts.map(({ subject }) => subject));
-      cursor = page.nextCursor;
-    }
-    expect(seen).toEqual(['16', '15', '14', '13', '12', '11', '10']);
+    expect(await walk(viewer, '/alerts?limit=2', 'alerts', 'subject')).toEqual([
+      '16',
+      '15',
+      '14',
+      '13',
+      '12',
+      '11',
+      '10',
+    ]);
   });
 
   it.each<[AlertKind, string, string | null]>([
@@ -126,10 +121,6 @@ describe('GET /alerts/one', () => {
       messages: [{ way: 'WEBHOOK', what: 'OPEN', writtenAt: TIME, sentAt: null, failure: null }],
     });
   });
-
-  it('is 404 when there is none', async () => {
-    expect((await one('refund-refused', 'nothing')).status).toBe(404);
-  });
 });
 
 describe('an alert', () => {
@@ -154,15 +145,6 @@ describe('an alert', () => {
       { actor: finance.name, detail: { kind: 'refund-refused', from: finance.name, to: null } },
       { actor: support.name, detail: { kind: 'refund-refused', from: null, to: finance.name } },
     ]);
-  });
-
-  it('is acknowledged once, and is back when it is raised again', async () => {
-    expect((await support.post('/alerts/acknowledge', named)).body).toEqual({ changed: true });
-    expect((await finance.post('/alerts/acknowledge', named)).body).toEqual({ changed: false });
-    expect(await subjects()).toEqual([]);
-    expect((await list('which=all')).alerts).toMatchObject([{ acknowledgedBy: support.name, acknowledgedAt: TIME }]);
-    await raise('refund-refused', '1');
-    expect(await subjects()).toEqual(['1']);
   });
 
   it('does not have its comments in the audit log', async () => {

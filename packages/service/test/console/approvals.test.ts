@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { refundAlone } from '../../src/operator/approvals/request-refund.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { periodNo } from '../refunds/support.js';
-import { type OperatorStage, operatorStage, refusal } from './operators.js';
+import { operatorStage, refusal } from './operators.js';
 import type { ConsoleClient } from './support.js';
 
-let on: OperatorStage;
-beforeAll(async () => {
-  on = await operatorStage({ refundApprovalCent: 1000 });
-});
-afterAll(() => on.close());
+const on = ofFile(() => operatorStage({ refundApprovalCent: 1000 }));
 beforeEach(() => on.bank.reset());
 
 const ask = (who: ConsoleClient, orderNo: string, more: object = {}) =>
@@ -243,12 +240,6 @@ describe('a refund above the limit', () => {
     }
   });
 
-  it('cannot be split into parts below the limit', async () => {
-    const orderNo = await on.paidOrder();
-    expect((await ask(on.ann, orderNo, { amountCent: 995, key: 'a' })).body.status).toBe('SUCCESS');
-    expect((await ask(on.ann, orderNo, { amountCent: 995, key: 'b' })).body.status).toBe('WAITING');
-  });
-
   it('has failed when nothing was left any more, and when the institution refuses; who asked is told until they know', async () => {
     const waitingFor = async (who: ConsoleClient) => (await who.get('/waiting')).body.approvals;
     const unseen = async (who: ConsoleClient) =>
@@ -296,12 +287,6 @@ describe('a refund above the limit', () => {
         approvalId,
       ]),
     ).rejects.toThrow(/check constraint/);
-  });
-
-  it('is 404 for an approval that is none', async () => {
-    for (const approvalId of ['0', 'x', '99999999']) {
-      expect((await on.bob.post(`/approvals/${approvalId}/approve`)).status).toBe(404);
-    }
   });
 });
 

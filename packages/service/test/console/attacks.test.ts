@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csrfToken } from '../../src/console/sessions/sign-in.js';
 import { disablePerson } from '../../src/operator/people/people.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { until } from '../support/processes.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { createOrderWithEvents } from '../webhooks/outcomes.js';
-import { type OperatorStage, operatorStage } from './operators.js';
+import { operatorStage } from './operators.js';
 import { consoleClient, PASSWORD } from './support.js';
 
 /** What somebody tries who may sign in, or who has a page of their own that others open. */
 
-let on: OperatorStage;
-beforeAll(async () => {
-  on = await operatorStage({ refundApprovalCent: 1000 });
-});
-afterAll(() => on.close());
+const on = ofFile(() => operatorStage({ refundApprovalCent: 1000 }));
 
 describe('a body', () => {
   const refund = { amountCent: 100, note: 'x', key: 'k' };

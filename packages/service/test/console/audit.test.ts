@@ -1,14 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { recordAudit } from '../../src/operator/audit.js';
 import { verifyAudit } from '../../src/operator/audit-chain.js';
-import { type TestService, testService } from '../support/service.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { testService } from '../support/service.js';
 import { consoleClient } from './support.js';
 
-let service: TestService;
+const service = ofFile(testService);
 beforeEach(async () => {
-  service = await testService();
+  await service.fresh.database.query('truncate audit_log, people, console_sessions cascade');
+  await service.fresh.database.query(`update audit_head set chain_no = 0, chain = ''`);
 });
-afterEach(() => service.close());
 
 const write = (subject: string, detail: object = { from: 1, to: 2 }) =>
   service.fresh.database.transaction((tx) =>

@@ -1,23 +1,23 @@
 import { parseTime } from '@perennial/wire';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { showSettlementMonth } from '../../src/operator/books/settlement-months.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { putAttempt } from '../reconciliation/support.js';
 import { putOrder, putPayment } from '../settlement/support.js';
-import { type TestService, testService } from '../support/service.js';
-import { type ConsoleClient, consoleClient } from './support.js';
+import { testService } from '../support/service.js';
+import { personOfFile, walk } from './support.js';
 
-let service: TestService;
-let viewer: ConsoleClient;
-let support: ConsoleClient;
-let finance: ConsoleClient;
+const service = ofFile(testService);
+const viewer = personOfFile(() => service, 'viewer');
+const support = personOfFile(() => service, 'support');
+const finance = personOfFile(() => service, 'finance');
 let channelIds: string[];
 const APPS = ['test_one', 'test_two'];
 const ORDER = 100000001000;
 const at = (time: string) => parseTime(time) ?? Number.NaN;
 
 beforeAll(async () => {
-  service = await testService();
   for (const appId of APPS) await service.channel(appId);
   const rows = await service.fresh.database.query<{ id: string }>(
     'select channel_id::text as id from channels order by app_id',
@@ -26,11 +26,7 @@ beforeAll(async () => {
   await createPaymentChannel(service.operator, {
     ...{ code: 'PAY', displayName: 'Pay', gateway: 'sandbox', supportedBanks: ['*'] },
   });
-  viewer = await consoleClient(service, 'viewer');
-  support = await consoleClient(service, 'support');
-  finance = await consoleClient(service, 'finance');
 });
-afterAll(() => service.close());
 beforeEach(async () => {
   service.clock.set(at('2026-04-15 12:00:00'));
   await service.fresh.database.query(
@@ -89,21 +85,6 @@ describe('reconciliation', () => {
     expect((await finance.post('/differences/none/close', { note: 'x' })).status).toBe(404);
   });
 
-  it.each([
-    ['a file that is no statement', { csv: 'a,b\n1,2\n' }, 400, 'line 1'],
-    ['a bridge that there is none of', {}, 409, 'give a file'],
-    ['a day that is not over', { csv: 'x', day: '2026-04-15' }, 409, 'is not over yet'],
-    [
-      'a payment channel that is not there',
-      { csv: 'x', paymentChannelCode: 'NONE' },
-      404,
-      'there is no payment channel',
-    ],
-  ])('refuses %s', async (_what, more, status, detail) => {
-    const reply = await finance.post('/reconciliations', { paymentChannelCode: 'PAY', day, ...more });
-    expect([reply.status, reply.body.detail]).toEqual([status, expect.stringContaining(detail)]);
-  });
-
   it('pages days and differences by a cursor', async () => {
     for (const one of ['2026-01-28', '2026-01-29', '2026-01-30']) {
       const lineOf = (n: number) =>
@@ -111,18 +92,12 @@ describe('reconciliation', () => {
       const csv = [1, 2].map(lineOf).join('\n');
       await finance.post('/reconciliations', { paymentChannelCode: 'PAY', day: one, csv: `${HEADER}\n${csv}\n` });
     }
-    const walk = async (path: string, list: string) => {
-      const seen: string[] = [];
-      let cursor: string | null = '';
-      while (cursor !== null) {
-        const { body } = await viewer.get(`${path}?limit=2&cursor=${cursor}`);
-        seen.push(...body[list].map(({ day: of }: { day: string }) => of));
-        cursor = body.nextCursor;
-      }
-      return seen;
-    };
-    expect(await walk('/reconciliations', 'reconciliations')).toEqual(['2026-01-30', '2026-01-29', '2026-01-28']);
-    expect(await walk('/differences', 'differences')).toEqual(
+    expect(await walk(viewer, '/reconciliations?limit=2', 'reconciliations', 'day')).toEqual([
+      '2026-01-30',
+      '2026-01-29',
+      '2026-01-28',
+    ]);
+    expect(await walk(viewer, '/differences?limit=2', 'differences', 'day')).toEqual(
       ['2026-01-30', '2026-01-29', '2026-01-28'].flatMap((one) => [one, one]),
     );
     const forged = Buffer.from('["differences","2026-13-45",1]').toString('base64url');
@@ -209,18 +184,6 @@ describe('settlement', () => {
     ]);
   });
 
-  it('lists the months, from the first channel on to the present one', async () => {
-    await service.fresh.database.query(`update channels set created_at = timestamptz '2026-02-01 00:00:00+08'`);
-    await close('2026-01');
-    const { months } = (await viewer.get('/settlement')).body;
-    expect(months.map(({ month: of, status }: Record<string, string>) => `${of} ${status}`)).toEqual([
-      '2026-04 OPEN',
-      '2026-03 OPEN',
-      '2026-02 OPEN',
-      '2026-01 CLOSED',
-    ]);
-  });
-
   it('closes a month: its figures stay, and what changes in it later stands in the next one', async () => {
     const before = await month('2026-01');
     const { status, body } = await close('2026-01');
@@ -255,15 +218,6 @@ describe('settlement', () => {
     expect(await channelOf('2026-03')).toMatchObject({ collectedCent: 0, laterCent: 12 });
   });
 
-  it('has what a channel bills itself among what came later, but not in the money', async () => {
-    await close('2026-01');
-    await put(2, '2026-01-12 10:00:00', { orderNo: 1002, channelId: channelIds[1], status: 'BILLED', amountCent: 70 });
-    expect(await channelOf('2026-02', 'test_two')).toMatchObject({
-      laterCent: 0,
-      later: { ...ZERO, billedCent: 70, billedCount: 1 },
-    });
-  });
-
   it('writes an audit entry with the figures', async () => {
     await finance.post('/settlement/2026-01/close', { confirmation: '2026-01', note: 'agreed' });
     const { body } = await viewer.get('/audit?action=settlement.close');
@@ -292,27 +246,6 @@ describe('settlement', () => {
     expect((await close('2026-02')).status).toBe(200);
   });
 
-  it('closes earlier months that are open although a later one is closed, and counts each cent once', async () => {
-    await put(7, '2026-03-10 10:00:00', { amountCent: 40 });
-    for (const of of ['2026-01', '2026-02', '2026-03']) await close(of);
-    // As the release before left it: March was closed first, and the months before it stayed open.
-    await service.fresh.database.query(`delete from closed_months where month < '2026-03'`);
-    expect((await close('2026-04')).body.code).toBe('month-not-over');
-    expect((await close('2026-02')).body.detail).toBe('months are closed in order, and the next one is 2026-01');
-    expect((await close('2026-01')).status).toBe(200);
-    // Of March, of January, and of February, which is open.
-    await put(8, '2026-03-15 10:00:00', { amountCent: 3 });
-    await put(9, '2026-01-15 10:00:00', { amountCent: 10 });
-    await put(10, '2026-02-15 10:00:00', { amountCent: 200 });
-    expect(await channelOf('2026-02')).toMatchObject({ collectedCent: 1200, laterCent: 10 });
-    expect(await channelOf('2026-04')).toMatchObject({ collectedCent: 0, laterCent: 3 });
-    expect((await close('2026-02')).status).toBe(200);
-    await put(11, '2026-01-16 10:00:00', { amountCent: 5000 });
-    expect(await channelOf('2026-02')).toMatchObject({ collectedCent: 1200, laterCent: 10 });
-    expect(await channelOf('2026-03')).toMatchObject({ collectedCent: 40, laterCent: 0 });
-    expect(await channelOf('2026-04')).toMatchObject({ collectedCent: 0, laterCent: 5003 });
-  });
-
   it('shows no month that there is not, and in production none that has not begun', async () => {
     for (const of of ['0000-01', '2026-00', '2026-13', '2026-1', '9999-12']) {
       for (const path of [`/settlement/${of}`, `/settlement/${of}/csv`]) {
@@ -332,13 +265,5 @@ describe('settlement', () => {
   it('is closed by one of two who close it at the same time', async () => {
     const replies = await Promise.all([close('2026-01'), close('2026-01'), close('2026-01')]);
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
-  });
-
-  it('needs finance, and a proof of the last minutes', async () => {
-    expect((await support.post('/settlement/2026-01/close', { confirmation: '2026-01' })).status).toBe(403);
-    await service.fresh.database.query(`update console_sessions set proven_at = now() - interval '6 minutes'`);
-    const { status, body } = await close('2026-01');
-    expect([status, body.type]).toEqual([403, expect.stringContaining('proof-needed')]);
-    await service.fresh.database.query('update console_sessions set proven_at = now()');
   });
 });

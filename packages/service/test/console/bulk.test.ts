@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dump } from '../operator/support.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { dumpWithout } from '../operator/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { copyOrder, eventsOf } from '../orders/support.js';
 import { declined } from '../renewals/support.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { recordOutcome, whileAddressed } from '../webhooks/outcomes.js';
-import { type OperatorStage, operatorStage, refusal } from './operators.js';
+import { operatorStage, refusal } from './operators.js';
 import type { ConsoleClient } from './support.js';
 
-let on: OperatorStage;
-beforeAll(async () => {
-  on = await operatorStage();
-});
-afterAll(() => on.close());
+const on = ofFile(operatorStage);
 beforeEach(() => {
   on.bank.reset();
   on.institution.reset();
@@ -52,11 +49,7 @@ describe('a dry run', () => {
   it('says how many and how much, and changes nothing else', async () => {
     const [first = '', second = '', ended = ''] = await many(3);
     await on.channel.call('orders/unsubscribe', { orderNo: ended });
-    const others = async () =>
-      (await dump(on.service.fresh.database))
-        .split(/\n(?=\w+: )/)
-        .filter((table) => !/^(console_sessions|bulk_\w+|audit_\w+): /.test(table))
-        .join('\n');
+    const others = () => dumpWithout(on.service.fresh.database, /^(console_sessions|bulk_\w+|audit_\w+): /);
     const before = await others();
     const { status, body } = await prepare(on.support, 'UNSUBSCRIBE', { items: [first, second, ended] });
     expect(status).toBe(200);
@@ -195,44 +188,6 @@ describe('a run', () => {
     expect(refusal(await start(on.support, body))[1]).toMatch(/was prepared more than a day ago/);
   });
 
-  it('retries what matches: only that', async () => {
-    const [first = '', second = '', paid = ''] = await many(3);
-    await on.renewNow(first, 'retryable');
-    await on.renewNow(second, 'retryable');
-    const { body } = await prepare(on.support, 'RETRY', { filter: { reason: 'because retryable' } });
-    expect(body).toMatchObject({ items: 2, amountCent: 2 * 1990, confirmation: 'RETRY 2' });
-    // All that match without a filter is recorded as such; what was named one by one has none.
-    const all = await prepare(on.support, 'RETRY', { filter: {} });
-    const named = await prepare(on.support, 'RETRY', { items: [`${first}-2`] });
-    expect([all.body.filter, named.body.filter]).toEqual([{ status: 'FAIL_RETRY' }, {}]);
-    // One of them is tried by itself before the run begins.
-    await on.renewNow(first);
-    await start(on.support, body);
-    expect(await on.workOff()).toBe(2);
-    const results = await items(body.runId);
-    expect(results).toEqual(
-      expect.arrayContaining([
-        [`${first}-2`, 'FAILED', `period 2 of order ${first} is SUCCESS: only FAIL_RETRY can be tried again`],
-        [`${second}-2`, 'PENDING', 'due now'],
-      ]),
-    );
-    // For pages in other languages.
-    const { body: listed } = await on.support.get(`/bulk/${body.runId}/items`);
-    expect(listed.items.map(({ said }: { said: unknown }) => said)).toEqual(
-      expect.arrayContaining([
-        { code: 'period-not-retryable', values: ['2', first, 'SUCCESS'] },
-        { code: 'due-now', values: [] },
-      ]),
-    );
-    expect(await run(body.runId)).toMatchObject({ status: 'PENDING', done: 0, pending: 1, failed: 1 });
-    await on.renew();
-    expect(await on.queryPeriod(second, 2)).toMatchObject({ paymentStatus: 'SUCCESS' });
-    expect(await on.queryPeriod(paid, 2)).toMatchObject({ paymentStatus: 'WAIT' });
-    await on.follow();
-    expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 1, pending: 0, failed: 1 });
-    expect(await items(body.runId, '?status=DONE')).toEqual([[`${second}-2`, 'DONE', 'the debit succeeded']]);
-  });
-
   it('that retries is open until each debit has its result', async () => {
     const [declinedAgain = '', unknown = '', ended = ''] = await many(3);
     for (const orderNo of [declinedAgain, unknown, ended]) await on.renewNow(orderNo, 'retryable');
@@ -342,25 +297,6 @@ describe('a run', () => {
       ['FAILED', 'the channel has no callback address'],
       ['DONE', 'the channel has accepted it'],
     ]);
-  });
-
-  it('goes on where a node has stopped, and none is done twice', async () => {
-    const orders = await many(5);
-    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: orders });
-    await start(on.support, body);
-    expect(await on.workOff({ stopping: after(2) })).toBe(2);
-    expect(await run(body.runId)).toMatchObject({ status: 'RUNNING', done: 2 });
-    expect(await on.workOff()).toBe(3);
-    expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 5, skipped: 0 });
-  });
-
-  it('is worked on by one node at a time', async () => {
-    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: await many(1) });
-    await start(on.support, body);
-    await on.sql(`update bulk_runs set lease_until = now() + interval '1 minute' where run_id = $1`, [body.runId]);
-    expect(await on.workOff()).toBe(0);
-    await on.sql('update bulk_runs set lease_until = now() where run_id = $1', [body.runId]);
-    expect(await on.workOff()).toBe(1);
   });
 
   it('gives two runs their turns, so that a short one does not wait for a long one', async () => {

@@ -1,52 +1,39 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { BIN, perennial } from '../cli/perennial.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { MAIN, type Running, serviceUrl, start } from '../support/processes.js';
+import { commandLine } from '../cli/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
+import { MAIN, serviceUrl, start } from '../support/processes.js';
 import { ask, PASSWORD } from './support.js';
 
-let fresh: FreshDatabase;
-let settings: Record<string, string>;
-let dataDir: string;
-let running: Running | undefined;
+const fresh = ofFile(freshDatabase);
+const { run, text, json, settings } = commandLine(() => fresh, { MASTER_KEY: randomBytes(32).toString('base64') });
 beforeEach(async () => {
-  fresh = await freshDatabase();
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-people-'));
-  settings = { DATABASE_URL: fresh.url, DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('base64') };
+  await fresh.database.query('truncate people, audit_log cascade');
+  await fresh.database.query(`update audit_head set chain_no = 0, chain = ''`);
 });
-afterEach(async () => {
-  running?.child.kill('SIGTERM');
-  await running?.exited;
-  running = undefined;
-  await fresh.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-const run = (...args: readonly string[]) => perennial(args, settings);
 
 describe('npx perennial operator', () => {
   it('create shows a link under the address of the console, once', async () => {
-    settings['PUBLIC_URL'] = 'https://pay.example';
-    const made = await run('operator', 'create', 'ann', '--role', 'admin');
+    const reached = { ...settings(), PUBLIC_URL: 'https://pay.example' };
+    const made = await perennial(['operator', 'create', 'ann', '--role', 'admin'], reached);
     expect(made.code).toBe(0);
     expect(made.stdout).toMatch(/https:\/\/pay\.example\/console\/setup#[\w-]{32}\n$/);
-    const listed = await run('operator', 'list');
-    expect(listed.stdout).toMatch(/ann\s+admin\s+ACTIVE\s+not set yet/);
-    expect(listed.stdout).not.toContain('setup');
+    const listed = await text('operator', 'list');
+    expect(listed).toMatch(/ann\s+admin\s+ACTIVE\s+not set yet/);
+    expect(listed).not.toContain('setup');
   });
 
   it('reset, set-role, disable and enable change it, and the audit log says so', async () => {
     for (const name of ['ann', 'bo']) await run('operator', 'create', name, '--role', 'admin');
-    expect((await run('operator', 'set-role', 'bo', '--role', 'viewer')).stdout).toMatch(/role\s+viewer/);
-    expect((await run('operator', 'disable', 'bo')).stdout).toMatch(/status\s+DISABLED/);
-    expect((await run('operator', 'enable', 'bo')).stdout).toMatch(/status\s+ACTIVE/);
-    expect((await run('operator', 'reset', 'bo')).stdout).toContain('/console/setup#');
-    const audit = JSON.parse((await run('audit', 'list', '--subject', 'bo', '--json')).stdout);
+    expect(await text('operator', 'set-role', 'bo', '--role', 'viewer')).toMatch(/role\s+viewer/);
+    expect(await text('operator', 'disable', 'bo')).toMatch(/status\s+DISABLED/);
+    expect(await text('operator', 'enable', 'bo')).toMatch(/status\s+ACTIVE/);
+    expect(await text('operator', 'reset', 'bo')).toContain('/console/setup#');
+    const audit = await json('audit', 'list', '--subject', 'bo');
     expect(audit.items.map(({ action }: { action: string }) => action)).toEqual([
       'person.reset',
       'person.enable',
@@ -80,14 +67,18 @@ describe('npx perennial audit verify', () => {
 
 describe('a service', () => {
   it('says how to sign in, and with CONSOLE_PORT has its console there alone', async () => {
-    running = start(MAIN, { ...settings, PORT: '0', CONSOLE_PORT: '0', LOG_LEVEL: 'silent' });
+    const running = start(MAIN, { ...settings(), PORT: '0', CONSOLE_PORT: '0', LOG_LEVEL: 'silent' });
+    onTestFinished(async () => {
+      running.child.kill('SIGTERM');
+      await running.exited;
+    });
     const interfaceUrl = await serviceUrl(running);
     const banner = running.stderr();
     const consoleUrl = /Console\s+(\S+)\/console\n/.exec(banner)?.[1] ?? '';
     expect(consoleUrl).not.toBe(interfaceUrl);
     expect(banner).toContain('npx perennial operator create NAME --role admin');
     const create = spawn(process.execPath, [BIN, 'operator', 'create', 'ann', '--role', 'admin', '--password-stdin'], {
-      env: { PATH: process.env['PATH'], ...settings },
+      env: { PATH: process.env['PATH'], ...settings() },
       stdio: ['pipe', 'ignore', 'inherit'],
     });
     create.stdin?.end(`${PASSWORD}\n`);

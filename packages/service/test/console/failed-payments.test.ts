@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failedPaymentsQuery } from '../../src/operator/payments/failed-payments-sql.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { periodNo } from '../refunds/support.js';
 import { declined } from '../renewals/support.js';
 import { sharedRequest } from '../support/demo.js';
-import { type OperatorStage, operatorStage } from './operators.js';
+import { operatorStage } from './operators.js';
+import { walk } from './support.js';
 
-let on: OperatorStage;
+const on = ofFile(operatorStage);
 let waiting: string[];
 let failed: string;
 let terminated: string;
 let recovered: string;
 beforeAll(async () => {
-  on = await operatorStage();
   recovered = await on.paidOrder();
   await on.renewNow(recovered, 'retryable');
   await on.renewNow(recovered);
@@ -30,7 +31,6 @@ beforeAll(async () => {
   terminated = (await on.channel.call('orders/create', sharedRequest(on.channel))).data.orderNo;
   on.institution.reset();
 });
-afterAll(() => on.close());
 
 const list = async (query: Record<string, string> = {}) =>
   (await on.viewer.get(`/payments/failed?${new URLSearchParams(query)}`)).body;
@@ -91,19 +91,8 @@ describe('failed payments', () => {
   it.each([{}, { status: 'FAIL_RETRY' }, { status: 'FAIL' }] as Record<string, string>[])(
     'page by page the same: %j',
     async (query) => {
-      const found: string[] = [];
-      let cursor: string | null = '';
-      do {
-        const page: { payments: { orderNo: string }[]; nextCursor: string | null } = await list({
-          ...query,
-          limit: '1',
-          ...(cursor ? { cursor } : {}),
-        });
-        expect(page.payments.length).toBeLessThanOrEqual(1);
-        found.push(...page.payments.map(({ orderNo }) => orderNo));
-        cursor = page.nextCursor;
-      } while (cursor !== null);
-      expect(found).toEqual(await numbers(query));
+      const path = `/payments/failed?${new URLSearchParams({ ...query, limit: '1' })}`;
+      expect(await walk(on.viewer, path, 'payments', 'orderNo')).toEqual(await numbers(query));
     },
   );
 

@@ -10,19 +10,16 @@ import { requestRefund } from '../../src/operator/approvals/request-refund.js';
 import { prepareRun, showRun, startRun } from '../../src/operator/bulk/bulk-runs.js';
 import { workOffRuns } from '../../src/operator/bulk/work-off.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
-import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { createService, type Service } from '../../src/service.js';
 import { ledgerOf } from '../institution/support.js';
 import { PRODUCT } from '../operator/support.js';
 import { periodNo } from '../refunds/support.js';
+import { bridgedChannel } from '../support/bridged-channel.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { requestAt, unique } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { OPERATORS_NODE, start } from '../support/processes.js';
 import { nodeDeps } from '../support/service.js';
@@ -48,25 +45,15 @@ beforeAll(async () => {
   service = createService({ database, vault, clock: systemClock, ...nodeDeps({ gateways }) });
   await service.server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.server.server.address() as AddressInfo;
-  await createProduct(ann, PRODUCT);
-  const made = await createChannel(ann, { name: 'Refunds', ratePerSecond: 100_000 });
-  await authorizeProduct(ann, { appId: made.appId, productCode: PRODUCT.productCode });
   const bridgePort = await freePort();
-  const created = await createPaymentChannel(ann, {
-    code: 'BRIDGE',
-    gateway: 'bridge',
-    gatewayUrl: `http://127.0.0.1:${bridgePort}`,
-    displayName: 'Bridge',
-    supportedBanks: ['*'],
-  });
+  const { channel: made, key } = await bridgedChannel(ann, 'BRIDGE', `http://127.0.0.1:${bridgePort}`);
   there = await startInstitution({
     port: bridgePort,
-    key: Buffer.from(created.gatewayKey ?? '', 'base64'),
+    key: Buffer.from(key, 'base64'),
     clock: systemClock,
     control: true,
     delays: { settleMs: 0 },
   });
-  await authorizePaymentChannel(ann, { appId: made.appId, code: 'BRIDGE', shareEnabled: true });
   channel = channelClient(`http://127.0.0.1:${port}`, made);
 });
 afterAll(async () => {
@@ -76,13 +63,8 @@ afterAll(async () => {
 });
 
 async function paidOrder(): Promise<string> {
-  const channelUserId = unique('user');
-  const shared = sharedAgreement(channel, channelUserId, {
-    paymentChannelCode: 'BRIDGE',
-    sharedAgreementNo: `${unique('shared')}-8888`,
-  });
-  const request = { channelUserId, productCode: PRODUCT.productCode, sharedAgreement: shared };
-  const reply = await channel.call('orders/create', sharedRequest(channel, request));
+  const request = requestAt(channel, 'BRIDGE', `${unique('shared')}-8888`);
+  const reply = await channel.call('orders/create', { ...request, productCode: PRODUCT.productCode });
   expect(reply.data, reply.text).toMatchObject({ orderStatus: 'ACTIVE' });
   return reply.data.orderNo;
 }

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { csrfToken } from '../../src/console/sessions/sign-in.js';
 import type { Operation } from '../../src/operations/operation.js';
 import { OPERATIONS } from '../../src/operations/table.js';
 import { mayDo, ROLES, type Role } from '../../src/operator/people/roles.js';
-import { type TestService, testService } from '../support/service.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { testService } from '../support/service.js';
 import { ask, type ConsoleClient, consoleClient } from './support.js';
 
-let service: TestService;
+const service = ofFile(testService);
 const clients = new Map<Role, ConsoleClient>();
 beforeAll(async () => {
-  service = await testService();
   for (const role of ROLES) clients.set(role, await consoleClient(service, role));
 });
-afterAll(() => service.close());
 
 /** A path in which nothing of what it names exists. */
 const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, '999');

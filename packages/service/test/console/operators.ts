@@ -2,28 +2,12 @@ import { finishApprovals } from '../../src/operator/approvals/carry-out.js';
 import { followItems } from '../../src/operator/bulk/follow-items.js';
 import { type WorkOffOptions, workOffRuns } from '../../src/operator/bulk/work-off.js';
 import type { ServiceDeps } from '../../src/service.js';
-import { type RefundStage, refundStage } from '../refunds/support.js';
+import { refundStage } from '../refunds/support.js';
 import { declined } from '../renewals/support.js';
-import { type ConsoleClient, consoleClient } from './support.js';
+import { consoleClient } from './support.js';
 
-/** A service at the real time, and people of every role at the console. */
-export interface OperatorStage extends RefundStage {
-  /** Finance. */
-  readonly ann: ConsoleClient;
-  readonly bob: ConsoleClient;
-  readonly support: ConsoleClient;
-  readonly viewer: ConsoleClient;
-  readonly admin: ConsoleClient;
-  sql<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** The next period of the order is debited now, and is paid unless it is declined. */
-  renewNow(orderNo: string, decline?: 'retryable' | 'final'): Promise<void>;
-  /** One turn of the engine's jobs. */
-  workOff(options?: WorkOffOptions): Promise<number>;
-  follow(): Promise<number>;
-  finishApproved(): Promise<number>;
-}
-
-export async function operatorStage(more: Partial<ServiceDeps> = {}): Promise<OperatorStage> {
+/** A service at the real time, and people of every role at the console: ann and bob are of finance. */
+export async function operatorStage(more: Partial<ServiceDeps> = {}) {
   const on = await refundStage(more);
   const { service, operator, institution } = on;
   const { database } = service.fresh;
@@ -42,15 +26,17 @@ export async function operatorStage(more: Partial<ServiceDeps> = {}): Promise<Op
     support,
     viewer,
     admin,
-    sql: (text, values = []) => database.query(text, values),
-    async renewNow(orderNo, decline) {
+    sql: <Row>(text: string, values: readonly unknown[] = []) => database.query<Row>(text, values),
+    /** The next period of the order is debited now, and is paid unless it is declined. */
+    async renewNow(orderNo: string, decline?: 'retryable' | 'final') {
       const usual = institution.onDebit;
       if (decline) institution.onDebit = async () => declined(decline);
       await database.query('update orders set next_due_at = now() where order_no = $1', [orderNo]);
       await on.renew();
       institution.onDebit = usual;
     },
-    workOff: (options) => workOffRuns(operator, options),
+    /** One turn of the engine's jobs. */
+    workOff: (options?: WorkOffOptions) => workOffRuns(operator, options),
     follow: () => followItems(operator),
     finishApproved: () =>
       finishApprovals(

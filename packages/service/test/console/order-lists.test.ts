@@ -1,15 +1,16 @@
 import { formatTime } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, floorToDay } from '../../src/figures/figures.js';
 import { listOrders } from '../../src/operator/orders/list-orders.js';
 import { orderListQuery } from '../../src/operator/orders/order-list-sql.js';
 import { unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import { authorizeProduct } from '../../src/operator/provisioning/products.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { anotherChannel, copyOrder, dailyProduct } from '../orders/support.js';
 import { declined } from '../renewals/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, mobileOf, sharedRequest } from '../support/demo.js';
-import { type Answer, type ReadStage, readStage } from './reads.js';
+import { type Answer, readStage } from './reads.js';
 import { consoleClient } from './support.js';
 
 interface Page {
@@ -17,7 +18,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-let on: ReadStage;
+const on = ofFile(readStage);
 let other: ChannelClient;
 /** By what each is an example of, in the order of their creation: a minute lies between two of them. */
 const made: Record<string, string> = {};
@@ -36,7 +37,6 @@ async function make(name: string, channel: ChannelClient, request: object): Prom
 }
 
 beforeAll(async () => {
-  on = await readStage();
   on.service.clock.set(BASE);
   other = await anotherChannel(on.service);
   await dailyProduct(on.service, 'RARE', 3);
@@ -64,7 +64,6 @@ beforeAll(async () => {
     collectRequest(on.channel, { channelUserId: 'ann-the-first', productCode: 'TEST_SPU_DAILY_7' }),
   );
 });
-afterAll(() => on.close());
 
 const nameOf = (orderNo: unknown) => Object.entries(made).find(([, number]) => number === orderNo)?.[0];
 const list = (query: Record<string, string> = {}) => on.ask<Page>('/orders', query);
@@ -122,29 +121,6 @@ describe('GET /console/api/orders', () => {
     expect(await names({ status })).toEqual(expected);
   });
 
-  it('by channel, product and mode', async () => {
-    expect(await names({ appId: other.credentials.appId })).toEqual(['of another channel']);
-    expect(await names({ productCode: 'RARE' })).toEqual(['of another channel']);
-    expect(await names({ productCode: 'TEST_SPU_DAILY_7' })).toEqual(['latest']);
-    expect(await names({ settlementMode: 'SVC_DEDUCT' })).toEqual([
-      ...['waiting for retry', 'initializing', 'terminated', 'paid'],
-    ]);
-    expect(await names({ settlementMode: 'SVC_DEDUCT', appId: other.credentials.appId })).toEqual([]);
-    expect(await names({ status: 'TERMINATED', appId: other.credentials.appId })).toEqual([]);
-    expect(await names({ status: 'INITIALIZING', appId: other.credentials.appId })).toEqual([]);
-  });
-
-  it('by when they were created: from inclusive, to exclusive', async () => {
-    const [first, last] = [createdAt['paid'] ?? 0, createdAt['unsubscribed'] ?? 0];
-    expect(await names({ createdFrom: formatTime(first), createdTo: formatTime(last) })).toEqual([
-      ...['initializing', 'terminated', 'of another channel', 'paid'],
-    ]);
-    expect(await names({ createdTo: day(0) })).toEqual([]);
-    expect(await names({ createdFrom: day(0) })).toEqual(NEWEST_FIRST);
-    expect(await names({ createdFrom: formatTime(last), status: 'UNSUBSCRIBED' })).toEqual(['unsubscribed']);
-    expect(await names({ createdFrom: formatTime(last + 1000), status: 'UNSUBSCRIBED' })).toEqual([]);
-  });
-
   it('by when they are due: the soonest first', async () => {
     const due = async (where: string) => {
       const rows = await on.sql<{ no: string }>(
@@ -165,15 +141,6 @@ describe('GET /console/api/orders', () => {
     expect(await names({ dueFrom: day(1), appId: other.credentials.appId })).toEqual(['of another channel']);
   });
 
-  it('by whether the latest period failed', async () => {
-    expect(await names({ failed: 'true' })).toEqual(['waiting for retry', 'terminated']);
-    expect(await names({ failed: 'true', status: 'ACTIVE' })).toEqual(['waiting for retry']);
-    expect(await names({ failed: 'true', appId: other.credentials.appId })).toEqual([]);
-    expect(await names({ failed: 'false' })).toEqual(
-      NEWEST_FIRST.filter((name) => !['waiting for retry', 'terminated'].includes(name)),
-    );
-  });
-
   it('by whether a debit or a refund has no final result yet', async () => {
     expect(await names({ unsettled: 'true' })).toEqual(['initializing']);
     expect(await names({ unsettled: 'true', appId: other.credentials.appId })).toEqual([]);
@@ -186,13 +153,6 @@ describe('GET /console/api/orders', () => {
     expect(await names({ unsettled: 'true' })).toEqual(['waiting for retry', 'initializing']);
     expect(await names({ unsettled: 'true', status: 'ACTIVE' })).toEqual(['waiting for retry']);
     expect(await on.ask('/orders/totals', { unsettled: 'true' })).toMatchObject({ count: 2, isAtLeast: false });
-  });
-
-  it('by user, of one channel or of any', async () => {
-    expect(await names({ channelUserId: 'ann-the-first' })).toEqual(['latest', 'collected']);
-    expect(await names({ channelUserId: 'ann-the-first', appId: 'test_demo' })).toEqual(['latest', 'collected']);
-    expect(await names({ channelUserId: 'ann-the-first', appId: other.credentials.appId })).toEqual([]);
-    expect(await names({ channelUserId: 'ann' })).toEqual([]);
   });
 
   it.each([

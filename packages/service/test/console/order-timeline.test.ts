@@ -1,36 +1,21 @@
 import { formatTime } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { retryPeriod } from '../../src/operator/orders/orders.js';
-import { agreementOf, NO_NUMBERS } from '../orders/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { agreementOf } from '../orders/support.js';
 import { periodNo } from '../refunds/support.js';
-import { declined } from '../renewals/support.js';
-import { collectRequest, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { mobileOf, sharedAgreement, unique } from '../support/demo.js';
 import { whileAddressed } from '../webhooks/outcomes.js';
-import { type OperatorStage, operatorStage } from './operators.js';
+import { operatorStage } from './operators.js';
+import type { Answer } from './reads.js';
+import type { ConsoleClient } from './support.js';
 
-let on: OperatorStage;
-beforeAll(async () => {
-  on = await operatorStage();
-});
-afterAll(() => on.close());
+const on = ofFile(operatorStage);
 
-interface Entry {
-  readonly at: string;
-  readonly when: string;
-  readonly kind: string;
-  readonly cycleNo: number | null;
-  readonly status: string | null;
-  readonly title: string;
-  readonly detail: string | null;
-  readonly actor: string | null;
-  readonly amountCent: number | null;
-  readonly data: unknown;
-}
-
-const timelineOf = async (orderNo: string): Promise<Entry[]> =>
+const timelineOf = async (orderNo: string): Promise<Answer[]> =>
   (await on.support.get(`/orders/${orderNo}`)).body.timeline;
-const short = ({ kind, cycleNo, status, detail }: Entry) => [kind, cycleNo, status, detail];
+const short = ({ kind, cycleNo, status, detail }: Answer) => [kind, cycleNo, status, detail];
 
 describe('the timeline of an order', () => {
   it('has everything that happened, the latest first', async () => {
@@ -77,7 +62,7 @@ describe('the timeline of an order', () => {
       timelineIsCut: false,
       next: { what: 'retry', cycleNo: 2, tryNo: 1, tries: 4, amountCent: 1990 },
     });
-    const timeline = body.timeline as Entry[];
+    const timeline = body.timeline as Answer[];
     const past = timeline.filter(({ when }) => when === 'past');
     expect(past.map(({ at }) => at)).toEqual(
       past
@@ -139,15 +124,6 @@ describe('the timeline of an order', () => {
     expect(body.actions).toEqual([{ action: 'refund', cycleNo: 1, isAllowed: false, maxAmountCent: 1990 }]);
   });
 
-  it('says when an order has failed or is complete', async () => {
-    on.institution.onDebit = async () => declined('final');
-    const made = await on.channel.call('orders/create', sharedRequest(on.channel));
-    on.institution.reset();
-    const { body } = await on.support.get(`/orders/${made.data.orderNo}`);
-    expect(body.timeline.map(short)).toContainEqual(['ended', null, 'TERMINATED', null]);
-    expect(body).toMatchObject({ next: null, actions: [{ action: 'cancel-agreement' }] });
-  });
-
   it('keeps the latest 500 of very many, and says so', async () => {
     const orderNo = await on.paidOrder();
     await on.sql(
@@ -164,18 +140,11 @@ describe('the timeline of an order', () => {
     const { body } = await on.support.get(`/orders/${orderNo}`);
     expect(body.timelineIsCut).toBe(true);
     expect(body.timeline.length).toBeLessThanOrEqual(510);
-    const periods = body.timeline.filter(({ kind }: Entry) => kind === 'period').map(({ cycleNo }: Entry) => cycleNo);
+    const periods = body.timeline.filter(({ kind }: Answer) => kind === 'period').map(({ cycleNo }: Answer) => cycleNo);
     expect(periods[0]).toBe(600);
     expect(Math.min(...periods)).toBeGreaterThanOrEqual(401);
     expect(body.order.payments).toHaveLength(200);
     expect(body.timeline.map(short)).toContainEqual(['note', null, null, 'note 300']);
-  });
-
-  it('is 404 for what is no order', async () => {
-    for (const orderNo of NO_NUMBERS.filter((text) => !/[ %]/.test(text))) {
-      const reply = await on.viewer.get(`/orders/${encodeURIComponent(orderNo)}`);
-      expect([orderNo, reply.status]).toEqual([orderNo, 404]);
-    }
   });
 });
 
@@ -224,7 +193,7 @@ describe('what may be done', () => {
     const orderNo = await on.paidOrder();
     await on.renewNow(orderNo, 'retryable');
     await on.refund({ orderNo, cycleNo: 1, amountCent: 90 });
-    const actions = async (who: { get: OperatorStage['ann']['get'] }) =>
+    const actions = async (who: ConsoleClient) =>
       (await who.get(`/orders/${orderNo}`)).body.actions.map(
         ({ action, isAllowed, cycleNo, maxAmountCent }: Record<string, unknown>) => [
           action,
@@ -243,15 +212,6 @@ describe('what may be done', () => {
     expect(await actions(on.support)).toEqual(expected(true, false));
     expect(await actions(on.ann)).toEqual(expected(false, true));
     expect(await actions(on.admin)).toEqual(expected(true, true));
-  });
-
-  it('and an agreement is canceled with every order on it', async () => {
-    const orderNo = await on.paidOrder();
-    const { agreement_no: agreementNo } = await agreementOf(on.service.fresh.database, orderNo);
-    const reply = await on.support.post(`/agreements/${agreementNo}/cancel`, { reason: 'card stolen' });
-    expect(reply.body).toEqual({ agreementNo, agreementStatus: 'CANCELED', unsubscribed: [orderNo], changed: true });
-    expect((await on.support.post('/agreements/AG1/cancel', { reason: 'none' })).status).toBe(404);
-    expect((await timelineOf(orderNo)).map(({ title }) => title)).toContain('agreement.cancel');
   });
 });
 
@@ -301,13 +261,6 @@ describe('whose order it is', () => {
       [orderNo],
     );
     expect(entry).toEqual({ actor: on.support.name, detail: { reason: 'user calls back' } });
-  });
-
-  it('mode B has a mobile too', async () => {
-    const channelUserId = unique('user');
-    const made = await on.channel.call('orders/create', collectRequest(on.channel, { channelUserId }));
-    const { body } = await on.support.get(`/orders/${made.data.orderNo}`);
-    expect(body.mobile).toMatch(/^1\d\d\*{4}\d{4}$/);
   });
 });
 

@@ -1,28 +1,17 @@
 import { formatTime } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { anotherChannel } from '../orders/support.js';
 import { collectRequest } from '../support/demo.js';
 import { whileAddressed } from '../webhooks/outcomes.js';
-import { type Answer, type ReadStage, readStage } from './reads.js';
+import { type Answer, readStage } from './reads.js';
 
-interface Overview {
-  readonly from: string;
-  readonly to: string;
-  readonly asOf: string | null;
-  readonly totals: Answer;
-  readonly before: Answer;
-  readonly series: (Answer & { at: string })[];
-  readonly now: Answer;
-  readonly channels: Answer[];
-  readonly alerts: Answer[];
-}
-
-let on: ReadStage;
+const on = ofFile(readStage);
 let other: string;
 /** 11:30 on the 15th of March 2026 in Asia/Shanghai. */
 const NOW = Date.UTC(2026, 2, 15, 3, 30);
-const overview = (query: Record<string, string> = {}) => on.ask<Overview>('/overview', query, 'viewer');
+const overview = (query: Record<string, string> = {}) => on.ask('/overview', query, 'viewer');
 
 async function put(appId: string, at: string, figures: Record<string, number>): Promise<void> {
   const names = Object.keys(figures);
@@ -44,7 +33,6 @@ async function put(appId: string, at: string, figures: Record<string, number>): 
 }
 
 beforeAll(async () => {
-  on = await readStage();
   other = (await anotherChannel(on.service)).credentials.appId;
   on.service.clock.set(NOW);
   await put('test_demo', '2026-03-15 11:00', { orders_created: 3, paid_cent: 500, debits_failed: 1 });
@@ -56,7 +44,6 @@ beforeAll(async () => {
   await put('test_demo', '2025-04-01 00:00', { orders_created: 10000 });
   await put('test_demo', '2025-03-31 23:00', { orders_created: 100000 });
 });
-afterAll(() => on.close());
 
 describe('the range', () => {
   it('24h: by the hour, with the one before', async () => {
@@ -74,7 +61,7 @@ describe('the range', () => {
     const { from, to, series, totals, before } = await overview({ range: '30d' });
     expect([from, to]).toEqual(['2026-02-14 00:00:00', '2026-03-16 00:00:00']);
     expect(series).toHaveLength(30);
-    const days = Object.fromEntries(series.map(({ at, ordersCreated }) => [at.slice(0, 10), ordersCreated]));
+    const days = Object.fromEntries(series.map(({ at, ordersCreated }: Answer) => [at.slice(0, 10), ordersCreated]));
     expect(days).toMatchObject({ '2026-02-28': 100, '2026-03-01': 1000, '2026-03-14': 11, '2026-03-15': 7 });
     expect(totals['ordersCreated']).toBe(1118);
     expect(before['ordersCreated']).toBe(0);
@@ -83,7 +70,7 @@ describe('the range', () => {
   it('12m: by the month', async () => {
     const { from, to, series, totals, before } = await overview({ range: '12m' });
     expect([from, to]).toEqual(['2025-04-01 00:00:00', '2026-04-01 00:00:00']);
-    expect(series.map(({ at }) => at.slice(0, 7))).toEqual([
+    expect(series.map(({ at }: Answer) => at.slice(0, 7))).toEqual([
       ...['2025-04', '2025-05', '2025-06', '2025-07', '2025-08', '2025-09', '2025-10', '2025-11', '2025-12'],
       ...['2026-01', '2026-02', '2026-03'],
     ]);
@@ -96,7 +83,7 @@ describe('the range', () => {
   it('of one channel', async () => {
     const { totals, channels } = await overview({ appId: other });
     expect(totals).toMatchObject({ ordersCreated: 4, paidCent: 100 });
-    expect(channels.map(({ appId }) => appId)).toEqual([other]);
+    expect(channels.map(({ appId }: Answer) => appId)).toEqual([other]);
     await expect(overview({ appId: 'nobody' })).rejects.toThrow('there is no channel "nobody"');
   });
 
@@ -108,7 +95,7 @@ describe('the range', () => {
     ]);
     expect(totals).toMatchObject({ paidCent: 600, billedCent: 300 });
     await put(other, '2026-03-15 11:00', { billed_cent: 101 });
-    expect((await overview()).channels.map(({ appId }) => appId)).toEqual([other, 'test_demo']);
+    expect((await overview()).channels.map(({ appId }: Answer) => appId)).toEqual([other, 'test_demo']);
   });
 });
 

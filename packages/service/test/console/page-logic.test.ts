@@ -1,12 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { importPage } from './page-source.js';
+import type { Answer } from './reads.js';
 
 /** What the pages make of what is typed and of what the service answers, without a browser. */
 
-const { parseAmount, amountText } = await importPage<{
-  parseAmount(text: string, sign: string): number | undefined;
-  amountText(cents: number): string;
-}>('pages', 'order', 'typed-amount.ts');
+const { parseAmount, amountText } = await importPage('pages', 'order', 'typed-amount.ts');
 
 describe('an amount that somebody types', () => {
   it.each([
@@ -44,18 +42,11 @@ describe('an amount that somebody types', () => {
   });
 });
 
-interface Typed {
-  readonly text: string;
-  readonly isEntered: boolean;
-}
-const { typeAhead, NOTHING_TYPED } = await importPage<{
-  typeAhead(before: Typed, key: object): Typed | undefined;
-  NOTHING_TYPED: Typed;
-}>('search', 'typed-ahead.ts');
+const { typeAhead, NOTHING_TYPED } = await importPage('search', 'typed-ahead.ts');
 
 it('keys before there is a field are text, Backspace takes one back, Enter counts when it is the last; shortcuts are none', () => {
   const type = (...keys: readonly string[]) =>
-    keys.reduce<Typed>((typed, key) => typeAhead(typed, { key }) ?? typed, NOTHING_TYPED);
+    keys.reduce((typed, key) => typeAhead(typed, { key }) ?? typed, NOTHING_TYPED);
   expect(type('R', '1', ' ', '7')).toEqual({ text: 'R1 7', isEntered: false });
   expect(type('1', '张', 'Backspace', '2', 'Shift', 'Tab', 'Enter')).toEqual({ text: '12', isEntered: true });
   expect(type('1', 'Enter', '2')).toEqual({ text: '12', isEntered: false });
@@ -65,20 +56,17 @@ it('keys before there is a field are text, Backspace takes one back, Enter count
   }
 });
 
-interface Entry {
-  readonly kind: string;
-  readonly when: string;
-  readonly title: string;
-  readonly data: unknown;
-}
-const { foldPushes } = await importPage<{
-  foldPushes(timeline: readonly Entry[]): (Entry & { pushes: readonly Entry[]; event?: Entry })[];
-}>('pages', 'order', 'fold-pushes.ts');
+const { foldPushes } = await importPage('pages', 'order', 'fold-pushes.ts');
+
+const titles = (entries: readonly Answer[]) => entries.map(({ title }) => title);
 
 it('the pushes of an event stand under it; one to come stays and knows its event, and so does one without', () => {
-  const entry = (kind: string, title: string, eventId?: string, when = 'past'): Entry => {
-    return { kind, when, title, data: eventId === undefined ? null : { eventId } };
-  };
+  const entry = (kind: string, title: string, eventId?: string, when = 'past') => ({
+    kind,
+    when,
+    title,
+    data: eventId === undefined ? null : { eventId },
+  });
   const folded = foldPushes([
     entry('push', 'to come', '7', 'future'),
     entry('push', 'third', '7'),
@@ -90,7 +78,7 @@ it('the pushes of an event stand under it; one to come stays and knows its event
     entry('push', 'first', '7'),
     entry('event', 'event', '7'),
   ]);
-  expect(folded.map(({ title, pushes, event }) => [title, pushes.map((push) => push.title), event?.title])).toEqual([
+  expect(folded.map(({ title, pushes, event }: Answer) => [title, titles(pushes), event?.title])).toEqual([
     ['to come', [], 'event'],
     ['of an older event', [], undefined],
     ['note', [], undefined],
@@ -99,9 +87,7 @@ it('the pushes of an event stand under it; one to come stays and knows its event
   ]);
 });
 
-const { findFailedTry } = await importPage<{
-  findFailedTry(period: object): { readonly reason: string | null } | undefined;
-}>('pages', 'order', 'failed-try.ts');
+const { findFailedTry } = await importPage('pages', 'order', 'failed-try.ts');
 
 it('a period that is not paid says why its latest failed try failed; one that is paid has nothing to say', () => {
   const attempts = [
@@ -116,28 +102,8 @@ it('a period that is not paid says why its latest failed try failed; one that is
   expect(findFailedTry({ paymentStatus: 'PROCESSING', attempts: attempts.slice(2) })).toBeUndefined();
 });
 
-interface Asked {
-  readonly cycleNo: number;
-  readonly amountCent: number;
-}
-type Unanswered = Asked & { readonly key: string };
-interface Owner {
-  readonly person: string;
-  readonly orderNo: string;
-}
-const requests = await importPage<{
-  findUnanswered(owner: Owner): Unanswered[];
-  keepUnanswered(owner: Owner, request: Unanswered): void;
-  forgetUnanswered(owner: Owner, request: Unanswered): void;
-  keyFor(unanswered: readonly Unanswered[], asked: Asked, fresh: string): string;
-  isAnswer(error: unknown): boolean;
-  hasArrived(timeline: readonly object[], key: string): boolean;
-  describeRequest(request: Unanswered & { readonly origin: string }, state: object): string | undefined;
-}>('pages', 'order', 'refund-request.ts');
-const { Problem, Unreachable } = await importPage<{
-  Problem: new (status: number, kind: string, title: string) => Error;
-  Unreachable: new (text: string) => Error;
-}>('api', 'problem.ts');
+const requests = await importPage('pages', 'order', 'refund-request.ts');
+const { Problem, Unreachable } = await importPage('api', 'problem.ts');
 
 describe('a refund that got no answer', () => {
   const ann = { person: 'ann@example.com', orderNo: '17' };

@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createPerson } from '../../src/operator/people/people.js';
-import { type TestService, testService } from '../support/service.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { testService } from '../support/service.js';
 import { ask, consoleClient, createPersonWithPassword, PASSWORD } from './support.js';
 
-let service: TestService;
+const service = ofFile(testService);
 beforeEach(async () => {
-  service = await testService();
+  await service.fresh.database.query('truncate people, console_sessions cascade');
 });
-afterEach(() => service.close());
 
 describe('people', () => {
   it('are made by an admin, with a link by which they set their password', async () => {

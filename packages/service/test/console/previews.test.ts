@@ -1,34 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
-import { dump } from '../operator/support.js';
+import { dumpWithout } from '../operator/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { anotherChannel, eventsOf } from '../orders/support.js';
 import { declined } from '../renewals/support.js';
 import { sharedRequest } from '../support/demo.js';
-import { type OperatorStage, operatorStage } from './operators.js';
+import { operatorStage } from './operators.js';
+import type { Answer } from './reads.js';
 
-let on: OperatorStage;
-beforeAll(async () => {
-  on = await operatorStage({ refundApprovalCent: 1500 });
-});
-afterAll(() => on.close());
+const on = ofFile(() => operatorStage({ refundApprovalCent: 1500 }));
 
-interface Preview {
-  readonly refundCent: number;
-  readonly notCollectedCent: number;
-  readonly benefitsRevoked: { cycleNo: number; name: string }[];
-  readonly periodsVoided: number;
-  readonly events: { eventType: string; count: number }[];
-  readonly needsApproval: boolean;
-  readonly refusal: {
-    readonly detail: string;
-    readonly code: string | null;
-    readonly values: readonly string[];
-  } | null;
-}
-
-const previewUnsubscribe = async (orderNo: string): Promise<Preview> =>
+const previewUnsubscribe = async (orderNo: string): Promise<Answer> =>
   (await on.viewer.get(`/orders/${orderNo}/unsubscribe/preview`)).body;
-const previewRefund = async (orderNo: string, amountCent?: number, cycleNo = 1): Promise<Preview> =>
+const previewRefund = async (orderNo: string, amountCent?: number, cycleNo = 1): Promise<Answer> =>
   (
     await on.viewer.get(
       `/orders/${orderNo}/periods/${cycleNo}/refund/preview${amountCent === undefined ? '' : `?amountCent=${amountCent}`}`,
@@ -60,7 +44,7 @@ async function look(orderNo: string) {
 }
 
 /** Does what was previewed, and compares. */
-async function expectWhatWasPreviewed(orderNo: string, preview: Preview, act: () => Promise<unknown>) {
+async function expectWhatWasPreviewed(orderNo: string, preview: Answer, act: () => Promise<unknown>) {
   const before = await look(orderNo);
   await act();
   const after = await look(orderNo);
@@ -68,13 +52,15 @@ async function expectWhatWasPreviewed(orderNo: string, preview: Preview, act: ()
     .map(([eventType, count]) => ({ eventType, count: count - (before.counts[eventType] ?? 0) }))
     .filter(({ count }) => count > 0);
   const byType = (a: { eventType: string }, b: { eventType: string }) => a.eventType.localeCompare(b.eventType);
-  expect(preview.events.toSorted(byType)).toEqual(told.toSorted(byType));
-  expect(preview.refundCent).toBe(after.refunded - before.refunded);
+  expect(preview['events'].toSorted(byType)).toEqual(told.toSorted(byType));
+  expect(preview['refundCent']).toBe(after.refunded - before.refunded);
   expect(preview.periodsVoided).toBe(after.voided - before.voided);
   expect(preview.notCollectedCent).toBe(after.voidedCent - before.voidedCent);
   const isNew = (one: { name: string; cycleNo: number }) =>
     !before.revoked.some(({ name, cycleNo }) => name === one.name && cycleNo === one.cycleNo);
-  expect(preview.benefitsRevoked.map(({ name, cycleNo }) => ({ name, cycleNo }))).toEqual(after.revoked.filter(isNew));
+  expect(preview.benefitsRevoked.map(({ name, cycleNo }: Answer) => ({ name, cycleNo }))).toEqual(
+    after.revoked.filter(isNew),
+  );
 }
 
 describe('the preview of an unsubscribe', () => {
@@ -176,11 +162,7 @@ describe('the preview of a refund', () => {
   it('changes nothing', async () => {
     const orderNo = await on.paidOrder();
     on.institution.onDebit = async () => declined('retryable');
-    const without = async () =>
-      (await dump(on.service.fresh.database))
-        .split(/\n(?=\w+: )/)
-        .filter((table) => !table.startsWith('console_sessions: '))
-        .join('\n');
+    const without = () => dumpWithout(on.service.fresh.database, /^console_sessions: /);
     const before = await without();
     await previewRefund(orderNo, 490);
     await previewUnsubscribe(orderNo);

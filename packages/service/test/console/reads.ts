@@ -8,15 +8,7 @@ import { type ConsoleClient, consoleClient } from './support.js';
 export type Answer = Record<string, any>;
 
 /** A service whose clock is right, and the console's reads about orders as somebody of a role asks for them. */
-export interface ReadStage extends RefundStage {
-  /** Fails with the status and the detail of a refusal. */
-  ask<T = Answer>(path: string, query?: Record<string, string>, role?: Role): Promise<T>;
-  sql<Row>(text: UncheckedSql, values?: readonly unknown[]): Promise<Row[]>;
-  /** A turn of the job that counts, a minute after the last. */
-  count(): Promise<number>;
-}
-
-export async function readStage(): Promise<ReadStage> {
+export async function readStage() {
   const on = await refundStage();
   const { service } = on;
   const { database } = service.fresh;
@@ -24,14 +16,16 @@ export async function readStage(): Promise<ReadStage> {
   const people = createPeople(on);
   return {
     ...on,
-    async ask<T>(path: string, query: Record<string, string> = {}, role: Role = 'support') {
+    /** Fails with the status and the detail of a refusal. */
+    async ask<T = Answer>(path: string, query: Record<string, string> = {}, role: Role = 'support') {
       const client = await people.of(role);
       const asked = new URLSearchParams(query).toString();
       const { status, body } = await client.get(asked === '' ? path : `${path}?${asked}`);
       if (status !== 200) throw new Error(`${status}: ${body.detail ?? JSON.stringify(body)}`);
       return body as T;
     },
-    sql: (text, values = []) => database.query(text, values),
+    sql: <Row>(text: UncheckedSql, values: readonly unknown[] = []) => database.query<Row>(text, values),
+    /** A turn of the job that counts, a minute after the last. */
     count() {
       service.clock.advance(60_000);
       return createFiguresJob({ database, clock: service.clock })();

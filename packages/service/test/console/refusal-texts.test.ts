@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ALERT_SENTENCES, alertText, readAlertText } from '../../src/alerts/alert-wordings.js';
 import { PROBLEM_TITLES } from '../../src/console/problem-titles.js';
 import { REFUSAL_CODES } from '../../src/operator/refusal-codes.js';
@@ -10,21 +10,8 @@ import { packageRoot } from '../support/processes.js';
 import { importPage } from './page-source.js';
 
 /** The pages' own table, in Chinese. In English the service says it itself. */
-interface PageTexts {
-  readonly CHINESE: Readonly<Record<string, string>>;
-  readonly CHINESE_WORDS: Readonly<Record<string, string>>;
-  refusalText(told: object, language: 'en' | 'zh'): string;
-}
-interface PageSentences {
-  readonly CHINESE_SENTENCES: Readonly<Record<string, string>>;
-  saidText(text: string, said: Said | null, language: 'en' | 'zh'): string;
-}
-let page: PageTexts;
-let sentences: PageSentences;
-beforeAll(async () => {
-  page = await importPage('i18n', 'refusals.ts');
-  sentences = await importPage('i18n', 'said.ts');
-});
+const page = await importPage('i18n', 'refusals.ts');
+const sentences = await importPage('i18n', 'said.ts');
 
 const source = path.join(packageRoot, 'src');
 const sources = readdirSync(source, { recursive: true, encoding: 'utf8' })
@@ -62,7 +49,7 @@ function withBlanks(template: string): string {
 describe('a refusal', () => {
   it('of each code and of each kind has a text in Chinese, and no text is of another', () => {
     expect(Object.keys(page.CHINESE).sort()).toEqual([...Object.keys(PROBLEM_TITLES), ...REFUSAL_CODES].sort());
-    for (const text of Object.values(page.CHINESE)) expect(text).toMatch(/\p{Script=Han}/u);
+    for (const text of Object.values<string>(page.CHINESE)) expect(text).toMatch(/\p{Script=Han}/u);
   });
 
   it('of each code is said somewhere in English, with as many values as the Chinese text has blanks', () => {

@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type LoggedRequest, requestList } from '../../src/catalog/channels/request-log-sql.js';
 import { createRequestLog } from '../../src/http/request-log.js';
 import type { Database } from '../../src/platform/db/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
-import { scrape } from '../support/scrape.js';
 import { anotherNode } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
-import { type ConsoleClient, consoleClient } from './support.js';
+import { testService } from '../support/service.js';
+import { personOfFile, walk } from './support.js';
 
-let service: TestService;
+const service = ofFile(() => testService({ requestLog: true }));
 let channel: ChannelClient;
-let viewer: ConsoleClient;
+const viewer = personOfFile(() => service, 'viewer');
 let appId: string;
 beforeAll(async () => {
-  service = await testService({ requestLog: true });
   channel = await service.channel();
   ({ appId } = channel.credentials);
-  viewer = await consoleClient(service, 'viewer');
 });
-afterAll(() => service.close());
 
 interface Line {
   readonly code: string;
@@ -115,13 +112,7 @@ describe('GET /channels/{appId}/requests', () => {
   };
 
   it('pages by a cursor, the newest first, each once', async () => {
-    const seen: string[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const { body } = await viewer.get(`${path()}?to=2026-01-31&limit=3&cursor=${cursor}`);
-      seen.push(...body.requests.map((one: Line) => one.requestId));
-      cursor = body.nextCursor;
-    }
+    const seen = await walk(viewer, `${path()}?to=2026-01-31&limit=3`, 'requests', 'requestId');
     expect(seen).toHaveLength(20);
     expect(new Set(seen).size).toBe(20);
     expect(seen).toEqual((await find('limit=200')).map(({ requestId }) => requestId));
@@ -142,10 +133,6 @@ describe('GET /channels/{appId}/requests', () => {
     const plan = JSON.stringify(rows);
     expect(plan).toMatch(/"Index Name":"request_log_\w*request_id_idx"/);
     expect(plan).not.toMatch(/"Seq Scan"|channel_id_at_idx/);
-  });
-
-  it('is 404 for a channel that is not there', async () => {
-    expect((await viewer.get('/channels/test_nobody/requests')).status).toBe(404);
   });
 
   it('counts the codes of the last 24 hours, the most frequent first, with what they mean', async () => {
@@ -274,13 +261,5 @@ describe('the log', () => {
     log.add(request(appId, 0));
     await log.stop();
     expect(await logged('held-0')).toMatchObject({ reason: 'ab' });
-  });
-
-  it('counts what was dropped in a metric, from 0 on', async () => {
-    const { samples = [] } = (await scrape(service.baseUrl)).get('perennial_request_log_dropped_total') ?? {};
-    expect(samples.map(({ labels, value }) => [labels['why'], value])).toEqual([
-      ['full', 0],
-      ['failed', 0],
-    ]);
   });
 });

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../src/operator/people/roles.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { anotherChannel } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, encrypted, mobileOf, sharedAgreement, sharedRequest } from '../support/demo.js';
-import { type Answer, type ReadStage, readStage } from './reads.js';
+import { type Answer, readStage } from './reads.js';
 
 interface Found {
   readonly results: Answer[];
@@ -11,7 +12,7 @@ interface Found {
   readonly isMobileLeftOut: boolean;
 }
 
-let on: ReadStage;
+const on = ofFile(readStage);
 let other: ChannelClient;
 let orderNo: string;
 let external: string;
@@ -23,7 +24,6 @@ const find = async (q: string, matched: string, role?: 'viewer') =>
   (await search(q, role)).filter((one) => one['matched'] === matched);
 
 beforeAll(async () => {
-  on = await readStage();
   other = await anotherChannel(on.service);
   const request = sharedRequest(on.channel, {
     channelUserId: USER,
@@ -48,7 +48,6 @@ beforeAll(async () => {
   // Somebody else of the same name, in another channel.
   await other.call('orders/create', collectRequest(other, { channelUserId: USER }));
 });
-afterAll(() => on.close());
 
 describe('finds by', () => {
   const order = { kind: 'order', status: 'ACTIVE', appId: 'test_demo' };

@@ -1,23 +1,26 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createPerson, disablePerson, resetPerson, setRole } from '../../src/operator/people/people.js';
 import type { Role } from '../../src/operator/people/roles.js';
 import { beginTotp, confirmTotp } from '../../src/operator/people/second-factor.js';
 import { totpCode, totpStep } from '../../src/operator/people/totp.js';
-import { type TestService, testService } from '../support/service.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { anotherNode } from '../support/second-node.js';
+import { testService } from '../support/service.js';
 import { ask, consoleClient, createPersonWithPassword, PASSWORD } from './support.js';
 
-let service: TestService;
+const service = ofFile(testService);
 beforeEach(async () => {
-  service = await testService();
+  await service.fresh.database.query('truncate people, console_sessions, sign_in_failures cascade');
 });
-afterEach(() => service.close());
 
 const create = (name: string, role: Role = 'support') => createPersonWithPassword(service, name, role);
 const signIn = (name: string, password = PASSWORD, more: object = {}, headers: Record<string, string> = {}) =>
   ask(service.baseUrl, 'POST', '/session', { body: { name, password, ...more }, headers });
 const tokenOf = (reply: { headers: Headers }) => /=([^;]+)/.exec(reply.headers.get('set-cookie') ?? '')?.[1] ?? '';
-const asked = (token: string, headers: Record<string, string> = {}) =>
-  ask(service.baseUrl, 'GET', '/session', { headers: { cookie: `__Host-perennial=${token}`, ...headers } });
+const asked = (token: string) =>
+  ask(service.baseUrl, 'GET', '/session', { headers: { cookie: `__Host-perennial=${token}` } });
+const setUp = (token: string | null, password = PASSWORD) =>
+  ask(service.baseUrl, 'POST', '/setup', { body: { token, password } });
 const type = (reply: { body: { type: string } }) => reply.body.type.replace('urn:perennial:problem:', '');
 
 describe('signing in', () => {
@@ -36,14 +39,18 @@ describe('signing in', () => {
   });
 
   it('has another cookie over plain HTTP, and takes no other', async () => {
-    await service.close();
-    service = await testService({ publicUrl: () => 'http://127.0.0.1:1' });
+    const plain = await anotherNode(service, { publicUrl: () => 'http://127.0.0.1:1' });
+    onTestFinished(() => plain.close());
     await create('ann');
-    const reply = await signIn('ann');
+    const reply = await ask(plain.baseUrl, 'POST', '/session', { body: { name: 'ann', password: PASSWORD } });
     expect(reply.headers.get('set-cookie')).toMatch(/^perennial=[\w-]{43}; .*SameSite=Strict$/);
     const token = tokenOf(reply);
-    expect((await asked(token)).status).toBe(401);
-    expect((await asked('', { cookie: `perennial=${token}` })).status).toBe(200);
+    for (const [cookie, status] of [
+      [`__Host-perennial=${token}`, 401],
+      [`perennial=${token}`, 200],
+    ] as const) {
+      expect((await ask(plain.baseUrl, 'GET', '/session', { headers: { cookie } })).status).toBe(status);
+    }
   });
 
   it('says the same of a wrong password, of a name that nobody has, and of somebody who is disabled', async () => {
@@ -144,7 +151,7 @@ describe('wrong tries', () => {
 });
 
 describe('codes of an authenticator app', () => {
-  const setUp = async (name: string): Promise<Buffer> => {
+  const withCodes = async (name: string): Promise<Buffer> => {
     await create(name);
     const operator = { ...service.operator, clock: service.clock };
     await beginTotp(operator, { name });
@@ -158,7 +165,7 @@ describe('codes of an authenticator app', () => {
   };
 
   it('are asked for after the right password, and one counts once', async () => {
-    const secret = await setUp('ann');
+    const secret = await withCodes('ann');
     expect(type(await signIn('ann'))).toBe('code-needed');
     expect(type(await signIn('ann', 'wrong password'))).toBe('wrong-proof');
     service.clock.advance(60_000);
@@ -169,7 +176,7 @@ describe('codes of an authenticator app', () => {
   });
 
   it('are removed by a code, not by the password, and not by one that was used', async () => {
-    const secret = await setUp('ann');
+    const secret = await withCodes('ann');
     const ann = await consoleClient(service, 'support', 'ann');
     const remove = (code: string) => ann.post('/account/totp/remove', { code });
     expect((await ann.post('/session/proof', { password: PASSWORD })).status).toBe(200);
@@ -234,7 +241,7 @@ describe('a session', () => {
     expect((await second.get('/session')).body.role).toBe('finance');
     const { setupToken } = await resetPerson(service.operator, { name: 'ann' });
     expect((await second.get('/session')).status).toBe(401);
-    const set = await ask(service.baseUrl, 'POST', '/setup', { body: { token: setupToken, password: PASSWORD } });
+    const set = await setUp(setupToken);
     expect(set.body).toEqual({ name: 'ann' });
     const third = await consoleClient(service, 'support', 'ann');
     const fourth = await consoleClient(service, 'support', 'ann');
@@ -290,14 +297,13 @@ describe('a one-time link', () => {
   it('sets a password once, and not after a day', async () => {
     const { setupToken: token } = await createPerson(service.operator, { name: 'ann', role: 'viewer' });
     expect((await signIn('ann', PASSWORD)).status).toBe(401);
-    const short = await ask(service.baseUrl, 'POST', '/setup', { body: { token, password: 'too short' } });
-    expect(short.status).toBe(400);
-    expect((await ask(service.baseUrl, 'POST', '/setup', { body: { token, password: PASSWORD } })).status).toBe(200);
-    const again = await ask(service.baseUrl, 'POST', '/setup', { body: { token, password: PASSWORD } });
+    expect((await setUp(token, 'too short')).status).toBe(400);
+    expect((await setUp(token)).status).toBe(200);
+    const again = await setUp(token);
     expect([again.status, type(again)]).toEqual([409, 'not-possible']);
     const { setupToken } = await resetPerson(service.operator, { name: 'ann' });
     await service.fresh.database.query(`update people set setup_until = now()`);
-    const late = await ask(service.baseUrl, 'POST', '/setup', { body: { token: setupToken, password: PASSWORD } });
+    const late = await setUp(setupToken);
     expect(late.status).toBe(409);
   });
 });
@@ -306,7 +312,7 @@ describe('what moves money or shows a secret', () => {
   it('needs a proof of the last five minutes', async () => {
     const ann = await consoleClient(service, 'admin', 'ann');
     const { setupToken } = await resetPerson(service.operator, { name: 'ann' });
-    await ask(service.baseUrl, 'POST', '/setup', { body: { token: setupToken, password: PASSWORD } });
+    await setUp(setupToken);
     const again = await consoleClient(service, 'admin', 'ann');
     expect((await ann.get('/session')).status).toBe(401);
     const make = () => again.post('/people', { name: `new${Math.random()}`.slice(0, 10), role: 'viewer' });

@@ -2,9 +2,10 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createPerson, disablePerson } from '../../src/operator/people/people.js';
-import { type TestService, testService } from '../support/service.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { testService } from '../support/service.js';
 import { ask } from './support.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -72,16 +73,15 @@ async function startProvider() {
   };
 }
 
-let service: TestService;
-let provider: Awaited<ReturnType<typeof startProvider>>;
-beforeEach(async () => {
-  provider = await startProvider();
+const provider = ofFile(startProvider);
+const service = ofFile(() => {
   const singleSignOn = { issuer: provider.issuer, clientId: 'perennial', clientSecret: 'secret', name: 'Example' };
-  service = await testService({ singleSignOn });
+  return testService({ singleSignOn });
 });
-afterEach(async () => {
-  await service.close();
-  await provider.close();
+beforeEach(async () => {
+  await service.fresh.database.query('truncate people, console_sessions, single_sign_on_tries cascade');
+  // So that another test's beginnings count no more.
+  service.clock.advance(60_000);
 });
 
 const cookieOf = (headers: Headers) => (headers.get('set-cookie') ?? '').split(';')[0] ?? '';

@@ -1,8 +1,10 @@
 import { randomBytes, scryptSync } from 'node:crypto';
+import { beforeAll } from 'vitest';
 import { beginSession, csrfToken } from '../../src/console/sessions/sign-in.js';
 import { createPerson } from '../../src/operator/people/people.js';
 import { findPerson, insertPerson, storePassword } from '../../src/operator/people/people-sql.js';
 import type { Role } from '../../src/operator/people/roles.js';
+import { later } from '../orders/stage-of-file.js';
 import type { TestService } from '../support/service.js';
 
 export interface ConsoleReply {
@@ -10,17 +12,6 @@ export interface ConsoleReply {
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
   readonly body: any;
-}
-
-export interface ConsoleClient {
-  readonly name: string;
-  readonly token: string;
-  get(path: string): Promise<ConsoleReply>;
-  post(path: string, body?: object): Promise<ConsoleReply>;
-  put(path: string, body?: object): Promise<ConsoleReply>;
-  delete(path: string): Promise<ConsoleReply>;
-  /** With headers of its own; without a session or token where these are left out. */
-  send(method: string, path: string, options?: SendOptions): Promise<ConsoleReply>;
 }
 
 export interface SendOptions {
@@ -52,7 +43,7 @@ export async function consoleClient(
   { baseUrl, fresh, vault, clock }: TestService,
   role: Role,
   name = `${role}-${randomBytes(3).toString('hex')}`,
-): Promise<ConsoleClient> {
+) {
   const { database } = fresh;
   await insertPerson(database, { name, role, by: 'test' });
   const person = await findPerson(database, name);
@@ -66,17 +57,41 @@ export async function consoleClient(
   // By the one name on HTTPS, by the other on this machine.
   const cookie = `__Host-perennial=${token}; perennial=${token}`;
   const csrf = csrfToken(token);
+  /** With headers of its own; without a session or token where these are left out. */
   const send = (method: string, path: string, options: SendOptions = {}) =>
     ask(baseUrl, method, path, { ...options, headers: { cookie, ...options.headers } });
   return {
     name,
     token,
     send,
-    get: (path) => send('GET', path),
-    post: (path, body = {}) => send('POST', path, { body, csrf }),
-    put: (path, body = {}) => send('PUT', path, { body, csrf }),
-    delete: (path) => send('DELETE', path, { csrf }),
+    get: (path: string) => send('GET', path),
+    post: (path: string, body: object = {}) => send('POST', path, { body, csrf }),
+    put: (path: string, body: object = {}) => send('PUT', path, { body, csrf }),
+    delete: (path: string) => send('DELETE', path, { csrf }),
   };
+}
+
+export type ConsoleClient = Awaited<ReturnType<typeof consoleClient>>;
+
+/** Somebody of that role for the tests of a file. */
+export function personOfFile(service: () => TestService, role: Role): ConsoleClient {
+  let client: ConsoleClient;
+  beforeAll(async () => {
+    client = await consoleClient(service(), role);
+  });
+  return later(() => client);
+}
+
+/** All that a list has, page by page, and one value of each. */
+export async function walk(client: ConsoleClient, path: string, list: string, name: string): Promise<string[]> {
+  const seen: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { status, body } = await client.get(`${path}${path.includes('?') ? '&' : '?'}cursor=${cursor}`);
+    if (status !== 200) throw new Error(`${path} answered ${status}`);
+    seen.push(...body[list].map((one: Record<string, string>) => one[name]));
+    cursor = body.nextCursor;
+  }
+  return seen;
 }
 
 /** A request of somebody who is not signed in, unless the headers say so. Paths are those below /console/api. */

@@ -64,18 +64,6 @@ function isIgnored(place: string): boolean {
   return ignored;
 }
 
-it('every way to start the service gives short-lived objects the same room, and the bench measures that', () => {
-  const commands = [
-    readFileSync(path.join(ROOT, 'package.json'), 'utf8'),
-    text('docker/Dockerfile'),
-    text('systemd/perennial@.service'),
-    readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8'),
-    readFileSync(path.join(ROOT, 'packages/service/bench/processes.mjs'), 'utf8'),
-  ];
-  for (const command of commands)
-    expect(command).toMatch(/node.*--max-semi-space-size=64\b|FLAGS = \['--max-semi-space-size=64'\]/);
-});
-
 describe('the image', () => {
   const dockerfile = text('docker/Dockerfile');
   const set = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(dockerfile)?.[1];
@@ -124,20 +112,6 @@ describe('the image', () => {
     expect(/^EXPOSE (.+)$/m.exec(dockerfile)?.[1]).toBe(`${listeners.port} ${listeners.metricsPort}`);
     expect(dockerfile).toMatch(/^HEALTHCHECK[\s\S]+\/healthz/m);
   });
-
-  it('has settings with which a node of production starts, given the three that are secret or of the place', () => {
-    const given = {
-      MASTER_KEY: Buffer.alloc(32).toString('base64'),
-      DATABASE_URL: 'postgres://x',
-      PUBLIC_URL: 'https://x',
-    };
-    const env = Object.fromEntries([...settings].flatMap((name) => (set(name) ? [[name, set(name)]] : [])));
-    expect(readSettings({ ...env, ...given })).toMatchObject({
-      environment: 'production',
-      port: 8080,
-      metricsPort: 9464,
-    });
-  });
 });
 
 describe('compose.yaml', () => {
@@ -155,36 +129,11 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('starts again what must run, and a migration that did not reach its database', () => {
-    const restarts = Object.entries<{ restart: string }>(compose.services).map(([name, { restart }]) => [
-      name,
-      restart,
-    ]);
-    expect(Object.fromEntries(restarts)).toEqual({
-      database: 'unless-stopped',
-      migrate: expect.stringMatching(/^on-failure/),
-      node: 'unless-stopped',
-      proxy: 'unless-stopped',
-    });
-    expect(compose.services.migrate.depends_on).toEqual({ database: { condition: 'service_healthy' } });
-  });
-
-  it('asks the database over TCP, which the server of the image’s first start does not have', () => {
-    const { test } = compose.services.database.healthcheck;
-    expect(test.slice(0, 4)).toEqual(['CMD', 'pg_isready', '-h', '127.0.0.1']);
-  });
-
   it('reads its keys from files that git leaves out', async () => {
     const keyFiles = ['.env', 'deploy/docker/.env', 'deploy/docker/perennial.env'];
     const ignored = readFileSync(path.join(ROOT, '.gitignore'), 'utf8').split('\n');
     for (const file of keyFiles)
       expect(ignored.includes(file) || ignored.includes(path.basename(file)), file).toBe(true);
-  });
-
-  it('gives nodes longer to stop than they drain, and starts them on a migrated schema', () => {
-    const { node } = compose.services;
-    expect(Number.parseInt(node.stop_grace_period, 10)).toBeGreaterThan(5 + 10);
-    expect(node.depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
   });
 
   it('lets nodes believe its proxy and this machine, and no other container', () => {
@@ -219,17 +168,6 @@ describe('kubernetes', () => {
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
     expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'metrics' });
     expect(metricsHost).toBe('0.0.0.0');
-  });
-
-  it('waits longer than a node drains, and hears of it in time', () => {
-    const drain = Number(of('ConfigMap').data.DRAIN_SECONDS);
-    expect(of('Deployment').spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(drain + 10);
-    expect(container.readinessProbe.periodSeconds * container.readinessProbe.failureThreshold * 2).toBeLessThan(drain);
-  });
-
-  it('does not take one late answer for a node that is gone', () => {
-    expect(container.readinessProbe.failureThreshold).toBeGreaterThan(1);
-    expect(container.livenessProbe.failureThreshold).toBeGreaterThan(1);
   });
 
   it('lets the ingress reach the interface, Prometheus the metrics, and nobody else anything', () => {
@@ -268,13 +206,6 @@ describe('kubernetes', () => {
       action: 'keep',
     });
     expect(text('prometheus/rules.yaml')).toContain('up{job="perennial"}');
-  });
-
-  it('runs the command that migrates from the same image', () => {
-    const [job] = documents('kubernetes/migrate.yaml');
-    const [migrate] = job.spec.template.spec.containers;
-    expect(migrate.image).toBe(container.image);
-    expect(migrate.command).toEqual(['node', 'packages/service/bin/perennial.js', 'migrate']);
   });
 });
 

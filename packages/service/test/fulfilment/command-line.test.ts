@@ -1,30 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { perennial } from '../cli/perennial.js';
+import { describe, expect, it } from 'vitest';
+import { commandLine } from '../cli/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { SQUARE, svg } from '../pictures/samples.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 
-let fresh: FreshDatabase;
-let folder: string;
-const masterKey = randomBytes(32).toString('base64');
-beforeAll(async () => {
-  fresh = await freshDatabase();
-  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-codes-'));
-});
-afterAll(async () => {
-  await fresh.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const fresh = ofFile(freshDatabase);
+const line = commandLine(() => fresh);
+const folder = line.dataDir;
 
-const run = (...args: string[]) => perennial(['benefit', ...args], { DATABASE_URL: fresh.url, MASTER_KEY: masterKey });
-const json = async (...args: string[]) => {
-  const { stdout, stderr, code } = await run(...args, '--json');
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout);
-};
+const run = (...args: string[]) => line.run('benefit', ...args);
+const text = (...args: string[]) => line.text('benefit', ...args);
+const json = (...args: string[]) => line.json('benefit', ...args);
 const file = async (name: string, text: string) => {
   const full = path.join(folder, name);
   await writeFile(full, text);
@@ -33,13 +22,13 @@ const file = async (name: string, text: string) => {
 
 describe('perennial benefit', () => {
   it('sets a pool, imports codes and shows what is left', async () => {
-    expect((await run('set-fulfilment', 'COUPON', '--kind', 'pool')).stdout).toMatch(/^Kind +POOL$/m);
-    expect((await run('set-fulfilment', 'COUPON', '--kind', 'pool')).stdout).toContain('It was so already.');
+    expect(await text('set-fulfilment', 'COUPON', '--kind', 'pool')).toMatch(/^Kind +POOL$/m);
+    expect(await text('set-fulfilment', 'COUPON', '--kind', 'pool')).toContain('It was so already.');
     const codes = await file('codes.csv', '\ufeffcode\r\n"A-1"\r\n\r\nA-2\r\nA-1\r\n');
-    const text = (await run('import-codes', 'COUPON', codes)).stdout;
-    expect(text).toMatch(/^Imported +2$/m);
-    expect(text).toMatch(/^Repeated in the file +1$/m);
-    expect(text).not.toContain('A-1');
+    const imported = await text('import-codes', 'COUPON', codes);
+    expect(imported).toMatch(/^Imported +2$/m);
+    expect(imported).toMatch(/^Repeated in the file +1$/m);
+    expect(imported).not.toContain('A-1');
     expect(await json('import-codes', 'COUPON', codes)).toMatchObject({ imported: 0, knownBefore: 2, codesLeft: 2 });
     expect(await json('show', 'COUPON')).toEqual({
       benefitCode: 'COUPON',
@@ -54,35 +43,26 @@ describe('perennial benefit', () => {
       presentation: { icon: null, descriptionZh: null, descriptionEn: null, useUrl: null },
     });
     expect((await json('list')).items).toHaveLength(1);
-    expect((await run('list')).stdout).toMatch(/COUPON +POOL/);
+    expect(await text('list')).toMatch(/COUPON +POOL/);
   });
 
   it('sets how many codes should be left', async () => {
-    expect((await run('set-low-stock', 'COUPON', '500')).stdout).toBe(
+    expect(await text('set-low-stock', 'COUPON', '500')).toBe(
       'low stock of COUPON: an alert when fewer than 500 codes are left\n',
     );
-    expect((await run('show', 'COUPON')).stdout).toMatch(/^Low stock +an alert when fewer than 500 codes are left$/m);
+    expect(await text('show', 'COUPON')).toMatch(/^Low stock +an alert when fewer than 500 codes are left$/m);
     expect(await json('set-low-stock', 'COUPON', '500')).toMatchObject({ lowStock: 500, changed: false });
-    expect((await run('set-low-stock', 'COUPON', 'none')).stdout).toBe('low stock of COUPON: no alert\n');
-    for (const [codes, message] of [
-      ['0', 'the number of codes must be a whole number from 1 to 10000000, not 0'],
-      ['few', 'It must be a whole number.'],
-    ] as const) {
-      expect(await run('set-low-stock', 'COUPON', codes)).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining(message),
-      });
-    }
+    expect(await text('set-low-stock', 'COUPON', 'none')).toBe('low stock of COUPON: no alert\n');
   });
 
   it('sets what users see of a benefit', async () => {
     const icon = await file('icon.svg', svg(SQUARE).toString());
     const set = ['set-presentation', 'COUPON', '--icon', icon, '--zh', '满减券', '--en', 'Money off'];
-    expect((await run(...set)).stdout).toMatch(
+    expect(await text(...set)).toMatch(
       /^Icon +[0-9a-f]{64}\.svg \(\d+ bytes\)\nIn Chinese +满减券\nIn English +Money off$/m,
     );
-    expect((await run(...set)).stdout).toContain('It was so already.');
-    expect((await run('list')).stdout).toMatch(/^COUPON .* icon, zh, en$/m);
+    expect(await text(...set)).toContain('It was so already.');
+    expect(await text('list')).toMatch(/^COUPON .* icon, zh, en$/m);
     const back = ['--icon', 'none', '--zh', 'none', '--use-url', 'https://shop.example/use'];
     expect(await json('set-presentation', 'COUPON', ...back)).toMatchObject({
       presentation: { icon: null, descriptionZh: null, descriptionEn: 'Money off', useUrl: 'https://shop.example/use' },
@@ -99,13 +79,15 @@ describe('perennial benefit', () => {
       changed: true,
     });
     const codes = await file('plain.txt', 'B-1\nB-2');
-    expect((await run('import-codes', 'VIP', codes)).stdout).toContain('VIP does not take its codes from the pool.');
+    expect(await text('import-codes', 'VIP', codes)).toContain('VIP does not take its codes from the pool.');
   });
 
   it('says in one line what is wrong', async () => {
     const bad = await file('bad.csv', 'A\nB\u0001\n');
     const badKey = await file('bad.key', 'short');
     const refusals: [string[], string][] = [
+      [['set-low-stock', 'COUPON', '0'], 'the number of codes must be a whole number from 1 to 10000000, not 0'],
+      [['set-low-stock', 'COUPON', 'few'], 'It must be a whole number.'],
       [['import-codes', 'COUPON', bad], 'line 2 of the codes: the code holds control characters'],
       [['import-codes', 'COUPON', path.join(folder, 'none')], 'the codes cannot be read: ENOENT'],
       [['import-codes', 'COUPON', folder], 'the codes cannot be read: EISDIR'],

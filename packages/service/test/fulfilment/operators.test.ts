@@ -99,15 +99,6 @@ describe('where codes come from', () => {
     expect(await dump(on.database)).toBe(before);
   });
 
-  it('is refused for a supplier without an address or a key', async () => {
-    const benefitCode = 'DAY_PASS';
-    for (const given of [{ supplierUrl: URL_HERE }, { supplierKey: KEY }, {}]) {
-      await expect(setFulfilment(on.operator, { benefitCode, kind: 'supplier', ...given })).rejects.toThrow(
-        'a supplier needs an address and a key',
-      );
-    }
-  });
-
   it('an import that is refused imports nothing', async () => {
     await expect(on.import('DAY_PASS', 'A\nB\n\u0000\n')).rejects.toThrow('line 3 of the codes');
     expect(await showBenefit(on.operator, { benefitCode: 'DAY_PASS' })).toMatchObject({ codesLeft: 0 });

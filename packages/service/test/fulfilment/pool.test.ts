@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import { orderReport } from '../../src/operations/texts/order-text.js';
-import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { showOrder } from '../../src/operator/orders/show-order.js';
 import { setFulfilment, showBenefit } from '../../src/operator/provisioning/benefits.js';
@@ -106,16 +105,6 @@ describe('a pool', () => {
     expect(await Promise.all(waiting.map((one) => on.codeOf(one)))).toEqual(['X', 'Y', undefined]);
     expect(await on.import(code, 'Z\nW\n')).toMatchObject({ imported: 2, served: 1, codesLeft: 1, waitingClaims: 0 });
     expect(await on.codeOf(waiting[2] ?? (await benefit()))).toBe('Z');
-  });
-
-  it('raises its alert again after somebody put it aside', async () => {
-    const benefit = await freshPool();
-    await claim(await benefit());
-    expect(await acknowledgeAlert(on.operator, { kind: 'pool-empty', subject: code })).toMatchObject({ changed: true });
-    const open = async () => (await listAlerts(on.operator)).filter(({ subject }) => subject === code);
-    expect(await open()).toEqual([]);
-    await claim(await benefit());
-    expect(await open()).toMatchObject([{ kind: 'pool-empty', seen: 2 }]);
   });
 
   it('is served by the engine too, for a claim that was not committed when codes were imported', async () => {

@@ -23,19 +23,6 @@ function adapterTo(url: string, key: Uint8Array = KEY): AttachedSupplier {
 }
 
 describe('the reference supplier', () => {
-  it('hands out one code for one number, however often it is asked', async () => {
-    const supplier = await localSupplier(systemClock);
-    const adapter = adapterTo(supplier.url);
-    expect(await adapter.query(CLAIM)).toEqual({ kind: 'never-heard' });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => adapter.fulfil(CLAIM)));
-    const [handedOut] = await supplier.handedOut();
-    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
-      new Set([JSON.stringify({ kind: 'fulfilled', code: handedOut?.code })]),
-    );
-    expect(await supplier.handedOut()).toMatchObject([{ ...CLAIM, orderNo: '10001', arrivals: 20 }]);
-    expect(await adapter.query(CLAIM)).toEqual(answers[0]);
-  });
-
   it('has what it handed out after kill -9, and after an ordinary end', async () => {
     const folder = await supplierFolder();
     const first = await spawnSupplier({}, folder);
@@ -57,17 +44,6 @@ describe('the reference supplier', () => {
     expect(await adapter.fulfil({ ...CLAIM, faceValueCent: 0 })).toEqual({ kind: 'unknown' });
     expect(await adapter.fulfil({ ...CLAIM, claimNo: 'C2', faceValueCent: 0 })).toMatchObject({ kind: 'fulfilled' });
     expect(await supplier.handedOut()).toHaveLength(2);
-  });
-
-  it('refuses on demand, and may change its mind', async () => {
-    const supplier = await localSupplier(systemClock);
-    const adapter = adapterTo(supplier.url);
-    await supplier.fault('refuse', { claimNo: CLAIM.claimNo, times: 1 });
-    expect(await adapter.fulfil({ ...CLAIM, claimNo: 'C2' })).toMatchObject({ kind: 'fulfilled' });
-    expect(await adapter.fulfil(CLAIM)).toEqual({ kind: 'refused', reason: 'sold out' });
-    expect(await adapter.query(CLAIM)).toEqual({ kind: 'refused', reason: 'sold out' });
-    expect(await adapter.fulfil(CLAIM)).toMatchObject({ kind: 'fulfilled' });
-    expect(await supplier.refused()).toEqual([]);
   });
 
   it('takes faults back, and has no control unless asked for', async () => {

@@ -19,30 +19,23 @@ export interface HandedOut {
 }
 
 /** A supplier's own books, and its control. */
-export interface TestSupplier {
-  readonly url: string;
-  readonly dataDir: string;
-  handedOut(): Promise<readonly HandedOut[]>;
-  refused(): Promise<readonly { readonly claimNo: string }[]>;
-  control(body: object): Promise<Response>;
-  fault(fault: string, more?: object): Promise<void>;
-}
-
-export function supplierTo(url: string, dataDir: string): TestSupplier {
+export function supplierTo(url: string, dataDir: string) {
   const ledger = async () => (await fetch(`${url}/ledger`)).json() as Promise<Record<string, never>>;
   const control = (body: object) => fetch(`${url}/control`, { method: 'POST', body: JSON.stringify(body) });
   return {
     url,
     dataDir,
-    handedOut: async () => (await ledger())['handedOut'] ?? [],
-    refused: async () => (await ledger())['refused'] ?? [],
+    handedOut: async (): Promise<readonly HandedOut[]> => (await ledger())['handedOut'] ?? [],
+    refused: async (): Promise<readonly { readonly claimNo: string }[]> => (await ledger())['refused'] ?? [],
     control,
-    async fault(fault, more = {}) {
+    async fault(fault: string, more = {}) {
       const response = await control({ action: 'set', fault, ...more });
       if (!response.ok) throw new Error(await response.text());
     },
   };
 }
+
+export type TestSupplier = ReturnType<typeof supplierTo>;
 
 export async function supplierFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-supplier-'));

@@ -1,7 +1,5 @@
-import os from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { createLog, type LogOptions } from '../../src/platform/log/log.js';
-import { readSettings } from '../../src/platform/settings.js';
 
 function written(options: LogOptions, write: (log: ReturnType<typeof createLog>) => void): string {
   const lines: string[] = [];
@@ -36,17 +34,5 @@ describe('LOG_FORMAT=pretty', () => {
     expect(text).toMatch(/ERROR {2}fault {2}token=\[redacted\] .*TypeError: bad "…"\n +at .*format\.test/s);
     expect(text).not.toContain('sesame');
     expect(text).toContain('appId=\\u{1b}[31mred\\u{a}');
-  });
-});
-
-describe('settings', () => {
-  it('NODE_ID is the host and the process unless it is given', () => {
-    expect(readSettings({}).nodeId).toBe(`${os.hostname()}-${process.pid}`);
-    expect(readSettings({ NODE_ID: 'east-1' }).nodeId).toBe('east-1');
-  });
-
-  it('LOG_FORMAT is left to the terminal unless it is given', () => {
-    expect(readSettings({}).logFormat).toBeUndefined();
-    expect(readSettings({ LOG_FORMAT: 'json' }).logFormat).toBe('json');
   });
 });

@@ -68,13 +68,6 @@ describe('lines of one cause', () => {
     expect(lines().map((line) => line.cause)).toEqual([cause, `${cause}: 25006`, `${cause}: 42501`]);
   });
 
-  it('that happen once say nothing more', async () => {
-    const { log, lines } = capturedLog();
-    log.warn({ cause: 'once' }, 'no answer');
-    await vi.advanceTimersByTimeAsync(600_000);
-    expect(lines()).toHaveLength(1);
-  });
-
   it('faults that are not the database’s absence have a line each, with their request id', () => {
     const { log, lines } = capturedLog();
     const faults = [new Error('a bug'), new HeldUp('55P03', { cause: new Error() }), new Unavailable('no word')];

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CountedPush } from '../../src/delivery/counts.js';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { type Stage as OrderStage, stage as orderStage, paid } from '../orders/support.js';
 import { claim, type Stage as PageStage, stage as pageStage } from '../redeem/support.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
 import { sampleValue, scrape } from '../support/scrape.js';
-import { manualClock, type TestService, testService } from '../support/service.js';
+import { manualClock, testService } from '../support/service.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
 
 describe('perennial_debits_total', () => {
@@ -66,11 +67,7 @@ describe('perennial_claims_total', () => {
 });
 
 describe('perennial_webhook_pushes_total and perennial_webhook_given_up_total', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await testService();
-  });
-  afterAll(() => service.close());
+  const service = ofFile(testService);
 
   it('count each push, and each event that is not sent any more', async () => {
     const channel = await demoChannel(service);

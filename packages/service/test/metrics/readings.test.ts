@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { raiseAlert, resolveAlert } from '../../src/alerts/alerts-sql.js';
 import { createBusinessReader } from '../../src/engine/business-reader.js';
 import { createBusinessMetrics } from '../../src/engine/metrics/business-metrics.js';
@@ -9,17 +9,16 @@ import { recordOtherBackup } from '../../src/operator/copies/backups.js';
 import { pauseEvents } from '../../src/operator/events.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
-import { type RefundStage, refundStage } from '../refunds/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { refundStage } from '../refunds/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { type Metric, readMetrics, sampleValue } from '../support/scrape.js';
 
-let on: RefundStage;
+const on = ofFile(refundStage);
 beforeAll(async () => {
-  on = await refundStage();
   const { appId } = on.channel.credentials;
   await setCallback(on.operator, { appId, url: 'https://shop.example/events' });
 });
-afterAll(() => on.close());
 beforeEach(async () => {
   on.institution.reset();
   on.bank.reset();

@@ -1,12 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { VERSION } from '../../src/platform/version.js';
-import { capturedLog } from '../support/captured-log.js';
 import { freshDatabase } from '../support/database.js';
 import { until } from '../support/processes.js';
 import { type Metric, sampleValue, scrape } from '../support/scrape.js';
 import { testService } from '../support/service.js';
-import { DONE, testRoute } from '../support/test-endpoint.js';
 import { type SeenNode, seenNode } from './world.js';
 
 let node: SeenNode | undefined;
@@ -83,31 +80,4 @@ it('what nobody has read is absent: with the engine off, and before the first re
   expect(await shown(after)).toEqual(ofInstallation);
   await on.close();
   await fresh.close();
-});
-
-it('the time of a request is what it took, in the histogram and in the log', async () => {
-  const captured = capturedLog();
-  let inside = 0;
-  const moreRoutes = [
-    testRoute('test/slow', async ({ answer }) => {
-      const begun = performance.now();
-      await delay(20);
-      inside = performance.now() - begun;
-      return answer(DONE);
-    }),
-  ];
-  const service = await testService({ moreRoutes, log: captured.log });
-  const channel = await service.channel();
-  const token = await channel.getToken();
-  const begun = performance.now();
-  await channel.callBare('test/slow', { orderNo: '1' }, { token });
-  const line = await until('the line', () => captured.lines().find(({ endpoint }) => endpoint?.endsWith('test/slow')));
-  const around = performance.now() - begun;
-  // Both are rounded.
-  const isBetween = (ms = 0) => ms > inside - 1 && ms < around + 1;
-  expect([inside, line.ms, around]).toSatisfy(() => isBetween(line.ms));
-  const histogram = (await scrape(service.baseUrl)).get('perennial_http_request_seconds')?.samples ?? [];
-  const sum = histogram.find(({ name, labels }) => name.endsWith('_sum') && labels['endpoint']?.endsWith('test/slow'));
-  expect([inside, sum?.value, around]).toSatisfy(() => isBetween((sum?.value ?? 0) * 1000));
-  await service.close();
 });

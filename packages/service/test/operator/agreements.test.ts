@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { agreementOf, toldAbout } from '../orders/support.js';
-import { type RefundStage, refundStage } from '../refunds/support.js';
+import { refundStage } from '../refunds/support.js';
 import { lockWaits } from '../support/database.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { dump } from './support.js';
 
-let on: RefundStage;
-beforeAll(async () => {
-  on = await refundStage();
-});
-afterAll(() => on.close());
+const on = ofFile(refundStage);
 beforeEach(async () => {
   await on.cancelAgreements();
   on.institution.reset();
@@ -64,14 +61,6 @@ describe('cancelling an agreement', () => {
     expect(await listAudit(on.operator, { subject: agreementNo })).toMatchObject([
       { action: 'agreement.cancel', detail: { reason: 'card stolen', unsubscribed: others } },
     ]);
-  });
-
-  it('again changes nothing and says so', async () => {
-    const agreementNo = await agreementNoOf(await on.paidOrder());
-    await cancelAgreement(on.operator, { agreementNo });
-    const before = await dump(on.service.fresh.database);
-    expect(await cancelAgreement(on.operator, { agreementNo })).toMatchObject({ changed: false, unsubscribed: [] });
-    expect(await dump(on.service.fresh.database)).toBe(before);
   });
 
   it('that has ended in a version which left another order on it: that one is unsubscribed', async () => {

@@ -1,39 +1,32 @@
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
 import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
-import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { perennial } from '../cli/perennial.js';
-import { type CommandLine, commandLine } from '../cli/support.js';
-import { type ConsoleClient, consoleClient } from '../console/support.js';
+import { commandLine } from '../cli/support.js';
+import { personOfFile } from '../console/support.js';
 import { ledgerOf } from '../institution/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { textOf } from '../redeem/support.js';
+import { attachBridge } from '../support/bridged-channel.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
-import { demoChannel, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { demoChannel, requestAt, sharedRequest } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
-import { type TestService, testService } from '../support/service.js';
+import { testService } from '../support/service.js';
 
 /** An installation whose amounts are in euros, as everybody sees it. */
-let service: TestService;
+const service = ofFile(() => testService({ currency: 'EUR' }));
+const line = commandLine(() => service.fresh, { CURRENCY: 'EUR' });
 let channel: ChannelClient;
-let admin: ConsoleClient;
-let line: CommandLine;
+const admin = personOfFile(() => service, 'admin');
 let order: { readonly orderNo: string; readonly redeemUrl: string };
 
 beforeAll(async () => {
-  service = await testService({ currency: 'EUR' });
-  line = await commandLine(service.fresh, { CURRENCY: 'EUR' });
   channel = await demoChannel(service);
   order = (await channel.call('orders/create', sharedRequest(channel))).data;
-  admin = await consoleClient(service, 'admin');
-});
-afterAll(async () => {
-  await service.close();
-  await line.close();
 });
 
 describe('an installation in EUR', () => {
@@ -94,7 +87,7 @@ describe('an installation in EUR', () => {
   });
 
   it('is refused another currency by every command', async () => {
-    const { code, stderr } = await perennial(['product', 'list'], { ...line.settings, CURRENCY: 'CNY' });
+    const { code, stderr } = await perennial(['product', 'list'], { ...line.settings(), CURRENCY: 'CNY' });
     expect([code, stderr]).toEqual([1, expect.stringContaining('are in EUR, but CURRENCY is CNY')]);
   });
 });
@@ -103,11 +96,8 @@ describe('a bridge in another currency', () => {
   it('is asked for nothing and raises an alert; once it is set right, what waited is debited once', async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const named = { code: 'BANK', displayName: 'Bank', supportedBanks: ['*'] };
-    const made = await createPaymentChannel(service.operator, { ...named, gateway: 'bridge', gatewayUrl: url });
-    const key = Buffer.from(made.gatewayKey ?? '', 'base64');
     const { appId } = channel.credentials;
-    await authorizePaymentChannel(service.operator, { appId, code: 'BANK', shareEnabled: true });
+    const key = Buffer.from(await attachBridge(service.operator, appId, 'BANK', url), 'base64');
     const start = (currency: string): Promise<ReferenceProgram> =>
       startInstitution({
         port,
@@ -116,12 +106,7 @@ describe('a bridge in another currency', () => {
         clock: service.clock,
         control: true,
       });
-    const create = async () => {
-      const channelUserId = unique('user');
-      const about = { paymentChannelCode: 'BANK', sharedAgreementNo: unique('shared') };
-      const request = { channelUserId, sharedAgreement: sharedAgreement(channel, channelUserId, about) };
-      return (await channel.call('orders/create', sharedRequest(channel, request))).data;
-    };
+    const create = async () => (await channel.call('orders/create', requestAt(channel, 'BANK'))).data;
     const alert = async () => (await admin.get('/alerts?which=all&kind=bridge-currency')).body.alerts[0];
 
     const inYuan = await start('CNY');

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findAlertsAbout, raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import { showOrder } from '../../src/operator/orders/show-order.js';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { agreementOf, anotherChannel, NO_NUMBERS, toldAbout } from '../orders/support.js';
-import { periodNo, type RefundStage, refundStage } from '../refunds/support.js';
+import { periodNo, refundStage } from '../refunds/support.js';
 import { costOf } from '../support/cost.js';
 import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { dump } from './support.js';
 
-let on: RefundStage;
-beforeAll(async () => {
-  on = await refundStage();
-});
-afterAll(() => on.close());
+const on = ofFile(refundStage);
 beforeEach(() => {
   on.bank.reset();
   on.institution.reset();
@@ -64,19 +61,6 @@ describe('unsubscribe', () => {
     expect(await unsubscribeOrder(on.operator, { orderNo })).toMatchObject({ changed: true });
     await setVoidedPeriodEvents(on.operator, { appId, send: true });
     expect(await told(orderNo)).toEqual(['BILLED', 'ACTIVE', 'UNSUBSCRIBED']);
-  });
-
-  it('of one that has ended changes nothing and says so', async () => {
-    const orderNo = await on.paidOrder();
-    await unsubscribeOrder(on.operator, { orderNo });
-    await nothingChanges(async () => {
-      expect(await unsubscribeOrder(on.operator, { orderNo })).toMatchObject({ changed: false });
-    });
-    const failed = await orderWith(async () => ({ kind: 'declined', decline: 'final', reason: 'no' }));
-    await nothingChanges(async () => {
-      const unchanged = await unsubscribeOrder(on.operator, { orderNo: failed });
-      expect(unchanged).toMatchObject({ orderStatus: 'TERMINATED', changed: false });
-    });
   });
 
   it('is refused while the first debit is on its way, after completion, and of what is no order', async () => {

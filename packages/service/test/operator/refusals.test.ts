@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
 import { type Operator, OperatorError } from '../../src/operator/operator.js';
 import { setCallback, setLimits } from '../../src/operator/provisioning/channel-settings.js';
@@ -7,13 +7,13 @@ import { provisionDemo } from '../../src/operator/provisioning/demo.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { dump, operatorOn, PAYMENT_CHANNEL, PRODUCT, stock } from './support.js';
 
-let fresh: FreshDatabase;
+const fresh = ofFile(freshDatabase);
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
   const operator = operatorOn(fresh.database);
   await stock(operator);
   await createChannel(operator, { name: 'There', appId: 'test_there' });
@@ -24,7 +24,6 @@ beforeAll(async () => {
     gatewayUrl: 'https://bridge.example/',
   });
 });
-afterAll(() => fresh.close());
 
 const appId = 'test_there';
 const product = (more: object) => (operator: Operator) =>

@@ -44,6 +44,13 @@ export async function dump(database: Database): Promise<string> {
   return row?.text ?? '';
 }
 
+/** The same without the tables whose names match. */
+export const dumpWithout = async (database: Database, names: RegExp): Promise<string> =>
+  (await dump(database))
+    .split(/\n(?=\w+: )/)
+    .filter((table) => !names.test(table))
+    .join('\n');
+
 export async function versionOf(database: Database, appId: string): Promise<number | undefined> {
   const [row] = await database.query<{ version: number }>('select version from channels where app_id = $1', [appId]);
   return row?.version;

@@ -44,15 +44,6 @@ describe('the same day again', () => {
     expect(await open()).toEqual(['MISSING_HERE X | - - | SUCCESS 1990']);
   });
 
-  it('closes by itself what has been settled since', async () => {
-    const debit = await putAttempt(on.fresh.database, { orderNo: 1001, status: 'STARTED' });
-    await run(on, [line(debit)]);
-    expect(await open()).toEqual([`STATE ${debit} | STARTED 1990 | SUCCESS 1990`]);
-    await putAttempt(on.fresh.database, { orderNo: 1001 });
-    expect(await run(on, [line(debit)])).toMatchObject({ differences: 0, open: 0 });
-    expect(await theOne()).toMatchObject({ closedBy: 'reconciliation', closingNote: 'no longer found' });
-  });
-
   it('opens again what a run had closed and is back', async () => {
     await run(on, [line('X')]);
     await run(on, []);

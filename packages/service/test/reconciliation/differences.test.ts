@@ -43,10 +43,6 @@ describe('a day on which everything agrees', () => {
       'MISSING_THERE 3201000101 | SUCCESS 2201 | - -',
     ]);
   });
-
-  it('may be one on which nothing was booked', async () => {
-    expect(await run(on, [])).toMatchObject({ lines: 0, differences: 0 });
-  });
 });
 
 describe('MISSING_HERE', () => {
@@ -194,20 +190,5 @@ describe('DUPLICATE', () => {
     await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 2, paymentChannelCode: 'OTHERPAY', paidAt });
     await run(on, [line(first)]);
     expect(await open()).toContain(`DUPLICATE ${first} | FAIL 1990 | SUCCESS 1990`);
-  });
-});
-
-describe('an alert', () => {
-  it('tells how many differences are open, by payment channel and day', async () => {
-    const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
-    await putAttempt(on.fresh.database, { orderNo: 1002 });
-    await run(on, [line(debit, { amountCent: 1 }), line('X'), line('Y')]);
-    expect(await alerts(on.fresh.database)).toEqual([
-      {
-        kind: 'reconciliation-difference',
-        subject: `${CODE} ${DAY}`,
-        detail: 'open: 1 AMOUNT, 2 MISSING_HERE, 1 MISSING_THERE',
-      },
-    ]);
   });
 });

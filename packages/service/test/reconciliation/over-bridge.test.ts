@@ -9,13 +9,12 @@ import type { Gateways } from '../../src/gateways/gateway-registry.js';
 import { listDifferences, listReconciliations, runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
-import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { control, debitOf } from '../institution/support.js';
 import { alerts } from '../orders/support.js';
+import { attachBridge } from '../support/bridged-channel.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { demoChannel, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { demoChannel, requestAt, unique } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 import { at, inShort } from './support.js';
 
@@ -40,18 +39,8 @@ beforeAll(async () => {
   gateways = { of: async () => bridge, close: () => bridge.close() };
   operator = { ...service.operator, clock, gateways };
   channel = await demoChannel(service);
-  await createPaymentChannel(operator, {
-    ...{
-      code: 'BRIDGE',
-      gateway: 'bridge',
-      gatewayUrl: 'http://127.0.0.1:1',
-      displayName: 'Bridge',
-      supportedBanks: ['*'],
-    },
-  });
+  await attachBridge(operator, channel.credentials.appId, 'BRIDGE', 'http://127.0.0.1:1');
   await service.fresh.database.query('update payment_channels set created_at = $1', [new Date(clock.now())]);
-  const { appId } = channel.credentials;
-  await authorizePaymentChannel(operator, { appId, code: 'BRIDGE', shareEnabled: true });
 });
 afterAll(async () => {
   await gateways.close?.();
@@ -60,12 +49,7 @@ afterAll(async () => {
 });
 
 async function order(tail: string): Promise<string> {
-  const channelUserId = unique('user');
-  const shared = sharedAgreement(channel, channelUserId, {
-    paymentChannelCode: 'BRIDGE',
-    sharedAgreementNo: `${unique('shared')}-${tail}`,
-  });
-  const reply = await channel.call('orders/create', sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
+  const reply = await channel.call('orders/create', requestAt(channel, 'BRIDGE', `${unique('shared')}-${tail}`));
   expect(reply.code, reply.text).toBe('0');
   return reply.data.orderNo;
 }

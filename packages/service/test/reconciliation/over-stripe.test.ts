@@ -3,20 +3,16 @@ import { createStripeInstitution } from '@perennial/bridge-stripe';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FakePayment, type FakeStripe, startFakeStripe } from '../../../bridge-stripe/test/fake-stripe.js';
-import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { reconcileDays } from '../../src/engine/jobs/reconciliation.js';
-import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
 import type { Gateways } from '../../src/gateways/gateway-registry.js';
 import { listDifferences, runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
-import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { alerts } from '../orders/support.js';
+import { attachBridge } from '../support/bridged-channel.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { demoChannel, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { demoChannel, requestAt } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 import { at, inShort } from './support.js';
 
@@ -53,11 +49,8 @@ beforeAll(async () => {
   gateways = { of: async () => gateway, close: () => gateway.close() };
   operator = { ...service.operator, clock, gateways };
   channel = await demoChannel(service);
-  const named = { code: 'STRIPE', displayName: 'Stripe', supportedBanks: ['*'] };
-  await createPaymentChannel(operator, { ...named, gateway: 'bridge', gatewayUrl: bridge.url });
+  await attachBridge(operator, channel.credentials.appId, 'STRIPE', bridge.url);
   await sql('update payment_channels set created_at = $1', [new Date(clock.now())]);
-  const { appId } = channel.credentials;
-  await authorizePaymentChannel(operator, { appId, code: 'STRIPE', shareEnabled: true });
 });
 afterAll(async () => {
   await gateways.close?.();
@@ -85,22 +78,15 @@ async function allTold(): Promise<void> {
   expect(statuses.filter((status) => status !== 200)).toEqual([]);
 }
 
-async function order(): Promise<{
-  readonly orderNo: string;
-  readonly agreement: string;
-  readonly payment: FakePayment;
-}> {
-  const channelUserId = unique('user');
+async function order() {
   const agreement = fake.attach('pm_card_visa');
-  const about = { paymentChannelCode: 'STRIPE', sharedAgreementNo: agreement };
-  const shared = sharedAgreement(channel, channelUserId, about);
-  const request = sharedRequest(channel, { channelUserId, sharedAgreement: shared });
+  const request = requestAt(channel, 'STRIPE', agreement);
   const token = await channel.getToken();
   const { data, text } = await channel.call('orders/create', request, { token });
   expect(data?.orderStatus, text).toBe('ACTIVE');
   const payment = paymentsOf(data.orderNo)[0];
   if (payment === undefined) throw new Error('Stripe has no payment of the order');
-  return { orderNo: data.orderNo, agreement, payment };
+  return { orderNo: data.orderNo as string, payment };
 }
 
 const paymentsOf = (orderNo: string): FakePayment[] =>
@@ -167,21 +153,6 @@ describe('a refund that succeeded and fails at Stripe afterwards', () => {
 });
 
 describe('a payment that the user has disputed at the bank', () => {
-  /** What is due is due by the database's own clock, which is long past February. */
-  async function renew(orderNo: string): Promise<string> {
-    service.clock.set(at('2026-02-28 12:00:00'));
-    const { database } = service.fresh;
-    await sql('update orders set next_due_at = now() where order_no = $1', [orderNo]);
-    const deps = { database, gateways, clock: service.clock, log: pino({ level: 'silent' }), stopping: () => false };
-    const channels = createChannelRegistry(database, service.vault);
-    const settle = createBatchSettler(database, service.clock);
-    await renewDueOrders({ ...deps, channels, settle }, { code: 'STRIPE', debitsPerSecond: null });
-    await allTold();
-    const token = await channel.getToken();
-    const { data } = await channel.call('payments/query', { paymentOrderNo: `${orderNo}0002` }, { token });
-    return data.paymentStatus;
-  }
-
   it('stays paid here, can not be refunded besides, and is no difference: the protocol has no word for a dispute', async () => {
     const { orderNo, payment } = await order();
     fake.dispute(payment);
@@ -199,31 +170,5 @@ describe('a payment that the user has disputed at the bank', () => {
     service.clock.set(at(`${NEXT_DAY} 04:00:00`));
     await compare(DAY);
     expect(inShort(await listDifferences(operator)).filter((one) => one.includes(orderNo))).toEqual([]);
-  });
-
-  it('does not keep the next period from being debited, once', async () => {
-    const { orderNo, payment } = await order();
-    fake.dispute(payment);
-    await allTold();
-    expect(await renew(orderNo)).toBe('SUCCESS');
-    expect(paymentsOf(orderNo).map(({ status, amount }) => [status, amount])).toEqual([
-      ['succeeded', 1990],
-      ['succeeded', 1990],
-    ]);
-    expect(await found(orderNo)).toMatchObject({ orderStatus: 'ACTIVE', totalPaidAmountCent: 3980 });
-  });
-
-  it('ends the order, if the bank declines the next period because the consent was revoked', async () => {
-    const { orderNo, payment, agreement } = await order();
-    fake.dispute(payment);
-    fake.turn(agreement, 'pm_card_revoked');
-    await allTold();
-    expect(await renew(orderNo)).toBe('FAIL');
-    expect(await found(orderNo)).toMatchObject({
-      orderStatus: 'UNSUBSCRIBED',
-      nextPayTime: null,
-      totalPaidAmountCent: 1990,
-    });
-    expect(paymentsOf(orderNo).filter(({ status }) => status === 'succeeded')).toHaveLength(1);
   });
 });

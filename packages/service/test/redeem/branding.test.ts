@@ -1,23 +1,19 @@
 import { createHash } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
 import { listBenefits, showBenefit } from '../../src/operator/provisioning/benefits.js';
 import { type SetBrandingInput, setBranding } from '../../src/operator/provisioning/branding.js';
 import { showChannel } from '../../src/operator/provisioning/channels.js';
 import { type SetPresentationInput, setPresentation } from '../../src/operator/provisioning/presentations.js';
-import { type ConsoleClient, consoleClient } from '../console/support.js';
+import { personOfFile } from '../console/support.js';
 import { dump, versionOf } from '../operator/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { GOOD_PNG, SQUARE, svg } from '../pictures/samples.js';
 import { stage } from './support.js';
 
 const on = ofFile(() => stage({ redeemOpensPerMinute: 30 }));
-let admin: ConsoleClient;
-let viewer: ConsoleClient;
-beforeAll(async () => {
-  admin = await consoleClient(on.service, 'admin');
-  viewer = await consoleClient(on.service, 'viewer');
-});
+const admin = personOfFile(() => on.service, 'admin');
+const viewer = personOfFile(() => on.service, 'viewer');
 
 const APP_ID = 'test_demo';
 const brand = (input: Omit<SetBrandingInput, 'appId'>) => setBranding(on.service.operator, { appId: APP_ID, ...input });

@@ -262,13 +262,3 @@ it('303: a place that is none leads to the first page, and never elsewhere', asy
   const { page: unknown } = await follow(on, '/redeem/claim', { ...formOf(page), from: '9999-99', claim: value });
   expect(firstOf(unknown)).toBe('Number 1 1');
 });
-
-it('the last page, when all of it is claimed, is that of what is left, and then says that nothing is', async () => {
-  const short = await on.order({ productCode: 'SIX' });
-  let page = await on.get(at(short.path, 'benefits'));
-  for (const what of ['Number 6 1', 'Number 1 1']) ({ page } = await claim(on, page, what));
-  expect(firstOf(page)).toBe('Number 2 1');
-  const all = await follow(on, '/redeem/claim-all', { ...formOf(page), period: claimAllsOf(page).get('1') ?? '' });
-  expect(textOf(all.page)).toContain('All 6 claimed');
-  expect(textOf(all.page)).toContain('There is nothing left to claim');
-});

@@ -68,10 +68,16 @@ describe('payments', () => {
   it('one that failed for good stays, and says what happens next', async () => {
     const { orderNo, path } = await debited();
     await advance(orderNo, { outcomes: ['FAIL'], cycles: 1 });
-    expect(await read(path)).toContain(
+    const page = await read(path);
+    expect(page).toContain(
       '28 Feb 2026 Period 2 ¥19.90 Failed Nothing was taken, so this period has no benefits. ' +
         'There is no further try. The next period begins on 31 Mar 2026.',
     );
+    expect(page).toContain('Active Monthly membership Period 2 of 12');
+    expect(page).toContain('The payment for period 2 failed, so this period has no benefits.');
+    expect(page).toContain('Next payment ¥19.90 31 Mar 2026');
+    expect(page).toContain('End it before 31 Mar 2026 and it will not be taken.');
+    expect(await read(path, 'zh')).toContain('第 2 期扣款失败，该期没有权益。');
     await advance(orderNo, { cycles: 1 });
     const later = await read(path);
     expect(later).toContain('31 Mar 2026 Period 3 ¥19.90 Paid 28 Feb 2026 Period 2 ¥19.90 Failed Nothing was taken');
@@ -82,9 +88,15 @@ describe('payments', () => {
   it('one that is tried again says when; one that was ended before says that nothing was taken', async () => {
     const { orderNo, path } = await debited();
     await advance(orderNo, { outcomes: ['FAIL_RETRY'], to: '2026-02-28 12:00:00' });
-    expect(await read(path)).toContain(
-      'Period 2 ¥19.90 Not paid yet Next try on 1 Mar 2026. The benefits come once it succeeds.',
+    const page = await read(path);
+    expect(page).toContain('Period 2 ¥19.90 Not paid yet Next try on 1 Mar 2026. The benefits come once it succeeds.');
+    expect(page).toContain(
+      'The payment for period 2 failed. The next try is on 1 Mar 2026, and its benefits come once it succeeds.',
     );
+    expect(page).toContain('Next try ¥19.90 1 Mar 2026');
+    const chinese = await read(path, 'zh');
+    expect(chinese).toContain('第 2 期扣款失败，将于 2026年3月1日 再次扣款，成功后发放该期权益。');
+    expect(chinese).toContain('下次重试 ¥19.90 2026年3月1日');
     await on.channel.call('orders/unsubscribe', { orderNo });
     expect(await read(path)).toContain(
       'Period 2 ¥19.90 Cancelled The subscription ended first. Nothing was taken. 31 Jan 2026 Period 1 ¥19.90 Paid',

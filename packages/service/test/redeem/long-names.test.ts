@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { importCodes, setFulfilment } from '../../src/operator/provisioning/benefits.js';
-import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { fileOf } from '../fulfilment/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import type { Reply } from '../support/channel-client.js';
-import { claim, claimAllsOf, claimsOf, codesOf, formOf, linkIn, type Ordered, stage } from './support.js';
+import { claimAllsOf, claimsOf, codesOf, formOf, linkIn, type Ordered, sell, stage } from './support.js';
 
 /** Names and codes may have 200 characters, and some characters take six bytes in a page. */
 
@@ -14,22 +13,15 @@ const BENEFITS = 20;
 
 /** An order of one period with twenty benefits whose names are made of this character. */
 async function orderOf(productCode: string, character: string): Promise<Ordered> {
-  const { operator } = on.service;
-  await createProduct(operator, {
+  await sell(on, {
     productCode,
     productName: character.repeat(200),
-    settlementModes: ['CHANNEL_COLLECT'],
-    periodType: 'MONTH',
-    period: 1,
-    totalCycles: 12,
-    amountCent: 100_000,
     benefits: Array.from({ length: BENEFITS }, (_, n) => ({
       benefitCode: `${productCode}_${n}`,
       name: `${character.repeat(198)}${n + 10}`,
       faceValueCent: 100,
     })),
   });
-  await authorizeProduct(operator, { appId: on.channel.credentials.appId, productCode });
   return on.order({ productCode });
 }
 
@@ -96,31 +88,4 @@ describe('codes of 200 characters under such names', () => {
       expect(first).toContain('<svg class="qr"');
     }
   });
-});
-
-it('codes that are whole addresses: all are there as text, some as pictures, and each picture is a link away, below 50 KB', async () => {
-  const { operator, clock } = on.service;
-  const addresses = Array.from(
-    { length: 12 },
-    (_, n) => `https://supplier.example/c/${'0123456789'.repeat(17)}${n + 100}`,
-  );
-  await setFulfilment(operator, { benefitCode: 'COUPON', kind: 'pool' });
-  await importCodes({ ...operator, clock }, { benefitCode: 'COUPON', file: fileOf(addresses.join('\n')) });
-  const order = await on.order();
-  await on.advance(order, 11);
-  const page = await on.get(order.path);
-  const list = await on.get(linkIn(page, 'All 24 to claim'));
-  for (const what of [...claimsOf(list).keys()].filter((one) => one.startsWith('Coupon'))) await claim(on, list, what);
-  const codes = await on.get(order.path.replace('/redeem', '/redeem/codes'));
-  expect(codesOf(codes)).toHaveLength(10);
-  const drawn = codes.text.match(/<svg class="qr"/g)?.length ?? 0;
-  const elsewhere = [...codes.text.matchAll(/<a class="link" href="([^"#]+)[^"]*">QR code</g)];
-  expect([drawn > 0, drawn + elsewhere.length]).toEqual([true, 10]);
-  expect(Buffer.byteLength(codes.text)).toBeLessThan(50_000);
-  expect(Buffer.byteLength((await on.get(order.path)).text)).toBeLessThan(50_000);
-  for (const [, href = ''] of elsewhere) {
-    const alone = await on.get(href.replaceAll('&amp;', '&'));
-    const [first] = alone.text.split('</li>').filter((item) => item.includes('<code>'));
-    expect(first).toContain('<svg class="qr"');
-  }
 });

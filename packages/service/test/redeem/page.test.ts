@@ -1,7 +1,6 @@
 import { encode } from 'uqr';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { resumeChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { dailyProduct } from '../orders/support.js';
 import type { Reply } from '../support/channel-client.js';
@@ -15,6 +14,7 @@ import {
   formOf,
   linkIn,
   type Ordered,
+  sell,
   stage,
   textOf,
   titleOf,
@@ -144,23 +144,16 @@ describe('languages', () => {
 
 describe('what a channel fills in', () => {
   it('is shown as text, wherever it stands', async () => {
-    const { operator } = on.service;
     const evil = `<script>alert("x")</script>'&amp;<img src=x onerror=alert(1)>`;
     const productCode = unique('EVIL').toUpperCase().replaceAll('-', '_');
-    await createProduct(operator, {
+    await sell(on, {
       productCode,
       productName: `P${evil}`,
-      settlementModes: ['CHANNEL_COLLECT'],
-      periodType: 'DAY',
-      period: 1,
-      totalCycles: 3,
-      amountCent: 100,
       benefits: [
         { benefitCode: 'EVIL_1', name: `B${evil}`, faceValueCent: 50 },
         { benefitCode: 'EVIL_2', name: `C${evil}`, faceValueCent: 50 },
       ],
     });
-    await authorizeProduct(operator, { appId: 'test_demo', productCode });
     const own = await on.order({ productCode, channelUserId: `U${evil}\n`, externalOrderNo: `${unique('E')}${evil}` });
     const first = await on.get(own.path);
     // Browsers would send a line break in a form as two characters.

@@ -1,56 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { mobileOf, sharedRequest } from '../support/demo.js';
-import { at, claim, claimsOf, formOf, linkIn, type Ordered, post, stage, textOf } from './support.js';
+import { at, claim, claimsOf, formOf, linkIn, type Ordered, post, sell, stage, textOf } from './support.js';
 
 /** What the page says of an order that does not simply go on. */
 
 const on = ofFile(stage);
 
 const chineseOf = async ({ path }: Pick<Ordered, 'path'>) => textOf(await on.get(path, { 'accept-language': 'zh' }));
-
-describe('a payment that failed', () => {
-  /** A debited order whose second period came to this. */
-  async function after(outcome: string): Promise<{ readonly path: string }> {
-    const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
-    const path = data.redeemUrl.replace(/^.*(?=\/redeem)/, '');
-    const to = outcome === 'FAIL' ? { cycles: 1 } : { to: '2026-02-28 12:00:00' };
-    const advanced = await on.channel.call('sandbox/orders/advance', {
-      orderNo: data.orderNo,
-      outcomes: [outcome],
-      ...to,
-    });
-    expect(advanced.code, advanced.text).toBe('0');
-    return { path };
-  }
-
-  it('for good: says so, and which period has nothing', async () => {
-    const order = await after('FAIL');
-    const page = textOf(await on.get(order.path));
-    expect(page).toContain('Active Monthly membership Period 2 of 12');
-    expect(page).toContain('The payment for period 2 failed, so this period has no benefits.');
-    expect(page).toContain('Next payment ¥19.90 31 Mar 2026');
-    expect(page).toContain('End it before 31 Mar 2026 and it will not be taken.');
-    expect(await chineseOf(order)).toContain('第 2 期扣款失败，该期没有权益。');
-  });
-
-  it('for now: says so, and when the next try is', async () => {
-    const order = await after('FAIL_RETRY');
-    const page = textOf(await on.get(order.path));
-    expect(page).toContain(
-      'The payment for period 2 failed. The next try is on 1 Mar 2026, and its benefits come once it succeeds.',
-    );
-    expect(page).toContain('Next try ¥19.90 1 Mar 2026');
-    const chinese = await chineseOf(order);
-    expect(chinese).toContain('第 2 期扣款失败，将于 2026年3月1日 再次扣款，成功后发放该期权益。');
-    expect(chinese).toContain('下次重试 ¥19.90 2026年3月1日');
-  });
-
-  it('is not spoken of where none did', async () => {
-    expect(textOf(await on.get((await on.order()).path))).not.toContain('failed');
-  });
-});
 
 describe('the first payment', () => {
   it('while it is under way, that is what the page says of payments', async () => {
@@ -65,12 +22,6 @@ describe('the first payment', () => {
 });
 
 describe('up to when the page can be opened', () => {
-  it('is not said while the channel gets fresh links', async () => {
-    const order = await on.order();
-    const { page } = await claim(on, await on.get(order.path), 'VIP pass 1');
-    expect(textOf(page)).not.toContain('can be opened until');
-  });
-
   it('is said once everything was claimed: by the end of this link', async () => {
     const order = await on.order();
     let page = await on.get(order.path);
@@ -166,19 +117,8 @@ describe('up to when the page can be opened', () => {
 
 describe('a benefit without a value', () => {
   it('is not said to be worth nothing', async () => {
-    const { operator } = on.service;
     const productCode = 'FREE_EXTRA';
-    await createProduct(operator, {
-      productCode,
-      productName: 'Free extra',
-      settlementModes: ['CHANNEL_COLLECT'],
-      periodType: 'MONTH',
-      period: 1,
-      totalCycles: 3,
-      amountCent: 100,
-      benefits: [{ benefitCode: 'EXTRA', name: 'Extra', faceValueCent: 0 }],
-    });
-    await authorizeProduct(operator, { appId: on.channel.credentials.appId, productCode });
+    await sell(on, { productCode, benefits: [{ benefitCode: 'EXTRA', name: 'Extra', faceValueCent: 0 }] });
     const page = await on.get((await on.order({ productCode })).path);
     expect(textOf(page)).toContain('Claim by 7 Feb 2026, 12:00 Extra Claim');
     expect([...claimsOf(page).keys()]).toEqual(['Extra 1']);

@@ -1,27 +1,9 @@
 import { type RedeemSignParts, redeemUrl } from '@perennial/wire';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import type { ServiceDeps } from '../../src/service.js';
-import { type ChannelClient, type ChannelCredentials, type Reply, send } from '../support/channel-client.js';
+import { type ChannelCredentials, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
-import { type TestService, testService } from '../support/service.js';
-
-/** The page as a browser asks for it, without one. */
-export interface Stage {
-  readonly service: TestService;
-  readonly channel: ChannelClient;
-  /** An order of mode B with its first period billed, and the link to its page. */
-  order(more?: Record<string, unknown>): Promise<Ordered>;
-  /** Goes on through so many periods. */
-  advance(order: Ordered, cycles: number): Promise<void>;
-  /** What of the link can be changed, signed as the channel would. */
-  link(order: Ordered, changed?: Partial<RedeemSignParts>, credentials?: Partial<ChannelCredentials>): string;
-  get(path: string, headers?: Record<string, string>): Promise<Reply>;
-  post(path: string, fields: Form | string, headers?: Record<string, string | undefined>): Promise<Reply>;
-  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** What became of the benefits of a period, in the order in which the product has them. */
-  benefitsOf(order: Ordered, cycleNo?: number): Promise<string[]>;
-  close(): Promise<void>;
-}
+import { testService } from '../support/service.js';
 
 export interface Ordered {
   readonly orderNo: string;
@@ -35,7 +17,8 @@ export type Form = Readonly<Record<string, string>>;
 
 const HOST = 'https://pay.example';
 
-export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
+/** The page as a browser asks for it, without one. */
+export async function stage(more: Partial<ServiceDeps> = {}) {
   const service = await testService({ redeemOpensPerMinute: 100_000, ...more });
   const channel = await demoChannel(service);
   const query = <Row>(text: string, values: readonly unknown[] = []) =>
@@ -43,27 +26,36 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
   return {
     service,
     channel,
-    async order(fields = {}) {
+    /** An order of mode B with its first period billed, and the link to its page. */
+    async order(fields: Record<string, unknown> = {}): Promise<Ordered> {
       const request = collectRequest(channel, fields);
       const { code, data, text } = await channel.call('orders/create', request);
       if (code !== '0') throw new Error(`orders/create answered ${text}`);
       const { channelUserId, externalOrderNo } = request;
       return { orderNo: data.orderNo, channelUserId, externalOrderNo, path: data.redeemUrl.slice(HOST.length) };
     },
-    async advance({ orderNo }, cycles) {
+    /** Goes on through so many periods. */
+    async advance({ orderNo }: Ordered, cycles: number) {
       const { code, text } = await channel.call('sandbox/orders/advance', { orderNo, cycles });
       if (code !== '0') throw new Error(`sandbox/orders/advance answered ${text}`);
     },
-    link({ orderNo, channelUserId }, changed = {}, credentials = {}) {
+    /** What of the link can be changed, signed as the channel would. */
+    link(
+      { orderNo, channelUserId }: Ordered,
+      changed: Partial<RedeemSignParts> = {},
+      credentials: Partial<ChannelCredentials> = {},
+    ) {
       const { appId, callbackSecret } = { ...channel.credentials, ...credentials };
       const exp = Math.floor(service.clock.now() / 1000) + 60;
       const parts = { host: '', orderNo, appId, channelUserId, exp, ...changed };
       return redeemUrl(parts, Buffer.from(callbackSecret, 'base64'));
     },
-    get: (path, headers = {}) => get(service.baseUrl, path, headers),
-    post: (path, fields, headers = {}) => post(service.baseUrl, path, fields, headers),
+    get: (path: string, headers: Record<string, string> = {}) => get(service.baseUrl, path, headers),
+    post: (path: string, fields: Form | string, headers: Record<string, string | undefined> = {}) =>
+      post(service.baseUrl, path, fields, headers),
     query,
-    async benefitsOf({ orderNo }, cycleNo = 1) {
+    /** What became of the benefits of a period, in the order in which the product has them. */
+    async benefitsOf({ orderNo }: Ordered, cycleNo = 1) {
       const rows = await query<{ status: string }>(
         'select status from benefits where order_no = $1 and cycle_no = $2 order by position',
         [orderNo, cycleNo],
@@ -73,6 +65,8 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
     close: () => service.close(),
   };
 }
+
+export type Stage = Awaited<ReturnType<typeof stage>>;
 
 export const get = (baseUrl: string, path: string, headers: Record<string, string> = {}): Promise<Reply> =>
   send(baseUrl, 'GET', path, headers, Buffer.alloc(0));
@@ -168,20 +162,32 @@ export async function claim(on: Stage, page: Reply, what: string): Promise<{ ans
   return follow(on, '/redeem/claim', { ...formOf(page), claim: value });
 }
 
-/** A product SIX, whose periods grant `Number 1` to `Number 6`. */
-export async function openSixShop({ service: { operator }, channel }: Stage): Promise<void> {
+/** A product of mode B that the channel may sell from now on: 12 months of ¥10.00, unless told otherwise. */
+export async function sell(
+  { service: { operator }, channel }: Pick<Stage, 'service' | 'channel'>,
+  product: Sold,
+): Promise<void> {
+  const { productCode } = product;
+  const course = { periodType: 'MONTH', period: 1, totalCycles: 12, amountCent: 1000 };
   await createProduct(operator, {
+    ...course,
+    settlementModes: ['CHANNEL_COLLECT'],
+    productName: productCode,
+    ...product,
+  });
+  await authorizeProduct(operator, { appId: channel.credentials.appId, productCode });
+}
+
+type ProductInput = Parameters<typeof createProduct>[1];
+type Sold = Pick<ProductInput, 'productCode' | 'benefits'> & Partial<ProductInput>;
+
+/** A product SIX, whose periods grant `Number 1` to `Number 6`. */
+export const openSixShop = (on: Stage): Promise<void> =>
+  sell(on, {
     productCode: 'SIX',
     productName: 'Six at once',
-    settlementModes: ['CHANNEL_COLLECT'],
-    periodType: 'MONTH',
-    period: 1,
-    totalCycles: 12,
-    amountCent: 1000,
     benefits: [1, 2, 3, 4, 5, 6].map((n) => ({ benefitCode: `SIX_${n}`, name: `Number ${n}`, faceValueCent: 100 })),
   });
-  await authorizeProduct(operator, { appId: channel.credentials.appId, productCode: 'SIX' });
-}
 
 /** Where a link of the page leads, by what it says. */
 export function linkIn({ text }: Reply, says: string): string {

@@ -1,31 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { paid } from '../orders/support.js';
-import { sharedAgreement, unique } from '../support/demo.js';
+import { attachBridge } from '../support/bridged-channel.js';
+import { requestAt } from '../support/demo.js';
 import { statuses, timeMachine } from './support.js';
 
 /** A payment channel behind a bridge: its institution decides, so it is really asked. */
 const machine = ofFile(timeMachine);
-beforeAll(async () => {
-  await createPaymentChannel(machine.service.operator, {
-    code: 'BANKPAY',
-    displayName: 'Bank',
-    gateway: 'bridge',
-    gatewayUrl: 'http://127.0.0.1:1',
-    supportedBanks: ['*'],
-  });
-  await authorizePaymentChannel(machine.service.operator, { appId: 'test_demo', code: 'BANKPAY', shareEnabled: true });
-});
+beforeAll(() => attachBridge(machine.service.operator, 'test_demo', 'BANKPAY', 'http://127.0.0.1:1'));
 beforeEach(() => machine.institution.reset());
 
-async function bridged(): Promise<string> {
-  const channelUserId = unique('user');
-  const shared = sharedAgreement(machine.channel, channelUserId, { paymentChannelCode: 'BANKPAY' });
-  return machine.deducted({ channelUserId, sharedAgreement: shared });
-}
+const bridged = () => machine.create(requestAt(machine.channel, 'BANKPAY'));
 
 describe('over a bridge', () => {
   it('0: each period is debited at the institution, once, and paid when that says so', async () => {

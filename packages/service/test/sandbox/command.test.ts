@@ -1,27 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
 import { advanceOrderOfAnyChannel } from '../../src/operator/orders/advance-order.js';
-import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { perennial } from '../cli/perennial.js';
+import { commandLine } from '../cli/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
+import { attachBridge } from '../support/bridged-channel.js';
 import { freshDatabase } from '../support/database.js';
-import { sharedAgreement } from '../support/demo.js';
+import { requestAt } from '../support/demo.js';
 import { timeMachine } from './support.js';
 
 /** The command line beside a running service, on the same database. */
 const machine = ofFile(timeMachine);
-let dataDir: string;
-beforeAll(async () => {
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-advance-'));
-});
-afterAll(() => rm(dataDir, { recursive: true }));
-
-const run = (...args: readonly string[]) =>
-  perennial(['order', 'advance', ...args], { DATABASE_URL: machine.service.fresh.url, DATA_DIR: dataDir });
+const line = commandLine(() => machine.service.fresh);
+const run = (...args: readonly string[]) => line.run('order', 'advance', ...args);
 const audited = async (orderNo: string) =>
   (await listAudit(machine.service.operator, { subject: orderNo })).map(({ action, detail }) => ({ action, detail }));
 
@@ -94,8 +85,8 @@ describe('order advance', () => {
       'an outcome must be SUCCESS or FAIL_RETRY or FAIL or AGREEMENT_INVALID, not "fail"',
     ],
     [['--cycles', '1', '--outcome', 'FAIL,FAIL'], '2 outcomes are more than 1 cycles'],
-  ])('%j is refused in one line', async (args, line) => {
-    expect(await run('100000000001', ...args)).toEqual({ code: 1, stdout: '', stderr: `perennial: ${line}\n` });
+  ])('%j is refused in one line', async (args, why) => {
+    expect(await run('100000000001', ...args)).toEqual({ code: 1, stdout: '', stderr: `perennial: ${why}\n` });
   });
 
   it('an order that does not exist, or that has ended', async () => {
@@ -112,17 +103,14 @@ describe('order advance', () => {
 
   it('over a bridge the institution is asked under its own name for the agreement', async () => {
     const { service, channel, institution } = machine;
-    const bridge = { code: 'BANKPAY', displayName: 'Bank', gateway: 'bridge', supportedBanks: ['*'] };
-    await createPaymentChannel(service.operator, { ...bridge, gatewayUrl: 'http://127.0.0.1:1' });
-    await authorizePaymentChannel(service.operator, { appId: 'test_demo', code: 'BANKPAY', shareEnabled: true });
-    const shared = sharedAgreement(channel, 'bridged', { paymentChannelCode: 'BANKPAY' });
-    const orderNo = await machine.deducted({ channelUserId: 'bridged', sharedAgreement: shared });
+    await attachBridge(service.operator, 'test_demo', 'BANKPAY', 'http://127.0.0.1:1');
+    const orderNo = await machine.create(requestAt(channel, 'BANKPAY', 'its-own-name'));
     const operator = { ...service.operator, clock: service.clock, gateways: { of: async () => institution } };
     expect(await advanceOrderOfAnyChannel(operator, { orderNo, cycles: 1 })).toMatchObject({
       changed: true,
       steps: [{ cycleNo: 2 }],
     });
-    expect(institution.debits.at(-1)).toMatchObject({ cycleNo: 2, institutionNo: shared.sharedAgreementNo });
+    expect(institution.debits.at(-1)).toMatchObject({ cycleNo: 2, institutionNo: 'its-own-name' });
   });
 
   it('in production there is no time travel', async () => {
@@ -130,12 +118,12 @@ describe('order advance', () => {
     const settings = {
       SVC_ENVIRONMENT: 'production',
       DATABASE_URL: production.url,
-      DATA_DIR: dataDir,
+      DATA_DIR: line.dataDir,
       MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     };
     const ran = await perennial(['order', 'advance', '100000000001', '--cycles', '1'], settings);
     await production.close();
-    const line = 'time travels in the sandbox alone: in production every period waits for its day';
-    expect(ran).toEqual({ code: 1, stdout: '', stderr: `perennial: ${line}\n` });
+    const why = 'time travels in the sandbox alone: in production every period waits for its day';
+    expect(ran).toEqual({ code: 1, stdout: '', stderr: `perennial: ${why}\n` });
   });
 });

@@ -34,35 +34,6 @@ it.each([
   ]);
 });
 
-it('up to a time between notice and period: the notice alone, and the period later without another', async () => {
-  const orderNo = await machine.deducted();
-  await machine.advance(orderNo, { to: '2026-02-23 11:59:59' });
-  expect(await noticed(orderNo)).toEqual([]);
-  await machine.advance(orderNo, { to: '2026-02-25 00:00:00' });
-  expect(await noticed(orderNo)).toEqual(['2026-02-23 12:00:00 period 2']);
-  await machine.advance(orderNo, { to: '2026-03-01 00:00:00' });
-  expect(await noticed(orderNo)).toEqual(['2026-02-23 12:00:00 period 2']);
-});
-
-it('not before the period that the order is in was settled, and not while it is tried again', async () => {
-  await want(30);
-  const orderNo = await machine.deducted();
-  await machine.advance(orderNo, { cycles: 1, outcomes: ['FAIL_RETRY'] });
-  await machine.advance(orderNo, { cycles: 1 });
-  await machine.advance(orderNo, { cycles: 1 });
-  expect((await told(orderNo)).slice(2)).toEqual([
-    '2026-01-31 12:00:00 period 2 upcoming',
-    '2026-02-28 12:00:00 period 2 FAIL_RETRY',
-    '2026-03-01 12:00:00 period 2 SUCCESS',
-    '2026-03-01 12:00:00 period 3 upcoming',
-    '2026-03-31 12:00:00 period 3 SUCCESS',
-  ]);
-  const daily = await machine.collected({ productCode: 'TEST_SPU_DAILY_7' });
-  await machine.advance(daily, { cycles: 2 });
-  expect(await noticed(daily)).toEqual(['2026-01-31 12:00:00 period 2', '2026-02-01 12:00:00 period 3']);
-  await want(5);
-});
-
 it('what the engine has told is not told again, and a channel that has not asked hears nothing', async () => {
   const orderNo = await machine.collected();
   // By the database's clock it is long due.

@@ -1,22 +1,9 @@
-import { type Stage, stage } from '../orders/support.js';
-import type { CallOptions, Reply } from '../support/channel-client.js';
+import { stage } from '../orders/support.js';
+import type { CallOptions } from '../support/channel-client.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 
-/** A stage with orders to send through time. */
-export interface TimeMachine extends Stage {
-  /** The number of a new order, created at 2026-01-31 12:00:00. */
-  deducted(more?: Record<string, unknown>): Promise<string>;
-  collected(more?: Record<string, unknown>): Promise<string>;
-  advance(orderNo: string, body: object, options?: CallOptions): Promise<Reply>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-  query(orderNo: string): Promise<any>;
-  /** Each event as `time what status`. */
-  told(orderNo: string): Promise<string[]>;
-  /** What every table says about an order, to see that nothing changed. */
-  everything(orderNo: string): Promise<unknown>;
-}
-
-export async function timeMachine(): Promise<TimeMachine> {
+/** A stage with orders to send through time, each created at 2026-01-31 12:00:00. */
+export async function timeMachine() {
   const base = await stage();
   const { channel } = base;
   const { database } = base.service.fresh;
@@ -27,11 +14,14 @@ export async function timeMachine(): Promise<TimeMachine> {
   };
   return {
     ...base,
-    deducted: (more = {}) => create(sharedRequest(channel, more)),
-    collected: (more = {}) => create(collectRequest(channel, more)),
-    advance: (orderNo, body, options) => channel.call('sandbox/orders/advance', { orderNo, ...body }, options),
-    query: async (orderNo) => (await channel.call('orders/query', { orderNo })).data,
-    async told(orderNo) {
+    create,
+    deducted: (more: Record<string, unknown> = {}) => create(sharedRequest(channel, more)),
+    collected: (more: Record<string, unknown> = {}) => create(collectRequest(channel, more)),
+    advance: (orderNo: string, body: object, options?: CallOptions) =>
+      channel.call('sandbox/orders/advance', { orderNo, ...body }, options),
+    query: async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data,
+    /** Each event as `time what status`. */
+    async told(orderNo: string) {
       const events = await database.query<{ line: string }>(
         `select concat(left(occurred_at::text, 19), ' ', coalesce('period ' || cycle_no, 'order'), ' ',
            coalesce(data::json ->> 'paymentStatus', data::json ->> 'orderStatus')) as line
@@ -40,7 +30,8 @@ export async function timeMachine(): Promise<TimeMachine> {
       );
       return events.map(({ line }) => line);
     },
-    async everything(orderNo) {
+    /** What every table says about an order, to see that nothing changed. */
+    async everything(orderNo: string) {
       const tables = ['orders', 'payments', 'debit_attempts', 'benefits', 'events'];
       return Promise.all(
         tables.map((table) =>
@@ -50,6 +41,8 @@ export async function timeMachine(): Promise<TimeMachine> {
     },
   };
 }
+
+export type TimeMachine = Awaited<ReturnType<typeof timeMachine>>;
 
 export const statuses = (order: { paymentRecords: { paymentStatus: string }[] }): string[] =>
   order.paymentRecords.map(({ paymentStatus }) => paymentStatus);

@@ -1,25 +1,24 @@
 import { parseTime } from '@perennial/wire';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { operatorOn } from '../operator/support.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { manualClock } from '../support/service.js';
 import { type PaymentRow, putOrder, putPayment, report } from './support.js';
 
-let fresh: FreshDatabase;
+const fresh = ofFile(freshDatabase);
 let operator: OperatorWithClock;
 const channelIds: string[] = [];
 const APPS = ['test_one', 'test_two'];
 const at = (time: string) => parseTime(time) ?? Number.NaN;
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
   operator = { ...operatorOn(fresh.database), clock: manualClock(at('2028-04-15 12:00:00')) };
   for (const appId of APPS) channelIds.push((await createChannel(operator, { name: appId, appId })).channelId);
 });
-afterAll(() => fresh.close());
 
 /** Over a leap day and a turn of the year. */
 const MONTHS = ['2027-12', '2028-01', '2028-02', '2028-03'];

@@ -1,20 +1,18 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
-import { perennial } from '../cli/perennial.js';
+import { commandLine } from '../cli/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
-import { type TestService, testService } from '../support/service.js';
+import { testService } from '../support/service.js';
 
 /** Orders over HTTP on 31 January, one of them refunded in part; then the command line on the same database. */
-let service: TestService;
-let folder: string;
+const service = ofFile(testService);
+const { dataDir: folder, run: runAny, text: shown } = commandLine(() => service.fresh);
 const paymentOrderNos: string[] = [];
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
-  service = await testService();
   const channel = await demoChannel(service);
   for (const request of [sharedRequest(channel), sharedRequest(channel), collectRequest(channel)]) {
     const { data } = await channel.call('orders/create', request);
@@ -25,20 +23,11 @@ beforeAll(async () => {
   const orderNo = paymentOrderNos[0]?.slice(0, -4) ?? '';
   await refundPayment(operator, { orderNo, cycleNo: 1, amountCent: 990 });
 });
-afterAll(async () => {
-  await service.close();
-  await rm(folder, { recursive: true });
-});
 
-const run = (...more: readonly string[]) =>
-  perennial(['settlement', 'report', '--channel', 'test_demo', ...more], {
-    ...{ DATABASE_URL: service.fresh.url, DATA_DIR: folder },
-  });
-async function text(...more: readonly string[]): Promise<string> {
-  const ran = await run('--month', '2026-01', ...more);
-  expect(ran).toMatchObject({ code: 0, stderr: '' });
-  return ran.stdout;
-}
+const report = (month: string, ...more: readonly string[]) =>
+  shown('settlement', 'report', '--channel', 'test_demo', '--month', month, ...more);
+const text = (...more: readonly string[]) => report('2026-01', ...more);
+const settlement = (...args: readonly string[]) => shown('settlement', ...args);
 
 const TOTALS = {
   ...{ collectedCent: 3980, collectedCount: 2, refundedCent: 990, refundedCount: 1, billedCent: 1990, billedCount: 1 },
@@ -62,10 +51,10 @@ describe('perennial settlement report', () => {
   it('writes a file and shows the sums', async () => {
     const file = path.join(folder, 'january.csv');
     await writeFile(file, 'what was there before');
-    const shown = await text('--format', 'csv', '--output', file);
-    expect(shown).toMatch(/^test_demo, 2026-01\n/);
-    expect(shown).toMatch(/^TEST_SPU_001 +SVC_DEDUCT +39\.80 CNY \(2\) +9\.90 CNY \(1\) +-$/m);
-    expect(shown).toMatch(/^Total +39\.80 CNY \(2\) +9\.90 CNY \(1\) +19\.90 CNY \(1\)$/m);
+    const sums = await text('--format', 'csv', '--output', file);
+    expect(sums).toMatch(/^test_demo, 2026-01\n/);
+    expect(sums).toMatch(/^TEST_SPU_001 +SVC_DEDUCT +39\.80 CNY \(2\) +9\.90 CNY \(1\) +-$/m);
+    expect(sums).toMatch(/^Total +39\.80 CNY \(2\) +9\.90 CNY \(1\) +19\.90 CNY \(1\)$/m);
     expect(await readFile(file, 'utf8')).toBe(await text('--format', 'csv'));
     expect(JSON.parse(await text('--output', path.join(folder, 'january.json'), '--json'))).toMatchObject({
       totals: TOTALS,
@@ -84,7 +73,7 @@ describe('perennial settlement report', () => {
       [['--month', '2026-01', '--output', path.join(folder, 'no', 'such', 'folder')], 'the report cannot be written'],
       [['--month', '2026-01', '--channel', 'test_nobody'], 'there is no channel "test_nobody"'],
     ] as const) {
-      const ran = await run(...args);
+      const ran = await runAny('settlement', 'report', '--channel', 'test_demo', ...args);
       expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
     }
     expect(await readFile(file, 'utf8')).toBe('what was there before');
@@ -93,26 +82,21 @@ describe('perennial settlement report', () => {
 });
 
 describe('perennial settlement', () => {
-  const settlement = (...args: readonly string[]) =>
-    perennial(['settlement', ...args], { DATABASE_URL: service.fresh.url, DATA_DIR: folder });
-  const shown = async (...args: readonly string[]) => {
-    const ran = await settlement(...args);
-    expect(ran).toMatchObject({ code: 0, stderr: '' });
-    return ran.stdout;
-  };
-
   it('shows all channels of a month', async () => {
-    const month = await shown('month', '2026-01');
+    const month = await settlement('month', '2026-01');
     expect(month).toMatch(/^2026-01\n/);
     expect(month).toMatch(/^test_demo +39\.80 CNY \(2\) +9\.90 CNY \(1\) +19\.90 CNY \(1\) +-$/m);
-    expect(JSON.parse(await shown('month', '2026-01', '--json'))).toMatchObject({ status: 'OPEN', totals: TOTALS });
+    expect(JSON.parse(await settlement('month', '2026-01', '--json'))).toMatchObject({
+      status: 'OPEN',
+      totals: TOTALS,
+    });
   });
 
   it('closes it, which the list, the month and the report say from then on', async () => {
-    const closed = await shown('close', '2026-01', '--note', 'agreed');
+    const closed = await settlement('close', '2026-01', '--note', 'agreed');
     expect(closed).toMatch(/^2026-01, closed by cli:\S+ at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n/);
-    expect(await shown('month', '2026-01')).toBe(closed);
-    const months = await shown('months');
+    expect(await settlement('month', '2026-01')).toBe(closed);
+    const months = await settlement('months');
     expect(months).toMatch(/^2026-01 +CLOSED +cli:/m);
     expect(months).toMatch(/^2026-02 +OPEN, next to close$/m);
     expect(months).toMatch(/^2026-03 +OPEN$/m);
@@ -126,10 +110,9 @@ describe('perennial settlement', () => {
       `update payments set amount_cent = amount_cent + 100 where order_no || '0001' = $1`,
       [paymentOrderNos[1]],
     );
-    expect(await shown('month', '2026-02')).toMatch(/^test_demo +- +- +- +1\.00 CNY$/m);
+    expect(await settlement('month', '2026-02')).toMatch(/^test_demo +- +- +- +1\.00 CNY$/m);
     const file = path.join(folder, 'february.json');
-    const run = await settlement('report', '--channel', 'test_demo', '--month', '2026-02', '--output', file);
-    expect(run.stdout).toMatch(/^Of earlier months +1\.00 CNY \(0\) +- +-$/m);
+    expect(await report('2026-02', '--output', file)).toMatch(/^Of earlier months +1\.00 CNY \(0\) +- +-$/m);
     expect(await text('--output', file)).toMatch(/^Since +1\.00 CNY \(0\) +- +-$/m);
   });
 
@@ -140,7 +123,7 @@ describe('perennial settlement', () => {
       ['9999-01', '9999-01 is not over yet in Asia/Shanghai'],
       ['May', 'the month must be one such as 2026-01, not "May"'],
     ] as const) {
-      const { code, stdout, stderr } = await settlement('close', month);
+      const { code, stdout, stderr } = await runAny('settlement', 'close', month);
       expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(message)]);
       expect(stderr.trim().split('\n')).toHaveLength(1);
     }

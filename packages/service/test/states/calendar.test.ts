@@ -1,14 +1,11 @@
 import { formatTime, parseTime } from '@perennial/wire';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dueAfterFirstPeriod, periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await freshDatabase({ migrated: false });
-});
-afterAll(() => fresh.close());
+const fresh = ofFile(() => freshDatabase({ migrated: false }));
 
 const at = (text: string) => {
   const time = parseTime(text);
@@ -178,43 +175,24 @@ describe('when periods are due', () => {
   const diary = (anchor: string, cadence: { periodType: 'DAY' | 'MONTH'; period: number }, count: number) =>
     Array.from({ length: count }, (_, n) => formatTime(periodDueAt(at(anchor), cadence, n + 1)).slice(0, 10));
 
-  it('31 January: 28 February, 31 March, 30 April; in a leap year 29 February', () => {
-    expect(diary('2026-01-31 12:00:00', monthly, 4)).toEqual(['2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30']);
-    expect(diary('2028-01-31 12:00:00', monthly, 3)).toEqual(['2028-01-31', '2028-02-29', '2028-03-31']);
-    expect(diary('2096-11-30 00:00:00', { periodType: 'MONTH', period: 3 }, 3)).toEqual([
-      '2096-11-30',
-      '2097-02-28',
-      '2097-05-30',
-    ]);
-  });
-
-  it('29 February, yearly: 28 February until the next leap year', () => {
-    expect(diary('2028-02-29 23:59:59', { periodType: 'MONTH', period: 12 }, 5)).toEqual([
-      '2028-02-29',
-      '2029-02-28',
-      '2030-02-28',
-      '2031-02-28',
-      '2032-02-29',
-    ]);
-  });
-
-  it('2100 is no leap year, 2000 is one', () => {
-    const fourYearly = { periodType: 'MONTH', period: 48 } as const;
-    expect(diary('2096-02-29 23:59:59', fourYearly, 3)).toEqual(['2096-02-29', '2100-02-28', '2104-02-29']);
-    expect(diary('1996-02-29 00:00:00', fourYearly, 3)).toEqual(['1996-02-29', '2000-02-29', '2004-02-29']);
-  });
-
+  const DAILY = { periodType: 'DAY', period: 1 } as const;
+  const every = (period: number) => ({ periodType: 'MONTH', period }) as const;
   it.each([
-    ['29', ['2027-12-29', '2028-01-29', '2028-02-29', '2028-03-29', '2028-04-29']],
-    ['30', ['2027-12-30', '2028-01-30', '2028-02-29', '2028-03-30', '2028-04-30']],
-    ['31', ['2027-12-31', '2028-01-31', '2028-02-29', '2028-03-31', '2028-04-30']],
-  ])('the %sth of December, through a leap year', (day, expected) => {
-    expect(diary(`2027-12-${day} 23:59:59`, monthly, 5)).toEqual(expected);
-  });
-
-  it('days are the days of Asia/Shanghai: just after midnight there is the evening before in UTC', () => {
-    expect(diary('2026-01-31 00:00:01', monthly, 2)).toEqual(['2026-01-31', '2026-02-28']);
-    expect(diary('2026-02-28 23:59:59', { periodType: 'DAY', period: 1 }, 2)).toEqual(['2026-02-28', '2026-03-01']);
+    ['2026-01-31 12:00:00', monthly, ['2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30']],
+    ['2028-01-31 12:00:00', monthly, ['2028-01-31', '2028-02-29', '2028-03-31']],
+    ['2096-11-30 00:00:00', every(3), ['2096-11-30', '2097-02-28', '2097-05-30']],
+    ['2028-02-29 23:59:59', every(12), ['2028-02-29', '2029-02-28', '2030-02-28', '2031-02-28', '2032-02-29']],
+    // 2100 is no leap year, 2000 is one.
+    ['2096-02-29 23:59:59', every(48), ['2096-02-29', '2100-02-28', '2104-02-29']],
+    ['1996-02-29 00:00:00', every(48), ['1996-02-29', '2000-02-29', '2004-02-29']],
+    ['2027-12-29 23:59:59', monthly, ['2027-12-29', '2028-01-29', '2028-02-29', '2028-03-29', '2028-04-29']],
+    ['2027-12-30 23:59:59', monthly, ['2027-12-30', '2028-01-30', '2028-02-29', '2028-03-30', '2028-04-30']],
+    ['2027-12-31 23:59:59', monthly, ['2027-12-31', '2028-01-31', '2028-02-29', '2028-03-31', '2028-04-30']],
+    // Days are those of Asia/Shanghai: just after midnight there it is the evening before in UTC.
+    ['2026-01-31 00:00:01', monthly, ['2026-01-31', '2026-02-28']],
+    ['2026-02-28 23:59:59', DAILY, ['2026-02-28', '2026-03-01']],
+  ])('%s, %j: %j', (anchor, cadence, days) => {
+    expect(diary(anchor, cadence, days.length)).toEqual(days);
   });
 
   it('after the first period comes the second, or for an order of one its completion', () => {

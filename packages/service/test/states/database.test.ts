@@ -1,14 +1,11 @@
 import { orderStatuses } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SHARDS } from '../../src/delivery/queue/shards-sql.js';
 import { ENDED_ORDER_STATUSES } from '../../src/subscriptions/domain/orders/order-states.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await freshDatabase();
-});
-afterAll(() => fresh.close());
+const fresh = ofFile(freshDatabase);
 
 async function readDefinition(query: string): Promise<string> {
   const [row] = await fresh.database.query<{ definition: string }>(`select ${query} as definition`);

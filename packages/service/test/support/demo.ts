@@ -76,6 +76,13 @@ export function sharedRequest(channel: ChannelClient, more: Record<string, unkno
   };
 }
 
+/** A.2, paid through that payment channel. */
+export function requestAt(channel: ChannelClient, paymentChannelCode: string, sharedAgreementNo = unique('shared')) {
+  const channelUserId = unique('user');
+  const agreement = sharedAgreement(channel, channelUserId, { paymentChannelCode, sharedAgreementNo });
+  return sharedRequest(channel, { channelUserId, sharedAgreement: agreement });
+}
+
 /** A.1: binds a card and gives its bindOrderNo. */
 export async function bindCard(channel: ChannelClient, channelUserId: string): Promise<string> {
   const sent = await channel.call('agreements/bind-sms', {
