@@ -3,10 +3,10 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPersonWithPassword, PASSWORD } from '../console/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
-import { GOOD_PNG, SQUARE, svg } from '../pictures/samples.js';
+import { SQUARE, svg } from '../pictures/samples.js';
 import { stage } from '../redeem/support.js';
 import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
-import { browserOfFile, everyViolation, scrollsSideways } from './support.js';
+import { browserOfFile, everyViolation } from './support.js';
 
 /** Whose page users see, what they see of a benefit, and when their channel is told of a debit: set in the console. */
 
@@ -104,25 +104,6 @@ describe('branding', () => {
     await preview(page, 'dark').getByText('S', { exact: true }).waitFor();
     await save.click();
     await expect.poll(stored).toMatchObject([{ accent: null, hasLogo: false }]);
-  });
-
-  it('is seen by a viewer, who cannot change it', async () => {
-    const admin = await at.person('admin', 'ada');
-    await admin.goto(BRANDING);
-    await admin.getByLabel('Logo').setInputFiles(file('logo.png', GOOD_PNG));
-    await admin.getByRole('button', { name: 'Save' }).click();
-    await admin.getByText('Saved.').first().waitFor();
-    const phone = { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'zh-CN' } as const;
-    const page = await at.person('viewer', 'vera', phone);
-    await page.goto(BRANDING);
-    await page.getByText('仅管理员可修改').waitFor();
-    expect(await page.getByLabel('显示名称').getAttribute('readonly')).not.toBeNull();
-    expect(await page.getByLabel('主题色').getAttribute('readonly')).not.toBeNull();
-    expect(await page.locator('main :is([type=file], [type=submit])').count()).toBe(0);
-    await isDrawn(page.getByRole('img', { name: /深色$/ }).locator('img'));
-    await page.getByText('PNG，0.1 KB').waitFor();
-    expect(await scrollsSideways(page)).toBe(false);
-    expect(await everyViolation(page)).toEqual([]);
   });
 });
 

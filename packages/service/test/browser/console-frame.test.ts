@@ -233,40 +233,6 @@ describe('the keyboard alone', () => {
     await dialog.waitFor({ state: 'detached' });
     await expect.poll(() => hasFocus(more)).toBe(true);
   });
-
-  it('skips the menu, finds a page by its name, and goes from row to row by the arrows', async () => {
-    const page = await at.person('viewer', 'vera');
-    await page.goto('/console/orders');
-    const rows = page.getByRole('table').locator('tbody').getByRole('link');
-    await rows.first().waitFor();
-    await page.keyboard.press('Tab');
-    expect(await hasFocus(page.getByRole('link', { name: 'Skip to the page' }))).toBe(true);
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Tab');
-    expect(await page.locator('#main :focus').count()).toBe(1);
-    await rows.first().focus();
-    const second = (await rows.nth(1).textContent()) ?? '';
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
-    await heading(page, /^Order \d/).waitFor();
-    expect(page.url()).toContain(/\d{12,}/.exec(second)?.[0] ?? 'a number');
-
-    await page.keyboard.press('/');
-    await page.getByRole('textbox', { name: /Order, payment, refund/ }).waitFor();
-    await page.keyboard.type('audit');
-    await page.getByRole('button', { name: 'Audit log' }).waitFor();
-    await page.keyboard.press('Enter');
-    await heading(page, 'Audit log').waitFor();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    const entries = page.getByRole('table').locator('tbody').getByRole('button');
-    await entries.first().focus();
-    await page.keyboard.press('ArrowDown');
-    expect(await page.locator('tbody tr:nth-child(2) [data-opener]:focus').count()).toBe(1);
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-  });
 });
 
 describe('around every page', () => {

@@ -7,7 +7,7 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { declined } from '../renewals/support.js';
 import { mobileOf, sharedRequest, unique } from '../support/demo.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
-import { consoleBrowser, moveTo, ON_THIS_MACHINE } from './console.js';
+import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
 import { browserOfFile } from './support.js';
 
 /** What each area of the console is mainly there for, in short. */
@@ -265,34 +265,6 @@ describe('a refund', () => {
     expect(await again.getByLabel('Amount in CNY').inputValue()).toBe('16.90');
     await other.close();
     await page.unroute('**/refund');
-  });
-
-  it('that the institution has not answered yet shows at its period and in the sums', async () => {
-    const orderNo = await on.paidOrder();
-    on.bank.onRefund = async () => ({ kind: 'unknown' });
-    await on.refund({ orderNo, cycleNo: 1, amountCent: 300 });
-    const page = await vera(`/orders/${orderNo}`);
-    const periods = page.getByRole('table', { name: /^Periods/ });
-    await periods.getByText('¥3.00 is being refunded').waitFor();
-    const refunded = page.locator('dl').filter({ hasText: 'Refunded' }).first();
-    await refunded.getByText('¥3.00 in progress').waitFor();
-
-    // And it is one of those that the overview counts, and leads to.
-    const waiting = await on.paidOrder();
-    const usual = on.institution.onDebit;
-    on.institution.onDebit = async () => ({ kind: 'unknown' });
-    await on.renewNow(waiting);
-    on.institution.onDebit = usual;
-    await moveTo(page, '');
-    const tile = page.getByRole('link', { name: /^No final result yet/ });
-    await tile.getByText('2', { exact: true }).waitFor();
-    await tile.click();
-    await expect
-      .poll(async () => (await rowsOf(page).getByRole('link').allInnerTexts()).sort())
-      .toEqual([orderNo, waiting].sort());
-    expect(new URL(page.url()).search).toBe('?unsettled=true');
-    await page.getByText('2 orders', { exact: true }).waitFor();
-    await on.askAll();
   });
 
   it('above the limit is asked for by one and approved by another', async () => {

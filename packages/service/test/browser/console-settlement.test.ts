@@ -100,13 +100,3 @@ describe('a page whose files are gone', () => {
     await page.context().close();
   });
 });
-
-describe('a refusal', () => {
-  it('is Chinese on a Chinese page', async () => {
-    const page = await at.visitor({ locale: 'zh-CN' });
-    await page.goto('/console/setup#nobody-has-this-token');
-    for (const label of ['新密码', '再次输入']) await page.getByLabel(label).fill('correct horse battery');
-    await page.getByRole('button', { name: '设置密码' }).click();
-    await page.getByRole('alert').getByText('链接无效、已使用或已超过一天，请重新索取').waitFor();
-  });
-});

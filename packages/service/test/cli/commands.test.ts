@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ofFile } from '../orders/stage-of-file.js';
 import { GOOD_PNG } from '../pictures/samples.js';
 import { freshDatabase } from '../support/database.js';
-import { BIN, perennial, perennialProcess } from './perennial.js';
+import { BIN, perennial } from './perennial.js';
 import { commandLine } from './support.js';
 
 const fresh = ofFile(freshDatabase);
@@ -311,43 +311,6 @@ describe('a reader that goes away', () => {
       const full = await shell('"$NODE" "$BIN" audit list > /dev/full');
       expect(full).toEqual({ code: 1, stderr: expect.stringMatching(/^perennial: .*ENOSPC.*\n$/) });
     });
-  }
-});
-
-it('without a build it says what to do', async () => {
-  const folder = path.join(dataDir, 'unbuilt', 'bin');
-  await mkdir(folder, { recursive: true });
-  const copy = path.join(folder, 'perennial.mjs');
-  await copyFile(BIN, copy);
-  expect(await perennialProcess([], {}, copy)).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: expect.stringMatching(/^perennial: .*run npm start or npm run build first\n$/),
-  });
-});
-
-it('production is provisioned in the same way, under its own rules', async () => {
-  const production = await freshDatabase();
-  const settings = {
-    SVC_ENVIRONMENT: 'production',
-    DATABASE_URL: production.url,
-    MASTER_KEY: Buffer.alloc(32, 9).toString('base64'),
-    PUBLIC_URL: 'https://subscriptions.example',
-    DATA_DIR: dataDir,
-  };
-  try {
-    const made = await perennial(['channel', 'create', '--name', 'Live', '--json'], settings);
-    const appId = expect.stringMatching(/^app_[a-z0-9]{16}$/);
-    expect(JSON.parse(made.stdout)).toMatchObject({ appId, ratePerSecond: 200, rateBurst: 400 });
-    const mock = ['payment-channel', 'create', 'MOCK', '--name', 'm', '--gateway', 'sandbox', '--banks', '*'];
-    expect(await perennial(mock, settings)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('only in the sandbox'),
-    });
-    const astray = await perennial(['channel', 'list'], { DATABASE_URL: production.url, DATA_DIR: dataDir });
-    expect(astray).toMatchObject({ code: 1, stderr: expect.stringContaining('belongs to the production environment') });
-  } finally {
-    await production.close();
   }
 });
 

@@ -85,14 +85,6 @@ describe('what a channel wrote into its order', () => {
     }
   });
 
-  it('order show --json: the very texts, and nothing that a terminal obeys', async () => {
-    const order = JSON.parse(await printed('order', 'show', hostile.collected, '--json'));
-    expect(order.externalOrderNo.startsWith(HOSTILE)).toBe(true);
-    expect(order).toMatchObject({ unsubscribeReason: HOSTILE, channelAgreementRef: HOSTILE });
-    const { externalOrderNo } = order;
-    expect(JSON.parse(await printed('order', 'show', '--external', externalOrderNo, '--json'))).toEqual(order);
-  });
-
   it('a settlement report as CSV is for files and programs, and not for a terminal', async () => {
     const args = ['settlement', 'report', '--channel', 'test_demo', '--month', '2026-01', '--format', 'csv'];
     expect((await line.run(...args)).stdout).toContain(`"${HOSTILE}`);

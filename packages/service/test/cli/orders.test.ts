@@ -123,27 +123,6 @@ describe('order', () => {
     expect(await text('order', 'show', orderNo)).toMatch(/^Unsubscribed .* by OPERATIONS: by phone$/m);
     expect((await channel.call('orders/query', { orderNo })).data).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
   });
-
-  it('retry', async () => {
-    const orderNo = await order(sharedRequest);
-    await service.fresh.database.query(
-      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
-       select order_no, 2, channel_id, 'FAIL_RETRY', now(), amount_cent, 1 from orders where order_no = $1`,
-      [orderNo],
-    );
-    await service.fresh.database.query(
-      `update orders set cycle_no = 2, latest_payment_status = 'FAIL_RETRY', next_due_at = now() + interval '1 day'
-       where order_no = $1`,
-      [orderNo],
-    );
-    expect(await json('order', 'retry', orderNo, '2')).toEqual({
-      orderNo,
-      cycleNo: 2,
-      paymentStatus: 'FAIL_RETRY',
-      changed: true,
-    });
-    expect(await text('order', 'retry', orderNo, '2')).toMatch(/was due already/);
-  });
 });
 
 describe('agreement', () => {

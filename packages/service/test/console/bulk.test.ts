@@ -550,22 +550,6 @@ describe('a run that refunds', () => {
     expect(await run(runId)).toMatchObject({ status: 'CANCELED', done: 1, pending: 0, failed: 1, skipped: 1 });
   });
 
-  it('that an older node has called done while refunds had no result is open again', async () => {
-    const one = await halfDecided();
-    const { runId } = one;
-    // As the release before stores it.
-    await on.sql(
-      `update bulk_items set status = 'DONE', finished_at = now() where run_id = $1 and status = 'PENDING'`,
-      [runId],
-    );
-    await on.sql(`update bulk_runs set status = 'DONE', done = 3, finished_at = now() where run_id = $1`, [runId]);
-    await on.follow();
-    expect(await run(runId)).toMatchObject({ status: 'PENDING', done: 1, pending: 2, failed: 2, finishedAt: null });
-    await decide(one);
-    await on.follow();
-    expect(await run(runId)).toMatchObject({ status: 'DONE', done: 2, pending: 0, failed: 3 });
-  });
-
   it('that is canceled while a refund is under way says what came of that one', async () => {
     const orders = await many(3);
     const { runId, approvalId } = await waiting(orders);

@@ -120,24 +120,6 @@ describe('what waits for somebody', () => {
 });
 
 describe('how things stand', () => {
-  it('comes from what is counted anyway', async () => {
-    expect((await overview()).now).toEqual({
-      ordersCountedAt: null,
-      activeOrders: 0,
-      waitingForRetry: 0,
-      unsettledOrders: 0,
-      oldestUnsettledAt: null,
-      renewalsDueToday: 0,
-      renewalsDoneToday: 0,
-      eventsWaiting: 0,
-      eventsGivenUp: 0,
-      oldestEventAt: null,
-      openAlerts: 0,
-      approvalsWaiting: 0,
-    });
-    expect((await overview()).asOf).toBeNull();
-  });
-
   it('orders, events, alerts and approvals', async () => {
     const { clock, fresh } = on.service;
     clock.set(Date.now());

@@ -4,7 +4,7 @@ import { createRequestLog } from '../../src/http/request-log.js';
 import type { Database } from '../../src/platform/db/database.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
-import type { ChannelClient } from '../support/channel-client.js';
+import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
@@ -30,8 +30,24 @@ const logged = (requestId: string, of = path()): Promise<Record<string, unknown>
   until(`a line about ${requestId}`, async () => (await viewer.get(`${of}?requestId=${requestId}`)).body.requests[0]);
 
 describe('a call of a channel', () => {
-  it('is written down with its code, its duration and from where it came', async () => {
+  const HEADERS = { 'X-SVC-Nonce': 'short' };
+  const ODD = ['{"a",\\b}NULL', '%'.repeat(1024)];
+  let refused: Reply;
+  let other: ChannelClient;
+  // All of them before the first is looked for: what is written down waits for its second.
+  beforeAll(async () => {
     await channel.call('products/list', {}, { requestId: 'good-1' });
+    refused = await channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId: 'bad-1' });
+    await channel.callBare('auth/token', {}, { requestId: 'forged-1', signRaw: 'another body' });
+    await channel.callBare('auth/token', {}, { requestId: 'short-1', headers: HEADERS });
+    await channel.callBare('auth/token', {}, { requestId: 'nobody', headers: { 'X-SVC-App-Id': 'test_nobody' } });
+    other = await service.channel();
+    await other.callBare('auth/token', {}, { requestId: 'unmet-1', headers: HEADERS });
+    for (const requestId of ODD) await channel.call('products/list', {}, { requestId });
+    await channel.call('orders/query', { orderNo: '424242424242' }, { requestId: 'private-1' });
+  });
+
+  it('is written down with its code, its duration and from where it came', async () => {
     expect(await logged('good-1')).toEqual({
       at: '2026-01-31 12:00:00',
       endpoint: '/openapi/v1/products/list',
@@ -42,51 +58,28 @@ describe('a call of a channel', () => {
       reason: null,
       address: '127.0.0.1',
     });
+    for (const requestId of ODD) expect(await logged(encodeURIComponent(requestId))).toMatchObject({ requestId });
   });
 
   it('that is refused has the reason that the caller was told', async () => {
-    const reply = await channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId: 'bad-1' });
-    expect(await logged('bad-1')).toMatchObject({ code: reply.code, reason: reply.envelope.message });
+    expect(await logged('bad-1')).toMatchObject({ code: refused.code, reason: refused.envelope.message });
   });
 
   it('that is not authenticated stands under the channel that it claims to be: why do I get 401002?', async () => {
-    await channel.callBare('auth/token', {}, { requestId: 'forged-1', signRaw: 'another body' });
+    const why = /^signature does not match: .* \(unknown\); see https:\/\/pay\.example\/developers\//;
     expect(await logged('forged-1')).toMatchObject({
-      endpoint: '/openapi/v1/auth/token',
-      code: '401002',
-      httpStatus: 401,
-      reason: expect.stringMatching(
-        /^signature does not match: .* \(unknown\); see https:\/\/pay\.example\/developers\//,
-      ),
+      ...{ endpoint: '/openapi/v1/auth/token', code: '401002', httpStatus: 401, reason: expect.stringMatching(why) },
     });
-    const headers = { 'X-SVC-Nonce': 'short' };
-    await channel.callBare('auth/token', {}, { requestId: 'short-1', headers });
-    expect(await logged('short-1')).toMatchObject({
-      code: '401001',
-      reason: 'header X-SVC-Nonce must be 32 hex characters',
-    });
+    const reason = 'header X-SVC-Nonce must be 32 hex characters';
+    expect(await logged('short-1')).toMatchObject({ code: '401001', reason });
   });
 
   it('of a channel that this node has not met is written down, of one that does not exist is not', async () => {
-    const other = await service.channel();
-    const headers = { 'X-SVC-Nonce': 'short' };
-    await channel.callBare('auth/token', {}, { requestId: 'nobody', headers: { 'X-SVC-App-Id': 'test_nobody' } });
-    await other.callBare('auth/token', {}, { requestId: 'unmet-1', headers });
     expect(await logged('unmet-1', `/channels/${other.credentials.appId}/requests`)).toMatchObject({ code: '401001' });
     expect(await service.fresh.database.query(`select from request_log where request_id = 'nobody'`)).toEqual([]);
   });
 
-  it.each(['{"a",\\b}NULL', '%'.repeat(1024)])(
-    'has whatever request id the caller chose, to the letter: %s',
-    async (requestId) => {
-      await channel.call('products/list', {}, { requestId });
-      expect(await logged(encodeURIComponent(requestId))).toMatchObject({ requestId });
-    },
-  );
-
   it('leaves neither its body nor its answer in the log', async () => {
-    const body = { orderNo: '424242424242' };
-    await channel.call('orders/query', body, { requestId: 'private-1' });
     await logged('private-1');
     const [row] = await service.fresh.database.query<{ all: string }>(
       `select json_agg(l)::text as all from request_log l where request_id = 'private-1'`,

@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { readSettings } from '../../src/platform/settings.js';
 import { packageRoot } from '../support/processes.js';
-import { testService } from '../support/service.js';
 
 const ROOT = path.join(packageRoot, '..', '..');
 const FOLDER = path.join(ROOT, 'deploy');
@@ -187,26 +186,6 @@ describe('kubernetes', () => {
     const { trustedProxies } = readSettings({ TRUSTED_PROXIES: of('ConfigMap').data.TRUSTED_PROXIES });
     for (const range of trustedProxies) expect(Number(range.split('/')[1] ?? 32), range).toBeGreaterThanOrEqual(16);
   });
-
-  it('is scraped by the name that the rules know, once', () => {
-    const [{ scrape_configs: jobs }] = documents('prometheus/kubernetes.yaml');
-    const { metadata } = of('Deployment').spec.template;
-    const [label, value] = Object.entries(metadata.labels)[0] ?? [];
-    expect(metadata.annotations ?? {}).not.toHaveProperty('prometheus.io/scrape');
-    expect(jobs).toMatchObject([
-      {
-        job_name: 'perennial',
-        kubernetes_sd_configs: [{ role: 'pod', selectors: [{ role: 'pod', label: `${label}=${value}` }] }],
-      },
-    ]);
-    const { name } = container.ports.find(({ containerPort }: { containerPort: number }) => containerPort === 9464);
-    expect(jobs[0].relabel_configs).toContainEqual({
-      source_labels: ['__meta_kubernetes_pod_container_port_name'],
-      regex: name,
-      action: 'keep',
-    });
-    expect(text('prometheus/rules.yaml')).toContain('up{job="perennial"}');
-  });
 });
 
 it('the systemd template starts each node on the port that it is named after, and on no other', () => {
@@ -239,19 +218,5 @@ describe('proxies', () => {
     const [ingress] = documents('kubernetes/perennial.yaml').filter((one) => one.kind === 'Ingress');
     const paths = ingress.spec.rules[0].http.paths.map((one: { path: string }) => one.path);
     expect(paths.toSorted()).toEqual(PUBLIC);
-  });
-
-  it('lead to paths that are served, and check one that is', async () => {
-    const service = await testService();
-    const codeOf = async (method: string, place: string) => {
-      const answer = await fetch(service.baseUrl + place, { method, redirect: 'manual' });
-      return /"code":"(\d+)"/.exec(await answer.text())?.[1];
-    };
-    expect(await codeOf('GET', '/openapi/v1/auth/token')).toBe('405001');
-    expect(await codeOf('POST', '/gateway/v1/notices/MOCKPAY')).not.toBe('404001');
-    expect(await codeOf('GET', '/redeem')).not.toBe('404001');
-    expect(await codeOf('GET', '/readyz')).toBe('0');
-    expect(await codeOf('GET', '/healthz')).toBe('0');
-    await service.close();
   });
 });

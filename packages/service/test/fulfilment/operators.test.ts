@@ -71,14 +71,6 @@ describe('where codes come from', () => {
     expect(await dump(on.database)).not.toContain(key.toString('base64'));
   });
 
-  it('may be set, and codes imported, before a product has the benefit', async () => {
-    expect(await setFulfilment(on.operator, { benefitCode: 'TO_COME', kind: 'pool' })).toMatchObject({ products: [] });
-    expect(await on.import('ONLY_CODES', 'A\n')).toMatchObject({ kind: 'GENERATED', codesLeft: 1 });
-    expect((await listBenefits(on.operator)).map(({ benefitCode }) => benefitCode)).toEqual(
-      expect.arrayContaining(['TO_COME', 'ONLY_CODES']),
-    );
-  });
-
   const production: Partial<Operator> = { environment: 'production' };
   it.each<[string, Partial<SetFulfilmentInput>, RegExp, Partial<Operator>?]>([
     ['a code in small letters', { benefitCode: 'vip' }, /benefit code must be/],

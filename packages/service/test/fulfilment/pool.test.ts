@@ -1,8 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
-import { orderReport } from '../../src/operations/texts/order-text.js';
-import { listAudit } from '../../src/operator/audit.js';
-import { showOrder } from '../../src/operator/orders/show-order.js';
 import { setFulfilment, showBenefit } from '../../src/operator/provisioning/benefits.js';
 import type { Database } from '../../src/platform/db/database.js';
 import type { BenefitReference } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
@@ -53,26 +50,6 @@ describe('a pool', () => {
       codesGiven: 3,
       waitingClaims: 0,
     });
-  });
-
-  it('that is empty: operators see on the order which claim waits for its code', async () => {
-    const benefit = await freshPool();
-    const one = await benefit();
-    const orderNo = String(one.orderNo);
-    const shown = async () => {
-      const order = await showOrder(on.operator, { orderNo });
-      const row = orderReport(order, String).text.match(new RegExp(`${code} .*$`, 'm'))?.[0];
-      return [
-        order.payments[0]?.benefits[0]?.codeStatus,
-        row?.includes('CLAIMED'),
-        row?.includes('waits for its code'),
-      ];
-    };
-    expect(await shown()).toEqual([null, false, false]);
-    await claim(one);
-    expect(await shown()).toEqual(['PENDING', true, true]);
-    await on.import(code, 'AT-LAST\n');
-    expect(await shown()).toEqual(['FULFILLED', true, false]);
   });
 
   it('gives 40 users at once 40 codes', async () => {
@@ -131,34 +108,6 @@ describe('a pool', () => {
     const node = await anotherNode(on.service, { engine: true });
     onTestFinished(() => node.close());
     expect(await until('the code', () => on.codeOf(one))).toBe('LATE');
-  });
-
-  it('counts and passes over codes that were imported before, given away or not', async () => {
-    const benefit = await freshPool();
-    expect(await on.import(code, 'A\nB\nA\n')).toMatchObject({ imported: 2, repeated: 1, knownBefore: 0 });
-    await claim(await benefit());
-    expect(await on.import(code, 'A\nB\nC\n')).toMatchObject({
-      imported: 1,
-      repeated: 0,
-      knownBefore: 2,
-      codesLeft: 2,
-    });
-    const [entry] = await listAudit(on.operator, { subject: code, limit: 1 });
-    expect(entry).toMatchObject({
-      action: 'benefit.import-codes',
-      detail: { imported: 1, knownBefore: 2, repeated: 0, served: 0 },
-    });
-  });
-
-  it('of one benefit has nothing for another, and may hold the same codes', async () => {
-    const first = await freshPool();
-    await on.import(code, 'SAME\n');
-    const second = await freshPool();
-    expect(await on.import(code, 'SAME\n')).toMatchObject({ imported: 1 });
-    for (const one of [await first(), await second()]) {
-      await claim(one);
-      expect(await on.codeOf(one)).toBe('SAME');
-    }
   });
 
   it(`takes ${CODES} codes in one go`, async () => {

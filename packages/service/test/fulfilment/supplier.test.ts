@@ -46,15 +46,6 @@ async function askNow(): Promise<number> {
 }
 
 describe('a claim at a supplier', () => {
-  it('has its code at once when the supplier answers', async () => {
-    const { supplier, benefit } = await attached();
-    expect(await claim(benefit)).toBe('CLAIMED');
-    const [order] = await handedOut(supplier, benefit);
-    expect(order).toMatchObject({ benefitCode: 'VIP_PASS', faceValueCent: 1500, arrivals: 1 });
-    expect(await on.codeOf(benefit)).toBe(order?.code);
-    expect(await askedAfter(benefit)).toBeUndefined();
-  });
-
   it.each([
     'error-after',
     'answer-lost',

@@ -5,7 +5,7 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { agreementOf, toldAbout } from '../orders/support.js';
 import { refundStage } from '../refunds/support.js';
 import { lockWaits } from '../support/database.js';
-import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { bindCard, sharedAgreement, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { dump } from './support.js';
 
@@ -61,27 +61,6 @@ describe('cancelling an agreement', () => {
     expect(await listAudit(on.operator, { subject: agreementNo })).toMatchObject([
       { action: 'agreement.cancel', detail: { reason: 'card stolen', unsubscribed: others } },
     ]);
-  });
-
-  it('that has ended in a version which left another order on it: that one is unsubscribed', async () => {
-    const bindOrderNo = await bindCard(on.channel, unique('user'));
-    const second = await boundOrder(bindOrderNo);
-    await on.service.fresh.database.query(`update agreements set status = 'CANCELED' where agreement_id = $1`, [
-      bindOrderNo,
-    ]);
-    const agreementNo = `AG${bindOrderNo}`;
-    const canceled = await cancelAgreement(on.operator, { agreementNo });
-    expect(canceled).toMatchObject({ agreementStatus: 'CANCELED', unsubscribed: [second], changed: true });
-    expect(await statusOf(second)).toBe('UNSUBSCRIBED');
-    expect(await cancelAgreement(on.operator, { agreementNo })).toMatchObject({ unsubscribed: [], changed: false });
-  });
-
-  it('that no order runs on', async () => {
-    const bindOrderNo = await bindCard(on.channel, unique('user'));
-    const canceled = await cancelAgreement(on.operator, { agreementNo: `AG${bindOrderNo}` });
-    expect(canceled).toMatchObject({ agreementStatus: 'CANCELED', unsubscribed: [], cancelPending: true });
-    expect((await on.channel.call('orders/create', sharedRequest(on.channel))).code).toBe('0');
-    expect(await boundOrder(bindOrderNo).catch(() => undefined)).toBeUndefined();
   });
 
   it('ends what runs on the same number at the institution, also in another row', async () => {

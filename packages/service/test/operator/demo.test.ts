@@ -8,9 +8,9 @@ import { resetCredentials, showChannel, suspendChannel } from '../../src/operato
 import { provisionDemo } from '../../src/operator/provisioning/demo.js';
 import { withdrawPaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { listPaymentChannels, updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { createProduct, listProducts } from '../../src/operator/provisioning/products.js';
+import { listProducts } from '../../src/operator/provisioning/products.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { dump, operatorOn, PRODUCT } from './support.js';
+import { dump, operatorOn } from './support.js';
 
 const baseUrl = 'http://127.0.0.1:8080';
 let fresh: FreshDatabase;
@@ -111,12 +111,5 @@ describe('the demo', () => {
       appSecret: reset.appSecret,
       paymentChannels: ['MOCKPAY'],
     });
-  });
-
-  it('uses a product that is there under its code', async () => {
-    await createProduct(operator, { ...PRODUCT, productCode: 'TEST_SPU_001' });
-    await provision();
-    expect((await showChannel(operator, { appId: 'test_demo' })).products).toContain('TEST_SPU_001');
-    expect((await listProducts(operator))[0]).toMatchObject({ productName: PRODUCT.productName });
   });
 });

@@ -5,10 +5,10 @@ import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders/orders.
 import { showOrder } from '../../src/operator/orders/show-order.js';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
 import { ofFile } from '../orders/stage-of-file.js';
-import { agreementOf, anotherChannel, NO_NUMBERS, toldAbout } from '../orders/support.js';
+import { agreementOf, NO_NUMBERS, toldAbout } from '../orders/support.js';
 import { periodNo, refundStage } from '../refunds/support.js';
 import { costOf } from '../support/cost.js';
-import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { dump } from './support.js';
 
 const on = ofFile(refundStage);
@@ -225,18 +225,6 @@ describe('an order as operators see it', () => {
     for (const secret of ['SECRET-NUMBER', '6222020000001234567', '110101199001011234', '张三', '13800000001']) {
       expect(text).not.toContain(secret);
     }
-  });
-
-  it('of mode B has no agreement and no attempts; every channel is shown', async () => {
-    const another = await anotherChannel(on.service);
-    const made = await another.call('orders/create', collectRequest(another, { channelAgreementRef: 'ref-1' }));
-    expect(await showOrder(on.operator, { orderNo: made.data.orderNo })).toMatchObject({
-      appId: another.credentials.appId,
-      agreement: null,
-      channelAgreementRef: 'ref-1',
-      payments: [{ paymentStatus: 'BILLED', attempts: [], refunds: [] }],
-      alerts: [],
-    });
   });
 });
 

@@ -183,18 +183,17 @@ export async function copyOrder(database: Database, orderNo: string, count: numb
   const last = first + count - 1;
   await database.query(
     `with copied as (
-       insert into orders select (jsonb_populate_record(o, jsonb_build_object('order_no', n, 'external_order_no', 'copy-' || n))).*
-       from orders o, generate_series($2::bigint, $3::bigint) n where o.order_no = $1
+       insert into orders select c.* from orders o, generate_series($2::bigint, $3::bigint) n,
+         jsonb_populate_record(o, jsonb_build_object('order_no', n, 'external_order_no', 'copy-' || n)) c where o.order_no = $1
      ), named as (
-       insert into external_orders
-       select (jsonb_populate_record(e, jsonb_build_object('order_no', n, 'external_order_no', 'copy-' || n))).*
-       from external_orders e, generate_series($2::bigint, $3::bigint) n where e.order_no = $1
+       insert into external_orders select c.* from external_orders e, generate_series($2::bigint, $3::bigint) n,
+         jsonb_populate_record(e, jsonb_build_object('order_no', n, 'external_order_no', 'copy-' || n)) c where e.order_no = $1
      ), paid as (
-       insert into payments select (jsonb_populate_record(p, jsonb_build_object('order_no', n))).*
-       from payments p, generate_series($2::bigint, $3::bigint) n where p.order_no = $1
+       insert into payments select c.* from payments p, generate_series($2::bigint, $3::bigint) n,
+         jsonb_populate_record(p, jsonb_build_object('order_no', n)) c where p.order_no = $1
      )
-     insert into benefits select (jsonb_populate_record(b, jsonb_build_object('order_no', n))).*
-     from benefits b, generate_series($2::bigint, $3::bigint) n where b.order_no = $1`,
+     insert into benefits select c.* from benefits b, generate_series($2::bigint, $3::bigint) n,
+       jsonb_populate_record(b, jsonb_build_object('order_no', n)) c where b.order_no = $1`,
     [orderNo, first, last],
   );
 }

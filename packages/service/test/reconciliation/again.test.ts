@@ -145,17 +145,4 @@ describe('lists', () => {
     expect(await numbers({ day: DAY, paymentChannelCode: CODE })).toEqual(['Y']);
     expect(await numbers({ day: DAY, paymentChannelCode: CODE, all: true })).toEqual(['X', 'Y']);
   });
-
-  it('of days: the latest first, by payment channel, so many', async () => {
-    for (const day of ['2026-01-28', '2026-01-30', '2026-01-29']) await run(on, [], CODE, day);
-    await run(on, [], 'OTHERPAY');
-    const days = async (input: object) =>
-      (await listReconciliations(on.operator, input)).map((one) => `${one.day} ${one.paymentChannelCode}`);
-    expect(await days({})).toEqual([
-      ...['2026-01-30 OTHERPAY', `2026-01-30 ${CODE}`, `2026-01-29 ${CODE}`, `2026-01-28 ${CODE}`],
-    ]);
-    expect(await days({ paymentChannelCode: 'OTHERPAY', limit: 5 })).toEqual(['2026-01-30 OTHERPAY']);
-    expect(await days({ limit: 1 })).toHaveLength(1);
-    await expect(days({ limit: 0 })).rejects.toThrow('the limit must be');
-  });
 });

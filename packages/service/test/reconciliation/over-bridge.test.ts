@@ -110,23 +110,6 @@ describe('a day at the reference institution', () => {
     const raised = (await alerts(service.fresh.database)).filter(({ kind }) => kind === 'reconciliation-difference');
     expect(raised).toMatchObject([{ subject: `BRIDGE ${DAY}`, detail: expect.stringContaining('1 DUPLICATE') }]);
   });
-
-  it('what became known on the next day is in the next day’s statement', async () => {
-    await control(institution, { action: 'delays', delays: { settleMs: 60_000_000 } });
-    const orderNo = await order('0004');
-    service.clock.set(at('2026-02-01 00:00:30'));
-    await control(institution, { action: 'settle', attemptNo: `${orderNo}000101` });
-    const gateway = await gateways.of('BRIDGE');
-    const dayOf = async (day: string) => {
-      const numbers: string[] = [];
-      for await (const { number } of gateway.statement(day)) numbers.push(number);
-      return numbers.includes(`${orderNo}000101`);
-    };
-    expect([await dayOf(DAY), await dayOf('2026-02-01')]).toEqual([false, true]);
-    service.clock.set(at(`${DAY} 12:00:00`));
-    await reconcile();
-    expect((await open()).filter((text) => text.includes(orderNo))).toEqual([]);
-  });
 });
 
 describe('the job over the bridge', () => {

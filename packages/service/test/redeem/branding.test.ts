@@ -258,26 +258,4 @@ describe('in the console', () => {
     });
     expect((await viewer.get('/images/x.svg')).status).toBe(404);
   });
-
-  it('a presentation is changed, and what is refused says why', async () => {
-    const path = '/benefits/VIP_PASS/presentation';
-    expect((await viewer.put(path, { descriptionEn: 'No' })).status).toBe(403);
-    const { body } = await admin.put(path, { icon: GOOD_PNG.toString('base64'), descriptionEn: 'Yes' });
-    expect(body).toMatchObject({ changed: true, benefit: { presentation: { descriptionEn: 'Yes' } } });
-    const listed = (await viewer.get('/benefits')).body.benefits;
-    expect(listed.map(({ presentation }: { presentation: object }) => presentation)).toContainEqual({
-      ...{ descriptionZh: null, descriptionEn: 'Yes', useUrl: null },
-      icon: { file: `${PNG_HASH}.png`, mediaType: 'image/png', bytes: GOOD_PNG.length },
-    });
-    for (const [icon, code] of [
-      ['not base64!', 'picture-not-base64'],
-      [Buffer.alloc(70_000).toString('base64'), 'picture-too-large'],
-      [Buffer.from('GIF').toString('base64'), 'picture-unknown'],
-      [svg(SQUARE, 'viewBox="0"').toString('base64'), 'svg-unusable'],
-      [GOOD_PNG.subarray(0, 40).toString('base64'), 'png-unusable'],
-    ]) {
-      const refused = await admin.put(path, { icon });
-      expect([refused.status, refused.body.code]).toEqual([400, code]);
-    }
-  });
 });

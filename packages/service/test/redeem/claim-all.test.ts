@@ -169,21 +169,6 @@ describe('an address that somebody has kept', () => {
     }
     expect(await on.benefitsOf(order)).toEqual(untouched);
   });
-
-  it('tells of what is so now: not of a claim that was taken back, nor of what has expired since', async () => {
-    const order = await six();
-    const { answer, page } = await claim(on, await on.get(order.path), 'Number 1 1');
-    const [, done = ''] = /&done=([\d-]+)#/.exec(answer.headers.location ?? '') ?? [];
-    expect([done, told(page)]).toEqual([expect.stringMatching(/^1-\d$/), 'It’s yours']);
-    for (const again of await opened(order, done)) expect(told(again)).toBe('It’s yours');
-    for (const whole of await opened(order, '1')) expect(told(whole)).toBe('1 of 6 claimed');
-    await on.query(`update benefits set status = 'REVOKED' where order_no = $1 and name = 'Number 1'`, [order.orderNo]);
-    for (const later of await opened(order, done)) expect(told(later)).toBe(undefined);
-    await on.query('update benefits set expires_at = issued_at where order_no = $1', [order.orderNo]);
-    for (const late of await opened(order, '1')) {
-      expect([told(late), late.text.includes('class="tick"')]).toEqual(['Nothing could be claimed', false]);
-    }
-  });
 });
 
 /** Whoever claims on a later page of the list stays there. */

@@ -55,16 +55,6 @@ describe('payments', () => {
     expect(chinese).toContain('2026年5月31日 第 5 期 ¥19.90 已退款 已于 2026年1月31日 退款 ¥19.90');
   });
 
-  it('a refund that was not made is none', async () => {
-    const { orderNo, path } = await debited();
-    on.bank.onRefund = async () => ({ status: 'FAIL', reason: 'closed' }) as never;
-    await on.refund({ orderNo, cycleNo: 1 }).catch(() => undefined);
-    on.bank.reset();
-    const text = await read(path);
-    expect(text).toContain('31 Jan 2026 Period 1 ¥19.90 Paid');
-    expect(text).not.toContain('efunded');
-  });
-
   it('one that failed for good stays, and says what happens next', async () => {
     const { orderNo, path } = await debited();
     await advance(orderNo, { outcomes: ['FAIL'], cycles: 1 });

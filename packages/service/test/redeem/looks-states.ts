@@ -6,7 +6,7 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import { svg } from '../pictures/samples.js';
 import type { RefundStage } from '../refunds/support.js';
 import { mobileOf, unique } from '../support/demo.js';
-import { at, claimAllsOf, claimsOf, formOf, get, post } from './support.js';
+import { at, claimAllsOf, claimsOf, fillPeriods, formOf, get, post } from './support.js';
 
 /** A seller with all that can be set, and an order of theirs in every state that the page knows. */
 
@@ -186,24 +186,7 @@ const FURTHER: readonly MakeState[] = [
   },
   async (on, language) => {
     const { path, orderNo } = await order(on, language, 'DAY');
-    const { database } = on.service.fresh;
-    await database.query(
-      `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status, issued_at,
-         expires_at, claim_no, claimed_at)
-       select order_no, n, position, channel_id, benefit_code, name, face_value_cent,
-         case when n > 9969 then 'CLAIMED' when n > 9909 then 'ISSUED' else 'EXPIRED' end, issued_at,
-         case when n > 9909 then expires_at else issued_at end,
-         case when n > 9969 then 'C' || n end, case when n > 9969 then issued_at end
-       from benefits, generate_series(2, 9999) n where order_no = $1`,
-      [orderNo],
-    );
-    await database.query(
-      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
-       select order_no, n, channel_id, status, expect_at + n * interval '1 day', paid_at + n * interval '1 day', amount_cent
-       from payments, generate_series(2, 9999) n where order_no = $1`,
-      [orderNo],
-    );
-    await database.query('update orders set cycle_no = 9999 where order_no = $1', [orderNo]);
+    await fillPeriods(on.service.fresh, orderNo);
     const lists = ['codes', 'past', 'payments'].map((list) => [`9,999 periods, ${list}`, at(path, list)]);
     return { '9,999 periods': path, ...Object.fromEntries(lists) };
   },

@@ -11,6 +11,7 @@ import {
   claimsOf,
   codesOf,
   escaped,
+  fillPeriods,
   formOf,
   linkIn,
   type Ordered,
@@ -227,25 +228,7 @@ describe('many periods', () => {
   it('an order of 9,999 periods opens, and everything is a link away', async () => {
     await dailyProduct(on.service, 'PAGE_9999', 9999);
     const own = await on.order({ productCode: 'PAGE_9999' });
-    const { database } = on.service.fresh;
-    // Seven years of days, of which the last ninety can be claimed and the newest thirty were.
-    await database.query(
-      `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status, issued_at,
-         expires_at, claim_no, claimed_at)
-       select order_no, n, position, channel_id, benefit_code, name, face_value_cent,
-         case when n > 9969 then 'CLAIMED' when n > 9909 then 'ISSUED' else 'EXPIRED' end, issued_at,
-         case when n > 9909 then expires_at else issued_at end,
-         case when n > 9969 then 'C' || n end, case when n > 9969 then issued_at end
-       from benefits, generate_series(2, 9999) n where order_no = $1`,
-      [own.orderNo],
-    );
-    await database.query(
-      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
-       select order_no, n, channel_id, status, expect_at, paid_at, amount_cent
-       from payments, generate_series(2, 9999) n where order_no = $1`,
-      [own.orderNo],
-    );
-    await database.query('update orders set cycle_no = 9999 where order_no = $1', [own.orderNo]);
+    await fillPeriods(on.service.fresh, own.orderNo);
     const page = await on.get(own.path);
     expect([page.status, [...claimsOf(page).keys()].slice(0, 2)]).toEqual([200, ['Day pass 1', 'Day pass 9910']]);
     expect(Buffer.byteLength(page.text)).toBeLessThan(50_000);

@@ -33,33 +33,6 @@ describe('up to when the page can be opened', () => {
     expect(await chineseOf(order)).toContain('该期开始时发放。本页面可打开至 2026年2月7日 12:00，请记下您的兑换码。');
   });
 
-  it('of an order that was ended: a link to keep, up to the last deadline, which then is the one that counts', async () => {
-    const order = await on.order();
-    await on.advance(order, 1);
-    const active = await on.get(order.path);
-    expect(active.text).not.toContain('Open the link to keep');
-    await on.channel.call('orders/unsubscribe', { orderNo: order.orderNo });
-    const page = await on.get(order.path);
-    expect(textOf(page)).toContain(
-      'You will get no new link, but you can keep one that works until 29 May 2026, 12:00.',
-    );
-    expect(textOf(page)).toContain('Period 1 Claim by 7 Feb 2026, 12:00');
-    expect(await chineseOf(order)).toContain('长期链接，有效至 2026年5月29日 12:00。');
-    const address = linkIn(page, 'Open the link to keep');
-    const kept = await on.get(address);
-    expect([kept.status, [...claimsOf(kept).keys()]]).toEqual([200, [...claimsOf(page).keys()]]);
-    expect(textOf(kept)).toContain('This is the link to keep. It works until 29 May 2026, 12:00');
-    expect(kept.text).not.toContain('Open the link to keep');
-    // Each has its own deadline now: the link lasts longer than the first of them.
-    expect(textOf(kept)).toContain('Period 1 Claim by 1 May 2026, 12:00');
-    expect(textOf(kept)).toContain('Period 2 Claim by 29 May 2026, 12:00');
-    const start = on.service.clock.now();
-    on.service.clock.advance(100 * 86_400_000);
-    const later = await on.get(address);
-    on.service.clock.set(start);
-    expect([later.status, [...claimsOf(later).keys()]]).toEqual([200, ['VIP pass 2', 'Coupon 2']]);
-  });
-
   it('of an order that the user ends: the address that follows is the link to keep, and each deadline is its own', async () => {
     const order = await on.order();
     let page = await on.get(order.path);
@@ -103,15 +76,6 @@ describe('up to when the page can be opened', () => {
     const completed = textOf(await on.get(other.path));
     expect(completed).toContain('You can keep a link that works until');
     expect(completed).not.toContain('You will get no new link');
-  });
-
-  it('is not offered when nothing is left to claim', async () => {
-    const order = await on.order();
-    await on.query(`update benefits set status = 'EXPIRED' where order_no = $1`, [order.orderNo]);
-    await on.channel.call('orders/unsubscribe', { orderNo: order.orderNo });
-    expect((await on.get(order.path)).text).not.toContain('to keep');
-    const ended = textOf(await on.get(order.path.replace('/redeem', '/redeem/ended')));
-    expect(ended).toContain('Nothing is left to claim.');
   });
 });
 

@@ -2,6 +2,7 @@ import { type RedeemSignParts, redeemUrl } from '@perennial/wire';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { type ChannelCredentials, type Reply, send } from '../support/channel-client.js';
+import type { FreshDatabase } from '../support/database.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
 import { testService } from '../support/service.js';
 
@@ -188,6 +189,27 @@ export const openSixShop = (on: Stage): Promise<void> =>
     productName: 'Six at once',
     benefits: [1, 2, 3, 4, 5, 6].map((n) => ({ benefitCode: `SIX_${n}`, name: `Number ${n}`, faceValueCent: 100 })),
   });
+
+/** 9,999 periods of an order of days, of which the last ninety can be claimed and the newest thirty were. */
+export async function fillPeriods({ database }: FreshDatabase, orderNo: string): Promise<void> {
+  await database.query(
+    `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status, issued_at,
+       expires_at, claim_no, claimed_at)
+     select order_no, n, position, channel_id, benefit_code, name, face_value_cent,
+       case when n > 9969 then 'CLAIMED' when n > 9909 then 'ISSUED' else 'EXPIRED' end, issued_at,
+       case when n > 9909 then expires_at else issued_at end,
+       case when n > 9969 then 'C' || n end, case when n > 9969 then issued_at end
+     from benefits, generate_series(2, 9999) n where order_no = $1`,
+    [orderNo],
+  );
+  await database.query(
+    `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
+     select order_no, n, channel_id, status, expect_at + n * interval '1 day', paid_at + n * interval '1 day', amount_cent
+     from payments, generate_series(2, 9999) n where order_no = $1`,
+    [orderNo],
+  );
+  await database.query('update orders set cycle_no = 9999 where order_no = $1', [orderNo]);
+}
 
 /** Where a link of the page leads, by what it says. */
 export function linkIn({ text }: Reply, says: string): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeTones, measureTones, renderAccentCss, type Theme, TONES } from '../../src/redeem/brand/tones.js';
+import { makeTones, type Theme } from '../../src/redeem/brand/tones.js';
 
 /** Of a colour of six digits, by the formula of WCAG 2. */
 function luminance(colour: string): number {
@@ -107,40 +107,5 @@ describe('the tones of an accent', () => {
         expect([onAccent, onHero].every((text) => contrast(text, '#000000') < 2)).toBe(true);
       }
     }
-  });
-
-  it('are the accent itself where it is readable, and else no further from it than needed', () => {
-    expect(makeTones('0a6b4b').light).toMatchObject({
-      ...{ accent: '#0a6b4b', 'accent-edge': '#0a6b4b', 'accent-ink': '#0a6b4b' },
-      ...{ 'on-accent': '#ffffff', 'on-hero': '#ffffff' },
-    });
-    expect(makeTones('ffff00').dark['accent-ink']).toBe('#ffff00');
-    // A step less of black or white would be too little.
-    const least = (accent: string, what: string) =>
-      Math.min(...pairs(accent).flatMap(({ name, ratio }) => (name.includes(what) ? [ratio] : [])));
-    expect(least('ffff00', 'light: a link')).toBeLessThan(4.6);
-    expect(least('ffff00', 'light: an edge')).toBeLessThan(3.1);
-    expect(least('1677ff', 'light: a button')).toBeLessThan(4.6);
-    expect(least('000080', 'dark: a link')).toBeLessThan(6.1);
-    expect(least('000080', 'dark: an edge')).toBeLessThan(3.1);
-    // Lightened by its own shade, not by white.
-    expect(makeTones('0a6b4b').dark['accent-ink']).toMatch(/^#[01]/);
-  });
-
-  it('are told with their contrast, and rendered for both themes', () => {
-    const told = measureTones('ffff00');
-    expect(told).toHaveLength(2 * TONES.length);
-    expect(told.filter(({ contrast }) => contrast < 4.5).map(({ theme, tone }) => `${theme} ${tone}`)).toEqual([
-      'light accent-edge',
-    ]);
-    expect(told.find(({ tone }) => tone === 'accent-ink')).toEqual({
-      theme: 'light',
-      tone: 'accent-ink',
-      colour: makeTones('ffff00').light['accent-ink'],
-      contrast: 4.5,
-    });
-    expect(renderAccentCss('0a6b4b')).toMatch(
-      /^:root\{--accent:#0a6b4b;(--[a-z-]+:#[0-9a-f]{6};?)+\}\n@media \(prefers-color-scheme:dark\)\{:root\{(--[a-z-]+:#[0-9a-f]{6};?)+\}\}\n$/,
-    );
   });
 });

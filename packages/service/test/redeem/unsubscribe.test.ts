@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ofFile } from '../orders/stage-of-file.js';
 import { toldAbout } from '../orders/support.js';
-import { mobileOf, sharedRequest } from '../support/demo.js';
+import { mobileOf } from '../support/demo.js';
 import { anotherNode } from '../support/second-node.js';
 import {
   at,
@@ -58,17 +58,6 @@ describe('asking first', () => {
     expect(chinese).toContain('确定要退订 Monthly membership 吗？');
     expect(chinese).toContain('您尚未领取的 2 项权益仍归您所有，可领取至 2026年5月1日 12:00。');
     expect(chinese).toContain('手机号后四位');
-  });
-
-  it('200: promises no more about payments than is the service’s to promise', async () => {
-    const collected = textOf(await on.get(pathOf(order)));
-    expect(collected).toContain('No further period begins. Demo channel, who bills you, is told at once.');
-    expect(collected).not.toContain('will not be taken');
-    const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
-    const debited = await on.get(
-      data.redeemUrl.replace(/^.*(?=\/redeem)/, '').replace('/redeem', '/redeem/unsubscribe'),
-    );
-    expect(textOf(debited)).toContain('The next payment of ¥19.90 on 28 Feb 2026 will not be taken, nor any after it.');
   });
 });
 

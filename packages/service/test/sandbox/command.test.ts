@@ -42,26 +42,6 @@ describe('order advance', () => {
     ]);
   });
 
-  it('--json, to the end of an order', async () => {
-    const orderNo = await machine.collected({ productCode: 'TEST_SPU_DAILY_7' });
-    const ran = await run(orderNo, '--to', '2026-03-01T00:00:00Z', '--json');
-    expect(ran).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(ran.stdout)).toMatchObject({
-      orderNo,
-      orderStatus: 'COMPLETED',
-      nextPayTime: null,
-      changed: true,
-      steps: [
-        { occurredAt: '2026-02-01 12:00:00', cycleNo: 2, paymentStatus: 'BILLED', orderStatus: 'ACTIVE' },
-        { cycleNo: 3 },
-        { cycleNo: 4 },
-        { cycleNo: 5 },
-        { cycleNo: 6 },
-        { occurredAt: '2026-02-06 12:00:00', cycleNo: 7, paymentStatus: 'BILLED', orderStatus: 'COMPLETED' },
-      ],
-    });
-  });
-
   it('nothing was due: nothing is changed, and nothing audited', async () => {
     const orderNo = await machine.deducted();
     const before = await machine.everything(orderNo);

@@ -115,17 +115,4 @@ describe('perennial settlement', () => {
     expect(await report('2026-02', '--output', file)).toMatch(/^Of earlier months +1\.00 CNY \(0\) +- +-$/m);
     expect(await text('--output', file)).toMatch(/^Since +1\.00 CNY \(0\) +- +-$/m);
   });
-
-  it('says in one line what cannot be closed', async () => {
-    for (const [month, message] of [
-      ['2026-01', '2026-01 was closed already, by cli:'],
-      ['2026-03', 'months are closed in order, and the next one is 2026-02'],
-      ['9999-01', '9999-01 is not over yet in Asia/Shanghai'],
-      ['May', 'the month must be one such as 2026-01, not "May"'],
-    ] as const) {
-      const { code, stdout, stderr } = await runAny('settlement', 'close', month);
-      expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(message)]);
-      expect(stderr.trim().split('\n')).toHaveLength(1);
-    }
-  });
 });

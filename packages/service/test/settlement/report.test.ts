@@ -1,9 +1,11 @@
 import { parseTime } from '@perennial/wire';
+import fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { closeSettlementMonth, showSettlementMonth } from '../../src/operator/books/settlement-months.js';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { csvField } from '../../src/platform/csv/csv-field.js';
-import { ZERO_SUMS } from '../../src/settlement/sums.js';
+import { addSums, type Sums, subtractSums, ZERO_SUMS } from '../../src/settlement/sums.js';
 import { operatorOn } from '../operator/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { putAttempt, putRefund } from '../reconciliation/support.js';
@@ -45,53 +47,31 @@ describe('a settlement report', () => {
     });
     await put(2, '2026-02-20 10:00:00');
     await put(3, '2026-02-03 10:00:00', { orderNo: 1002, status: 'BILLED', amountCent: 100 });
-    const common = { productCode: 'MONTHLY', settlementMode: 'SVC_DEDUCT', externalOrderNo: 'A-1' };
+    const common = { productCode: 'MONTHLY', settlementMode: 'SVC_DEDUCT', externalOrderNo: 'A-1', refundNo: null };
+    const first = { ...common, paymentOrderNo: '10010001', cycleNo: 1 };
+    const billed = { productCode: 'DAILY', settlementMode: 'CHANNEL_COLLECT' };
+    const billedSums = { billedCent: 100, billedCount: 1 };
+    const collectedSums = { collectedCent: 3980, collectedCount: 2, refundedCent: 500, refundedCount: 1 };
     expect(await month()).toEqual({
       ...{ appId: APP, month: '2026-02', currency: 'CNY', monthIsOver: true, unsettled: { debits: 0, refunds: 0 } },
       ...{ status: 'OPEN', closedBy: null, closedAt: null, later: ZERO_SUMS, sinceClosed: ZERO_SUMS },
       lines: [
+        { ...first, kind: 'COLLECTED', time: '2026-02-01 10:00:00', amountCent: 1990 },
         {
-          ...{ ...common, kind: 'COLLECTED', time: '2026-02-01 10:00:00', paymentOrderNo: '10010001', refundNo: null },
-          ...{ cycleNo: 1, amountCent: 1990 },
+          ...{ ...billed, kind: 'BILLED', time: '2026-02-03 10:00:00', paymentOrderNo: '10020003', refundNo: null },
+          ...{ externalOrderNo: 'order-1002', cycleNo: 3, amountCent: 100 },
         },
         {
-          ...{ kind: 'BILLED', time: '2026-02-03 10:00:00', paymentOrderNo: '10020003', refundNo: null, cycleNo: 3 },
-          ...{
-            externalOrderNo: 'order-1002',
-            productCode: 'DAILY',
-            settlementMode: 'CHANNEL_COLLECT',
-            amountCent: 100,
-          },
-        },
-        {
-          ...{ ...common, kind: 'COLLECTED', time: '2026-02-20 10:00:00', paymentOrderNo: '10010002', refundNo: null },
+          ...{ ...common, kind: 'COLLECTED', time: '2026-02-20 10:00:00', paymentOrderNo: '10010002' },
           ...{ cycleNo: 2, amountCent: 1990 },
         },
-        {
-          ...{ ...common, kind: 'REFUNDED', time: '2026-02-28 09:00:00', paymentOrderNo: '10010001', cycleNo: 1 },
-          ...{ refundNo: 'R1001000101', amountCent: 500 },
-        },
+        { ...first, kind: 'REFUNDED', time: '2026-02-28 09:00:00', refundNo: 'R1001000101', amountCent: 500 },
       ],
       products: [
-        {
-          ...{ productCode: 'DAILY', settlementMode: 'CHANNEL_COLLECT', collectedCent: 0, collectedCount: 0 },
-          ...{ refundedCent: 0, refundedCount: 0, billedCent: 100, billedCount: 1 },
-        },
-        {
-          ...{ productCode: 'MONTHLY', settlementMode: 'SVC_DEDUCT', collectedCent: 3980, collectedCount: 2 },
-          ...{ refundedCent: 500, refundedCount: 1, billedCent: 0, billedCount: 0 },
-        },
+        { ...ZERO_SUMS, ...billed, ...billedSums },
+        { ...ZERO_SUMS, productCode: 'MONTHLY', settlementMode: 'SVC_DEDUCT', ...collectedSums },
       ],
-      totals: {
-        ...{
-          collectedCent: 3980,
-          collectedCount: 2,
-          refundedCent: 500,
-          refundedCount: 1,
-          billedCent: 100,
-          billedCount: 1,
-        },
-      },
+      totals: { ...collectedSums, ...billedSums },
     });
   });
 
@@ -104,23 +84,6 @@ describe('a settlement report', () => {
     expect((await month()).lines.map(({ cycleNo }) => cycleNo)).toEqual([2, 3]);
     expect((await month('2026-01')).lines.map(({ cycleNo }) => cycleNo)).toEqual([1]);
     expect((await month('2026-03')).lines.map(({ cycleNo }) => cycleNo)).toEqual([4]);
-  });
-
-  it('shows a payment in the month it was paid and its refund in the month it was refunded', async () => {
-    await putOrder(fresh.database, { orderNo: 1001, channelId });
-    const refunds = [
-      { amountCent: 90, at: at('2026-02-01 00:00:00') },
-      { amountCent: 1900, at: at('2026-03-01 00:00:00') },
-    ];
-    await put(1, '2025-12-31 23:59:59', { status: 'REFUND_FULL', refunds });
-    const sums = async (of: string) => {
-      const { collectedCent, refundedCent } = (await month(of)).totals;
-      return [collectedCent, refundedCent];
-    };
-    expect(await sums('2025-12')).toEqual([1990, 0]);
-    expect(await sums('2026-01')).toEqual([0, 0]);
-    expect(await sums('2026-02')).toEqual([0, 90]);
-    expect(await sums('2026-03')).toEqual([0, 1900]);
   });
 
   it('leaves out what brought nothing, and other channels', async () => {
@@ -243,4 +206,82 @@ it.each([
   ['', ''],
 ])('a CSV report has %j as %j', (value, text) => {
   expect(csvField(value)).toBe(text);
+});
+
+/** Of closed months. */
+const onlySums = (sums: Sums): Sums => addSums(sums, ZERO_SUMS);
+
+const MONTHS = ['2026-01', '2026-02', '2026-03', '2026-04', '2026-05'];
+
+type Step = { readonly close: true } | { readonly month: number; readonly cents: number; readonly kind: string };
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.constant({ close: true } as const),
+  fc.record({
+    month: fc.integer({ min: 0, max: 4 }),
+    cents: fc.integer({ min: 1, max: 10_000 }),
+    kind: fc.constantFrom('collected', 'billed', 'refunded'),
+  }),
+);
+
+it('whatever comes between which closings: each cent is in exactly one month, and closed months stay', async () => {
+  clock.set(at('2026-06-15 12:00:00'));
+  await fresh.database.query(`update channels set created_at = timestamptz '2026-01-01 00:00:00+08'`);
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 14 }), fc.nat({ max: 5 }), async (steps, early) => {
+      await fresh.database.query('truncate orders, payments, refunds, closed_months');
+      // A month that the release before closed while earlier ones were open; 5 is none.
+      const closed = new Set(MONTHS.slice(early, early + 1));
+      await fresh.database.query(
+        `insert into closed_months (month, channel_id, figures, closed_by) select unnest($1::text[]), 0, '{"note": null}', 'fay'`,
+        [[...closed]],
+      );
+      let orderNo = 2000;
+      let expected = ZERO_SUMS;
+      const frozen = new Map<string, unknown>();
+      for (const one of steps) {
+        if ('close' in one) {
+          const month = MONTHS.find((one) => !closed.has(one));
+          if (month === undefined) continue;
+          frozen.set(month, await closeSettlementMonth(operator, { month }));
+          closed.add(month);
+          continue;
+        }
+        orderNo += 1;
+        const paidAt = at(`${MONTHS[one.month]}-15 10:00:00`);
+        const mode = one.kind === 'billed' ? 'CHANNEL_COLLECT' : 'SVC_DEDUCT';
+        await putOrder(fresh.database, { orderNo, channelId, mode });
+        await putPayment(fresh.database, {
+          ...{ orderNo, cycleNo: 1, channelId, amountCent: one.cents, paidAt },
+          status: { billed: 'BILLED', collected: 'SUCCESS', refunded: 'REFUND_FULL' }[one.kind] ?? '',
+          refunds: one.kind === 'refunded' ? [{ amountCent: one.cents, at: paidAt }] : [],
+        });
+        const isBilled = one.kind === 'billed';
+        expected = addSums(expected, {
+          ...(isBilled ? {} : { ...ZERO_SUMS, collectedCent: one.cents, collectedCount: 1 }),
+          ...(isBilled ? { ...ZERO_SUMS, billedCent: one.cents, billedCount: 1 } : {}),
+          ...(one.kind === 'refunded' ? { refundedCent: one.cents, refundedCount: 1 } : {}),
+        } as Sums);
+      }
+      let sum = ZERO_SUMS;
+      for (const month of MONTHS) {
+        const shown = await showSettlementMonth(operator, { month });
+        if (frozen.has(month)) expect(shown).toEqual(frozen.get(month));
+        const { channels, totals } = shown;
+        sum = addSums(
+          sum,
+          channels.reduce((all, { later }) => addSums(all, later), totals),
+        );
+        // A report of the channel says the same.
+        const { lines: _, totals: ofReport, later, sinceClosed } = await report(operator, month, APP);
+        expect(ofReport).toEqual(onlySums(totals));
+        expect(later).toEqual(channels.find(({ appId }) => appId === APP)?.later ?? ZERO_SUMS);
+        if (!closed.has(month)) expect(sinceClosed).toEqual(ZERO_SUMS);
+      }
+      // The last month stays open, or what came after it was closed stands in June.
+      const june = await showSettlementMonth(operator, { month: '2026-06' });
+      sum = june.channels.reduce((all, { later }) => addSums(all, later), sum);
+      expect(subtractSums(sum, expected)).toEqual(ZERO_SUMS);
+    }),
+    { numRuns: 25 },
+  );
 });
