@@ -220,22 +220,6 @@ describe('for people', () => {
     ]);
     for (const other of others) expect(other).not.toMatch(SECRET);
   });
-
-  it('whoever lets a product be paid by Alipay is told what that asks of its periods', async () => {
-    await text('channel', 'create', '--name', 'Periods', '--app-id', 'test_periods');
-    await text('payment-channel', 'create', 'ALIPAY', '--name', 'Alipay', '--gateway', 'sandbox', '--banks', '*');
-    expect(await text('channel', 'authorize-product', 'test_periods', 'VIP')).toBe('test_periods may now sell VIP\n');
-    const [done, ...warnings] = (await text('channel', 'authorize-payment-channel', 'test_periods', 'ALIPAY')).split(
-      '\n',
-    );
-    expect(done).toBe('test_periods may now use ALIPAY (default no, share no)');
-    expect(warnings).toEqual([
-      expect.stringMatching(/^Warning: VIP by ALIPAY: Alipay debits by the month on days 1 to 28 alone: /),
-      expect.stringMatching(/^Warning: VIP by ALIPAY: Alipay lets one debit succeed in each cycle /),
-      expect.stringMatching(/^Warning: VIP by ALIPAY: Alipay debits no more than single_amount /),
-      '',
-    ]);
-  });
 });
 
 describe('help', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { paragraphs, SafeText, safeText, toTerminalText } from '../../src/operations/command/safe-text.js';
 import { record, table } from '../../src/operations/command/table.js';
 import { escapeInvisible, toVisibleJson } from '../../src/platform/escape-invisible.js';
 
@@ -36,21 +35,6 @@ describe('a text from outside', () => {
 
 describe('what is written', () => {
   const hostile = 'x\n\u001b[1mforged';
-
-  it('a plain text is one line', () => {
-    expect(toTerminalText(`order ${hostile}`)).toBe('order x\\u{a}\\u{1b}[1mforged');
-  });
-
-  it('line breaks of a template are line breaks, those of its values are not', () => {
-    expect(safeText`a ${hostile}\nb ${7}`.text).toBe('a x\\u{a}\\u{1b}[1mforged\nb 7');
-    const inner = safeText`1\n2`;
-    expect(safeText`${inner}\n3`.text).toBe('1\n2\n3');
-    expect(toTerminalText(paragraphs([inner, safeText`3`]))).toBe('1\n2\n\n3');
-  });
-
-  it('something made of lines that was put into a plain text is one line all the same', () => {
-    expect(toTerminalText(`${new SafeText('1\n2')}`)).toBe('1\\u{a}2');
-  });
 
   it('a cell never leaves its row, and columns stand under their titles', () => {
     expect(

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { importPage } from './page-source.js';
-import type { Answer } from './reads.js';
 
 /** What the pages make of what is typed and of what the service answers, without a browser. */
 
@@ -56,52 +55,6 @@ it('keys before there is a field are text, Backspace takes one back, Enter count
   }
 });
 
-const { foldPushes } = await importPage('pages', 'order', 'fold-pushes.ts');
-
-const titles = (entries: readonly Answer[]) => entries.map(({ title }) => title);
-
-it('the pushes of an event stand under it; one to come stays and knows its event, and so does one without', () => {
-  const entry = (kind: string, title: string, eventId?: string, when = 'past') => ({
-    kind,
-    when,
-    title,
-    data: eventId === undefined ? null : { eventId },
-  });
-  const folded = foldPushes([
-    entry('push', 'to come', '7', 'future'),
-    entry('push', 'third', '7'),
-    entry('push', 'of an older event', '1'),
-    entry('push', 'second', '7'),
-    entry('note', 'note'),
-    entry('push', 'of another', '8-2'),
-    entry('event', 'another', '8-2'),
-    entry('push', 'first', '7'),
-    entry('event', 'event', '7'),
-  ]);
-  expect(folded.map(({ title, pushes, event }: Answer) => [title, titles(pushes), event?.title])).toEqual([
-    ['to come', [], 'event'],
-    ['of an older event', [], undefined],
-    ['note', [], undefined],
-    ['another', ['of another'], undefined],
-    ['event', ['third', 'second', 'first'], undefined],
-  ]);
-});
-
-const { findFailedTry } = await importPage('pages', 'order', 'failed-try.ts');
-
-it('a period that is not paid says why its latest failed try failed; one that is paid has nothing to say', () => {
-  const attempts = [
-    { tryNo: 1, status: 'FAIL', reason: 'no money' },
-    { tryNo: 2, status: 'FAIL', reason: 'card blocked' },
-    { tryNo: 3, status: 'STARTED', reason: null },
-  ];
-  for (const paymentStatus of ['FAIL_RETRY', 'FAIL', 'PROCESSING']) {
-    expect(findFailedTry({ paymentStatus, attempts })?.reason).toBe('card blocked');
-  }
-  expect(findFailedTry({ paymentStatus: 'SUCCESS', attempts })).toBeUndefined();
-  expect(findFailedTry({ paymentStatus: 'PROCESSING', attempts: attempts.slice(2) })).toBeUndefined();
-});
-
 const requests = await importPage('pages', 'order', 'refund-request.ts');
 const { Problem, Unreachable } = await importPage('api', 'problem.ts');
 
@@ -152,16 +105,6 @@ describe('a refund that got no answer', () => {
     expect([400, 403, 409, 422, 429].map(isAnswer)).toEqual([true, true, true, true, true]);
     expect([200, 408, 500, 502, 503].map(isAnswer)).toEqual([false, false, false, false, false]);
     expect(requests.isAnswer(new Unreachable('gone'))).toBe(false);
-  });
-
-  it('has arrived once the order knows its key', () => {
-    const timeline = [
-      { kind: 'note', data: { detail: { key: 'large' } } },
-      { kind: 'operator', data: { detail: { key: 'small' } } },
-      { kind: 'operator', data: null },
-    ];
-    expect(requests.hasArrived(timeline, 'small')).toBe(true);
-    expect(requests.hasArrived(timeline, 'large')).toBe(false);
   });
 
   it('is said to be unanswered only while no tab has its answer; one of another tab is said to be that', () => {

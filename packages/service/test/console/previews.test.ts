@@ -73,14 +73,6 @@ describe('the preview of an unsubscribe', () => {
     await expectWhatWasPreviewed(orderNo, preview, () => unsubscribe(orderNo));
   });
 
-  it('of one that waits for a retry, too', async () => {
-    const orderNo = await on.paidOrder();
-    await on.renewNow(orderNo, 'retryable');
-    const preview = await previewUnsubscribe(orderNo);
-    expect(preview.periodsVoided).toBe(11);
-    await expectWhatWasPreviewed(orderNo, preview, () => unsubscribe(orderNo));
-  });
-
   it('counts no events about voided periods for a channel that wants none', async () => {
     const another = await anotherChannel(on.service);
     const { appId } = another.credentials;

@@ -8,19 +8,6 @@ function written(options: LogOptions, write: (log: ReturnType<typeof createLog>)
   return lines.join('');
 }
 
-describe('LOG_FORMAT=json', () => {
-  it('names the level, the time in UTC and the node in every line', () => {
-    const line = written({ node: 'a-1', format: 'json' }, (log) => log.warn({ requestId: 'r' }, 'words'));
-    expect(JSON.parse(line)).toEqual({
-      level: 'warn',
-      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      node: 'a-1',
-      requestId: 'r',
-      msg: 'words',
-    });
-  });
-});
-
 describe('LOG_FORMAT=pretty', () => {
   it('is one line for people', () => {
     const line = written({ node: 'a-1', format: 'pretty' }, (log) => log.info({ code: '0', ms: 2.5 }, 'request'));

@@ -2,7 +2,7 @@ import { UpcomingPayload } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { listBacklogs } from '../../src/delivery/queue/backlog-sql.js';
 import { noticeDueOrders } from '../../src/engine/jobs/notices.js';
-import { listEventsOfChannel, pauseEvents, resumeEvents } from '../../src/operator/events.js';
+import { pauseEvents, resumeEvents } from '../../src/operator/events.js';
 import { setCallback, setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import { type Stage, stage } from '../redeem/support.js';
@@ -91,22 +91,6 @@ it('goes to an address of its own, is held back by itself, and without an addres
   } finally {
     await setCallback(operator, { appId, eventType: TYPE });
     await own.close();
-  }
-});
-
-it('without any address it is kept as not sent, and listed by its type', async () => {
-  await setCallback(localOperator(on.service), { appId });
-  try {
-    const { orderNo } = await noticed();
-    const unsent = () => list({ deliveryStatus: 'NO_CALLBACK' });
-    await turnsUntil('all put aside', async () => (await unsent()).length === 3);
-    expect(await list({ eventType: TYPE, deliveryStatus: 'NO_CALLBACK' })).toMatchObject([{ orderNo }]);
-    expect(await list({ eventType: 'order.status.changed', deliveryStatus: 'NO_CALLBACK' })).toHaveLength(1);
-    expect(await listEventsOfChannel(on.service.operator, { appId, eventType: TYPE, limit: 10 })).toMatchObject([
-      { orderNo, deliveryStatus: 'NO_CALLBACK' },
-    ]);
-  } finally {
-    await setCallback(localOperator(on.service), { appId, url: all.url });
   }
 });
 

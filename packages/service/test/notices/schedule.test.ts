@@ -64,22 +64,6 @@ const told = async (text: string) => {
   return noticeDueOrders(database);
 };
 
-describe('a channel that has not asked', () => {
-  it('is told nothing, and its orders are not in the schedule', async () => {
-    const [deducted, billed] = [await created(on), await collected()];
-    expect(await told('2026-02-27 12:00:00')).toBe(0);
-    expect(await node.renewOnce()).toBe(0);
-    await at('2026-02-28 12:00:00');
-    expect(await node.renewOnce()).toBe(1);
-    expect(await billDueOrders(database)).toBe(1);
-    expect([await noticed(deducted), await noticed(billed)]).toEqual([[], []]);
-    expect(await database.query('select notice_days from orders')).toEqual([
-      { notice_days: null },
-      { notice_days: null },
-    ]);
-  });
-});
-
 describe('before each renewal', () => {
   it('in mode A and in mode B, so many times 24 hours before, once, with what is to come', async () => {
     await want(5);

@@ -3,7 +3,6 @@ import { createStripeInstitution } from '@perennial/bridge-stripe';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FakePayment, type FakeStripe, startFakeStripe } from '../../../bridge-stripe/test/fake-stripe.js';
-import { reconcileDays } from '../../src/engine/jobs/reconciliation.js';
 import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
 import type { Gateways } from '../../src/gateways/gateway-registry.js';
 import { listDifferences, runReconciliation } from '../../src/operator/books/reconciliation.js';
@@ -26,11 +25,6 @@ let fake: FakeStripe;
 let bridge: Bridge;
 let gateways: Gateways;
 let operator: OperatorWithGateways;
-/** What the bridge logs at error. */
-let errors = '';
-const noteError = (line: string) => {
-  errors += line;
-};
 /** Webhooks that Stripe has sent and the bridge has not answered yet. */
 const telling: Promise<number>[] = [];
 
@@ -42,7 +36,7 @@ beforeAll(async () => {
   bridge = await startBridge({
     institution: createStripeInstitution({ secretKey, webhookSecret, apiBase: fake.url, clock }),
     ...{ key: KEY, clock, databaseUrl: service.fresh.url, schema: 'stripe', port: 0, monitoringPort: 0 },
-    log: pino({ level: 'error' }, { write: noteError }),
+    log: pino({ level: 'silent' }),
   });
   fake.listener = ({ body }) => telling.push(tell(body));
   const gateway = createBridgeGateway({ url: bridge.url, key: KEY, clock });
@@ -97,60 +91,8 @@ const found = async (orderNo: string) => {
   return (await channel.call('orders/query', { orderNo }, { token })).data;
 };
 
-/** The engine's turn on a morning: it compares what is not compared yet. */
-async function morningOf(day: string): Promise<number> {
-  service.clock.set(at(`${day} 04:00:00`));
-  return reconcileDays({ ...operator, database: service.fresh.database, log: pino({ level: 'silent' }) });
-}
-
 const compare = (day: string) => runReconciliation(operator, { paymentChannelCode: 'STRIPE', day });
 const refundNoOf = (orderNo: string) => `R${orderNo}000101`;
-
-describe('a refund that succeeded and fails at Stripe afterwards', () => {
-  async function refunded() {
-    const { orderNo } = await order();
-    const made = await refundPayment(operator, { orderNo, cycleNo: 1 });
-    expect(made).toMatchObject({ status: 'SUCCESS', payment: { paymentStatus: 'REFUND_FULL' } });
-    const refund = fake.refunds.at(-1);
-    if (refund === undefined) throw new Error('Stripe has no refund');
-    return { orderNo, refund };
-  }
-
-  it('on the same day: a difference of that day, and an alert', async () => {
-    const { orderNo, refund } = await refunded();
-    errors = '';
-    fake.settleRefund(refund, 'failed');
-    await allTold();
-    expect(errors).toContain('contradicts a result that is written');
-    expect(await morningOf(NEXT_DAY)).toBe(1);
-    expect(inShort(await listDifferences(operator))).toEqual([
-      `STATE ${refundNoOf(orderNo)} | SUCCESS 1990 | FAIL 1990`,
-    ]);
-    expect(await alerts(service.fresh.database)).toEqual([
-      { kind: 'reconciliation-difference', subject: `STRIPE ${DAY}`, detail: 'open: 1 STATE' },
-    ]);
-    // Nothing is changed here before an operator has looked at it.
-    expect(await found(orderNo)).toMatchObject({ totalRefundAmountCent: 1990 });
-  });
-
-  it('on a later day: a difference of the day on which the money came back, and an alert', async () => {
-    const [day, later] = ['2026-02-05', '2026-02-07'];
-    service.clock.set(at(`${day} 12:00:00`));
-    const { orderNo, refund } = await refunded();
-    service.clock.set(at(`${later} 12:00:00`));
-    expect(await compare(day)).toMatchObject({ lines: 2, open: 0 });
-    fake.settleRefund(refund, 'failed');
-    await allTold();
-    service.clock.set(at('2026-02-08 12:00:00'));
-    expect(await compare(later)).toMatchObject({ lines: 1, open: 1 });
-    expect(inShort(await listDifferences(operator))).toEqual([
-      `STATE ${refundNoOf(orderNo)} | SUCCESS 1990 | FAIL 1990`,
-    ]);
-    expect(await alerts(service.fresh.database)).toEqual([
-      { kind: 'reconciliation-difference', subject: `STRIPE ${later}`, detail: 'open: 1 STATE' },
-    ]);
-  });
-});
 
 describe('a payment that the user has disputed at the bank', () => {
   it('stays paid here, can not be refunded besides, and is no difference: the protocol has no word for a dispute', async () => {

@@ -72,17 +72,6 @@ describe('the page', () => {
     expect(darkFields(path)).toEqual(data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`${x},${y}`] : []))));
   });
 
-  it('says so when nothing is left, and when the next benefits come', async () => {
-    const own = await on.order();
-    let page = await on.get(own.path);
-    for (const what of ['VIP pass 1', 'Coupon 1']) ({ page } = await claim(on, page, what));
-    expect(textOf(page)).toContain(
-      'nothing left to claim at the moment. The next benefits come with the period that begins on 28 Feb 2026.',
-    );
-    const chinese = textOf(await on.get(own.path, { 'accept-language': 'zh' }));
-    expect(chinese).toContain('目前没有可领取的权益。下一期权益将于 2026年2月28日 该期开始时发放。');
-  });
-
   it('is one response without anything inline, and names nothing from elsewhere', async () => {
     const { text: page } = await on.get(order.path);
     expect(page).not.toMatch(/<style|style=|<script(?! src="\/redeem\/)| on\w+=|https?:/);
