@@ -75,7 +75,7 @@ export const PROOFS = [
     minutes: [1, 1],
     tests: [
       ...service('orders', 'races'),
-      ...service('races', 'two-nodes', 'greedy-channel'),
+      ...service('races', 'two-nodes'),
       ...service('agreements', 'same-card-races', 'ending-races'),
     ],
   },
@@ -117,7 +117,7 @@ export const PROOFS = [
     needs: [],
     minutes: [1, 1],
     tests: [
-      ...service('orders', 'long-answers', 'long-answers-memory', 'slow-readers'),
+      ...service('orders', 'long-answers', 'slow-readers'),
       ...service('endpoints', 'large-lists'),
       ...service('pipeline', 'large-bodies'),
       ...service('engine', 'housekeeping-events'),

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { ServiceDeps } from '../../src/service.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { unique } from '../support/demo.js';
+import { demoChannel, unique } from '../support/demo.js';
 import { anotherNode, type Node } from '../support/second-node.js';
+import { type TestService, testService } from '../support/service.js';
 import { type Stage, stage, toldAbout } from './support.js';
 
 /** What all tests of a file share: made before the first of them, closed after the last. */
@@ -15,12 +16,40 @@ export function ofFile<T extends { close(): Promise<unknown> }>(make: () => Prom
   return later(() => made);
 }
 
+/** The same for each test of a file. */
+export function ofEachTest<T extends { close(): Promise<unknown> }>(make: () => Promise<T>): T {
+  let made: T;
+  beforeEach(async () => {
+    made = await make();
+  });
+  afterEach(() => made.close());
+  return later(() => made);
+}
+
 /** Stands for an object that is there once a test runs. */
 export const later = <T extends object>(made: () => T): T =>
   new Proxy({} as T, {
     get: (_, name) => Reflect.get(made(), name),
     set: (_, name, value) => Reflect.set(made(), name, value),
   });
+
+/** A service for a file, and a channel of it. */
+export function serviceOfFile(
+  more: Partial<ServiceDeps> = {},
+  channelOf: (service: TestService) => Promise<ChannelClient> = (service) => service.channel(),
+  hold: typeof ofFile = ofFile,
+) {
+  let channel: ChannelClient;
+  const service = hold(async () => {
+    const made = await testService(more);
+    channel = await channelOf(made);
+    return made;
+  });
+  return { service, channel: later(() => channel) };
+}
+
+/** The same for each test, with the demo channel. */
+export const demoOfEachTest = () => serviceOfFile({}, demoChannel, ofEachTest);
 
 /** A stage for a file, and what its tests do on it. Before each test the institution forgets what it was told. */
 export function stageOfFile(more: Partial<ServiceDeps> = {}) {
@@ -53,6 +82,13 @@ export const boundRequest = (bindOrderNo: string, more: object = {}) => ({
   ...more,
 });
 
-/** One more node on the stage of a file, with the same institution. */
+/** One more node of the service of a file. */
+export const anotherNodeOfFile = (service: TestService, more: Partial<ServiceDeps> = {}): Node =>
+  ofFile(() => anotherNode(service, more));
+
+/** The same on a stage, with its institution. */
 export const nodeOfFile = (on: Stage): Node =>
-  ofFile(() => anotherNode(on.service, { gateways: { of: async () => on.institution } }));
+  anotherNodeOfFile(
+    later(() => on.service),
+    { gateways: { of: async () => on.institution } },
+  );

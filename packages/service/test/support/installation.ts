@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { ChannelCredentials } from './channel-client.js';
+import { type FreshDatabase, freshDatabase } from './database.js';
+import { MAIN, type Running, start } from './processes.js';
+
+/** A database and a data folder for nodes that are processes of their own. */
+export interface Installation extends FreshDatabase {
+  /** What each node is told, unless a test says otherwise. */
+  readonly env: Readonly<Record<'DATABASE_URL' | 'DATA_DIR' | 'MASTER_KEY' | 'PORT', string>>;
+  /** One that still runs at the end is killed then. */
+  node(more?: Record<string, string>, script?: string): Running;
+  /** Of the channel that the first node has made. */
+  demo(): Promise<ChannelCredentials>;
+}
+
+export async function installation(options: { readonly migrated?: boolean } = {}): Promise<Installation> {
+  const fresh = await freshDatabase(options);
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-installation-'));
+  const masterKey = randomBytes(32).toString('base64');
+  const env = { DATABASE_URL: fresh.url, DATA_DIR: dataDir, MASTER_KEY: masterKey, PORT: '0' };
+  const started: Running[] = [];
+  return {
+    ...fresh,
+    env,
+    node(more = {}, script = MAIN) {
+      const running = start(script, { ...env, ...more });
+      started.push(running);
+      return running;
+    },
+    demo: async () => JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')),
+    async close() {
+      for (const { child } of started) child.kill('SIGKILL');
+      await Promise.all(started.map(({ exited }) => exited));
+      await fresh.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
