@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   authorizePaymentChannel,
   withdrawPaymentChannel,
 } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct, withdrawProduct } from '../../src/operator/provisioning/products.js';
+import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
 
-let service: TestService;
-let node: Node;
+const { service } = serviceOfFile();
+const node = anotherNodeOfFile(service);
 let channel: ChannelClient;
 let elsewhere: ChannelClient;
-beforeAll(async () => {
-  service = await testService();
-  node = await anotherNode(service);
-});
 beforeEach(async () => {
   channel = await service.channel();
   elsewhere = node.client(channel);
-});
-afterAll(async () => {
-  await node.close();
-  await service.close();
 });
 
 const MONTHLY = {
@@ -79,7 +70,7 @@ const LISTS = [
   },
 ];
 
-// How pages go on by cursor, and that a list refuses what it does not know: cursors.test.ts, and the tests of the schemas.
+// How pages go on, by number and by cursor, and that a list refuses what it does not know: cursors.test.ts, and the tests of the schemas.
 describe.each(LISTS)('$name', ({ name, table, create, authorize, withdraw }) => {
   const list = async (body: object = {}, by = channel) => (await by.call(name, body)).data;
   const codesOf = async (body: object = {}, by = channel): Promise<string[]> =>
@@ -126,22 +117,6 @@ describe.each(LISTS)('$name', ({ name, table, create, authorize, withdraw }) => 
     expect(pages.flat()).toEqual(codes);
   });
 
-  it('0: pages, and hasMore only where there is more', async () => {
-    const codes = (await authorized(5)).reverse();
-    for (const [page, size, items, hasMore] of [
-      [1, 2, codes.slice(0, 2), true],
-      [2, 2, codes.slice(2, 4), true],
-      [3, 2, codes.slice(4), false],
-      [4, 2, [], false],
-      [1, 5, codes, false],
-      [5, 1, codes.slice(4), false],
-      [2_147_483_647, 100, [], false],
-    ] as const) {
-      expect(await codesOf({ page, size })).toEqual(items);
-      expect(await list({ page, size })).toMatchObject({ page, size, hasMore });
-    }
-  });
-
   it("0: one channel does not see another's", async () => {
     const other = await service.channel();
     const [mine, theirs] = [await create(), await create()];
@@ -171,12 +146,6 @@ describe('products/list', () => {
       hasMore: false,
       nextCursor: null,
     });
-  });
-
-  it('0: a hundred at most without being asked for less', async () => {
-    for (let n = 0; n < 101; n += 1) await authorize(await product());
-    expect(await list()).toMatchObject({ items: { length: 100 }, page: 1, size: 100, hasMore: true });
-    expect(await list({ page: 2 })).toMatchObject({ items: { length: 1 }, page: 2, size: 100, hasMore: false });
   });
 });
 

@@ -1,20 +1,13 @@
 import { CODES, type CodeName, type EndpointName, endpoints } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   authorizePaymentChannel,
   withdrawPaymentChannel,
 } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import {
-  type AgreementsService,
-  agreementsService,
-  confirmCode,
-  person,
-  sendCode,
-  sentBinding,
-} from '../agreements/support.js';
-import { type Stage, stage } from '../orders/support.js';
+import { agreementsService, confirmCode, person, sendCode, sentBinding } from '../agreements/support.js';
+import { ofFile, stageOfFile } from '../orders/stage-of-file.js';
 import type { Reply } from '../support/channel-client.js';
 import {
   bindCard,
@@ -26,11 +19,9 @@ import {
   unique,
 } from '../support/demo.js';
 
-let on: Stage;
-let production: AgreementsService;
+const { on } = stageOfFile();
+const production = ofFile(() => agreementsService({ environment: 'production' }));
 beforeAll(async () => {
-  on = await stage();
-  production = await agreementsService({ environment: 'production' });
   const { operator } = on.service;
   const product = { productName: 'A product', periodType: 'DAY', period: 1, totalCycles: 1, amountCent: 100 } as const;
   await createProduct(operator, {
@@ -45,10 +36,6 @@ beforeAll(async () => {
     displayName: 'Not for this channel',
     supportedBanks: ['*'],
   });
-});
-afterAll(async () => {
-  await production.close();
-  await on.close();
 });
 
 const call = (name: EndpointName, body: object): Promise<Reply> => on.channel.call(name, body);

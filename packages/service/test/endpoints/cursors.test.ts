@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { boundBinding, person } from '../agreements/support.js';
-import { anotherChannel, type Stage, stage } from '../orders/support.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { anotherChannel } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { collectRequest, encrypted, mobileOf, sharedRequest, unique } from '../support/demo.js';
 
-let on: Stage;
+const { on } = stageOfFile();
 let channel: ChannelClient;
 beforeAll(async () => {
-  on = await stage();
   channel = await anotherChannel(on.service);
   for (const { credentials } of [channel, on.channel]) {
     await setCallback(on.service.operator, { appId: credentials.appId, url: 'https://shop.example/events' });
   }
 });
-afterAll(() => on.close());
 
 /** A list of the interface: one question to it, how a record of it comes about, and what names one. */
 interface Listed {
@@ -110,7 +109,23 @@ async function walk(list: Listed, first: object, rest: object, between = async (
   return replies.map(({ data }) => data);
 }
 
-describe.each(LISTS.map((list) => [list.name, list] as const))('%s by cursor', (_name, list) => {
+describe.each(LISTS.map((list) => [list.name, list] as const))('%s by page and by cursor', (_name, list) => {
+  it('0: pages by number, newest first, and hasMore only where there is more', async () => {
+    const all = await atLeast(list, 5);
+    const last = Math.ceil(all.length / 2);
+    for (const [page, size, ids, hasMore] of [
+      [1, 2, all.slice(0, 2), true],
+      [2, 2, all.slice(2, 4), true],
+      [last, 2, all.slice(2 * last - 2), false],
+      [last + 1, 2, [], false],
+      [1, all.length, all, false],
+      [2_147_483_647, 100, [], false],
+    ] as const) {
+      const { data } = await call(list, { page, size });
+      expect([list.ids(data), data.page, data.size, data.hasMore]).toEqual([ids, page, size, hasMore]);
+    }
+  });
+
   it('0: everything once, in the order of the pages; a page that was asked for by cursor has no number', async () => {
     const all = await atLeast(list, 5);
     const pages = await walk(list, { size: 2 }, { size: 2 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { AuthorizationKey } from '../../src/catalog/channels/authorized-sql.js';
 import { listAuthorizedPaymentChannels } from '../../src/catalog/payment-channels/list-payment-channels-sql.js';
 import { listAuthorizedProducts } from '../../src/catalog/products/list-products-sql.js';
@@ -14,17 +14,17 @@ import {
   type OrderFilter,
   type OrderKey,
 } from '../../src/subscriptions/store/orders/list-orders-sql.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { costOf } from '../support/cost.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 
 const ROWS = 20_000;
 const RARE = 150;
 const CHANNEL = 7;
 const START = 1_767_225_600;
 
-let fresh: FreshDatabase;
+const fresh = ofFile(() => freshDatabase({ statementMs: 0 }));
 beforeAll(async () => {
-  fresh = await freshDatabase({ statementMs: 0 });
   const { database } = fresh;
   // One user for everything, as some channels have it. The oldest orders are of one period.
   await database.query(
@@ -79,7 +79,6 @@ beforeAll(async () => {
   }
   await database.query('vacuum analyze');
 }, 300_000);
-afterAll(() => fresh.close());
 
 const FIRST = { after: undefined, offset: 0 };
 
