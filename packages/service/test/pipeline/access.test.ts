@@ -4,35 +4,26 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAddressCheck } from '../../src/catalog/channels/channel.js';
 import { setIpAllowList } from '../../src/operator/provisioning/channel-settings.js';
 import { resumeChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
+import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
 import { testRoute } from '../support/test-endpoint.js';
 
-let service: TestService;
+const refusing = testRoute(
+  'test/refusing',
+  async () => {
+    throw new Rejection('SUBSCRIPTION_NOT_FOUND');
+  },
+  { write: true },
+);
+const { service, channel } = serviceOfFile({ moreRoutes: [refusing] });
 /** Stands behind a proxy on this machine and in 10.0.0.0/8, and believes it. */
-let behindProxy: Node;
-let channel: ChannelClient;
+const behindProxy = anotherNodeOfFile(service, { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] });
 let proxied: ChannelClient;
 let token: string;
 beforeAll(async () => {
-  const refusing = testRoute(
-    'test/refusing',
-    async () => {
-      throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-    },
-    { write: true },
-  );
-  service = await testService({ moreRoutes: [refusing] });
-  behindProxy = await anotherNode(service, { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] });
-  channel = await service.channel();
   proxied = behindProxy.client(channel);
   token = await channel.getToken();
-});
-afterAll(async () => {
-  await behindProxy.close();
-  await service.close();
 });
 
 const allow = (...ranges: string[]) => setIpAllowList(service.operator, { appId: channel.credentials.appId, ranges });

@@ -1,31 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ChannelClient } from '../support/channel-client.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { demoChannel } from '../support/demo.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { until } from '../support/processes.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
 
 const MOST = 2;
 const IN_ALL = 4;
 
-let service: TestService;
-let channel: ChannelClient;
-let node: Node;
-const opened: ReturnType<typeof rawConnection>[] = [];
-beforeAll(async () => {
-  service = await testService();
-  channel = await demoChannel(service);
-  node = await anotherNode(service, { testLimits: { httpLimits: { connections: MOST, connectionsInAll: IN_ALL } } });
+const { service, channel } = serviceOfFile({}, demoChannel);
+const node = anotherNodeOfFile(service, {
+  testLimits: { httpLimits: { connections: MOST, connectionsInAll: IN_ALL } },
 });
+const opened: ReturnType<typeof rawConnection>[] = [];
 afterEach(async () => {
   for (const raw of opened.splice(0)) raw.close();
   await until('all are closed', async () => (await node.connections()) === 0);
-});
-afterAll(async () => {
-  await node.close();
-  await service.close();
 });
 
 /** Opens a connection, and waits until the node has taken it. */

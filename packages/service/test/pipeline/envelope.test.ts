@@ -1,38 +1,31 @@
 import { HEADERS, PATH_PREFIX } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.js';
-import { type CapturedLog, capturedLog } from '../support/captured-log.js';
-import { type ChannelClient, send } from '../support/channel-client.js';
+import { serviceOfFile } from '../orders/stage-of-file.js';
+import { capturedLog } from '../support/captured-log.js';
+import { send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { rawConnection, rawExchange, requestBytes } from '../support/raw-http.js';
 import { anotherNode } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
 import { testRoute } from '../support/test-endpoint.js';
 
 const INNER = 'the inner detail';
 
-let service: TestService;
-let channel: ChannelClient;
-let captured: CapturedLog;
-beforeAll(async () => {
-  captured = capturedLog();
-  const moreRoutes = [
-    testRoute('test/throwing', async () => {
-      throw Object.assign(new Error(INNER), { statusCode: 418, code: 'FST_ERR_INVENTED' });
-    }),
-    testRoute('test/throwing-text', async () => {
-      throw INNER;
-    }),
-    testRoute('test/bad-sql', async () => {
-      await service.fresh.database.query(`select '${INNER}'::integer`);
-      throw new Error('unreachable');
-    }),
-    testRoute('test/bad-answer', async ({ answer }) => answer({ expiresIn: INNER })),
-  ];
-  service = await testService({ moreRoutes, log: captured.log });
-  channel = await service.channel();
-});
-afterAll(() => service.close());
+const captured = capturedLog();
+const moreRoutes = [
+  testRoute('test/throwing', async () => {
+    throw Object.assign(new Error(INNER), { statusCode: 418, code: 'FST_ERR_INVENTED' });
+  }),
+  testRoute('test/throwing-text', async () => {
+    throw INNER;
+  }),
+  testRoute('test/bad-sql', async () => {
+    await service.fresh.database.query(`select '${INNER}'::integer`);
+    throw new Error('unreachable');
+  }),
+  testRoute('test/bad-answer', async ({ answer }) => answer({ expiresIn: INNER })),
+];
+const { service, channel } = serviceOfFile({ moreRoutes, log: captured.log });
 
 const request = (method: string, path: string, headers: Record<string, string> = {}, body = '') =>
   send(service.baseUrl, method, path, headers, Buffer.from(body));

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { resetCredentials, showChannel } from '../../src/operator/provisioning/channels.js';
+import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
 
 /** An app secret is rolled, and the one before is taken for a while: no request is refused in between, on any node. */
-let service: TestService;
-let other: Node;
-beforeAll(async () => {
-  service = await testService();
-  other = await anotherNode(service);
-});
-afterAll(async () => {
-  await other.close();
-  await service.close();
-});
+const { service } = serviceOfFile();
+const other = anotherNodeOfFile(service);
 
 const HOUR = 3_600_000;
 

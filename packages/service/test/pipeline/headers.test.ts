@@ -1,17 +1,11 @@
 import { CONTENT_TYPE, HEADERS, PATH_PREFIX } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CallOptions, ChannelClient } from '../support/channel-client.js';
+import { describe, expect, it } from 'vitest';
+import { serviceOfFile } from '../orders/stage-of-file.js';
+import type { CallOptions } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { rawExchange, rawExchangeUnread, requestBytes } from '../support/raw-http.js';
-import { type TestService, testService } from '../support/service.js';
 
-let service: TestService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  service = await testService();
-  channel = await service.channel();
-});
-afterAll(() => service.close());
+const { service, channel } = serviceOfFile();
 
 const list = (options: CallOptions) => channel.call('products/list', {}, options);
 const visible = (length: number) => '~'.repeat(length);
@@ -222,14 +216,11 @@ describe('bytes that no HTTP client sends', () => {
   });
 
   // Node would answer these two by itself, with an empty body.
-  it('401001: no Host header', async () => {
-    const replies = await rawExchange(service.baseUrl, requestBytes(path, { Host: undefined, Connection: 'close' }));
-    expectEnvelope(replies[0]?.envelope, '401001');
-  });
-
-  it('401001: an Expect header that means nothing', async () => {
-    const headers = { Expect: 'a-miracle', Connection: 'close' };
-    const replies = await rawExchange(service.baseUrl, requestBytes(path, headers));
-    expectEnvelope(replies[0]?.envelope, '401001');
+  it.each([
+    ['no Host header', { Host: undefined }],
+    ['an Expect header that means nothing', { Expect: 'a-miracle' }],
+  ])('401001: %s', async (_what, headers) => {
+    const bytes = requestBytes(path, { ...headers, Connection: 'close' });
+    expectEnvelope((await rawExchange(service.baseUrl, bytes))[0]?.envelope, '401001');
   });
 });

@@ -1,37 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
-import { type Stage, stage } from '../orders/support.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase, type Queryable } from '../../src/platform/db/database.js';
+import { ofFile, stageOfFile } from '../orders/stage-of-file.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { bindCard, collectRequest, encrypted, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
-import { anotherNode, type Node } from '../support/second-node.js';
+import { anotherNode } from '../support/second-node.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
 const NAME = 'held-up node';
 
 /** A node that waits a tenth of a second for a lock instead of five, and as long for a statement that a test lets sleep. */
-let on: Stage;
-let database: Database;
-let node: Node;
-let channel: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-  const { url } = on.service.fresh;
-  database = openDatabase({ url, pool: 8, name: NAME, settings: { lock_timeout: '100ms' } });
-  const moreRoutes = [
-    testRoute('test/sleeping', async ({ database: own, answer }) => {
-      await own.transaction(async (tx) => {
-        await tx.query('set local statement_timeout = 50');
-        await tx.query('select pg_sleep(60)');
-      });
-      return answer(DONE);
-    }),
-  ];
-  node = await anotherNode(on.service, { database, moreRoutes });
-  channel = node.client(on.channel);
+const { on } = stageOfFile();
+const sleeping = testRoute('test/sleeping', async ({ database, answer }) => {
+  await database.transaction(async (tx) => {
+    await tx.query('set local statement_timeout = 50');
+    await tx.query('select pg_sleep(60)');
+  });
+  return answer(DONE);
 });
-afterAll(async () => {
-  await node.close();
-  await on.close();
+const node = ofFile(async () => {
+  const { url } = on.service.fresh;
+  const database = openDatabase({ url, pool: 8, name: NAME, settings: { lock_timeout: '100ms' } });
+  return anotherNode(on.service, { database, moreRoutes: [sleeping] });
+});
+let channel: ChannelClient;
+beforeAll(() => {
+  channel = node.client(on.channel);
 });
 
 const expectHeldUp = (reply: Reply) =>

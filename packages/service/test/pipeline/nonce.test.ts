@@ -1,36 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { HEADERS } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { resumeChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
+import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { until } from '../support/processes.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
 
-let service: TestService;
-let node: Node;
-let channel: ChannelClient;
+const { service, channel } = serviceOfFile();
+const node = anotherNodeOfFile(service);
 let elsewhere: ChannelClient;
-beforeAll(async () => {
-  service = await testService();
-  node = await anotherNode(service);
-  channel = await service.channel();
+beforeAll(() => {
   elsewhere = node.client(channel);
-});
-afterAll(async () => {
-  await node.close();
-  await service.close();
 });
 
 const freshNonce = () => randomBytes(16).toString('hex');
 const list = (options: CallOptions, by = channel) => by.call('products/list', {}, options);
-const codesOf = async (...calls: (() => ReturnType<typeof list>)[]) => {
-  const codes: string[] = [];
-  for (const call of calls) codes.push((await call()).code);
-  return codes;
-};
 
 describe('X-SVC-Nonce', () => {
   it('401004: used a second time', async () => {
@@ -58,22 +44,14 @@ describe('X-SVC-Nonce', () => {
   ])('401004: under %s timestamp of another ten minutes', async (_what, first, second) => {
     const nonce = freshNonce();
     const at = (offset: number) => list({ nonce, timestamp: service.clock.now() + offset });
-    expect(
-      await codesOf(
-        () => at(first),
-        () => at(second),
-      ),
-    ).toEqual(['0', '401004']);
+    expect([(await at(first)).code, (await at(second)).code]).toEqual(['0', '401004']);
   });
 
   it('0: by another channel', async () => {
     const nonce = freshNonce();
     const other = await service.channel();
-    const codes = await codesOf(
-      () => list({ nonce }),
-      () => list({ nonce }, other),
-      () => list({ nonce }, other),
-    );
+    const codes: string[] = [];
+    for (const by of [channel, other, other]) codes.push((await list({ nonce }, by)).code);
     expect(codes).toEqual(['0', '0', '401004']);
   });
 

@@ -1,18 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { endpoints } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ChannelClient } from '../support/channel-client.js';
+import { describe, expect, it } from 'vitest';
+import { serviceOfFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { expectEnvelope } from '../support/envelope.js';
-import { type TestService, testService } from '../support/service.js';
 
-let service: TestService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  service = await testService();
-  channel = await demoChannel(service);
-});
-afterAll(() => service.close());
+const { channel } = serviceOfFile({}, demoChannel);
 
 interface Shape {
   readonly type?: string;

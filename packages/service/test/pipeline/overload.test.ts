@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Queryable } from '../../src/platform/db/database.js';
+import { serviceOfFile } from '../orders/stage-of-file.js';
 import { anotherChannel } from '../orders/support.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
@@ -8,22 +9,17 @@ import { expectEnvelope } from '../support/envelope.js';
 import { until } from '../support/processes.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { anotherNode, type Node } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
 /** With so many inside, the next one is refused: as on a node that serves so few in a second. */
 const MOST = 4;
 const BODY = { orderNo: '1' };
 
-let service: TestService;
-let channel: ChannelClient;
+const { service, channel } = serviceOfFile({}, demoChannel);
 let other: ChannelClient;
 beforeAll(async () => {
-  service = await testService();
-  channel = await demoChannel(service);
   other = await anotherChannel(service);
 });
-afterAll(() => service.close());
 
 /** Requests of this endpoint stay inside until the gate is opened. */
 function gate() {
@@ -97,12 +93,23 @@ describe('a node that has more to do than it can do in time', () => {
     await node.close();
   });
 
-  it('503001: before anything is looked at, its signature, its token or its body', async () => {
+  it('503001: before its signature, token or body is looked at; the rest is what it always is', async () => {
     const { node, empty } = await fullNode(four());
     const client = node.client(channel);
     for (const wrong of [{ signRaw: 'something else' }, { token: 'none' }, { raw: '{' }]) {
       expectRefused(await client.callBare('orders/create', {}, wrong));
     }
+    const to = (method: string, path: string) => send(node.baseUrl, method, path, {}, Buffer.alloc(0));
+    expect((await to('POST', '/openapi/v1/nothing')).code).toBe('404001');
+    expect((await to('GET', '/openapi/v1/orders/create')).code).toBe('405001');
+    // Another channel has its part of the node.
+    expect((await node.client(other).call('orders/create', collectRequest(other))).code).toBe('0');
+    expect((await to('GET', '/healthz')).status).toBe(200);
+    expect((await to('GET', '/readyz')).status).toBe(200);
+    const { text } = await to('GET', '/metrics');
+    expect(text).toContain(`perennial_requests_inside{state="inside"} ${MOST}`);
+    expect(text).toContain(`perennial_requests_inside{state="most"} ${MOST}`);
+    expect(text).toMatch(/perennial_http_requests_total\{endpoint="[^"]*create",status="503",code="503001"\} 3/);
     await empty();
     await node.close();
   });
@@ -123,37 +130,6 @@ describe('a node that has more to do than it can do in time', () => {
     ask();
     expect((await raw.replies(3))[2]?.code).toBe('0');
     raw.close();
-    await node.close();
-  });
-
-  it('/healthz, /readyz and /metrics are answered, and tell about it', async () => {
-    const { node, empty } = await fullNode(four());
-    expectRefused(await node.client(channel).callBare('auth/token', {}));
-    const get = (path: string) => send(node.baseUrl, 'GET', path, {}, Buffer.alloc(0));
-    expect((await get('/healthz')).status).toBe(200);
-    expect((await get('/readyz')).status).toBe(200);
-    const { text } = await get('/metrics');
-    expect(text).toContain(`perennial_requests_inside{state="inside"} ${MOST}`);
-    expect(text).toContain(`perennial_requests_inside{state="most"} ${MOST}`);
-    expect(text).toMatch(/perennial_http_requests_total\{endpoint="[^"]*auth\/token",status="503",code="503001"\} 1/);
-    await empty();
-    await node.close();
-  });
-
-  it('0: of another channel, which has its part of the node', async () => {
-    const { node, empty } = await fullNode(four());
-    expect((await node.client(other).call('orders/create', collectRequest(other))).code).toBe('0');
-    expectRefused(await node.client(channel).callBare('orders/create', collectRequest(channel)));
-    await empty();
-    await node.close();
-  });
-
-  it('404001 and 405001 are what they always are', async () => {
-    const { node, empty } = await fullNode(four());
-    const to = (method: string, path: string) => send(node.baseUrl, method, path, {}, Buffer.alloc(0));
-    expect((await to('POST', '/openapi/v1/nothing')).code).toBe('404001');
-    expect((await to('GET', '/openapi/v1/orders/create')).code).toBe('405001');
-    await empty();
     await node.close();
   });
 

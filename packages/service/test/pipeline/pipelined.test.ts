@@ -1,24 +1,23 @@
 import net from 'node:net';
 import { PATH_PREFIX } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copyOrder, dailyProduct, type Stage, stage } from '../orders/support.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { copyOrder, dailyProduct } from '../orders/support.js';
 import { send } from '../support/channel-client.js';
 import { collectRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
 
 /** Answers to requests that were sent in one go wait for one another. Node tells nobody when the connection of those ends. */
-let on: Stage;
+const { on } = stageOfFile();
 let longOrder: string;
 const user = unique('user');
 beforeAll(async () => {
-  on = await stage();
   await dailyProduct(on.service, 'DAYS_9999', 9999);
   const request = collectRequest(on.channel, { channelUserId: user, productCode: 'DAYS_9999' });
   longOrder = (await on.channel.call('orders/create', request)).data.orderNo;
   await copyOrder(on.service.fresh.database, longOrder, 99);
 });
-afterAll(() => on.close());
 
 async function metric(name: string): Promise<number> {
   const { text } = await send(on.service.baseUrl, 'GET', '/metrics', {}, Buffer.alloc(0));

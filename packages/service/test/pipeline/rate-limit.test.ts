@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { type ChannelClient, channelClient, type Reply } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
 
-let service: TestService;
-let node: Node;
-beforeAll(async () => {
-  service = await testService();
-  node = await anotherNode(service);
-});
-afterAll(async () => {
-  await node.close();
-  await service.close();
-});
+const { service } = serviceOfFile();
+const node = anotherNodeOfFile(service);
 
 async function channelWith(ratePerSecond: number, rateBurst: number): Promise<ChannelClient> {
   const created = await createChannel(service.operator, { name: 'Busy channel', ratePerSecond, rateBurst });

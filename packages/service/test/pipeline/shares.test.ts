@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.js';
+import { serviceOfFile } from '../orders/stage-of-file.js';
 import { anotherChannel } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { send } from '../support/channel-client.js';
 import { bindCard, collectRequest, demoChannel, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
 const GATE = 4_711;
@@ -24,15 +24,14 @@ const ROUTES = [
   }),
 ];
 
-let service: TestService;
-let greedy: ChannelClient;
+const { service, channel: greedy } = serviceOfFile(
+  { moreRoutes: ROUTES, testLimits: { shareLimits: { waitMs: 60_000 } } },
+  demoChannel,
+);
 let bystander: ChannelClient;
 beforeAll(async () => {
-  service = await testService({ moreRoutes: ROUTES, testLimits: { shareLimits: { waitMs: 60_000 } } });
-  greedy = await demoChannel(service);
   bystander = await anotherChannel(service);
 });
-afterAll(() => service.close());
 
 const BODY = { orderNo: '1' };
 

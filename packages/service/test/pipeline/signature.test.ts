@@ -1,23 +1,21 @@
 import { createHmac } from 'node:crypto';
 import { HEADERS, PATH_PREFIX, sha256Hex, signRequest } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CallOptions, type ChannelClient, channelClient, type Reply } from '../support/channel-client.js';
+import { describe, expect, it } from 'vitest';
+import { serviceOfFile } from '../orders/stage-of-file.js';
+import { type CallOptions, type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
-import { type TestService, testService } from '../support/service.js';
 
-let service: TestService;
-let channel: ChannelClient;
-let token: string;
-beforeAll(async () => {
-  // Of production, where nothing is told: the sandbox has tests of its own (test/kit/diagnosis.test.ts).
-  service = await testService({ environment: 'production' });
-  channel = await service.channel();
-  token = await channel.getToken();
-});
-afterAll(() => service.close());
+// Of production, where nothing is told: the sandbox has tests of its own (test/kit/diagnosis.test.ts).
+const { service, channel } = serviceOfFile({ environment: 'production' });
 
 const NAME = 'products/list';
-const list = (options: CallOptions) => channel.callBare(NAME, {}, { token, ...options });
+const list = (options: CallOptions) => channel.call(NAME, {}, options);
+/** With the channel's token, and one of these in place of its own. */
+const listAs = async (change: Partial<ChannelCredentials>, requestId = 'same') => {
+  const token = await channel.getToken();
+  const stranger = channelClient(service.baseUrl, { ...channel.credentials, ...change }, () => service.clock.now());
+  return stranger.callBare(NAME, {}, { token, requestId });
+};
 
 function expectRefused(reply: Reply): void {
   expect(reply.status).toBe(401);
@@ -47,12 +45,7 @@ describe('X-SVC-Signature', () => {
       Buffer.from(aesKey, 'base64'),
       Buffer.from(callbackSecret),
     ];
-    for (const key of wrong) {
-      const other = channelClient(service.baseUrl, { ...channel.credentials, appSecret: key.toString('base64') }, () =>
-        service.clock.now(),
-      );
-      expectRefused(await other.callBare(NAME, {}, { token }));
-    }
+    for (const key of wrong) expectRefused(await listAs({ appSecret: key.toString('base64') }));
   });
 
   /** A right signature for a fixed request, changed on its way. */
@@ -149,10 +142,7 @@ describe('what is signed', () => {
 
 describe('an unknown app id', () => {
   it('401002: the same answer as a bad signature, but for the request id', async () => {
-    const stranger = channelClient(service.baseUrl, { ...channel.credentials, appId: 'test_nobody' }, () =>
-      service.clock.now(),
-    );
-    const unknown = await stranger.callBare(NAME, {}, { token, requestId: 'same' });
+    const unknown = await listAs({ appId: 'test_nobody' });
     const badSignature = await list({ requestId: 'same', signRaw: 'something else' });
     expectRefused(unknown);
     expect(unknown.text).toBe(badSignature.text);
@@ -160,13 +150,7 @@ describe('an unknown app id', () => {
   });
 
   it('401002: a key of zeros, which stands in for the missing secret, opens nothing', async () => {
-    const zeros = Buffer.alloc(32).toString('base64');
-    const stranger = channelClient(
-      service.baseUrl,
-      { ...channel.credentials, appId: 'test_nobody', appSecret: zeros },
-      () => service.clock.now(),
-    );
-    expectRefused(await stranger.callBare(NAME, {}, { token }));
+    expectRefused(await listAs({ appId: 'test_nobody', appSecret: Buffer.alloc(32).toString('base64') }));
   });
 
   it('401002: app ids are case-sensitive and exact', async () => {

@@ -1,25 +1,20 @@
 import { PATH_PREFIX } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { MALFORMED_HTTP } from '../../src/http/requests/malformed-http.js';
 import { createService } from '../../src/service.js';
-import type { ChannelClient } from '../support/channel-client.js';
+import { serviceOfFile } from '../orders/stage-of-file.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
-import { nodeDeps, type TestService, testService } from '../support/service.js';
+import { nodeDeps } from '../support/service.js';
 
-let service: TestService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  const httpLimits = {
-    headersTimeout: 300,
-    requestTimeout: 600,
-    keepAliveTimeout: 100,
-    connectionsCheckingInterval: 50,
-    lingerTime: 100,
-  };
-  service = await testService({ testLimits: { httpLimits } });
-  channel = await service.channel();
-});
-afterAll(() => service.close());
+const httpLimits = {
+  headersTimeout: 300,
+  requestTimeout: 600,
+  keepAliveTimeout: 100,
+  connectionsCheckingInterval: 50,
+  lingerTime: 100,
+};
+const { service, channel } = serviceOfFile({ testLimits: { httpLimits } });
 
 const path = `${PATH_PREFIX}auth/token`;
 const body = () => JSON.stringify({ grantType: 'client_credentials', appId: channel.credentials.appId });
@@ -69,6 +64,32 @@ describe('a client that stalls', () => {
     await failed;
     clearInterval(writing);
     raw.close();
+  });
+});
+
+describe('what is not a request', () => {
+  /** One of each kind, by the message that it is answered with. */
+  const sent: Readonly<Record<string, (raw: ReturnType<typeof rawConnection>) => void>> = {
+    'the headers are too large': (raw) => raw.write(requestBytes(path, { 'X-Long': 'x'.repeat(16_384) })),
+    'a header is malformed': (raw) => raw.write(requestBytes(path, { 'X SVC': '1' })),
+    'the request did not arrive in time': (raw) => raw.write('POST /'),
+    'the request ends before its end': (raw) => {
+      raw.write(requestBytes(path, headers(), '{'));
+      raw.socket.end();
+    },
+    'the request is not HTTP/1.1': (raw) => raw.write('hello, is anybody there?\r\n\r\n'),
+  };
+
+  it('is tried here in every kind', () => {
+    expect(MALFORMED_HTTP.map(({ message }) => message)).toEqual(Object.keys(sent));
+  });
+
+  it.each(MALFORMED_HTTP)('$message: $http', async ({ http, result, message }) => {
+    const raw = rawConnection(service.baseUrl);
+    sent[message]?.(raw);
+    const replies = await raw.untilClosed();
+    expect(replies.map((reply) => [reply.status, reply.envelope.message])).toEqual([[http, message]]);
+    expectEnvelope(replies[0]?.envelope, result.code);
   });
 });
 

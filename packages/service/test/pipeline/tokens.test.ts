@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { resetCredentials, revokeTokens } from '../../src/operator/provisioning/channels.js';
+import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
-import { anotherNode, type Node } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
+import { testService } from '../support/service.js';
 
-let service: TestService;
-let node: Node;
+const { service } = serviceOfFile();
+const node = anotherNodeOfFile(service);
 let channel: ChannelClient;
 let elsewhere: ChannelClient;
-beforeAll(async () => {
-  service = await testService();
-  node = await anotherNode(service);
-});
 beforeEach(async () => {
   channel = await service.channel();
   elsewhere = node.client(channel);
-});
-afterAll(async () => {
-  await node.close();
-  await service.close();
 });
 
 const list = (token: string, by = channel) => by.callBare('products/list', {}, { token });
