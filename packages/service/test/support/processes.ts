@@ -20,7 +20,6 @@ export const LEDGER_NODE = testProgram('ledger-node');
 export const BRIDGE_NODE = testProgram('bridge-node');
 export const DELIVERY_NODE = testProgram('delivery-node');
 export const CLAIMS_NODE = testProgram('claims-node');
-export const SENDING_NODE = testProgram('sending-node');
 export const REFUNDING_NODE = testProgram('refunding-node');
 export const OPERATORS_NODE = testProgram('operators-node');
 export const INSTITUTION = testProgram('institution-node');

@@ -1,10 +1,11 @@
 import type { DeliveryStatus } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { EventFilter, EventKey } from '../../src/delivery/history/candidates-sql.js';
 import { listEvents } from '../../src/delivery/history/list-sql.js';
 import { replayEvents } from '../../src/delivery/queue/replay-sql.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { costOf } from '../support/cost.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 
 const EVENTS = Number(process.env['LISTED_EVENTS'] ?? 20_000);
 const RARE = 300;
@@ -18,9 +19,8 @@ const PAYMENTS = 81;
 
 const orderOf = (channel: number) => channel * 1_000_000;
 
-let fresh: FreshDatabase;
+const fresh = ofFile(() => freshDatabase({ statementMs: 0 }));
 beforeAll(async () => {
-  fresh = await freshDatabase({ statementMs: 0 });
   const { database } = fresh;
   for (const channel of [DELIVERED, GIVEN_UP, PENDING, PAYMENTS]) {
     const isOrder = channel === PAYMENTS ? `n <= ${RARE}` : 'n % 2 = 0';
@@ -52,7 +52,6 @@ beforeAll(async () => {
   );
   await database.query('vacuum analyze');
 }, 300_000);
-afterAll(() => fresh.close());
 
 /** So many of a channel's events, from the oldest on but for some, have got so far. */
 async function become(channel: number, skipped: number, count: number, status: DeliveryStatus): Promise<void> {

@@ -105,18 +105,6 @@ describe('events/replay of one event', () => {
     expect(await queued(payment, order)).toEqual([first(payment, 0), first(order, 1)]);
   });
 
-  it('0: fifty times at once, and it is queued once', async () => {
-    const { payment, order } = await createOrderWithEvents(database(), channel);
-    await recordOutcome(database(), [payment], 'ACCEPTED');
-    await recordOutcome(database(), [order], 'GIVE_UP');
-    const both = [payment, order];
-    const replies = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => replay({ eventIds: n % 2 === 0 ? both : both.toReversed() })),
-    );
-    expect(new Set(replies.map(({ code, data }) => `${code} ${data?.replayed}`))).toEqual(new Set(['0 2']));
-    expect(await queued(payment, order)).toEqual([first(payment, 1), first(order, 1)]);
-  });
-
   it('0: while another replay of it is not committed yet, and it is queued once', async () => {
     const bystander = await anotherChannel(on.service);
     const { payment } = await createOrderWithEvents(database(), channel);

@@ -1,30 +1,22 @@
 import { EVENT_CONTRACT, type EventScenario, type EventScenarioName, WEBHOOK_EVENTS } from '@perennial/wire';
 import { Ajv } from 'ajv';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
+import { later, ofFile } from '../orders/stage-of-file.js';
 import { dailyProduct } from '../orders/support.js';
-import { type TimeMachine, timeMachine } from '../sandbox/support.js';
+import { timeMachine } from '../sandbox/support.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
-import type { TestReceiver } from './receiver.js';
-import { createSendingNode, registerReceiver, type SendingNode, statusIn } from './sending.js';
+import { registerReceiver, sendingNodeOf, statusIn } from './sending.js';
 
 const ajv = new Ajv({ allowUnionTypes: true });
-let scene: TimeMachine;
-let receiver: TestReceiver;
-let node: SendingNode;
-
-beforeAll(async () => {
-  scene = await timeMachine();
-  receiver = await registerReceiver(scene.service, scene.channel);
-  node = createSendingNode(scene.service);
-  await dailyProduct(scene.service, 'ONE_DAY', 1);
-});
-afterAll(async () => {
-  await node.stop();
-  await receiver.close();
-  await scene.close();
-});
+const scene = ofFile(timeMachine);
+const receiver = ofFile(() => registerReceiver(scene.service, scene.channel));
+const node = sendingNodeOf(
+  ofFile,
+  later(() => scene.service),
+);
+beforeAll(() => dailyProduct(scene.service, 'ONE_DAY', 1));
 beforeEach(() => scene.institution.reset());
 
 const SEVEN = { productCode: 'TEST_SPU_DAILY_7' };

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readShards, START } from '../../src/delivery/queue/due-sql.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await freshDatabase();
-});
-afterAll(() => fresh.close());
+const fresh = ofFile(freshDatabase);
 
 const insert = (from: number, to: number) =>
   fresh.database.query(

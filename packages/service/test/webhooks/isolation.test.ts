@@ -1,22 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ofEachTest } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { type TestService, testService } from '../support/service.js';
+import { testService } from '../support/service.js';
 import type { ReceiverOptions, TestReceiver } from './receiver.js';
-import { createSendingNode, registerReceiver, type SendingNode, withLongDeadline } from './sending.js';
+import { registerReceiver, sendingNodeOf, withLongDeadline } from './sending.js';
 
-let service: TestService;
-let node: SendingNode;
+const service = ofEachTest(() => testService());
+const node = sendingNodeOf(ofEachTest, service, withLongDeadline);
 let receivers: TestReceiver[];
-beforeEach(async () => {
-  service = await testService();
+beforeEach(() => {
   receivers = [];
-  node = createSendingNode(service, withLongDeadline());
 });
 afterEach(async () => {
   for (const receiver of receivers) await receiver.close();
-  await node.stop();
   expect(receivers.flatMap(({ forged }) => forged)).toEqual([]);
-  await service.close();
 });
 
 interface Line {

@@ -1,38 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
-import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
+import { openDatabase, type Queryable } from '../../src/platform/db/database.js';
+import { demoOfEachTest, ofEachTest } from '../orders/stage-of-file.js';
 import { anotherChannel } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { collectRequest, demoChannel } from '../support/demo.js';
+import { collectRequest } from '../support/demo.js';
 import { until } from '../support/processes.js';
-import { type TestService, testService } from '../support/service.js';
-import type { TestReceiver } from './receiver.js';
 import { createSendingNode, localOperator, registerReceiver, type SendingNode } from './sending.js';
 
 /** Whatever one session holds: the pushes that need nothing of it go on, from every node. */
-let service: TestService;
-let foreign: Database;
-let held: ChannelClient;
+const { service, channel: held } = demoOfEachTest();
+const foreign = ofEachTest(async () => openDatabase({ url: service.fresh.url, pool: 1, name: 'somebody else' }));
 let free: ChannelClient;
-const receivers: TestReceiver[] = [];
-let heldReceiver: TestReceiver;
-let freeReceiver: TestReceiver;
-const nodes: SendingNode[] = [];
-
 beforeEach(async () => {
-  service = await testService();
-  foreign = openDatabase({ url: service.fresh.url, pool: 1, name: 'somebody else' });
-  held = await demoChannel(service);
   free = await anotherChannel(service);
-  heldReceiver = await registerReceiver(service, held);
-  freeReceiver = await registerReceiver(service, free);
-  receivers.push(heldReceiver, freeReceiver);
 });
+const heldReceiver = ofEachTest(() => registerReceiver(service, held));
+const freeReceiver = ofEachTest(() => registerReceiver(service, free));
+const nodes: SendingNode[] = [];
 afterEach(async () => {
   for (const node of nodes.splice(0)) await node.close();
-  for (const receiver of receivers.splice(0)) await receiver.close();
-  await foreign.close();
-  await service.close();
 });
 
 function aNode(): SendingNode {
@@ -114,7 +101,7 @@ describe('somebody else holds', () => {
 
   it('an event of a channel whose address was taken away: the others’ are read', async () => {
     const silent = await anotherChannel(service);
-    receivers.push(await registerReceiver(service, silent));
+    const receiver = await registerReceiver(service, silent);
     await create(silent);
     await setCallback(localOperator(service), { appId: silent.credentials.appId });
     const node = aNode();
@@ -128,6 +115,7 @@ describe('somebody else holds', () => {
     });
     await running([node], () => until('put aside', async () => (await due(silent)) === 0));
     expect(await query('select from undelivered_events')).toHaveLength(2);
+    await receiver.close();
   });
 
   it('the shards of a node that has died: nobody waits for them, and they are taken later', async () => {

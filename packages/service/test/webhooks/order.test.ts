@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ChannelClient } from '../support/channel-client.js';
-import { collectRequest, demoChannel } from '../support/demo.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { demoOfEachTest } from '../orders/stage-of-file.js';
+import { collectRequest } from '../support/demo.js';
 import { until } from '../support/processes.js';
-import { manualClock, type TestService, testService } from '../support/service.js';
+import { manualClock } from '../support/service.js';
 import type { ReceivedPush, TestReceiver } from './receiver.js';
 import {
   createSendingNode,
@@ -13,17 +13,10 @@ import {
   withLongDeadline,
 } from './sending.js';
 
-let service: TestService;
-let channel: ChannelClient;
+const { service, channel } = demoOfEachTest();
 const open: { close(): Promise<void> }[] = [];
-
-beforeEach(async () => {
-  service = await testService();
-  channel = await demoChannel(service);
-});
 afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one.close();
-  await service.close();
 });
 
 const opened = <T extends { close(): Promise<void> }>(one: T): T => {

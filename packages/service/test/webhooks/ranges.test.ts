@@ -1,28 +1,20 @@
 import { MAX_TOTAL_CYCLES } from '@perennial/wire';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
-import { dailyProduct, type Stage, stage } from '../orders/support.js';
+import { later, ofEachTest } from '../orders/stage-of-file.js';
+import { dailyProduct, stage } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { manualClock } from '../support/service.js';
-import type { TestReceiver } from './receiver.js';
-import { createSendingNode, registerReceiver, type SendingNode, statusIn, withLongDeadline } from './sending.js';
+import { registerReceiver, sendingNodeOf, statusIn, withLongDeadline } from './sending.js';
 
-let scene: Stage;
-let receiver: TestReceiver;
-let node: SendingNode;
 const clock = manualClock(Date.now() + 3_600_000);
-
+const scene = ofEachTest(() => stage());
+const service = later(() => scene.service);
+const node = sendingNodeOf(ofEachTest, service, () => ({ dueBy: clock, ...withLongDeadline() }));
+const receiver = ofEachTest(() => registerReceiver(scene.service, scene.channel));
 beforeEach(async () => {
-  scene = await stage();
-  receiver = await registerReceiver(scene.service, scene.channel);
-  node = createSendingNode(scene.service, { dueBy: clock, ...withLongDeadline() });
   await dailyProduct(scene.service, 'LONGEST', MAX_TOTAL_CYCLES);
   await dailyProduct(scene.service, 'LONG', 250);
-});
-afterEach(async () => {
-  await receiver.close();
-  await node.stop();
-  await scene.close();
 });
 
 const query = <Row>(sql: string) => scene.service.fresh.database.query<Row>(sql);

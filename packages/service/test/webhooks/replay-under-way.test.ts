@@ -1,42 +1,20 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { pauseEvents, replayNamedEvents, resumeEvents } from '../../src/operator/events.js';
-import type { ChannelClient } from '../support/channel-client.js';
+import { demoOfEachTest, ofEachTest } from '../orders/stage-of-file.js';
 import { lockWaits } from '../support/database.js';
-import { demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
-import { type TestService, testService } from '../support/service.js';
 import { createOrderWithEvents, listDueEvents } from './outcomes.js';
-import type { TestReceiver } from './receiver.js';
-import {
-  createSendingNode,
-  type DatabaseFaults,
-  registerReceiver,
-  type SendingNode,
-  statusIn,
-  withLongDeadline,
-} from './sending.js';
+import { type DatabaseFaults, registerReceiver, sendingNodeOf, statusIn, withLongDeadline } from './sending.js';
 
 const appId = 'test_demo';
-let service: TestService;
-let channel: ChannelClient;
-let receiver: TestReceiver;
-let node: SendingNode;
-let faults: DatabaseFaults;
+const { service, channel } = demoOfEachTest();
+const faults: DatabaseFaults = {};
+const node = sendingNodeOf(ofEachTest, service, withLongDeadline, faults);
+const receiver = ofEachTest(() => registerReceiver(service, channel));
 /** Of the event about the payment; there is another one, about the order. */
 let eventId: string;
-
 beforeEach(async () => {
-  service = await testService();
-  channel = await demoChannel(service);
-  receiver = await registerReceiver(service, channel);
-  faults = {};
-  node = createSendingNode(service, withLongDeadline(), faults);
   eventId = (await createOrderWithEvents(service.fresh.database, channel)).payment;
-});
-afterEach(async () => {
-  await receiver.close();
-  await node.stop();
-  await service.close();
 });
 
 const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);

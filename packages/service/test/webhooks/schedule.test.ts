@@ -1,42 +1,35 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { replayNamedEvents } from '../../src/operator/events.js';
+import { ofFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { alerts } from '../orders/support.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
-import { manualClock, type TestService, testService } from '../support/service.js';
-import type { TestReceiver } from './receiver.js';
-import { createSendingNode, registerReceiver, type SendingNode } from './sending.js';
+import { manualClock } from '../support/service.js';
+import { registerReceiver, sendingNodeOf } from './sending.js';
 
 /** Seconds between the end of a push and the next one. */
 const DELAYS = [30, 60, 120, 240, 480, 960, 1800, 1800, 1800, 1800];
 /** After so long, what a replay has put behind the clock of the test is read. */
 const READ_FROM_START = 300_000;
 
-let service: TestService;
-let receiver: TestReceiver;
-let node: SendingNode;
-let orderNo: string;
 /** Ahead of the database's clock, by which events are written and replayed. */
 const clock = manualClock(Date.now() + 3_600_000);
 /** What each push takes. */
 let pushMs = 0;
 
-beforeAll(async () => {
-  service = await testService();
-  const channel = await demoChannel(service);
-  receiver = await registerReceiver(service, channel, {
+const { service, channel } = serviceOfFile({}, demoChannel);
+const receiver = ofFile(() =>
+  registerReceiver(service, channel, {
     eventType: 'payment.status.changed',
     answer: () => {
       clock.advance(pushMs);
       return 'refuse';
     },
-  });
-  node = createSendingNode(service, { dueBy: clock });
+  }),
+);
+const node = sendingNodeOf(ofFile, service, () => ({ dueBy: clock }));
+let orderNo: string;
+beforeAll(async () => {
   orderNo = (await channel.call('orders/create', collectRequest(channel))).data.orderNo;
-});
-afterAll(async () => {
-  await node.stop();
-  await receiver.close();
-  await service.close();
 });
 
 const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);

@@ -4,41 +4,32 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pauseEvents, replayGivenUpEvents, resumeEvents } from '../../src/operator/events.js';
 import { setCallback, setEncryption, setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
-import type { ChannelClient } from '../support/channel-client.js';
-import { collectRequest, demoChannel, mobileOf, sharedRequest, unique } from '../support/demo.js';
+import { demoOfEachTest, ofEachTest } from '../orders/stage-of-file.js';
+import { collectRequest, mobileOf, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
-import { type TestService, testService } from '../support/service.js';
 import { type ReceivedPush, startReceiver, type TestReceiver } from './receiver.js';
 import {
-  createSendingNode,
   localOperator,
   registerReceiver,
   type SendingNode,
+  sendingNodeOf,
   statusIn,
   withLongDeadline,
 } from './sending.js';
 
 const appId = 'test_demo';
-let service: TestService;
-let channel: ChannelClient;
-let receiver: TestReceiver;
-let node: SendingNode;
+const { service, channel } = demoOfEachTest();
+const node = sendingNodeOf(ofEachTest, service, withLongDeadline);
+const receiver = ofEachTest(() => registerReceiver(service, channel));
 let lease: ReturnType<SendingNode['keepLease']>;
 const more: TestReceiver[] = [];
-
-beforeEach(async () => {
-  service = await testService();
-  channel = await demoChannel(service);
-  receiver = await registerReceiver(service, channel);
-  node = createSendingNode(service, withLongDeadline());
+beforeEach(() => {
   // However slow the machine is, the node keeps its shards.
   lease = node.keepLease();
 });
 afterEach(async () => {
   await lease.end();
-  for (const one of [receiver, ...more.splice(0)]) await one.close();
-  await node.stop();
-  await service.close();
+  for (const one of more.splice(0)) await one.close();
 });
 
 const create = async (request: object = collectRequest(channel)): Promise<string> =>

@@ -6,6 +6,7 @@ import type { Operator } from '../../src/operator/operator.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { type Database, openDatabase, type Queryable, Unavailable, wrapQuery } from '../../src/platform/db/database.js';
 import { createRedeemLinks } from '../../src/subscriptions/domain/orders/redeem-links.js';
+import type { ofFile } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
 import type { TestService } from '../support/service.js';
@@ -92,6 +93,18 @@ export function createSendingNode(
     close: () => database.close(),
   };
 }
+
+/** Such a node for a file or for each test, which is told to end after it. */
+export const sendingNodeOf = (
+  hold: typeof ofFile,
+  service: TestService,
+  more: () => Partial<DispatcherDeps> = () => ({}),
+  faults: DatabaseFaults = {},
+): SendingNode =>
+  hold(async () => {
+    const node = createSendingNode(service, more(), faults);
+    return { ...node, close: node.stop };
+  });
 
 function withFaults(database: Database, faults: DatabaseFaults): Database {
   const through = <T>(name: string, run: () => Promise<T>): Promise<T> => {

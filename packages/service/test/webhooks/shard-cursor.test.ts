@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createShardCursor, type ReadPart, type ShardCursor } from '../../src/delivery/dispatcher/shard-cursor.js';
-import { type DuePosition, isBefore, positionAt, START } from '../../src/delivery/queue/due-sql.js';
+import { createShardCursor, type ReadPart } from '../../src/delivery/dispatcher/shard-cursor.js';
+import { type DuePosition, isBefore, positionAt } from '../../src/delivery/queue/due-sql.js';
 
 const NOW = Date.UTC(2026, 10, 15, 4, 0, 0);
 const PAGE = 100;
@@ -91,37 +91,5 @@ describe('a backlog', () => {
   it('that is written while it is read is read once by each kind of look at most', () => {
     const backlog = range(2_000).map((index) => row(index * 5, index * 5, index + 1));
     expect(readFor(backlog, 60_000).sent).toBeLessThanOrEqual(3 * 2_000);
-  });
-});
-
-describe('where reading goes on', () => {
-  const front = (cursor: ShardCursor, ms = 0, isSkipping = false) =>
-    cursor.nextParts({ at: NOW + ms, horizon: '1' }, isSkipping).at(-1);
-  const after = (cursor: ShardCursor) => front(cursor)?.after;
-
-  it('after what was taken, and at the start again once it is rewound, also by what was under way then', () => {
-    const cursor = createShardCursor();
-    const one = row(1);
-    front(cursor)?.wasRead([one], false);
-    expect(after(cursor)).toBe(one);
-    const underWay = front(cursor);
-    cursor.rewind();
-    underWay?.wasRead([row(2)], false);
-    expect(after(cursor)).toEqual(START);
-  });
-
-  it('past what was skipped, but for the last two seconds', () => {
-    const cursor = createShardCursor();
-    front(cursor, 0, true)?.wasRead([row(-60_000)], false);
-    expect(after(cursor)).toEqual(positionAt(NOW - 2_000));
-    front(cursor, 1_000, true)?.wasRead([row(500)], false);
-    expect(after(cursor)).toMatchObject({ writtenAt: 500 });
-  });
-
-  it('after the page that was read, as long as there is more', () => {
-    const cursor = createShardCursor();
-    front(cursor, 0, true)?.wasRead([row(-60_000)], true);
-    expect(cursor.isBehind()).toBe(true);
-    expect(after(cursor)).toMatchObject({ writtenAt: -60_000 });
   });
 });

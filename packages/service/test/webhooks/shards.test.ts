@@ -5,35 +5,33 @@ import { expandRange, finishPushes, setAsideWithoutAddress } from '../../src/del
 import { findVersions } from '../../src/delivery/queue/receivers-sql.js';
 import { LEASE_SECONDS, SHARDS } from '../../src/delivery/queue/shards-sql.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
+import { later, ofEachTest } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
-import { type Running, SENDING_NODE, start, until } from '../support/processes.js';
-import { type TestService, testService } from '../support/service.js';
-import type { TestReceiver } from './receiver.js';
+import { DELIVERY_NODE, type Running, start, until } from '../support/processes.js';
+import { testService } from '../support/service.js';
 import { createSendingNode, registerReceiver, type SendingNode } from './sending.js';
 
 const key = randomBytes(32);
-let service: TestService;
-let channel: ChannelClient;
-let receiver: TestReceiver;
-const nodes: SendingNode[] = [];
-const children: Running[] = [];
-
-beforeEach(async () => {
+const service = ofEachTest(async () => {
   const vault = openVault([key]);
   const made = await testService({ vault });
-  service = { ...made, vault, operator: { ...made.operator, vault } };
-  channel = await demoChannel(service);
-  receiver = await registerReceiver(service, channel);
+  return { ...made, vault, operator: { ...made.operator, vault } };
 });
+let demo: ChannelClient;
+beforeEach(async () => {
+  demo = await demoChannel(service);
+});
+const channel = later(() => demo);
+const receiver = ofEachTest(() => registerReceiver(service, channel));
+const nodes: SendingNode[] = [];
+const children: Running[] = [];
 afterEach(async () => {
   for (const { child, exited } of children.splice(0)) {
     child.kill('SIGKILL');
     await exited;
   }
   for (const node of nodes.splice(0)) await node.close();
-  await receiver.close();
-  await service.close();
 });
 
 function aNode(): SendingNode {
@@ -43,7 +41,7 @@ function aNode(): SendingNode {
 }
 
 function aProcess(): Running {
-  const running = start(SENDING_NODE, {
+  const running = start(DELIVERY_NODE, {
     DATABASE_URL: service.fresh.url,
     MASTER_KEY: key.toString('base64'),
     LOG_LEVEL: 'error',
@@ -115,19 +113,9 @@ describe('leases', () => {
     expect(await epochs()).toEqual(Array.from({ length: SHARDS }, () => 1));
   });
 
-  it('a node that ends gives its shards back at once', async () => {
-    const [ending, other] = [createSendingNode(service), aNode()];
-    await ending.balance();
-    await ending.stop();
-    expect(await heldBy(null)).toBe(SHARDS);
-    expect(await query('select * from delivery_nodes')).toEqual([]);
-    await other.balance();
-    expect(await heldBy(other.node)).toBe(SHARDS);
-  });
-
-  it('a node that ends waits for what is under way, and it is written down', async () => {
+  it('a node that ends waits for what is under way, which is written down, and gives its shards back at once', async () => {
     receiver.answer('hang');
-    const ending = createSendingNode(service);
+    const [ending, other] = [createSendingNode(service), aNode()];
     await create();
     await ending.balance();
     await ending.read();
@@ -135,6 +123,9 @@ describe('leases', () => {
     await ending.stop();
     expect(await attempts()).toEqual([{ outcome: 'TIMEOUT' }]);
     expect(await heldBy(null)).toBe(SHARDS);
+    expect(await query('select * from delivery_nodes')).toEqual([]);
+    await other.balance();
+    expect(await heldBy(other.node)).toBe(SHARDS);
   });
 });
 
