@@ -128,25 +128,6 @@ describe('agreements/user-data', () => {
     expect(opened(bankDataList[0])).toEqual(cardOf(who));
   });
 
-  it('0: pages, newest first, that together give every agreement once', async () => {
-    const { channelUserId, mobile } = person();
-    const all: string[] = [];
-    for (let n = 0; n < 5; n += 1) all.unshift(await boundBinding(channel, person({ channelUserId, mobile })));
-    const page = async (number: number, size = 2) => {
-      const { data } = await ask({ channelUserId, page: number, size });
-      return {
-        found: data.bankDataList.map((item: Item) => item.bindOrderNo),
-        rest: [data.page, data.size, data.hasMore],
-      };
-    };
-    expect(await page(1)).toEqual({ found: all.slice(0, 2), rest: [1, 2, true] });
-    expect(await page(2)).toEqual({ found: all.slice(2, 4), rest: [2, 2, true] });
-    expect(await page(3)).toEqual({ found: all.slice(4), rest: [3, 2, false] });
-    expect(await page(4)).toEqual({ found: [], rest: [4, 2, false] });
-    expect(await page(1, 5)).toEqual({ found: all, rest: [1, 5, false] });
-    expect(await page(2_147_483_647, 100)).toEqual({ found: [], rest: [2_147_483_647, 100, false] });
-  });
-
   it('0: after a reset of the aesKey it is the new key that opens what was stored under the old one', async () => {
     const who = person();
     await boundBinding(channel, who);

@@ -223,14 +223,6 @@ describe('orders/create in mode B, many at once', () => {
     expect(codes).toEqual(['0', ...Array(99).fill('420002')]);
   });
 
-  it('one mobile for many users at once: one has it, the others hear 410011', async () => {
-    const mobileEncrypted = encrypted(channel, '18812345678');
-    const replies = await Promise.all(
-      Array.from({ length: 20 }, () => create(collectRequest(channel, { mobileEncrypted }))),
-    );
-    expect(replies.map((reply) => reply.code).sort()).toEqual(['0', ...Array(19).fill('410011')]);
-  });
-
   it('each rejection is its own: good orders beside bad ones in the same moment all come through', async () => {
     const used = collectRequest(channel);
     await create(used);

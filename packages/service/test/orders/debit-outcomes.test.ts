@@ -329,36 +329,6 @@ describe('news from the institution', () => {
     expect(await on.askDue()).toBe(1);
     expect((await found(orderNo)).orderStatus).toBe('ACTIVE');
   });
-
-  it.each<[string, boolean]>([
-    ['settled as SUCCESS, later reported as FAIL', true],
-    ['settled as FAIL, later reported as SUCCESS', false],
-  ])('%s: an alert, and nothing changes', async (detail, succeeded) => {
-    const orderNo = await open();
-    const [first, second] = succeeded ? [success(orderNo), declined('final')] : [declined('final'), success(orderNo)];
-    await news(orderNo, first);
-    const before = [await found(orderNo), await attemptOf(orderNo), await told(orderNo), await benefitsOf(orderNo)];
-    await news(orderNo, second);
-    await news(orderNo, second);
-    expect([await found(orderNo), await attemptOf(orderNo), await told(orderNo), await benefitsOf(orderNo)]).toEqual(
-      before,
-    );
-    expect(await alerts(service.fresh.database)).toEqual([
-      { kind: 'debit-contradiction', subject: attemptNoOf(orderNo), detail },
-    ]);
-    expect(await sql('select seen from alerts')).toEqual([{ seen: 2 }]);
-  });
-
-  it.each(['100000000001000101', 'nonsense', '', '10000000100000010.5', `1${'0'.repeat(200)}`])(
-    'about an attempt that is none of ours (%s): an alert',
-    async (attemptNo) => {
-      const reply = await on.notice({ kind: 'debit', attemptNo, outcome: unknown });
-      expect(reply.status, reply.text).toBe(200);
-      expect(await alerts(service.fresh.database)).toEqual([
-        { kind: 'notice-for-unknown-attempt', subject: attemptNo.slice(0, 64), detail: 'from MOCKPAY' },
-      ]);
-    },
-  );
 });
 
 describe('a creation that was cut off', () => {

@@ -48,20 +48,6 @@ describe('orders/list', () => {
     expect((await other.call('orders/list', { channelUserId: user })).data).toEqual(empty);
   });
 
-  it('0: pages, without gap or repetition', async () => {
-    const user = unique('user');
-    const made = (await orders(user, 5)).reverse();
-    const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ channelUserId: user, page, size: 2 })));
-    expect(pages.map(({ data }) => [numbers(data.orders), data.page, data.size, data.hasMore])).toEqual([
-      [made.slice(0, 2), 1, 2, true],
-      [made.slice(2, 4), 2, 2, true],
-      [made.slice(4), 3, 2, false],
-      [[], 4, 2, false],
-    ]);
-    expect((await list({ channelUserId: user, page: 1, size: 5 })).data.hasMore).toBe(false);
-    expect((await list({ channelUserId: user, page: 2_147_483_647, size: 100 })).data.orders).toEqual([]);
-  });
-
   it('0: 100 at a time unless asked for less, and never more', async () => {
     const user = unique('user');
     await Promise.all(

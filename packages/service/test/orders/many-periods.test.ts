@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { stageOfFile } from './stage-of-file.js';
-import { dailyProduct, eventsOf, rowCounts } from './support.js';
+import { dailyProduct, rowCounts } from './support.js';
 
 /** An order of 9,999 periods costs what an order of 7 costs: what is not started is not stored. */
 
@@ -51,40 +51,5 @@ describe('an order of 9,999 periods', () => {
     expect(await lifeOf('DAYS_9999', mode)).toEqual(seven);
     expect(seven['create']).toMatchObject({ orders: 1, payments: 1, benefits: 1, events: 2, external_orders: 1 });
     expect(seven['unsubscribe']).toMatchObject({ orders: 0, payments: 0, benefits: 0, events: 2 });
-  });
-
-  it('0: every period is listed, queried, replaced and voided all the same', async () => {
-    const user = unique('user');
-    const request = sharedRequest(channel, { channelUserId: user, productCode: 'DAYS_9999' });
-    const { data: order } = await channel.call('orders/create', request);
-    expect(order.paymentRecords).toHaveLength(9999);
-    const last = {
-      paymentOrderNo: `${order.orderNo}9999`,
-      cycleNo: 9999,
-      // 9,998 days after 31 January 2026.
-      expectPayTime: '2053-06-16 12:00:00',
-      paidAt: null,
-      amountCent: 100,
-      refundAmountCent: 0,
-      paymentStatus: 'WAIT',
-    };
-    expect(order.paymentRecords.at(-1)).toEqual(last);
-    const payment = async () => (await channel.call('payments/query', { paymentOrderNo: last.paymentOrderNo })).data;
-    expect(await payment()).toEqual({
-      ...last,
-      orderNo: order.orderNo,
-      externalOrderNo: request.externalOrderNo,
-      usedAmountCent: 0,
-      refundTime: null,
-      claimRecords: [],
-    });
-    const newSharedAgreement = sharedAgreement(channel, user);
-    const replaced = await channel.call('agreements/replace', { orderNo: order.orderNo, newSharedAgreement });
-    expect(replaced.data.affectedPayments).toHaveLength(9998);
-    const ended = await channel.call('orders/unsubscribe', { orderNo: order.orderNo });
-    expect(ended.data.paymentRecords).toHaveLength(9999);
-    expect(await payment()).toMatchObject({ paymentStatus: 'CANCELED' });
-    const voided = (await eventsOf(service.fresh.database, order.orderNo)).at(-1);
-    expect([voided?.cycle_no, voided?.cycle_to]).toEqual([2, 9999]);
   });
 });

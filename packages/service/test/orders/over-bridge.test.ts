@@ -9,7 +9,10 @@ import { until } from '../support/processes.js';
 import { boundRequest, later, ofFile } from './stage-of-file.js';
 import { anotherChannel } from './support.js';
 
-/** The service with its engine and the reference institution, over real connections in both directions. */
+/**
+ * The service with its engine and the reference institution, over real connections in both directions. How its other answers to a
+ * first debit end, crash/creates-over-bridge.test.ts shows: declined, pending, lost, broken, forged, never arrived.
+ */
 const on = ofFile(() => bridged({ engine: true }));
 const [service, channel, institution] = [later(() => on.service), later(() => on.channel), later(() => on.institution)];
 const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
@@ -36,45 +39,18 @@ describe('a first debit over the bridge', () => {
     expect(await debitOf(order.orderNo)).toMatchObject({ status: 'SUCCESS', debitedCent: 1990, arrivals: 1 });
   });
 
-  it.each(['0001', '0002', '0003'])('is declined (%s): FAIL, terminated, nothing debited', async (tail) => {
-    const order = await createWith(tail);
+  it('is declined since the agreement is invalid (0003): FAIL, terminated, nothing debited', async () => {
+    const order = await createWith('0003');
     expect(order).toMatchObject({ orderStatus: 'TERMINATED', paymentRecords: [{ paymentStatus: 'FAIL' }] });
     expect((await debitOf(order.orderNo))?.debitedCent ?? 0).toBe(0);
   });
 
-  it.each([
-    ['0004', 'ACTIVE'],
-    ['0005', 'TERMINATED'],
-    ['0010', 'ACTIVE'],
-    ['0012', 'ACTIVE'],
-  ])('is pending (%s) until a notice tells: %s', async (tail, status) => {
-    const order = await createWith(tail);
+  it('is pending (0012) until a notice tells, which a forged one goes before', async () => {
+    const order = await createWith('0012');
     expect(order).toMatchObject({ orderStatus: 'INITIALIZING', paymentRecords: [{ paymentStatus: 'PROCESSING' }] });
     await control(institution, { action: 'settle', attemptNo: `${order.orderNo}000101` });
-    await until('the notice', async () => (await statusOf(order.orderNo)) === status);
-    const events = await sql('select from events where order_no = $1', [order.orderNo]);
-    expect(events).toHaveLength(2);
-  });
-
-  it.each(['0006', '0008', '0015', '0016'])(
-    'whose answer is lost or useless (%s): asked about, debited once',
-    async (tail) => {
-      const order = await createWith(tail);
-      expect(order.orderStatus).toBe('INITIALIZING');
-      await sql('update debit_attempts set ask_at = now() where order_no = $1', [order.orderNo]);
-      await until('the question', async () => (await statusOf(order.orderNo)) === 'ACTIVE');
-      expect(await debitOf(order.orderNo)).toMatchObject({ debitedCent: 1990 });
-    },
-  );
-
-  it('that never arrived (0007): sent again under the same number', async () => {
-    const order = await createWith('0007');
-    expect(order.orderStatus).toBe('INITIALIZING');
-    await sql('update debit_attempts set ask_at = now() where order_no = $1', [order.orderNo]);
-    await until('the resend', async () => (await statusOf(order.orderNo)) === 'ACTIVE');
-    const attempts = await sql('select from debit_attempts where order_no = $1', [order.orderNo]);
-    expect(attempts).toHaveLength(1);
-    expect(await debitOf(order.orderNo)).toMatchObject({ debitedCent: 1990 });
+    await until('the notice', async () => (await statusOf(order.orderNo)) === 'ACTIVE');
+    expect(await sql('select from events where order_no = $1', [order.orderNo])).toHaveLength(2);
   });
 
   it('over another amount (0014) stays open and is an alert', async () => {

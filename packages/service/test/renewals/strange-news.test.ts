@@ -139,13 +139,16 @@ describe('news that fits nothing', () => {
     ['an order that is none', () => attemptNoOf('999999999999', 2, 1)],
     ['a refund', (orderNo) => `R${numberOf(orderNo)}`],
     ['no number', () => 'the second period'],
+    ['nothing', () => ''],
+    ['a fraction', () => '10000000100000010.5'],
+    ['a number beyond all numbers', () => `1${'0'.repeat(200)}`],
   ])('%s: an alert, and nothing changes', async (_what, number) => {
     const orderNo = await pending();
     const before = await stored(orderNo);
     await news(number(orderNo), paidNow(number(orderNo)));
     expect(await stored(orderNo)).toEqual(before);
     expect(await raised()).toEqual([
-      { kind: 'notice-for-unknown-attempt', subject: number(orderNo), detail: 'from MOCKPAY' },
+      { kind: 'notice-for-unknown-attempt', subject: number(orderNo).slice(0, 64), detail: 'from MOCKPAY' },
     ]);
   });
 
