@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
 import { operatorOn } from '../operator/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { bridgedChannel } from '../support/bridged-channel.js';
 import { type ChannelClient, type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 import { sharedAgreement, sharedRequest } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { keptAlive } from '../support/kept-alive.js';
@@ -22,16 +23,14 @@ const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
 /** Of the institution's faults: declines, pending ones, lost, broken, forged and late answers and notices. */
 const FAULTS = ['0001', '0002', '0004', '0005', '0006', '0007', '0008', '0010', '0011', '0012', '0015', '0016'];
 
-let fresh: FreshDatabase;
+const fresh = ofFile(freshDatabase);
 const masterKey = randomBytes(32);
 let channel: ChannelCredentials;
 let port: number;
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
   port = await freePort();
 });
-afterAll(() => fresh.close());
 
 interface Acknowledged {
   readonly externalOrderNo: string;

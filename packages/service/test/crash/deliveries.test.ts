@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
 import type { Arrival } from '../support/counting-receivers.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 import { type DeliveryWorld, deliveryWorld } from '../support/delivery-world.js';
 import type { KeptAlive } from '../support/kept-alive.js';
 import { until } from '../support/processes.js';
@@ -16,11 +17,7 @@ const PORTION_MS = 100;
 const BEFORE_KILL = 20;
 const PUSHES = 11;
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await freshDatabase();
-});
-afterAll(() => fresh.close());
+const fresh = ofFile(freshDatabase);
 
 it(
   `${EVENTS} events sent by two nodes, one of them killed every few seconds: each is delivered or given up`,

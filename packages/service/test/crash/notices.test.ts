@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { insertDueOrders } from '../support/due-orders.js';
 import { until } from '../support/processes.js';
 import { renewalWorld } from '../support/renewal-world.js';
@@ -8,11 +9,7 @@ import { soakSize } from '../support/soak.js';
 const ORDERS = soakSize('NOTICED_ORDERS', 3_000, 40_000);
 const KILLS = 3;
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await freshDatabase();
-});
-afterAll(() => fresh.close());
+const fresh = ofFile(freshDatabase);
 
 it(
   `${ORDERS} orders told by two nodes, killed amid it: each period once`,

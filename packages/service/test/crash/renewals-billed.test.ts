@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { insertDueOrders } from '../support/due-orders.js';
 import { until } from '../support/processes.js';
 import { AMOUNT_CENT, renewalWorld } from '../support/renewal-world.js';
@@ -13,11 +14,7 @@ const CYCLES = 12;
 const DUE = [6, CYCLES - 1] as const;
 const PERIODS = (ORDERS / 2) * (DUE[0] + DUE[1]);
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await freshDatabase();
-});
-afterAll(() => fresh.close());
+const fresh = ofFile(freshDatabase);
 
 const one = async <Row>(text: string, values: readonly unknown[] = []): Promise<Row> => {
   const [row] = await fresh.database.query<Row>(text, values);

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ledgerOf } from '../institution/support.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { insertDueOrders } from '../support/due-orders.js';
 import type { KeptAlive } from '../support/kept-alive.js';
 import { until } from '../support/processes.js';
@@ -18,11 +19,7 @@ const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
 /** What the lease of a node that has died may still hold back. */
 const TAKEN_OVER_SECONDS = 20;
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await freshDatabase();
-});
-afterAll(() => fresh.close());
+const fresh = ofFile(freshDatabase);
 
 it(
   `${RENEWALS} renewals by two nodes, one of them killed every few seconds: each period is debited once`,

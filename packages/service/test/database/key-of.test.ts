@@ -1,15 +1,10 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/platform/db/database.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { stepwiseMigration } from '../support/stepwise-migration.js';
+import { describe, expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 
 describe('key_of', () => {
-  let fresh: FreshDatabase;
-  beforeAll(async () => {
-    fresh = await freshDatabase();
-  });
-  afterAll(() => fresh.close());
+  const fresh = ofFile(freshDatabase);
 
   it.each([
     '',
@@ -33,34 +28,6 @@ describe('key_of', () => {
       });
       expect(row?.key).toEqual(sha256);
     }
-  });
-
-  it('is found by its indexes also from a session that was open before it was in this form', async () => {
-    const { url, migrateBefore, close } = await stepwiseMigration();
-    onTestFinished(close);
-    await migrateBefore('000022');
-    const session = openDatabase({ url, pool: 1, name: 'open before' });
-    onTestFinished(() => session.close());
-    const conditions = [
-      [`from external_orders where key_of(external_order_no) = key_of('a')`, 'external_orders_number'],
-      [`from channel_users where key_of(channel_user_id) = key_of('a') and channel_id = 1`, 'channel_users_by_user'],
-      [`from agreements where key_of(channel_user_id) = key_of('a') and channel_id = 1`, 'agreements_of_user'],
-    ] as const;
-    const indexes = () =>
-      session.transaction(async (tx) => {
-        await tx.query('set local enable_seqscan = off');
-        const plans = [];
-        for (const [condition] of conditions) {
-          const lines = await tx.query<{ 'QUERY PLAN': string }>(`explain select ${condition}`);
-          const text = lines.map((line) => line['QUERY PLAN']).join(' ');
-          plans.push(/using (\w+)|Bitmap Index Scan on (\w+)/.exec(text)?.slice(1).join(''));
-        }
-        return plans;
-      });
-    const wanted = conditions.map(([, index]) => index);
-    expect(await indexes()).toEqual(wanted);
-    await migrateBefore('000023');
-    expect(await indexes()).toEqual(wanted);
   });
 
   it('is part of the statement that asks for it, and no call', async () => {

@@ -1,22 +1,19 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FieldFailures, MAX_FIELD_FAILURES } from '../../src/catalog/channels/field-failures.js';
 import { mendFutureTimes } from '../../src/engine/housekeeping/future-times-sql.js';
 import { systemClock } from '../../src/platform/clock.js';
 import type { Queryable } from '../../src/platform/db/database.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { send } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
-import { manualClock, type TestService, testService } from '../support/service.js';
+import { manualClock, testService } from '../support/service.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await testService();
-});
-afterAll(() => service.close());
+const service = ofFile(() => testService());
 
 const NOW = Date.UTC(2026, 0, 31);
 

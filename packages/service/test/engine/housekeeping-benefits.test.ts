@@ -1,19 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { type Database, openDatabase, type Transaction, wrapQuery } from '../../src/platform/db/database.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 
-let fresh: FreshDatabase;
+const fresh = ofEachTest(() => freshDatabase());
 let log: CapturedLog;
 let tidy: ReturnType<typeof createHousekeeping>;
 const keeper = (database: Database) => createHousekeeping({ database, log: log.log });
-beforeEach(async () => {
-  fresh = await freshDatabase();
+beforeEach(() => {
   log = capturedLog();
   tidy = keeper(fresh.database);
 });
-afterEach(() => fresh.close());
 
 /** `expires` is an interval from now on: '-2 hours' has expired two hours ago. */
 const issue = (orderNo: number, expires: string, { status = 'ISSUED', count = 1 } = {}) =>

@@ -1,26 +1,22 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
-import { type FreshDatabase, freshDatabase, lockWaits } from '../support/database.js';
-import { MAIN, start, until } from '../support/processes.js';
+import { lockWaits } from '../support/database.js';
+import { installation } from '../support/installation.js';
+import { until } from '../support/processes.js';
 
 const RETENTION = 30;
 
-let fresh: FreshDatabase;
+const fresh = ofEachTest(() => installation());
 let log: CapturedLog;
 let tidy: ReturnType<typeof createHousekeeping>;
 const keeper = (database: Database) => createHousekeeping({ database, log: log.log, eventsRetentionDays: RETENTION });
-beforeEach(async () => {
-  fresh = await freshDatabase();
+beforeEach(() => {
   log = capturedLog();
   tidy = keeper(fresh.database);
 });
-afterEach(() => fresh.close());
 
 /** Mondays by the database's clock, which decides; SQL that stands for midnight in Asia/Shanghai. */
 const monday = (weeks: number) =>
@@ -102,23 +98,9 @@ describe('the weeks ahead', () => {
     await loseWeeks();
     await makeWeek(`${KEPT_FROM} - interval '7 days'`);
     const kept = await makeWeek(KEPT_FROM);
-    const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-weeks-'));
-    const env = {
-      EVENTS_RETENTION_DAYS: String(RETENTION),
-      DATABASE_URL: fresh.url,
-      MASTER_KEY: randomBytes(32).toString('base64'),
-      DATA_DIR: dataDir,
-      PORT: '0',
-    };
-    const running = start(MAIN, env);
-    try {
-      const expected = [kept, ...(await namesAhead())].join();
-      await until('the weeks are those', async () => (await weeks()).join() === expected);
-    } finally {
-      running.child.kill('SIGTERM');
-      await running.exited;
-      await rm(dataDir, { recursive: true, force: true });
-    }
+    fresh.node({ EVENTS_RETENTION_DAYS: String(RETENTION) });
+    const expected = [kept, ...(await namesAhead())].join();
+    await until('the weeks are those', async () => (await weeks()).join() === expected);
   });
 
   it('wait while somebody is in the middle of writing an event, and hold up nobody who comes next', async () => {

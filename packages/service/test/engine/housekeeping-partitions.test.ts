@@ -1,22 +1,21 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 
 /** Pushes have a partition for each week and requests one for each day, kept like the weeks of events: housekeeping-events.test.ts. */
 const RETENTION = 30;
 const KEPT_FROM = `date_trunc('week', now() - interval '${RETENTION} days', 'Asia/Shanghai')`;
 const TODAY = `date_trunc('day', now(), 'Asia/Shanghai')`;
 
-let fresh: FreshDatabase;
+const fresh = ofEachTest(() => freshDatabase());
 let tidy: ReturnType<typeof createHousekeeping>;
 const keeper = (eventsRetentionDays: number) =>
   createHousekeeping({ database: fresh.database, log: capturedLog().log, eventsRetentionDays });
-beforeEach(async () => {
-  fresh = await freshDatabase();
+beforeEach(() => {
   tidy = keeper(RETENTION);
 });
-afterEach(() => fresh.close());
 
 const push = (at: string, count = 1) =>
   fresh.database.query(

@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { NONCE_WINDOW_MS, TIMESTAMP_SKEW_MS } from '@perennial/wire';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 
-let fresh: FreshDatabase;
+const fresh = ofEachTest(() => freshDatabase());
 let log: CapturedLog;
 let tidy: ReturnType<typeof createHousekeeping>;
-beforeEach(async () => {
-  fresh = await freshDatabase();
+beforeEach(() => {
   log = capturedLog();
   tidy = createHousekeeping({ database: fresh.database, log: log.log });
 });
-afterEach(() => fresh.close());
 
 const MINUTE = 60_000;
 

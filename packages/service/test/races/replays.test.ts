@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { anotherChannel, type Stage, stage } from '../orders/support.js';
+import { beforeAll, expect, it } from 'vitest';
+import { nodeOfFile, stageOfFile } from '../orders/stage-of-file.js';
+import { anotherChannel } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, unique } from '../support/demo.js';
-import { anotherNode, type Node } from '../support/second-node.js';
 import { createOrderWithEvents, listDueEvents, recordOutcome } from '../webhooks/outcomes.js';
 
 /** Two nodes, and a channel that sends its replays to both. */
-let on: Stage;
-let node: Node;
+const { on } = stageOfFile();
+const node = nodeOfFile(on);
 let clients: ChannelClient[];
 let bystander: ChannelClient;
 beforeAll(async () => {
-  on = await stage();
-  node = await anotherNode(on.service);
   clients = [on.channel, node.client(on.channel)];
   bystander = await anotherChannel(on.service);
-});
-afterAll(async () => {
-  await node.close();
-  await on.close();
 });
 
 const database = () => on.service.fresh.database;

@@ -1,43 +1,15 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { ofEachTest } from '../orders/stage-of-file.js';
 import { send } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
-import { type Network, network } from '../support/slow-network.js';
+import { installation } from '../support/installation.js';
+import { type Running, serviceUrl, until } from '../support/processes.js';
+import { network } from '../support/slow-network.js';
 
 /** A connection that breaks at one moment of a start, as near a fail-over. */
-let fresh: FreshDatabase;
-let between: Network;
-let dataDir: string;
-let node: Running | undefined;
-beforeEach(async () => {
-  fresh = await freshDatabase();
-  between = await network(fresh.url);
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-broken-'));
-});
-afterEach(async () => {
-  node?.child.kill('SIGKILL');
-  await node?.exited;
-  node = undefined;
-  await between.close();
-  await fresh.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-function startNode(more: Record<string, string> = {}): Running {
-  node = start(MAIN, {
-    DATABASE_URL: between.url,
-    MASTER_KEY: randomBytes(32).toString('base64'),
-    DATA_DIR: dataDir,
-    PORT: '0',
-    ...more,
-  });
-  return node;
-}
+const fresh = ofEachTest(() => installation());
+const between = ofEachTest(() => network(fresh.url));
+const startNode = (more: Record<string, string> = {}) => fresh.node({ DATABASE_URL: between.url, ...more });
 
 interface Line {
   readonly level: string;

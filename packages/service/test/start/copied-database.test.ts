@@ -1,40 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Database, LONG_STATEMENT_MS, openDatabase } from '../../src/platform/db/database.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennial } from '../cli/perennial.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { channelClient } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
-import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
+import { installation } from '../support/installation.js';
+import { type Running, serviceUrl, until } from '../support/processes.js';
 
 /** An installation with orders that are due, and a copy of its database beside it. */
-let original: FreshDatabase;
+const original = ofFile(installation);
 let copy: { readonly url: string; readonly database: Database };
 let admin: Database;
-let dataDir: string;
 let orderNo: string;
-const started: Running[] = [];
 
-const MASTER_KEY = randomBytes(32).toString('base64');
 const on = ({ url }: { readonly url: string }, more: Record<string, string> = {}) => ({
+  ...original.env,
   DATABASE_URL: url,
-  DATA_DIR: dataDir,
-  MASTER_KEY,
-  PORT: '0',
   ...more,
 });
-
-function startNode(env: Record<string, string>): Running {
-  const node = start(MAIN, env);
-  started.push(node);
-  return node;
-}
 
 async function stop(node: Running): Promise<void> {
   node.child.kill('SIGTERM');
@@ -42,11 +30,8 @@ async function stop(node: Running): Promise<void> {
 }
 
 beforeAll(async () => {
-  original = await freshDatabase();
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-copied-'));
-  const node = startNode(on(original));
-  const url = await serviceUrl(node);
-  const client = channelClient(url, JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')));
+  const node = original.node();
+  const client = channelClient(await serviceUrl(node), await original.demo());
   expect((await client.call('orders/create', collectRequest(client))).code).toBe('0');
   const created = await client.call('orders/create', sharedRequest(client));
   expect(created.code).toBe('0');
@@ -68,13 +53,9 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  for (const { child } of started) child.kill('SIGKILL');
-  await Promise.all(started.map(({ exited }) => exited));
   await copy.database.close();
   await admin.query(`drop database ${new URL(copy.url).pathname.slice(1)} with (force)`);
   await admin.close();
-  await original.close();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 interface Done {
@@ -99,7 +80,7 @@ describe('a node on a copy', () => {
   it('does nothing and is not ready until an operator adopts the copy, and says why; then it serves', async () => {
     const before = await whatWasDone();
     const port = await freePort();
-    const node = startNode(on(copy, { PORT: String(port) }));
+    const node = original.node(on(copy, { PORT: String(port) }));
     const waiting = () =>
       node
         .stdout()
@@ -155,7 +136,7 @@ describe('a node on a copy', () => {
 
   it('serves reads with ENGINE=off, and does not adopt the copy by that', async () => {
     await copy.database.query(`update installation set database_identity = '1/1'`);
-    const node = startNode(on(copy, { ENGINE: 'off' }));
+    const node = original.node(on(copy, { ENGINE: 'off' }));
     await serviceUrl(node);
     await stop(node);
     expect(await copy.database.query('select database_identity as is from installation')).toEqual([{ is: '1/1' }]);
@@ -164,7 +145,7 @@ describe('a node on a copy', () => {
 
 describe('a node on the original', () => {
   it('serves, also after a restart', async () => {
-    const node = startNode(on(original));
+    const node = original.node();
     await serviceUrl(node);
     await stop(node);
     const check = JSON.parse((await perennial(['restore-check', '--json'], on(original))).stdout);

@@ -1,36 +1,27 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { ENDPOINTS } from '@perennial/wire';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { perennial } from '../cli/perennial.js';
-import { type Stage, stage } from '../orders/support.js';
+import { ofFile, stageOfFile } from '../orders/stage-of-file.js';
 import { type ChannelClient, channelClient, send } from '../support/channel-client.js';
-import { freshDatabase } from '../support/database.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
-import { MAIN, serviceUrl, start, until } from '../support/processes.js';
-import { anotherNode, type Node } from '../support/second-node.js';
+import { installation } from '../support/installation.js';
+import { serviceUrl, until } from '../support/processes.js';
+import { anotherNode } from '../support/second-node.js';
 
 /** ENGINE=off: a copy of a database that somebody wants to look at, and that must not do anything. */
-let on: Stage;
-let copy: Node;
+const { on } = stageOfFile();
+const copy = ofFile(() =>
+  anotherNode(on.service, { gateways: { of: async () => on.institution }, readsOnly: true, engine: true }),
+);
 let reader: ChannelClient;
 let orderNo: string;
 let redeemPath: string;
 beforeAll(async () => {
-  on = await stage();
   const created = await on.channel.call('orders/create', sharedRequest(on.channel));
   ({ orderNo } = created.data);
   redeemPath = created.data.redeemUrl.replace(/^https:\/\/[^/]+/, '');
-  copy = await anotherNode(on.service, { gateways: { of: async () => on.institution }, readsOnly: true, engine: true });
   reader = copy.client(on.channel);
 });
-afterAll(async () => {
-  await copy.close();
-  await on.close();
-});
-beforeEach(() => on.institution.reset());
 
 const asked = () => [...on.institution.debits, ...on.institution.queries, ...on.institution.cancellations];
 
@@ -90,9 +81,7 @@ describe('a process with ENGINE=off', () => {
     const [idle, busy] = [await sold(), await sold()];
     await idle.end();
     const before = await idle.state();
-    const off = { ...idle.env, ENGINE: 'off' };
-    const node = start(MAIN, off);
-    onTestFinished(() => void node.child.kill('SIGKILL'));
+    const node = idle.fresh.node({ ENGINE: 'off' });
     await serviceUrl(node);
     expect(node.stderr()).toMatch(/Engine +off/);
     await until('the line in the log', async () => node.stdout().includes('ENGINE is off'));
@@ -104,31 +93,22 @@ describe('a process with ENGINE=off', () => {
     const [row] = await idle.fresh.database.query<{ orderNo: string }>(
       `select order_no::text as "orderNo" from orders where settlement_mode = 'SVC_DEDUCT'`,
     );
-    const ran = await perennial(['order', 'refund', row?.orderNo ?? '', '1'], off);
+    const ran = await perennial(['order', 'refund', row?.orderNo ?? '', '1'], { ...idle.fresh.env, ENGINE: 'off' });
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('ENGINE is off') });
     expect(await idle.fresh.database.query('select * from refunds')).toEqual([]);
-    node.child.kill('SIGTERM');
-    await node.exited;
   });
 });
 
 /** An installation with an order of each mode, and the node that has sold them. */
 async function sold() {
-  const fresh = await freshDatabase();
-  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-engine-off-'));
-  const env = { DATABASE_URL: fresh.url, DATA_DIR: dataDir, PORT: '0', MASTER_KEY: randomBytes(32).toString('base64') };
-  const node = start(MAIN, env);
+  const fresh = await installation();
+  onTestFinished(fresh.close);
+  const node = fresh.node();
   const end = async () => {
     node.child.kill('SIGTERM');
     await node.exited;
   };
-  onTestFinished(async () => {
-    await end();
-    await fresh.close();
-    await rm(dataDir, { recursive: true, force: true });
-  });
-  const baseUrl = await serviceUrl(node);
-  const client = channelClient(baseUrl, JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')));
+  const client = channelClient(await serviceUrl(node), await fresh.demo());
   expect((await client.call('orders/create', collectRequest(client))).code).toBe('0');
   expect((await client.call('orders/create', sharedRequest(client))).code).toBe('0');
   const state = async () => {
@@ -138,5 +118,5 @@ async function sold() {
     );
     return row ?? { periods: 0, debits: 0, events: 0, sending: 0 };
   };
-  return { fresh, env, state, end };
+  return { fresh, state, end };
 }

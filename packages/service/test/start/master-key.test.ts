@@ -1,12 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { computeMasterKeyChecks } from '../../src/platform/installation/installation.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { createKey, openVault } from '../../src/platform/secrets/vault.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennial } from '../cli/perennial.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 
-let fresh: FreshDatabase;
+const fresh = ofEachTest(() => freshDatabase());
 let before: string;
 let after: string;
 
@@ -36,12 +37,10 @@ const keyId = (key: string) => openVault([Buffer.from(key, 'base64')]).keyIds[0]
 const refusal = /MASTER_KEY is not the one this database was made with, or was last rewrapped under/;
 
 beforeEach(async () => {
-  fresh = await freshDatabase();
   [before, after] = [createKey(), createKey()].map((key) => Buffer.from(key).toString('base64')) as [string, string];
   await startNode(knowing(before));
   await createChannel(knowing(before), 'First');
 });
-afterEach(() => fresh.close());
 
 describe('a new MASTER_KEY', () => {
   it('commands and nodes that know both leave those alone that know the old one', async () => {

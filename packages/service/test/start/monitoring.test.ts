@@ -1,38 +1,16 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { packageRoot, type Running, SHIPPED_MAIN, serviceUrl, start } from '../support/processes.js';
+import { describe, expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
+import { installation } from '../support/installation.js';
+import { packageRoot, SHIPPED_MAIN, serviceUrl } from '../support/processes.js';
 
 const TOKEN = 'a-token-of-some-length';
-let fresh: FreshDatabase;
-let dataDir: string;
-const started: Running[] = [];
-beforeAll(async () => {
-  fresh = await freshDatabase();
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-monitoring-'));
-});
-afterAll(async () => {
-  for (const { child } of started) child.kill('SIGKILL');
-  await Promise.all(started.map(({ exited }) => exited));
-  await fresh.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-const key = randomBytes(32).toString('base64');
+const fresh = ofFile(installation);
 
 /** Where the interface is, and where the banner says that machines may ask. */
 async function serve(more: Record<string, string>) {
-  const running = start(SHIPPED_MAIN, {
-    DATABASE_URL: fresh.url,
-    MASTER_KEY: key,
-    DATA_DIR: dataDir,
-    PORT: '0',
-    ...more,
-  });
-  started.push(running);
+  const running = fresh.node(more, SHIPPED_MAIN);
   const interfaceUrl = await serviceUrl(running);
   const operationsUrl = /Operations\s+(\S+)\/readyz {2}\/healthz {2}\/metrics/.exec(running.stderr())?.[1] ?? '';
   return { interfaceUrl, operationsUrl, running };

@@ -8,7 +8,8 @@ import { claimInstallation } from '../../src/platform/installation/installation.
 import { PlainError } from '../../src/platform/plain-error.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { checkNodeSettings, readSettings } from '../../src/platform/settings.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { openingRefusal } from '../support/opening-refusal.js';
 import { MAIN, serviceUrl, start } from '../support/processes.js';
 
@@ -202,11 +203,7 @@ describe('a bad setting stops the start with one line that names it', () => {
 
 describe('a start that cannot work says why in one line', () => {
   /** Of those that leave it as it is. */
-  let shared: FreshDatabase;
-  beforeAll(async () => {
-    shared = await freshDatabase();
-  });
-  afterAll(() => shared.close());
+  const shared = ofFile(freshDatabase);
 
   it('a port is taken', async () => {
     const taken = net.createServer().listen(0, '127.0.0.1');

@@ -1,39 +1,13 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { migrate } from '../../src/platform/schema/migrate.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
 import { freePort } from '../support/free-port.js';
-import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
+import { installation } from '../support/installation.js';
+import { type Running, serviceUrl, until } from '../support/processes.js';
 
-let fresh: FreshDatabase;
-let dataDir: string;
-const started: Running[] = [];
-beforeEach(async () => {
-  fresh = await freshDatabase({ migrated: false });
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-waiting-'));
-});
-afterEach(async () => {
-  for (const { child } of started) child.kill('SIGKILL');
-  await Promise.all(started.splice(0).map(({ exited }) => exited));
-  await fresh.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-function node(more: Record<string, string>): Running {
-  const running = start(MAIN, {
-    DATABASE_URL: fresh.url,
-    MASTER_KEY: randomBytes(32).toString('base64'),
-    DATA_DIR: dataDir,
-    MIGRATE: 'never',
-    ...more,
-  });
-  started.push(running);
-  return running;
-}
+const fresh = ofEachTest(() => installation({ migrated: false }));
+const node = (more: Record<string, string>) => fresh.node({ MIGRATE: 'never', ...more });
 
 /** What the log says that it waits for. */
 const waitsFor = (running: Running) =>
