@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/platform/db/database.js';
-import { paid, type Stage, stage } from '../orders/support.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { paid } from '../orders/support.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
@@ -8,20 +9,16 @@ import { anotherNode, type Node } from '../support/second-node.js';
 import { type Network, network } from '../support/slow-network.js';
 
 /** A node behind a network that can be frozen: sockets stay open, and nothing comes through. */
-let on: Stage;
+const { on } = stageOfFile();
 let between: Network;
 let database: Database;
 let node: Node;
 let channel: ChannelClient;
-beforeAll(async () => {
-  on = await stage();
-});
-afterAll(() => on.close());
 /** A statement is given up soon. */
 const IMPATIENT = { statementMs: 1_000 };
 /** No statement is given up for how long it takes while a test runs: what is answered, the node has found out by itself. */
 const PATIENT = { statementMs: 600_000 };
-async function open(limits: Partial<DatabaseOptions> = {}): Promise<void> {
+async function open(limits: Partial<DatabaseOptions>): Promise<void> {
   between = await network(on.service.fresh.url);
   database = openDatabase({ url: between.url, pool: 4, name: 'far node', ...limits });
   const gateways = { of: async () => on.institution };
@@ -116,7 +113,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
 });
 
 it('a server whose processes for this node are stopped: 503001, and new ones take their place', async () => {
-  await open();
+  await open(IMPATIENT);
   const rows = await on.service.fresh.database.query<{ pid: number }>(
     `select pid from pg_stat_activity where application_name = 'far node'`,
   );
