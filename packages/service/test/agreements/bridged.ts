@@ -12,7 +12,7 @@ import { systemClock } from '../../src/platform/clock.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { ledgerOf } from '../institution/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { demoChannel, encrypted, mobileOf } from '../support/demo.js';
+import { demoChannel, encrypted, encryptedCard, mobileOf } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { type TestService, testService } from '../support/service.js';
 
@@ -90,10 +90,7 @@ export const askForCode = (channel: ChannelClient, which: Card, more: object = {
     channelUserId: which.channelUserId,
     paymentChannelCode: which.paymentChannelCode,
     mobileEncrypted: encrypted(channel, mobileOf(which.channelUserId)),
-    bankCardNoEncrypted: encrypted(channel, which.bankCardNo),
-    certificateNoEncrypted: encrypted(channel, '110101199001011234'),
-    realNameEncrypted: encrypted(channel, '李四'),
-    bankMobileEncrypted: encrypted(channel, '13800000002'),
+    ...encryptedCard(channel, which.bankCardNo),
     ...more,
   });
 
@@ -108,8 +105,6 @@ export async function bind(channel: ChannelClient, which: Card): Promise<string>
   expect(bound.data?.agreementStatus, bound.text).toBe('BIND_SUCCESS');
   return sent.data.bindOrderNo;
 }
-
-export { boundRequest as boundOrder } from '../orders/stage-of-file.js';
 
 /** The numbers that an order was debited on, period after period. */
 export async function debitedOn(institution: ReferenceProgram, orderNo: string): Promise<string[]> {

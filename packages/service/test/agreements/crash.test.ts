@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { institution } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import {
   agreementsOfFile,
   bindSmsBody,
   confirmBody,
   confirmCode,
-  fakeGateway,
   gate,
   type Person,
   person,
@@ -16,7 +16,7 @@ import {
 
 /** A node that is lost between its two transactions: its institution never answers, and its lease is short. */
 const { service, channel } = agreementsOfFile({ environment: 'production' });
-const stuck = fakeGateway();
+const stuck = institution();
 let at: (channel: ChannelClient) => ChannelClient;
 let lost: ChannelClient;
 let who: Person;

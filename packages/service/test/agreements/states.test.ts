@@ -4,7 +4,15 @@ import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import type { AgreementTrigger } from '../../src/subscriptions/domain/agreements/agreement-states.js';
 import { stageOfFile } from '../orders/stage-of-file.js';
 import { agreementOf } from '../orders/support.js';
-import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import {
+  bindCard,
+  encrypted,
+  encryptedCard,
+  mobileOf,
+  sharedAgreement,
+  sharedRequest,
+  unique,
+} from '../support/demo.js';
 
 /** The interface's table of agreementStatus, with the decisions where it is silent. What is not named cannot be. */
 const TABLE: Readonly<Record<AgreementStatus | 'none', Readonly<Partial<Record<AgreementTrigger, AgreementStatus>>>>> =
@@ -44,10 +52,7 @@ describe('agreementStatus of a row', () => {
     return call('agreements/bind-sms', {
       channelUserId,
       mobileEncrypted: encrypted(on.channel, mobileOf(channelUserId)),
-      bankCardNoEncrypted: encrypted(on.channel, '6222020000001234567'),
-      certificateNoEncrypted: encrypted(on.channel, '110101199001011234'),
-      realNameEncrypted: encrypted(on.channel, 'Somebody'),
-      bankMobileEncrypted: encrypted(on.channel, '13800000001'),
+      ...encryptedCard(on.channel),
       ...more,
     });
   }

@@ -1,80 +1,23 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { encryptField } from '@perennial/wire';
 import { beforeEach } from 'vitest';
-import type { Channel } from '../../src/catalog/channels/channel.js';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
-import type {
-  BindCodeOutcome,
-  BindCodeRequest,
-  BindConfirmation,
-  BindOutcome,
-  Gateway,
-} from '../../src/gateways/gateway.js';
+import type { Gateway } from '../../src/gateways/gateway.js';
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import type { IdempotencyOptions } from '../../src/platform/idempotency/run-once.js';
-import { createKeyedHasher, type KeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
+import { createKeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
 import type { Environment } from '../../src/platform/settings.js';
 import { PRODUCT } from '../operator/support.js';
 import { later, ofFile } from '../orders/stage-of-file.js';
-import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { institution } from '../orders/support.js';
+import { capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';
-import type { FreshDatabase } from '../support/database.js';
 import { anotherNode, type Node } from '../support/second-node.js';
-import { type TestService, testService } from '../support/service.js';
-
-/** An institution that does what a test says, and remembers what it was asked. */
-export interface FakeGateway extends Gateway {
-  readonly sends: BindCodeRequest[];
-  readonly confirms: BindConfirmation[];
-  onSend: (request: BindCodeRequest) => Promise<BindCodeOutcome>;
-  onConfirm: (request: BindConfirmation) => Promise<BindOutcome>;
-  /** Sends every code, binds every card, and forgets what it was asked. */
-  reset(): void;
-}
-
-export function fakeGateway(): FakeGateway {
-  const never = () => {
-    throw new Error('agreements do not ask for this');
-  };
-  const fake: FakeGateway = {
-    sends: [],
-    confirms: [],
-    onSend: never,
-    onConfirm: never,
-    reset() {
-      fake.sends.length = 0;
-      fake.confirms.length = 0;
-      fake.onSend = async ({ bindOrderNo }) => ({ kind: 'sent', reference: `ref-${bindOrderNo}-${fake.sends.length}` });
-      fake.onConfirm = async ({ bindOrderNo }) => ({ kind: 'bound', institutionNo: `inst-${bindOrderNo}` });
-    },
-    sendBindCode(request) {
-      fake.sends.push(request);
-      return fake.onSend(request);
-    },
-    confirmBind(request) {
-      fake.confirms.push(request);
-      return fake.onConfirm(request);
-    },
-    debit: async ({ amountCent, startedAt }) => ({
-      kind: 'success',
-      paidAt: startedAt,
-      amountCent,
-      institutionRef: 'ref',
-    }),
-    queryDebit: never,
-    refund: never,
-    queryRefund: never,
-    cancelAgreement: never,
-    verifyNotice: never,
-    statement: never,
-  };
-  fake.reset();
-  return fake;
-}
+import { testService } from '../support/service.js';
 
 export type PaymentChannelName = 'PAY' | 'BANK' | 'SOME';
 
@@ -84,24 +27,6 @@ export interface ChannelOptions {
   readonly isDefault?: boolean;
 }
 
-export interface AgreementsService {
-  readonly gateway: FakeGateway;
-  readonly clock: TestService['clock'];
-  readonly fresh: FreshDatabase;
-  readonly operator: Operator;
-  readonly log: CapturedLog;
-  /** By which the service knows a phone again. */
-  readonly bankMobiles: KeyedHasher;
-  channel(options?: ChannelOptions): Promise<ChannelClient>;
-  /** The same channel with a token of its own. */
-  client(credentials: ChannelCredentials): ChannelClient;
-  /** One more node on the same database; the client calls that one. */
-  node(gateway: Gateway, idempotency?: IdempotencyOptions): Promise<(client: ChannelClient) => ChannelClient>;
-  /** The channel as a node holds it in memory. */
-  inMemory(client: ChannelClient): Promise<Channel>;
-  close(): Promise<void>;
-}
-
 export interface AgreementsOptions {
   readonly environment?: Environment;
   /** The real sandbox in place of the fake. */
@@ -109,19 +34,19 @@ export interface AgreementsOptions {
 }
 
 /** The three agreements endpoints over real HTTP and a real database, with an institution and a clock of the test's. */
-export async function agreementsService(options: AgreementsOptions = {}): Promise<AgreementsService> {
+export async function agreementsService(options: AgreementsOptions = {}) {
   const { environment = 'sandbox', sandbox = false } = options;
-  const gateway = fakeGateway();
+  const gateway = institution();
   const log = capturedLog();
   const own = { environment, log: log.log };
-  let institution: Gateway = gateway;
+  let used: Gateway = gateway;
   const service = await testService({
     ...own,
     testLimits: { idempotency: { leaseSeconds: 0.2 } },
-    gateways: { of: async () => institution },
+    gateways: { of: async () => used },
   });
   const { fresh, vault, clock, operator, baseUrl } = service;
-  if (sandbox) institution = createSandboxGateway(clock);
+  if (sandbox) used = createSandboxGateway(clock);
   await stock(operator);
   const nodes: Node[] = [];
   const registry = createChannelRegistry(fresh.database, vault);
@@ -131,20 +56,24 @@ export async function agreementsService(options: AgreementsOptions = {}): Promis
     fresh,
     operator,
     log,
+    /** By which the service knows a phone again. */
     bankMobiles: createKeyedHasher(fresh.database, vault, 'bank mobiles'),
-    client: (credentials) => channelClient(baseUrl, credentials, () => clock.now()),
-    async channel(options = {}) {
+    /** The same channel with a token of its own. */
+    client: (credentials: ChannelCredentials) => channelClient(baseUrl, credentials, () => clock.now()),
+    async channel(options: ChannelOptions = {}) {
       const client = await service.channel();
       await authorize(operator, client.credentials.appId, options);
       return client;
     },
-    async node(another, idempotency = {}) {
+    /** One more node on the same database; the client calls that one. */
+    async node(another: Gateway, idempotency: IdempotencyOptions = {}) {
       const gateways = { of: async () => another };
       const node = await anotherNode(service, { ...own, testLimits: { idempotency }, gateways });
       nodes.push(node);
       return node.client;
     },
-    async inMemory({ credentials }) {
+    /** The channel as a node holds it in memory. */
+    async inMemory({ credentials }: ChannelClient) {
       const channel = await registry.reload(credentials.appId);
       if (!channel) throw new Error(`no channel ${credentials.appId}`);
       return channel;
@@ -155,6 +84,8 @@ export async function agreementsService(options: AgreementsOptions = {}): Promis
     },
   };
 }
+
+export type AgreementsService = Awaited<ReturnType<typeof agreementsService>>;
 
 /** The service of a file, with a channel for each test. Before each the institution forgets what it was told. */
 export function agreementsOfFile(options: AgreementsOptions = {}) {

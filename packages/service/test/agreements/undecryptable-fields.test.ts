@@ -4,18 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { setEncryption, setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { PRODUCT } from '../operator/support.js';
+import { institution } from '../orders/support.js';
 import type { Reply } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
-import {
-  agreementsOfFile,
-  bindSmsBody,
-  confirmBody,
-  createShared,
-  encrypt,
-  fakeGateway,
-  person,
-  sentBinding,
-} from './support.js';
+import { agreementsOfFile, bindSmsBody, confirmBody, createShared, encrypt, person, sentBinding } from './support.js';
 
 const LIMIT = 20;
 const { service, channel } = agreementsOfFile();
@@ -126,7 +118,7 @@ describe('encrypted fields that cannot be read', () => {
   });
 
   it('are counted over all nodes; a node that has counted none hears of the others with its first', async () => {
-    const there = (await service.node(fakeGateway()))(channel);
+    const there = (await service.node(institution()))(channel);
     expect(await fail(LIMIT / 2)).toEqual(all('400002', LIMIT / 2));
     expect(await fail(LIMIT / 2, there)).toEqual(all('400002', LIMIT / 2));
     expect((await right(there)).code).toBe('429001');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
@@ -7,9 +7,10 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { unsealClaimCode } from '../../src/subscriptions/domain/benefits/claim-code.js';
 import { spawnSupplier, supplied, supplierFolder, type TestSupplier } from '../fulfilment/suppliers.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { claimsOf, formOf, get, post } from '../redeem/support.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 import { collectRequest } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { type KeptAlive, keptAlive } from '../support/kept-alive.js';
@@ -35,18 +36,16 @@ const FAULTS = [
 ];
 
 const masterKey = randomBytes(32);
-let fresh: FreshDatabase;
+const fresh = ofFile(freshDatabase);
 let operator: Operator;
 let channel: ChannelCredentials;
 let port: number;
 beforeAll(async () => {
-  fresh = await freshDatabase();
   operator = { database: fresh.database, vault: openVault([masterKey]), environment: 'sandbox', actor: 'test' };
   channel = await sellingChannel();
   port = await freePort();
   await fresh.database.query('create table test_kills (claim_no text, point text)');
 });
-afterAll(() => fresh.close());
 
 /** A button of a page: what it posts, again and again if need be. */
 interface Button {

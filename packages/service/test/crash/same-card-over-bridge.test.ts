@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openVault } from '../../src/platform/secrets/vault.js';
-import { boundOrder, type Card, cardOf } from '../agreements/bridged.js';
+import { type Card, cardOf } from '../agreements/bridged.js';
 import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
 import { operatorOn } from '../operator/support.js';
+import { boundRequest, ofFile } from '../orders/stage-of-file.js';
 import { bridgedChannel } from '../support/bridged-channel.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
 import { encrypted, mobileOf } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { keptAlive } from '../support/kept-alive.js';
@@ -17,12 +18,8 @@ import { untilAnswered } from '../support/until-answered.js';
 const POINTS = ['before-call', 'after-call', 'before-commit', 'after-commit'] as const;
 const CARDS = soakSize('CARDS', 4, 8);
 
-let fresh: FreshDatabase;
+const fresh = ofFile(freshDatabase);
 const masterKey = randomBytes(32);
-beforeAll(async () => {
-  fresh = await freshDatabase();
-});
-afterAll(() => fresh.close());
 
 it(`${CARDS} cards are bound again while the service is killed at each point of it: one agreement each, and nothing is lost`, async () => {
   const { url, port, channel } = await world();
@@ -40,7 +37,7 @@ it(`${CARDS} cards are bound again while the service is killed at each point of 
   const bound = [];
   for (const card of cards) {
     const first = await bindUntilAnswered(client, card, '123456');
-    const order = await answered(client, 'orders/create', { ...boundOrder(first), productCode: 'MONTHLY' });
+    const order = await answered(client, 'orders/create', { ...boundRequest(first), productCode: 'MONTHLY' });
     bound.push({ card, first, orderNo: order.data.orderNo as string });
   }
   const before = node.kills();

@@ -6,7 +6,15 @@ import { createPaymentChannel } from '../../src/operator/provisioning/payment-ch
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { agreementOf, alerts, paid, type Stage, stage } from '../orders/support.js';
 import type { Reply } from '../support/channel-client.js';
-import { collectRequest, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import {
+  collectRequest,
+  encrypted,
+  encryptedCard,
+  mobileOf,
+  sharedAgreement,
+  sharedRequest,
+  unique,
+} from '../support/demo.js';
 
 /** What happened at a moment: the events about it, then the order's status and next payment as orders/query has them. */
 export type Entry = readonly [when: string, told: string, order: string];
@@ -105,10 +113,7 @@ async function openBook(): Promise<Book> {
         channelUserId,
         paymentChannelCode: 'BANKPAY',
         mobileEncrypted: encrypted(channel, mobileOf(channelUserId)),
-        bankCardNoEncrypted: encrypted(channel, '6222020000001234567'),
-        certificateNoEncrypted: encrypted(channel, '110101199001011234'),
-        realNameEncrypted: encrypted(channel, '张三'),
-        bankMobileEncrypted: encrypted(channel, '13800000001'),
+        ...encryptedCard(channel),
       })
     ).data;
     const smsCodeEncrypted = encrypted(channel, '123456');

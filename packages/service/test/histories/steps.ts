@@ -2,82 +2,7 @@ import type { FaultName } from '@perennial/reference-peers';
 import fc from 'fast-check';
 import type { Crash } from './node.js';
 
-/** A step is plain data, so that a history can be printed, shrunk and played again. Numbers pick among what there is. */
-export type Step =
-  | (Create & Disturbed)
-  | (TimePasses & Disturbed)
-  | (Replace & Disturbed)
-  | (Unsubscribe & Disturbed)
-  | (Refund & Disturbed)
-  | (News & Disturbed)
-  | (AgreementEnds & Disturbed)
-  | { readonly kind: 'retry'; readonly order: number }
-  | { readonly kind: 'resend'; readonly pick: number };
-
-/** The node may end on the way; then whoever asked may ask again under the same key, or leave it to the engine. */
-interface Disturbed {
-  readonly crash?: Crash;
-  readonly asksAgain: boolean;
-}
-
-export interface Create {
-  readonly kind: 'create';
-  readonly mode: 'A1' | 'A2' | 'B';
-  readonly product: number;
-  readonly bank: number;
-  /** On an agreement that the user has already. */
-  readonly sameAgreement: boolean;
-  readonly debits: readonly DebitFault[];
-  /** Before it is asked for again after a crash, the engine has found what was left of it. */
-  readonly engineFirst: boolean;
-}
-
-export interface TimePasses {
-  readonly kind: 'time';
-  /** To whatever comes next, to the next period or retry, or past it while nobody was there. */
-  readonly to: 'next step' | 'next due' | 'after a pause';
-  readonly days: number;
-  readonly debits: readonly DebitFault[];
-  readonly query: QueryFault;
-}
-
-export interface Replace {
-  readonly kind: 'replace';
-  readonly order: number;
-  readonly bank: number;
-  readonly sameAgreement: boolean;
-  readonly retryFailedNow?: boolean;
-}
-
-export interface Unsubscribe {
-  readonly kind: 'unsubscribe';
-  readonly order: number;
-  readonly by: 'channel' | 'operations';
-}
-
-export interface Refund {
-  readonly kind: 'refund';
-  readonly order: number;
-  readonly period: number;
-  readonly amount: 'all' | 'part' | 'too much';
-  readonly share: number;
-  readonly refund: RefundFault;
-}
-
-/** Of a pending debit its result, of another one more notice: the same again, or its contrary. */
-export interface News {
-  readonly kind: 'news';
-  readonly pick: number;
-  readonly notices: number;
-  readonly contrary: boolean;
-}
-
-export interface AgreementEnds {
-  readonly kind: 'agreement ends';
-  readonly order: number;
-  readonly by: 'institution' | 'operations';
-  readonly notices: number;
-}
+type Value<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
 const DEBIT_FAULTS = [
   'decline-retryable',
@@ -102,7 +27,6 @@ const REFUND_FAULTS = [
   'refund-wrong-amount',
 ] as const satisfies readonly FaultName[];
 export type RefundFault = (typeof REFUND_FAULTS)[number] | undefined;
-export type QueryFault = 'answer-lost' | 'error-before' | undefined;
 
 const number = fc.nat({ max: 11 });
 const oneIn = (n: number) => fc.nat({ max: n - 1 }).map((value) => value === n - 1);
@@ -121,8 +45,13 @@ const crash: fc.Arbitrary<Crash> = fc.record({
   side: fc.constantFrom('before' as const, 'after' as const),
 });
 
-/** Four in five steps go undisturbed. */
-function disturbed<T extends object>(step: fc.Arbitrary<T>): fc.Arbitrary<T & Disturbed> {
+/**
+ * Four in five steps go undisturbed. In the others the node may end on the way; then whoever asked may ask again under the same key, or
+ * leave it to the engine.
+ */
+function disturbed<T extends object>(
+  step: fc.Arbitrary<T>,
+): fc.Arbitrary<T & { readonly crash?: Crash; readonly asksAgain: boolean }> {
   return fc
     .tuple(
       step,
@@ -132,18 +61,22 @@ function disturbed<T extends object>(step: fc.Arbitrary<T>): fc.Arbitrary<T & Di
     .map(([one, ends, asksAgain]) => ({ ...one, ...(ends === undefined ? {} : { crash: ends }), asksAgain }));
 }
 
-const create: fc.Arbitrary<Create> = fc.record({
+const create = fc.record({
   kind: fc.constant('create' as const),
   mode: fc.constantFrom('A2' as const, 'A2' as const, 'A2' as const, 'A1' as const, 'B' as const),
-  product: fc.constantFrom(0, 0, 0, 1, 1, 1, 2, 3),
+  product: fc.constantFrom<number[]>(0, 0, 0, 1, 1, 1, 2, 3),
   bank: number,
+  /** On an agreement that the user has already. */
   sameAgreement: fc.boolean(),
   debits: fc.oneof({ weight: 3, arbitrary: fc.constant([undefined]) }, { weight: 2, arbitrary: debits }),
+  /** Before it is asked for again after a crash, the engine has found what was left of it. */
   engineFirst: fc.boolean(),
 });
+export type Create = Value<typeof create>;
 
-const time: fc.Arbitrary<TimePasses> = fc.record({
+const time = fc.record({
   kind: fc.constant('time' as const),
+  /** To whatever comes next, to the next period or retry, or past it while nobody was there. */
   to: fc.oneof(
     { weight: 2, arbitrary: fc.constant('next step' as const) },
     { weight: 5, arbitrary: fc.constant('next due' as const) },
@@ -156,8 +89,10 @@ const time: fc.Arbitrary<TimePasses> = fc.record({
     { weight: 1, arbitrary: fc.constantFrom('answer-lost' as const, 'error-before' as const) },
   ),
 });
+export type TimePasses = Value<typeof time>;
+export type QueryFault = TimePasses['query'];
 
-const replace: fc.Arbitrary<Replace> = fc
+const replace = fc
   .record({
     kind: fc.constant('replace' as const),
     order: number,
@@ -166,14 +101,16 @@ const replace: fc.Arbitrary<Replace> = fc
     retry: fc.constantFrom(undefined, true, false),
   })
   .map(({ retry, ...step }) => ({ ...step, ...(retry === undefined ? {} : { retryFailedNow: retry }) }));
+export type Replace = Value<typeof replace>;
 
-const unsubscribe: fc.Arbitrary<Unsubscribe> = fc.record({
+const unsubscribe = fc.record({
   kind: fc.constant('unsubscribe' as const),
   order: number,
   by: fc.constantFrom('channel' as const, 'channel' as const, 'operations' as const),
 });
+export type Unsubscribe = Value<typeof unsubscribe>;
 
-const refund: fc.Arbitrary<Refund> = fc.record({
+const refund = fc.record({
   kind: fc.constant('refund' as const),
   order: number,
   period: number,
@@ -184,22 +121,27 @@ const refund: fc.Arbitrary<Refund> = fc.record({
     { weight: 2, arbitrary: fc.constantFrom(...REFUND_FAULTS) },
   ),
 });
+export type Refund = Value<typeof refund>;
 
-const news: fc.Arbitrary<News> = fc.record({
+/** Of a pending debit its result, of another one more notice: the same again, or its contrary. */
+const news = fc.record({
   kind: fc.constant('news' as const),
   pick: number,
   notices: fc.nat({ max: 2 }),
   contrary: oneIn(3),
 });
+export type News = Value<typeof news>;
 
-const agreementEnds: fc.Arbitrary<AgreementEnds> = fc.record({
+const agreementEnds = fc.record({
   kind: fc.constant('agreement ends' as const),
   order: number,
   by: fc.constantFrom('institution' as const, 'operations' as const),
   notices: fc.integer({ min: 1, max: 2 }),
 });
+export type AgreementEnds = Value<typeof agreementEnds>;
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+/** A step is plain data, so that a history can be printed, shrunk and played again. Numbers pick among what there is. */
+const step = fc.oneof(
   { weight: 26, arbitrary: disturbed(time) },
   { weight: 9, arbitrary: disturbed(create) },
   { weight: 8, arbitrary: disturbed(replace) },
@@ -210,6 +152,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('retry' as const), order: number }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('resend' as const), pick: number }) },
 );
+export type Step = Value<typeof step>;
 
 export interface HistoryPlan {
   /** Days after the first of January 2027: month ends and a leap year are among what follows. */

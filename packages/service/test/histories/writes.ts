@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { OperatorError } from '../../src/operator/operator.js';
 import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import type { Reply } from '../support/channel-client.js';
-import { encrypted, mobileOf } from '../support/demo.js';
+import { encrypted, encryptedCard, mobileOf } from '../support/demo.js';
 import type { Binding, History, Tracked } from './history.js';
 import { boundAgain, created, madeDue, replaced, unsubscribed } from './model.js';
 import { type Agreement, lastPeriod, type OrderModel, openAttempt, required } from './order.js';
@@ -117,16 +117,7 @@ function shared({ world, user }: History, { paymentChannelCode, institutionNo }:
     paymentChannelCode,
     sharedAgreementNo: institutionNo,
     channelUserId: user,
-    ...card(world.channel),
-  };
-}
-
-function card(channel: Parameters<typeof encrypted>[0]) {
-  return {
-    bankCardNoEncrypted: encrypted(channel, '6222020000001234567'),
-    bankMobileEncrypted: encrypted(channel, '13800000001'),
-    certificateNoEncrypted: encrypted(channel, '110101199001011234'),
-    realNameEncrypted: encrypted(channel, '张三'),
+    ...encryptedCard(world.channel),
   };
 }
 
@@ -136,7 +127,7 @@ async function bind(history: History, paymentChannelCode: string): Promise<Bindi
     channelUserId: user,
     mobileEncrypted: encrypted(world.channel, mobileOf(user)),
     paymentChannelCode,
-    ...card(world.channel),
+    ...encryptedCard(world.channel),
   });
   const bindOrderNo: string = sent?.data?.bindOrderNo;
   const bound = await world.call('agreements/bind-confirm', {

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
+import { gate as newGate } from '../agreements/support.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase, lockWaits } from '../support/database.js';
 import { LEDGER_NODE, ledgerPort, type Running, start, until } from '../support/processes.js';
@@ -11,12 +12,11 @@ let fresh: FreshDatabase;
 let channel: ChannelCredentials;
 let other: ChannelCredentials;
 const nodes: Running[] = [];
+/** Of a node whose work nobody else takes over for an hour. */
 let a: ChannelClient;
 let b: ChannelClient;
 /** Of a node that waits for a twin 400 ms at most. */
 let impatient: ChannelClient;
-/** Of a node whose work nobody else takes over for an hour. */
-let patient: ChannelClient;
 let port: number;
 const masterKey = randomBytes(32);
 
@@ -43,17 +43,11 @@ beforeAll(async () => {
   } as const;
   channel = await createChannel(operator, { name: 'One', ratePerSecond: 10_000 });
   other = await createChannel(operator, { name: 'Two', ratePerSecond: 10_000 });
-  const [first, second, third, fourth] = await Promise.all([
-    node(),
-    node(),
-    node({ waitMs: 400 }),
-    node({ leaseSeconds: 3600 }),
-  ]);
+  const [first, second, third] = await Promise.all([node({ leaseSeconds: 3600 }), node(), node({ waitMs: 400 })]);
   a = first.client;
   port = first.port;
   b = second.client;
   impatient = third.client;
-  patient = fourth.client;
 });
 
 afterAll(async () => {
@@ -71,26 +65,18 @@ const ids = () => ({ ref: randomUUID(), key: randomUUID() });
 /** Holds a gate until the returned function is called. */
 async function closedGate(): Promise<{ gate: number; open: () => Promise<void> }> {
   const gate = 1_000_000 + Math.floor(Math.random() * 1_000_000);
-  let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let held: () => void = () => undefined;
-  const holding = new Promise<void>((resolve) => {
-    held = resolve;
-  });
+  const held = newGate();
   const done = fresh.database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock($1)', [gate]);
-    held();
-    await released;
+    await held.stand();
   });
-  await holding;
+  await held.reached;
   // Also of a test that failed: nobody else could close the database.
-  onTestFinished(release);
+  onTestFinished(held.open);
   return {
     gate,
     async open() {
-      release();
+      held.open();
       await done;
     },
   };
@@ -306,7 +292,7 @@ describe('work in two steps', () => {
   it('409002 on another node while the call between the steps is under way, then its answer', async () => {
     const { ref, key } = ids();
     const { gate, open } = await closedGate();
-    const first = patient.call('test/two-step', { ref, gate }, { idempotencyKey: key });
+    const first = a.call('test/two-step', { ref, gate }, { idempotencyKey: key });
     await until('the call outside', async () => (await calls(ref)) === 1);
     expect((await impatient.call('test/two-step', { ref, gate }, { idempotencyKey: key })).code).toBe('409002');
     await open();
@@ -346,7 +332,7 @@ describe('work in two steps', () => {
   it('a fault between the steps: the resend finishes at once, without waiting for the lease', async () => {
     const { ref, key } = ids();
     const body = { ref, fault: true };
-    expect((await patient.call('test/two-step', body, { idempotencyKey: key })).code).toBe('500001');
+    expect((await a.call('test/two-step', body, { idempotencyKey: key })).code).toBe('500001');
     const resent = await b.call('test/two-step', body, { idempotencyKey: key });
     expect(resent.code).toBe('0');
     expect(await rows(ref)).toBe(1);

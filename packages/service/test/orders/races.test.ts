@@ -301,24 +301,20 @@ describe('orders/create in mode A.2, many at once', () => {
 it('409002, then 0: an answer that cannot be recorded in time is not taken for an order of somebody else', async () => {
   const raw = JSON.stringify(sharedRequest(channel));
   const idempotencyKey = unique('key');
-  let release: () => void = () => undefined;
+  const row = gate();
   let held: Promise<void> = Promise.resolve();
   on.institution.onDebit = async (debit) => {
     // Between the two transactions somebody holds the row of the answer, longer than it is waited for.
-    await new Promise<void>((locked) => {
-      held = service.fresh.database.transaction(async (tx) => {
-        await tx.query('select from idempotency where key = $1 for update', [idempotencyKey]);
-        locked();
-        await new Promise<void>((resolve) => {
-          release = resolve;
-        });
-      });
+    held = service.fresh.database.transaction(async (tx) => {
+      await tx.query('select from idempotency where key = $1 for update', [idempotencyKey]);
+      await row.stand();
     });
+    await row.reached;
     return paid(debit);
   };
   const first = await channel.call('orders/create', undefined, { raw, idempotencyKey });
   expect(first.code, first.text).toBe('409002');
-  release();
+  row.open();
   await held;
   on.institution.reset();
   // The lease of the first one runs out.

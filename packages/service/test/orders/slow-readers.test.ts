@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { HttpLimits } from '../../src/http/limits/http-limits.js';
 import { authorizeProduct } from '../../src/operator/provisioning/products.js';
+import { gate } from '../agreements/support.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
@@ -109,26 +110,19 @@ describe('a caller who hangs up', () => {
 
   it('before the answer: what was asked is done, and the line of the request has its code', async () => {
     const on = await world();
-    let sent: () => void = () => undefined;
-    const debiting = new Promise<void>((resolve) => {
-      sent = resolve;
-    });
-    let settle: () => void = () => undefined;
+    const debiting = gate();
     on.institution.onDebit = async (request) => {
-      sent();
-      await new Promise<void>((resolve) => {
-        settle = resolve;
-      });
+      await debiting.stand();
       return paid(request);
     };
     const request = sharedRequest(on.channel);
     const caller = await slowCall(on.service.baseUrl, on.channel, 'orders/create', request, { requestId: 'hung-up-2' });
-    await debiting;
+    await debiting.reached;
     caller.hangUp();
     // The service hears of it in a turn of its own.
     await new Promise((resolve) => caller.socket.once('close', resolve));
     await send(on.service.baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0));
-    settle();
+    debiting.open();
     expect(await lineOf(on, 'hung-up-2')).toMatchObject({ status: 200, code: '0', cut: 'hung-up' });
     const { data } = await on.channel.call('orders/query', { externalOrderNo: request.externalOrderNo });
     expect(data.orderStatus).toBe('ACTIVE');

@@ -7,6 +7,10 @@ import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js
 import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
 import type {
   AgreementCancellation,
+  BindCodeOutcome,
+  BindCodeRequest,
+  BindConfirmation,
+  BindOutcome,
   CancelOutcome,
   DebitOutcome,
   DebitQuery,
@@ -30,10 +34,14 @@ export interface Institution extends Gateway {
   readonly debits: DebitRequest[];
   readonly queries: DebitQuery[];
   readonly cancellations: AgreementCancellation[];
+  readonly sends: BindCodeRequest[];
+  readonly confirms: BindConfirmation[];
   onDebit: (request: DebitRequest) => Promise<DebitOutcome>;
   onQuery: (request: DebitQuery) => Promise<DebitOutcome | NotFound>;
   onCancel: (request: AgreementCancellation) => Promise<CancelOutcome>;
-  /** Debits and cancels whatever it is asked to, and forgets what it was asked. */
+  onSend: (request: BindCodeRequest) => Promise<BindCodeOutcome>;
+  onConfirm: (request: BindConfirmation) => Promise<BindOutcome>;
+  /** Sends, binds, debits and cancels whatever it is asked to, and forgets what it was asked. */
   reset(): void;
 }
 
@@ -46,21 +54,29 @@ export const paid = (request: DebitQuery, more: object = {}): DebitOutcome => ({
 });
 
 export function institution(): Institution {
-  const fake: Institution = {
-    debits: [],
-    queries: [],
-    cancellations: [],
+  const willing = (): Pick<Institution, 'onDebit' | 'onQuery' | 'onCancel' | 'onSend' | 'onConfirm'> => ({
     onDebit: async (request) => paid(request),
     onQuery: async (request) => paid(request),
     onCancel: async () => ({ kind: 'canceled' }),
+    onSend: async ({ bindOrderNo }) => ({ kind: 'sent', reference: `ref-${bindOrderNo}-${fake.sends.length}` }),
+    onConfirm: async ({ bindOrderNo }) => ({ kind: 'bound', institutionNo: `inst-${bindOrderNo}` }),
+  });
+  const asked = { debits: [], queries: [], cancellations: [], sends: [], confirms: [] };
+  const fake: Institution = {
+    ...asked,
+    ...willing(),
     reset() {
-      for (const asked of [fake.debits, fake.queries, fake.cancellations]) asked.length = 0;
-      fake.onDebit = async (request) => paid(request);
-      fake.onQuery = async (request) => paid(request);
-      fake.onCancel = async () => ({ kind: 'canceled' });
+      for (const list of Object.values(asked)) list.length = 0;
+      Object.assign(fake, willing());
     },
-    sendBindCode: async () => ({ kind: 'sent', reference: undefined }),
-    confirmBind: async ({ bindOrderNo }) => ({ kind: 'bound', institutionNo: `inst-${bindOrderNo}` }),
+    sendBindCode(request) {
+      fake.sends.push(request);
+      return fake.onSend(request);
+    },
+    confirmBind(request) {
+      fake.confirms.push(request);
+      return fake.onConfirm(request);
+    },
     debit(request) {
       fake.debits.push(request);
       return fake.onDebit(request);

@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { endOrder } from '../../src/subscriptions/steps/ending/end-orders.js';
-import { lockOrderByNumber } from '../../src/subscriptions/store/orders/orders-sql.js';
 import { bindCard, collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { boundRequest, stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, anotherChannel } from './support.js';
@@ -69,27 +67,6 @@ describe('orders/unsubscribe and the agreement', () => {
     await unsubscribe({ orderNo: first.orderNo });
     expect(await agreementOf(service.fresh.database, first.orderNo)).toMatchObject({ status: 'BIND_SUCCESS' });
     await on.askPending();
-  });
-
-  it('is found in use by way of an index, however many orders there are', async () => {
-    await sql(
-      `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode,
-         status, period_type, period, total_cycles, amount_cent, created_at, cycle_no, agreement_id)
-       select n, 99, 'x' || n, 'u' || n, 'P', 'SVC_DEDUCT', 'ACTIVE', 'DAY', 1, 7, 100, now(), 1, n
-       from generate_series(1, 20000) as n`,
-    );
-    await sql('analyze orders');
-    const { orderNo } = await create(sharedRequest(channel));
-    await service.fresh.database.transaction(async (tx) => {
-      // Counted from here: the view also has what this connection did a moment before.
-      const scans = () => tx.query(`select seq_scan from pg_stat_xact_user_tables where relname = 'orders'`);
-      const before = await scans();
-      const order = await lockOrderByNumber(tx, Number(orderNo));
-      if (!order) throw new Error(`no order ${orderNo}`);
-      await endOrder(tx, order, { source: 'CHANNEL', reason: null }, 0);
-      expect(await scans()).toEqual(before);
-    });
-    await sql('delete from orders where channel_id = 99');
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Queryable } from '../../src/platform/db/database.js';
+import { gate } from '../agreements/support.js';
 import { serviceOfFile } from '../orders/stage-of-file.js';
 import { anotherChannel } from '../orders/support.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
@@ -22,23 +23,20 @@ beforeAll(async () => {
 });
 
 /** Requests of this endpoint stay inside until the gate is opened. */
-function gate() {
+function gatedRoute() {
   let waiting = 0;
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { open, passed } = gate();
   const route = testRoute('test/at-the-gate', async ({ answer }) => {
     waiting += 1;
-    await opened;
+    await passed;
     return answer(DONE);
   });
-  return { route, open: () => open(), waiting: () => waiting };
+  return { route, open, waiting: () => waiting };
 }
 
 /** A node that is full of requests, of one channel or another. */
 async function fullNode(of: readonly ChannelClient[], most = of.length) {
-  const { route, open, waiting } = gate();
+  const { route, open, waiting } = gatedRoute();
   const node = await anotherNode(service, {
     moreRoutes: [route],
     testLimits: { load: { alwaysAllowed: most, unmeasured: most } },
@@ -212,19 +210,11 @@ describe('a request that waits in the node', () => {
   });
 
   it('what was begun is finished, though the caller has gone', async () => {
-    let begun = () => {};
-    const hasBegun = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
-    let goOn = () => {};
-    const mayGoOn = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    const between = gate();
     let isOver = false;
     const twoSteps = testRoute('test/two-steps', async ({ database, answer }) => {
       await database.transaction((tx) => tx.query('select 1'));
-      begun();
-      await mayGoOn;
+      await between.stand();
       await database.query('select 2');
       isOver = true;
       return answer(DONE);
@@ -232,12 +222,12 @@ describe('a request that waits in the node', () => {
     const node = await anotherNode(service, { moreRoutes: [twoSteps], ...IMPATIENT });
     const token = await channel.getToken();
     const reply = node.client(channel).callBare('test/two-steps', BODY, { token });
-    await hasBegun;
+    await between.reached;
     // By the time that a later one has waited too long, so has this one.
     await whileHeld(node, async () => {
       expectRefused(await node.client(channel).callBare('orders/create', collectRequest(channel), { token }));
     });
-    goOn();
+    between.open();
     expect((await reply).code).toBe('0');
     expect(isOver).toBe(true);
     await node.close();

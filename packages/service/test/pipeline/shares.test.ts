@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.js';
+import { gate } from '../agreements/support.js';
 import { serviceOfFile } from '../orders/stage-of-file.js';
 import { anotherChannel } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -125,18 +126,10 @@ describe('a channel whose requests hold connections for long', () => {
   });
 
   it('503001: with Retry-After, for one that had begun, since part of it may be done', async () => {
-    let begun = () => {};
-    const hasBegun = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
-    let goOn = () => {};
-    const mayGoOn = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    const between = gate();
     const twoSteps = testRoute('test/two-steps', async ({ database, answer }) => {
       await database.query('select 1');
-      begun();
-      await mayGoOn;
+      await between.stand();
       await database.query('select 2');
       return answer(DONE);
     });
@@ -148,11 +141,11 @@ describe('a channel whose requests hold connections for long', () => {
     });
     const client = node.client(greedy);
     const first = client.call('test/two-steps', BODY);
-    await hasBegun;
+    await between.reached;
     const waiting = await withGateClosed(async (held) => {
       const atTheGate = [1, 2].map(() => client.call('test/at-the-gate', BODY));
       await until('the share is used up', async () => (await held()) === 2);
-      goOn();
+      between.open();
       const reply = await first;
       expect([reply.status, reply.code, reply.headers['retry-after']]).toEqual([503, '503001', '1']);
       return atTheGate;

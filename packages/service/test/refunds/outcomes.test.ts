@@ -6,6 +6,7 @@ import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
 import { withinDeadline } from '../../src/subscriptions/domain/payments/deadline.js';
+import { gate } from '../agreements/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { alerts, toldAbout } from '../orders/support.js';
 import { periodNo, refundStage } from './support.js';
@@ -255,10 +256,7 @@ it('refunds that hang at one institution hold up none of another', async () => {
 
   // Nobody answers a question about the first institution's, and each is given up only after its deadline.
   let hanging = 0;
-  let answer = () => {};
-  const silence = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const { open: answer, passed: silence } = gate();
   on.institution.queryRefund = async (request) => {
     if (!request.refundNo.startsWith(`R${orderNo}`)) return on.bank.onQuery(request);
     hanging += 1;

@@ -1,10 +1,9 @@
 import { pino } from 'pino';
 import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
 import type { NotFound, RefundOutcome, RefundQuery, RefundRequest } from '../../src/gateways/gateway.js';
-import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { type RefundInput, refundPayment } from '../../src/operator/orders/refunds.js';
 import type { ServiceDeps } from '../../src/service.js';
-import { type Stage, stage } from '../orders/support.js';
+import { stage } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 
 /** The refunds of an institution: once under each number, and on demand whatever a test says. */
@@ -20,21 +19,9 @@ export interface Bank {
   reset(): void;
 }
 
-export interface RefundStage extends Stage {
-  readonly bank: Bank;
-  readonly operator: OperatorWithGateways;
-  refund(input: RefundInput): ReturnType<typeof refundPayment>;
-  /** One turn of the job: for all that is open, or for those whose turn it is. */
-  askAll(): Promise<number>;
-  askDueRefunds(): Promise<number>;
-  /** The number of a new order whose first period is paid. */
-  paidOrder(more?: Record<string, unknown>): Promise<string>;
-  collectedOrder(): Promise<string>;
-  query(orderNo: string): Promise<Record<string, unknown>>;
-  queryPeriod(orderNo: string, cycleNo?: number): Promise<Record<string, unknown>>;
-}
+export type RefundStage = Awaited<ReturnType<typeof refundStage>>;
 
-export async function refundStage(more: Partial<ServiceDeps> = {}): Promise<RefundStage> {
+export async function refundStage(more: Partial<ServiceDeps> = {}) {
   const base = await stage(more);
   const { service, channel, institution } = base;
   const { database } = service.fresh;
@@ -60,16 +47,20 @@ export async function refundStage(more: Partial<ServiceDeps> = {}): Promise<Refu
     ...base,
     bank,
     operator,
-    refund: (input) => refundPayment(operator, input),
+    refund: (input: RefundInput) => refundPayment(operator, input),
+    /** One turn of the job, for those whose turn it is. */
     askDueRefunds,
+    /** The same for all that are open. */
     async askAll() {
       await database.query('update refunds set ask_at = now() where ask_at is not null');
       return askDueRefunds();
     },
-    paidOrder: (more = {}) => create(sharedRequest(channel, more)),
+    /** The number of a new order whose first period is paid. */
+    paidOrder: (more: Record<string, unknown> = {}) => create(sharedRequest(channel, more)),
     collectedOrder: () => create(collectRequest(channel)),
-    query: async (orderNo) => (await channel.call('orders/query', { orderNo })).data,
-    queryPeriod: async (orderNo, cycleNo = 1) =>
+    query: async (orderNo: string): Promise<Record<string, unknown>> =>
+      (await channel.call('orders/query', { orderNo })).data,
+    queryPeriod: async (orderNo: string, cycleNo = 1): Promise<Record<string, unknown>> =>
       (await channel.call('payments/query', { paymentOrderNo: periodNo(orderNo, cycleNo) })).data,
   };
 }

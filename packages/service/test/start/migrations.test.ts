@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/platform/db/database.js';
 import { type MigrateOptions, migrate } from '../../src/platform/schema/migrate.js';
 import { splitStatements } from '../../src/platform/schema/migration-file.js';
 import { readSchema } from '../../src/platform/schema/schema-state.js';
+import { gate } from '../agreements/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { until } from '../support/processes.js';
 
@@ -74,18 +75,12 @@ describe('migrations', () => {
     await write('000001_first.sql', 'create table t (n integer);');
     await run();
     await write('000002_second.sql', 'alter table t add column m integer;');
-    let letGo: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
-      letGo = resolve;
+    const held = gate();
+    const reader = fresh.database.transaction(async (tx) => {
+      await tx.query('select from t');
+      await held.stand();
     });
-    let reader: Promise<void> | undefined;
-    await new Promise<void>((hasRead) => {
-      reader = fresh.database.transaction(async (tx) => {
-        await tx.query('select from t');
-        hasRead();
-        await released;
-      });
-    });
+    await held.reached;
     const migrating = run();
     await until('it has given up once', async () => {
       const [row] = await fresh.database.query<{ tries: number }>(
@@ -96,7 +91,7 @@ describe('migrations', () => {
     });
     // Behind a lock that waits, this would too.
     expect(await fresh.database.query('select from t')).toEqual([]);
-    letGo();
+    held.open();
     await reader;
     expect(await migrating).toMatchObject({ applied: ['000002_second.sql'] });
   });
@@ -145,14 +140,12 @@ describe('what comes after the transaction of a migration', () => {
       '000002_second.sql',
       `-- Afterwards:\ndelete from t a using t b where a.n = b.n and a.ctid > b.ctid;\n${index};`,
     );
-    let letGo: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
+    const held = gate();
     const writer = fresh.database.transaction(async (tx) => {
       await tx.query('insert into t values (2)');
-      await released;
+      await held.stand();
     });
+    await held.reached;
     const migrating = run();
     await until('the build waits for the writer', async () => {
       const [row] = await fresh.database.query<{ n: number }>(
@@ -162,7 +155,7 @@ describe('what comes after the transaction of a migration', () => {
       return row?.n === 1;
     });
     await fresh.database.query('insert into t values (3)');
-    letGo();
+    held.open();
     await writer;
     expect(await migrating).toMatchObject({ applied: ['000002_second.sql'] });
     expect(await indexes('t')).toEqual([{ name: 't_n', valid: true }]);

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
+import { gate as newGate } from '../agreements/support.js';
 import { channelClient, send } from '../support/channel-client.js';
 import { preparedDataDir } from '../support/data-dir.js';
 import { lockWaits } from '../support/database.js';
@@ -85,13 +86,10 @@ it('drains: running requests are finished and answered, nothing new is begun, ke
   const client = channelClient(`http://127.0.0.1:${port}`, channel);
   const token = await client.getToken();
 
-  let openGate: () => void = () => undefined;
-  const opening = new Promise<void>((resolve) => {
-    openGate = resolve;
-  });
+  const { open: openGate, passed } = newGate();
   const gate = database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(71)');
-    await opening;
+    await passed;
   });
   for (const bytes of ['', 'POST /openapi/v1/test/add HTTP/1.1\r\n']) {
     const silent = net.connect(port, '127.0.0.1').on('error', () => undefined);

@@ -49,14 +49,19 @@ export function collectRequest(channel: ChannelClient, more: Record<string, unkn
   };
 }
 
+/** The card of every user, as a channel sends it. */
+export const encryptedCard = (channel: ChannelClient, bankCardNo = '6222020000001234567') => ({
+  bankCardNoEncrypted: encrypted(channel, bankCardNo),
+  bankMobileEncrypted: encrypted(channel, '13800000001'),
+  certificateNoEncrypted: encrypted(channel, '110101199001011234'),
+  realNameEncrypted: encrypted(channel, '张三'),
+});
+
 export function sharedAgreement(channel: ChannelClient, channelUserId: string, more: Record<string, unknown> = {}) {
   return {
     paymentChannelCode: 'MOCKPAY',
     sharedAgreementNo: unique('shared'),
-    bankCardNoEncrypted: encrypted(channel, '6222020000001234567'),
-    bankMobileEncrypted: encrypted(channel, '13800000001'),
-    certificateNoEncrypted: encrypted(channel, '110101199001011234'),
-    realNameEncrypted: encrypted(channel, '张三'),
+    ...encryptedCard(channel),
     channelUserId,
     ...more,
   };
@@ -88,10 +93,7 @@ export async function bindCard(channel: ChannelClient, channelUserId: string): P
   const sent = await channel.call('agreements/bind-sms', {
     channelUserId,
     mobileEncrypted: encrypted(channel, mobileOf(channelUserId)),
-    bankCardNoEncrypted: encrypted(channel, '6222020000001234567'),
-    certificateNoEncrypted: encrypted(channel, '110101199001011234'),
-    realNameEncrypted: encrypted(channel, '张三'),
-    bankMobileEncrypted: encrypted(channel, '13800000001'),
+    ...encryptedCard(channel),
   });
   if (sent.code !== '0') throw new Error(`bind-sms answered ${sent.text}`);
   const { bindOrderNo } = sent.data;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { replayEvents, tryLockReplays } from '../../src/delivery/queue/replay-sql.js';
 import { type Database, openDatabase, wrapQuery } from '../../src/platform/db/database.js';
 import type { ServiceDeps } from '../../src/service.js';
+import { gate } from '../agreements/support.js';
 import { anotherChannel } from '../orders/support.js';
 import type { Reply } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
@@ -36,10 +37,7 @@ const first = (id: string, retryNo: number) => ({ id, step: 0, retryNo, isDue: t
 
 /** One more node, and when one of its requests has first tried to be the only replay of its channel. */
 async function nodeThatTells(more: Partial<ServiceDeps> = {}) {
-  let tell = () => {};
-  const hasTried = new Promise<void>((resolve) => {
-    tell = resolve;
-  });
+  const { open: tell, passed: hasTried } = gate();
   const real = openDatabase({ url: on.service.fresh.url, pool: 8, name: 'watched node' });
   const watched: Database = {
     ...real,

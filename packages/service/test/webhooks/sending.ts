@@ -12,24 +12,6 @@ import { until } from '../support/processes.js';
 import type { TestService } from '../support/service.js';
 import { type ReceivedPush, type ReceiverOptions, startReceiver, type TestReceiver } from './receiver.js';
 
-/** A node that sends events when a test says so. */
-export interface SendingNode {
-  /** Its name in the database. */
-  readonly node: string;
-  /** Takes its shards, reads once what is due, and comes back when all that follows is over and written down. */
-  turn(): Promise<void>;
-  balance(): Promise<void>;
-  read(): Promise<boolean>;
-  /** Comes back when nothing is under way; until then it goes on renewing its lease. */
-  untilQuiet(): Promise<void>;
-  /** Renews its lease each second until told to end; the end waits for the renewal under way. */
-  keepLease(): { end(): Promise<void> };
-  /** As a node that is told to end. */
-  stop(): Promise<void>;
-  /** As one that was killed, as far as the others can tell: it says nothing more. */
-  close(): Promise<void>;
-}
-
 /** What a test does to a node's connection to its database. */
 export interface DatabaseFaults {
   /** Around each statement, by its name or text. */
@@ -40,11 +22,14 @@ export interface DatabaseFaults {
   refused?: string[];
 }
 
+export type SendingNode = ReturnType<typeof createSendingNode>;
+
+/** A node that sends events when a test says so. */
 export function createSendingNode(
   { fresh, vault, clock }: TestService,
   more: Partial<DispatcherDeps> = {},
   faults: DatabaseFaults = {},
-): SendingNode {
+) {
   const database = withFaults(openDatabase({ url: fresh.url, pool: 8, name: 'test sender' }), faults);
   const log: Logger = pino({ level: 'silent' });
   const channels = createChannelRegistry(database, vault);
@@ -58,6 +43,7 @@ export function createSendingNode(
     ...more,
   });
   const { balance, node } = dispatcher;
+  /** Renews its lease each second until told to end; the end waits for the renewal under way. */
   const keepLease = () => {
     let renewal: Promise<unknown> = Promise.resolve();
     const renewing = setInterval(() => {
@@ -70,6 +56,7 @@ export function createSendingNode(
       },
     };
   };
+  /** Comes back when nothing is under way; until then it goes on renewing its lease. */
   const untilQuiet = async () => {
     const lease = keepLease();
     await until('nothing under way', () => dispatcher.isQuiet()).finally(lease.end);
@@ -80,16 +67,19 @@ export function createSendingNode(
     read: () => dispatcher.read(),
     untilQuiet,
     keepLease,
+    /** Takes its shards, reads once what is due, and comes back when all that follows is over and written down. */
     async turn() {
       await balance();
       while (await dispatcher.read());
       await untilQuiet();
     },
+    /** As a node that is told to end. */
     async stop() {
       await dispatcher.drain();
       await dispatcher.release();
       await database.close();
     },
+    /** As one that was killed, as far as the others can tell: it says nothing more. */
     close: () => database.close(),
   };
 }

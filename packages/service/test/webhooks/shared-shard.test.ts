@@ -4,9 +4,10 @@ import { SHARDS } from '../../src/delivery/queue/shards-sql.js';
 import { createPushClient } from '../../src/delivery/transport/push-client.js';
 import { pauseEvents, resumeEvents } from '../../src/operator/events.js';
 import { setIpAllowList } from '../../src/operator/provisioning/channel-settings.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
-import { manualClock, type TestService, testService } from '../support/service.js';
+import { manualClock, testService } from '../support/service.js';
 import type { TestReceiver } from './receiver.js';
 import {
   createSendingNode,
@@ -19,7 +20,7 @@ import {
 /** More than a lane holds, so that it reads by itself; and twenty times what one reading takes. */
 const MANY = 20_000;
 
-let service: TestService;
+const service = ofEachTest(() => testService());
 let clock: ReturnType<typeof manualClock>;
 let node: SendingNode;
 let hung: Line;
@@ -34,7 +35,6 @@ interface Line {
 }
 
 beforeEach(async () => {
-  service = await testService();
   clock = manualClock(Date.now());
   brought = [];
   const faults: DatabaseFaults = {
@@ -59,7 +59,6 @@ afterEach(async () => {
   await hung.receiver.close();
   await node.stop();
   await healthy.receiver.close();
-  await service.close();
 });
 
 async function twoOfOneShard(): Promise<[ChannelClient, ChannelClient]> {
