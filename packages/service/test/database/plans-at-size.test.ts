@@ -73,6 +73,7 @@ const jobDeps = () => {
 const ADMITTED = ['nonces_pkey'];
 const PERIODS = ['benefits_pkey', 'orders_pkey', 'payments_pkey'];
 const STORED = ['channel_users_by_user', 'channel_users_mobile', 'external_orders_number', 'idempotency_pkey'];
+const ENDED = ['agreements_number', 'agreements_pkey', 'orders_agreement_id_idx', 'orders_pkey', 'payments_pkey'];
 const SEARCHED = ['agreements_of_user', 'channel_users_by_user', 'external_orders_number', 'external_orders_of_user'];
 
 describe('at the size of a business, statements go by these indexes and read nothing from end to end', () => {
@@ -85,6 +86,9 @@ describe('at the size of a business, statements go by these indexes and read not
     const deducted = () => called('orders/create', sharedRequest(channel));
     const settled = ['agreements_pkey', 'debit_attempts_pkey', 'orders_pkey', 'payments_pkey'];
     await plansOf(deducted, [...ADMITTED, ...STORED, ...settled]);
+    const { orderNo } = await deducted();
+    const unsubscribed = () => called('orders/unsubscribe', { orderNo });
+    await plansOf(unsubscribed, [...ADMITTED, ...ENDED, 'idempotency_pkey']);
     const found = [...ADMITTED, ...PERIODS, 'idempotency_pkey'];
     await plansOf(
       () => called('orders/query', { orderNo: String(FIRST_ORDER + 6) }),

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { describe, expect, it } from 'vitest';
+import { openDatabase, type Queryable } from '../../src/platform/db/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 
-let fresh: FreshDatabase;
+const fresh = ofFile(() => freshDatabase({ migrated: false }));
 /** With a single connection: what one statement leaves behind, the next one meets. */
-let database: Database;
-beforeAll(async () => {
-  fresh = await freshDatabase({ migrated: false });
-  database = openDatabase({ url: fresh.url, pool: 1, name: 'plans' });
-});
-afterAll(async () => {
-  await database.close();
-  await fresh.close();
-});
+const database = ofFile(async () => openDatabase({ url: fresh.url, pool: 1, name: 'plans' }));
 
 /** Whether whole tables may be read while a statement of this kind runs. */
 async function mayScan(db: Queryable, byIndex: boolean | undefined): Promise<boolean> {

@@ -1,25 +1,14 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
 import { channelClient } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { collectRequest } from '../support/demo.js';
+import { installation } from '../support/installation.js';
 import { openingRefusal } from '../support/opening-refusal.js';
 import { pgbouncer } from '../support/pgbouncer.js';
-import { MAIN, type Running, serviceUrl, start } from '../support/processes.js';
+import { serviceUrl } from '../support/processes.js';
 
-let fresh: FreshDatabase;
-let dataDir: string;
-beforeEach(async () => {
-  fresh = await freshDatabase();
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-pooler-'));
-});
-afterEach(async () => {
-  await fresh.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+const fresh = ofEachTest(() => installation());
 
 async function pooled(settings: Record<string, string>): Promise<string> {
   const pooler = await pgbouncer(fresh.url, settings);
@@ -27,14 +16,7 @@ async function pooled(settings: Record<string, string>): Promise<string> {
   return pooler.url;
 }
 
-function serve(url: string): Running {
-  const running = start(MAIN, { PORT: '0', DATA_DIR: dataDir, DATABASE_URL: url });
-  onTestFinished(async () => {
-    running.child.kill('SIGTERM');
-    await running.exited;
-  });
-  return running;
-}
+const serve = (url: string) => fresh.node({ DATABASE_URL: url });
 
 /** What a session has, in the words of the server. */
 const SETTINGS = `select current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement,
@@ -44,7 +26,7 @@ const SETTINGS = `select current_setting('TimeZone') as zone, current_setting('s
 describe('a pgbouncer that pools sessions', () => {
   it('with its defaults: the service starts behind it, and orders have the times of Asia/Shanghai', async () => {
     const baseUrl = await serviceUrl(serve(await pooled({ pool_mode: 'session' })));
-    const client = channelClient(baseUrl, JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')));
+    const client = channelClient(baseUrl, await fresh.demo());
     const { data } = await client.call('orders/create', collectRequest(client));
     const [{ paidAt }] = (await client.call('orders/query', { orderNo: data.orderNo })).data.paymentRecords;
     expect(paidAt).toBe(data.createTime);
@@ -84,7 +66,7 @@ describe('refused, in one line that says what to set', () => {
     ],
     ['that pools statements', { pool_mode: 'statement' }],
   ])('a pgbouncer %s', async (_which, settings) => {
-    expect(await openingRefusal({ DATA_DIR: dataDir, DATABASE_URL: await pooled(settings) })).toBe(
+    expect(await openingRefusal({ ...fresh.env, DATABASE_URL: await pooled(settings) })).toBe(
       'DATABASE_URL: the pooler gives statements of one connection to several sessions: it must pool sessions ' +
         '(pgbouncer: pool_mode=session, and server_reset_query=DISCARD ALL)',
     );

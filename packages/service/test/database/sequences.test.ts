@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { moveLaggingSequences } from '../../src/platform/db/sequences.js';
 import { person, sendCode } from '../agreements/support.js';
-import { anotherChannel, type Stage, stage } from '../orders/support.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { anotherChannel } from '../orders/support.js';
 import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { anotherNode } from '../support/second-node.js';
 
-let on: Stage;
-beforeAll(async () => {
-  on = await stage();
-});
-afterAll(() => on.close());
+const { on } = stageOfFile();
 
 const SEQUENCES = [
   'agreement_numbers',

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listOpenPaymentChannels } from '../../src/catalog/payment-channels/pace-sql.js';
 import { billDueOrders } from '../../src/engine/jobs/billing.js';
 import { showOrder } from '../../src/operator/orders/show-order.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { findDaysToReconcile } from '../../src/reconciliation/reconciliation-runs-sql.js';
-import { eventsOf, type Stage, stage } from '../orders/support.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { eventsOf } from '../orders/support.js';
 import { engineNode } from '../renewals/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { type DatabaseClock, databaseClock } from '../support/database-clock.js';
@@ -19,14 +20,12 @@ const ZONES = ['Asia/Shanghai', 'UTC', 'America/New_York', 'Pacific/Apia'];
 /** When the second period is due and no other, by the clock of the database. */
 const OCTOBER = Date.parse('2025-10-01T12:00:00+08:00');
 
-let on: Stage;
+const { on } = stageOfFile();
 let october: DatabaseClock;
 beforeAll(async () => {
-  on = await stage();
   on.service.clock.set(ANCHOR);
   october = await databaseClock(on.service.fresh, OCTOBER);
 });
-afterAll(() => on.close());
 
 /** Work over connections that are in another time zone, as if nothing had set it. */
 async function elsewhere<T>(

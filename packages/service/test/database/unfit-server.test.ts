@@ -1,26 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
 import { send } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { installation } from '../support/installation.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
 
-let fresh: FreshDatabase;
-let dataDir: string;
-beforeEach(async () => {
-  fresh = await freshDatabase({ migrated: false });
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-unfit-'));
-});
-afterEach(async () => {
-  await fresh.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+const fresh = ofEachTest(() => installation({ migrated: false }));
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 const setReadOnly = (database: Database, url: string, value: 'on' | 'off') =>
@@ -31,7 +20,7 @@ const setReadOnly = (database: Database, url: string, value: 'on' | 'off') =>
 
 /** As a node does it. */
 const open = (url: string, log: (line: string) => void = () => undefined) =>
-  openDatabaseFromSettings(readSettings({ DATABASE_URL: url, DATA_DIR: dataDir }), { role: 'service', log });
+  openDatabaseFromSettings(readSettings({ DATABASE_URL: url, DATA_DIR: fresh.env.DATA_DIR }), { role: 'service', log });
 
 describe('a node', () => {
   it('waits for a server on which nothing can be written, and says so', async () => {
@@ -87,7 +76,7 @@ describe('synchronous_commit', () => {
     readSettings({
       SVC_ENVIRONMENT: 'production',
       DATABASE_URL: url,
-      DATA_DIR: dataDir,
+      DATA_DIR: fresh.env.DATA_DIR,
       MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
       MIGRATE: 'auto',
     });

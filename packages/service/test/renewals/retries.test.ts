@@ -82,22 +82,7 @@ describe('a renewal that was PENDING and that a question finds declined', () => 
 });
 
 describe('a decline that may pass', () => {
-  it('by the month: after 1, 3, 5 and 7 days, to the second, then FAIL and the next period as planned', async () => {
-    const orderNo = await created(on);
-    on.institution.reset();
-    on.institution.onDebit = async () => declined('retryable');
-    expect(await tried(orderNo, '2026-02-28 12:00:07')).toEqual(['FAIL_RETRY', '2026-03-01 12:00:07']);
-    expect(await tried(orderNo, '2026-03-01 12:00:09')).toEqual(['FAIL_RETRY', '2026-03-04 12:00:09']);
-    expect(await tried(orderNo, '2026-03-04 12:00:09')).toEqual(['FAIL_RETRY', '2026-03-09 12:00:09']);
-    expect(await tried(orderNo, '2026-03-09 13:00:00')).toEqual(['FAIL_RETRY', '2026-03-16 13:00:00']);
-    expect(await tried(orderNo, '2026-03-16 13:00:00')).toEqual(['FAIL', '2026-03-31 12:00:00']);
-    expect(sent()).toEqual([1, 2, 3, 4, 5].map((tryNo) => attemptNoOf(orderNo, 2, tryNo)));
-    expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual([
-      ...Array.from({ length: 4 }, () => 'FAIL_RETRY'),
-      'FAIL',
-    ]);
-  });
-
+  // By the month: diaries/failing-card.test.ts.
   it('by the day: after 1, 3, 6 and 12 hours', async () => {
     const orderNo = await created(on, { productCode: 'TEST_SPU_DAILY_7' });
     on.institution.onDebit = async () => declined('retryable');
