@@ -14,19 +14,10 @@ import { ledgerOf } from '../institution/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { demoChannel, encrypted, encryptedCard, mobileOf } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
-import { type TestService, testService } from '../support/service.js';
+import { testService } from '../support/service.js';
 
 /** The service and the reference institution over real connections in both directions; jobs run when a test says so. */
-export interface Bridged {
-  readonly service: TestService;
-  readonly channel: ChannelClient;
-  readonly institution: ReferenceProgram;
-  /** One turn of the job that cancels agreements at their institution. */
-  cancelAgreements(): Promise<number>;
-  close(): Promise<void>;
-}
-
-export async function bridged(more: Partial<ServiceDeps> = {}): Promise<Bridged> {
+export async function bridged(more: Partial<ServiceDeps> = {}) {
   const service = await testService({ clock: systemClock, ...more });
   service.clock.set(systemClock.now());
   const { operator, vault } = service;
@@ -64,6 +55,7 @@ export async function bridged(more: Partial<ServiceDeps> = {}): Promise<Bridged>
     service,
     channel,
     institution,
+    /** One turn of the job that cancels agreements at their institution. */
     async cancelAgreements() {
       await database.query('update agreements set cancel_at = now() where cancel_at is not null');
       return cancelAtInstitutions(deps);

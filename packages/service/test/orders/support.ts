@@ -25,7 +25,7 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import type { Database } from '../../src/platform/db/database.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
-import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
+import { type ChannelClient, channelClient, send } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 
@@ -97,27 +97,10 @@ export function institution(): Institution {
   return fake;
 }
 
-/** The interface over HTTP, with an institution of the test's, and one turn of each job when the test says so. */
-export interface Stage {
-  readonly service: TestService;
-  readonly channel: ChannelClient;
-  readonly institution: Institution;
-  /** Asks about every attempt that is open, however far off its turn is. */
-  askPending(): Promise<number>;
-  /** Asks about those whose turn it is. */
-  askDue(): Promise<number>;
-  cancelAgreements(): Promise<number>;
-  /**
-   * Bills and debits what is due by the real clock, which is months ahead of the service's. One batch of 128 debits unless
-   * told: a second batch debits an order again if its first debit is settled by then, since its next period is due too.
-   */
-  renew(batches?: number): Promise<number>;
-  /** The institution's own word, through its door. */
-  notice(notice: Notice, paymentChannelCode?: string): Promise<Reply>;
-  close(): Promise<void>;
-}
+export type Stage = Awaited<ReturnType<typeof stage>>;
 
-export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
+/** The interface over HTTP, with an institution of the test's, and one turn of each job when the test says so. */
+export async function stage(more: Partial<ServiceDeps> = {}) {
   const fake = institution();
   const gateways = { of: async () => fake };
   const service = await testService({ gateways, ...more });
@@ -136,7 +119,9 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
     service,
     channel,
     institution: fake,
+    /** Asks about those whose turn it is. */
     askDue,
+    /** Asks about every attempt that is open, however far off its turn is. */
     async askPending() {
       await database.query('update debit_attempts set ask_at = now() where ask_at is not null');
       return askDue();
@@ -145,13 +130,18 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
       await database.query('update agreements set cancel_at = now() where cancel_at is not null');
       return cancelAtInstitutions(deps);
     },
+    /**
+     * Bills and debits what is due by the real clock, which is months ahead of the service's. One batch of 128 debits unless
+     * told: a second batch debits an order again if its first debit is settled by then, since its next period is due too.
+     */
     async renew(batches = 1) {
       const others = (await billDueOrders(database)) + (await expireAndCompleteDue(database));
       let begun = 0;
       const limited = { ...deps, stopping: () => begun++ >= batches };
       return others + (await renewDueOrders(limited, { code: 'MOCKPAY', debitsPerSecond: null }));
     },
-    notice: (notice, code = 'MOCKPAY') =>
+    /** The institution's own word, through its door. */
+    notice: (notice: Notice, code = 'MOCKPAY') =>
       send(service.baseUrl, 'POST', `/gateway/v1/notices/${code}`, {}, Buffer.from(JSON.stringify(notice))),
     close: () => service.close(),
   };

@@ -9,19 +9,10 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { paid, type Stage } from '../orders/support.js';
 import { sharedRequest } from '../support/demo.js';
 
-/** A second node's engine: connections and memory of its own. */
-export interface EngineNode {
-  readonly deps: RenewalDeps;
-  /** Debits what is due at this moment: one lease, and everything that comes of it. */
-  renewOnce(debitsPerSecond?: number): Promise<number>;
-  close(): Promise<void>;
-}
+export type EngineNode = ReturnType<typeof engineNode>;
 
-export function engineNode(
-  { service, institution }: Stage,
-  more: Partial<RenewalDeps> = {},
-  url = service.fresh.url,
-): EngineNode {
+/** A second node's engine: connections and memory of its own. */
+export function engineNode({ service, institution }: Stage, more: Partial<RenewalDeps> = {}, url = service.fresh.url) {
   const { vault, clock } = service;
   const database = more.database ?? openDatabase({ url, pool: 8, name: 'test engine' });
   const deps: RenewalDeps = {
@@ -36,7 +27,8 @@ export function engineNode(
   };
   return {
     deps,
-    async renewOnce(debitsPerSecond) {
+    /** Debits what is due at this moment: one lease, and everything that comes of it. */
+    async renewOnce(debitsPerSecond?: number) {
       let leases = 0;
       const stopping = () => {
         leases += 1;

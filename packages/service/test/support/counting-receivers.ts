@@ -14,20 +14,11 @@ export interface Arrival {
 
 export type Manner = 'accept' | 'refuse' | 'hang' | { readonly acceptAfterMs: number };
 
-export interface CountingReceivers {
-  /** A receiver of its own for a channel, which chooses how it answers each push. */
-  add(appId: string, callbackSecret: string, manner: (retryNo: number) => Manner): string;
-  /** In the order in which they came. */
-  readonly arrivals: readonly Arrival[];
-  /** Bodies of pushes that were not genuine. */
-  readonly forged: readonly string[];
-}
-
 const ACCEPTED = '{"code":"0"}';
 const REFUSED = '{"code":"500001","message":"not now"}';
 
 /** Receivers of many channels that check each signature over the raw bytes, and keep of a push only what is counted. */
-export async function countingReceivers(): Promise<CountingReceivers> {
+export async function countingReceivers() {
   const channels = new Map<string, { appId: string; secret: Buffer; manner: (retryNo: number) => Manner }>();
   const arrivals: Arrival[] = [];
   const forged: string[] = [];
@@ -80,9 +71,12 @@ export async function countingReceivers(): Promise<CountingReceivers> {
   });
 
   return {
+    /** In the order in which they came. */
     arrivals,
+    /** Bodies of pushes that were not genuine. */
     forged,
-    add(appId, callbackSecret, manner) {
+    /** A receiver of its own for a channel, which chooses how it answers each push. */
+    add(appId: string, callbackSecret: string, manner: (retryNo: number) => Manner) {
       const path = `/${appId}`;
       channels.set(path, { appId, secret: Buffer.from(callbackSecret, 'base64'), manner });
       return `http://127.0.0.1:${port}${path}`;

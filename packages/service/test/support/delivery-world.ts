@@ -3,24 +3,10 @@ import type { Operator } from '../../src/operator/operator.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
-import { type CountingReceivers, countingReceivers, type Manner } from './counting-receivers.js';
+import { countingReceivers, type Manner } from './counting-receivers.js';
 import type { FreshDatabase } from './database.js';
-import { type KeptAlive, keptAlive } from './kept-alive.js';
+import { keptAlive } from './kept-alive.js';
 import { DELIVERY_NODE } from './processes.js';
-
-/** An installation whose channels have receivers of every kind, and nodes that are processes of their own. */
-export interface DeliveryWorld {
-  readonly receivers: CountingReceivers;
-  /** Orders so many, with two events each: of a period, and of the order itself. */
-  write(orders: number): Promise<void>;
-  /** Those that were away are back. */
-  recover(): void;
-  /** The wait before the next push of what was not accepted is over, but for receivers that are away. */
-  skipWaits(): Promise<void>;
-  /** Events that will never be accepted. */
-  hopeless(): Promise<number>;
-  node(): KeptAlive;
-}
 
 interface Kind {
   readonly channels: number;
@@ -40,7 +26,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   hopeless: { channels: 1, share: 1, manner: () => 'refuse' },
 };
 
-export async function deliveryWorld(fresh: FreshDatabase): Promise<DeliveryWorld> {
+export type DeliveryWorld = Awaited<ReturnType<typeof deliveryWorld>>;
+
+/** An installation whose channels have receivers of every kind, and nodes that are processes of their own. */
+export async function deliveryWorld(fresh: FreshDatabase) {
   const { database } = fresh;
   const masterKey = randomBytes(32);
   const operator: Operator = {
@@ -69,7 +58,8 @@ export async function deliveryWorld(fresh: FreshDatabase): Promise<DeliveryWorld
 
   return {
     receivers,
-    async write(orders) {
+    /** Orders so many, with two events each: of a period, and of the order itself. */
+    async write(orders: number) {
       await database.query(
         `insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
          select c.channel_id, n, t.event_type, t.cycle_no, now(), '{"orderNo":"' || n || '","cycleNo":1}'
@@ -81,9 +71,11 @@ export async function deliveryWorld(fresh: FreshDatabase): Promise<DeliveryWorld
       );
       written += orders;
     },
+    /** Those that were away are back. */
     recover() {
       away = false;
     },
+    /** The wait before the next push of what was not accepted is over, but for receivers that are away. */
     async skipWaits() {
       // Only what nobody has in memory: a row is read once it is due.
       await database.query(
@@ -92,6 +84,7 @@ export async function deliveryWorld(fresh: FreshDatabase): Promise<DeliveryWorld
         [away ? comingBack : []],
       );
     },
+    /** Events that will never be accepted. */
     async hopeless() {
       const [row] = await database.query<{ count: number }>(
         `select count(*) from events join channels c using (channel_id) where c.name = 'hopeless'`,

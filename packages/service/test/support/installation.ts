@@ -3,20 +3,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { ChannelCredentials } from './channel-client.js';
-import { type FreshDatabase, freshDatabase } from './database.js';
+import { freshDatabase } from './database.js';
 import { MAIN, type Running, start } from './processes.js';
 
 /** A database and a data folder for nodes that are processes of their own. */
-export interface Installation extends FreshDatabase {
-  /** What each node is told, unless a test says otherwise. */
-  readonly env: Readonly<Record<'DATABASE_URL' | 'DATA_DIR' | 'MASTER_KEY' | 'PORT', string>>;
-  /** One that still runs at the end is killed then. */
-  node(more?: Record<string, string>, script?: string): Running;
-  /** Of the channel that the first node has made. */
-  demo(): Promise<ChannelCredentials>;
-}
-
-export async function installation(options: { readonly migrated?: boolean } = {}): Promise<Installation> {
+export async function installation(options: { readonly migrated?: boolean } = {}) {
   const fresh = await freshDatabase(options);
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-installation-'));
   const masterKey = randomBytes(32).toString('base64');
@@ -24,13 +15,17 @@ export async function installation(options: { readonly migrated?: boolean } = {}
   const started: Running[] = [];
   return {
     ...fresh,
+    /** What each node is told, unless a test says otherwise. */
     env,
-    node(more = {}, script = MAIN) {
+    /** One that still runs at the end is killed then. */
+    node(more: Record<string, string> = {}, script = MAIN) {
       const running = start(script, { ...env, ...more });
       started.push(running);
       return running;
     },
-    demo: async () => JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')),
+    /** Of the channel that the first node has made. */
+    demo: async (): Promise<ChannelCredentials> =>
+      JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')),
     async close() {
       for (const { child } of started) child.kill('SIGKILL');
       await Promise.all(started.map(({ exited }) => exited));

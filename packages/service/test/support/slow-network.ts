@@ -1,22 +1,10 @@
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 
-/** What lies between a node and its database: as long as it is frozen, sockets stay open and nothing comes through. */
-export interface Network {
-  /** The database's address by way of it. */
-  readonly url: string;
-  freeze(): void;
-  /** From the moment on that a node has sent this, and it has arrived, nothing comes back. */
-  freezeAfter(text: string): void;
-  /** Whether a node has sent this since. */
-  hasHeard(text: string): boolean;
-  thaw(): void;
-  /** Breaks the first connection over which a node sends this, before it arrives. Resolves when that has happened. */
-  breakAt(text: string): Promise<void>;
-  close(): Promise<void>;
-}
+export type Network = Awaited<ReturnType<typeof network>>;
 
-export async function network(serverUrl: string): Promise<Network> {
+/** What lies between a node and its database: as long as it is frozen, sockets stay open and nothing comes through. */
+export async function network(serverUrl: string) {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
   let isFrozen = false;
@@ -56,22 +44,26 @@ export async function network(serverUrl: string): Promise<Network> {
   const url = new URL(serverUrl);
   url.port = String((server.address() as AddressInfo).port);
   return {
+    /** The database's address by way of it. */
     url: url.href,
     freeze() {
       isFrozen = true;
     },
-    freezeAfter(text) {
+    /** From the moment on that a node has sent this, and it has arrived, nothing comes back. */
+    freezeAfter(text: string) {
       last = text;
     },
-    hasHeard: (text) => asked.some((chunk) => chunk.includes(text)),
+    /** Whether a node has sent this since. */
+    hasHeard: (text: string) => asked.some((chunk) => chunk.includes(text)),
     thaw() {
       isFrozen = false;
       for (const send of kept.splice(0)) send();
       kept = [];
       asked = [];
     },
-    breakAt: (text) =>
-      new Promise((sent) => {
+    /** Breaks the first connection over which a node sends this, before it arrives. Resolves when that has happened. */
+    breakAt: (text: string) =>
+      new Promise<void>((sent) => {
         fatal = { text, sent };
       }),
     async close() {

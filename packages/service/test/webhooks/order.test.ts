@@ -189,22 +189,6 @@ describe('reading', () => {
     once(receiver);
   });
 
-  it('the same event is not sent twice because it is read again and again', async () => {
-    const receiver = await receiverAt({ answer: 'hang' });
-    const clock = manualClock(Date.now() + 3_600_000);
-    const node = nodeWith({ ...withLongDeadline(), dueBy: clock });
-    await create();
-    await node.balance();
-    for (let again = 0; again < 20; again += 1) {
-      await node.read();
-      clock.advance(1_000);
-    }
-    receiver.answer('accept');
-    receiver.server.closeAllConnections();
-    await node.untilQuiet();
-    once(receiver);
-  });
-
   it('a database that is away for a while: nothing is lost, and nothing is sent twice', async () => {
     const refused: string[] = [];
     const faults: DatabaseFaults = { refused };

@@ -51,24 +51,7 @@ export interface ReceiverOptions {
   readonly path?: string;
 }
 
-export interface TestReceiver {
-  /** On localhost. */
-  readonly url: string;
-  readonly port: number;
-  /** In the order in which they were complete. Signatures of all of them were right. */
-  readonly pushes: readonly ReceivedPush[];
-  /** Why a push was not genuine, in words. A test that is not about these asserts that there are none. */
-  readonly forged: readonly string[];
-  /** Connections so far, and those that are open. */
-  readonly connections: { readonly made: number; readonly open: number };
-  know(appId: string, callbackSecret: string): void;
-  answer(how: ReceiverOptions['answer']): void;
-  /** Resolves once so many pushes have come, or the condition holds; it is looked at whenever something happens. */
-  until(condition: number | (() => boolean)): Promise<void>;
-  /** The server itself, to listen to what else happens to it. */
-  readonly server: http.Server | https.Server;
-  close(): Promise<void>;
-}
+export type TestReceiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export const ACCEPTED_BODY = '{"code":"0","message":"OK"}';
 
@@ -97,7 +80,7 @@ export function signedPush(
 }
 
 /** What a channel runs: checks each signature over the raw bytes, writes down what came, and answers as it is told. */
-export async function startReceiver(options: ReceiverOptions = {}): Promise<TestReceiver> {
+export async function startReceiver(options: ReceiverOptions = {}) {
   const secrets = new Map(Object.entries(options.secrets ?? {}));
   const pushes: ReceivedPush[] = [];
   const forged: string[] = [];
@@ -144,19 +127,24 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Test
   return {
     url: `${options.tls ? 'https' : 'http'}://localhost:${port}${options.path ?? '/events'}`,
     port,
+    /** In the order in which they were complete. Signatures of all of them were right. */
     pushes,
+    /** Why a push was not genuine, in words. A test that is not about these asserts that there are none. */
     forged,
+    /** The server itself, to listen to what else happens to it. */
     server,
+    /** Connections so far, and those that are open. */
     get connections() {
       return { made, open: open.size };
     },
-    know: (appId, callbackSecret) => void secrets.set(appId, callbackSecret),
-    answer(how) {
+    know: (appId: string, callbackSecret: string) => void secrets.set(appId, callbackSecret),
+    answer(how: ReceiverOptions['answer']) {
       answer = how ?? 'accept';
     },
-    until(condition) {
+    /** Resolves once so many pushes have come, or the condition holds; it is looked at whenever something happens. */
+    until(condition: number | (() => boolean)) {
       const holds = typeof condition === 'number' ? () => pushes.length >= condition : condition;
-      return new Promise((resolve) => {
+      return new Promise<void>((resolve) => {
         const look = () => {
           if (!holds()) return;
           waiting.delete(look);
@@ -167,7 +155,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Test
       });
     },
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         for (const socket of open.keys()) socket.destroy();
       }),
