@@ -2,14 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { CONTENT_TYPE, HEADER_FORMS, HEADER_KEYS, HEADERS, Rejection, TIMESTAMP_SKEW_MS } from '@perennial/wire';
 
-export interface SignedRequestHeaders {
-  readonly appId: string;
-  readonly timestamp: string;
-  readonly nonce: string;
-  readonly requestId: string;
-  readonly signature: string;
-  readonly token: string | undefined;
-}
+export type SignedRequestHeaders = Readonly<ReturnType<typeof readSignedHeaders>>;
 
 interface Rule {
   readonly name: string;
@@ -63,7 +56,7 @@ const RULES = {
 } satisfies Record<string, Rule>;
 
 /** Throws AUTH_HEADER_INVALID for the first header that is missing, doubled or malformed, then PARAM_INVALID for a long request id. */
-export function readSignedHeaders(request: IncomingMessage, needsToken: boolean): SignedRequestHeaders {
+export function readSignedHeaders(request: IncomingMessage, needsToken: boolean) {
   const valuesOf = readSentValues(request);
   const read = ({ name, key, form, says }: Rule): string => {
     const values = valuesOf(key);

@@ -3,23 +3,12 @@ import type { ConnectionOptions } from 'node:tls';
 import { SettingsError } from '../settings.js';
 import { DURABLE_COMMITS, isSetByService, type SessionSettings } from './session.js';
 
-export interface DatabaseAddress {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string | undefined;
-  readonly password: string | undefined;
-  readonly database: string | undefined;
-  readonly ssl: false | ConnectionOptions;
-  /** What `options` asks for, to be set by statement: a pooler may refuse startup options, or drop them. */
-  readonly settings: SessionSettings;
-}
-
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'options'] as const;
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
 
 /** Reads DATABASE_URL. Messages repeat only the names of parameters, and values that are no secret. */
-export function readDatabaseUrl(url: string): DatabaseAddress {
+export function readDatabaseUrl(url: string) {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const parameters = readParameters(searchParams);
   return {
@@ -29,6 +18,7 @@ export function readDatabaseUrl(url: string): DatabaseAddress {
     password: decodePercent(password) || undefined,
     database: decodePercent(pathname.slice(1)) || undefined,
     ssl: readTlsOptions(parameters),
+    /** What `options` asks for, to be set by statement: a pooler may refuse startup options, or drop them. */
     settings: readSessionSettings(parameters.options ?? ''),
   };
 }

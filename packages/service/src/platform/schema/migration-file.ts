@@ -2,17 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { PACKAGE_FOLDER } from '../package-folder.js';
 
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-  readonly sha256: string;
-  /** Removes what nodes of the release before need: applied only when none of them runs any more. */
-  readonly isContract: boolean;
-  /** One transaction. */
-  readonly sql: string;
-  /** Each is committed by itself; after an interruption all of them are repeated from the first. */
-  readonly afterwards: readonly string[];
-}
+export type Migration = Readonly<ReturnType<typeof parseMigration>>;
 
 export const MIGRATIONS_FOLDER = new URL('migrations/', PACKAGE_FOLDER);
 
@@ -32,14 +22,17 @@ export async function readCreatedNames(): Promise<string[]> {
  * A contract migration begins with `-- Contract`. Statements below a line `-- Afterwards:` are not part of the transaction:
  * indexes that are built concurrently, and updates of many rows in steps.
  */
-export function parseMigration(name: string, text: string): Migration {
+export function parseMigration(name: string, text: string) {
   const [sql = '', afterwards = ''] = text.split(/^-- Afterwards:$/m);
   return {
     version: Number(name.slice(0, 6)),
     name,
     sha256: createHash('sha256').update(text).digest('hex'),
+    /** Removes what nodes of the release before need: applied only when none of them runs any more. */
     isContract: /^-- Contract\b/.test(text),
+    /** One transaction. */
     sql,
+    /** Each is committed by itself; after an interruption all of them are repeated from the first. */
     afterwards: splitStatements(afterwards),
   };
 }

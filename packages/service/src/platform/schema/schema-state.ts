@@ -28,26 +28,17 @@ export async function readAppliedMigrations(db: Queryable): Promise<Map<number, 
   return new Map(rows.map((row) => [row.version, row]));
 }
 
-/** The schema compared with this build. */
-export interface SchemaState {
-  readonly isEmpty: boolean;
-  /** This build cannot work without these. */
-  readonly missing: readonly Migration[];
-  /** These can wait until no older node runs. */
-  readonly missingContracts: readonly Migration[];
-  readonly migrations: readonly Migration[];
-  readonly applied: ReadonlyMap<number, AppliedMigration>;
-}
-
-/** Throws for a schema that this build must not use: one that is too new, or was made from other files. */
-export async function readSchema(db: Queryable, folder?: URL): Promise<SchemaState> {
+/** Compares the schema with this build. Throws for one that it must not use: one that is too new, or was made from other files. */
+export async function readSchema(db: Queryable, folder?: URL) {
   const migrations = await readMigrations(folder);
   const applied = await readAppliedMigrations(db);
   refuseForeignSchema(migrations, applied);
   const open = migrations.filter(({ version }) => applied.get(version)?.isFinished !== true);
   return {
     isEmpty: applied.size === 0,
+    /** This build cannot work without these. */
     missing: open.filter(({ isContract }) => !isContract),
+    /** These can wait until no older node runs. */
     missingContracts: open.filter(({ isContract }) => isContract),
     migrations,
     applied,

@@ -2,20 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
 
-export interface Asset {
-  /** Contains a hash of the content, so that browsers may keep it for ever. */
-  readonly name: string;
-  readonly type: string;
-  readonly bytes: Buffer;
-}
-
 const FOLDER = new URL('assets/redeem/', PACKAGE_FOLDER);
 
-const readAsset = (stem: string, ending: string, type: string): Asset => {
+/** Its name has a hash of the content, so that browsers may keep it for ever. */
+const readAsset = (stem: string, ending: string, type: string) => {
   const bytes = readFileSync(new URL(`${stem}.${ending}`, FOLDER));
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
   return { name: `${stem}.${hash}.${ending}`, type, bytes };
 };
+
+export type Asset = ReturnType<typeof readAsset>;
 
 export const STYLE = readAsset('page', 'css', 'text/css; charset=utf-8');
 export const SCRIPT = readAsset('page', 'js', 'text/javascript; charset=utf-8');

@@ -7,14 +7,7 @@ import type { ListPosition } from '../../../platform/lists/list-page.js';
 import { agreementStatusIs } from '../statuses-sql.js';
 
 /** Which card, sealed and hashed under the channel's keys. */
-export interface CardColumns {
-  readonly cardHash: Buffer;
-  readonly certificateHash: Buffer;
-  readonly cardTail: string;
-  /** Sealed. */
-  readonly details: string;
-  readonly bankCode: string | null;
-}
+export type CardColumns = Pick<AgreementRow, keyof typeof CARD_PARAMETERS>;
 
 export type AgreementRow = RowOf<typeof AGREEMENT_COLUMNS>;
 
