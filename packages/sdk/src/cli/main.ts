@@ -21,6 +21,7 @@ process.exitCode = await main(process.argv.slice(2), {
   err: (line) => process.stderr.write(`${line}\n`),
   env: process.env,
   hasColours: process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined,
+  pid: process.pid,
   watchStop,
   readInput: () => text(process.stdin),
   now: systemNow,

@@ -127,6 +127,9 @@ describe('listen', () => {
     await haveCome(expected);
     await isIdle(state, expected);
 
+    const second = await kit.run(['listen', '--forward', receiver.url]);
+    expect(second).toMatchObject({ status: 1, err: expect.stringContaining(`process ${first.pid} is listening`) });
+
     first.child.kill('SIGTERM');
     expect(await first.exited).toBe(0);
     expect(first.stderr()).toContain(`${expected.length} forwarded`);

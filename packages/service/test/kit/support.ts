@@ -46,6 +46,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     err: say(said.err),
     env: {},
     hasColours: false,
+    pid: process.pid,
     watchStop: () => stop,
     readInput: async () => input,
     now: () => Date.now(),

@@ -6,6 +6,7 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether people look at what is printed, on something that shows colours. */
   readonly hasColours: boolean;
+  readonly pid: number;
   /** From now on the program does not end at once when it is told to: this is aborted, and the command ends by itself. */
   watchStop(): AbortSignal;
   readInput(): Promise<string>;

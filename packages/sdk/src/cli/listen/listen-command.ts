@@ -5,6 +5,7 @@ import { type Call, type CommandFacts, listOption } from '../frame/command.js';
 import { EXIT, UsageError } from '../frame/io.js';
 import { readReceiverUrl } from '../pushes/send-push.js';
 import { findBeginning, forwardRefused, type ListenDeps, listenForEvents } from './listener.js';
+import { lockFile } from './lock.js';
 import { createReporter } from './reporter.js';
 import { ListenState, stateFileFor } from './state.js';
 
@@ -46,15 +47,20 @@ async function listen(call: Call): Promise<number> {
     stop: io.watchStop(),
     eventTypes: given['events'],
   };
-  const state = await openState(deps, file, since);
-  if (state === undefined) return EXIT.ok;
-  state.write();
-  reporter.started({ url, file });
-  if (given['again']) await forwardRefused(deps, state);
-  await listenForEvents(deps, state);
-  state.write();
-  reporter.ended(state.listRefused(), 'the same command with --again');
-  return EXIT.ok;
+  const unlock = lockFile(io, file);
+  try {
+    const state = await openState(deps, file, since);
+    if (state === undefined) return EXIT.ok;
+    state.write();
+    reporter.started({ url, file });
+    if (given['again']) await forwardRefused(deps, state);
+    await listenForEvents(deps, state);
+    state.write();
+    reporter.ended(state.listRefused(), 'the same command with --again');
+    return EXIT.ok;
+  } finally {
+    unlock();
+  }
 }
 
 /** Undefined when the program was told to end before there was anything to begin with. */

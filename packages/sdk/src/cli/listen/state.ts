@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatTime, parseTime } from '@perennial/wire';
 import type { ChannelCredentials } from '../channel-file.js';
@@ -111,8 +111,6 @@ export class ListenState {
     };
     const draft = `${this.file}.new`;
     this.store(() => {
-      // The one folder: all that are missing would be tried for ever where none can be made, as below /proc.
-      if (!existsSync(path.dirname(this.file))) mkdirSync(path.dirname(this.file));
       writeFileSync(draft, `${JSON.stringify(stored)}\n`, { mode: 0o600 });
       renameSync(draft, this.file);
     });
