@@ -1,6 +1,6 @@
 import { isPayment } from '../delivery/history/attempts-sql.js';
 import { columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
-import { noRows, type Query } from '../platform/db/queries.js';
+import { declareWrite, type Query } from '../platform/db/declared.js';
 import { epochMs, fromEpochMs, inShanghaiZone } from '../platform/db/time-sql.js';
 import { ENDED_ORDER_STATUSES } from '../subscriptions/domain/orders/order-states.js';
 import { WAITING_FOR_RETRY_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
@@ -143,7 +143,7 @@ export async function writeDays(tx: Queryable, { from, to }: Hours): Promise<voi
 }
 
 /** Counts the orders that there are now. It reads all of them: for a job that does it seldom when it takes long. */
-export const countOrders: Query<[endOfToday: number], void> = noRows({
+export const countOrders: Query<[endOfToday: number], void> = declareWrite({
   text: `insert into order_counts (channel_id, active, waiting_for_retry, due_today)
     select o.channel_id, count(*) filter (where ${orderStatusIs('o.status', 'ACTIVE')}),
       count(*) filter (where ${orderStatusIs('o.status', 'ACTIVE')} and ${paymentStatusIs('o.latest_payment_status', ...WAITING_FOR_RETRY_STATUSES)}),
@@ -191,7 +191,7 @@ export async function readMarks(db: Queryable): Promise<FigureMarks> {
   return (await queryOne(db, READ_MARKS)) ?? { upTo: null, since: null, firstChannelAt: null };
 }
 
-export const storeMark: Query<[job: typeof FIGURES_JOB | typeof FIGURES_SINCE_JOB, at: number], void> = noRows({
+export const storeMark: Query<[job: typeof FIGURES_JOB | typeof FIGURES_SINCE_JOB, at: number], void> = declareWrite({
   text: `insert into job_marks (job, reached_at) values ($1, ${fromEpochMs('$2')})
     on conflict (job) do update set reached_at = excluded.reached_at`,
   parameters: ['text', 'double precision'],

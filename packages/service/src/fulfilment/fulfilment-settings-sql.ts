@@ -1,5 +1,5 @@
 import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
-import { allRows, anyRow, firstRow, noRows, type Query } from '../platform/db/queries.js';
+import { declareFind, declareHas, declareList, declareWrite, type Query } from '../platform/db/declared.js';
 import type { FulfilmentKind } from './fulfilment.js';
 
 export type FulfilmentRow = RowOf<typeof FULFILMENT_ROW_COLUMNS>;
@@ -14,7 +14,7 @@ const FULFILMENT_ROW_COLUMNS = columns({
 });
 
 /** Undefined when nothing is set for the benefit. */
-export const findFulfilment: Query<[benefitCode: string], FulfilmentRow | undefined> = firstRow({
+export const findFulfilment: Query<[benefitCode: string], FulfilmentRow | undefined> = declareFind({
   name: 'find-fulfilment',
   text: `select ${FULFILMENT_FIELDS} from benefit_fulfilments where benefit_code = $1`,
   parameters: ['text'],
@@ -37,19 +37,19 @@ export async function storeFulfilment(
 }
 
 /** False when it was so already. */
-export const storeLowStock: Query<[benefitCode: string, lowStock: number | null], boolean> = anyRow({
+export const storeLowStock: Query<[benefitCode: string, lowStock: number | null], boolean> = declareHas({
   text: `update benefit_fulfilments set low_stock = $2 where benefit_code = $1 and low_stock is distinct from $2 returning 1`,
-  parameters: ['text', 'integer'],
+  parameters: ['text', 'integer?'],
 });
 
 /** Two changes of one benefit, or two imports into it, wait for each other. */
-export const lockBenefitCode: Query<[benefitCode: string], void> = noRows({
+export const lockBenefitCode: Query<[benefitCode: string], void> = declareWrite({
   text: `select pg_advisory_xact_lock(hashtextextended('benefit ' || $1::text, 0))`,
   parameters: ['text'],
 });
 
 /** Benefits that have, or once had, a supplier: their claims may be waiting for it. */
-export const listSuppliedBenefits: Query<[], { code: string }[]> = allRows({
+export const listSuppliedBenefits: Query<[], { code: string }[]> = declareList({
   text: 'select benefit_code as code from benefit_fulfilments where supplier_url is not null',
   parameters: [],
 });

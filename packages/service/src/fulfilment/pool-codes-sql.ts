@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
-import { allRows } from '../platform/db/queries.js';
+import { declareList } from '../platform/db/declared.js';
 
 export interface NewPoolCode {
   readonly hash: Buffer;
@@ -32,7 +32,7 @@ export async function insertPoolCodes(
 }
 
 /** Gives the oldest codes that no other transaction is taking to these claims, one each, as long as there are any. */
-export const takePoolCodes = allRows({
+export const takePoolCodes = declareList({
   name: 'take-codes',
   text: `with unused as (
                select code_hash, code, position from pool_codes where benefit_code = $1 and given_to is null

@@ -1,5 +1,5 @@
 import { columns, type Queryable, queryOne, statement, type Transaction } from '../platform/db/database.js';
-import { noRows, type Query } from '../platform/db/queries.js';
+import { declareWrite, type Query } from '../platform/db/declared.js';
 import { fromEpochMs } from '../platform/db/time-sql.js';
 import type { DayOfChannel } from './reconciliation-runs-sql.js';
 
@@ -152,7 +152,7 @@ const REOPENS = `(d.closed_by = '${CLOSED_BY_RUN}' or ${factsSql('d')} is distin
  * Stores new differences and updates known ones. A difference that an operator has closed stays closed while its facts are the
  * same; one that a run has closed is opened again when it reappears.
  */
-export const storeDifferences: Query<[paymentChannelCode: string, day: string, now: number], void> = noRows({
+export const storeDifferences: Query<[paymentChannelCode: string, day: string, now: number], void> = declareWrite({
   text: `insert into reconciliation_differences as d
        (payment_channel_code, day, kind, line_kind, number, ${FACTS.join(', ')}, first_seen_at, last_seen_at)
      select $1, $2, f.*, ${fromEpochMs('$3')}, ${fromEpochMs('$3')} from found_differences f
@@ -166,15 +166,16 @@ export const storeDifferences: Query<[paymentChannelCode: string, day: string, n
   after: MAKE_TEMPORARY_TABLES,
 });
 
-export const closeVanishedDifferences: Query<[paymentChannelCode: string, day: string, now: number], void> = noRows({
-  text: `update reconciliation_differences d set closed_by = '${CLOSED_BY_RUN}', closed_at = ${fromEpochMs('$3')},
+export const closeVanishedDifferences: Query<[paymentChannelCode: string, day: string, now: number], void> =
+  declareWrite({
+    text: `update reconciliation_differences d set closed_by = '${CLOSED_BY_RUN}', closed_at = ${fromEpochMs('$3')},
        closing_note = 'no longer found'
      where d.payment_channel_code = $1 and d.day = $2 and d.closed_at is null and not exists (
        select from found_differences f where f.kind = d.kind and f.line_kind = d.line_kind and f.number = d.number)`,
-  parameters: ['text', 'date', 'double precision'],
-  byIndex: false,
-  after: MAKE_TEMPORARY_TABLES,
-});
+    parameters: ['text', 'date', 'double precision'],
+    byIndex: false,
+    after: MAKE_TEMPORARY_TABLES,
+  });
 
 const IS_SETTLED_THERE = `l.status in ('SUCCESS', 'FAIL')`;
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '../platform/db/database.js';
-import { firstRow, oneRow, type Query } from '../platform/db/queries.js';
+import { declareFind, declareRequire, type Query } from '../platform/db/declared.js';
 import { column, columns, type RowOf, statement } from '../platform/db/statement.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './reconciliation-runs-sql.js';
@@ -65,22 +65,25 @@ export async function findStoredDifferences(
   return db.query(FIND_STORED_DIFFERENCES, [paymentChannelCode, day, which, limit, afterDay, afterNo]);
 }
 
-export const storeDifferenceOwner: Query<[differenceNo: string, owner: string | null], DifferenceView> = oneRow({
-  text: `update reconciliation_differences set owner = $2 where difference_no = $1 returning ${DIFFERENCE_FIELDS}`,
-  parameters: ['bigint', 'text'],
-  columns: DIFFERENCE_COLUMNS,
-});
+export const storeDifferenceOwner: Query<[differenceNo: string, owner: string | null], DifferenceView> = declareRequire(
+  {
+    text: `update reconciliation_differences set owner = $2 where difference_no = $1 returning ${DIFFERENCE_FIELDS}`,
+    parameters: ['bigint', 'text?'],
+    columns: DIFFERENCE_COLUMNS,
+  },
+);
 
 /** Under its row lock. */
-export const lockDifference: Query<[differenceNo: string], DifferenceView | undefined> = firstRow({
+export const lockDifference: Query<[differenceNo: string], DifferenceView | undefined> = declareFind({
   text: `select ${DIFFERENCE_FIELDS} from reconciliation_differences where difference_no = $1 for update`,
   parameters: ['bigint'],
   columns: DIFFERENCE_COLUMNS,
 });
 
-export const storeClosedDifference: Query<[differenceNo: string, by: string, note: string], DifferenceView> = oneRow({
-  text: `update reconciliation_differences set closed_by = $2, closed_at = now(), closing_note = $3 where difference_no = $1
+export const storeClosedDifference: Query<[differenceNo: string, by: string, note: string], DifferenceView> =
+  declareRequire({
+    text: `update reconciliation_differences set closed_by = $2, closed_at = now(), closing_note = $3 where difference_no = $1
      returning ${DIFFERENCE_FIELDS}`,
-  parameters: ['bigint', 'text', 'text'],
-  columns: DIFFERENCE_COLUMNS,
-});
+    parameters: ['bigint', 'text', 'text'],
+    columns: DIFFERENCE_COLUMNS,
+  });

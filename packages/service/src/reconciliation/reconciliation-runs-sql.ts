@@ -1,5 +1,5 @@
 import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
-import { allRows, noRows, oneRow, type Query } from '../platform/db/queries.js';
+import { declareList, declareRequire, declareWrite, type Query } from '../platform/db/declared.js';
 import { fromEpochMs, inShanghaiZone, shanghaiText } from '../platform/db/time-sql.js';
 
 export type StatementSource = 'GATEWAY' | 'FILE';
@@ -34,7 +34,7 @@ export interface DayOfChannel {
 }
 
 /** Stores how many differences the run found, including those that an operator has closed. */
-export const endRun: Query<[paymentChannelCode: string, day: string, found: number], void> = noRows({
+export const endRun: Query<[paymentChannelCode: string, day: string, found: number], void> = declareWrite({
   text: 'update reconciliations set differences = $3 where payment_channel_code = $1 and day = $2',
   parameters: ['text', 'date', 'integer'],
 });
@@ -60,7 +60,7 @@ const RECONCILIATION_COLUMNS = columns({
   runAt: 'text',
 });
 
-export const findReconciliation: Query<[paymentChannelCode: string, day: string], ReconciliationView> = oneRow({
+export const findReconciliation: Query<[paymentChannelCode: string, day: string], ReconciliationView> = declareRequire({
   text: `select ${RECONCILIATION_FIELDS} from reconciliations r where r.payment_channel_code = $1 and r.day = $2`,
   parameters: ['text', 'date'],
   columns: RECONCILIATION_COLUMNS,
@@ -98,7 +98,7 @@ export type ReconciliationKey = readonly [day: string, paymentChannelCode: strin
 export const countOpenDifferences: Query<
   [paymentChannelCode: string, day: string],
   { kind: DifferenceKind; count: number }[]
-> = allRows({
+> = declareList({
   text: `select kind, count(*) as count from reconciliation_differences
      where payment_channel_code = $1 and day = $2 and closed_at is null group by kind order by kind`,
   parameters: ['text', 'date'],

@@ -1,5 +1,5 @@
 import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
-import { allRows, type Query } from '../platform/db/queries.js';
+import { declareList, type Query } from '../platform/db/declared.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { Sums } from './sums.js';
 
@@ -31,7 +31,7 @@ const CLOSED_MONTH_COLUMNS = columns({
 });
 
 /** In the order of time. */
-export const listClosedMonths: Query<[], ClosedMonth[]> = allRows({
+export const listClosedMonths: Query<[], ClosedMonth[]> = declareList({
   text: `select month, closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt" from closed_months
      where channel_id = ${NO_CHANNEL} order by month`,
   parameters: [],
@@ -47,10 +47,10 @@ const CLOSED_CHANNEL_MONTH_COLUMNS = columns({
 });
 
 /** Of all closed months, for all channels or one. */
-export const listClosedFigures: Query<[channelId?: string], ClosedChannelMonth[]> = allRows({
+export const listClosedFigures: Query<[channelId?: string], ClosedChannelMonth[]> = declareList({
   text: `select month, channel_id::text as "channelId", figures from closed_months
      where channel_id <> ${NO_CHANNEL} and ($1::bigint is null or channel_id = $1) order by month, channel_id`,
-  parameters: ['bigint'],
+  parameters: [column<string | undefined>('bigint')],
   columns: CLOSED_CHANNEL_MONTH_COLUMNS,
 });
 

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { noRows, type Query } from '../../platform/db/queries.js';
+import { declareWrite, type Query } from '../../platform/db/declared.js';
 
 /**
  * A try counts as wrong before it is judged, and is taken back when it was right: of many at once, no more are judged than may
@@ -51,13 +51,13 @@ export async function countTry(db: Queryable, key: string, rule: LockOut): Promi
 }
 
 /** Of a name: the right password shows that the wrong ones were its owner's. */
-export const forgetTries: Query<[key: string], void> = noRows({
+export const forgetTries: Query<[key: string], void> = declareWrite({
   text: 'delete from sign_in_failures where key = $1',
   parameters: ['text'],
 });
 
 /** Of an address, from which others may have tried too. */
-export const takeBackTry: Query<[key: string], void> = noRows({
+export const takeBackTry: Query<[key: string], void> = declareWrite({
   text: `update sign_in_failures set failures = failures - 1, locked_until = null where key = $1 and failures > 0`,
   parameters: ['text'],
 });

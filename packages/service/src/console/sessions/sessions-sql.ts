@@ -1,6 +1,6 @@
 import type { Role } from '../../operator/people/roles.js';
 import { column, columns, type RowOf } from '../../platform/db/database.js';
-import { allRows, anyRow, firstRow, noRows, type Query } from '../../platform/db/queries.js';
+import { declareFind, declareHas, declareList, declareWrite, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** How long a session lasts, at most and without being used, and how long a proof of who somebody is counts. */
@@ -28,7 +28,7 @@ const SESSION_COLUMNS = columns({
 });
 
 /** One that is live, of a person who may sign in. */
-export const findSession: Query<[tokenHash: Buffer], SessionRow | undefined> = firstRow({
+export const findSession: Query<[tokenHash: Buffer], SessionRow | undefined> = declareFind({
   text: `select s.session_id as "sessionId", p.person_id as "personId", p.name, p.role,
        p.totp_secret is not null as "hasTotp", p.password_hash is not null as "hasPassword",
        ${PROVEN_UNTIL} > now() as "isProven", ${shanghaiText(PROVEN_UNTIL)} as "provenUntil",
@@ -39,32 +39,31 @@ export const findSession: Query<[tokenHash: Buffer], SessionRow | undefined> = f
   columns: SESSION_COLUMNS,
 });
 
-export const touchSession: Query<[sessionId: string], void> = noRows({
+export const touchSession: Query<[sessionId: string], void> = declareWrite({
   text: 'update console_sessions set last_seen_at = now() where session_id = $1',
   parameters: ['uuid'],
 });
 
 export const insertSession: Query<[tokenHash: Buffer, personId: number, address: string, userAgent: string], void> =
-  noRows({
+  declareWrite({
     text: `insert into console_sessions (token_hash, person_id, address, user_agent, expires_at)
      values ($1, $2, $3, $4, now() + interval '${SESSION_HOURS} hours')`,
     parameters: ['bytea', 'bigint', 'text', 'text'],
   });
 
-export const storeProof: Query<[sessionId: string], void> = noRows({
+export const storeProof: Query<[sessionId: string], void> = declareWrite({
   text: 'update console_sessions set proven_at = now() where session_id = $1',
   parameters: ['uuid'],
 });
 
 /** False when the person has none of this number. */
-export const deleteSession: Query<[sessionId: string, personId: number], boolean> = anyRow({
-  text: `delete from console_sessions where session_id::text = $1 and person_id = $2 returning session_id as "sessionId"`,
+export const deleteSession: Query<[sessionId: string, personId: number], boolean> = declareHas({
+  text: `delete from console_sessions where session_id::text = $1 and person_id = $2 returning 1`,
   parameters: ['text', 'bigint'],
-  columns: columns({ sessionId: 'uuid' }),
 });
 
 /** The live ones of a person. */
-export const listSessions = allRows({
+export const listSessions = declareList({
   text: `select s.session_id as "sessionId", s.address, s.user_agent as "userAgent",
        ${shanghaiText('s.created_at')} as "createdAt", ${shanghaiText('s.last_seen_at')} as "lastSeenAt"
      from console_sessions s where s.person_id = $1 and ${LIVE} order by s.last_seen_at desc`,

@@ -1,16 +1,15 @@
 import { columns } from '../../platform/db/database.js';
-import { firstRow, noRows, type Query } from '../../platform/db/queries.js';
+import { declareFind, declareWrite, type Query } from '../../platform/db/declared.js';
 
 /** A sign-in that was begun here and is under way at the identity provider. The verifier is wrapped under the master key. */
-export const insertSignOn: Query<[stateHash: Buffer, nonce: string, verifier: string, returnTo: string], void> = noRows(
-  {
+export const insertSignOn: Query<[stateHash: Buffer, nonce: string, verifier: string, returnTo: string], void> =
+  declareWrite({
     text: 'insert into single_sign_on_tries (state_hash, nonce, verifier, return_to) values ($1, $2, $3, $4)',
     parameters: ['bytea', 'text', 'text', 'text'],
-  },
-);
+  });
 
 /** Once, and for ten minutes. */
-export const takeSignOn = firstRow({
+export const takeSignOn = declareFind({
   text: `delete from single_sign_on_tries where state_hash = $1 and began_at > now() - interval '10 minutes'
      returning nonce, verifier, return_to as "returnTo"`,
   parameters: ['bytea'],

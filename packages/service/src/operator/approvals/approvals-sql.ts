@@ -1,5 +1,12 @@
 import { type Queryable, queryOne, requireOne } from '../../platform/db/database.js';
-import { allRows, anyRow, firstRow, noRows, oneRow, type Query } from '../../platform/db/queries.js';
+import {
+  declareFind,
+  declareHas,
+  declareList,
+  declareRequire,
+  declareWrite,
+  type Query,
+} from '../../platform/db/declared.js';
 import { column, columns, type RowOf, statement } from '../../platform/db/statement.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Refusal } from '../../platform/plain-error.js';
@@ -58,19 +65,19 @@ export async function insertApproval(tx: Queryable, approval: NewApproval): Prom
 export const findApprovalOfRequest: Query<
   [kind: Approval['kind'], subject: string, key: string],
   Approval | undefined
-> = firstRow({
+> = declareFind({
   text: `select ${APPROVAL_FIELDS} from approvals a where a.kind = $1 and a.subject = $2 and a.request_key = $3`,
   parameters: ['text', 'text', 'text'],
   columns: APPROVAL_COLUMNS,
 });
 
-export const lockApproval: Query<[approvalId: number], Approval | undefined> = firstRow({
+export const lockApproval: Query<[approvalId: number], Approval | undefined> = declareFind({
   text: `select ${APPROVAL_FIELDS} from approvals a where a.approval_id = $1 for update`,
   parameters: ['bigint'],
   columns: APPROVAL_COLUMNS,
 });
 
-export const findApproval: Query<[approvalId: number], Approval | undefined> = firstRow({
+export const findApproval: Query<[approvalId: number], Approval | undefined> = declareFind({
   text: `select ${APPROVAL_FIELDS} from approvals a where a.approval_id = $1`,
   parameters: ['bigint'],
   columns: APPROVAL_COLUMNS,
@@ -80,10 +87,10 @@ export const findApproval: Query<[approvalId: number], Approval | undefined> = f
 export const storeDecision: Query<
   [approvalId: number, status: Approval['status'], decidedBy: string, note: string | null, result: string | null],
   Approval
-> = oneRow({
+> = declareRequire({
   text: `update approvals a set status = $2, decided_by = $3, decided_at = now(), decision_note = $4, result = $5
      where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
-  parameters: ['bigint', 'text', 'text', 'text', 'text'],
+  parameters: ['bigint', 'text', 'text', 'text?', 'text?'],
   columns: APPROVAL_COLUMNS,
 });
 
@@ -111,7 +118,7 @@ export async function storeResult(
 }
 
 /** The caller holds the approval's lock. */
-export const storeSeen: Query<[approvalId: number], Approval> = oneRow({
+export const storeSeen: Query<[approvalId: number], Approval> = declareRequire({
   text: `update approvals a set seen_at = now() where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
   parameters: ['bigint'],
   columns: APPROVAL_COLUMNS,
@@ -119,26 +126,26 @@ export const storeSeen: Query<[approvalId: number], Approval> = oneRow({
 
 /** What a person has asked for and nothing came of, as far as they have not said that they know. The latest first. */
 export const findUnseenApprovals: Query<[requestedBy: string, before: number | undefined, limit: number], Approval[]> =
-  allRows({
+  declareList({
     text: `select ${APPROVAL_FIELDS} from approvals a where a.requested_by = $1 and ${UNSEEN}
        and ($2::bigint is null or a.approval_id < $2)
      order by a.approval_id desc limit $3`,
-    parameters: ['text', 'bigint', 'bigint'],
+    parameters: ['text', 'bigint?', 'bigint'],
     columns: APPROVAL_COLUMNS,
   });
 
 /** The latest first, before one of them. */
 export const findApprovals: Query<[status: string | undefined, before: number | undefined, limit: number], Approval[]> =
-  allRows({
+  declareList({
     text: `select ${APPROVAL_FIELDS} from approvals a
      where ($1::text is null or a.status = $1) and ($2::bigint is null or a.approval_id < $2)
      order by a.approval_id desc limit $3`,
-    parameters: ['text', 'bigint', 'bigint'],
+    parameters: ['text?', 'bigint?', 'bigint'],
     columns: APPROVAL_COLUMNS,
   });
 
 /** Approved so many seconds ago, and of which nobody has said what came of them. */
-export const findUnfinishedApprovals: Query<[seconds: number, limit: number], Approval[]> = allRows({
+export const findUnfinishedApprovals: Query<[seconds: number, limit: number], Approval[]> = declareList({
   text: `select ${APPROVAL_FIELDS} from approvals a
      where a.status = 'APPROVED' and a.result is null and a.decided_at <= now() - $1::double precision * interval '1 s'
      order by a.approval_id limit $2`,
@@ -147,13 +154,13 @@ export const findUnfinishedApprovals: Query<[seconds: number, limit: number], Ap
 });
 
 /** False when it was canceled while it waited. */
-export const startApprovedRun: Query<[runId: number], boolean> = anyRow({
+export const startApprovedRun: Query<[runId: number], boolean> = declareHas({
   text: `update bulk_runs set status = 'RUNNING', started_at = now() where run_id = $1 and status = 'WAITING' returning 1`,
   parameters: ['bigint'],
 });
 
 /** Declined, or canceled by who asked for it. */
-export const endWaitingRun: Query<[runId: number, status: 'DECLINED' | 'CANCELED'], void> = noRows({
+export const endWaitingRun: Query<[runId: number, status: 'DECLINED' | 'CANCELED'], void> = declareWrite({
   text: `with ended as (
        update bulk_runs set status = $2, finished_at = now(), skipped = items where run_id = $1 and status = 'WAITING'
        returning run_id)

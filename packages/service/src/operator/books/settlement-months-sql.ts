@@ -1,8 +1,8 @@
 import { columns, type Queryable, queryOne, statement } from '../../platform/db/database.js';
-import { allRows } from '../../platform/db/queries.js';
+import { declareList } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-export const listChannelNames = allRows({
+export const listChannelNames = declareList({
   text: 'select channel_id::text as "channelId", app_id as "appId", name from channels order by app_id',
   parameters: [],
   columns: columns({ channelId: 'text', appId: 'text', name: 'text' }),

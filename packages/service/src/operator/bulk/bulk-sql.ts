@@ -1,5 +1,12 @@
 import type { Queryable } from '../../platform/db/database.js';
-import { allRows, anyRow, firstRow, noRows, oneRow, type Query } from '../../platform/db/queries.js';
+import {
+  declareFind,
+  declareHas,
+  declareList,
+  declareRequire,
+  declareWrite,
+  type Query,
+} from '../../platform/db/declared.js';
 import { column, columns, type RowOf, statement } from '../../platform/db/statement.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Refusal } from '../../platform/plain-error.js';
@@ -99,33 +106,33 @@ export async function insertRun(
   return row;
 }
 
-export const findRunOfKey: Query<[requestedBy: string, key: string], BulkRun | undefined> = firstRow({
+export const findRunOfKey: Query<[requestedBy: string, key: string], BulkRun | undefined> = declareFind({
   text: `select ${RUN_FIELDS} from bulk_runs r where r.requested_by = $1 and r.request_key = $2`,
   parameters: ['text', 'text'],
   columns: RUN_COLUMNS,
 });
 
-export const findRun: Query<[runId: number], BulkRun | undefined> = firstRow({
+export const findRun: Query<[runId: number], BulkRun | undefined> = declareFind({
   text: `select ${RUN_FIELDS} from bulk_runs r where r.run_id = $1`,
   parameters: ['bigint'],
   columns: RUN_COLUMNS,
 });
 
-export const lockRun: Query<[runId: number], BulkRun | undefined> = firstRow({
+export const lockRun: Query<[runId: number], BulkRun | undefined> = declareFind({
   text: `select ${RUN_FIELDS} from bulk_runs r where r.run_id = $1 for update`,
   parameters: ['bigint'],
   columns: RUN_COLUMNS,
 });
 
 /** The latest first, before one of them. */
-export const findRuns: Query<[before: number | undefined, limit: number], BulkRun[]> = allRows({
+export const findRuns: Query<[before: number | undefined, limit: number], BulkRun[]> = declareList({
   text: `select ${RUN_FIELDS} from bulk_runs r where $1::bigint is null or r.run_id < $1 order by r.run_id desc limit $2`,
-  parameters: ['bigint', 'bigint'],
+  parameters: ['bigint?', 'bigint'],
   columns: RUN_COLUMNS,
 });
 
 /** The caller holds the run's lock. */
-export const storeRunStatus: Query<[runId: number, status: 'WAITING' | 'RUNNING'], BulkRun> = oneRow({
+export const storeRunStatus: Query<[runId: number, status: 'WAITING' | 'RUNNING'], BulkRun> = declareRequire({
   text: `update bulk_runs r set status = $2, started_at = case when $2 = 'RUNNING' then now() else r.started_at end
      where r.run_id = $1 returning ${RUN_FIELDS}`,
   parameters: ['bigint', 'text'],
@@ -192,7 +199,7 @@ export async function findItems(
 }
 
 /** A run that no other node works on until the lease is over: the one that nobody has worked on for longest. */
-export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = firstRow({
+export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = declareFind({
   text: `update bulk_runs r set lease_until = now() + $1::double precision * interval '1 s'
      where r.run_id = (
        select n.run_id from bulk_runs n where n.status = 'RUNNING' and (n.lease_until is null or n.lease_until <= now())
@@ -203,27 +210,27 @@ export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = firs
 });
 
 /** Also takes the run's lock. False when it was canceled. */
-export const renewLease: Query<[runId: number, leaseSeconds: number], boolean> = anyRow({
+export const renewLease: Query<[runId: number, leaseSeconds: number], boolean> = declareHas({
   text: `update bulk_runs set lease_until = now() + $2::double precision * interval '1 s'
      where run_id = $1 and status = 'RUNNING' returning 1`,
   parameters: ['bigint', 'double precision'],
 });
 
 /** Any node may go on with it at once. */
-export const releaseRun: Query<[runId: number], void> = noRows({
+export const releaseRun: Query<[runId: number], void> = declareWrite({
   text: `update bulk_runs set lease_until = now() where run_id = $1 and status = 'RUNNING'`,
   parameters: ['bigint'],
 });
 
 /** The caller holds the run's lock. */
-export const lockNextItem: Query<[runId: number], BulkItem | undefined> = firstRow({
+export const lockNextItem: Query<[runId: number], BulkItem | undefined> = declareFind({
   text: `select ${ITEM_FIELDS} from bulk_items i where i.run_id = $1 and i.status = 'WAITING' order by i.item_no limit 1 for update`,
   parameters: ['bigint'],
   columns: ITEM_COLUMNS,
 });
 
 /** No item waits any more. The run is done, or pending if items are. */
-export const finishRun: Query<[runId: number], void> = noRows({
+export const finishRun: Query<[runId: number], void> = declareWrite({
   text: `update bulk_runs r set status = case when n.pending then 'PENDING' else 'DONE' end,
        finished_at = case when n.pending then null else now() end, lease_until = null
      from (select exists (select from bulk_items i where i.run_id = $1 and i.status = 'PENDING') as pending) n

@@ -1,6 +1,6 @@
 import type { PaymentStatus, SettlementMode } from '@perennial/wire';
 import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
-import { allRows, type Query } from '../../platform/db/queries.js';
+import { declareList, type Query } from '../../platform/db/declared.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
 import type { PaymentReference } from '../../subscriptions/domain/orders/order-numbers.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
@@ -31,13 +31,13 @@ export async function findPeriods(db: Queryable, periods: readonly PaymentRefere
   return db.query(FIND_PERIODS, [periods.map(({ orderNo }) => orderNo), periods.map(({ cycleNo }) => cycleNo)]);
 }
 
-export const findOrders: Query<[orderNos: readonly number[]], Order[]> = allRows({
+export const findOrders: Query<[orderNos: readonly number[]], Order[]> = declareList({
   text: `select ${ORDER_FIELDS} from orders o where o.order_no = any($1::bigint[]) order by o.order_no`,
   parameters: ['bigint[]'],
   columns: ORDER_COLUMNS,
 });
 
-export const findEventsByNumber = allRows({
+export const findEventsByNumber = declareList({
   text: `select e.event_no as "eventNo", e.order_no as "orderNo", c.app_id as "appId"
      from events e join channels c using (channel_id) where e.event_no = any($1::bigint[])`,
   parameters: ['bigint[]'],

@@ -2,7 +2,7 @@ import type { PaymentStatus } from '@perennial/wire';
 import { keyOfEvent } from '../../delivery/history/attempts-sql.js';
 import { isDueRowOf } from '../../delivery/queue/replay-sql.js';
 import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
-import { allRows, noRows, type Query } from '../../platform/db/queries.js';
+import { declareList, declareWrite, type Query } from '../../platform/db/declared.js';
 import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import { resultText } from '../result-texts.js';
 
@@ -19,7 +19,7 @@ const ITEM_COLUMNS = { runId: 'bigint', itemNo: 'integer' } as const;
  * Makes the refunds pending that a node of the release before has called done while their result was not known. The index
  * `bulk_items_undecided` has the same words.
  */
-export const reopenItems: Query<[], void> = noRows({
+export const reopenItems: Query<[], void> = declareWrite({
   text: `with reopened as (
        update bulk_items set status = 'PENDING', finished_at = null
        where status = 'DONE' and result like '${resultText('refund-is', '%', 'STARTED')}' returning run_id)
@@ -60,7 +60,7 @@ const DECIDED_REFUND_COLUMNS = columns({
 });
 
 /** Pending refunds that the institution has decided. The key is the one of `refundItem` in work-off.ts. */
-export const findDecidedRefunds: Query<[limit: number], DecidedRefund[]> = allRows({
+export const findDecidedRefunds: Query<[limit: number], DecidedRefund[]> = declareList({
   text: `select ${ITEM}, f.order_no as "orderNo", f.cycle_no as "cycleNo", f.refund_seq as "refundSeq", f.status, f.reason
      from bulk_items i join bulk_runs r on r.run_id = i.run_id and r.kind = 'REFUND'
        join refunds f on f.order_no = i.order_no and f.request_key = 'run-' || i.run_id || '-' || i.item_no
@@ -82,7 +82,7 @@ const SETTLED_RETRY_COLUMNS = columns({
 });
 
 /** Pending retries whose attempt has its result, and those whose period can have no attempt any more. */
-export const findSettledRetries: Query<[limit: number], SettledRetry[]> = allRows({
+export const findSettledRetries: Query<[limit: number], SettledRetry[]> = declareList({
   text: `select ${ITEM}, p.order_no as "orderNo", p.cycle_no as "cycleNo", p.status as "paymentStatus", a.status as attempt, a.reason
      from bulk_items i
        join payments p on p.order_no = i.order_no
@@ -111,7 +111,7 @@ const FINISHED_REPLAY_COLUMNS = columns({
 });
 
 /** Pending replays of events that are not due any more. */
-export const findFinishedReplays: Query<[limit: number], FinishedReplay[]> = allRows({
+export const findFinishedReplays: Query<[limit: number], FinishedReplay[]> = declareList({
   text: `select ${ITEM}, i.subject, e.event_no is null as "isGone",
        (select min(u.reason) from undelivered_events u
         where u.channel_id = e.channel_id and u.event_no = e.event_no and ${isMeant('u')}) as reason

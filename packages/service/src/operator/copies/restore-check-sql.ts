@@ -1,5 +1,5 @@
 import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
-import { allRows, type Query } from '../../platform/db/queries.js';
+import { declareList, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** One kind of work that the engine would find, with the oldest of it. */
@@ -47,7 +47,7 @@ const WAITING_WORK_COLUMNS = columns({
 });
 
 /** In the order in which people read them. */
-export const findWaitingWork: Query<[], WaitingWork[]> = allRows({
+export const findWaitingWork: Query<[], WaitingWork[]> = declareList({
   text: `select what, count, oldest, "amountCent"
      from (${WAITING_WORK.map((select, place) => select(place)).join(' union all ')}) w order by place`,
   parameters: [],

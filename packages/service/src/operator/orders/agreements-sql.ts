@@ -1,6 +1,6 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { column, columns, type RowOf } from '../../platform/db/database.js';
-import { firstRow, type Query } from '../../platform/db/queries.js';
+import { declareFind, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** An agreement as operators see it: of the card only the tail, and without the institution's number. */
@@ -20,7 +20,7 @@ const AGREEMENT_VIEW_COLUMNS = columns({
 });
 
 /** Undefined also for an agreement that was not bound yet: it has no number. */
-export const findAgreement: Query<[agreementId: number], AgreementView | undefined> = firstRow({
+export const findAgreement: Query<[agreementId: number], AgreementView | undefined> = declareFind({
   text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus",
        a.source as "agreementSource", a.channel_user_id as "channelUserId",
        a.payment_channel_code as "paymentChannelCode", a.bank_code as "bankCode", a.card_tail as "bankCardTailNo",

@@ -1,5 +1,5 @@
 import { column, columns, joinColumns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
-import { allRows, anyRow, type Query } from '../../platform/db/queries.js';
+import { declareHas, declareList, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from '../../subscriptions/store/orders/orders-sql.js';
 
@@ -55,7 +55,7 @@ const ATTEMPT_VIEW_COLUMNS = columns({
 });
 
 /** Of this period and all that came later. */
-export const findAttempts: Query<[orderNo: number, fromCycleNo: number], AttemptView[]> = allRows({
+export const findAttempts: Query<[orderNo: number, fromCycleNo: number], AttemptView[]> = declareList({
   text: `select d.cycle_no as "cycleNo", d.try_no as "tryNo", a.agreement_no as "agreementNo",
        d.payment_channel_code as "paymentChannelCode", d.status, d.reason, d.institution_ref as "institutionRef",
        ${shanghaiText('d.started_at')} as "startedAt", ${shanghaiText('d.settled_at')} as "settledAt"
@@ -112,7 +112,7 @@ const ORDER_EVENT_VIEW_COLUMNS = columns({
 });
 
 /** The latest first. */
-export const findLatestEvents: Query<[orderNo: number, limit: number], OrderEventView[]> = allRows({
+export const findLatestEvents: Query<[orderNo: number, limit: number], OrderEventView[]> = declareList({
   text: `select e.event_type as "eventType", e.cycle_no as "cycleNo", e.cycle_to as "cycleTo",
        coalesce(e.data::json ->> 'paymentStatus', e.data::json ->> 'orderStatus') as status,
        ${shanghaiText('e.occurred_at')} as "occurredAt"
@@ -125,7 +125,7 @@ export const findLatestEvents: Query<[orderNo: number, limit: number], OrderEven
  * The caller holds the order's lock. False when it is due already: compared with the time after the wait for the lock, since who held
  * it may have made the order due after this transaction began.
  */
-export const makeDueNow: Query<[orderNo: number], boolean> = anyRow({
+export const makeDueNow: Query<[orderNo: number], boolean> = declareHas({
   text: 'update orders set next_due_at = now() where order_no = $1 and next_due_at > statement_timestamp() returning 1',
   parameters: ['bigint'],
 });

@@ -1,7 +1,7 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { keyOfEvent } from '../../delivery/history/attempts-sql.js';
 import { column, columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
-import { allRows, oneRow, type Query } from '../../platform/db/queries.js';
+import { declareList, declareRequire, type Query } from '../../platform/db/declared.js';
 import { epochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
 /** What an order depends on, besides its own row. */
@@ -54,7 +54,7 @@ const AGREEMENT_OF_ORDER_COLUMNS = columns({
 
 /** The agreement that it runs on, and those on which it was debited from a period on. */
 export const findAgreementsOfOrder: Query<[orderNo: number, fromCycleNo: number, limit: number], AgreementOfOrder[]> =
-  allRows({
+  declareList({
     text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus", a.source as "agreementSource",
        a.payment_channel_code as "paymentChannelCode", a.card_tail as "bankCardTailNo",
        ${shanghaiText('a.created_at')} as "createTime", ${shanghaiText('a.changed_at')} as "changeTime"
@@ -74,7 +74,7 @@ const PLANNED_PUSH_COLUMNS = columns({ eventId: 'text', eventType: 'text', retry
 
 /** The next pushes of these events, the first of them first. */
 export const findPlannedPushes: Query<[channelId: number, eventNos: readonly number[], limit: number], PlannedPush[]> =
-  allRows({
+  declareList({
     text: `select e.event_no || case when d.cycle_no = 0 then '' else '-' || d.cycle_no end as "eventId",
        e.event_type as "eventType", d.retry_no as "retryNo", ${shanghaiText('d.next_at')} as at
      from events e join due_events d on d.channel_id = ${event.channelId} and d.is_payment = ${event.isPayment}
@@ -96,7 +96,7 @@ const AUDIT_OF_ORDER_COLUMNS = columns({
 });
 
 /** What operators did to any of these, the latest first. */
-export const findAuditOf: Query<[subjects: readonly string[], limit: number], AuditOfOrder[]> = allRows({
+export const findAuditOf: Query<[subjects: readonly string[], limit: number], AuditOfOrder[]> = declareList({
   text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at, actor, action, subject, detail
      from audit_log where subject = any($1::text[]) order by audit_id desc limit $2`,
   parameters: ['text[]', 'bigint'],
@@ -109,13 +109,13 @@ const NOTE_FIELDS = `note_id::text as "noteId", author, ${shanghaiText('at')} as
 const NOTE_COLUMNS = columns({ noteId: 'text', author: 'text', at: 'text', text: 'text' });
 
 /** The latest first. */
-export const findNotes: Query<[orderNo: number, limit: number], OrderNote[]> = allRows({
+export const findNotes: Query<[orderNo: number, limit: number], OrderNote[]> = declareList({
   text: `select ${NOTE_FIELDS} from order_notes where order_no = $1 order by note_id desc limit $2`,
   parameters: ['bigint', 'bigint'],
   columns: NOTE_COLUMNS,
 });
 
-export const insertNote: Query<[orderNo: number, author: string, text: string], OrderNote> = oneRow({
+export const insertNote: Query<[orderNo: number, author: string, text: string], OrderNote> = declareRequire({
   text: `insert into order_notes (order_no, author, text, at) values ($1, $2, $3, now()) returning ${NOTE_FIELDS}`,
   parameters: ['bigint', 'text', 'text'],
   columns: NOTE_COLUMNS,

@@ -1,6 +1,6 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { column, columns, type RowOf } from '../../platform/db/database.js';
-import { allRows, type Query } from '../../platform/db/queries.js';
+import { declareList, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** What a user of a channel has, the newest first, each list up to a bound. Times as the interface writes them. */
@@ -15,7 +15,7 @@ const USER_AGREEMENT_COLUMNS = columns({
 });
 
 export const listAgreementsOfUser: Query<[channelId: number, channelUserId: string, limit: number], UserAgreement[]> =
-  allRows({
+  declareList({
     text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus", a.payment_channel_code as "paymentChannelCode",
       a.card_tail as "bankCardTailNo", ${shanghaiText('a.created_at')} as "createTime"
     from agreements a where a.channel_id = $1 and key_of(a.channel_user_id) = key_of($2) and a.agreement_no is not null
@@ -36,7 +36,7 @@ const REFUND_OF_USER_COLUMNS = columns({
   requestedBy: 'text',
 });
 
-export const listRefundsOfOrders: Query<[orderNos: readonly number[], limit: number], RefundOfUser[]> = allRows({
+export const listRefundsOfOrders: Query<[orderNos: readonly number[], limit: number], RefundOfUser[]> = declareList({
   text: `select r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refund_seq as "refundSeq", r.amount_cent as "amountCent",
       r.status, ${shanghaiText('r.started_at')} as "startedAt", r.requested_by as "requestedBy"
     from unnest($1::bigint[]) as k(order_no), lateral (select * from refunds r where r.order_no = k.order_no offset 0) r
@@ -57,7 +57,7 @@ const CLAIM_OF_USER_COLUMNS = columns({
   claimedAt: 'text',
 });
 
-export const listClaimsOfOrders: Query<[orderNos: readonly number[], limit: number], ClaimOfUser[]> = allRows({
+export const listClaimsOfOrders: Query<[orderNos: readonly number[], limit: number], ClaimOfUser[]> = declareList({
   text: `select k.order_no as "orderNo", k.cycle_no as "cycleNo", k.position, k.benefit_code as "benefitCode",
       coalesce((select b.name from benefits b
         where b.order_no = k.order_no and b.cycle_no = k.cycle_no and b.position = k.position), k.benefit_code) as name,

@@ -1,6 +1,6 @@
 import { FIGURES_JOB } from '../../figures/figures.js';
 import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
-import { oneRow, type Query } from '../../platform/db/queries.js';
+import { declareRequire, type Query } from '../../platform/db/declared.js';
 import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { UNSETTLED_SQL } from '../orders/order-list-sql.js';
 
@@ -31,8 +31,9 @@ const STANDING_NOW_COLUMNS = columns({
 });
 
 /** `$1`: the channel, or null for all; `$2`: when today began. Channel by channel, as the indexes have it. */
-export const readStandingNow: Query<[channelId: number | undefined, startOfToday: number], StandingNow> = oneRow({
-  text: `with asked as (select c.channel_id from channels c where $1::bigint is null or c.channel_id = $1)
+export const readStandingNow: Query<[channelId: number | undefined, startOfToday: number], StandingNow> =
+  declareRequire({
+    text: `with asked as (select c.channel_id from channels c where $1::bigint is null or c.channel_id = $1)
     select ${shanghaiText('n.counted_at')} as "ordersCountedAt", n.active::integer as "activeOrders", n.waiting::integer as "waitingForRetry", n.due::integer as "renewalsDueToday",
       (select coalesce(sum(f.renewals_done), 0)::integer from hourly_figures f join asked using (channel_id)
        where f.hour >= ${fromEpochMs('$2')}) as "renewalsDoneToday",
@@ -56,11 +57,11 @@ export const readStandingNow: Query<[channelId: number | undefined, startOfToday
       from order_counts o join asked using (channel_id)) n, (
       select count(distinct o.order_no)::integer as orders, ${shanghaiText('min(o.started_at)')} as oldest
       from (select * from (${UNSETTLED_SQL}) o join asked using (channel_id) limit ${MAX_UNSETTLED}) o) u`,
-  parameters: ['bigint', 'double precision'],
-  // A queue that was empty when it was last analyzed may have grown to any length since.
-  byIndex: true,
-  columns: STANDING_NOW_COLUMNS,
-});
+    parameters: ['bigint?', 'double precision'],
+    // A queue that was empty when it was last analyzed may have grown to any length since.
+    byIndex: true,
+    columns: STANDING_NOW_COLUMNS,
+  });
 
 const READ_AS_OF = statement({
   text: `select ${shanghaiText('m.reached_at')} as "asOf" from job_marks m where m.job = '${FIGURES_JOB}'`,

@@ -1,11 +1,11 @@
 import { columns } from '../../platform/db/database.js';
-import { oneRow } from '../../platform/db/queries.js';
+import { declareRequire } from '../../platform/db/declared.js';
 
 /** Counting stops here: more says no more. */
 const MAX_COUNTED = 1_000;
 
 /** What waits for a person, for the menu of every page. Each number comes by an index of what is open, or was counted before. */
-export const countWaiting = oneRow({
+export const countWaiting = declareRequire({
   text: `select
       (select count(*)::integer from (
         select from alerts where acknowledged_at is null and resolved_at is null limit ${MAX_COUNTED}) a) as alerts,

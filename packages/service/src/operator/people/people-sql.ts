@@ -1,5 +1,5 @@
 import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
-import { allRows, anyRow, firstRow, noRows, type Query } from '../../platform/db/queries.js';
+import { declareFind, declareHas, declareList, declareWrite, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Role } from './roles.js';
 
@@ -20,26 +20,26 @@ export const PERSON_COLUMNS = columns({
   totpStep: 'bigint',
 });
 
-export const findPerson: Query<[name: string], PersonRow | undefined> = firstRow({
+export const findPerson: Query<[name: string], PersonRow | undefined> = declareFind({
   text: `select ${PERSON_FIELDS} from people p where lower(p.name) = lower($1)`,
   parameters: ['text'],
   columns: PERSON_COLUMNS,
 });
 
-export const lockPerson: Query<[name: string], PersonRow | undefined> = firstRow({
+export const lockPerson: Query<[name: string], PersonRow | undefined> = declareFind({
   text: `select ${PERSON_FIELDS} from people p where lower(p.name) = lower($1) for update`,
   parameters: ['text'],
   columns: PERSON_COLUMNS,
 });
 
 /** Whose one-time link it is, while that holds. */
-export const lockPersonBySetup: Query<[setupHash: Buffer], PersonRow | undefined> = firstRow({
+export const lockPersonBySetup: Query<[setupHash: Buffer], PersonRow | undefined> = declareFind({
   text: `select ${PERSON_FIELDS} from people p where p.setup_hash = $1 and p.setup_until > now() for update`,
   parameters: ['bytea'],
   columns: PERSON_COLUMNS,
 });
 
-export const findPersonBySingleSignOn: Query<[subject: string], PersonRow | undefined> = firstRow({
+export const findPersonBySingleSignOn: Query<[subject: string], PersonRow | undefined> = declareFind({
   text: `select ${PERSON_FIELDS} from people p where p.single_sign_on = $1`,
   parameters: ['text'],
   columns: PERSON_COLUMNS,
@@ -62,7 +62,7 @@ const PERSON_VIEW_COLUMNS = columns({
 });
 
 /** By name; one of them, or all. */
-export const describePeople: Query<[name?: string], PersonView[]> = allRows({
+export const describePeople: Query<[name?: string], PersonView[]> = declareList({
   text: `select p.name, p.role, p.status, p.password_hash is not null as "hasPassword", p.totp_secret is not null as "hasTotp",
        p.single_sign_on is not null as "hasSingleSignOn",
        (select ${shanghaiText('f.locked_until')} from sign_in_failures f
@@ -70,7 +70,7 @@ export const describePeople: Query<[name?: string], PersonView[]> = allRows({
        ${shanghaiText('p.last_sign_in_at')} as "lastSignInAt", ${shanghaiText('p.created_at')} as "createdAt",
        p.created_by as "createdBy"
      from people p where $1::text is null or lower(p.name) = lower($1) order by lower(p.name)`,
-  parameters: ['text'],
+  parameters: ['text?'],
   columns: PERSON_VIEW_COLUMNS,
 });
 
@@ -89,61 +89,58 @@ export async function insertPerson(
   return (await queryOne(tx, INSERT_PERSON, [name, role, by]))?.personId;
 }
 
-export const storeRole: Query<[personId: number, role: Role], void> = noRows({
+export const storeRole: Query<[personId: number, role: Role], void> = declareWrite({
   text: 'update people set role = $2 where person_id = $1',
   parameters: ['bigint', 'text'],
 });
 
-export const storePersonStatus: Query<[personId: number, status: PersonRow['status']], void> = noRows({
+export const storePersonStatus: Query<[personId: number, status: PersonRow['status']], void> = declareWrite({
   text: 'update people set status = $2 where person_id = $1',
   parameters: ['bigint', 'text'],
 });
 
 /** A link that would set another one ends with it. */
-export const storePassword: Query<[personId: number, passwordHash: string], void> = noRows({
+export const storePassword: Query<[personId: number, passwordHash: string], void> = declareWrite({
   text: 'update people set password_hash = $2, setup_hash = null, setup_until = null where person_id = $1',
   parameters: ['bigint', 'text'],
 });
 
 /** Whoever has the link sets the password; what there was before counts no more. */
-export const storeSetup: Query<[personId: number, setupHash: Buffer, hours: number], void> = noRows({
+export const storeSetup: Query<[personId: number, setupHash: Buffer, hours: number], void> = declareWrite({
   text: `update people set setup_hash = $2, setup_until = now() + $3 * interval '1 hour', password_hash = null,
        totp_secret = null, totp_pending = null where person_id = $1`,
   parameters: ['bigint', 'bytea', 'double precision'],
 });
 
-export const storePendingTotp: Query<[personId: number, wrapped: string], void> = noRows({
+export const storePendingTotp: Query<[personId: number, wrapped: string], void> = declareWrite({
   text: 'update people set totp_pending = $2 where person_id = $1',
   parameters: ['bigint', 'text'],
 });
 
-export const storeTotp: Query<[personId: number, wrapped: string | null, step: number], void> = noRows({
+export const storeTotp: Query<[personId: number, wrapped: string | null, step: number], void> = declareWrite({
   text: 'update people set totp_secret = $2, totp_pending = null, totp_step = $3 where person_id = $1',
-  parameters: ['bigint', 'text', 'bigint'],
+  parameters: ['bigint', 'text?', 'bigint'],
 });
 
 /** False when a code of that step, or of a later one, was used: also by somebody else at this moment. */
-export const useTotpStep: Query<[personId: number, step: number], boolean> = anyRow({
-  text: 'update people set totp_step = $2 where person_id = $1 and totp_step < $2 returning person_id as "personId"',
+export const useTotpStep: Query<[personId: number, step: number], boolean> = declareHas({
+  text: 'update people set totp_step = $2 where person_id = $1 and totp_step < $2 returning 1',
   parameters: ['bigint', 'bigint'],
-  columns: columns({ personId: 'bigint' }),
 });
 
 /** False when the account is somebody else's at the identity provider. */
-export const storeSingleSignOn: Query<[personId: number, subject: string], boolean> = anyRow({
-  text: `update people set single_sign_on = $2 where person_id = $1 and single_sign_on is null
-     returning person_id as "personId"`,
+export const storeSingleSignOn: Query<[personId: number, subject: string], boolean> = declareHas({
+  text: `update people set single_sign_on = $2 where person_id = $1 and single_sign_on is null returning 1`,
   parameters: ['bigint', 'text'],
-  columns: columns({ personId: 'bigint' }),
 });
 
-export const storeSignIn: Query<[personId: number], void> = noRows({
+export const storeSignIn: Query<[personId: number], void> = declareWrite({
   text: 'update people set last_sign_in_at = now() where person_id = $1',
   parameters: ['bigint'],
 });
 
 /** Under the locks of their rows, so that two of them cannot disable each other at once. */
-export const lockActiveAdmins = allRows({
+export const lockActiveAdmins = declareList({
   text: `select person_id as "personId", password_hash is not null or single_sign_on is not null as "canSignIn"
      from people where role = 'admin' and status = 'ACTIVE' for update`,
   parameters: [],
@@ -165,7 +162,7 @@ export async function endSessions(tx: Queryable, personId: number, except: strin
 }
 
 /** The account is not locked any more. */
-export const forgetFailures: Query<[name: string], void> = noRows({
+export const forgetFailures: Query<[name: string], void> = declareWrite({
   text: `delete from sign_in_failures where key = 'name ' || lower($1)`,
   parameters: ['text'],
 });

@@ -2,7 +2,7 @@ import type { Static } from '@perennial/wire';
 import { imageView } from '../../catalog/image-file-sql.js';
 import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
 import { column, columns, type RowOf } from '../../platform/db/database.js';
-import { allRows, type Query } from '../../platform/db/queries.js';
+import { declareList, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { benefitView } from '../schemas/setup.js';
 
@@ -30,7 +30,7 @@ const BENEFIT_FULFILMENT_VIEW_COLUMNS = columns({
 });
 
 /** Benefits that a product has, that something is set for, or that codes were imported for. */
-export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentView[]> = allRows({
+export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentView[]> = declareList({
   text: `with pool as (
        select benefit_code, count(*) - count(given_to) as unused, count(given_to) as given from pool_codes
        where $1::text is null or benefit_code = $1 group by benefit_code),
@@ -55,6 +55,6 @@ export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentVi
        left join benefit_presentations d using (benefit_code) left join images i on i.image_hash = d.icon_hash
      where $1::text is null or k.benefit_code = $1
      order by k.benefit_code`,
-  parameters: ['text'],
+  parameters: ['text?'],
   columns: BENEFIT_FULFILMENT_VIEW_COLUMNS,
 });

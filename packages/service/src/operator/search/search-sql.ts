@@ -1,5 +1,5 @@
 import { columns, type RowOf } from '../../platform/db/database.js';
-import { allRows, anyRow, firstRow, type Query } from '../../platform/db/queries.js';
+import { declareFind, declareHas, declareList, type Query } from '../../platform/db/declared.js';
 import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
 /** What a look-up finds of an order. */
@@ -19,7 +19,7 @@ const APP_ID = (channelId: string) => `(select c.app_id from channels c where c.
 const ORDER_FIELDS = `o.order_no as "orderNo", ${APP_ID('o.channel_id')} as "appId",
   o.external_order_no as "externalOrderNo", o.channel_user_id as "channelUserId", o.product_code as "productCode", o.status`;
 
-export const findOrders: Query<[orderNos: readonly number[]], FoundOrder[]> = allRows({
+export const findOrders: Query<[orderNos: readonly number[]], FoundOrder[]> = declareList({
   text: `select ${ORDER_FIELDS} from unnest($1::bigint[]) as k(order_no),
       lateral (select * from orders o where o.order_no = k.order_no offset 0) o`,
   parameters: ['bigint[]'],
@@ -30,7 +30,7 @@ export const findOrders: Query<[orderNos: readonly number[]], FoundOrder[]> = al
 export const findOrdersInRanges: Query<
   [firsts: readonly number[], afters: readonly number[], limit: number],
   FoundOrder[]
-> = allRows({
+> = declareList({
   text: `select ${ORDER_FIELDS} from unnest($1::bigint[], $2::bigint[]) as r(first, after),
       lateral (select * from orders o where o.order_no >= r.first and o.order_no < r.after
         order by o.order_no desc limit $3) o
@@ -39,7 +39,7 @@ export const findOrdersInRanges: Query<
   columns: ORDER_COLUMNS,
 });
 
-export const findOrderByExternal = firstRow({
+export const findOrderByExternal = declareFind({
   text: 'select e.order_no as "orderNo" from external_orders e where key_of(e.external_order_no) = key_of($1)',
   parameters: ['text'],
   columns: columns({ orderNo: 'bigint' }),
@@ -56,7 +56,7 @@ const PAYMENT_COLUMNS = columns({
 });
 
 /** A period that was started. */
-export const findPayment: Query<[orderNo: number, cycleNo: number], FoundPayment | undefined> = firstRow({
+export const findPayment: Query<[orderNo: number, cycleNo: number], FoundPayment | undefined> = declareFind({
   text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", ${APP_ID('p.channel_id')} as "appId", p.status,
       p.amount_cent as "amountCent"
     from payments p where p.order_no = $1 and p.cycle_no = $2`,
@@ -64,12 +64,12 @@ export const findPayment: Query<[orderNo: number, cycleNo: number], FoundPayment
   columns: PAYMENT_COLUMNS,
 });
 
-export const hasAttempt: Query<[orderNo: number, cycleNo: number, tryNo: number], boolean> = anyRow({
+export const hasAttempt: Query<[orderNo: number, cycleNo: number, tryNo: number], boolean> = declareHas({
   text: 'select from debit_attempts where order_no = $1 and cycle_no = $2 and try_no = $3',
   parameters: ['bigint', 'integer', 'integer'],
 });
 
-export const hasClaim: Query<[orderNo: number, cycleNo: number, position: number], boolean> = anyRow({
+export const hasClaim: Query<[orderNo: number, cycleNo: number, position: number], boolean> = declareHas({
   text: 'select from claims where order_no = $1 and cycle_no = $2 and position = $3',
   parameters: ['bigint', 'integer', 'integer'],
 });
@@ -88,14 +88,14 @@ const AGREEMENT_COLUMNS = columns({
 const AGREEMENT_FIELDS = `a.agreement_no as "agreementNo", ${APP_ID('a.channel_id')} as "appId",
   a.channel_user_id as "channelUserId", a.status, a.payment_channel_code as "paymentChannelCode", a.card_tail as "cardTail"`;
 
-export const findAgreementById: Query<[agreementId: number], FoundAgreement | undefined> = firstRow({
+export const findAgreementById: Query<[agreementId: number], FoundAgreement | undefined> = declareFind({
   text: `select ${AGREEMENT_FIELDS} from agreements a where a.agreement_id = $1 and a.agreement_no is not null`,
   parameters: ['bigint'],
   columns: AGREEMENT_COLUMNS,
 });
 
 /** The newest first. */
-export const findAgreementsByCardTail: Query<[tail: string, limit: number], FoundAgreement[]> = allRows({
+export const findAgreementsByCardTail: Query<[tail: string, limit: number], FoundAgreement[]> = declareList({
   text: `select ${AGREEMENT_FIELDS} from agreements a where a.card_tail = $1 and a.agreement_no is not null
     order by a.agreement_id desc limit $2`,
   parameters: ['text', 'bigint'],
@@ -104,10 +104,10 @@ export const findAgreementsByCardTail: Query<[tail: string, limit: number], Foun
 });
 
 /** By its number, of whichever channel; of a range of voided periods, one of them. */
-export const findEventByNumber = firstRow({
+export const findEventByNumber = declareFind({
   text: `select ${APP_ID('e.channel_id')} as "appId", e.order_no as "orderNo", e.event_type as "eventType"
     from events e where e.event_no = $1 and ($2::integer is null or $2 between e.cycle_no and e.cycle_to)`,
-  parameters: ['bigint', 'integer'],
+  parameters: ['bigint', 'integer?'],
   columns: columns({ appId: 'text', orderNo: 'bigint', eventType: 'text' }),
   byIndex: true,
 });
@@ -117,7 +117,7 @@ export type FoundUser = RowOf<typeof USER_COLUMNS>;
 const USER_COLUMNS = columns({ appId: 'text', channelUserId: 'text' });
 
 /** In every channel that has a user of this id, be it by a mobile, or by an order or an agreement alone. */
-export const findUsersById: Query<[channelUserId: string, limit: number], FoundUser[]> = allRows({
+export const findUsersById: Query<[channelUserId: string, limit: number], FoundUser[]> = declareList({
   text: `select c.app_id as "appId", $1::text as "channelUserId" from channels c where c.channel_id in (
       select u.channel_id from channel_users u where key_of(u.channel_user_id) = key_of($1)
       union all ${channelsOfUserSql('external_orders', 't.user_key', '$1')}
@@ -129,7 +129,7 @@ export const findUsersById: Query<[channelUserId: string, limit: number], FoundU
 });
 
 /** The order that the user has made last. */
-export const findLatestOrder = firstRow({
+export const findLatestOrder = declareFind({
   text: `select e.order_no as "orderNo" from external_orders e join channels c using (channel_id)
     where c.app_id = $1 and e.user_key = key_of($2) order by e.created_at desc, e.order_no desc limit 1`,
   parameters: ['text', 'text'],
@@ -141,7 +141,7 @@ export const findLatestOrder = firstRow({
 export const findUsersByMobile: Query<
   [channelIds: readonly number[], mobileHashes: readonly Buffer[], limit: number],
   FoundUser[]
-> = allRows({
+> = declareList({
   text: `select ${APP_ID('u.channel_id')} as "appId", u.channel_user_id as "channelUserId"
     from unnest($1::bigint[], $2::bytea[]) as k(channel_id, mobile_hash),
       lateral (select * from channel_users u
@@ -152,7 +152,7 @@ export const findUsersByMobile: Query<
 });
 
 /** Channels and products are few: operators make them. */
-export const findChannelsByPrefix = allRows({
+export const findChannelsByPrefix = declareList({
   text: `select c.app_id as "appId", c.name, c.status from channels c
     where starts_with(lower(c.app_id), lower($1)) or starts_with(lower(c.name), lower($1)) order by c.app_id limit $2`,
   parameters: ['text', 'bigint'],
@@ -160,13 +160,13 @@ export const findChannelsByPrefix = allRows({
 });
 
 /** Of all channels, wrapped under the master key. */
-export const listDataKeys: Query<[], { channelId: number; dataKey: string }[]> = allRows({
+export const listDataKeys: Query<[], { channelId: number; dataKey: string }[]> = declareList({
   text: 'select c.channel_id as "channelId", c.data_key as "dataKey" from channels c order by c.app_id',
   parameters: [],
   columns: columns({ channelId: 'bigint', dataKey: 'text' }),
 });
 
-export const findProductsByPrefix = allRows({
+export const findProductsByPrefix = declareList({
   text: `select p.product_code as "productCode", p.product_name as "productName" from products p
     where starts_with(lower(p.product_code), lower($1)) or starts_with(lower(p.product_name), lower($1))
     order by p.product_code limit $2`,

@@ -32,12 +32,16 @@ interface Declaration<Types extends Parameters, Row, Value> {
   /** Left out when the rows are not read, or only counted. */
   readonly columns?: Columns<Row>;
   readonly byIndex?: boolean;
+  /** Statements that make what this one needs, such as a temporary table. */
+  readonly after?: readonly string[];
   /** What is wanted of a row. Undefined: the row. */
   readonly value?: (row: Row) => Value;
 }
 
-/** A statement as a function. */
-type Ask<Types extends Parameters, Result> = (db: Queryable, ...given: GivenFor<Types>) => Promise<Result>;
+/** A declared statement as a function. */
+export type Query<Values extends readonly unknown[], Result> = (db: Queryable, ...values: Values) => Promise<Result>;
+
+type Ask<Types extends Parameters, Result> = Query<GivenFor<Types>, Result>;
 
 function declare<Types extends Parameters, Row, Value, Result>(
   { value, ...one }: Declaration<Types, Row, Value>,
