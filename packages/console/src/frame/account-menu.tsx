@@ -28,8 +28,9 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-end" width={200}>
       <Menu.Target>
-        <Button variant="subtle" color="gray" size="xs" px={6} c="var(--text)" aria-label={`${t('account')}: ${name}`}>
-          <Avatar size={24} color="iris">
+        <Button variant="subtle" color="gray" size="xs" px={6} c="var(--text)">
+          <span className="only-read">{t('account')}: </span>
+          <Avatar size={24} color="iris" aria-hidden="true">
             {[...name][0]?.toUpperCase()}
           </Avatar>
           <Group visibleFrom="sm" gap={7} ms={7} wrap="nowrap">

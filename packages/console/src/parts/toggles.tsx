@@ -40,7 +40,7 @@ export function Toggles({ label, choices, selected, isSingle, onChange, children
         >
           {text}
           {count === undefined ? null : (
-            <Text span className="figures" ms={6} fz="xs" c="dimmed">
+            <Text span className="figures" ms={6} fz="xs">
               {count}
             </Text>
           )}
