@@ -30,7 +30,12 @@ export async function bridgedChannel(operator: Operator, code: string, gatewayUr
 }
 
 /** A payment channel with the bridge at this address, which the channel may use from now on. Its key, in base64. */
-export async function attachBridge(operator: Operator, appId: string, code: string, gatewayUrl: string): Promise<string> {
+export async function attachBridge(
+  operator: Operator,
+  appId: string,
+  code: string,
+  gatewayUrl: string,
+): Promise<string> {
   const bridge = { ...PAYMENT_CHANNEL, code, gateway: 'bridge', gatewayUrl };
   const { gatewayKey = '' } = await createPaymentChannel(operator, bridge);
   await authorizePaymentChannel(operator, { appId, code, shareEnabled: true });
