@@ -1,4 +1,4 @@
-import { ChoiceFilter, TextFilter } from '../parts/filter-bar.tsx';
+import { ChoiceFilter, TextFilter } from '../parts/lists/filter-bar.tsx';
 
 interface NameFilterProps {
   readonly label: string;

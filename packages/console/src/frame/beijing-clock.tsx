@@ -2,7 +2,7 @@ import { Text, Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { now } from '../clock.ts';
 import { dictionary } from '../i18n/dictionary.ts';
-import { hourText } from '../parts/time-text.ts';
+import { hourText } from '../parts/values/time-text.ts';
 
 const useTexts = dictionary({
   clock: ['{time} in Beijing', '北京时间 {time}'],

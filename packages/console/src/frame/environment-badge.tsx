@@ -1,6 +1,6 @@
 import type { Session } from '../api/types.ts';
 import { dictionary } from '../i18n/dictionary.ts';
-import { Tag } from '../parts/status.tsx';
+import { Tag } from '../parts/values/status.tsx';
 
 const useTexts = dictionary({
   sandbox: ['Sandbox', '沙箱'],

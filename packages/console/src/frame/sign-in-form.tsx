@@ -5,9 +5,9 @@ import { isProblem } from '../api/problem.ts';
 import type { SignInRequest } from '../api/types.ts';
 import { now } from '../clock.ts';
 import { dictionary } from '../i18n/dictionary.ts';
-import { PasswordField } from '../parts/password-field.tsx';
+import { PasswordField } from '../parts/fields/password-field.tsx';
 import { FormProblem, Note, Problem } from '../parts/states.tsx';
-import { durationText } from '../parts/time-text.ts';
+import { durationText } from '../parts/values/time-text.ts';
 
 const useTexts = dictionary({
   title: ['Sign in', '登录'],

@@ -4,7 +4,7 @@ import { api } from '../api/client.ts';
 import { WAITING_KEY } from '../api/query-client.ts';
 import type { WaitingCounts } from '../api/types.ts';
 import { dictionary } from '../i18n/dictionary.ts';
-import { countText } from '../parts/money.tsx';
+import { countText } from '../parts/values/money.tsx';
 
 const useTexts = dictionary({
   alerts: ['{count} open', '{count} 条待处理'],

@@ -5,9 +5,9 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { useLanguage } from '../i18n/language.ts';
 import { AlertIcon, InboxIcon, LockIcon, RefreshIcon, SearchIcon } from '../icons/icons.tsx';
 import { reloadIfFilesAreMissing } from '../stale-build.ts';
-import { Copyable } from './copyable.tsx';
 import { problemText } from './problem-text.ts';
-import type { Tone } from './status.tsx';
+import { Copyable } from './values/copyable.tsx';
+import type { Tone } from './values/status.tsx';
 
 const useTexts = dictionary({
   loading: ['Loading…', '加载中…'],

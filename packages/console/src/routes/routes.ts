@@ -9,7 +9,7 @@ import { APPROVALS_FILTERS } from '../pages/approvals/filters.ts';
 import { AUDIT_FILTERS } from '../pages/audit/filters.ts';
 import { RUN_FILTERS } from '../pages/bulk/filters.ts';
 import { EVENT_FILTERS } from '../pages/events/filters.ts';
-import { ORDER_FILTERS } from '../pages/order/filters.ts';
+import { ORDER_FILTERS } from '../pages/order/timeline/filters.ts';
 import { ORDERS_FILTERS } from '../pages/orders/filters.ts';
 import { OVERVIEW_FILTERS } from '../pages/overview/filters.ts';
 import { PAYMENTS_FILTERS } from '../pages/payments/filters.ts';

@@ -3,7 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, carryToken } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
 import type { Role, Session, SignInRequest, SignInWays } from '../api/types.ts';
-import { setCurrency } from '../parts/money.tsx';
+import { setCurrency } from '../parts/values/money.tsx';
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],

@@ -1,6 +1,6 @@
 import { Type } from '@perennial/wire';
-import { listAudit, listAuditPage } from '../operator/audit.js';
-import { verifyAudit } from '../operator/audit-chain.js';
+import { listAudit, listAuditPage } from '../operator/audit/audit.js';
+import { verifyAudit } from '../operator/audit/audit-chain.js';
 import * as schema from '../operator/schemas/people.js';
 import { command, operation } from './operation.js';
 import { auditTable, verifiedText } from './texts/audit-text.js';

@@ -1,7 +1,7 @@
 import { Type } from '@perennial/wire';
 import type { EventRow, Push } from '../delivery/history/history-sql.js';
 import { listBacklogs } from '../delivery/queue/backlog-sql.js';
-import { pageEvents, sendTestEvent, showEventWithNextPush } from '../operator/channel-events.js';
+import { pageEvents, sendTestEvent, showEventWithNextPush } from '../operator/events/channel-events.js';
 import {
   listEventsOfChannel,
   pauseEvents,
@@ -9,7 +9,7 @@ import {
   replayNamedEvents,
   resumeEvents,
   showEvent,
-} from '../operator/events.js';
+} from '../operator/events/events.js';
 import { maskUserIds } from '../operator/masking.js';
 import { OperatorError } from '../operator/operator.js';
 import { pageRequests, summarizeRequests } from '../operator/requests.js';

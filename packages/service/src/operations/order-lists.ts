@@ -1,5 +1,5 @@
 import { exportOrders, listOrders, totalOrders } from '../operator/orders/list-orders.js';
-import { showUser } from '../operator/orders/show-user.js';
+import { showUser } from '../operator/orders/users/show-user.js';
 import * as schemas from '../operator/schemas/orders.js';
 import { createCsvAnswer, operation } from './operation.js';
 

@@ -15,7 +15,7 @@ import {
 import { listAlertComments, storeAlertComment } from '../alerts/comments-sql.js';
 import { listMessagesAbout } from '../alerts/messages-sql.js';
 import type { Queryable } from '../platform/db/database.js';
-import { recordAudit } from './audit.js';
+import { recordAudit } from './audit/audit.js';
 import { type Changed, inTransaction, NotFoundError, type Operator, type OperatorError, refusal } from './operator.js';
 import { orderOfAlert, withOrders } from './order-of-number.js';
 import { readPage } from './paging.js';

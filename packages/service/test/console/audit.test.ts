@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { recordAudit } from '../../src/operator/audit.js';
-import { verifyAudit } from '../../src/operator/audit-chain.js';
+import { recordAudit } from '../../src/operator/audit/audit.js';
+import { verifyAudit } from '../../src/operator/audit/audit-chain.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { testService } from '../support/service.js';
 import { consoleClient } from './support.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import { rewrapKeys } from '../../src/operator/copies/master-key.js';
 import type { Operator } from '../../src/operator/operator.js';
 import {

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { readDebitOutcome } from '../../src/gateways/bridge/read-outcomes.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
-import { refundPayment } from '../../src/operator/orders/refunds.js';
+import { refundPayment } from '../../src/operator/orders/refunds/refunds.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import type { History, Tracked } from './history.js';
 import { paidLate, refundable, refundBegun, unsubscribed } from './model.js';

@@ -6,7 +6,7 @@ import { createBusinessReader } from '../../src/engine/business-reader.js';
 import { createBusinessMetrics } from '../../src/engine/metrics/business-metrics.js';
 import type { ReadingBounds } from '../../src/engine/metrics/readings-sql.js';
 import { recordOtherBackup } from '../../src/operator/copies/backups.js';
-import { pauseEvents } from '../../src/operator/events.js';
+import { pauseEvents } from '../../src/operator/events/events.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
 import { ofFile } from '../orders/stage-of-file.js';

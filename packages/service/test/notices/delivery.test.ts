@@ -2,7 +2,7 @@ import { UpcomingPayload } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { listBacklogs } from '../../src/delivery/queue/backlog-sql.js';
 import { noticeDueOrders } from '../../src/engine/jobs/notices.js';
-import { pauseEvents, resumeEvents } from '../../src/operator/events.js';
+import { pauseEvents, resumeEvents } from '../../src/operator/events/events.js';
 import { setCallback, setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import { type Stage, stage } from '../redeem/support.js';

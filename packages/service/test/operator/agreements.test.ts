@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { agreementOf, toldAbout } from '../orders/support.js';

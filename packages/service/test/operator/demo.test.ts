@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { resetCredentials, showChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
 import { provisionDemo } from '../../src/operator/provisioning/demo.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findChannel } from '../../src/catalog/channels/channels-sql.js';
 import { openCredentials } from '../../src/catalog/channels/credentials.js';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import { readMasterKeyStatus, rewrapKeys } from '../../src/operator/copies/master-key.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findAlertsAbout, raiseAlert } from '../../src/alerts/alerts-sql.js';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import { showOrder } from '../../src/operator/orders/show-order.js';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findChannel } from '../../src/catalog/channels/channels-sql.js';
 import { CREDENTIAL_NAMES, openCredentials } from '../../src/catalog/channels/credentials.js';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import type { Operator } from '../../src/operator/operator.js';
 import {
   setCallback,

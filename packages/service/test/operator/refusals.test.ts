@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import { type Operator, OperatorError } from '../../src/operator/operator.js';
 import { setCallback, setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { createChannel, resetCredentials } from '../../src/operator/provisioning/channels.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import { resetCredentials, showChannel } from '../../src/operator/provisioning/channels.js';
 import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import { closeDifference, listDifferences, listReconciliations } from '../../src/operator/books/reconciliation.js';
 import { alerts } from '../orders/support.js';
 import { at, CODE, DAY, deskOfFile, inShort, line, putAttempt, run } from './support.js';

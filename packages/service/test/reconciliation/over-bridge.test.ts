@@ -8,7 +8,7 @@ import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js
 import type { Gateways } from '../../src/gateways/gateway-registry.js';
 import { listDifferences, listReconciliations, runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
-import { refundPayment } from '../../src/operator/orders/refunds.js';
+import { refundPayment } from '../../src/operator/orders/refunds/refunds.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { control, debitOf } from '../institution/support.js';
 import { alerts } from '../orders/support.js';

@@ -7,7 +7,7 @@ import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js
 import type { Gateways } from '../../src/gateways/gateway-registry.js';
 import { listDifferences, runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
-import { refundPayment } from '../../src/operator/orders/refunds.js';
+import { refundPayment } from '../../src/operator/orders/refunds/refunds.js';
 import { alerts } from '../orders/support.js';
 import { attachBridge } from '../support/bridged-channel.js';
 import type { ChannelClient } from '../support/channel-client.js';

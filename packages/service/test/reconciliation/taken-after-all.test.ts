@@ -3,7 +3,7 @@ import type { StatementLine } from '../../src/gateways/gateway.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { closeDifference, listDifferences, runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
-import { refundPayment } from '../../src/operator/orders/refunds.js';
+import { refundPayment } from '../../src/operator/orders/refunds/refunds.js';
 import { stageOfFile } from '../orders/stage-of-file.js';
 import { attemptNoOf, created, declined, engineOfFile, success } from '../renewals/support.js';
 import { at, bytes, csvOf, inShort, line } from './support.js';

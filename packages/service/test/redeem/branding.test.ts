@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import { listBenefits, showBenefit } from '../../src/operator/provisioning/benefits.js';
 import { type SetBrandingInput, setBranding } from '../../src/operator/provisioning/branding.js';
 import { showChannel } from '../../src/operator/provisioning/channels.js';

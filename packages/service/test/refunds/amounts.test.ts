@@ -1,6 +1,6 @@
 import { formatTime } from '@perennial/wire';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import { dump } from '../operator/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { dailyProduct, eventsOf, NO_NUMBERS, toldAbout } from '../orders/support.js';

@@ -7,7 +7,7 @@ import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js
 import { createGatewayRegistry, type Gateways } from '../../src/gateways/gateway-registry.js';
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
-import { type RefundInput, refundPayment } from '../../src/operator/orders/refunds.js';
+import { type RefundInput, refundPayment } from '../../src/operator/orders/refunds/refunds.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { perennial } from '../cli/perennial.js';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
 import type { NotFound, RefundOutcome, RefundQuery, RefundRequest } from '../../src/gateways/gateway.js';
-import { type RefundInput, refundPayment } from '../../src/operator/orders/refunds.js';
+import { type RefundInput, refundPayment } from '../../src/operator/orders/refunds/refunds.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { stage } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';

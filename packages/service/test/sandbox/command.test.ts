@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import { advanceOrderOfAnyChannel } from '../../src/operator/orders/advance-order.js';
 import { perennial } from '../cli/perennial.js';
 import { commandLine } from '../cli/support.js';

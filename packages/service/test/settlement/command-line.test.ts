@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
-import { refundPayment } from '../../src/operator/orders/refunds.js';
+import { refundPayment } from '../../src/operator/orders/refunds/refunds.js';
 import { commandLine } from '../cli/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
 import { runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
-import { refundPayment } from '../../src/operator/orders/refunds.js';
+import { refundPayment } from '../../src/operator/orders/refunds/refunds.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { temporaryFolder } from '../institution/support.js';

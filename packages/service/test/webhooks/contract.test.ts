@@ -1,7 +1,7 @@
 import { EVENT_CONTRACT, type EventScenario, type EventScenarioName, WEBHOOK_EVENTS } from '@perennial/wire';
 import { Ajv } from 'ajv';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { refundPayment } from '../../src/operator/orders/refunds.js';
+import { refundPayment } from '../../src/operator/orders/refunds/refunds.js';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
 import { later, ofFile } from '../orders/stage-of-file.js';
 import { dailyProduct } from '../orders/support.js';

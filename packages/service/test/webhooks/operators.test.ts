@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/operator/audit.js';
+import { listAudit } from '../../src/operator/audit/audit.js';
 import {
   listEventsOfChannel,
   pauseEvents,
@@ -7,7 +7,7 @@ import {
   replayNamedEvents,
   resumeEvents,
   showEvent,
-} from '../../src/operator/events.js';
+} from '../../src/operator/events/events.js';
 import { dump } from '../operator/support.js';
 import { anotherChannel } from '../orders/support.js';
 import {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { pauseEvents, replayNamedEvents, resumeEvents } from '../../src/operator/events.js';
+import { pauseEvents, replayNamedEvents, resumeEvents } from '../../src/operator/events/events.js';
 import { demoOfEachTest, ofEachTest } from '../orders/stage-of-file.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';

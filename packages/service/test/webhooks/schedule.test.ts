@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { replayNamedEvents } from '../../src/operator/events.js';
+import { replayNamedEvents } from '../../src/operator/events/events.js';
 import { ofFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { alerts } from '../orders/support.js';
 import { collectRequest, demoChannel } from '../support/demo.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { decryptField } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pauseEvents, replayGivenUpEvents, resumeEvents } from '../../src/operator/events.js';
+import { pauseEvents, replayGivenUpEvents, resumeEvents } from '../../src/operator/events/events.js';
 import { setCallback, setEncryption, setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import { demoOfEachTest, ofEachTest } from '../orders/stage-of-file.js';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readHorizon, readShards, START } from '../../src/delivery/queue/due-sql.js';
 import { SHARDS } from '../../src/delivery/queue/shards-sql.js';
 import { createPushClient } from '../../src/delivery/transport/push-client.js';
-import { pauseEvents, resumeEvents } from '../../src/operator/events.js';
+import { pauseEvents, resumeEvents } from '../../src/operator/events/events.js';
 import { setIpAllowList } from '../../src/operator/provisioning/channel-settings.js';
 import { ofEachTest } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';

@@ -1,6 +1,6 @@
 import { useRoleTexts } from '../../i18n/common.ts';
 import { Page } from '../../parts/page.tsx';
-import { Tag } from '../../parts/status.tsx';
+import { Tag } from '../../parts/values/status.tsx';
 import { useSession } from '../../session/session.ts';
 import { OwnSessionsSection } from './own-sessions-section.tsx';
 import { PasswordSection } from './password-section.tsx';

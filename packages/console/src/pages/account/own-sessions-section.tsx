@@ -2,12 +2,12 @@ import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import type { OwnSession } from '../../api/types.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Column, DataTable } from '../../parts/lists/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
-import { Tag } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Tag } from '../../parts/values/status.tsx';
+import { Time } from '../../parts/values/time.tsx';
 import { deviceOf } from './device-name.ts';
 import { useTexts } from './texts.ts';
 

@@ -6,16 +6,16 @@ import { api } from '../../api/client.ts';
 import type { Approval } from '../../api/order-types.ts';
 import { isRefusal } from '../../i18n/said.ts';
 import { useSaidText } from '../../i18n/use-said-text.ts';
-import { moneyText } from '../../parts/money.tsx';
+import { WordsField } from '../../parts/fields/words-field.tsx';
+import { Figure, known, OrderLink } from '../../parts/lists/pieces.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
 import { FormProblem, Problem } from '../../parts/states.tsx';
-import { Status } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
-import { WordsField } from '../../parts/words-field.tsx';
+import { moneyText } from '../../parts/values/money.tsx';
+import { Status } from '../../parts/values/status.tsx';
+import { Time } from '../../parts/values/time.tsx';
 import { useMayDo, useSession } from '../../session/session.ts';
 import { PreviewBox } from '../order/preview-box.tsx';
-import { Figure, known, OrderLink } from '../pieces.tsx';
 import { useTexts } from './texts.ts';
 
 /** An order with its period is written `orderNo-cycleNo`. */

@@ -3,13 +3,13 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Benefit, CodesAnswer } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ADDRESS, CODE, useFields, WHOLE } from '../../parts/fields.ts';
-import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
-import { FormDialog } from '../../parts/form-dialog.tsx';
-import { countText } from '../../parts/money.tsx';
+import { Dialog } from '../../parts/dialogs/dialog.tsx';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
+import { ADDRESS, CODE, useFields, WHOLE } from '../../parts/fields/fields.ts';
+import { type ChosenFile, FileDrop } from '../../parts/fields/file-drop.tsx';
 import { notifySaved } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
+import { countText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
 interface ImportDialogProps {

@@ -1,10 +1,10 @@
 import { Box } from '@mantine/core';
 import type { BulkRun } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
-import { List } from '../../parts/list.tsx';
+import { columnsOf } from '../../parts/lists/columns.tsx';
+import { List } from '../../parts/lists/list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
-import { columnsOf } from '../columns.tsx';
 import { RunProgress } from './run-progress.tsx';
 import { useTexts } from './texts.ts';
 import { useKindTexts } from './words.ts';

@@ -4,8 +4,8 @@ import { api } from '../../api/client.ts';
 import type { BulkKind, BulkRequest } from '../../api/order-types.ts';
 import { newRequestKey } from '../../api/request-key.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
-import { countText } from '../../parts/money.tsx';
-import { ReasonDialog } from '../reason-dialog.tsx';
+import { ReasonDialog } from '../../parts/dialogs/reason-dialog.tsx';
+import { countText } from '../../parts/values/money.tsx';
 import { useFilterText, useKindHints, useKindTexts } from './words.ts';
 
 const useTexts = dictionary({

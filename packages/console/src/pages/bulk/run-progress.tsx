@@ -1,6 +1,6 @@
 import { Progress } from '@mantine/core';
 import type { BulkRun } from '../../api/order-types.ts';
-import { countText } from '../../parts/money.tsx';
+import { countText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
 /** How many items of a run are done, pending, failed, skipped, and left. */

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import type { BulkKind } from '../../api/order-types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
-import type { Selection } from '../../parts/data-table.tsx';
-import { countText, moneyText } from '../../parts/money.tsx';
+import type { Selection } from '../../parts/lists/data-table.tsx';
+import { countText, moneyText } from '../../parts/values/money.tsx';
 import { PrepareRunDialog } from './prepare-run-dialog.tsx';
 
 const useTexts = dictionary({

@@ -1,5 +1,5 @@
 import { NumberInput } from '@mantine/core';
-import { useFields, WHOLE } from '../../parts/fields.ts';
+import { useFields, WHOLE } from '../../parts/fields/fields.ts';
 import { Hint } from '../../parts/page.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { ChannelForm, LinesForm } from './channel-form.tsx';

@@ -1,12 +1,12 @@
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useCommonTexts } from '../../i18n/common.ts';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/event-type.ts';
-import { ADDRESS } from '../../parts/fields.ts';
-import { FormDialog } from '../../parts/form-dialog.tsx';
+import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
+import { ADDRESS } from '../../parts/fields/fields.ts';
 import { Hint } from '../../parts/page.tsx';
-import { Tag } from '../../parts/status.tsx';
+import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/values/event-type.ts';
+import { Tag } from '../../parts/values/status.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { SettingRow } from './channel-form.tsx';
 import { useTexts } from './texts.ts';

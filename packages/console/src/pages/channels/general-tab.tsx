@@ -1,10 +1,10 @@
 import { Button, Select, Stack, Switch } from '@mantine/core';
 import { useState } from 'react';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { Copyable } from '../../parts/copyable.tsx';
+import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
 import { Facts, Section } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Copyable } from '../../parts/values/copyable.tsx';
+import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { LinesForm } from './channel-form.tsx';
 import { NoticeSection } from './notice-section.tsx';

@@ -1,7 +1,7 @@
 import { NumberInput, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { dictionary } from '../../i18n/dictionary.ts';
-import { WHOLE } from '../../parts/fields.ts';
+import { WHOLE } from '../../parts/fields/fields.ts';
 import { Section } from '../../parts/page.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { ChannelForm } from './channel-form.tsx';

@@ -2,11 +2,11 @@ import { queryOptions } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import type { EventChannel } from '../../api/types.ts';
 import { now } from '../../clock.ts';
-import { shareText } from '../../parts/change.tsx';
-import { countText } from '../../parts/money.tsx';
-import { Tag } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
-import { momentOf } from '../../parts/time-text.ts';
+import { shareText } from '../../parts/values/change.tsx';
+import { countText } from '../../parts/values/money.tsx';
+import { Tag } from '../../parts/values/status.tsx';
+import { Time } from '../../parts/values/time.tsx';
+import { momentOf } from '../../parts/values/time-text.ts';
 import { useTexts } from './texts.ts';
 
 export const backlogsQuery = queryOptions({

@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { places } from '../../address/places.ts';
 import type { EventChannel } from '../../api/types.ts';
-import { DataTable } from '../../parts/data-table.tsx';
+import { columnsOf } from '../../parts/lists/columns.tsx';
+import { DataTable } from '../../parts/lists/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
-import { PlaceLink, placeAddress } from '../../parts/place-link.tsx';
 import { Empty } from '../../parts/states.tsx';
-import { Time } from '../../parts/time.tsx';
+import { PlaceLink, placeAddress } from '../../parts/values/place-link.tsx';
+import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
-import { columnsOf } from '../columns.tsx';
 import { backlogsQuery, Counted, DeliveryState, NextPush, SuccessRate, troubleOf } from './backlog.tsx';
 import { useTexts } from './texts.ts';
 

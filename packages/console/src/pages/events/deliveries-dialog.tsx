@@ -2,10 +2,10 @@ import { Button, Group, Stack, Switch } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/event-type.ts';
+import { Dialog } from '../../parts/dialogs/dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { FormProblem } from '../../parts/states.tsx';
+import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/values/event-type.ts';
 import { backlogsQuery } from './backlog.tsx';
 import { useTexts } from './texts.ts';
 

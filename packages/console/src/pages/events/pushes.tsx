@@ -1,8 +1,8 @@
 import { Box, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { dictionary } from '../../i18n/dictionary.ts';
-import { Tag } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Tag } from '../../parts/values/status.tsx';
+import { Time } from '../../parts/values/time.tsx';
 
 const useOutcomeTexts = dictionary({
   ACCEPTED: ['Accepted', '已接收'],

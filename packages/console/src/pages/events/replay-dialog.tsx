@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { backlogsQuery } from './backlog.tsx';
 import { useTexts } from './texts.ts';

@@ -2,10 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import type { Order, Unmasked } from '../../api/order-types.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { moneyText } from '../../parts/money.tsx';
+import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
+import { ReasonDialog } from '../../parts/dialogs/reason-dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
-import { ReasonDialog } from '../reason-dialog.tsx';
+import { moneyText } from '../../parts/values/money.tsx';
 import { PreviewBox } from './preview-box.tsx';
 
 const useTexts = dictionary({

@@ -1,10 +1,10 @@
 import { Stack } from '@mantine/core';
 import { api } from '../../api/client.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
+import { WritingForm } from '../../parts/fields/writing-form.tsx';
 import { Section } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
-import { WritingForm } from '../writing-form.tsx';
 import { useOrderChanged } from './dialogs.tsx';
 import { useTexts } from './texts.ts';
 

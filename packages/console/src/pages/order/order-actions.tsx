@@ -4,9 +4,9 @@ import type { OrderAction, OrderAnswer } from '../../api/order-types.ts';
 import { ChevronDownIcon, RefreshIcon, WalletIcon } from '../../icons/icons.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { CancelAgreementDialog, RetryDialog, UnsubscribeDialog } from './dialogs.tsx';
-import { RefundDialog } from './refund-dialog.tsx';
+import { RefundDialog } from './refunds/refund-dialog.tsx';
+import { WaitingRefunds } from './refunds/waiting-refunds.tsx';
 import { useTexts } from './texts.ts';
-import { WaitingRefunds } from './waiting-refunds.tsx';
 
 /** What the state of the order and the role of the reader allow: a button each, and what ends something in a menu. */
 export function OrderActions({ shown }: { readonly shown: OrderAnswer }) {

@@ -2,16 +2,16 @@ import { Button, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
 import type { Benefit, Order, OrderAnswer, Period } from '../../api/order-types.ts';
-import { DataTable, type DataTableProps, PHONE } from '../../parts/data-table.tsx';
-import { Money, moneyText } from '../../parts/money.tsx';
+import { columnsOf } from '../../parts/lists/columns.tsx';
+import { DataTable, type DataTableProps, PHONE } from '../../parts/lists/data-table.tsx';
 import { Section } from '../../parts/page.tsx';
-import { Status, Tag, type Tone } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
-import { columnsOf } from '../columns.tsx';
-import { findFailedTry } from './failed-try.ts';
-import { sumStarted } from './started-refunds.ts';
+import { Money, moneyText } from '../../parts/values/money.tsx';
+import { Status, Tag, type Tone } from '../../parts/values/status.tsx';
+import { Time } from '../../parts/values/time.tsx';
+import { sumStarted } from './refunds/started-refunds.ts';
+import { WaitingRefunds } from './refunds/waiting-refunds.tsx';
 import { useBenefitTexts, useTexts } from './texts.ts';
-import { WaitingRefunds } from './waiting-refunds.tsx';
+import { findFailedTry } from './timeline/failed-try.ts';
 
 interface PeriodsSectionProps {
   readonly shown: OrderAnswer;

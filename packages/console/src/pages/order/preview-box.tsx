@@ -12,8 +12,8 @@ import {
   OrderIcon,
   WalletIcon,
 } from '../../icons/icons.tsx';
-import { countText, moneyText } from '../../parts/money.tsx';
 import { FormProblem, Problem } from '../../parts/states.tsx';
+import { countText, moneyText } from '../../parts/values/money.tsx';
 
 const useTexts = dictionary({
   refund: ['{amount} goes back to the user', '向用户退回 {amount}'],

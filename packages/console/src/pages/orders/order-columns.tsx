@@ -1,10 +1,10 @@
 import { Box } from '@mantine/core';
 import type { OrderLine } from '../../api/order-types.ts';
 import { useChannelNames, useProductNames } from '../../catalog/catalog.ts';
-import type { Column } from '../../parts/data-table.tsx';
-import { Money, moneyText } from '../../parts/money.tsx';
-import { Status } from '../../parts/status.tsx';
-import { columnsOf } from '../columns.tsx';
+import { columnsOf } from '../../parts/lists/columns.tsx';
+import type { Column } from '../../parts/lists/data-table.tsx';
+import { Money, moneyText } from '../../parts/values/money.tsx';
+import { Status } from '../../parts/values/status.tsx';
 import { useTexts } from './texts.ts';
 
 /** What of the latest payment of an active order says more than that it is active. */

@@ -1,5 +1,5 @@
 import { dictionary } from '../../i18n/dictionary.ts';
-import { NOUNS } from '../nouns.ts';
+import { NOUNS } from '../../i18n/nouns.ts';
 
 export const useTexts = dictionary({
   ...NOUNS,

@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from 'react';
 import { api, download } from '../../api/client.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { DownloadIcon } from '../../icons/icons.tsx';
-import { countText, moneyText } from '../../parts/money.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
+import { countText, moneyText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
 type Filter = Readonly<Record<string, string | undefined>>;

@@ -5,9 +5,9 @@ import type { Overview } from '../../api/types.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import { useSaidText } from '../../i18n/use-said-text.ts';
 import { AlertIcon, ApprovalIcon, ChevronRightIcon } from '../../icons/icons.tsx';
-import { countText } from '../../parts/money.tsx';
-import { PlaceLink } from '../../parts/place-link.tsx';
-import { Time } from '../../parts/time.tsx';
+import { countText } from '../../parts/values/money.tsx';
+import { PlaceLink } from '../../parts/values/place-link.tsx';
+import { Time } from '../../parts/values/time.tsx';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
 

@@ -1,5 +1,13 @@
 import type { Overview } from '../../api/types.ts';
-import { BEIJING, dayText, hourText, momentOf, monthText, shortDayText, timeText } from '../../parts/time-text.ts';
+import {
+  BEIJING,
+  dayText,
+  hourText,
+  momentOf,
+  monthText,
+  shortDayText,
+  timeText,
+} from '../../parts/values/time-text.ts';
 
 type Texts = readonly [label: (moment: Date) => string, tick: (moment: Date) => string];
 

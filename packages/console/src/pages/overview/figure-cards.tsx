@@ -5,16 +5,18 @@ import { places } from '../../address/places.ts';
 import type { Overview, OverviewFigures } from '../../api/types.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { ChevronRightIcon } from '../../icons/icons.tsx';
-import { Change, shareText } from '../../parts/change.tsx';
-import type { ChartProps, ChartSeries } from '../../parts/chart.tsx';
-import { countText, moneyText, shortMoneyText } from '../../parts/money.tsx';
-import { PlaceLink, placeAddress } from '../../parts/place-link.tsx';
-import { Figure } from '../pieces.tsx';
+import { Figure } from '../../parts/lists/pieces.tsx';
+import { Change, shareText } from '../../parts/values/change.tsx';
+import type { ChartProps, ChartSeries } from '../../parts/values/chart.tsx';
+import { countText, moneyText, shortMoneyText } from '../../parts/values/money.tsx';
+import { PlaceLink, placeAddress } from '../../parts/values/place-link.tsx';
 import { columnTexts } from './column-texts.ts';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
 
-const Chart = lazy(() => import('../../parts/chart.tsx').then(({ Chart: component }) => ({ default: component })));
+const Chart = lazy(() =>
+  import('../../parts/values/chart.tsx').then(({ Chart: component }) => ({ default: component })),
+);
 
 interface CardProps {
   readonly title: string;

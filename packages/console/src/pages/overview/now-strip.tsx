@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 import { places } from '../../address/places.ts';
 import type { Overview } from '../../api/types.ts';
 import { now as clock } from '../../clock.ts';
-import { countText } from '../../parts/money.tsx';
-import { PlaceLink } from '../../parts/place-link.tsx';
-import { Time } from '../../parts/time.tsx';
-import { momentOf } from '../../parts/time-text.ts';
-import { Figure } from '../pieces.tsx';
+import { Figure } from '../../parts/lists/pieces.tsx';
+import { countText } from '../../parts/values/money.tsx';
+import { PlaceLink } from '../../parts/values/place-link.tsx';
+import { Time } from '../../parts/values/time.tsx';
+import { momentOf } from '../../parts/values/time-text.ts';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
 

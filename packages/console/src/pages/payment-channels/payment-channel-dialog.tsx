@@ -2,8 +2,8 @@ import { NumberInput, Radio, SimpleGrid, Stack, Switch, Textarea, TextInput } fr
 import { api } from '../../api/client.ts';
 import type { PaymentChannel, PaymentChannelAnswer } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
-import { ADDRESS, CODE, useFields, WHOLE } from '../../parts/fields.ts';
-import { FormDialog } from '../../parts/form-dialog.tsx';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
+import { ADDRESS, CODE, useFields, WHOLE } from '../../parts/fields/fields.ts';
 import { notifySaved } from '../../parts/notify.ts';
 import { Hint } from '../../parts/page.tsx';
 import { useSession } from '../../session/session.ts';

@@ -4,11 +4,11 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Person, PersonWithLink, Role } from '../../api/types.ts';
 import { useCommonTexts, useRoleTexts } from '../../i18n/common.ts';
-import { Copyable } from '../../parts/copyable.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FormDialog } from '../../parts/form-dialog.tsx';
+import { Dialog } from '../../parts/dialogs/dialog.tsx';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
+import { useStay } from '../../parts/lists/use-stay.ts';
 import { Problem } from '../../parts/states.tsx';
-import { useStay } from '../../parts/use-stay.ts';
+import { Copyable } from '../../parts/values/copyable.tsx';
 import { useTexts } from './texts.ts';
 
 function RoleChoice({ value, onChange }: { readonly value: Role; onChange(role: Role): void }) {

@@ -14,8 +14,8 @@ import {
 import { api } from '../../api/client.ts';
 import type { Product, ProductRequest, VersionRequest } from '../../api/types.ts';
 import { CloseIcon, PlusIcon } from '../../icons/icons.tsx';
-import { CODE, moneyField, useFields, WHOLE } from '../../parts/fields.ts';
-import { FormDialog } from '../../parts/form-dialog.tsx';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
+import { CODE, moneyField, useFields, WHOLE } from '../../parts/fields/fields.ts';
 import { Hint } from '../../parts/page.tsx';
 import { useSession } from '../../session/session.ts';
 import { delayText, parseDelays, usePriceText } from './product-texts.ts';

@@ -1,7 +1,7 @@
 import type { Product } from '../../api/types.ts';
 import { getLanguage, localeOf } from '../../i18n/language.ts';
-import { moneyText } from '../../parts/money.tsx';
-import { durationText } from '../../parts/time-text.ts';
+import { moneyText } from '../../parts/values/money.tsx';
+import { durationText } from '../../parts/values/time-text.ts';
 import { useTexts } from './texts.ts';
 
 /** What a product costs, in words. */

@@ -5,11 +5,11 @@ import { useFilters } from '../../address/filters.ts';
 import { paymentChannelsQuery } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
 import type { ReconcileRequest } from '../../api/types.ts';
-import { DayField, yesterday } from '../../parts/day-field.tsx';
-import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
-import { FormDialog } from '../../parts/form-dialog.tsx';
-import { countText } from '../../parts/money.tsx';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
+import { DayField, yesterday } from '../../parts/fields/day-field.tsx';
+import { type ChosenFile, FileDrop } from '../../parts/fields/file-drop.tsx';
 import { notifyDone } from '../../parts/notify.ts';
+import { countText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
 /** Statements often have their day in their name. */

@@ -3,15 +3,15 @@ import { places } from '../../address/places.ts';
 import type { Reconciliation } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useInstitutionNames } from '../../catalog/catalog.ts';
-import type { Column } from '../../parts/data-table.tsx';
-import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx';
-import { List } from '../../parts/list.tsx';
-import { Count } from '../../parts/money.tsx';
-import { placeAddress } from '../../parts/place-link.tsx';
+import type { Column } from '../../parts/lists/data-table.tsx';
+import { ChoiceFilter, FilterBar } from '../../parts/lists/filter-bar.tsx';
+import { List } from '../../parts/lists/list.tsx';
 import { Empty } from '../../parts/states.tsx';
-import { Tag } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
-import { dayText, momentOf } from '../../parts/time-text.ts';
+import { Count } from '../../parts/values/money.tsx';
+import { placeAddress } from '../../parts/values/place-link.tsx';
+import { Tag } from '../../parts/values/status.tsx';
+import { Time } from '../../parts/values/time.tsx';
+import { dayText, momentOf } from '../../parts/values/time-text.ts';
 import { useTexts } from './texts.ts';
 
 export function Days() {

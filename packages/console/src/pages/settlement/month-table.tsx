@@ -3,8 +3,8 @@ import { useMediaQuery } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import type { SettlementMonth } from '../../api/types.ts';
 import { ChevronDownIcon, ChevronRightIcon } from '../../icons/icons.tsx';
-import { type Column, DataTable, PHONE } from '../../parts/data-table.tsx';
-import { countText, moneyText } from '../../parts/money.tsx';
+import { type Column, DataTable, PHONE } from '../../parts/lists/data-table.tsx';
+import { countText, moneyText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
 type Sums = SettlementMonth['totals'];

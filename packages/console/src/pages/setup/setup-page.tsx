@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { SetupAnswer } from '../../api/types.ts';
 import { Outside } from '../../frame/outside.tsx';
-import { isNewPassword, NewPassword } from '../../parts/new-password.tsx';
+import { isNewPassword, NewPassword } from '../../parts/fields/new-password.tsx';
 import { FormProblem, Problem } from '../../parts/states.tsx';
 import { useTexts } from './texts.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { recordAudit } from '../../operator/audit.js';
+import { recordAudit } from '../../operator/audit/audit.js';
 import { isPassword } from '../../operator/people/passwords.js';
 import { findPerson, type PersonRow, storeSignIn, useTotpStep } from '../../operator/people/people-sql.js';
 import { findTotpStep } from '../../operator/people/totp.js';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { beginSession, type SignInDeps, type Visitor } from '../../console/sessions/sign-in.js';
 import { insertSignOn, takeSignOn } from '../../console/sessions/single-sign-on-sql.js';
-import { recordAudit } from '../../operator/audit.js';
+import { recordAudit } from '../../operator/audit/audit.js';
 import {
   findPerson,
   findPersonBySingleSignOn,

@@ -13,11 +13,11 @@ import { isValidFormToken } from '../../redeem/form-token.js';
 import { type FormFields, readFormFields, readFormLink, readLink, type SignedLink } from '../../redeem/link.js';
 import { benefitText, doneAddress, pageAddress, placeAddress } from '../../redeem/page/addresses.js';
 import { ASSETS } from '../../redeem/page/assets.js';
-import { claimAction, claimAllAction } from '../../redeem/page/claimable-groups.js';
 import { renderEndedPage } from '../../redeem/page/ended-page.js';
 import type { Frame } from '../../redeem/page/layout.js';
 import { LIST_PATHS, renderListPage, renderPaymentsPage } from '../../redeem/page/list-pages.js';
 import { type MessagePage, renderExpiredPage, renderMessagePage } from '../../redeem/page/message-page.js';
+import { claimAction, claimAllAction } from '../../redeem/page/parts/claimable-groups.js';
 import { renderRedeemPage } from '../../redeem/page/redeem-page.js';
 import { renderUnsubscribePage, UNSUBSCRIBE_ACTION, type UnsubscribeTry } from '../../redeem/page/unsubscribe-page.js';
 import {

@@ -1,5 +1,5 @@
-import type { AuditRecord } from '../../operator/audit.js';
-import type { VerifiedAudit } from '../../operator/audit-chain.js';
+import type { AuditRecord } from '../../operator/audit/audit.js';
+import type { VerifiedAudit } from '../../operator/audit/audit-chain.js';
 import type { SafeText } from '../command/safe-text.js';
 import { record, table } from '../command/table.js';
 

@@ -1,5 +1,5 @@
 import type { EventRow } from '../../delivery/history/history-sql.js';
-import type { EventWithPushes } from '../../operator/events.js';
+import type { EventWithPushes } from '../../operator/events/events.js';
 import { paragraphs, type SafeText } from '../command/safe-text.js';
 import { record, table } from '../command/table.js';
 

@@ -1,6 +1,6 @@
 import type { Changed } from '../../operator/operator.js';
 import type { AdvancedOrder } from '../../operator/orders/advance-order.js';
-import type { RefundedPeriod } from '../../operator/orders/refunds.js';
+import type { RefundedPeriod } from '../../operator/orders/refunds/refunds.js';
 import type { OrderView } from '../../operator/orders/show-order.js';
 import { paragraphs, type SafeText, safeLines, safeText } from '../command/safe-text.js';
 import { record, table } from '../command/table.js';

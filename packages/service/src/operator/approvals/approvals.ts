@@ -1,8 +1,8 @@
 import type { Static } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
-import { parsePeriodSubject } from '../orders/period-subjects.js';
+import { parsePeriodSubject } from '../orders/refunds/period-subjects.js';
 import { readPage } from '../paging.js';
 import { mayDo, type Role } from '../people/roles.js';
 import { readResult, resultText } from '../result-texts.js';

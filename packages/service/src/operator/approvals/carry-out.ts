@@ -1,7 +1,7 @@
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { BusyError, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
-import { parsePeriodSubject } from '../orders/period-subjects.js';
-import { refundPayment } from '../orders/refunds.js';
+import { parsePeriodSubject } from '../orders/refunds/period-subjects.js';
+import { refundPayment } from '../orders/refunds/refunds.js';
 import { type Approval, findApproval, findUnfinishedApprovals, type Outcome, storeResult } from './approvals-sql.js';
 
 /**

@@ -1,9 +1,9 @@
 import type { Static } from '@perennial/wire';
 import { parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { formatAmount } from '../money.js';
 import { inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
-import { formatPeriodSubject } from '../orders/period-subjects.js';
+import { formatPeriodSubject } from '../orders/refunds/period-subjects.js';
 import {
   beginRefund,
   findRefundOfKey,
@@ -13,9 +13,9 @@ import {
   type RefundInput,
   requireRefund,
   requireRefundableAmount,
-} from '../orders/refunds.js';
-import { needsSecondPerson } from '../orders/second-person.js';
-import { findWaitingOf, requireAskableAmount } from '../orders/waiting-refunds.js';
+} from '../orders/refunds/refunds.js';
+import { needsSecondPerson } from '../orders/refunds/second-person.js';
+import { findWaitingOf, requireAskableAmount } from '../orders/refunds/waiting-refunds.js';
 import { quoted, requireName } from '../rules.js';
 import type { refundAnswer } from '../schemas/orders.js';
 import { type Approval, findApprovalOfRequest, insertApproval } from './approvals-sql.js';

@@ -17,7 +17,7 @@ import {
 } from '../../reconciliation/reconciliation-runs-sql.js';
 import { readStatementFromGateway, withStatement } from '../../reconciliation/statement.js';
 import { readStatementFromCsv } from '../../reconciliation/statement-csv.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import {
   type Changed,
   inTransaction,

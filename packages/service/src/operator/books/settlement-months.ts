@@ -20,7 +20,7 @@ import {
 } from '../../settlement/settlement-lines-sql.js';
 import { describeState, type MonthState, sortProducts, sumProducts } from '../../settlement/settlement-report.js';
 import { addToSums, netCent, ZERO_SUMS } from '../../settlement/sums.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
 import { requireName } from '../rules.js';
 import { monthAfter, monthAt, requireBegunMonth, requireMonth } from './months.js';

@@ -1,7 +1,7 @@
 import { parseTime, type Static } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
 import { insertApproval } from '../approvals/approvals-sql.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { maskUserId } from '../masking.js';
 import { inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';

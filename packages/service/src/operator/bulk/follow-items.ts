@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/db/database.js';
 import { formatRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { type Operator, refusal } from '../operator.js';
 import { requireRetryable } from '../orders/orders.js';
-import { createRefundRefused } from '../orders/refunds.js';
+import { createRefundRefused } from '../orders/refunds/refunds.js';
 import { resultText } from '../result-texts.js';
 import { quoted } from '../rules.js';
 import { type ItemResult, storeItemResult } from './bulk-sql.js';

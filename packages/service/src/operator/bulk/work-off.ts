@@ -1,11 +1,11 @@
 import { parseEventId } from '../../delivery/event-id.js';
 import { type Queryable, Unavailable } from '../../platform/db/database.js';
 import { isRefusal } from '../approvals/carry-out.js';
-import { replayNamedEvents } from '../events.js';
+import { replayNamedEvents } from '../events/events.js';
 import { inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
 import { retryPeriod, unsubscribeOrder } from '../orders/orders.js';
-import { parsePeriodSubject } from '../orders/period-subjects.js';
-import { refundPayment } from '../orders/refunds.js';
+import { parsePeriodSubject } from '../orders/refunds/period-subjects.js';
+import { refundPayment } from '../orders/refunds/refunds.js';
 import { resultText } from '../result-texts.js';
 import { quoted } from '../rules.js';
 import {

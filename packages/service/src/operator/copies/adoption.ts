@@ -1,5 +1,5 @@
 import { type Adoption, adoptDatabase } from '../../platform/installation/database-identity.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 
 export interface Adopted extends Partial<Adoption> {

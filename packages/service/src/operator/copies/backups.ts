@@ -1,6 +1,6 @@
 import { moveLaggingSequencesIn } from '../../platform/db/sequences.js';
 import { storeBackup } from '../../platform/installation/backups-sql.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 import { skipNumbers } from './numbers-sql.js';
 

@@ -9,7 +9,7 @@ import {
   storeWrappedKey,
 } from '../../platform/installation/wrapped-keys-sql.js';
 import type { Vault } from '../../platform/secrets/vault.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 
 /** So many in one transaction: nodes may use the other rows meanwhile. */

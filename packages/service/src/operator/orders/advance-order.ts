@@ -6,7 +6,7 @@ import { nextPayTime, type Order } from '../../subscriptions/domain/orders/order
 import { type AdvanceWish, nextStepTime, planJourney } from '../../subscriptions/steps/orders/advance-journey.js';
 import { type AdvanceStep, advancePeriods, holdOrder } from '../../subscriptions/steps/orders/advance-periods.js';
 import { findOrderStanding } from '../../subscriptions/store/orders/order-standing-sql.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { quoted, requireInteger, requireOneOf } from '../rules.js';
 import { requireLockedOrder } from './orders.js';

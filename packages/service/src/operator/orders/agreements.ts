@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/db/database.js';
 import { endAgreements, lockAgreementsWithOrders } from '../../subscriptions/steps/ending/end-agreements.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
 import { createNotFound, requireName } from '../rules.js';
 import { type AgreementView, findAgreement } from './agreements-sql.js';

@@ -1,7 +1,7 @@
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator, refusal } from '../operator.js';
 import { requireOrder } from './show-order.js';
-import { insertNote, type OrderNote } from './timeline-sql.js';
+import { insertNote, type OrderNote } from './timeline/timeline-sql.js';
 
 const MAX_CHARACTERS = 2000;
 

@@ -9,7 +9,7 @@ import { parseOrderNo } from '../../subscriptions/domain/orders/order-numbers.js
 import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
 import { endOrder } from '../../subscriptions/steps/ending/end-orders.js';
 import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/orders-sql.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { inTransaction, NotFoundError, type Operator, type OperatorWithClock, refusal } from '../operator.js';
 import { createNotFound, requireInteger, requireName } from '../rules.js';
 import { makeDueNow } from './orders-sql.js';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import { createNotFound, quoted, requireFound, requireOneOf } from '../rules.js';
 import { hashPassword, requirePassword } from './passwords.js';

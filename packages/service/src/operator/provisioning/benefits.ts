@@ -12,7 +12,7 @@ import { insertPoolCodes } from '../../fulfilment/pool-codes-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { MAX_SERVED_CLAIMS, servePoolClaims } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
 import { nowInWholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { type Changed, inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
 import { requireCode, requireFound, requireInteger, requireOneOf } from '../rules.js';
 import { requirePeerUrl } from './addresses/peer-url.js';

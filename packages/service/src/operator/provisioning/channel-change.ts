@@ -6,7 +6,7 @@ import {
 } from '../../catalog/channels/channel-provisioning-sql.js';
 import type { ChannelRow } from '../../catalog/channels/channels-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { type AuditEntry, recordAudit } from '../audit.js';
+import { type AuditEntry, recordAudit } from '../audit/audit.js';
 import { type Changed, inTransaction, type Operator } from '../operator.js';
 import { createNotFound, requireFound } from '../rules.js';
 

@@ -22,7 +22,7 @@ import {
 } from '../../catalog/channels/credentials.js';
 import type { Queryable } from '../../platform/db/database.js';
 import type { Environment } from '../../platform/settings.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import { quoted, requireInteger, requireName, requireOneOf, requireUnique } from '../rules.js';
 import type { channelRequest } from '../schemas/setup.js';

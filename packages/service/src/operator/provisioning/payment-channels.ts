@@ -15,7 +15,7 @@ import {
 import type { Queryable } from '../../platform/db/database.js';
 import { createKey } from '../../platform/secrets/vault.js';
 import type { Environment } from '../../platform/settings.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import {
   createNotFound,

@@ -6,7 +6,7 @@ import {
   storePresentation,
 } from '../../catalog/products/presentations-sql.js';
 import { lockBenefitCode } from '../../fulfilment/fulfilment-settings-sql.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator, refusal } from '../operator.js';
 import { requireCode, requireShownText } from '../rules.js';
 import type { presentationChange } from '../schemas/setup.js';

@@ -14,7 +14,7 @@ import {
 } from '../../catalog/products/product-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { DEFAULT_RETRY_DELAYS } from '../../subscriptions/domain/payments/debit-policy.js';
-import { recordAudit } from '../audit.js';
+import { recordAudit } from '../audit/audit.js';
 import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import {
   createNotFound,

@@ -5,10 +5,10 @@ import { sellerOf } from '../seller.js';
 import { toShownText } from '../shown-text.js';
 import type { Visit } from '../visit.js';
 import { pageAddress } from './addresses.js';
-import { renderIllustration } from './illustrations.js';
 import { type Frame, renderDocument } from './layout.js';
-import { renderLinkToKeep } from './link-to-keep.js';
-import { renderSmallPrint } from './subscription-panel.js';
+import { renderIllustration } from './parts/illustrations.js';
+import { renderLinkToKeep } from './parts/link-to-keep.js';
+import { renderSmallPrint } from './parts/subscription-panel.js';
 
 /** Says that it is over, since when, what is left, and which number to quote. It is opened by the link to keep. */
 export function renderEndedPage(frame: Frame, visit: Visit<RedeemEnding>): string {

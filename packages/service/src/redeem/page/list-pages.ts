@@ -15,16 +15,16 @@ import { toShownText } from '../shown-text.js';
 import type { Texts } from '../texts/en.js';
 import type { Visit } from '../visit.js';
 import { benefitText, type PagePath, pageAddress } from './addresses.js';
-import { GIFT } from './benefit-item.js';
-import { renderClaimForm, renderGroups } from './claimable-groups.js';
-import { codeBytes, type PictureRoom, renderCodes } from './codes.js';
-import { renderGoneItem } from './gone.js';
-import { renderIllustration } from './illustrations.js';
-import { renderJustDone } from './just-done.js';
 import { type Frame, renderDocument } from './layout.js';
-import { renderNotice } from './notice.js';
-import { renderPayment } from './payments.js';
-import { renderSmallPrint } from './subscription-panel.js';
+import { GIFT } from './parts/benefit-item.js';
+import { renderClaimForm, renderGroups } from './parts/claimable-groups.js';
+import { codeBytes, type PictureRoom, renderCodes } from './parts/codes.js';
+import { renderGoneItem } from './parts/gone.js';
+import { renderIllustration } from './parts/illustrations.js';
+import { renderJustDone } from './parts/just-done.js';
+import { renderNotice } from './parts/notice.js';
+import { renderPayment } from './parts/payments.js';
+import { renderSmallPrint } from './parts/subscription-panel.js';
 
 /** Where each list of benefits has its page. */
 export const LIST_PATHS = { TO_CLAIM: '/benefits', CLAIMED: '/codes', PAST: '/past' } as const;

@@ -1,8 +1,8 @@
 import { type Html, html } from '../html.js';
 import type { Seller } from '../seller.js';
 import type { PageMessage } from '../texts/en.js';
-import { type Illustration, renderIllustration } from './illustrations.js';
 import { type Frame, renderDocument } from './layout.js';
+import { type Illustration, renderIllustration } from './parts/illustrations.js';
 
 export interface MessagePage {
   readonly drawing: Illustration;

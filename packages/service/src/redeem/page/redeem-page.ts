@@ -7,16 +7,16 @@ import { type Seller, sellerOf } from '../seller.js';
 import type { Texts } from '../texts/en.js';
 import type { Visit } from '../visit.js';
 import { pageAddress } from './addresses.js';
-import { GIFT } from './benefit-item.js';
-import { renderClaimForm, renderGroups } from './claimable-groups.js';
-import { type PictureRoom, renderCheckAgain, renderCodes } from './codes.js';
-import { renderIllustration } from './illustrations.js';
-import { renderJustDone } from './just-done.js';
 import { type Frame, renderDocument } from './layout.js';
-import { renderLinkToKeep } from './link-to-keep.js';
-import { renderNotice } from './notice.js';
-import { renderPayment } from './payments.js';
-import { renderSmallPrint, renderSubscriptionPanel } from './subscription-panel.js';
+import { GIFT } from './parts/benefit-item.js';
+import { renderClaimForm, renderGroups } from './parts/claimable-groups.js';
+import { type PictureRoom, renderCheckAgain, renderCodes } from './parts/codes.js';
+import { renderIllustration } from './parts/illustrations.js';
+import { renderJustDone } from './parts/just-done.js';
+import { renderLinkToKeep } from './parts/link-to-keep.js';
+import { renderNotice } from './parts/notice.js';
+import { renderPayment } from './parts/payments.js';
+import { renderSmallPrint, renderSubscriptionPanel } from './parts/subscription-panel.js';
 
 export interface PageOptions {
   readonly now: number;

@@ -8,10 +8,10 @@ import type { Texts } from '../texts/en.js';
 import type { UnsubscribeOutcome } from '../unsubscribe.js';
 import type { Visit } from '../visit.js';
 import { pageAddress, renderLinkInputs } from './addresses.js';
-import { type Illustration, renderIllustration } from './illustrations.js';
 import { type Frame, renderDocument } from './layout.js';
-import { renderNotice } from './notice.js';
-import { renderSmallPrint } from './subscription-panel.js';
+import { type Illustration, renderIllustration } from './parts/illustrations.js';
+import { renderNotice } from './parts/notice.js';
+import { renderSmallPrint } from './parts/subscription-panel.js';
 
 /** The action that a token for unsubscribing is valid for. */
 export const UNSUBSCRIBE_ACTION = 'unsubscribe';

@@ -1,0 +1,239 @@
+import { Box, Select, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { api } from '../../../api/client.ts';
+import type { OrderAction, OrderAnswer } from '../../../api/order-types.ts';
+import { newRequestKey } from '../../../api/request-key.ts';
+import { dictionary } from '../../../i18n/dictionary.ts';
+import { ConfirmDialog } from '../../../parts/dialogs/confirm-dialog.tsx';
+import { WordsField } from '../../../parts/fields/words-field.tsx';
+import { notifyDone } from '../../../parts/notify.ts';
+import { currencySign, getCurrency, moneyText } from '../../../parts/values/money.tsx';
+import { useSession } from '../../../session/session.ts';
+import { useOrderChanged } from '../dialogs.tsx';
+import { PreviewBox } from '../preview-box.tsx';
+import {
+  describeRequest,
+  findUnanswered,
+  forgetUnanswered,
+  hasArrived,
+  isAnswer,
+  joinUnanswered,
+  type KnownRequest,
+  keepUnanswered,
+  keyFor,
+  type Unanswered,
+} from './refund-request.ts';
+import { amountText, parseAmount } from './typed-amount.ts';
+
+const useTexts = dictionary({
+  title: ['Refund period {cycleNo} of order {orderNo}', '订单 {orderNo} 第 {cycleNo} 期退款'],
+  period: ['Period', '账期'],
+  periodLeft: ['Period {cycleNo} · {amount} left', '第 {cycleNo} 期 · 可退 {amount}'],
+  amount: ['Amount in {currency}', '金额（{currency}）'],
+  amountHint: ['At most {amount}, which is all that is left.', '最多 {amount}（全部剩余金额）。'],
+  amountWrong: ['Give an amount between 0.01 and {amount}.', '请输入 0.01 至 {amount} 之间的金额。'],
+  nothingLeft: ['Nothing of this period is left to refund.', '该期已无可退金额。'],
+  note: ['Note', '说明'],
+  noteHint: ['Why. It stays with the refund and in the audit log.', '退款原因，随退款单与审计日志保存。'],
+  willHappen: ['What will happen', '将会发生'],
+  unanswered: [
+    'A refund of {amount} was sent before and has no answer yet. Sent again with this amount it is the same refund: the money goes back once.',
+    '此前提交的 {amount} 退款尚未收到答复。以相同金额再次提交视为同一笔退款，只退一次。',
+  ],
+  arrived: [
+    'The refund of {amount} that you sent before has arrived; only its answer got lost. Another amount would be another refund.',
+    '此前提交的 {amount} 退款已受理，只是答复丢失。提交其他金额将是另一笔退款。',
+  ],
+  elsewhere: [
+    'You have sent a refund of {amount} in another tab. Sent from here with this amount it is the same refund: the money goes back once. To refund as much again, close this dialog and open it anew.',
+    '您已在另一个标签页提交 {amount} 退款。在此以相同金额提交视为同一笔退款，只退一次。如需再退相同金额，请关闭后重新打开。',
+  ],
+  verb: ['Refund {amount}', '退款 {amount}'],
+  verbAsk: ['Ask a second person', '提交审批'],
+  done: ['{amount} is refunded', '已退款 {amount}'],
+  started: ['The refund of {amount} is under way', '{amount} 退款处理中'],
+  waiting: ['A second person has been asked for {amount}', '{amount} 退款已提交审批'],
+});
+
+interface RefundDialogProps {
+  readonly shown: OrderAnswer;
+  /** Those periods of which something is left. */
+  readonly choices: readonly OrderAction[];
+  readonly cycleNo: number;
+  onClose(): void;
+}
+
+export function RefundDialog({ shown, choices, cycleNo: first, onClose }: RefundDialogProps) {
+  const t = useTexts();
+  const { orderNo } = shown.order;
+  const changed = useOrderChanged();
+  const requests = useUnanswered(orderNo);
+  const maxOf = (chosen: number) => choices.find((one) => one.cycleNo === chosen)?.maxAmountCent ?? 0;
+  // What got no answer is offered again, to the cent: anything else would be another refund.
+  const offered = (chosen: number) =>
+    amountText(
+      requests.all.find((one) => one.cycleNo === chosen && one.origin !== 'elsewhere')?.amountCent ?? maxOf(chosen),
+    );
+  const [cycleNo, setCycleNo] = useState(first);
+  const [text, setText] = useState(() => offered(first));
+  const [note, setNote] = useState('');
+  const maxCent = maxOf(cycleNo);
+  const typed = parseAmount(text, currencySign());
+  const amountCent = typed !== undefined && typed >= 1 && typed <= maxCent ? typed : undefined;
+  const period = { orderNo, cycleNo: `${cycleNo}` };
+  const preview = usePreview(period, amountCent);
+  const isCurrent = preview.data !== undefined && preview.data.refundCent === amountCent;
+  const needsApproval = preview.data?.needsApproval === true;
+  const words = { amount: moneyText(amountCent ?? 0) };
+  const unanswered = requests.all.filter((one) => one.cycleNo === cycleNo);
+  const close = () => {
+    // Whoever has read that it arrived need not be told again.
+    for (const one of unanswered) if (hasArrived(shown.timeline, one.key)) requests.forget(one);
+    onClose();
+  };
+  return (
+    <ConfirmDialog
+      isOpen
+      isDangerous={!needsApproval}
+      title={t('title', { cycleNo, orderNo })}
+      verb={needsApproval ? t('verbAsk') : t('verb', words)}
+      isIncomplete={
+        amountCent === undefined || note.trim() === '' || !isCurrent || (preview.data?.refusal ?? null) !== null
+      }
+      onClose={close}
+      onConfirm={async () => {
+        if (amountCent === undefined) return;
+        const request = requests.begin({ cycleNo, amountCent });
+        const body = { amountCent, note: note.trim(), key: request.key };
+        const { status } = await api
+          .post('/orders/{orderNo}/periods/{cycleNo}/refund', { ...period, ...body })
+          .catch((error: unknown) => {
+            if (isAnswer(error)) requests.forget(request);
+            else requests.leaveOpen(request);
+            // It may have been done: what is left, and what would happen, is to be read anew.
+            changed();
+            void preview.refetch();
+            throw error;
+          });
+        requests.forget(request);
+        notifyDone(t(status === 'WAITING' ? 'waiting' : status === 'STARTED' ? 'started' : 'done', words));
+        changed();
+      }}
+    >
+      {choices.length > 1 ? (
+        <Select
+          label={t('period')}
+          data={choices.map((one) => ({
+            value: String(one.cycleNo),
+            label: t('periodLeft', { cycleNo: one.cycleNo ?? 0, amount: moneyText(one.maxAmountCent ?? 0) }),
+          }))}
+          value={String(cycleNo)}
+          onChange={(value) => {
+            setCycleNo(Number(value));
+            setText(offered(Number(value)));
+          }}
+        />
+      ) : null}
+      <TextInput
+        label={t('amount', { currency: getCurrency() })}
+        description={maxCent > 0 ? t('amountHint', { amount: moneyText(maxCent) }) : null}
+        error={
+          amountCent !== undefined
+            ? null
+            : maxCent > 0
+              ? t('amountWrong', { amount: amountText(maxCent) })
+              : t('nothingLeft')
+        }
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        inputMode="decimal"
+        autoComplete="off"
+        leftSection={currencySign()}
+        classNames={{ input: 'figures' }}
+        data-autofocus
+      />
+      <WordsField label={t('note')} description={t('noteHint')} value={note} onChange={setNote} />
+      {amountCent === undefined ? null : (
+        <PreviewBox title={t('willHappen')} preview={preview.data} error={preview.error} />
+      )}
+      {unanswered.map((one) => {
+        const said = describeRequest(one, {
+          isKept: requests.isKept(one),
+          hasArrived: hasArrived(shown.timeline, one.key),
+        });
+        return said ? (
+          <Box
+            key={one.key}
+            className="small"
+            p="8px 11px"
+            bdrs={6}
+            c="var(--waiting)"
+            bg="var(--waiting-soft)"
+            role="status"
+          >
+            {t(said, { amount: moneyText(one.amountCent) })}
+          </Box>
+        ) : null;
+      })}
+    </ConfirmDialog>
+  );
+}
+
+/** What this person asked for before, in this tab or another, and got no answer to. */
+function useUnanswered(orderNo: string) {
+  const { name: person } = useSession();
+  const [owner] = useState({ person, orderNo });
+  const [kept, setKept] = useState<readonly Unanswered[]>(() => findUnanswered(owner));
+  const [all, setAll] = useState<readonly KnownRequest[]>(() => kept.map((one) => ({ ...one, origin: 'before' })));
+  useEffect(() => {
+    // A request that another tab has had answered stays known: the same amount, sent from here, is still that refund.
+    const join = () => {
+      const found = findUnanswered(owner);
+      setKept(found);
+      setAll((known) =>
+        joinUnanswered(
+          known,
+          found.map((one) => ({ ...one, origin: 'elsewhere' })),
+        ),
+      );
+    };
+    // Heard only of what other tabs keep and forget.
+    window.addEventListener('storage', join);
+    return () => window.removeEventListener('storage', join);
+  }, [owner]);
+  return {
+    all,
+    isKept: (request: Unanswered) => kept.some(({ key }) => key === request.key),
+    /** The request with its key, kept before it is sent. */
+    begin(asked: Omit<Unanswered, 'key'>): Unanswered {
+      const known = joinUnanswered<Unanswered>(all, findUnanswered(owner));
+      const request = { ...asked, key: keyFor(known, asked, newRequestKey()) };
+      keepUnanswered(owner, request);
+      return request;
+    },
+    leaveOpen: (request: Unanswered) =>
+      setAll((known) => [...known.filter(({ key }) => key !== request.key), { ...request, origin: 'here' }]),
+    forget(request: Unanswered): void {
+      forgetUnanswered(owner, request);
+      setAll((known) => known.filter(({ key }) => key !== request.key));
+    },
+  };
+}
+
+/** By the service's own rules, a moment after the typing has stopped. */
+function usePreview(
+  { orderNo, cycleNo }: { readonly orderNo: string; readonly cycleNo: string },
+  amountCent: number | undefined,
+) {
+  const path = '/orders/{orderNo}/periods/{cycleNo}/refund/preview';
+  const [settled] = useDebouncedValue(amountCent, 200);
+  return useQuery({
+    queryKey: [path, orderNo, cycleNo, settled],
+    queryFn: ({ signal }) => api.get(path, { orderNo, cycleNo, amountCent: settled }, signal),
+    enabled: settled !== undefined,
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+  });
+}

@@ -1,0 +1,12 @@
+import type { Attempt, Period } from '../../../api/order-types.ts';
+
+const UNPAID = new Set(['FAIL_RETRY', 'FAIL', 'PROCESSING']);
+
+/** Of a period that is not paid, the latest try that failed: it says why. */
+export const findFailedTry = ({
+  paymentStatus,
+  attempts,
+}: Pick<Period, 'paymentStatus' | 'attempts'>): Attempt | undefined =>
+  UNPAID.has(paymentStatus)
+    ? attempts.filter(({ status }) => status === 'FAIL').toSorted((a, b) => b.tryNo - a.tryNo)[0]
+    : undefined;

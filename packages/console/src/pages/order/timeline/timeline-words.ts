@@ -1,0 +1,216 @@
+import type { NextStep, TimelineEntry } from '../../../api/order-types.ts';
+import { useAlertTexts } from '../../../catalog/alert-kinds.ts';
+import { dictionary } from '../../../i18n/dictionary.ts';
+import { useEventTypeText } from '../../../parts/values/event-type.ts';
+import type { StatusKind, Tone } from '../../../parts/values/status.tsx';
+import { BEIJING, momentOf, timeText } from '../../../parts/values/time-text.ts';
+import type { FoldedEntry } from './fold-pushes.ts';
+import { useSourceTexts, useStepWords } from './next-step.ts';
+
+/** Kinds that a reader wants or does not want together. */
+export const GROUPS = {
+  money: ['period', 'attempt', 'refund'],
+  events: ['event', 'push'],
+  benefits: ['benefit', 'claim'],
+  order: ['created', 'ended', 'agreement', 'next'],
+  people: ['operator', 'note'],
+  alerts: ['alert'],
+} as const satisfies Readonly<Record<string, readonly TimelineEntry['kind'][]>>;
+export type TimelineGroup = keyof typeof GROUPS;
+
+export const groupOf = (kind: TimelineEntry['kind']): TimelineGroup =>
+  (Object.keys(GROUPS) as TimelineGroup[]).find((group) => (GROUPS[group] as readonly string[]).includes(kind)) ??
+  'order';
+
+export const useGroupTexts = dictionary({
+  money: ['Money', '资金'],
+  events: ['Events', '事件'],
+  benefits: ['Benefits', '权益'],
+  order: ['Order', '订单'],
+  people: ['People', '人工'],
+  alerts: ['Alerts', '告警'],
+});
+
+/** By the kind of an entry, and by its status where that makes a difference. */
+const TITLES = {
+  created: ['The order was created', '订单创建'],
+  period: ['Period {cycleNo} was due', '第 {cycleNo} 期到期'],
+  attempt: ['The debit of period {cycleNo} is under way, try {tryNo}', '第 {cycleNo} 期扣款中（第 {tryNo} 次）'],
+  'attempt SUCCESS': ['Period {cycleNo} was paid, try {tryNo}', '第 {cycleNo} 期扣款成功（第 {tryNo} 次）'],
+  'attempt FAIL': ['The debit of period {cycleNo} failed, try {tryNo}', '第 {cycleNo} 期扣款失败（第 {tryNo} 次）'],
+  refund: ['A refund of period {cycleNo} is under way', '第 {cycleNo} 期退款处理中'],
+  'refund SUCCESS': ['Period {cycleNo} was refunded', '第 {cycleNo} 期已退款'],
+  'refund FAIL': ['The institution refused a refund of period {cycleNo}', '机构拒绝第 {cycleNo} 期退款'],
+  benefit: ['{name} was issued', '发放权益 {name}'],
+  claim: ['{name} was claimed', '领取权益 {name}'],
+  'claim PENDING': ['{name} was claimed; its code is still to come', '领取权益 {name}（待发码）'],
+  event: ['Event: {what}', '事件：{what}'],
+  push: ['{outcome}: {what}', '{outcome}：{what}'],
+  agreement: ['The agreement was signed with {institution}', '与 {institution} 签约'],
+  'agreement CANCELED': ['The agreement was canceled', '签约已解除'],
+  'agreement REPLACED': ['The agreement was replaced by another', '签约已更换'],
+  ended: ['Unsubscribed by {who}', '{who}退订'],
+  'ended COMPLETED': ['The order was completed', '订单完成'],
+  'ended TERMINATED': ['The order was terminated: its first debit failed', '订单已终止：首期扣款失败'],
+  note: ['Note', '备注'],
+  alert: ['Alert: {alert}', '告警：{alert}'],
+} as const;
+const useTitles = dictionary(TITLES);
+
+const useTexts = dictionary({
+  eventById: ['event {eventId}', '事件 {eventId}'],
+  pushNext: ['The channel is told: {what}', '将通知渠道：{what}'],
+  pushAgain: ['The channel is told again, retry {retryNo}: {what}', '将再次通知渠道（第 {retryNo} 次重试）：{what}'],
+  approvedRefund: [
+    'Sent the refund of period {cycleNo} that {name} asked for',
+    '执行 {name} 申请的第 {cycleNo} 期退款',
+  ],
+});
+
+/** What a person did. */
+const useActionTexts = dictionary({
+  'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
+  'order.retry': ['Had period {cycleNo} debited again', '重新扣款第 {cycleNo} 期'],
+  'order.refund': ['Asked for a refund of period {cycleNo}', '发起第 {cycleNo} 期退款'],
+  'order.unmask': ['Looked at personal data', '查看个人信息'],
+  'order.advance': ['Moved the order in time', '推进订单时间'],
+  'agreement.cancel': ['Canceled the agreement', '解除签约'],
+  'approval.request': ['Asked a second person about a refund of period {cycleNo}', '提交第 {cycleNo} 期退款审批'],
+  'approval.approve': ['Approved a refund', '批准退款'],
+  'approval.decline': ['Declined a refund', '拒绝退款'],
+  'approval.withdraw': ['Withdrew the request for a refund', '撤回退款申请'],
+  'approval.fail': ['The approved refund was not made', '已批准的退款未能执行'],
+});
+
+const useOutcomes = dictionary({
+  ACCEPTED: ['The channel took it', '渠道已接收'],
+  REFUSED: ['The channel refused it', '渠道拒绝'],
+  TIMEOUT: ['The channel did not answer in time', '渠道响应超时'],
+  UNREACHABLE: ['The channel could not be reached', '无法连接渠道'],
+  FORBIDDEN: ['It was not sent: its address is not allowed', '未发送：回调地址不被允许'],
+});
+
+/** What an event says of a period, by the status that it has become. */
+const usePaymentEventTexts = dictionary({
+  WAIT: ['period {cycleNo} is not due yet', '第 {cycleNo} 期待扣款'],
+  PROCESSING: ['period {cycleNo} is being debited', '第 {cycleNo} 期扣款中'],
+  SUCCESS: ['period {cycleNo} was paid', '第 {cycleNo} 期已支付'],
+  FAIL_RETRY: ['the debit of period {cycleNo} failed and is tried again', '第 {cycleNo} 期扣款失败，将重试'],
+  FAIL: ['period {cycleNo} failed for good', '第 {cycleNo} 期最终失败'],
+  BILLED: ['period {cycleNo} was billed', '第 {cycleNo} 期已出账'],
+  CANCELED: ['period {cycleNo} was canceled', '第 {cycleNo} 期已取消'],
+  REFUND_PART: ['period {cycleNo} was refunded in part', '第 {cycleNo} 期部分退款'],
+  REFUND_FULL: ['period {cycleNo} was refunded in full', '第 {cycleNo} 期全额退款'],
+});
+
+/** What is told before a period, by who collects. */
+const useNoticeTexts = dictionary({
+  SVC_DEDUCT: ['period {cycleNo} is to be debited on {time}', '第 {cycleNo} 期将于 {time} 扣款'],
+  CHANNEL_COLLECT: ['period {cycleNo} is to be billed on {time}', '第 {cycleNo} 期将于 {time} 出账'],
+});
+
+const useOrderEventTexts = dictionary({
+  INITIALIZING: ['the order is starting', '订单初始化'],
+  ACTIVE: ['the order is active', '订单已生效'],
+  UNSUBSCRIBED: ['the order was unsubscribed', '订单已退订'],
+  COMPLETED: ['the order was completed', '订单已完成'],
+  TERMINATED: ['the order was terminated: its first debit failed', '订单已终止：首期扣款失败'],
+});
+
+const partOf = (data: unknown, name: string): unknown =>
+  typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined;
+
+/** A field of the record behind an entry. */
+export function fieldOf(data: unknown, name: string): string | number | undefined {
+  const value = partOf(data, name);
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}
+
+/** What an event tells, as part of a sentence. A status or a type that this page does not know is shown as it is. */
+function useEventWords(): (event: TimelineEntry) => string {
+  const paymentText = usePaymentEventTexts() as (status: string, values: object) => string;
+  const orderText = useOrderEventTexts() as (status: string) => string;
+  const noticeText = useNoticeTexts();
+  const typeText = useEventTypeText();
+  return ({ data, cycleNo }) => {
+    const body = partOf(data, 'data');
+    const eventType = String(fieldOf(data, 'eventType') ?? '');
+    const due = fieldOf(body, 'expectPayTime');
+    if (eventType === 'payment.upcoming' && typeof due === 'string') {
+      const isBilled = fieldOf(body, 'settlementMode') === 'CHANNEL_COLLECT';
+      const time = timeText(momentOf(due), BEIJING);
+      return noticeText(isBilled ? 'CHANNEL_COLLECT' : 'SVC_DEDUCT', { cycleNo: cycleNo ?? '', time });
+    }
+    const paymentStatus = fieldOf(body, 'paymentStatus');
+    if (paymentStatus !== undefined) return paymentText(String(paymentStatus), { cycleNo: cycleNo ?? '' });
+    const orderStatus = fieldOf(body, 'orderStatus');
+    return orderStatus === undefined ? typeText(eventType) : orderText(String(orderStatus));
+  };
+}
+
+/** What became of a push, in words. */
+export function useOutcomeText(): (push: TimelineEntry) => string {
+  const t = useOutcomes() as (outcome: string) => string;
+  return ({ status, title }) => (status === null ? title : t(status));
+}
+
+/** The title of an entry in the reader's language; one that this page does not know is shown as the service words it. */
+export function useEntryTitle(): (entry: FoldedEntry) => string {
+  const t = useTexts();
+  const titles = useTitles();
+  const actionText = useActionTexts() as (action: string, values: object) => string;
+  const alertTexts = useAlertTexts();
+  const eventWords = useEventWords();
+  const outcomeText = useOutcomeText();
+  const sourceText = useSourceTexts() as (source: string) => string;
+  const stepWords = useStepWords();
+  return (entry) => {
+    const { kind, status, title, data, when } = entry;
+    const cycleNo = entry.cycleNo ?? '';
+    const field = (name: string) => fieldOf(data, name) ?? '';
+    if (kind === 'next') return stepWords({ ...(data as NextStep), at: entry.at });
+    if (kind === 'operator') {
+      // Who approves a refund has it made; who asked for it is somebody else.
+      const name = title === 'order.refund' ? fieldOf(partOf(data, 'detail'), 'requestedBy') : undefined;
+      return name === undefined ? actionText(title, { cycleNo }) : t('approvedRefund', { cycleNo, name });
+    }
+    const told = kind === 'push' ? entry.event : entry;
+    const what = told ? eventWords(told) : t('eventById', { eventId: field('eventId') });
+    if (kind === 'push' && when === 'future') {
+      const retryNo = field('retryNo');
+      return retryNo ? t('pushAgain', { retryNo, what }) : t('pushNext', { what });
+    }
+    const ofStatus = `${kind} ${status}`;
+    const values = {
+      cycleNo,
+      what,
+      tryNo: field('tryNo'),
+      name: field('name'),
+      institution: field('paymentChannelCode'),
+      outcome: outcomeText(entry),
+      who: sourceText(title.split(' ').at(-1) ?? ''),
+      alert: alertTexts.name(title),
+    };
+    return titles((ofStatus in TITLES ? ofStatus : kind) as keyof typeof TITLES, values);
+  };
+}
+
+/** Whose words a status is in, where it is worth showing beside the title. */
+export const STATUS_OF: Readonly<Partial<Record<TimelineEntry['kind'], StatusKind>>> = {
+  period: 'payment',
+  refund: 'refund',
+  event: 'delivery',
+};
+
+const NEGATIVE = new Set(['FAIL', 'GIVE_UP', 'TERMINATED', 'REFUSED', 'TIMEOUT', 'UNREACHABLE', 'FORBIDDEN', 'OPEN']);
+const POSITIVE = new Set(['SUCCESS', 'BILLED', 'ACCEPTED', 'DELIVERED', 'BIND_SUCCESS', 'COMPLETED']);
+
+/** The colour of an entry's dot. */
+export function toneOf({ kind, status, when }: TimelineEntry): Tone {
+  if (when === 'future') return 'progress';
+  if (kind === 'operator' || kind === 'note') return 'waiting';
+  if (kind === 'period') return 'neutral';
+  if (kind === 'event') return status === 'GIVE_UP' ? 'negative' : 'neutral';
+  if (NEGATIVE.has(status ?? '')) return 'negative';
+  return POSITIVE.has(status ?? '') ? 'positive' : 'neutral';
+}

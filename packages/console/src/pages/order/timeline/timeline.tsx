@@ -1,0 +1,328 @@
+import { Box, Button, Group, UnstyledButton } from '@mantine/core';
+import { useState } from 'react';
+import type { FilterControl } from '../../../address/filters.ts';
+import type { TimelineEntry } from '../../../api/order-types.ts';
+import { useCommonTexts } from '../../../i18n/common.ts';
+import { dictionary } from '../../../i18n/dictionary.ts';
+import type { Said } from '../../../i18n/said.ts';
+import { useSaidText } from '../../../i18n/use-said-text.ts';
+import { ChevronDownIcon, ChevronRightIcon, CloseIcon, RequestIcon } from '../../../icons/icons.tsx';
+import { Toggles } from '../../../parts/fields/toggles.tsx';
+import { Section } from '../../../parts/page.tsx';
+import { Empty } from '../../../parts/states.tsx';
+import { JsonView } from '../../../parts/values/json-view.tsx';
+import { Money } from '../../../parts/values/money.tsx';
+import { Status, type Tone } from '../../../parts/values/status.tsx';
+import { Time } from '../../../parts/values/time.tsx';
+import {
+  hourText,
+  isElsewhere,
+  momentOf,
+  offsetText,
+  shortDayText,
+  timeText,
+  VIEWERS_ZONE,
+} from '../../../parts/values/time-text.ts';
+import { PushLine } from '../../events/pushes.tsx';
+import type { ORDER_FILTERS } from './filters.ts';
+import { type FoldedEntry, foldPushes } from './fold-pushes.ts';
+import styles from './timeline.module.css';
+import {
+  fieldOf,
+  GROUPS,
+  groupOf,
+  STATUS_OF,
+  type TimelineGroup,
+  toneOf,
+  useEntryTitle,
+  useGroupTexts,
+  useOutcomeText,
+} from './timeline-words.ts';
+
+const useTexts = dictionary({
+  title: ['Timeline', '时间线'],
+  hint: ['Times are of Beijing.', '时间均为北京时间。'],
+  here: ['Here, {offset}', '本地 {offset}'],
+  show: ['What is shown', '显示内容'],
+  onlyPeriod: ['Period {cycleNo} only', '仅第 {cycleNo} 期'],
+  next: ['What comes next', '接下来'],
+  past: ['What has happened', '已发生'],
+  empty: ['Nothing of this kind', '没有此类记录'],
+  cut: ['Older entries of this order are left out here.', '更早的记录未显示。'],
+  jsonOf: ['JSON of: {title}', 'JSON 原始记录：{title}'],
+  latency: ['{ms} ms', '{ms} 毫秒'],
+  retryNo: ['retry {retryNo}', '第 {retryNo} 次重试'],
+  by: ['by {actor}', '操作人 {actor}'],
+  ref: ['reference {ref}', '流水号 {ref}'],
+  pushes: ['{count} push: {last}|{count} pushes, the last one: {last}', '推送 {count} 次，最近一次：{last}'],
+  eventId: ['event {eventId}', '事件 {eventId}'],
+  pushesOf: ['Pushes of: {title}', '推送记录：{title}'],
+});
+
+/** So many at first: an order of some years has hundreds. */
+const SHOWN_AT_FIRST = 60;
+
+interface TimelineProps {
+  readonly timeline: readonly TimelineEntry[];
+  readonly isCut: boolean;
+  readonly filters: FilterControl<(typeof ORDER_FILTERS)[number]>;
+}
+
+/** Everything that happened to an order and what is to come, the latest first; what is to come stands on top. */
+export function Timeline({ timeline, isCut, filters }: TimelineProps) {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const groupText = useGroupTexts();
+  const [shown, setShown] = useState(SHOWN_AT_FIRST);
+  const { show, period } = filters.values;
+  const groups = show?.split(',') ?? [];
+  // A note stands there itself; that it was written is for the audit log.
+  const told = foldPushes(timeline).filter(({ kind, title }) => kind !== 'operator' || title !== 'order.note');
+  const ofPeriod = told.filter(({ cycleNo, event }) => !period || String(cycleNo ?? event?.cycleNo) === period);
+  const counts = new Map<TimelineGroup, number>();
+  for (const { kind } of ofPeriod) counts.set(groupOf(kind), (counts.get(groupOf(kind)) ?? 0) + 1);
+  const wanted = ofPeriod.filter(({ kind }) => groups.length === 0 || groups.includes(groupOf(kind)));
+  const past = wanted.filter(({ when }) => when === 'past');
+  const lists = { next: wanted.filter(({ when }) => when === 'future'), past: past.slice(0, shown) };
+  const newest = momentOf(timeline[0]?.at ?? '2026-01-01');
+  const isHere = !isElsewhere(newest);
+  return (
+    <Section title={t('title')} hint={isHere ? t('hint') : undefined}>
+      <Toggles
+        label={t('show')}
+        choices={(Object.keys(GROUPS) as TimelineGroup[])
+          .filter((group) => counts.has(group) || groups.includes(group))
+          .map((group) => ({ value: group, label: groupText(group), count: counts.get(group) ?? 0 }))}
+        selected={groups}
+        onChange={(selected) => filters.set({ show: selected.join() })}
+      >
+        {period ? (
+          <Button
+            variant="light"
+            size="compact-sm"
+            radius="xl"
+            rightSection={<CloseIcon size={12} />}
+            onClick={() => filters.set({ period: undefined })}
+          >
+            {t('onlyPeriod', { cycleNo: period })}
+          </Button>
+        ) : null}
+      </Toggles>
+      {wanted.length === 0 ? <Empty isFiltered title={t('empty')} /> : null}
+      {isHere || wanted.length === 0 ? null : (
+        <Group className="quiet tiny" gap={14} justify="flex-end" mb={-6} visibleFrom="sm" aria-hidden="true">
+          <span>{common('beijing')}</span>
+          <span>{t('here', { offset: offsetText(newest, VIEWERS_ZONE) })}</span>
+        </Group>
+      )}
+      {(['next', 'past'] as const).map((when) =>
+        lists[when].length > 0 ? (
+          <ol key={when} aria-label={t(when)} data-when={when}>
+            {keyed(lists[when]).map(([key, entry]) => (
+              <Entry key={key} entry={entry} />
+            ))}
+          </ol>
+        ) : null,
+      )}
+      {past.length > shown ? (
+        <Group gap={0} justify="center">
+          <Button variant="default" onClick={() => setShown(shown + 200)}>
+            {common('more')}
+          </Button>
+        </Group>
+      ) : isCut ? (
+        <p className="quiet">{t('cut')}</p>
+      ) : null}
+    </Section>
+  );
+}
+
+/** Entries have no number of their own; the same words at the same second are told apart by their place from the oldest. */
+function keyed<T extends TimelineEntry>(entries: readonly T[]): (readonly [key: string, entry: T])[] {
+  const seen = new Map<string, number>();
+  return entries
+    .toReversed()
+    .map((entry) => {
+      const name = `${entry.at} ${entry.kind} ${entry.title}`;
+      const count = seen.get(name) ?? 0;
+      seen.set(name, count + 1);
+      return [`${name} ${count}`, entry] as const;
+    })
+    .toReversed();
+}
+
+const DOTS: Readonly<Record<Tone, string>> = {
+  positive: 'var(--mantine-color-green-5)',
+  negative: 'var(--chart-2)',
+  waiting: 'var(--mantine-color-amber-5)',
+  progress: 'var(--page)',
+  neutral: 'var(--chart-3)',
+};
+
+/** What is told of more than done. */
+const QUIET = new Set(['push', 'event', 'benefit', 'claim']);
+
+function Entry({ entry }: { readonly entry: FoldedEntry }) {
+  const t = useTexts();
+  const titleOf = useEntryTitle();
+  const [isOpen, setOpen] = useState(false);
+  const { at, kind, status, actor, amountCent, data } = entry;
+  const title = titleOf(entry);
+  const statusKind = STATUS_OF[kind];
+  const about = useAbout(entry);
+  const moment = momentOf(at);
+  const tone = toneOf(entry);
+  return (
+    <li className={styles.entry}>
+      <span
+        className={styles.dot}
+        style={{ background: DOTS[tone], ...(tone === 'progress' ? { border: '2px solid var(--focus)' } : {}) }}
+      />
+      <Box miw={0}>
+        <Group className={styles.line} gap="2px 8px" align="baseline">
+          <Box
+            component="span"
+            fw={QUIET.has(kind) ? 400 : 500}
+            c={entry.when === 'future' ? 'var(--progress)' : 'inherit'}
+            style={{ overflowWrap: 'anywhere' }}
+          >
+            {title}
+          </Box>
+          {statusKind && status ? <Status of={statusKind} value={status} /> : null}
+          {amountCent !== null && kind !== 'benefit' ? (
+            <Box component="span" fw={500}>
+              <Money cents={amountCent} />
+            </Box>
+          ) : null}
+          {data === null || data === undefined ? null : (
+            <Button
+              className={styles.raw ?? ''}
+              variant="subtle"
+              color="gray"
+              size="compact-xs"
+              leftSection={<RequestIcon size={13} />}
+              aria-expanded={isOpen}
+              aria-label={t('jsonOf', { title })}
+              onClick={() => setOpen(!isOpen)}
+            >
+              JSON
+            </Button>
+          )}
+        </Group>
+        <Detail entry={entry} />
+        {actor || about.length > 0 ? (
+          <Group className="quiet tiny" gap="0 12px" mt={2}>
+            {actor ? <span>{t('by', { actor })}</span> : null}
+            {about.map((words) => (
+              <span key={words} className="figures">
+                {words}
+              </span>
+            ))}
+            {entry.pushes.length > 0 ? <Pushes pushes={entry.pushes} of={title} /> : null}
+          </Group>
+        ) : null}
+        {isOpen ? <JsonView value={data} /> : null}
+      </Box>
+      <div className={styles.time}>
+        <Time value={at} />
+        {isElsewhere(moment) ? <span className="figures quiet">{hereText(moment)}</span> : null}
+      </div>
+    </li>
+  );
+}
+
+/** What was written of an entry: a note stands out, an institution's words stand aside. */
+function Detail({ entry }: { readonly entry: FoldedEntry }) {
+  const saidText = useSaidText();
+  const { kind, detail, data } = entry;
+  if (!detail || kind === 'claim') return null;
+  // Of an alert, which sentence its detail is.
+  const said = kind === 'alert' ? (data as { readonly detailSaid?: Said | null } | null)?.detailSaid : null;
+  return (
+    <Box
+      component="p"
+      className={`small ${kind === 'note' ? styles.note : styles.detail}`}
+      c={kind === 'note' ? 'var(--waiting)' : toneOf(entry) === 'negative' ? 'var(--negative)' : 'dimmed'}
+    >
+      {saidText(detail, said)}
+    </Box>
+  );
+}
+
+/** How often the channel was told, and what it answered last; each push with its answer on asking for it. */
+function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; readonly of: string }) {
+  const t = useTexts();
+  const outcomeText = useOutcomeText();
+  const pushText = usePushText();
+  const [isOpen, setOpen] = useState(false);
+  const [last] = pushes;
+  if (!last) return null;
+  const Icon = isOpen ? ChevronDownIcon : ChevronRightIcon;
+  return (
+    <>
+      <UnstyledButton
+        className="tiny"
+        c={toneOf(last) === 'negative' ? 'var(--negative)' : 'dimmed'}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon size={12} style={{ marginInlineEnd: 4, verticalAlign: '-1px' }} />
+        {t('pushes', { count: pushes.length, last: [outcomeText(last), ...pushText(last)].join(', ') })}
+      </UnstyledButton>
+      {isOpen ? (
+        <Box component="ol" w="100%" mt={6} aria-label={t('pushesOf', { title: of })}>
+          {keyed(pushes).map(([key, push]) => (
+            <PushLine
+              key={key}
+              outcome={push.status ?? ''}
+              about={pushText(push).join(' · ')}
+              at={push.at}
+              answer={push.detail}
+            >
+              <span>{outcomeText(push)}</span>
+            </PushLine>
+          ))}
+        </Box>
+      ) : null}
+    </>
+  );
+}
+
+/** What the channel answered, how fast, and for the how manieth time it was asked. */
+function usePushText(): (push: TimelineEntry) => string[] {
+  const t = useTexts();
+  return ({ data }) => {
+    const status = fieldOf(data, 'httpStatus');
+    const ms = fieldOf(data, 'latencyMs');
+    const retryNo = fieldOf(data, 'retryNo');
+    return [
+      ...(status ? [`HTTP ${status}`] : []),
+      ...(ms ? [t('latency', { ms })] : []),
+      ...(retryNo ? [t('retryNo', { retryNo })] : []),
+    ];
+  };
+}
+
+/** The viewer's clock: with its day only where that is another. */
+const hereText = (moment: Date): string =>
+  shortDayText(moment) === shortDayText(moment, VIEWERS_ZONE)
+    ? hourText(moment, VIEWERS_ZONE)
+    : timeText(moment, VIEWERS_ZONE);
+
+/** Small facts below an entry: the institution and its reference, or by what it is known. */
+function useAbout(entry: TimelineEntry): readonly string[] {
+  const t = useTexts();
+  const pushText = usePushText();
+  const { kind, data, when } = entry;
+  const field = (name: string) => {
+    const value = fieldOf(data, name);
+    return value === undefined || value === '' ? [] : [String(value)];
+  };
+  if (kind === 'attempt')
+    return [...field('paymentChannelCode'), ...field('institutionRef').map((ref) => t('ref', { ref }))];
+  if (kind === 'push' && when === 'past') return pushText(entry);
+  if (kind === 'event') return field('eventId').map((eventId) => t('eventId', { eventId }));
+  if (kind === 'refund') return field('refundNo');
+  if (kind === 'claim') return field('claimNo');
+  return [];
+}

@@ -1,0 +1,33 @@
+import { type ComponentProps, useState } from 'react';
+import { useCommonTexts } from '../../i18n/common.ts';
+import { dictionary } from '../../i18n/dictionary.ts';
+import { WordsField } from '../fields/words-field.tsx';
+import { ConfirmDialog } from './confirm-dialog.tsx';
+
+const useTexts = dictionary({
+  reasonHint: ['For the audit log, and for whoever asks later.', '写入审计日志，供日后查阅。'],
+});
+
+interface ReasonDialogProps extends Omit<ComponentProps<typeof ConfirmDialog>, 'isOpen' | 'typed' | 'onConfirm'> {
+  onConfirm(reason: string): Promise<unknown>;
+}
+
+/** Asks before something happens, and for the reason. */
+export function ReasonDialog({ isIncomplete = false, children, onConfirm, ...rest }: ReasonDialogProps) {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const [words, setWords] = useState('');
+  const reason = words.trim();
+  return (
+    <ConfirmDialog isOpen {...rest} isIncomplete={isIncomplete || reason === ''} onConfirm={() => onConfirm(reason)}>
+      {children}
+      <WordsField
+        label={common('reason')}
+        description={t('reasonHint')}
+        value={words}
+        onChange={setWords}
+        data-autofocus
+      />
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,88 @@
+import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { saveFile } from '../../api/client.ts';
+import { useCommonTexts } from '../../i18n/common.ts';
+import { dictionary } from '../../i18n/dictionary.ts';
+import { DownloadIcon } from '../../icons/icons.tsx';
+import { useStay } from '../lists/use-stay.ts';
+import { Problem } from '../states.tsx';
+import { Copyable } from '../values/copyable.tsx';
+import { useOpenerFocus } from './opener-focus.ts';
+
+const useTexts = dictionary({
+  hint: [
+    'They are shown this one time, and are stored nowhere in a form that could be shown again. Keep them where secrets are kept.',
+    '仅显示这一次，系统不保存可再次查看的形式。请妥善保管。',
+  ],
+  download: ['Download', '下载'],
+  stored: ['I have stored them', '我已保存'],
+  held: [
+    'You were kept on this page: the secrets would be gone. Store them, then press Done.',
+    '已阻止离开本页：离开后密钥将无法再次查看。请先保存，再点“完成”。',
+  ],
+});
+
+interface SecretsDialogProps {
+  readonly title: string;
+  readonly secrets: readonly (readonly [name: string, label: string, value: string])[];
+  readonly fileName: string;
+  /** The dialog was the only one that had them: from here on they are gone. */
+  onClose(): void;
+}
+
+/** Secrets, once. It closes only when somebody says that they are stored, not by a slip. */
+export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDialogProps) {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const [isStored, setStored] = useState(false);
+  const stay = useStay();
+  useOpenerFocus();
+  const asText = () => secrets.map(([name, , value]) => `${name}=${value}\n`).join('');
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <Stack gap={16}>
+        <p>{t('hint')}</p>
+        <Stack component="dl" gap={12}>
+          {secrets.map(([name, label, value]) => (
+            <div key={name}>
+              <Text component="dt" fz="sm" fw={500} mb={3}>
+                {label}
+              </Text>
+              <dd>
+                <Copyable isWhole value={value} />
+              </dd>
+            </div>
+          ))}
+        </Stack>
+        {stay.isHeld ? <Problem>{t('held')}</Problem> : null}
+        <Checkbox label={t('stored')} checked={isStored} onChange={(event) => setStored(event.currentTarget.checked)} />
+        <Group gap={8} justify="space-between">
+          <Button
+            variant="default"
+            leftSection={<DownloadIcon size={16} />}
+            onClick={() => saveFile(fileName, new Blob([asText()], { type: 'text/plain' }))}
+          >
+            {t('download')}
+          </Button>
+          <Button
+            disabled={!isStored}
+            onClick={() => {
+              stay.release();
+              onClose();
+            }}
+          >
+            {common('done')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,105 @@
+import { type ComponentProps, type ReactNode, useState } from 'react';
+import { dictionary } from '../../i18n/dictionary.ts';
+import { CheckIcon, UploadIcon } from '../../icons/icons.tsx';
+import { Problem } from '../states.tsx';
+import { countText } from '../values/money.tsx';
+import styles from './file-drop.module.css';
+
+const useTexts = dictionary({
+  choose: ['Drop a file here, or choose one', '拖入文件，或点击选择'],
+  another: ['Choose another one', '重新选择'],
+  lines: ['{count} line|{count} lines', '{count} 行'],
+  tooBig: ['{name} has {size} MB; {limit} MB are taken', '{name} 大小为 {size} MB，上限 {limit} MB'],
+  notText: ['{name} is no text file', '{name} 不是文本文件'],
+});
+
+/** Reads a file that was chosen; `wrong` says why it could not be read. */
+export function useReading<Content>(read: (file: File) => Promise<Content>, onRead: (content: Content) => void) {
+  const [wrong, setWrong] = useState<string>();
+  const take = async (file: File) => {
+    try {
+      onRead(await read(file));
+      setWrong(undefined);
+    } catch (error) {
+      setWrong(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return { wrong, take, forget: () => setWrong(undefined) };
+}
+
+interface DropBoxProps extends Omit<ComponentProps<'input'>, 'onChange'> {
+  readonly icon: ReactNode;
+  readonly name: string;
+  readonly hint: string;
+  onFile(file: File): void;
+}
+
+/** A file is dropped there, or chosen by a press or with the keyboard. The browser does all of it: its own field covers the box. */
+export function DropBox({ icon, name, hint, onFile, ...field }: DropBoxProps) {
+  return (
+    <label className={styles.drop}>
+      {icon}
+      <span className={styles.text}>
+        {name}
+        <span className="quiet small">{hint}</span>
+      </span>
+      <input
+        {...field}
+        type="file"
+        onChange={(event) => {
+          const [file] = event.currentTarget.files ?? [];
+          if (file) onFile(file);
+          // The same file, corrected, can be chosen again.
+          event.currentTarget.value = '';
+        }}
+      />
+    </label>
+  );
+}
+
+/** A text file that was chosen. */
+export interface ChosenFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+const MAX_MB = 20;
+
+interface FileDropProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly accept: string;
+  readonly file: ChosenFile | undefined;
+  onChange(file: ChosenFile): void;
+}
+
+/** A place for a text file. */
+export function FileDrop({ label, hint, accept, file, onChange }: FileDropProps) {
+  const t = useTexts();
+  const read = async (given: File): Promise<ChosenFile> => {
+    const { name, size } = given;
+    if (size > MAX_MB * 1_000_000)
+      throw new Error(t('tooBig', { name, size: (size / 1_000_000).toFixed(1), limit: MAX_MB }));
+    const bytes = await given.arrayBuffer();
+    try {
+      return { name, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+    } catch {
+      throw new Error(t('notText', { name }));
+    }
+  };
+  const { wrong, take } = useReading(read, onChange);
+  const lines = file?.text.split('\n').filter((line) => line.trim() !== '').length ?? 0;
+  return (
+    <>
+      <DropBox
+        icon={file ? <CheckIcon size={20} /> : <UploadIcon size={20} />}
+        name={file?.name ?? t('choose')}
+        hint={file ? `${t('lines', { count: countText(lines) })} · ${t('another')}` : hint}
+        accept={accept}
+        aria-label={label}
+        onFile={take}
+      />
+      {wrong ? <Problem>{wrong}</Problem> : null}
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import { dictionary } from '../../i18n/dictionary.ts';
+import { PasswordField } from './password-field.tsx';
+
+const useTexts = dictionary({
+  password: ['New password', '新密码'],
+  passwordHint: [
+    '12 characters or more. A few words are easier to keep than signs.',
+    '至少 12 个字符，几个词语组合更易记忆。',
+  ],
+  again: ['The same again', '再次输入'],
+  tooShort: ['{count} character is missing|{count} characters are missing', '还差 {count} 个字符'],
+  notSame: ['The two are not the same', '两次输入不一致'],
+});
+
+const MIN_PASSWORD = 12;
+
+interface NewPasswordValue {
+  readonly password: string;
+  readonly again: string;
+}
+
+export const isNewPassword = ({ password, again }: NewPasswordValue): boolean =>
+  [...password].length >= MIN_PASSWORD && password === again;
+
+interface NewPasswordProps {
+  readonly value: NewPasswordValue;
+  onChange(value: NewPasswordValue): void;
+  readonly size?: 'sm' | 'md';
+}
+
+/** A password that is being chosen, typed twice. What is wrong with it is said once the field is left. */
+export function NewPassword({ value, onChange, size = 'sm' }: NewPasswordProps) {
+  const t = useTexts();
+  const missing = MIN_PASSWORD - [...value.password].length;
+  return (
+    <>
+      <PasswordField
+        label={t('password')}
+        description={value.password !== '' && missing > 0 ? t('tooShort', { count: missing }) : t('passwordHint')}
+        size={size}
+        autoComplete="new-password"
+        value={value.password}
+        onChange={(event) => onChange({ ...value, password: event.currentTarget.value })}
+      />
+      <PasswordField
+        label={t('again')}
+        size={size}
+        autoComplete="new-password"
+        value={value.again}
+        error={value.again !== '' && !value.password.startsWith(value.again) ? t('notSame') : undefined}
+        onChange={(event) => onChange({ ...value, again: event.currentTarget.value })}
+      />
+    </>
+  );
+}

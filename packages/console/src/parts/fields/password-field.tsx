@@ -1,0 +1,12 @@
+import { PasswordInput, type PasswordInputProps } from '@mantine/core';
+import { dictionary } from '../../i18n/dictionary.ts';
+
+const useTexts = dictionary({
+  show: ['Show or hide what is typed', '显示或隐藏输入内容'],
+});
+
+/** A password, which its owner may look at. */
+export function PasswordField(props: PasswordInputProps) {
+  const t = useTexts();
+  return <PasswordInput visibilityToggleButtonProps={{ 'aria-label': t('show') }} {...props} />;
+}

@@ -1,0 +1,49 @@
+import { Button, Stack } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { FormProblem } from '../states.tsx';
+import { WordsField } from './words-field.tsx';
+
+interface WritingFormProps {
+  readonly label: string;
+  /** Who reads it; said while something is written. */
+  readonly hint?: string;
+  readonly verb: string;
+  onWrite(text: string): Promise<void>;
+}
+
+/** A note or a comment that is written, and sent by its button or by Enter with Control. */
+export function WritingForm({ label, hint, verb, onWrite }: WritingFormProps) {
+  const [text, setText] = useState('');
+  const write = useMutation({ mutationFn: () => onWrite(text.trim()), onSuccess: () => setText('') });
+  const isEmpty = text.trim() === '';
+  return (
+    <Stack
+      component="form"
+      gap={8}
+      align="flex-end"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isEmpty) write.mutate();
+      }}
+    >
+      <WordsField
+        aria-label={label}
+        placeholder={label}
+        description={isEmpty ? undefined : hint}
+        inputWrapperOrder={['label', 'input', 'description', 'error']}
+        value={text}
+        onChange={setText}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
+        }}
+        maxLength={2000}
+        maxRows={10}
+      />
+      <FormProblem error={write.error} />
+      <Button type="submit" variant="default" size="xs" disabled={isEmpty} loading={write.isPending}>
+        {verb}
+      </Button>
+    </Stack>
+  );
+}

@@ -1,0 +1,254 @@
+import { Checkbox, Group, UnstyledButton } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { Link, type LinkProps, useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef } from 'react';
+import { dictionary } from '../../i18n/dictionary.ts';
+import styles from './data-table.module.css';
+
+const useTexts = dictionary({
+  selectAll: ['Select all that are shown', '选择当前全部'],
+  select: ['Select {name}', '选择 {name}'],
+});
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: string;
+  /** What is in the column says what it is; the header is there for those who hear it. */
+  readonly hidesHeader?: boolean;
+  cell(row: Row): ReactNode;
+  /** Figures stand at the end. */
+  readonly align?: 'end';
+  /** Takes what is left, and is cut where that is little. */
+  readonly grows?: boolean;
+  /**
+   * On a phone a row is a card: this is its title, stands at the end of the title's line, is text below it, a line with its
+   * name, or not there.
+   */
+  readonly inCard?: 'title' | 'aside' | 'text' | 'line' | 'none';
+}
+
+export interface Selection {
+  readonly selected: ReadonlySet<string>;
+  onChange(selected: ReadonlySet<string>): void;
+}
+
+type Address = Pick<LinkProps, 'to' | 'params' | 'search'>;
+
+export interface DataTableProps<Row> {
+  /** What the table is about, for those who hear it. */
+  readonly caption: string;
+  /** The first one names the row, and is the link that opens it. */
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  rowKey(row: Row): string;
+  /** Where a row leads to. */
+  rowLink?(row: Row): Address;
+  /** What a press on a row does, when it does not lead to another page. */
+  onOpen?(row: Row): void;
+  readonly selection?: Selection | undefined;
+  /** What is shown belongs to a former question; the answer is under way. */
+  readonly isRefreshing?: boolean;
+}
+
+export const PHONE = '(max-width: 47.99em)';
+
+/** A table on a desk, cards on a phone. Rows are reached with Tab, and with the arrow keys from one to the next. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
+  return isPhone ? <Cards {...props} /> : <Table {...props} />;
+}
+
+function Table<Row>(props: DataTableProps<Row>) {
+  const { caption, columns, rows, rowKey, selection, isRefreshing } = props;
+  const t = useTexts();
+  const body = useRef<HTMLTableSectionElement>(null);
+  const open = useOpening(props);
+  return (
+    <div className={styles.scroll} data-refreshing={isRefreshing || undefined} aria-busy={isRefreshing}>
+      <table className={styles.table}>
+        <caption className="only-read">{caption}</caption>
+        <thead>
+          <tr>
+            {selection ? (
+              <th scope="col" className={styles.check}>
+                <SelectBox selection={selection} label={t('selectAll')} keys={rows.map(rowKey)} />
+              </th>
+            ) : null}
+            {columns.map(({ id, header, hidesHeader, align, grows }) => (
+              <th key={id} scope="col" data-align={align} data-grows={grows}>
+                {hidesHeader ? <span className="only-read">{header}</span> : header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body} onKeyDown={(event) => moveByArrows(event, body.current)}>
+          {rows.map((row) => {
+            const key = rowKey(row);
+            return (
+              // The link in its first cell is what the keyboard reaches; a press anywhere on the row is a convenience.
+              <tr
+                key={key}
+                data-opens={open !== undefined || undefined}
+                data-selected={selection?.selected.has(key) || undefined}
+                onClick={open && ((event) => open(row, event))}
+              >
+                {selection ? (
+                  <td className={styles.check}>
+                    <SelectBox selection={selection} label={t('select', { name: key })} keys={[key]} />
+                  </td>
+                ) : null}
+                {columns.map(({ id, cell, align, grows }, place) => (
+                  <td key={id} data-align={align} data-grows={grows}>
+                    {place === 0 ? (
+                      <Opener {...props} row={row}>
+                        {cell(row)}
+                      </Opener>
+                    ) : (
+                      cell(row)
+                    )}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Cards<Row>(props: DataTableProps<Row>) {
+  const { caption, columns, rows, rowKey, selection, isRefreshing } = props;
+  const t = useTexts();
+  const list = useRef<HTMLUListElement>(null);
+  const open = useOpening(props);
+  const places = columns.map((column, place) => ({
+    ...column,
+    inCard: column.inCard ?? (place === 0 ? 'title' : 'line'),
+  }));
+  const at = (place: string) => places.filter(({ inCard }) => inCard === place);
+  return (
+    <ul
+      ref={list}
+      className={`lined small ${styles.cards}`}
+      aria-label={caption}
+      aria-busy={isRefreshing}
+      data-refreshing={isRefreshing || undefined}
+      onKeyDown={(event) => moveByArrows(event, list.current)}
+    >
+      {rows.map((row) => {
+        const key = rowKey(row);
+        return (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the link in it is what the keyboard reaches
+          <li
+            key={key}
+            className={styles.card}
+            data-opens={open !== undefined || undefined}
+            onClick={open && ((event) => open(row, event))}
+          >
+            <Group gap={10} wrap="nowrap">
+              {selection ? <SelectBox selection={selection} label={t('select', { name: key })} keys={[key]} /> : null}
+              <div className={styles.cardTitle}>
+                <Opener {...props} row={row}>
+                  {at('title').map(({ id, cell }) => (
+                    <span key={id}>{cell(row)}</span>
+                  ))}
+                </Opener>
+              </div>
+              {at('aside').map(({ id, cell }) => (
+                <span key={id}>{cell(row)}</span>
+              ))}
+            </Group>
+            {at('text').map(({ id, cell }) => (
+              <div key={id} className={styles.cardText}>
+                {cell(row)}
+              </div>
+            ))}
+            <dl className={styles.lines}>
+              {at('line').map(({ id, header, cell }) => (
+                <div key={id}>
+                  <dt>{header}</dt>
+                  <dd>{cell(row)}</dd>
+                </div>
+              ))}
+            </dl>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+type OpenerProps<Row> = DataTableProps<Row> & { readonly row: Row; readonly children: ReactNode };
+
+function Opener<Row>({ row, rowLink, onOpen, children }: OpenerProps<Row>) {
+  if (rowLink)
+    return (
+      <Link {...(rowLink(row) as LinkProps)} className={styles.opener} data-opener="">
+        {children}
+      </Link>
+    );
+  if (onOpen)
+    return (
+      <UnstyledButton className={styles.opener ?? ''} data-opener="" onClick={() => onOpen(row)}>
+        {children}
+      </UnstyledButton>
+    );
+  return children;
+}
+
+const isHandledInside = (event: MouseEvent) =>
+  event.target instanceof Element && event.target.closest('a, button, input, label, summary') !== null;
+
+/** Text that is being selected, to be copied, is no press. */
+const isSelecting = () => (getSelection()?.toString() ?? '') !== '';
+
+function useOpening<Row>({ rowLink, onOpen }: DataTableProps<Row>) {
+  const navigate = useNavigate();
+  if (!rowLink && !onOpen) return undefined;
+  return (row: Row, event: MouseEvent) => {
+    if (isHandledInside(event) || isSelecting()) return;
+    if (onOpen) onOpen(row);
+    else if (rowLink && (event.metaKey || event.ctrlKey))
+      event.currentTarget
+        .querySelector<HTMLAnchorElement>('[data-opener]')
+        ?.dispatchEvent(
+          new window.MouseEvent('click', { bubbles: true, cancelable: true, metaKey: true, ctrlKey: true }),
+        );
+    else if (rowLink) void navigate(rowLink(row) as Parameters<typeof navigate>[0]);
+  };
+}
+
+interface SelectBoxProps {
+  readonly selection: Selection;
+  readonly label: string;
+  readonly keys: readonly string[];
+}
+
+/** Selects one row, or all that are shown. */
+function SelectBox({ selection: { selected, onChange }, label, keys }: SelectBoxProps) {
+  const count = keys.filter((key) => selected.has(key)).length;
+  return (
+    <Checkbox
+      size="xs"
+      aria-label={label}
+      checked={count > 0 && count === keys.length}
+      indeterminate={count > 0 && count < keys.length}
+      onChange={(event) => {
+        const rest = [...selected].filter((key) => !keys.includes(key));
+        onChange(new Set(event.currentTarget.checked ? [...rest, ...keys] : rest));
+      }}
+    />
+  );
+}
+
+/** Up and down lead from row to row, Home and End to the first and the last. */
+function moveByArrows(event: KeyboardEvent, list: HTMLElement | null): void {
+  const openers = [...(list?.querySelectorAll<HTMLElement>('[data-opener]') ?? [])];
+  const at = openers.indexOf(document.activeElement as HTMLElement);
+  if (at < 0) return;
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: openers.length - 1 }[event.key];
+  if (next === undefined || !openers[next]) return;
+  event.preventDefault();
+  openers[next].focus();
+}

@@ -1,0 +1,40 @@
+import { Button } from '@mantine/core';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import { dictionary } from '../../i18n/dictionary.ts';
+import { FilterIcon } from '../../icons/icons.tsx';
+import { PHONE } from './data-table.tsx';
+
+const useTexts = dictionary({
+  filters: ['Filters', '筛选'],
+  filtersSet: ['Filters, {count} set', '筛选（已设 {count} 项）'],
+});
+
+interface FoldedFiltersProps {
+  /** How many of them are set. */
+  readonly count: number;
+  readonly children: ReactNode;
+}
+
+/** Filters that fill half of a phone's screen stand behind a button there; on a desk they are in sight. */
+export function FoldedFilters({ count, children }: FoldedFiltersProps) {
+  const t = useTexts();
+  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
+  const [isOpen, open] = useDisclosure(false);
+  if (!isPhone) return children;
+  return (
+    <>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<FilterIcon size={15} />}
+        aria-expanded={isOpen}
+        onClick={open.toggle}
+        w="max-content"
+      >
+        {count > 0 ? t('filtersSet', { count }) : t('filters')}
+      </Button>
+      {isOpen ? children : null}
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { Text } from '@mantine/core';
+import { dictionary } from '../../i18n/dictionary.ts';
+import { getLanguage, localeOf } from '../../i18n/language.ts';
+
+const useTexts = dictionary({
+  up: ['up {share}', '上升 {share}'],
+  down: ['down {share}', '下降 {share}'],
+  same: ['unchanged', '持平'],
+  new: ['new', '新增'],
+  points: ['{value} pp', '{value} 个百分点'],
+});
+
+export const shareText = (share: number, digits = 1): string =>
+  new Intl.NumberFormat(localeOf(getLanguage()), { style: 'percent', maximumFractionDigits: digits }).format(share);
+
+const decimal = (value: number): string =>
+  new Intl.NumberFormat(localeOf(getLanguage()), { maximumFractionDigits: 1 }).format(value);
+
+/** 7.4 %, 58 %; what is ten times as much is easier said as such. */
+function timesText(share: number): string {
+  if (share >= 9) return `×${Math.round(share + 1)}`;
+  return shareText(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
+}
+
+interface ChangeProps {
+  readonly value: number;
+  readonly before: number;
+  /** Whether more of it is good news, bad news, or neither. */
+  readonly more?: 'good' | 'bad' | 'neutral';
+  /** Of a share of a hundred: the difference itself, in points. */
+  readonly isShare?: boolean;
+  /** What it is compared with, in words. */
+  readonly than?: string;
+}
+
+/** How a figure differs from that of the range before. */
+export function Change({ value, before, more = 'good', isShare = false, than }: ChangeProps) {
+  const t = useTexts();
+  // Nothing now, or nothing then: there is no change to speak of.
+  if (Number.isNaN(value) || Number.isNaN(before) || (value === 0 && before === 0)) return null;
+  const words = than ? <span className="quiet tiny">{than}</span> : null;
+  if (value === before || before === 0)
+    return (
+      <>
+        <span className="quiet tiny">{before === 0 ? t('new') : t('same')}</span> {words}
+      </>
+    );
+  const share = (value - before) / before;
+  const isUp = value > before;
+  const tone = more === 'neutral' ? 'dimmed' : (more === 'good') === isUp ? 'var(--positive)' : 'var(--negative)';
+  const text = isShare ? t('points', { value: decimal(Math.abs(value - before) * 100) }) : timesText(share);
+  return (
+    <>
+      <Text span className="figures" fz="xs" fw={500} c={tone}>
+        <span aria-hidden="true">
+          {isUp ? '▲' : '▼'} {text}
+        </span>
+        <span className="only-read">{isUp ? t('up', { share: text }) : t('down', { share: text })}</span>
+      </Text>{' '}
+      {words}
+    </>
+  );
+}

@@ -1,0 +1,213 @@
+import 'uplot/dist/uPlot.min.css';
+import { useComputedColorScheme } from '@mantine/core';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import uPlot from 'uplot';
+import { dictionary } from '../../i18n/dictionary.ts';
+import styles from './chart.module.css';
+
+const useTexts = dictionary({
+  nothing: ['Nothing in this range', '所选范围内没有数据'],
+});
+
+export interface ChartSeries {
+  readonly name: string;
+  readonly values: readonly number[];
+  /** One of the colours of global.css. */
+  readonly color: '--chart-1' | '--chart-2' | '--chart-3';
+}
+
+export interface ChartProps {
+  readonly title: string;
+  /** One for each column. */
+  readonly labels: readonly string[];
+  /** As the labels, but short: for the axis. */
+  readonly ticks: readonly string[];
+  /** From the bottom up. */
+  readonly series: readonly ChartSeries[];
+  readonly height: number;
+  valueText(value: number): string;
+  tickText(value: number): string;
+  /** Lines of the grid are this far apart, or a multiple of it. */
+  readonly step: number;
+  /** A press on a column. */
+  onPick?: ((column: number) => void) | undefined;
+}
+
+/** Columns on top of one another, by the hour, the day or the month. Those who hear the page get the same as a table. */
+export function Chart(props: ChartProps) {
+  const { title, labels, series, height, valueText, onPick } = props;
+  const t = useTexts();
+  const place = useRef<HTMLDivElement>(null);
+  const [at, setAt] = useState<{ readonly column: number; readonly left: number; readonly width: number }>();
+  const scheme = useComputedColorScheme();
+  const latest = useRef(props);
+  latest.current = props;
+  const data = useMemo(() => stack(series), [series]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another scheme has other colours, another language other labels
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const width = element.clientWidth;
+    const chart = new uPlot(
+      optionsOf(latest, { width, height }, (column, left) =>
+        setAt(column === undefined ? undefined : { column, left, width: element.clientWidth }),
+      ),
+      data,
+      element,
+    );
+    const pick = () => {
+      const { idx } = chart.cursor;
+      if (typeof idx === 'number') latest.current.onPick?.(idx);
+    };
+    chart.over.addEventListener('click', pick);
+    const watcher = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
+    watcher.observe(element);
+    return () => {
+      watcher.disconnect();
+      chart.destroy();
+      setAt(undefined);
+    };
+  }, [data, height, scheme, labels]);
+
+  return (
+    <div className={styles.chart} data-picks={onPick !== undefined || undefined}>
+      <div ref={place} aria-hidden="true" />
+      {isEmpty(series) ? <p className={styles.nothing}>{t('nothing')}</p> : null}
+      {at ? (
+        <div
+          className={styles.tip}
+          data-side={at.left > at.width / 2 ? 'left' : 'right'}
+          style={{ left: at.left }}
+          aria-hidden="true"
+        >
+          <p>{labels[at.column]}</p>
+          {series.toReversed().map(({ name, values, color }) => (
+            <p key={name} className={styles.value}>
+              <span className={styles.dot} style={{ background: `var(${color})` }} />
+              {name}
+              <span className="figures">{valueText(values[at.column] ?? 0)}</span>
+            </p>
+          ))}
+        </div>
+      ) : null}
+      <div className="only-read">
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <td />
+              {series.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {labels.map((label, column) => (
+              <tr key={label}>
+                <th scope="row">{label}</th>
+                {series.map(({ name, values }) => (
+                  <td key={name}>{valueText(values[column] ?? 0)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+const isEmpty = (series: readonly ChartSeries[]): boolean =>
+  series.every(({ values }) => values.every((value) => value === 0));
+
+/** Each series on top of those before it; the highest comes first, so that the lower ones are drawn over it. */
+function stack(series: readonly ChartSeries[]): uPlot.AlignedData {
+  const count = series[0]?.values.length ?? 0;
+  const sums = series.map((_, upTo) =>
+    Array.from({ length: count }, (_, column) =>
+      series.slice(0, upTo + 1).reduce((sum, { values }) => sum + (values[column] ?? 0), 0),
+    ),
+  );
+  return [Array.from({ length: count }, (_, column) => column), ...sums.toReversed()];
+}
+
+function optionsOf(
+  latest: { readonly current: ChartProps },
+  { width, height }: { readonly width: number; readonly height: number },
+  onMove: (column: number | undefined, left: number) => void,
+): uPlot.Options {
+  const look = getComputedStyle(document.documentElement);
+  const colorOf = (name: string) => look.getPropertyValue(name).trim();
+  const font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  const { series, ticks, step } = latest.current;
+  const count = ticks.length;
+  const hasNothing = isEmpty(series);
+  const bars = uPlot.paths.bars?.({ size: [0.72, 28], radius: 0.12 });
+  return {
+    width,
+    height,
+    legend: { show: false },
+    padding: [8, 0, 0, 0],
+    scales: {
+      x: { time: false, range: [-0.6, count - 0.4] },
+      y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.08 : step] },
+    },
+    cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, x: true },
+    axes: [
+      {
+        stroke: colorOf('--quiet'),
+        font,
+        size: 24,
+        gap: 6,
+        grid: { show: false },
+        ticks: { show: false },
+        splits: () => splitsOf(count, Math.max(2, Math.floor(width / 76))),
+        values: (_chart, at) => at.map((column) => latest.current.ticks[column] ?? ''),
+      },
+      {
+        stroke: colorOf('--quiet'),
+        font,
+        side: 1,
+        size: 48,
+        gap: 8,
+        space: 38,
+        incrs: ROUND.map((round) => round * step),
+        grid: { stroke: colorOf('--line'), width: 1 },
+        ticks: { show: false },
+        values: (_chart, at) => at.map((value) => (value === 0 || hasNothing ? '' : latest.current.tickText(value))),
+      },
+    ],
+    series: [
+      {},
+      ...series.toReversed().map(({ name, color }) => ({
+        label: name,
+        fill: colorOf(color),
+        width: 0,
+        points: { show: false },
+        ...(bars ? { paths: bars } : {}),
+      })),
+    ],
+    hooks: {
+      setCursor: [
+        (chart) => {
+          const { idx, left = -1 } = chart.cursor;
+          onMove(typeof idx === 'number' && left >= 0 ? idx : undefined, left);
+        },
+      ],
+    },
+  };
+}
+
+/** 1, 2, 5, 10, 20, 50 … */
+const ROUND = Array.from({ length: 33 }, (_, n) => [1, 2, 5][n % 3] as number).map(
+  (digit, n) => digit * 10 ** Math.floor(n / 3),
+);
+
+/** Which columns have a label: as many as there is room for, the last one among them. */
+function splitsOf(count: number, room: number): number[] {
+  const step = Math.max(1, Math.ceil(count / room));
+  return Array.from({ length: Math.ceil(count / step) }, (_, n) => count - 1 - n * step).toReversed();
+}

@@ -1,0 +1,118 @@
+import { useLanguage } from '../../i18n/language.ts';
+
+/** positive: done well; progress: under way; waiting: somebody or something has to act; negative: failed; neutral: over. */
+export type Tone = 'positive' | 'progress' | 'waiting' | 'negative' | 'neutral';
+type Words = readonly [tone: Tone, en: string, zh: string];
+
+/** What each status means to a reader, by what has it. */
+const STATUSES = {
+  order: {
+    INITIALIZING: ['progress', 'Starting', '初始化'],
+    ACTIVE: ['positive', 'Active', '生效中'],
+    UNSUBSCRIBED: ['neutral', 'Unsubscribed', '已退订'],
+    COMPLETED: ['neutral', 'Completed', '已完成'],
+    TERMINATED: ['negative', 'Terminated', '已终止'],
+  },
+  payment: {
+    WAIT: ['neutral', 'Not due yet', '待扣款'],
+    PROCESSING: ['progress', 'Processing', '处理中'],
+    SUCCESS: ['positive', 'Paid', '已支付'],
+    FAIL_RETRY: ['waiting', 'Failed, retrying', '失败待重试'],
+    FAIL: ['negative', 'Failed', '失败'],
+    BILLED: ['positive', 'Billed', '已出账'],
+    CANCELED: ['neutral', 'Canceled', '已取消'],
+    REFUND_PART: ['waiting', 'Partly refunded', '部分退款'],
+    REFUND_FULL: ['neutral', 'Refunded', '已退款'],
+  },
+  agreement: {
+    BIND_ING: ['progress', 'Binding', '签约中'],
+    BIND_SUCCESS: ['positive', 'Bound', '已签约'],
+    BIND_FAIL: ['negative', 'Binding failed', '签约失败'],
+    CANCELED: ['neutral', 'Canceled', '已解约'],
+    REPLACED: ['neutral', 'Replaced', '已更换'],
+  },
+  delivery: {
+    PENDING: ['progress', 'Waiting', '待推送'],
+    DELIVERED: ['positive', 'Delivered', '已送达'],
+    GIVE_UP: ['negative', 'Given up', '已放弃'],
+    NO_CALLBACK: ['neutral', 'No address', '无回调地址'],
+  },
+  refund: {
+    PROCESSING: ['progress', 'Processing', '处理中'],
+    STARTED: ['progress', 'Started', '已发起'],
+    SUCCESS: ['positive', 'Refunded', '已退款'],
+    FAIL: ['negative', 'Failed', '失败'],
+    WAITING: ['waiting', 'Needs approval', '待审批'],
+  },
+  bulk: {
+    PREPARED: ['neutral', 'Prepared', '待启动'],
+    WAITING: ['waiting', 'Needs approval', '待审批'],
+    RUNNING: ['progress', 'Running', '执行中'],
+    PENDING: ['waiting', 'Waiting for results', '等待结果'],
+    DONE: ['positive', 'Done', '已完成'],
+    CANCELED: ['neutral', 'Canceled', '已取消'],
+    DECLINED: ['negative', 'Declined', '已拒绝'],
+  },
+  item: {
+    WAITING: ['neutral', 'Waiting', '等待'],
+    PENDING: ['waiting', 'Pending', '处理中'],
+    DONE: ['positive', 'Done', '成功'],
+    FAILED: ['negative', 'Failed', '失败'],
+    SKIPPED: ['neutral', 'Skipped', '跳过'],
+  },
+  approval: {
+    WAITING: ['waiting', 'Waiting', '待审批'],
+    APPROVED: ['positive', 'Approved', '已批准'],
+    DECLINED: ['negative', 'Declined', '已拒绝'],
+    WITHDRAWN: ['neutral', 'Withdrawn', '已撤回'],
+    FAILED: ['negative', 'Approved, not done', '已批准未执行'],
+  },
+  person: {
+    ACTIVE: ['positive', 'Active', '启用'],
+    DISABLED: ['neutral', 'Disabled', '停用'],
+    LOCKED: ['waiting', 'Locked', '锁定'],
+    INVITED: ['progress', 'Invited', '已邀请'],
+  },
+  channel: {
+    ACTIVE: ['positive', 'Active', '启用'],
+    SUSPENDED: ['negative', 'Suspended', '停用'],
+  },
+  month: {
+    OPEN: ['progress', 'Open', '未关账'],
+    CLOSED: ['neutral', 'Closed', '已关账'],
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Words>>>>;
+
+export type StatusKind = keyof typeof STATUSES;
+
+const wordsOf = (of: StatusKind, value: string): Words =>
+  (STATUSES[of] as Readonly<Record<string, Words>>)[value] ?? ['neutral', value, value];
+
+/** The statuses of something with their names, for a filter. */
+export function useStatusChoices(of: StatusKind): { value: string; label: string }[] {
+  const language = useLanguage();
+  return Object.entries(STATUSES[of]).map(([value, [, en, zh]]) => ({ value, label: language === 'en' ? en : zh }));
+}
+
+export function Status({ of, value }: { readonly of: StatusKind; readonly value: string | null | undefined }) {
+  const language = useLanguage();
+  if (!value) return <span className="quiet">–</span>;
+  const [tone, en, zh] = wordsOf(of, value);
+  return <Tag tone={tone}>{language === 'en' ? en : zh}</Tag>;
+}
+
+const TAG = {
+  display: 'inline-flex',
+  maxWidth: '100%',
+  padding: '0 7px',
+  borderRadius: 4,
+  fontSize: 'var(--mantine-font-size-xs)',
+  fontWeight: 500,
+  lineHeight: '20px',
+  whiteSpace: 'nowrap',
+} as const;
+
+/** A word on a ground of its tone. */
+export function Tag({ tone, children }: { readonly tone: Tone; readonly children: React.ReactNode }) {
+  return <span style={{ ...TAG, color: `var(--${tone})`, background: `var(--${tone}-soft)` }}>{children}</span>;
+}

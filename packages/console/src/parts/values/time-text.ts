@@ -1,0 +1,77 @@
+import { now } from '../../clock.ts';
+import { getLanguage, localeOf } from '../../i18n/language.ts';
+
+export const BEIJING = 'Asia/Shanghai';
+export const VIEWERS_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Times of the API are yyyy-MM-dd HH:mm:ss of Asia/Shanghai, which is eight hours ahead of UTC all the year. */
+export const momentOf = (value: string): Date =>
+  new Date(`${value.slice(0, 10)}T${value.slice(11) || '00:00:00'}+08:00`);
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+function format(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${getLanguage()} ${zone} ${JSON.stringify(options)}`;
+  const known = formats.get(key) ?? new Intl.DateTimeFormat(localeOf(getLanguage()), { timeZone: zone, ...options });
+  formats.set(key, known);
+  return known;
+}
+
+const DAY = { day: 'numeric', month: 'short' } as const;
+const MINUTE = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+const SECOND = { ...MINUTE, second: '2-digit' } as const;
+
+const yearOf = (moment: Date, zone: string) =>
+  new Intl.DateTimeFormat('en', { timeZone: zone, year: 'numeric' }).format(moment);
+
+/** 16 Nov 2026, 18:03; without the year when it is this one. */
+export function timeText(moment: Date, zone: string, withSeconds = false): string {
+  const isThisYear = yearOf(moment, zone) === yearOf(new Date(now()), zone);
+  const day = format(zone, isThisYear ? DAY : { ...DAY, year: 'numeric' }).format(moment);
+  const hour = format(zone, withSeconds ? SECOND : MINUTE).format(moment);
+  return getLanguage() === 'en' ? `${day}, ${hour}` : `${day} ${hour}`;
+}
+
+export const dayText = (moment: Date, zone = BEIJING): string =>
+  format(zone, { ...DAY, year: 'numeric' }).format(moment);
+export const shortDayText = (moment: Date, zone = BEIJING): string => format(zone, DAY).format(moment);
+export const monthText = (moment: Date, zone = BEIJING): string =>
+  format(zone, { month: 'short', year: 'numeric' }).format(moment);
+export const hourText = (moment: Date, zone = BEIJING): string => format(zone, MINUTE).format(moment);
+
+/** UTC+8, by which two zones can be told apart. */
+export function offsetText(moment: Date, zone: string): string {
+  const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'shortOffset' }).formatToParts(moment);
+  return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC').replace('GMT', 'UTC');
+}
+
+/** Whether the viewer's clock shows something else than Beijing's. */
+export const isElsewhere = (moment: Date): boolean => offsetText(moment, VIEWERS_ZONE) !== offsetText(moment, BEIJING);
+
+const STEPS = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** 3 minutes ago, in 2 days. */
+export function agoText(moment: Date): string {
+  const seconds = (moment.getTime() - now()) / 1000;
+  const words = new Intl.RelativeTimeFormat(localeOf(getLanguage()), { numeric: 'auto' });
+  const [unit, length] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+  return words.format(Math.round(seconds / length), unit);
+}
+
+/** 1 h 5 min, 40 s: how long something takes. */
+export function durationText(seconds: number): string {
+  const locale = localeOf(getLanguage());
+  const inUnit = (value: number, unit: string) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return inUnit(whole, 'second');
+  const minutes = Math.ceil(whole / 60);
+  if (minutes < 60) return inUnit(minutes, 'minute');
+  const hours = Math.floor(minutes / 60);
+  return [inUnit(hours, 'hour'), minutes % 60 > 0 ? inUnit(minutes % 60, 'minute') : ''].join(' ').trim();
+}

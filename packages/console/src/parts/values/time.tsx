@@ -1,0 +1,68 @@
+import { Box, Group, Tooltip } from '@mantine/core';
+import { useState } from 'react';
+import { useCommonTexts } from '../../i18n/common.ts';
+import { agoText, BEIJING, isElsewhere, momentOf, offsetText, timeText, VIEWERS_ZONE } from './time-text.ts';
+
+interface TimeProps {
+  /** As the API has it. */
+  readonly value: string | null | undefined;
+  /** full: with seconds, and the viewer's own time beside it where that is another. ago: how long since. */
+  readonly as?: 'short' | 'full' | 'ago';
+  /** What is said of no time at all. */
+  readonly absent?: string;
+}
+
+const ONE_LINE = { whiteSpace: 'nowrap' } as const;
+
+/** A time of Beijing, as everybody who works here speaks of it; the viewer's own is shown on pointing at it. */
+export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
+  const t = useCommonTexts();
+  // A table has hundreds of times, of which one is pointed at.
+  const [isPointedAt, setPointedAt] = useState(false);
+  if (!value) return <span className="quiet">{absent}</span>;
+  const moment = momentOf(value);
+  const text = as === 'ago' ? agoText(moment) : timeText(moment, BEIJING, as === 'full');
+  const shown = (
+    <time
+      className="figures"
+      style={as === 'full' ? {} : ONE_LINE}
+      dateTime={moment.toISOString()}
+      onPointerEnter={() => setPointedAt(true)}
+      onPointerLeave={() => setPointedAt(false)}
+    >
+      {text}
+      {as === 'full' && isElsewhere(moment) ? (
+        <span className="quiet">
+          {' · '}
+          <span style={ONE_LINE}>
+            {timeText(moment, VIEWERS_ZONE)} {t('here').toLowerCase()}
+          </span>
+        </span>
+      ) : null}
+    </time>
+  );
+  if (!isPointedAt) return shown;
+  return (
+    <Tooltip opened label={<BothZones moment={moment} />} color="dark.5" withArrow>
+      {shown}
+    </Tooltip>
+  );
+}
+
+function BothZones({ moment }: { readonly moment: Date }) {
+  const t = useCommonTexts();
+  const line = (name: string, zone: string) => (
+    <Group justify="space-between" gap={10}>
+      <span>{name}</span>
+      <span>{timeText(moment, zone, true)}</span>
+      <span>{offsetText(moment, zone)}</span>
+    </Group>
+  );
+  return (
+    <Box className="figures tiny">
+      {line(t('beijing'), BEIJING)}
+      {isElsewhere(moment) ? line(t('here'), VIEWERS_ZONE) : null}
+      {agoText(moment)}
+    </Box>
+  );
+}

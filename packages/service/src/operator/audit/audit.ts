@@ -1,0 +1,77 @@
+import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
+import type { Operator } from '../operator.js';
+import { type PageInput, readPage } from '../paging.js';
+import { requireInteger } from '../rules.js';
+
+/** Written in the transaction of the change itself, so that a change always has its entry. */
+export interface AuditEntry {
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  /** What changed, never a secret. */
+  readonly detail: Readonly<Record<string, unknown>>;
+  /** From where, if the transaction does not say so. */
+  readonly address?: string | null;
+}
+
+const RECORD_AUDIT = statement({
+  text: 'insert into audit_log (at, actor, action, subject, detail, address) values (now(), $1, $2, $3, $4, $5)',
+  parameters: ['text', 'text', 'text', 'jsonb', 'text'],
+});
+
+export async function recordAudit(
+  tx: Queryable,
+  { actor, action, subject, detail, address = null }: AuditEntry,
+): Promise<void> {
+  await tx.query(RECORD_AUDIT, [actor, action, subject, JSON.stringify(detail), address]);
+}
+
+export type AuditRecord = RowOf<typeof LIST_AUDIT>;
+
+const LIST_AUDIT = statement({
+  text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at,
+       actor, address, action, subject, detail
+     from audit_log where ($1::text is null or subject = $1) and ($3::text is null or actor = $3)
+       and ($4::text is null or action = $4) and ($5::bigint is null or audit_id < $5)
+     order by audit_id desc limit $2`,
+  parameters: ['text', 'bigint', 'text', 'text', 'bigint'],
+  columns: columns({
+    auditId: 'text',
+    at: 'text',
+    actor: 'text',
+    /** From where, of what was done in the console. */
+    address: 'text?',
+    action: 'text',
+    subject: 'text',
+    detail: column<AuditEntry['detail']>('jsonb'),
+  }),
+});
+
+/** Newest first. The subject is an app id, product code or payment channel code. Unset: everything. */
+export async function listAudit(
+  { database }: Operator,
+  { subject, limit = 50 }: { readonly subject?: string; readonly limit?: number },
+): Promise<AuditRecord[]> {
+  requireInteger('the limit', limit, 1, 1000);
+  return database.query(LIST_AUDIT, [subject ?? null, limit, null, null, null]);
+}
+
+interface ListAuditPageInput extends PageInput {
+  readonly subject?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+}
+
+/** Newest first. */
+export async function listAuditPage({ database }: Operator, { subject, actor, action, ...page }: ListAuditPageInput) {
+  const { rows, nextCursor } = await readPage<AuditRecord, readonly [number]>(
+    'audit',
+    page,
+    [0],
+    (after, limit) =>
+      database.query(LIST_AUDIT, [subject ?? null, limit, actor ?? null, action ?? null, after?.[0] ?? null]),
+    ({ auditId }) => [Number(auditId)],
+  );
+  return { entries: rows, nextCursor };
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import type { Static } from '@perennial/wire';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
+import { parseEventId } from '../../delivery/event-id.js';
+import { typeNoOf } from '../../delivery/event-type-sql.js';
+import type { EventKey } from '../../delivery/history/candidates-sql.js';
+import { type ListedEvent, listEvents } from '../../delivery/history/list-sql.js';
+import { findNextPush } from '../../delivery/queue/backlog-sql.js';
+import { createTestMessage, signPush } from '../../delivery/receivers/message.js';
+import { createReceiverRegistry } from '../../delivery/receivers/receivers.js';
+import type { PushClient } from '../../delivery/transport/push-client.js';
+import { recordAudit } from '../audit/audit.js';
+import { requireChannelId } from '../channel-id.js';
+import { inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
+import { type PageInput, readPage } from '../paging.js';
+import type { testEventRequest } from '../schemas/events.js';
+import { type ListEventsInput, readEventFilter, showEvent } from './events.js';
+
+/** Events of a channel, the newest first. */
+export async function pageEvents(
+  { database }: Operator,
+  { appId, cursor, limit, ...asked }: Omit<ListEventsInput, 'limit'> & PageInput,
+) {
+  const channelId = await requireChannelId(database, appId);
+  const filter = readEventFilter(asked);
+  const page = await readPage<ListedEvent, EventKey>(
+    `channels/${channelId}/events`,
+    { cursor, limit },
+    [0, 0],
+    (after, rows) => listEvents(database, channelId, filter, rows, { after, offset: 0 }),
+    (event) => [event.recordedMicros, event.eventNo],
+  );
+  return { ...page, rows: page.rows.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event) };
+}
+
+/** The next push is null when it is not waiting. */
+export async function showEventWithNextPush(
+  operator: Operator,
+  { appId, eventId }: { readonly appId: string; readonly eventId: string },
+) {
+  const event = await showEvent(operator, { appId, eventId });
+  const channelId = await requireChannelId(operator.database, appId);
+  const reference = parseEventId(eventId);
+  const nextPushAt = reference ? await findNextPush(operator.database, channelId, reference) : null;
+  return { ...event, nextPushAt };
+}
+
+/**
+ * Sends a signed push that is about no order to where such events go, also while they are held back. It is not an event: it is
+ * neither repeated nor stored anywhere but in the audit log.
+ */
+export async function sendTestEvent(
+  operator: OperatorWithClock,
+  { channels, pushClient }: { readonly channels: ChannelRegistry; readonly pushClient: PushClient },
+  { appId, eventType = 'order.status.changed' }: Static<typeof testEventRequest> & { readonly appId: string },
+) {
+  const channelId = await requireChannelId(operator.database, appId);
+  const receiver = await createReceiverRegistry(operator.database, channels).get(channelId);
+  const url = receiver.addresses[typeNoOf(eventType)]?.url;
+  if (url === undefined) throw refusal('no-callback-address')`channel ${appId} has no address for ${eventType}`;
+  const eventId = `test-${randomBytes(8).toString('hex')}`;
+  // Before it is sent: what went out has its entry, whatever becomes of this node.
+  const detail = { eventType, eventId, url };
+  await inTransaction(operator, (tx) =>
+    recordAudit(tx, { actor: operator.actor, action: 'events.test', subject: appId, detail }),
+  );
+  const message = createTestMessage(eventType, eventId, operator.clock.now());
+  const beganAt = performance.now();
+  const result = await pushClient.push(url, () =>
+    signPush(receiver, new URL(url).pathname, message, operator.clock.now()),
+  );
+  return { ...result, url, latencyMs: Math.round(performance.now() - beganAt) };
+}

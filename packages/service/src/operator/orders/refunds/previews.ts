@@ -1,0 +1,126 @@
+import type { Static } from '@perennial/wire';
+import type { Queryable } from '../../../platform/db/database.js';
+import { findPositionsToRevoke } from '../../../subscriptions/steps/benefits/revoke-benefits.js';
+import { planEndings } from '../../../subscriptions/steps/ending/end-orders.js';
+import { nextRefundSeq } from '../../../subscriptions/steps/payments/begin-refund.js';
+import { applyRefund } from '../../../subscriptions/steps/payments/settle-refund.js';
+import type { UnsubscribedRow } from '../../../subscriptions/store/orders/unsubscribe-orders-sql.js';
+import { OperatorError, type OperatorWithClock } from '../../operator.js';
+import type { preview, previewQuery } from '../../schemas/orders.js';
+import { requireUnsubscribable } from '../orders.js';
+import { type BenefitOfPeriod, findBenefitsOfOrder } from '../orders-sql.js';
+import { requireOrder } from '../show-order.js';
+import { readAtOneMoment } from '../timeline/at-one-moment.js';
+import { findSurroundings } from '../timeline/timeline-sql.js';
+import { requirePeriodToRefund, requireRefund, requireRefundableAmount } from './refunds.js';
+import { needsSecondPerson } from './second-person.js';
+import { findWaitingOf, requireAskableAmount } from './waiting-refunds.js';
+
+/** What an action would do, by the rules that carry it out. Nothing is written. */
+type Preview = Static<typeof preview>;
+
+const NOTHING: Preview = {
+  refundCent: 0,
+  notCollectedCent: 0,
+  benefitsRevoked: [],
+  periodsVoided: 0,
+  events: [],
+  needsApproval: false,
+  waiting: [],
+  refusal: null,
+};
+
+export async function previewUnsubscribe(
+  { database, clock }: OperatorWithClock,
+  { orderNo }: { readonly orderNo: string },
+): Promise<Preview> {
+  return readAtOneMoment(database, async (tx) => {
+    const order = await requireOrder(tx, { orderNo });
+    return refusable(async () => {
+      requireUnsubscribable(order);
+      const [ending] = await planEndings(tx, [order], clock.now());
+      if (!ending) return NOTHING;
+      const { hearsOfVoidedPeriods } = await findSurroundings(tx, order.orderNo);
+      const events = [...ending.events, ...(hearsOfVoidedPeriods ? ending.voidedEvents : [])];
+      return { ...NOTHING, ...sumVoidedPeriods(ending), events: countByType(events) };
+    });
+  });
+}
+
+/** The period that was open, and those that were not started. */
+export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
+  const unstarted = order.totalCycles - order.cycleNo;
+  return {
+    periodsVoided: (payment ? 1 : 0) + unstarted,
+    notCollectedCent: (payment?.amountCent ?? 0) + unstarted * order.amountCent,
+  };
+}
+
+/** `approvalCent`: refunds above it need a second person; 0: none does. */
+export async function previewRefund(
+  { database, clock, currency }: OperatorWithClock,
+  input: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },
+  approvalCent: number,
+): Promise<Preview> {
+  return readAtOneMoment(database, async (tx) => {
+    const order = await requireOrder(tx, { orderNo: input.orderNo });
+    return refusable(async () => {
+      const asked = requireRefund(input);
+      const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
+      const waiting = (await findWaitingOf(tx, period)).filter(({ approvalId }) => approvalId !== input.approvalId);
+      // What is approved is made, whatever else was asked for.
+      const amountCent =
+        input.approvalId === undefined
+          ? requireAskableAmount(period, asked.amountCent, waiting, currency)
+          : requireRefundableAmount(period, asked.amountCent, currency);
+      const { payment, refunds } = period;
+      const reference = { orderNo: order.orderNo, cycleNo: payment.cycleNo, refundSeq: nextRefundSeq(refunds) };
+      const after = applyRefund(order, payment, { ...reference, amountCent }, clock.now());
+      const benefits = await findUnclaimedBenefits(tx, order.orderNo, payment.cycleNo);
+      const revoked = new Set(findPositionsToRevoke(benefits, after.refunded));
+      return {
+        ...NOTHING,
+        refundCent: amountCent,
+        benefitsRevoked: benefits
+          .filter(({ position }) => revoked.has(position))
+          .map(({ name }) => ({ cycleNo: payment.cycleNo, name, status: 'REVOKED' })),
+        events: countByType(after.events),
+        needsApproval: needsSecondPerson(period, amountCent, approvalCent),
+        waiting: waiting.map(({ subject: _1, key: _2, ...one }) => one),
+      };
+    });
+  });
+}
+
+/** What the step would refuse is shown in its words. */
+async function refusable(look: () => Promise<Preview>): Promise<Preview> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    const { message: detail, refusal } = error;
+    return { ...NOTHING, refusal: { detail, code: refusal?.code ?? null, values: [...(refusal?.values ?? [])] } };
+  }
+}
+
+type UnclaimedBenefit = BenefitOfPeriod & { readonly status: 'ISSUED' | 'REVOKED'; readonly position: number };
+
+/** They come in the order of their positions. */
+async function findUnclaimedBenefits(db: Queryable, orderNo: number, cycleNo: number): Promise<UnclaimedBenefit[]> {
+  const benefits = await findBenefitsOfOrder(db, orderNo, cycleNo);
+  return benefits.flatMap((benefit, position) =>
+    benefit.status === 'ISSUED' || benefit.status === 'REVOKED'
+      ? [{ ...benefit, status: benefit.status, position }]
+      : [],
+  );
+}
+
+/** Periods that were voided together are an event each. */
+function countByType(events: UnsubscribedRow['events']) {
+  const counts = new Map<string, number>();
+  for (const { eventType, cycleNo, cycleTo } of events) {
+    const count = cycleNo === null || cycleTo === null ? 1 : cycleTo - cycleNo + 1;
+    counts.set(eventType, (counts.get(eventType) ?? 0) + count);
+  }
+  return [...counts].map(([eventType, count]) => ({ eventType, count }));
+}

@@ -1,0 +1,268 @@
+import { formatTime } from '@perennial/wire';
+import type { RefundOutcome } from '../../../gateways/gateway.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import {
+  findPaymentOfCycle,
+  formatTimeOrNull,
+  type Order,
+  type Payment,
+} from '../../../subscriptions/domain/orders/order.js';
+import { formatPaymentOrderNo } from '../../../subscriptions/domain/orders/order-numbers.js';
+import {
+  formatRefundNo,
+  MAX_REFUNDS,
+  type RefundReference,
+} from '../../../subscriptions/domain/orders/refund-numbers.js';
+import {
+  isRefundable,
+  nextRefundSeq,
+  type PeriodToRefund,
+  storeRefund,
+  sumRefunds,
+} from '../../../subscriptions/steps/payments/begin-refund.js';
+import { askRefund, rejectWrongRefundAmount, sendRefund } from '../../../subscriptions/steps/payments/send-refund.js';
+import { settleRefund } from '../../../subscriptions/steps/payments/settle-refund.js';
+import { findPayments } from '../../../subscriptions/store/orders/orders-sql.js';
+import { findRefundsOfPeriod, type Refund } from '../../../subscriptions/store/payments/refunds-sql.js';
+import { recordAudit } from '../../audit/audit.js';
+import { formatAmount } from '../../money.js';
+import {
+  type Changed,
+  inTransaction,
+  NotFoundError,
+  OperatorError,
+  type OperatorWithClock,
+  type OperatorWithGateways,
+  refusal,
+} from '../../operator.js';
+import { quoted, requireInteger, requireName } from '../../rules.js';
+import { requireLockedOrder } from '../orders.js';
+import { type BenefitOfPeriod, findBenefitsOfOrder } from '../orders-sql.js';
+
+export interface RefundInput {
+  readonly orderNo: string;
+  readonly cycleNo: number;
+  /** Unset: all that is left. */
+  readonly amountCent?: number | undefined;
+  /** A second request with the same key is the same refund. */
+  readonly key?: string | undefined;
+  readonly note?: string | undefined;
+  /** Of one that needed a second person: who asked for it, and by which approval it is made. Unset: the operator asks. */
+  readonly approval?: { readonly approvalId: string; readonly requestedBy: string } | undefined;
+  /** Of one that needs a second person, and that nobody else was asked about: why not. */
+  readonly withoutApproval?: string | undefined;
+}
+
+export type RefundView = ReturnType<typeof describeRefund>;
+/** With the period after all of its refunds, the benefits that were revoked and those that stay. */
+export type RefundedPeriod = ReturnType<typeof toRefundedPeriod>;
+
+/** A refund and its period at one moment. */
+interface RefundState {
+  readonly refund: Refund;
+  readonly payment: Payment;
+  readonly benefits: readonly BenefitOfPeriod[];
+}
+
+/**
+ * Refunds money, in mode A. The refund is stored first, then sent to the institution while no lock is held, then settled. A
+ * result that is not known at the end of this call is found out by a job.
+ */
+export async function refundPayment(operator: OperatorWithGateways, input: RefundInput): Promise<RefundedPeriod> {
+  const asked = requireRefund(input);
+  const begun = await inTransaction(operator, async (tx) =>
+    beginRefund(operator, tx, await lockPeriodToRefund(tx, asked), asked),
+  );
+  return finishRefund(operator, begun);
+}
+
+/** A refund that is stored, and may now be sent. */
+interface BegunRefund extends RefundState {
+  /** False when it was asked for before, with the same key. */
+  readonly isNew: boolean;
+}
+
+/** Sends it to the institution, or asks about one that was sent before. */
+export async function finishRefund(operator: OperatorWithGateways, begun: BegunRefund): Promise<RefundedPeriod> {
+  const { gateways } = operator;
+  const { refund, isNew } = begun;
+  if (refund.status !== 'STARTED') return toRefundedPeriod({ ...begun, changed: false });
+  const heard = isNew ? await sendRefund(gateways, refund) : await askRefund(gateways, refund);
+  return toRefundedPeriod((await storeOutcome(operator, refund, heard)) ?? { ...begun, changed: isNew });
+}
+
+/** Stores the result. Undefined when it is not known yet. */
+async function storeOutcome(
+  { database, clock }: OperatorWithGateways,
+  refund: Refund,
+  heard: RefundOutcome,
+): Promise<Changed<RefundState> | undefined> {
+  try {
+    const outcome = await rejectWrongRefundAmount(database, refund, heard);
+    if (outcome.kind !== 'success' && outcome.kind !== 'refused') return undefined;
+    return await database.transaction(async (tx) => ({
+      ...(await settleRefund(tx, refund, outcome, clock.now())),
+      benefits: await findBenefitsOfOrder(tx, refund.orderNo, refund.cycleNo),
+    }));
+  } catch (cause) {
+    // The message has to say that the refund was sent.
+    throw refusal('refund-result-not-stored', OperatorError, {
+      cause,
+    })`refund ${formatRefundNo(refund)} is sent, but its result could not be written down; a running service will see to it`;
+  }
+}
+
+/** Locks the order and reads the period. */
+export async function lockPeriodToRefund(
+  tx: Queryable,
+  { orderNo, cycleNo }: Pick<RefundInput, 'orderNo' | 'cycleNo'>,
+): Promise<PeriodToRefund> {
+  return requirePeriodToRefund(tx, await requireLockedOrder(tx, orderNo), cycleNo);
+}
+
+/** What is asked for was checked by requireRefund. The caller has locked the period. */
+export async function beginRefund(
+  { actor, clock, currency }: OperatorWithClock,
+  tx: Queryable,
+  found: PeriodToRefund,
+  asked: RefundInput,
+): Promise<BegunRefund> {
+  const { key, note, approval, withoutApproval } = asked;
+  const { order, payment, refunds } = found;
+  const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
+  const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
+  const same = findRefundOfKey(refunds, asked, currency);
+  if (same) return { refund: same, payment, benefits, isNew: false };
+  const amountCent = requireRefundableAmount(found, asked.amountCent, currency);
+  if (nextRefundSeq(refunds) > MAX_REFUNDS)
+    throw refusal(
+      'refunds-used-up',
+    )`period ${period.cycleNo} of order ${period.orderNo} has had ${MAX_REFUNDS} refunds`;
+  const refund = await storeRefund(tx, found, {
+    amountCent,
+    key: key ?? null,
+    note: note ?? null,
+    requestedBy: approval?.requestedBy ?? actor,
+    startedAt: clock.now(),
+  });
+  const detail = {
+    refundNo: formatRefundNo(refund),
+    cycleNo: payment.cycleNo,
+    amountCent,
+    key,
+    note,
+    withoutApproval,
+    ...approval,
+  };
+  await recordAudit(tx, { actor, action: 'order.refund', subject: String(order.orderNo), detail });
+  return { refund, payment, benefits, isNew: true };
+}
+
+/** Throws when there is no such period, or its money is not with us. */
+export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo: number): Promise<PeriodToRefund> {
+  if (order.settlementMode !== 'SVC_DEDUCT') {
+    throw refusal(
+      'refund-by-channel',
+    )`order ${order.orderNo} is collected by its channel, which also makes its refunds`;
+  }
+  const payment = findPaymentOfCycle(order, await findPayments(db, order.orderNo), cycleNo);
+  if (!payment) throw refusal('no-such-period', NotFoundError)`order ${order.orderNo} has no period ${cycleNo}`;
+  return { order, payment, refunds: await findRefundsOfPeriod(db, { orderNo: order.orderNo, cycleNo }) };
+}
+
+/** The refund that was asked for with the same key; throws if that was another amount. */
+export function findRefundOfKey(
+  refunds: readonly Refund[],
+  { key, amountCent }: Pick<RefundInput, 'key' | 'amountCent'>,
+  currency: string | undefined,
+): Refund | undefined {
+  const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
+  if (same && amountCent !== undefined && amountCent !== same.amountCent) {
+    throw refusal(
+      'refund-key-used',
+    )`the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatAmount(same.amountCent, currency)}`;
+  }
+  return same;
+}
+
+/** The amount to refund: what is asked for, or all that is left. Throws when that is not to be had. */
+export function requireRefundableAmount(
+  period: PeriodToRefund,
+  askedCent: number | undefined,
+  currency: string | undefined,
+): number {
+  const { order, payment } = period;
+  const { orderNo } = order;
+  const { cycleNo, status } = payment;
+  if (status === 'REFUND_FULL')
+    throw refusal('period-refunded')`period ${cycleNo} of order ${orderNo} is refunded in full`;
+  if (!isRefundable(payment)) {
+    throw refusal(
+      'period-not-paid',
+    )`period ${cycleNo} of order ${orderNo} is ${status}: only one that was paid can be refunded`;
+  }
+  const { open: unsettled, openCent, leftCent } = sumRefunds(period);
+  const amountCent = askedCent ?? leftCent;
+  if (leftCent > 0 && amountCent <= leftCent) return amountCent;
+  const left = formatAmount(leftCent, currency);
+  const refunded = formatAmount(payment.refundAmountCent, currency);
+  const paid = formatAmount(payment.amountCent, currency);
+  if (openCent === 0) {
+    throw refusal(
+      'refund-too-much',
+    )`of period ${cycleNo} of order ${orderNo} ${left} is left to refund: ${refunded} of ${paid} is refunded`;
+  }
+  const [open, numbers] = [formatAmount(openCent, currency), unsettled.map(formatRefundNo).join(', ')];
+  throw refusal(
+    'refund-too-much-besides',
+  )`of period ${cycleNo} of order ${orderNo} ${left} is left to refund: ${refunded} of ${paid} is refunded, ${open} is on its way (${numbers})`;
+}
+
+const MAX_AMOUNT_CENT = 100_000_000_000;
+
+const ifGiven = <T>(value: T | undefined, check: (value: T) => T) => (value === undefined ? undefined : check(value));
+
+export function requireRefund(input: RefundInput): RefundInput {
+  const { orderNo, cycleNo, amountCent, key, note, approval, withoutApproval } = input;
+  return {
+    orderNo,
+    approval,
+    cycleNo: requireInteger('the period', cycleNo, 1, 9999),
+    amountCent: ifGiven(amountCent, (cents) => requireInteger('the amount in cents', cents, 1, MAX_AMOUNT_CENT)),
+    key: ifGiven(key, (text) => requireName('the key', text)),
+    note: ifGiven(note, (text) => requireName('the note', text)),
+    withoutApproval: ifGiven(withoutApproval, (text) => requireName('the note', text)),
+  };
+}
+
+/** The institution has refused a refund. */
+export function createRefundRefused(refund: RefundReference & Pick<Refund, 'reason'>): OperatorError {
+  return refusal(
+    'refund-refused',
+  )`the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`;
+}
+
+/** Throws when the institution has refused the refund. */
+function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>) {
+  if (refund.status === 'FAIL') throw createRefundRefused(refund);
+  const { status: paymentStatus, amountCent, refundAmountCent } = payment;
+  return { ...describeRefund(refund), payment: { paymentStatus, amountCent, refundAmountCent, benefits }, changed };
+}
+
+export function describeRefund(refund: Refund) {
+  return {
+    refundNo: formatRefundNo(refund),
+    orderNo: String(refund.orderNo),
+    cycleNo: refund.cycleNo,
+    paymentOrderNo: formatPaymentOrderNo(refund.orderNo, refund.cycleNo),
+    amountCent: refund.amountCent,
+    /** STARTED: the institution has not answered yet, and is asked again. FAIL: it refused. */
+    status: refund.status,
+    reason: refund.reason,
+    key: refund.key,
+    note: refund.note,
+    requestedBy: refund.requestedBy,
+    startedAt: formatTime(refund.startedAt),
+    refundedAt: formatTimeOrNull(refund.refundedAt),
+  };
+}

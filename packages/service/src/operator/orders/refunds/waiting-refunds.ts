@@ -1,0 +1,42 @@
+import type { Queryable } from '../../../platform/db/database.js';
+import { type PeriodToRefund, sumRefunds } from '../../../subscriptions/steps/payments/begin-refund.js';
+import { formatAmount } from '../../money.js';
+import { refusal } from '../../operator.js';
+import { formatPeriodSubject } from './period-subjects.js';
+import { requireRefundableAmount } from './refunds.js';
+import { findWaitingRefunds, type WaitingRefund } from './waiting-refunds-sql.js';
+
+/** What else was asked for of a period and is not made yet. */
+export async function findWaitingOf(
+  db: Queryable,
+  { order, payment, refunds }: PeriodToRefund,
+): Promise<WaitingRefund[]> {
+  const waiting = await findWaitingRefunds(db, [formatPeriodSubject(order.orderNo, payment.cycleNo)]);
+  // One that is being made just now has its refund already, and counts as that.
+  return waiting.filter(({ key }) => refunds.every((refund) => refund.key !== key));
+}
+
+export const sumWaiting = (waiting: readonly Pick<WaitingRefund, 'amountCent'>[]): number =>
+  waiting.reduce((sum, { amountCent }) => sum + amountCent, 0);
+
+/**
+ * The amount that may be asked for: what is given, or all that is left. What waits counts as if it were made, so that two people
+ * do not ask for the same money.
+ */
+export function requireAskableAmount(
+  period: PeriodToRefund,
+  askedCent: number | undefined,
+  waiting: readonly WaitingRefund[],
+  currency: string | undefined,
+): number {
+  const refundableCent = requireRefundableAmount(period, askedCent, currency);
+  if (waiting.length === 0) return refundableCent;
+  const leftCent = Math.max(0, sumRefunds(period).leftCent - sumWaiting(waiting));
+  const amountCent = askedCent ?? leftCent;
+  if (leftCent > 0 && amountCent <= leftCent) return amountCent;
+  const names = [...new Set(waiting.map(({ requestedBy }) => requestedBy))].join(', ');
+  const { cycleNo } = period.payment;
+  throw refusal(
+    'refund-waits-already',
+  )`of period ${cycleNo} of order ${period.order.orderNo} ${formatAmount(leftCent, currency)} may still be asked for: ${formatAmount(sumWaiting(waiting), currency)} that ${names} asked for waits`;
+}

@@ -1,0 +1,59 @@
+import type { ChannelRegistry } from '../../../catalog/channels/channel-registry.js';
+import { formatClaimNo } from '../../../subscriptions/domain/benefits/claim-numbers.js';
+import { formatRefundNo } from '../../../subscriptions/domain/orders/refund-numbers.js';
+import { unsealUserMobile } from '../../../subscriptions/steps/users/login-mobile.js';
+import { findUser } from '../../../subscriptions/store/users/users-sql.js';
+import { maskMobile, maskUserId } from '../../masking.js';
+import { NotFoundError, type Operator, refusal } from '../../operator.js';
+import type { Role } from '../../people/roles.js';
+import { createNotFound, quoted } from '../../rules.js';
+import { describeOrder } from '../list-orders.js';
+import { readOrders } from '../order-list-sql.js';
+import { listAgreementsOfUser, listClaimsOfOrders, listRefundsOfOrders } from './user-sql.js';
+
+/** More than a person reads at once. */
+const SHOWN = 200;
+
+/** Everything of one user of a channel, the newest first, as of one moment. */
+export async function showUser(
+  operator: Operator,
+  channels: ChannelRegistry,
+  { appId, channelUserId }: { readonly appId: string; readonly channelUserId: string },
+  role: Role,
+) {
+  const channel = await channels.get(appId);
+  if (!channel) throw createNotFound('channel', appId);
+  const { channelId } = channel;
+  return operator.database.transaction(
+    async (tx) => {
+      const user = await findUser(tx, channelId, channelUserId);
+      const walk = { after: undefined, orders: SHOWN };
+      const { found: orders } = await readOrders(tx, { channelId, channelUserId }, walk, SHOWN);
+      const agreements = await listAgreementsOfUser(tx, channelId, channelUserId, SHOWN);
+      if (!user && orders.length === 0 && agreements.length === 0) {
+        throw refusal('no-such-user', NotFoundError)`there is no user of channel ${appId} ${quoted(channelUserId)}`;
+      }
+      const orderNos = orders.map(({ orderNo }) => orderNo);
+      const refunds = await listRefundsOfOrders(tx, orderNos, SHOWN);
+      const claims = await listClaimsOfOrders(tx, orderNos, SHOWN);
+      return {
+        appId,
+        channelUserId: maskUserId(channelUserId, role),
+        mobile: user ? maskMobile(unsealUserMobile(channel, user)) : null,
+        orders: orders.map((order) => describeOrder(order, role)),
+        agreements,
+        refunds: refunds.map(({ refundSeq, ...refund }) => ({
+          ...refund,
+          refundNo: formatRefundNo({ ...refund, refundSeq }),
+          orderNo: String(refund.orderNo),
+        })),
+        claims: claims.map(({ position, ...claim }) => ({
+          ...claim,
+          claimNo: formatClaimNo({ ...claim, position }),
+          orderNo: String(claim.orderNo),
+        })),
+      };
+    },
+    { readOnly: true },
+  );
+}

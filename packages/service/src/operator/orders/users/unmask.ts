@@ -1,0 +1,31 @@
+import { createChannelRegistry } from '../../../catalog/channels/channel-registry.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import type { Order } from '../../../subscriptions/domain/orders/order.js';
+import { unsealUserMobile } from '../../../subscriptions/steps/users/login-mobile.js';
+import { findUser } from '../../../subscriptions/store/users/users-sql.js';
+import { recordAudit } from '../../audit/audit.js';
+import { inTransaction, type Operator } from '../../operator.js';
+import { requireName } from '../../rules.js';
+import { requireOrder } from '../show-order.js';
+
+/** Shows whom an order is of, to somebody who says why. Written down before it is shown. */
+export async function unmaskUser(operator: Operator, input: { readonly orderNo: string; readonly reason: string }) {
+  const reason = requireName('the reason', input.reason);
+  return inTransaction(operator, async (tx) => {
+    const order = await requireOrder(tx, { orderNo: input.orderNo });
+    const mobile = await findMobileOf(operator, tx, order);
+    const { actor } = operator;
+    await recordAudit(tx, { actor, action: 'order.unmask', subject: String(order.orderNo), detail: { reason } });
+    return { mobile, channelUserId: order.channelUserId };
+  });
+}
+
+/** In clear. Null when nothing is stored about the user. */
+export async function findMobileOf(
+  { vault }: Operator,
+  db: Queryable,
+  { channelId, channelUserId }: Pick<Order, 'channelId' | 'channelUserId'>,
+): Promise<string | null> {
+  const user = await findUser(db, channelId, channelUserId);
+  return user ? unsealUserMobile(await createChannelRegistry(db, vault).getById(channelId), user) : null;
+}

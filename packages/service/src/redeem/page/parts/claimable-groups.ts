@@ -1,0 +1,92 @@
+import { createFormToken } from '../../form-token.js';
+import { countBytes, type Html, html } from '../../html.js';
+import type { SignedLink } from '../../link.js';
+import type { BenefitPosition } from '../../page-sql.js';
+import type { Claimable, ClaimableGroup } from '../../page-view.js';
+import type { Visit } from '../../visit.js';
+import { benefitText, type Place, renderLinkInputs } from '../addresses.js';
+import type { Frame } from '../layout.js';
+import { benefitAnchor, nameAnchor, renderBenefitHead, renderDescription } from './benefit-item.js';
+
+/** The actions that a token is valid for: one benefit, or all of a period. */
+export const claimAction = ({ cycleNo, position }: BenefitPosition): string => `claim ${cycleNo} ${position}`;
+export const claimAllAction = (cycleNo: number): string => `claim-all ${cycleNo}`;
+
+/** The form that all buttons belong to. It says where it stands, so that a claim leads back there. */
+export const renderClaimForm = ({ root }: Frame, link: SignedLink, place?: Place): Html =>
+  html`<form id="claim" method="post" action="${root}/redeem/claim">${renderLinkInputs(link)}${place && html`<input type="hidden" name="from" value="${benefitText(place)}">`}</form>`;
+
+export interface RenderedGroups {
+  readonly groups: readonly Html[];
+  /** How many benefits are in them. */
+  readonly count: number;
+}
+
+/** As many as fit into so many bytes, and at least one. */
+export function renderGroups(
+  frame: Frame,
+  visit: Visit,
+  groups: readonly ClaimableGroup[],
+  { now, mostBytes }: { readonly now: number; readonly mostBytes: number },
+): RenderedGroups {
+  let room = mostBytes;
+  let count = 0;
+  const rendered: Html[] = [];
+  for (const group of groups) {
+    const items: Html[] = [];
+    for (const one of group.benefits) {
+      const own = sharedDeadline(group) === undefined ? renderDeadline(frame, one, now) : undefined;
+      const item = renderItem(frame, visit, one, own);
+      room -= countBytes(item);
+      if (room < 0 && count > 0) break;
+      items.push(item);
+      count += 1;
+    }
+    if (items.length > 0) rendered.push(renderGroup(frame, visit, group, items, now));
+    if (room < 0) break;
+  }
+  return { groups: rendered, count };
+}
+
+function renderGroup(frame: Frame, { channel, link }: Visit, group: ClaimableGroup, items: Html[], now: number): Html {
+  const { texts, root } = frame;
+  const { cycleNo, count } = group;
+  const shared = sharedDeadline(group);
+  const all =
+    count > 1 &&
+    html`<p class="claim-all"><button class="button button-soft" form="claim" formaction="${root}/redeem/claim-all" name="period" value="${cycleNo}-${createFormToken(channel.callbackSecret, link, claimAllAction(cycleNo))}">${texts.claimAll(count)}</button></p>`;
+  return html`<section class="group" aria-labelledby="p-${cycleNo}">
+<div class="group-head"><h3 id="p-${cycleNo}">${texts.periodShort(cycleNo)}</h3>
+${shared && renderDeadline(frame, shared, now)}</div>
+<ul class="list">
+${items}</ul>
+${all || undefined}</section>
+`;
+}
+
+/** What a period grants has one deadline as a rule, which is said once. Undefined when each has its own. */
+const sharedDeadline = ({ benefits: [first, ...others] }: ClaimableGroup): Claimable | undefined =>
+  others.every(({ deadline }) => deadline === first.deadline) ? first : undefined;
+
+const DAY_MS = 86_400_000;
+/** From then on it is said how little time is left. */
+const URGENT_DAYS = 3;
+
+function renderDeadline({ texts }: Frame, { deadline, isOwnDeadline }: Claimable, now: number): Html {
+  const days = Math.floor((deadline - now) / DAY_MS);
+  const isUrgent = isOwnDeadline && days < URGENT_DAYS;
+  const urgent = isUrgent ? html`<span class="chip chip-warn">${texts.daysLeft(days)}</span> ` : undefined;
+  return html`<p class="deadline">${urgent}<span>${texts.claimBy(texts.dateTime(deadline))}</span></p>`;
+}
+
+function renderItem(frame: Frame, { channel, link }: Visit, one: Claimable, ownDeadline: Html | undefined): Html {
+  const { texts } = frame;
+  const id = `${benefitAnchor(one)}-claim`;
+  const token = createFormToken(channel.callbackSecret, link, claimAction(one));
+  const worth = one.faceValueCent === 0 ? undefined : texts.worth(frame.money(one.faceValueCent));
+  return html`<li class="benefit" id="${benefitAnchor(one)}">
+${renderBenefitHead(frame, one, worth, 'h4')}
+${renderDescription(one)}${ownDeadline}<button class="button" id="${id}" form="claim" name="claim" value="${one.cycleNo}-${one.position}-${token}" aria-labelledby="${id} ${nameAnchor(one)}">${texts.claim}</button>
+</li>
+`;
+}

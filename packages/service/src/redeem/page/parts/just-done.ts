@@ -1,0 +1,60 @@
+import { type Html, html } from '../../html.js';
+import type { SignedLink } from '../../link.js';
+import { isClaimable, isClaimed, isGone, type PageBenefit } from '../../page-view.js';
+import type { Texts } from '../../texts/en.js';
+import { DONE_ANCHOR, pageAddress } from '../addresses.js';
+import type { Frame } from '../layout.js';
+import { benefitAnchor, renderBenefitHead } from './benefit-item.js';
+import { codeBytes, type PictureRoom, renderCheckAgain, renderCodes } from './codes.js';
+import { goneText } from './gone.js';
+
+/** Drawn by the style sheet, unless its reader wants nothing to move. */
+const TICK = html`<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="21"/><path d="M15 25l6 6 12-13"/></svg>`;
+
+const MOST_BYTES = 14_000;
+
+/** What was just claimed, with a result for each, read from the database: loading the page again changes nothing. */
+export function renderJustDone(
+  frame: Frame,
+  link: SignedLink,
+  done: readonly PageBenefit[],
+  room: PictureRoom,
+): Html | undefined {
+  // Of an address that somebody has kept or made up nothing may have been done.
+  if (done.every(isClaimable)) return undefined;
+  const { texts } = frame;
+  const claimed = done.filter(isClaimed);
+  let bytes = MOST_BYTES;
+  const fitting = claimed.filter((one, index) => {
+    bytes -= codeBytes(frame, link, one);
+    return index === 0 || bytes >= 0;
+  });
+  const others = done.filter((one) => !isClaimed(one));
+  const more =
+    fitting.length < claimed.length
+      ? html`<p class="more"><a class="link" href="${pageAddress(frame, link, '/codes')}">${texts.yourCodes}</a></p>`
+      : undefined;
+  return html`<section class="panel done${claimed.length === 0 ? ' done-none' : ''}" id="${DONE_ANCHOR}" aria-labelledby="done-title" tabindex="-1">
+<div class="done-head">${claimed.length === 0 ? undefined : TICK}<h2 id="done-title">${titleOf(texts, done)}</h2></div>
+${fitting.length > 0 ? renderCodes(frame, link, fitting, room) : undefined}
+${others.length > 0 ? html`<ul class="list">${others.map((one) => renderOther(frame, one))}</ul>` : undefined}${renderCheckAgain(frame, link, claimed)}${more}</section>
+`;
+}
+
+function titleOf(texts: Texts, done: readonly PageBenefit[]): string | Html {
+  const claimed = done.filter(isClaimed);
+  if (claimed.length === 0) return texts.doneNone;
+  if (claimed.length < done.length) return texts.doneSome(claimed.length, done.length);
+  if (claimed.every(({ code }) => code === null)) return texts.donePending;
+  return texts.doneAll(done.length);
+}
+
+function renderOther(frame: Frame, one: PageBenefit): Html {
+  const says = isGone(one) ? goneText(frame, one) : frame.texts.notClaimedYet;
+  // What is still to claim stands below as well, under its own id.
+  const id = `${benefitAnchor(one)}-done`;
+  return html`<li class="benefit gone" id="${id}">
+${renderBenefitHead(frame, one, says, 'h3', `${id}-name`)}
+</li>
+`;
+}

@@ -1,0 +1,49 @@
+import { nextPayAt, type Order } from '../../../subscriptions/domain/orders/order.js';
+import { type Html, html } from '../../html.js';
+import type { PaymentRow } from '../../page-sql.js';
+import type { Frame } from '../layout.js';
+
+/** How an outcome looks; its words are the same with every look. */
+const LOOKS: Readonly<Record<PaymentRow['status'], string>> = {
+  WAIT: 'chip-plain',
+  PROCESSING: 'chip-plain',
+  SUCCESS: 'chip-good',
+  BILLED: 'chip-good',
+  FAIL_RETRY: 'chip-warn',
+  FAIL: 'chip-bad',
+  CANCELED: 'chip-plain',
+  REFUND_PART: 'chip-plain',
+  REFUND_FULL: 'chip-plain',
+};
+
+/** Refunds of one period that are listed; there may be 99. */
+const MAX_REFUNDS = 5;
+
+/** One period: its day, its amount, what became of it, and what was given back. */
+export function renderPayment(frame: Frame, order: Order, payment: PaymentRow): Html {
+  const { texts } = frame;
+  const { cycleNo, status, amountCent, paidAt, expectAt, refunds } = payment;
+  const listed = (refunds ?? []).slice(0, MAX_REFUNDS);
+  const rest = (refunds ?? []).length - listed.length;
+  const lines = [
+    ...listed.map(({ amountCent: back, at }) => texts.refunded(frame.money(back), texts.date(at))),
+    ...(rest > 0 ? [texts.earlierRefunds(rest)] : []),
+    ...failureLines(frame, order, payment),
+  ];
+  return html`<li class="payment">
+<p class="when"><strong>${texts.date(paidAt ?? expectAt)}</strong> <span class="meta">${texts.periodShort(cycleNo)}</span></p>
+<p class="sum"><span class="amount">${frame.money(amountCent)}</span> <span class="chip ${LOOKS[status]}">${texts.mode[order.settlementMode].outcome[status]}</span></p>
+${lines.length > 0 ? html`<p class="meta after">${lines.map((line) => html`<span>${line}</span> `)}</p>\n` : undefined}</li>
+`;
+}
+
+/** What comes of a period that was not paid. */
+function failureLines({ texts }: Frame, order: Order, { cycleNo, status }: PaymentRow): (string | Html)[] {
+  const mode = texts.mode[order.settlementMode];
+  const next = cycleNo === order.cycleNo ? nextPayAt(order) : null;
+  if (status === 'FAIL_RETRY') return next === null ? [] : [mode.triedAgain(texts.date(next))];
+  if (status === 'CANCELED') return [mode.notTaken];
+  if (status !== 'FAIL') return [];
+  if (order.status === 'TERMINATED') return [mode.neverBegan];
+  return [mode.noBenefits, ...(next === null ? [] : [mode.nextPeriod(texts.date(next))])];
+}

@@ -1,0 +1,55 @@
+import type { Order } from '../../../subscriptions/domain/orders/order.js';
+import { hasEnded } from '../../../subscriptions/domain/orders/order-states.js';
+import { isWaitingForRetry } from '../../../subscriptions/domain/payments/payment-states.js';
+import { type Html, html, isolated } from '../../html.js';
+import type { SignedLink } from '../../link.js';
+import type { PageView } from '../../page-view.js';
+import { toShownText } from '../../shown-text.js';
+import { pageAddress } from '../addresses.js';
+import type { Frame } from '../layout.js';
+
+/** What comes next and what it costs, and the way to end it before. */
+export function renderSubscriptionPanel(frame: Frame, link: SignedLink, view: PageView): Html {
+  const { texts } = frame;
+  const { order } = view;
+  const cadence = texts.cadence[order.periodType](order.period);
+  const rows: (readonly [string, string | Html])[] = [
+    [texts.amount, texts.everyPeriod(frame.money(order.amountCent), cadence)],
+    ...(order.unsubscribedAt === null ? [] : [[texts.endedOn, texts.date(order.unsubscribedAt)] as const]),
+  ];
+  return html`<section class="panel" aria-labelledby="subscription">
+<h2 id="subscription">${texts.subscription}</h2>
+${renderNext(frame, view)}
+<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${order.status === 'ACTIVE' ? renderWayToEnd(frame, link, view) : undefined}</section>`;
+}
+
+/** Of what has ended nothing comes next. */
+function renderNext({ texts, money }: Frame, { order, nextPayAt }: PageView): Html | undefined {
+  const mode = texts.mode[order.settlementMode];
+  const retry = isWaitingForRetry(order.latestPaymentStatus);
+  if (hasEnded(order.status)) return undefined;
+  if (nextPayAt === null) {
+    const says = order.status === 'INITIALIZING' ? texts.status.INITIALIZING : mode.noNext;
+    return html`<p class="next"><span class="meta">${mode.next}</span> <strong>${says}</strong></p>`;
+  }
+  return html`<p class="next"><span class="meta">${retry ? mode.nextTry : mode.next}</span> <strong>${money(order.amountCent)}</strong> ${texts.date(nextPayAt)}</p>`;
+}
+
+function renderWayToEnd(frame: Frame, link: SignedLink, { order, nextPayAt }: PageView): Html {
+  const { texts } = frame;
+  const before =
+    nextPayAt === null
+      ? undefined
+      : html`<p class="meta">${texts.mode[order.settlementMode].endBefore(texts.date(nextPayAt))}</p>\n`;
+  return html`${before}<p class="end"><a class="link link-quiet" href="${pageAddress(frame, link, '/unsubscribe')}">${texts.end}</a></p>
+`;
+}
+
+/** Numbers to quote, after everything else. */
+export function renderSmallPrint({ texts }: Frame, order: Order): Html {
+  return html`<p class="small">${texts.timeZone}</p>
+<p class="small">${texts.orderNumber} <span class="number">${String(order.orderNo)}</span></p>
+<p class="small">${texts.channelOrderNumber} <span class="number">${isolated(toShownText(order.externalOrderNo))}</span></p>
+`;
+}
