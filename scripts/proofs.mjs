@@ -26,7 +26,7 @@ export const PROOFS = [
     minutes: [8, 2],
     tests: [
       ...service('browser', 'console-looks', 'console-frame', 'console-branding', 'console-settlement', 'pages'),
-      ...service('browser', 'console-support-call'),
+      ...service('browser', 'console-support-call', 'console-refunds'),
       ...service('kit', 'developers-browser', 'shop-browser', 'sdk-browser'),
       ...service('redeem', 'looks'),
     ],

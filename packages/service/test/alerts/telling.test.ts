@@ -332,6 +332,32 @@ describe('a mail that the server refuses for one of two', () => {
     expect(mail.mails.map(({ to }) => to)).toEqual([['ann@example.com'], ['bob@example.com']]);
     expect(await failures()).toEqual([{ failure: null, tries: 3, sent: true }]);
   });
+
+  it('holds up no other message', async () => {
+    mail.refusedPeople.set('bob@example.com', '450 later');
+    await raise('1');
+    await raiseAlert(fresh.database, 'pool-empty', 'COUPON', 'claims wait');
+    await write([email]);
+    await send(email);
+    expect(mail.mails.map(({ to }) => to)).toEqual([['ann@example.com'], ['ann@example.com']]);
+  });
+
+  it('is over once that one is not to be written to any more', async () => {
+    mail.refusedPeople.set('bob@example.com', '550 no');
+    await raise('1');
+    await write([email]);
+    await send(email);
+    const corrected = createEmailTransport({
+      url: mail.url,
+      from: 'perennial@example.com',
+      to: ['Ann@Example.com', 'eve@example.com'],
+    });
+    await later('1 minute');
+    await send(corrected);
+    await corrected.close();
+    expect(mail.mails).toHaveLength(1);
+    expect(await failures()).toMatchObject([{ sent: true }]);
+  });
 });
 
 describe('a password for the mail server', () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { readSettings } from '../../src/platform/settings.js';
 import { packageRoot } from '../support/processes.js';
+import { testService } from '../support/service.js';
 
 const ROOT = path.join(packageRoot, '..', '..');
 const FOLDER = path.join(ROOT, 'deploy');
@@ -63,6 +64,18 @@ function isIgnored(place: string): boolean {
   return ignored;
 }
 
+it('every way to start the service gives short-lived objects the same room, and the bench measures that', () => {
+  const commands = [
+    readFileSync(path.join(ROOT, 'package.json'), 'utf8'),
+    text('docker/Dockerfile'),
+    text('systemd/perennial@.service'),
+    readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8'),
+    readFileSync(path.join(ROOT, 'packages/service/bench/processes.mjs'), 'utf8'),
+  ];
+  for (const command of commands)
+    expect(command).toMatch(/node.*--max-semi-space-size=64\b|FLAGS = \['--max-semi-space-size=64'\]/);
+});
+
 describe('the image', () => {
   const dockerfile = text('docker/Dockerfile');
   const set = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(dockerfile)?.[1];
@@ -111,6 +124,20 @@ describe('the image', () => {
     expect(/^EXPOSE (.+)$/m.exec(dockerfile)?.[1]).toBe(`${listeners.port} ${listeners.metricsPort}`);
     expect(dockerfile).toMatch(/^HEALTHCHECK[\s\S]+\/healthz/m);
   });
+
+  it('has settings with which a node of production starts, given the three that are secret or of the place', () => {
+    const given = {
+      MASTER_KEY: Buffer.alloc(32).toString('base64'),
+      DATABASE_URL: 'postgres://x',
+      PUBLIC_URL: 'https://x',
+    };
+    const env = Object.fromEntries([...settings].flatMap((name) => (set(name) ? [[name, set(name)]] : [])));
+    expect(readSettings({ ...env, ...given })).toMatchObject({
+      environment: 'production',
+      port: 8080,
+      metricsPort: 9464,
+    });
+  });
 });
 
 describe('compose.yaml', () => {
@@ -128,11 +155,36 @@ describe('compose.yaml', () => {
     }
   });
 
+  it('starts again what must run, and a migration that did not reach its database', () => {
+    const restarts = Object.entries<{ restart: string }>(compose.services).map(([name, { restart }]) => [
+      name,
+      restart,
+    ]);
+    expect(Object.fromEntries(restarts)).toEqual({
+      database: 'unless-stopped',
+      migrate: expect.stringMatching(/^on-failure/),
+      node: 'unless-stopped',
+      proxy: 'unless-stopped',
+    });
+    expect(compose.services.migrate.depends_on).toEqual({ database: { condition: 'service_healthy' } });
+  });
+
+  it('asks the database over TCP, which the server of the image’s first start does not have', () => {
+    const { test } = compose.services.database.healthcheck;
+    expect(test.slice(0, 4)).toEqual(['CMD', 'pg_isready', '-h', '127.0.0.1']);
+  });
+
   it('reads its keys from files that git leaves out', async () => {
     const keyFiles = ['.env', 'deploy/docker/.env', 'deploy/docker/perennial.env'];
     const ignored = readFileSync(path.join(ROOT, '.gitignore'), 'utf8').split('\n');
     for (const file of keyFiles)
       expect(ignored.includes(file) || ignored.includes(path.basename(file)), file).toBe(true);
+  });
+
+  it('gives nodes longer to stop than they drain, and starts them on a migrated schema', () => {
+    const { node } = compose.services;
+    expect(Number.parseInt(node.stop_grace_period, 10)).toBeGreaterThan(5 + 10);
+    expect(node.depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
   });
 
   it('lets nodes believe its proxy and this machine, and no other container', () => {
@@ -169,6 +221,17 @@ describe('kubernetes', () => {
     expect(metricsHost).toBe('0.0.0.0');
   });
 
+  it('waits longer than a node drains, and hears of it in time', () => {
+    const drain = Number(of('ConfigMap').data.DRAIN_SECONDS);
+    expect(of('Deployment').spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(drain + 10);
+    expect(container.readinessProbe.periodSeconds * container.readinessProbe.failureThreshold * 2).toBeLessThan(drain);
+  });
+
+  it('does not take one late answer for a node that is gone', () => {
+    expect(container.readinessProbe.failureThreshold).toBeGreaterThan(1);
+    expect(container.livenessProbe.failureThreshold).toBeGreaterThan(1);
+  });
+
   it('lets the ingress reach the interface, Prometheus the metrics, and nobody else anything', () => {
     const { podSelector, policyTypes, ingress } = of('NetworkPolicy').spec;
     expect(podSelector).toEqual(of('Deployment').spec.selector);
@@ -185,6 +248,33 @@ describe('kubernetes', () => {
   it('believes the forwarding header of one cluster’s pods, and of no whole private range', () => {
     const { trustedProxies } = readSettings({ TRUSTED_PROXIES: of('ConfigMap').data.TRUSTED_PROXIES });
     for (const range of trustedProxies) expect(Number(range.split('/')[1] ?? 32), range).toBeGreaterThanOrEqual(16);
+  });
+
+  it('is scraped by the name that the rules know, once', () => {
+    const [{ scrape_configs: jobs }] = documents('prometheus/kubernetes.yaml');
+    const { metadata } = of('Deployment').spec.template;
+    const [label, value] = Object.entries(metadata.labels)[0] ?? [];
+    expect(metadata.annotations ?? {}).not.toHaveProperty('prometheus.io/scrape');
+    expect(jobs).toMatchObject([
+      {
+        job_name: 'perennial',
+        kubernetes_sd_configs: [{ role: 'pod', selectors: [{ role: 'pod', label: `${label}=${value}` }] }],
+      },
+    ]);
+    const { name } = container.ports.find(({ containerPort }: { containerPort: number }) => containerPort === 9464);
+    expect(jobs[0].relabel_configs).toContainEqual({
+      source_labels: ['__meta_kubernetes_pod_container_port_name'],
+      regex: name,
+      action: 'keep',
+    });
+    expect(text('prometheus/rules.yaml')).toContain('up{job="perennial"}');
+  });
+
+  it('runs the command that migrates from the same image', () => {
+    const [job] = documents('kubernetes/migrate.yaml');
+    const [migrate] = job.spec.template.spec.containers;
+    expect(migrate.image).toBe(container.image);
+    expect(migrate.command).toEqual(['node', 'packages/service/bin/perennial.js', 'migrate']);
   });
 });
 
@@ -218,5 +308,19 @@ describe('proxies', () => {
     const [ingress] = documents('kubernetes/perennial.yaml').filter((one) => one.kind === 'Ingress');
     const paths = ingress.spec.rules[0].http.paths.map((one: { path: string }) => one.path);
     expect(paths.toSorted()).toEqual(PUBLIC);
+  });
+
+  it('lead to paths that are served, and check one that is', async () => {
+    const service = await testService();
+    const codeOf = async (method: string, place: string) => {
+      const answer = await fetch(service.baseUrl + place, { method, redirect: 'manual' });
+      return /"code":"(\d+)"/.exec(await answer.text())?.[1];
+    };
+    expect(await codeOf('GET', '/openapi/v1/auth/token')).toBe('405001');
+    expect(await codeOf('POST', '/gateway/v1/notices/MOCKPAY')).not.toBe('404001');
+    expect(await codeOf('GET', '/redeem')).not.toBe('404001');
+    expect(await codeOf('GET', '/readyz')).toBe('0');
+    expect(await codeOf('GET', '/healthz')).toBe('0');
+    await service.close();
   });
 });

@@ -1,0 +1,181 @@
+import type { Locator, Page } from 'playwright-core';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { operatorStage } from '../console/operators.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { unique } from '../support/demo.js';
+import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { browserOfFile } from './support.js';
+
+/** Refunds whose answer is late or lost, and refunds sent from two tabs. */
+
+const browser = browserOfFile();
+const on = ofFile(() => operatorStage({ ...ON_THIS_MACHINE, refundApprovalCent: 1_000 }));
+const at = consoleBrowser(browser, () => on.service);
+beforeEach(() => on.bank.reset());
+
+const button = (within: Page | Locator, name: string | RegExp) =>
+  within.getByRole('button', { name, ...(typeof name === 'string' ? { exact: true } : {}) });
+const rowsOf = (page: Page) => page.getByRole('table').locator('tbody').getByRole('row');
+const bookedCents = () => [...on.bank.booked.values()].map(({ amountCent }) => amountCent);
+
+describe('a bulk refund', () => {
+  it('is not done while the institution is down: the page follows each refund to its end', async () => {
+    const orders = [await on.paidOrder(), await on.paidOrder()];
+    const { body: prepared } = await on.ann.post('/bulk', {
+      ...{ kind: 'REFUND', items: orders.map((orderNo) => `${orderNo}-1`), reason: 'outage', key: unique('key') },
+    });
+    const { approvalId } = (await on.ann.post(`/bulk/${prepared.runId}/start`, { confirmation: 'REFUND 2' })).body;
+    await on.bob.post(`/approvals/${approvalId}/approve`);
+    on.bank.onRefund = async () => ({ kind: 'unknown' });
+    await on.workOff();
+    const page = await at.person('finance', 'ann');
+    await page.goto(`/console/bulk/${prepared.runId}`);
+    await page.getByText('2 items were sent and have no final result yet.').waitFor();
+    await page.getByText('2 pending', { exact: true }).waitFor();
+    await page.getByText('0 done', { exact: true }).waitFor();
+    expect(await button(page, 'Cancel the run').count()).toBe(0);
+    expect(await rowsOf(page).getByText('Pending').count()).toBe(2);
+    // It is back, and says no to one of them.
+    on.bank.onQuery = async ({ refundNo }) =>
+      refundNo.includes(orders[0] ?? '')
+        ? { kind: 'refused', reason: 'account closed' }
+        : { kind: 'success', amountCent: 1990, refundedAt: on.service.clock.now() };
+    await on.askAll();
+    await on.follow();
+    // Nobody reloads the page.
+    await page.getByText('1 item was refused or failed. The list says why.').waitFor();
+    await page.getByText('1 done', { exact: true }).waitFor();
+    await rowsOf(page)
+      .filter({ hasText: `${orders[0]}-1` })
+      .getByText('account closed')
+      .waitFor();
+    expect(await page.getByText(/^\d+ pending$/).count()).toBe(0);
+    const alert = { kind: 'refund-refused', subject: `R${orders[0]}000101` };
+    expect((await on.support.post('/alerts/acknowledge', alert)).status).toBe(200);
+  });
+});
+
+describe('a refund', () => {
+  it('that another tab has sent and had answered is said to be that, and goes out once', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('finance', 'ann');
+    const other = await page.context().newPage();
+    for (const tab of [page, other]) await tab.goto(`/console/orders/${orderNo}`);
+    const dialogOf = async (tab: Page) => {
+      await button(tab, 'Refund…').click();
+      const dialog = tab.getByRole('dialog', { name: 'Refund' });
+      await dialog.getByLabel('Amount in CNY').fill('3.00');
+      await dialog.getByLabel('Note').fill('late delivery');
+      await dialog.getByText('¥3.00 goes back to the user').waitFor();
+      return dialog;
+    };
+    const [first, second] = [await dialogOf(page), await dialogOf(other)];
+    await button(second, 'Refund ¥3.00').click();
+    await second.waitFor({ state: 'detached' });
+    const said = first.getByRole('status').filter({ hasText: '¥3.00' });
+    await said.getByText('You have sent a refund of ¥3.00 in another tab.').waitFor();
+    expect(await said.allInnerTexts()).toHaveLength(1);
+    await button(first, 'Refund ¥3.00').click();
+    await page.getByText('¥3.00 is refunded').waitFor();
+    expect(bookedCents()).toEqual([300]);
+
+    // One that the other tab was refused is not spoken of.
+    const [again, refused] = [await dialogOf(page), await dialogOf(other)];
+    await other.route('**/refund', (route) => route.fulfill({ status: 409, json: { title: 'no', detail: 'not now' } }));
+    await button(refused, 'Refund ¥3.00').click();
+    await refused.getByText('not now').waitFor();
+    await again.getByText('You have sent').waitFor({ state: 'detached' });
+    expect(await again.getByRole('status').filter({ hasText: '¥3.00' }).count()).toBe(0);
+    await other.close();
+  });
+
+  it('that the institution has not answered yet shows at its period and in the sums', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'unknown' });
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 300 });
+    const page = await at.person('viewer', 'vera');
+    await page.goto(`/console/orders/${orderNo}`);
+    const periods = page.getByRole('table', { name: /^Periods/ });
+    await periods.getByText('¥3.00 is being refunded').waitFor();
+    const refunded = page.locator('dl').filter({ hasText: 'Refunded' }).first();
+    await refunded.getByText('¥3.00 in progress').waitFor();
+
+    // And it is one of those that the overview counts, and leads to.
+    const waiting = await on.paidOrder();
+    const usual = on.institution.onDebit;
+    on.institution.onDebit = async () => ({ kind: 'unknown' });
+    await on.renewNow(waiting);
+    on.institution.onDebit = usual;
+    await page.goto('/console');
+    const tile = page.getByRole('link', { name: /^No final result yet/ });
+    await tile.getByText('2', { exact: true }).waitFor();
+    await tile.click();
+    await expect
+      .poll(async () => (await rowsOf(page).getByRole('link').allInnerTexts()).sort())
+      .toEqual([orderNo, waiting].sort());
+    expect(new URL(page.url()).search).toBe('?unsettled=true');
+    await page.getByText('2 orders', { exact: true }).waitFor();
+    await on.askAll();
+  });
+
+  it('that did not arrive is offered again in another tab, and goes out once', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('finance', 'ann');
+    await page.goto(`/console/orders/${orderNo}`);
+    await page.route('**/refund', (route) => route.abort());
+    const dialog = page.getByRole('dialog', { name: 'Refund' });
+    await button(page, 'Refund…').click();
+    await dialog.getByLabel('Amount in CNY').fill('3.00');
+    await dialog.getByLabel('Note').fill('late delivery');
+    await button(dialog, 'Refund ¥3.00').click();
+    await dialog.getByText('The service does not answer').waitFor();
+
+    const other = await page.context().newPage();
+    await other.goto(`/console/orders/${orderNo}`);
+    const again = other.getByRole('dialog', { name: 'Refund' });
+    await button(other, 'Refund…').click();
+    await again.getByText('A refund of ¥3.00 was sent before and has no answer yet.').waitFor();
+    expect(await again.getByLabel('Amount in CNY').inputValue()).toBe('3.00');
+    await again.getByLabel('Note').fill('late delivery');
+    await button(again, 'Refund ¥3.00').click();
+    await other.getByText('¥3.00 is refunded').waitFor();
+    await other.close();
+    // The first tab comes to itself.
+    await page.unroute('**/refund');
+    await button(dialog, 'Refund ¥3.00').click();
+    await page.getByText('¥3.00 is refunded').waitFor();
+    expect(bookedCents()).toEqual([300]);
+  });
+
+  it('that waits is withdrawn by who asked; of one that could not be made both are told', async () => {
+    const ask = async (orderNo: string) => {
+      const { body } = await on.ann.post(`/orders/${orderNo}/periods/1/refund`, { note: 'no service', key: 'k' });
+      return { orderNo, at: `/console/approvals?open=${body.approvalId}` };
+    };
+    const asking = await at.person('finance', 'ann');
+    await asking.goto((await ask(await on.paidOrder())).at);
+    const own = asking.getByRole('dialog', { name: 'Refund of period 1' });
+    await button(own, 'Withdraw').click();
+    await asking.getByText('Withdrawn: nobody has to decide any more').waitFor();
+    await own.getByText('Withdrawn', { exact: true }).waitFor();
+
+    const waiting = await ask(await on.paidOrder());
+    await on.refund({ orderNo: waiting.orderNo, cycleNo: 1 });
+    const deciding = await at.person('finance', 'bob');
+    await deciding.goto(waiting.at);
+    const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
+    await button(sheet, 'Approve').click();
+    await sheet.getByText('Approved, not done').waitFor();
+    const why = /^It was approved, but could not be done: not refunded: period 1 of order \d+ is refunded in full$/;
+    await sheet.getByText(why).waitFor();
+
+    await asking.goto('/console/approvals');
+    const told = asking.getByRole('region', { name: 'Nothing came of what you asked for' });
+    await told.getByText('Approved, not done').waitFor();
+    await button(told, /^Refund of period 1/).click();
+    await own.getByText(why).waitFor();
+    await asking.keyboard.press('Escape');
+    await button(told, 'I know').click();
+    await told.waitFor({ state: 'detached' });
+  });
+});
