@@ -20,7 +20,6 @@ export class StartFailed extends EmbeddedPostgresError {}
 
 const POLL_MS = 20;
 const MAX_STOP_MS = 60_000;
-/** A server that starts writes its file at once. */
 const EMPTY_FOR_MS = 2_000;
 
 /** The live server of the folder, or undefined. Removes a stale file that would keep a new server from starting. */
@@ -29,12 +28,10 @@ export async function findPostmaster({ data }: Folder): Promise<Postmaster | und
   try {
     const [pidLine, , , port, , , , status = ''] = (await readFile(file, 'utf8')).split('\n');
     const pid = Number(pidLine);
-    if (pid > 0) {
-      if (!(await isRunning(pid))) return undefined;
-      if (await isServerOf(data, pid)) return { pid, port: Number(port), isReady: status.trim() === 'ready' };
-    } else if (Date.now() - (await stat(file)).mtimeMs < EMPTY_FOR_MS) return undefined;
-    // A power cut leaves the file empty. And PostgreSQL takes any live process of that number for the old server (numbers are
-    // given again after a reboot), and would refuse to start for ever.
+    if (!(pid > 0) || !(await isRunning(pid))) return undefined;
+    if (await isServerOf(data, pid)) return { pid, port: Number(port), isReady: status.trim() === 'ready' };
+    // PostgreSQL takes any live process of that number for the old server (numbers are given again after a reboot) and
+    // would refuse to start for ever.
     await rm(file, { force: true });
     return undefined;
   } catch (error) {
@@ -75,6 +72,7 @@ export async function startServer(
       const end = await Promise.race([ended, pause(POLL_MS)]);
       if (end !== undefined) {
         const reason = (await findReason(folder.log)) ?? end;
+        if (reason.includes('"postmaster.pid" is empty')) await removeEmptyFile(join(data, 'postmaster.pid'));
         throw new StartFailed(`the database does not start: ${reason} (see ${folder.log})`);
       }
       givenUp.throwIfAborted();
@@ -84,6 +82,12 @@ export async function startServer(
   } finally {
     await log.close();
   }
+}
+
+/** A power cut can leave the file empty; while a server starts it is empty for a moment too, so this waits first. */
+async function removeEmptyFile(file: string): Promise<void> {
+  await pause(EMPTY_FOR_MS);
+  if ((await readFile(file, 'utf8').catch(() => undefined)) === '') await rm(file, { force: true });
 }
 
 async function createSettings({ data }: Folder, port: number): Promise<string[]> {

@@ -1,6 +1,10 @@
 import type { Fields, WireDecline } from '@perennial/wire/bridge';
 import type { Clock } from '../platform/clock.js';
-import type { Deadlines } from './exchange/caller.js';
+
+export interface Deadlines {
+  readonly debit: number;
+  readonly other: number;
+}
 
 /** What the bridge is tried with. */
 export interface Given {

@@ -9,15 +9,11 @@ import {
 } from '@perennial/wire/bridge';
 import type { Clock } from '../../platform/clock.js';
 import { BridgeGone, type Findings, NotTried } from '../findings.js';
+import type { Deadlines } from '../given.js';
 import type { RuleName } from '../rules.js';
 import { findFlaw, show } from './answers.js';
 import { compose, type Request } from './compose.js';
 import { type Arrival, type HttpAnswer, type Manner, type Message, sendMessage } from './transport.js';
-
-export interface Deadlines {
-  readonly debit: number;
-  readonly other: number;
-}
 
 export interface CallerOptions {
   readonly origin: string;
