@@ -5,7 +5,7 @@ import { advanceOrderOfAnyChannel } from '../operator/orders/advance-order.js';
 import { cancelAgreement } from '../operator/orders/agreements.js';
 import { addNote } from '../operator/orders/notes.js';
 import { retryPeriod, unsubscribeOrder } from '../operator/orders/orders.js';
-import { previewRefund, previewUnsubscribe } from '../operator/orders/refunds/previews.js';
+import { previewRefund, previewUnsubscribe } from '../operator/orders/previews.js';
 import { type OrderView, showOrder } from '../operator/orders/show-order.js';
 import { showTimeline } from '../operator/orders/timeline/timeline.js';
 import { unmaskUser } from '../operator/orders/users/unmask.js';

@@ -3,7 +3,7 @@ import { importPage } from './page-source.js';
 
 /** What the pages make of what is typed and of what the service answers, without a browser. */
 
-const { parseAmount, amountText } = await importPage('pages', 'order', 'typed-amount.ts');
+const { parseAmount, amountText } = await importPage('pages', 'order', 'refunds', 'typed-amount.ts');
 
 describe('an amount that somebody types', () => {
   it.each([
@@ -55,7 +55,7 @@ it('keys before there is a field are text, Backspace takes one back, Enter count
   }
 });
 
-const requests = await importPage('pages', 'order', 'refund-request.ts');
+const requests = await importPage('pages', 'order', 'refunds', 'refund-request.ts');
 const { Problem, Unreachable } = await importPage('api', 'problem.ts');
 
 describe('a refund that got no answer', () => {

@@ -17,7 +17,7 @@ describe('the page of the console', () => {
       const policy = response.headers.get('content-security-policy') ?? '';
       const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? '';
       expect(policy).toBe(
-        `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; font-src 'self'; ` +
+        `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; font-src 'self'; img-src 'self' data:; ` +
           `connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
       );
       expect(text).toContain(nonce);

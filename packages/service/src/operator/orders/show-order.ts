@@ -12,6 +12,7 @@ import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-s
 import type { Operator } from '../operator.js';
 import { createNotFound } from '../rules.js';
 import { findAgreement } from './agreements-sql.js';
+import { readAtOneMoment } from './at-one-moment.js';
 import {
   findAttempts,
   findBenefitsOfOrder,
@@ -20,7 +21,6 @@ import {
   type OrderOfAnyChannel,
 } from './orders-sql.js';
 import { describeRefund } from './refunds/refunds.js';
-import { readAtOneMoment } from './timeline/at-one-moment.js';
 
 export type OrderView = Awaited<ReturnType<typeof readOrderView>>;
 export type PeriodView = OrderView['payments'][number];

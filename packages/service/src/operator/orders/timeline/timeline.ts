@@ -14,6 +14,7 @@ import { formatAmount } from '../../money.js';
 import type { OperatorWithClock } from '../../operator.js';
 import { mayDo, type Role } from '../../people/roles.js';
 import type { orderAction, timelineEntry } from '../../schemas/orders.js';
+import { readAtOneMoment } from '../at-one-moment.js';
 import type { OrderOfAnyChannel } from '../orders-sql.js';
 import { formatPeriodSubject } from '../refunds/period-subjects.js';
 import { describeRefund, type RefundView } from '../refunds/refunds.js';
@@ -21,7 +22,6 @@ import { sumWaiting } from '../refunds/waiting-refunds.js';
 import { findWaitingRefunds } from '../refunds/waiting-refunds-sql.js';
 import { groupByPeriod, type OrderView, type PeriodView, readOrderView, requireOrder } from '../show-order.js';
 import { findMobileOf } from '../users/unmask.js';
-import { readAtOneMoment } from './at-one-moment.js';
 import { findNextStep, type NextStep } from './next-step.js';
 import {
   type AgreementOfOrder,

@@ -1,20 +1,20 @@
 import type { Static } from '@perennial/wire';
-import type { Queryable } from '../../../platform/db/database.js';
-import { findPositionsToRevoke } from '../../../subscriptions/steps/benefits/revoke-benefits.js';
-import { planEndings } from '../../../subscriptions/steps/ending/end-orders.js';
-import { nextRefundSeq } from '../../../subscriptions/steps/payments/begin-refund.js';
-import { applyRefund } from '../../../subscriptions/steps/payments/settle-refund.js';
-import type { UnsubscribedRow } from '../../../subscriptions/store/orders/unsubscribe-orders-sql.js';
-import { OperatorError, type OperatorWithClock } from '../../operator.js';
-import type { preview, previewQuery } from '../../schemas/orders.js';
-import { requireUnsubscribable } from '../orders.js';
-import { type BenefitOfPeriod, findBenefitsOfOrder } from '../orders-sql.js';
-import { requireOrder } from '../show-order.js';
-import { readAtOneMoment } from '../timeline/at-one-moment.js';
-import { findSurroundings } from '../timeline/timeline-sql.js';
-import { requirePeriodToRefund, requireRefund, requireRefundableAmount } from './refunds.js';
-import { needsSecondPerson } from './second-person.js';
-import { findWaitingOf, requireAskableAmount } from './waiting-refunds.js';
+import type { Queryable } from '../../platform/db/database.js';
+import { findPositionsToRevoke } from '../../subscriptions/steps/benefits/revoke-benefits.js';
+import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
+import { nextRefundSeq } from '../../subscriptions/steps/payments/begin-refund.js';
+import { applyRefund } from '../../subscriptions/steps/payments/settle-refund.js';
+import type { UnsubscribedRow } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
+import { OperatorError, type OperatorWithClock } from '../operator.js';
+import type { preview, previewQuery } from '../schemas/orders.js';
+import { readAtOneMoment } from './at-one-moment.js';
+import { requireUnsubscribable } from './orders.js';
+import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
+import { requirePeriodToRefund, requireRefund, requireRefundableAmount } from './refunds/refunds.js';
+import { needsSecondPerson } from './refunds/second-person.js';
+import { findWaitingOf, requireAskableAmount } from './refunds/waiting-refunds.js';
+import { requireOrder } from './show-order.js';
+import { findSurroundings } from './timeline/timeline-sql.js';
 
 /** What an action would do, by the rules that carry it out. Nothing is written. */
 type Preview = Static<typeof preview>;

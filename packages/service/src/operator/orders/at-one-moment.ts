@@ -1,4 +1,4 @@
-import type { Transaction, Transactional } from '../../../platform/db/database.js';
+import type { Transaction, Transactional } from '../../platform/db/database.js';
 
 /** Everything that `read` reads is as of one moment. */
 export async function readAtOneMoment<T>(database: Transactional, read: (tx: Transaction) => Promise<T>): Promise<T> {
