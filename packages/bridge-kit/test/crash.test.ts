@@ -14,15 +14,17 @@ const PROGRAM = fileURLToPath(new URL('support/crash-node.mjs', import.meta.url)
 const TAKEN_OVER_MS = 25_000;
 
 let bridge: ChildProcess | undefined;
+let folder = '';
 afterEach(async () => {
-  if (bridge === undefined || bridge.exitCode !== null || bridge.signalCode !== null) return;
-  // As it was ended all along: how it stops in good order is for other tests to see.
-  bridge.kill('SIGKILL');
-  await once(bridge, 'exit');
+  if (bridge !== undefined && bridge.exitCode === null && bridge.signalCode === null) {
+    bridge.kill('SIGKILL');
+    await once(bridge, 'exit');
+  }
+  await rm(folder, { recursive: true, force: true });
 });
 
 it('killed at every point, a bridge has paid once for each number, and its notices arrive', async () => {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-kit-crash-'));
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-kit-crash-'));
   const bank = await startBank({ token: 'secret', waitMs: 0 });
   const clock = new TestClock();
   const taker = new NoticeTaker(clock);
@@ -93,5 +95,4 @@ it('killed at every point, a bridge has paid once for each number, and its notic
   );
   await taker.stop();
   await bank.stop();
-  await rm(folder, { recursive: true, force: true });
 });
