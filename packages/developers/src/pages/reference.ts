@@ -85,7 +85,7 @@ ${heading('Request', 'request')}
 ${one.hasEncrypted ? html`<p class="quiet">How encrypted fields are made: ${link('guides/signing#encrypted-fields', 'signing and encryption')}.</p>` : ''}
 ${renderFields(one.request, 'request')}
 ${heading('Answer', 'answer')}
-<p class="quiet">In <code>data</code> of ${link('reference#the-answer', 'the envelope')}.</p>
+<p class="quiet">In <code>data</code> of ${link('reference#answers', 'the envelope')}.</p>
 ${renderFields(one.answer, 'answer')}
 ${heading('Codes', 'codes')}
 ${one.codes.length > 0 ? html`<p class="quiet">Its own, in the order in which one wins over the next.</p>${renderCodes(one.codes)}` : html`<p class="quiet">None of its own.</p>`}
