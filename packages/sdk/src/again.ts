@@ -1,16 +1,16 @@
 import { CLIENT_FAULT_RETRY_DELAYS_MS, CODES } from '@perennial/wire';
 import type { Answer, NoAnswer } from './exchange.js';
 
-/** When the service does not say how long. */
+/** The default delay if the service does not name one. */
 const RATE_LIMITED_MS = 60_000;
-/** What may be asked for in whole seconds and is over at once would only use up the tries. */
+/** The shortest delay. Retry-After has whole seconds, so 0 would only use up the attempts. */
 const SHORTEST_MS = 1_000;
-/** A longer wait is the caller's to decide. */
+/** Longer delays are left to the caller. */
 const LONGEST_MS = 120_000;
 
 /**
- * How long to wait before the same request is sent again; undefined when that would not help. `tries` is how often it was sent
- * before that counts, from 1.
+ * Returns the delay before the same request is sent again, or undefined if a retry would not help. `tries` counts the
+ * attempts so far, from 1.
  */
 export function pauseAfter(outcome: Answer | NoAnswer, tries: number, retries: number): number | undefined {
   if (tries > retries) return undefined;
@@ -20,18 +20,18 @@ export function pauseAfter(outcome: Answer | NoAnswer, tries: number, retries: n
   return bounded(Math.max(asked ?? 0, CLIENT_FAULT_RETRY_DELAYS_MS[tries - 1] ?? 0));
 }
 
-/** The interface has the code in HTTP 200 as well. */
+/** Returns true for HTTP 429 and for the code, which the interface also sends with HTTP 200. */
 const isRateLimited = (outcome: Answer | NoAnswer): boolean =>
   outcome.httpStatus === 429 || (outcome.kind === 'answer' && outcome.code === CODES.RATE_LIMITED.code);
 
-/** The token is no good: with another one the request may be sent at once. */
+/** Returns true if the token was refused: with a new token the request may be sent at once. */
 export const isTokenRefused = (outcome: Answer | NoAnswer): boolean =>
   outcome.kind === 'answer' && [CODES.TOKEN_INVALID.code, CODES.TOKEN_EXPIRED.code].includes(outcome.code);
 
 function isPassing(outcome: Answer | NoAnswer): boolean {
   if ((outcome.httpStatus ?? 0) >= 500) return true;
   if (outcome.kind === 'no-answer') return outcome.reason !== 'unreadable-answer';
-  // A nonce that was used before: something on the way, such as a browser, has sent the request twice by itself.
+  // A reused nonce: something on the way, such as a browser, has sent the request twice.
   return [CODES.IDEMPOTENCY_IN_PROGRESS.code, CODES.NONCE_REUSED.code].includes(outcome.code);
 }
 

@@ -11,7 +11,7 @@ import type {
 } from '@perennial/wire';
 import type { Plain } from './fields.js';
 
-/** How a request names an order: by the service's number or by the channel's own, never by both. */
+/** Names an order by the service's number or by the channel's, never by both. */
 export type OrderReference =
   | { orderNo: string; externalOrderNo?: never }
   | { orderNo?: never; externalOrderNo: string };
@@ -20,7 +20,7 @@ type ByOrder<Body> = Omit<Body, keyof OrderReference> & OrderReference;
 
 type CreateBody = Plain<OrdersCreateRequest>;
 type CreateCommon = Omit<CreateBody, 'settlementMode' | 'bindOrderNo' | 'sharedAgreement' | 'channelAgreementRef'>;
-/** Where no binding knows the user. */
+/** The user, required if no binding names one. */
 type WithUser = Required<Pick<CreateBody, 'channelUserId' | 'mobile'>>;
 
 /** A.1: the service debits a card that the user has bound. */
@@ -31,7 +31,7 @@ export type CreateOnBinding = CreateCommon & {
   channelAgreementRef?: never;
 };
 
-/** A.2: the service debits an agreement of the channel. */
+/** A.2: the service debits the channel's own agreement. */
 export type CreateOnSharedAgreement = CreateCommon &
   WithUser & {
     settlementMode: 'SVC_DEDUCT';
@@ -49,7 +49,7 @@ export type CreateCollected = CreateCommon &
     sharedAgreement?: never;
   };
 
-/** What the schemas cannot say and a type can. */
+/** Bodies whose types are stricter than their schemas. */
 interface BodiesOfTheirOwn {
   'auth/token': Partial<AuthTokenRequest>;
   'orders/create': CreateOnBinding | CreateOnSharedAgreement | CreateCollected;
@@ -70,17 +70,17 @@ interface AnswersOfTheirOwn {
   'events/list': Omit<DataOf<'events/list'>, 'events'> & { events: EventRecord[] };
 }
 
-/** What a method takes. */
+/** The body that a method takes. */
 export type BodyOf<Name extends EndpointName> = Name extends keyof BodiesOfTheirOwn
   ? BodiesOfTheirOwn[Name]
   : Plain<RequestOf<Name>>;
 
-/** What a method gives. */
+/** The data that a method returns. */
 export type AnswerOf<Name extends EndpointName> = Name extends keyof AnswersOfTheirOwn
   ? AnswersOfTheirOwn[Name]
   : Plain<DataOf<Name>>;
 
-/** What a list is a list of. */
+/** The item type of a list. */
 export type ItemOf<Data> = {
   [Name in keyof Data]: Data[Name] extends readonly (infer Item)[] ? Item : never;
 }[keyof Data];

@@ -3,7 +3,7 @@ export interface ByteReader {
   cancel(): Promise<unknown>;
 }
 
-/** Piece by piece, so that what has no end is not read whole. Undefined when there is more than `most`. */
+/** Reads at most `most` bytes, in pieces so that an endless body is not read whole. Returns undefined if there are more. */
 export async function readAtMost(reader: ByteReader, most: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;

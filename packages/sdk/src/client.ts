@@ -33,27 +33,27 @@ import { tell } from './tell.js';
 import { Tokens } from './tokens.js';
 
 export interface PerennialClientOptions {
-  /** Where the service is, such as https://pay.example; without a path. */
+  /** The service's address without a path, such as https://pay.example. */
   readonly baseUrl: string;
   readonly appId: string;
-  /** In base64, as all secrets. */
+  /** In base64, like all secrets. */
   readonly appSecret: string;
   readonly aesKey: string;
-  /** In place of the global one. */
+  /** Replaces the global fetch. */
   readonly fetch?: Fetch | undefined;
-  /** For one try, from its start to the last byte of its answer. Default 15 s. */
+  /** Timeout for one attempt, including the last byte of its response. Default 15 s. */
   readonly timeoutMs?: number | undefined;
-  /** How often a request is sent again at most: 0 to 3, default 3. */
+  /** The most retries of a request: 0 to 3, default 3. */
   readonly retries?: number | undefined;
-  /** The form of encrypted fields. Default v2. */
+  /** The version of encrypted fields. Default v2. */
   readonly encryption?: EncryptionVersion | undefined;
-  /** Unix milliseconds, in place of the machine's clock. */
+  /** Replaces the machine's clock. Returns Unix milliseconds. */
   readonly now?: (() => number) | undefined;
-  /** In place of waiting, for tests. */
+  /** Replaces waiting, for tests. */
   readonly wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
-  /** Is told of each try before it is sent. That it throws changes nothing. */
+  /** Called before each attempt. Exceptions are ignored. */
   readonly onRequest?: ((request: RequestNotice) => void) | undefined;
-  /** Is told what became of each try. That it throws changes nothing. */
+  /** Called after each attempt. Exceptions are ignored. */
   readonly onResponse?: ((response: ResponseNotice) => void) | undefined;
 }
 
@@ -66,23 +66,23 @@ export interface RequestNotice {
 }
 
 export interface ResponseNotice extends RequestNotice {
-  /** Undefined when nothing came. */
+  /** Undefined if there was no response. */
   readonly httpStatus: number | undefined;
   readonly code: string | undefined;
-  /** Whether it is the outcome of an earlier request under the same key. */
+  /** Whether this is the stored outcome of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
-  /** After how long it is sent again; undefined when it is not. */
+  /** The delay before the retry, or undefined if there is none. */
   readonly againAfterMs: number | undefined;
 }
 
-/** An answer with all that stands around its data. */
+/** A response with its envelope. */
 export interface WholeAnswer<Data> {
   readonly data: Data;
   readonly requestId: string;
   readonly httpStatus: number;
-  /** When the service answered, `yyyy-MM-dd HH:mm:ss` in UTC+8. */
+  /** The time of the response, `yyyy-MM-dd HH:mm:ss` in UTC+8. */
   readonly timestamp: string;
-  /** Whether it is the outcome of an earlier request under the same key. */
+  /** Whether this is the stored outcome of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
   readonly idempotencyKey: string | undefined;
   readonly attempts: number;
@@ -90,7 +90,7 @@ export interface WholeAnswer<Data> {
 
 class Client {
   static {
-    // What a log shows of it.
+    // The class name that logs show.
     Object.defineProperty(Client, 'name', { value: 'PerennialClient' });
   }
 
@@ -124,7 +124,7 @@ class Client {
     );
   }
 
-  /** What the methods do, with the whole answer: `client.send('orders/query', { orderNo })`. */
+  /** Calls any endpoint and returns the whole response: `client.send('orders/query', { orderNo })`. */
   async send<Name extends EndpointName>(
     name: Name,
     body: BodyOf<Name>,
@@ -157,7 +157,7 @@ class Client {
 
   #tokenRequest = (body: Fields): Fields => ({ grantType: 'client_credentials', appId: this.#sender.appId, ...body });
 
-  /** Who waits for a token that does not come has to know under which key the call itself may have been carried out. */
+  /** Adds the call's own idempotency key to a token failure, because an earlier attempt of the call may have been executed. */
   async #getToken(request: Omit<Exchange, 'token'>, attempt: number): Promise<string> {
     try {
       return await this.#tokens.get(request.signal);
@@ -179,7 +179,7 @@ class Client {
     }
   }
 
-  /** Until there is a success, or nothing more to be tried. */
+  /** Retries until a success or until no retry is left. */
   async #exchange(name: EndpointName, request: Omit<Exchange, 'token'>): Promise<{ answer: Answer; attempts: number }> {
     const { requestId, idempotencyKey, signal } = request;
     const { onRequest, onResponse, wait = waitFor } = this.#options;
@@ -210,7 +210,7 @@ class Client {
   }
 }
 
-/** A channel's way to the service, with a method for each endpoint. */
+/** A channel's client for the service, with a method for each endpoint. */
 export type PerennialClient = Client & Methods;
 
 export const PerennialClient = Client as new (options: PerennialClientOptions) => PerennialClient;
@@ -239,7 +239,7 @@ function readFunction(name: string, given: unknown): void {
   if (given !== undefined && typeof given !== 'function') throw new TypeError(`${name} must be a function`);
 }
 
-/** One of another realm or library is as good. */
+/** Accepts signals of other realms and libraries too. */
 function readSignal(signal: AbortSignal | null | undefined): AbortSignal | undefined {
   if (signal === undefined || signal === null) return undefined;
   if (typeof signal.throwIfAborted === 'function') return signal;
@@ -260,14 +260,14 @@ function readBaseUrl(text: string): string {
   return url.origin;
 }
 
-/** Text for a header: fetch would say of another one that the connection has failed. */
+/** Checks text for a header, because fetch would report invalid text as a failed connection. */
 function readToken(name: 'appId' | 'idempotencyKey' | 'requestId', text: string): string {
   const [form, most] = name === 'requestId' ? [HEADER_FORMS.requestId, 1_024] : [HEADER_FORMS.idempotencyKey, 128];
   if (typeof text === 'string' && form.test(text)) return text;
   throw new TypeError(`${name} must be 1 to ${most} visible ASCII characters`);
 }
 
-/** More than this a timer cannot wait, and then it does not wait at all. */
+/** The longest delay of a timer. Beyond it, a timer fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 function readTimeout(ms: number = CLIENT_READ_TIMEOUT_MS): number {

@@ -1,13 +1,16 @@
 export const systemNow = (): number => Date.now();
 
-/** The time by a clock that may be the caller's own: one that tells no time is not to be taken for a fault of the other side. */
+/**
+ * Returns the time of a clock that the caller may supply. Throws if it returns no number, so that the other side is not
+ * blamed.
+ */
 export function readClock(now: () => unknown): number {
   const time = now();
   if (typeof time === 'number' && Number.isFinite(time)) return Math.trunc(time);
   throw new TypeError('now must give Unix milliseconds, as a number');
 }
 
-/** Ends early, with the signal's reason, when the caller gives up. */
+/** Rejects early with the signal's reason if the caller aborts. */
 export function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -23,7 +26,7 @@ export function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** What comes of it, unless the caller gives up before. */
+/** Returns the promise's result. Rejects with the signal's reason if the caller aborts first. */
 export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

@@ -1,14 +1,14 @@
 import { CODES, type Mistake } from '@perennial/wire';
 
-/** What the sandbox says of a signature that does not match. */
+/** The sandbox's explanation of a signature that does not match. */
 export interface SignatureDiagnosis {
-  /** The seven lines that the service built from what came. */
+  /** The seven lines that the service built from the received request. */
   readonly lines: readonly string[];
-  /** What is probably wrong, the likeliest first. */
+  /** The probable mistakes, most likely first. */
   readonly likely: readonly { readonly mistake: string; readonly hint: string }[];
 }
 
-/** Reads what `GET /developers/refused/{requestId}` answers. */
+/** Reads the response of `GET /developers/refused/{requestId}`. */
 export function readDiagnosis(answer: unknown): SignatureDiagnosis | undefined {
   const { diagnosis } = (answer ?? {}) as { diagnosis?: Partial<SignatureDiagnosis> | null };
   if (!Array.isArray(diagnosis?.likely)) return undefined;
@@ -21,7 +21,7 @@ export function readDiagnosis(answer: unknown): SignatureDiagnosis | undefined {
 const OTHER_SECRET =
   'wrong-secret: appSecret is not the one of this appId. Is it of another channel or environment, or from before a reset?';
 
-/** The secrets that may stand in the place of another. That one is decoded wrongly cannot happen with this client. */
+/** Secrets that may be confused. This client cannot decode a secret wrongly. */
 const MIXED_UP: ReadonlyMap<string, string> = new Map<Mistake, string>([
   ['secret-of-callback', 'appSecret holds the callbackSecret of this channel'],
   ['secret-of-encryption', 'appSecret holds the aesKey of this channel'],
@@ -29,9 +29,8 @@ const MIXED_UP: ReadonlyMap<string, string> = new Map<Mistake, string>([
 ]);
 
 /**
- * What the mistakes that the sandbox names mean to somebody who does not sign by himself: the secret is what he can have wrong.
- * When the secret is known to be right, the request was changed after it was signed. Of a timestamp the service's own message is
- * what he has to know.
+ * Explains the sandbox's findings to a caller who does not sign requests himself. Only the secret can be wrong, or, if
+ * the secret is right, the request was changed after signing. For timestamps the service's own message is enough.
  */
 export function readHint(code: string, mistakes: readonly string[]): string | undefined {
   const [first] = mistakes;

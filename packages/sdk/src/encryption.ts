@@ -4,9 +4,9 @@ import { type Decrypt, type Encrypt, plainName } from './fields.js';
 const IV_BYTES: Readonly<Record<EncryptionVersion, number>> = { v1: 16, v2: 12 };
 
 /**
- * A write that is sent again must be the same byte for byte, also by a process that has started anew since. So its IVs are
- * derived from its Idempotency-Key, the place of the field and the text: they are equal only where the whole ciphertext may be,
- * and as good as random to whoever has not the key.
+ * Returns a function that encrypts a field. A resent write must be identical byte for byte, even after a restart, so
+ * its IV is derived from the Idempotency-Key, the field's place and its text. IVs are therefore equal only for equal
+ * ciphertexts, and look random without the key.
  */
 export function encrypterOf(aesKey: Uint8Array, version: EncryptionVersion, idempotencyKey?: string): Encrypt {
   if (idempotencyKey === undefined) return (text) => encryptField(text, aesKey, version);
@@ -27,10 +27,10 @@ export function decrypterOf(aesKey: Uint8Array): Decrypt {
   };
 }
 
-/** Something that the service encrypted cannot be read: the aesKey is another channel's, or from before a reset. */
+/** An encrypted value cannot be read. The aesKey belongs to another channel or is outdated. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
-  /** Under its plain name. */
+  /** The field's plain name. */
   readonly field: string;
 
   constructor(field: string) {

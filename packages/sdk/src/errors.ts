@@ -2,17 +2,17 @@ import { CODES, type CodeName, findResultCode } from '@perennial/wire';
 import { readHint, type SignatureDiagnosis } from './diagnosis.js';
 import { usePlainNames } from './fields.js';
 
-/** The names of result codes, and one for a code that this version does not know. */
+/** The names of result codes, and a name for codes that this version does not know. */
 export type ErrorName = Exclude<CodeName, 'SUCCESS'> | 'UNKNOWN_CODE';
 
-/** What the service said, and about what. `mistakes`: by the header X-SVC-Diagnosis. */
+/** The service's refusal and its context. `mistakes` is from the header X-SVC-Diagnosis. */
 export type ErrorFacts = Pick<
   PerennialError,
   'endpoint' | 'code' | 'message' | 'httpStatus' | 'requestId' | 'attempts'
 > &
   Partial<Pick<PerennialError, 'diagnosis' | 'idempotencyKey' | 'retryAfterMs'>> & { mistakes?: readonly string[] };
 
-/** Codes that say: the same request may be answered otherwise later. */
+/** Codes after which the same request may succeed later. */
 const TEMPORARY: ReadonlySet<string> = new Set(
   (
     [
@@ -26,30 +26,29 @@ const TEMPORARY: ReadonlySet<string> = new Set(
   ).map((name) => CODES[name].code),
 );
 
-/** The service has answered, and said no. */
+/** The service answered with a refusal. */
 export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
-  /** Which one it is: decide by this or by `code`, never by the message. */
+  /** The name of the code. Decide by this or by `code`, never by the message. */
   override readonly name: Name;
   readonly code: string;
-  /** The message as the service has it, with its own names of fields: `mobileEncrypted` where yours is `mobile`. */
+  /** The service's own message, with its field names: `mobileEncrypted` where yours is `mobile`. */
   readonly serviceMessage: string;
   readonly httpStatus: number;
   readonly requestId: string;
   readonly endpoint: string;
-  /** How often it was sent. */
   readonly attempts: number;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** The key it was sent under: another try with the same one is safe. Undefined for what does not write. */
+  /** The idempotency key of the request: retrying with it is safe. Undefined for reads. */
   readonly idempotencyKey: string | undefined;
-  /** How long the service asked to wait. */
+  /** The delay that the service asked for. */
   readonly retryAfterMs: number | undefined;
-  /** As the service has it; only from a sandbox, about signatures and timestamps. What it means here is in the message. */
+  /** The sandbox's findings on signatures and timestamps, as received. The message explains them. */
   readonly diagnosis: SignatureDiagnosis | undefined;
 
   constructor(facts: ErrorFacts) {
     super(messageOf(facts));
-    // What a code is called is known at runtime alone; who asks for a name has it checked by isPerennialError.
+    // The code is known only at runtime. isPerennialError checks the name for callers.
     this.name = (findResultCode(facts.code)?.name ?? 'UNKNOWN_CODE') as Name;
     this.code = facts.code;
     this.serviceMessage = facts.message;
@@ -64,7 +63,7 @@ export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
   }
 }
 
-/** Narrows to the names that are given; without any, to whatever the service refuses with. */
+/** Narrows to the given names, or to any refusal if none is given. */
 export function isPerennialError<Name extends ErrorName = ErrorName>(
   error: unknown,
   ...names: readonly Name[]
@@ -73,13 +72,13 @@ export function isPerennialError<Name extends ErrorName = ErrorName>(
   return names.length === 0 || names.some((name) => name === error.name);
 }
 
-/** Why there is no answer. */
+/** Why there is no response. */
 export type ConnectionFailure =
-  /** None came in time. */
+  /** No response within the timeout. */
   | 'timeout'
   /** The connection was refused, reset or cut off. */
   | 'connection'
-  /** Something answered that is not the service, such as a proxy, or not in https. */
+  /** The response is not the service's, such as a proxy's, or is not https. */
   | 'unreadable-answer';
 
 export type ConnectionFacts = Pick<
@@ -88,7 +87,7 @@ export type ConnectionFacts = Pick<
 > &
   Partial<Pick<PerennialConnectionError, 'idempotencyKey' | 'httpStatus'>> & { readonly cause?: unknown };
 
-/** There is no answer: what was asked may have been done or not. The same call with the same idempotencyKey finds out. */
+/** No response: the request may have been executed or not. The same call with the same idempotencyKey finds out. */
 export class PerennialConnectionError extends Error {
   override readonly name = 'PerennialConnectionError';
   readonly reason: ConnectionFailure;
@@ -111,7 +110,7 @@ export class PerennialConnectionError extends Error {
 
 function messageOf({ code, message, mistakes = [] }: ErrorFacts): string {
   const hint = readHint(code, mistakes);
-  // What the service says then is for somebody who signs by himself.
+  // The service's own message is for clients that sign requests themselves.
   if (hint !== undefined) return `${CODES.SIGNATURE_INVALID.message}. Likely ${hint}`;
   return message === '' ? (findResultCode(code)?.message ?? `code ${code}`) : usePlainNames(message);
 }

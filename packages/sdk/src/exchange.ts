@@ -15,7 +15,7 @@ import type { ConnectionFailure } from './errors.js';
 import { isObject } from './fields.js';
 import { parseJson } from './json.js';
 
-/** As much of fetch as is used. */
+/** The part of fetch that this client uses. */
 export type Fetch = (
   url: string,
   init: {
@@ -28,20 +28,19 @@ export type Fetch = (
 ) => Promise<{
   readonly status: number;
   readonly headers: { get(name: string): string | null };
-  /** With a reader it is read piece by piece, otherwise by `text`. */
+  /** Read in pieces if it has a reader, otherwise by `text`. */
   readonly body?: unknown;
   text(): Promise<string>;
 }>;
 
 type Fetched = Awaited<ReturnType<Fetch>>;
 
-/** More than the longest answer has. */
+/** Larger than any response. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** One request as it is to be sent; every try of it is signed anew. */
+/** One request. Every attempt is signed again. */
 export interface Exchange {
   readonly endpoint: Endpoint;
-  /** JSON. */
   readonly body: string;
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
@@ -68,9 +67,9 @@ export interface Answer {
   readonly timestamp: string;
   readonly replayed: boolean;
   readonly retryAfterMs: number | undefined;
-  /** What the sandbox has found to be wrong with a signature or a timestamp, by name. */
+  /** The mistakes that the sandbox found in a signature or timestamp, by name. */
   readonly mistakes: readonly string[];
-  /** The whole body as it came. */
+  /** The whole body as received. */
   readonly json: string;
 }
 
@@ -85,7 +84,7 @@ export interface NoAnswer {
 
 const encoder = new TextEncoder();
 
-/** Sends it once. Throws only when the caller has given up, or has a clock that does not work. */
+/** Sends the request once. Throws only if the caller aborts or supplies a broken clock. */
 export async function exchange(sender: Sender, request: Exchange): Promise<Answer | NoAnswer> {
   const { signal } = request;
   signal?.throwIfAborted();
@@ -105,14 +104,14 @@ export async function exchange(sender: Sender, request: Exchange): Promise<Answe
   );
 }
 
-/** Runs `work` for so long at most. Throws only when the caller has given up; `instead` makes something of every other failure. */
+/** Runs `work` for at most `ms`. Throws only if the caller aborts; `instead` turns every other failure into a result. */
 async function limitTime<Result>(
   ms: number,
   signal: AbortSignal | undefined,
   work: (limit: AbortSignal) => Promise<Result>,
   instead: (cause: unknown, isLate: boolean) => Result,
 ): Promise<Result> {
-  // Not AbortSignal.any, which is younger than the rest of what is needed here.
+  // AbortSignal.any is newer than the oldest supported runtime.
   const limit = new AbortController();
   const giveUp = () => limit.abort(signal?.reason);
   signal?.addEventListener('abort', giveUp, { once: true });
@@ -122,7 +121,7 @@ async function limitTime<Result>(
     limit.abort();
   }, ms);
   try {
-    // A fetch that is not the platform's may not look at the signal.
+    // A custom fetch may ignore the signal.
     return await unlessAborted(work(limit.signal), limit.signal);
   } catch (cause) {
     signal?.throwIfAborted();
@@ -133,10 +132,10 @@ async function limitTime<Result>(
   }
 }
 
-/** The diagnosis is a help: whoever waits for an error does not wait long for it. */
+/** Short, because the diagnosis is optional and the caller waits for the error. */
 const DIAGNOSIS_TIMEOUT_MS = 3_000;
 
-/** Fetches the whole of what the sandbox has found. Undefined if it cannot be had: another node may have it, or the pages are off. */
+/** Fetches the sandbox's full diagnosis. Returns undefined if another node has it or if the pages are off. */
 export function fetchDiagnosis(
   { baseUrl, fetch, timeoutMs }: Sender,
   { requestId, signal }: Pick<Exchange, 'requestId' | 'signal'>,
@@ -175,7 +174,7 @@ async function sendOnce(
   return readAnswer(request.endpoint, response, json, sender.now());
 }
 
-/** Undefined when it is too long. */
+/** Returns undefined if the response is too long. */
 async function readText(response: Fetched): Promise<string | undefined> {
   const body = response.body as { getReader?: () => ByteReader } | null | undefined;
   if (typeof body?.getReader !== 'function') return response.text();
@@ -235,22 +234,22 @@ function notTheService(httpStatus: number): string {
   return `${what} answered with HTTP ${httpStatus}: check baseUrl`;
 }
 
-/** A success is HTTP 200 and code 0 together, and has data. */
+/** Returns whether the envelope is complete. A success needs HTTP 200, code 0 and data. */
 function isWhole({ name }: Endpoint, { code, data }: ReadEnvelope, httpStatus: number): boolean {
   if (code !== CODES.SUCCESS.code) return true;
   if (httpStatus !== CODES.SUCCESS.http || !isObject(data) || Array.isArray(data)) return false;
   return name !== 'auth/token' || isSendable(data['accessToken']);
 }
 
-/** A header cannot hold another token, and what fetch says of one has the token in it. */
+/** Tokens must be visible ASCII: a header cannot hold others, and fetch's error would contain the token. */
 const isSendable = (token: unknown): boolean => typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
 
-/** 0 is what a browser says of one that was not followed. */
+/** Browsers report 0 for a redirect that was not followed. */
 const isRedirect = (httpStatus: number): boolean => httpStatus === 0 || (httpStatus >= 300 && httpStatus < 400);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Also of codes that are not known here. Others have a code as well, such as a receiver of events. */
+/** Also matches unknown codes. Other servers send codes too, such as event receivers. */
 const CODE_FORM = /^(0|[0-9]{6})$/;
 
 function parseEnvelope(json: string): ReadEnvelope | undefined {
@@ -265,7 +264,7 @@ function parseEnvelope(json: string): ReadEnvelope | undefined {
 
 const readNames = (text: string | null): string[] => (text ?? '').split(',').flatMap((name) => name.trim() || []);
 
-/** In seconds, or as a date. Undefined when it is neither. */
+/** Parses seconds or a date. Returns undefined for anything else. */
 function readRetryAfter(text: string | null, now: number): number | undefined {
   if (text === null) return undefined;
   if (/^[0-9]+$/.test(text)) return Number(text) * 1000;
@@ -280,11 +279,11 @@ const noAnswer = (
   cause?: unknown,
 ): NoAnswer => ({ kind: 'no-answer', reason, message, httpStatus, retryAfterMs: undefined, cause });
 
-/** What OpenSSL finds in place of the other side's greeting. */
+/** OpenSSL's error if the server answers in plain HTTP. */
 const isPlainHttp = (cause: unknown): boolean =>
   (innerOf(cause) as { code?: unknown } | undefined)?.code === 'ERR_SSL_WRONG_VERSION_NUMBER';
 
-/** Node hides what happened behind "fetch failed". */
+/** Returns the inner error, because Node hides it behind "fetch failed". */
 const innerOf = (cause: unknown): unknown =>
   cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
 

@@ -4,7 +4,7 @@ const SUFFIX = 'Encrypted';
 
 type PlainName<Name> = Name extends `${infer Bare}Encrypted` ? Bare : Name;
 
-/** The same with plain texts: every field that ends in Encrypted has the name without it. */
+/** The same type in plain text: fields whose names end in Encrypted lose that suffix. */
 export type Plain<Value> = Value extends readonly (infer Item)[]
   ? Plain<Item>[]
   : Value extends object
@@ -18,17 +18,17 @@ interface SomeSchema {
   readonly items?: AnySchema;
 }
 
-/** `place` is where the field stands in the body, such as `sharedAgreement.bankMobileEncrypted`. */
+/** `place` is the field's path in the body, such as `sharedAgreement.bankMobileEncrypted`. */
 export type Encrypt = (text: string, place: string) => string;
 export type Decrypt = (value: string, field: string) => string;
 
 /**
- * The body as it is sent. Its fields come in the order of the schema, so that the same content is the same bytes: under one
- * Idempotency-Key another order of fields would be another request.
+ * Returns the body to send. Fields follow the order of the schema, so that equal content has equal bytes: with one
+ * Idempotency-Key, another order would be another request.
  */
 export function encryptFields(schema: AnySchema, body: Fields, encrypt: Encrypt, place = ''): Fields {
   const properties = (schema as SomeSchema).properties ?? {};
-  // Without a prototype, so that __proto__ is a name like any other.
+  // No prototype, so that __proto__ is an ordinary name.
   const sealed: Fields = Object.create(null);
   const taken = new Set<string>();
   for (const [name, property] of Object.entries(properties)) {
@@ -46,7 +46,7 @@ export function encryptFields(schema: AnySchema, body: Fields, encrypt: Encrypt,
   return sealed;
 }
 
-/** The plain names of what is encrypted in one request or another: they are not to be sent in the clear by a slip. */
+/** Plain names of fields that any request encrypts. They must not be sent unencrypted by accident. */
 const ENCRYPTED_ANYWHERE: ReadonlySet<string> = new Set(endpoints.flatMap(({ request }) => listEncrypted(request)));
 
 function listEncrypted(schema: AnySchema): string[] {
@@ -57,12 +57,12 @@ function listEncrypted(schema: AnySchema): string[] {
 
 function encryptText(text: unknown, place: string, encrypt: Encrypt): unknown {
   if (typeof text === 'string') return encrypt(requireWhole(text, place), place);
-  // Absent, as an event says it.
+  // Events use null for absent.
   if (text === null) return null;
   throw new TypeError(`${plainName(place)} must be a string`);
 }
 
-/** Half of a character has no bytes: another text would be encrypted in place of this one. */
+/** Throws for an unpaired surrogate, because it has no UTF-8 form and another text would be encrypted. */
 function requireWhole(text: string, place: string): string {
   if (/\p{Surrogate}/u.test(text)) throw new TypeError(`${plainName(place)} holds half of a character`);
   return text;
@@ -77,7 +77,7 @@ function encryptWithin(schema: AnySchema, value: unknown, encrypt: Encrypt, plac
   return encryptFields(schema, value, encrypt, `${place}.`);
 }
 
-/** Whatever is encrypted anywhere in it, under its plain name. */
+/** Decrypts every encrypted field at any depth and gives it its plain name. */
 export function decryptFields(value: unknown, decrypt: Decrypt): unknown {
   if (Array.isArray(value)) return value.map((item) => decryptFields(item, decrypt));
   if (!isObject(value)) return value;
@@ -90,15 +90,14 @@ export function decryptFields(value: unknown, decrypt: Decrypt): unknown {
   );
 }
 
-/** Most answers have none, and a page of them may be long: then it need not be gone through. */
+/** A cheap test: most responses have no encrypted fields, and long pages need no traversal. */
 export const mayHoldEncrypted = (json: string): boolean => json.includes(`${SUFFIX}"`);
 
-/** `mobile` for `mobileEncrypted`. */
 export function plainName(name: string): string {
   return /.Encrypted$/.test(name) ? name.slice(0, -SUFFIX.length) : name;
 }
 
-/** A text about fields of the service, in the names that a caller has for them. */
+/** Replaces the service's field names in a text by the caller's names. */
 export const usePlainNames = (text: string): string => text.replace(/\b[a-z]\w*Encrypted\b/g, plainName);
 
 export const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;

@@ -1,7 +1,7 @@
-/** More than any request, answer or event has. Whatever goes through a value by calling itself can go so deep. */
+/** Deeper than any request, response or event, and safe for recursive functions. */
 const MAX_DEPTH = 64;
 
-/** Well-formed, but nested so deeply that going through it would end the stack. */
+/** Well-formed JSON, but so deeply nested that a traversal would overflow the stack. */
 export class TooDeepError extends Error {
   override readonly name = 'TooDeepError';
 }
@@ -13,7 +13,7 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** Some engines have no end of the stack in JSON.parse, others say it by a RangeError. */
+/** Engines differ: some parse any depth, others throw a RangeError. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -28,7 +28,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
-/** Throws a TypeError for what JSON has no form for, where it would write something else or say less. */
+/** Throws a TypeError for values that JSON cannot represent and would change or drop. */
 export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value, requireForm);

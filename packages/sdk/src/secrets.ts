@@ -2,7 +2,7 @@ import { fromBase64 } from '@perennial/wire';
 
 const SECRET_BYTES = 32;
 
-/** The bytes of a secret. What is wrong with it is said without a character of it. */
+/** Returns the bytes of a secret. Error messages contain no part of it. */
 export function readSecret(name: string, text: unknown): Uint8Array {
   if (typeof text !== 'string') throw new TypeError(`${name} must be a string: 32 bytes in base64`);
   const bytes = fromBase64(text);

@@ -1,10 +1,10 @@
 import type { Token } from '@perennial/wire';
 import { unlessAborted } from './clock.js';
 
-/** So long before its end a token is not used any more. */
+/** A token is renewed this long before it expires. */
 const MARGIN_MS = 60_000;
 
-/** The one access token of a client. Callers that come while it is being renewed share the renewal. */
+/** The client's access token. Concurrent callers share one renewal. */
 export class Tokens {
   readonly #fetchToken: () => Promise<Token>;
   readonly #now: () => number;
@@ -16,7 +16,7 @@ export class Tokens {
     this.#now = now;
   }
 
-  /** A caller that gives up does not end the renewal that others wait for. */
+  /** Returns the token. A caller that aborts does not stop the renewal for the others. */
   async get(signal: AbortSignal | undefined): Promise<string> {
     signal?.throwIfAborted();
     if (this.#held !== undefined && this.#now() < this.#held.until) return this.#held.accessToken;
@@ -24,7 +24,7 @@ export class Tokens {
     return signal === undefined ? this.#coming : unlessAborted(this.#coming, signal);
   }
 
-  /** After a refusal. Another caller may have renewed it meanwhile: that one stays. */
+  /** Drops a refused token, unless another caller has already renewed it. */
   drop(accessToken: string | undefined): void {
     if (this.#held?.accessToken === accessToken) this.#held = undefined;
   }

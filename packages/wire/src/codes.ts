@@ -3,9 +3,9 @@ interface Row<Name extends string> {
   readonly code: string;
   readonly http: 200 | 401 | 404 | 405 | 429 | 500 | 503;
   readonly message: string;
-  /** The sender was not authenticated: a client that keeps sending such requests is slowed down. */
+  /** The sender was not authenticated. Clients that keep sending such requests are throttled. */
   readonly isByStranger?: true;
-  /** What the business rules say: it is stored with the request's idempotency key, and answered again. */
+  /** A business result. It is stored under the request's idempotency key and replayed. */
   readonly isOutcome?: true;
 }
 
@@ -27,11 +27,10 @@ const outcome = <Name extends string>(name: Name, code: string, message: string)
 });
 
 /**
- * The one registry of result codes. Rows stand in order of precedence: when two of them apply to the same request,
- * the earlier row is the answer. 400003 precedes the signature because an oversized body is noticed while it is being
- * read, and the signature covers the whole of it. 420002 leads the business codes so that a resent order hears that it
- * exists, whatever has changed around it since. Where encrypted fields are read, 429001 for too many failures of theirs comes
- * in the place of 400002.
+ * The registry of result codes, in order of precedence: if two codes apply to a request, the earlier row wins. 400003
+ * precedes the signature check because an oversized body is detected while it is read, and the signature covers the
+ * whole body. 420002 leads the business codes so that a resent order is always reported as existing, whatever has
+ * changed since. While encrypted fields are read, 429001 replaces 400002 after too many decryption failures.
  */
 export const resultCodes = [
   refusal('PATH_NOT_FOUND', '404001', 404, 'no such endpoint'),

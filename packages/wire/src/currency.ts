@@ -1,13 +1,13 @@
-/** The currency of an installation that names none, and of a bridge or a service from before currencies were named. */
+/** The default currency, also assumed for bridges and services whose version does not name one. */
 export const DEFAULT_CURRENCY = 'CNY';
 
-/** Currencies whose unit is not divided into hundredths (ISO 4217), with MGA, whose unit has five parts. */
+/** Currencies whose minor unit is not a hundredth (ISO 4217), and MGA, which has five minor units. */
 const WITHOUT_HUNDREDTHS =
   'BHD BIF CLF CLP DJF GNF IQD ISK JOD JPY KMF KRW KWD LYD MGA OMR PYG RWF TND UGX UYI UYW VND VUV XAF XOF XPF';
 
 /**
- * Returns the code of a currency in upper case. Throws for a currency without two decimals: every amount of the interface and of the
- * bridge's protocol is in hundredths, so 1990 would have to be guessed. The message begins with the offending text.
+ * Returns the currency code in upper case. Throws if the currency does not have two decimals, because all amounts in
+ * the interface and the bridge protocol are hundredths. The message begins with the offending text.
  */
 export function parseCurrency(text: string): string {
   const currency = text.trim().toUpperCase();
@@ -25,7 +25,10 @@ export function parseCurrency(text: string): string {
 
 type AmountLocale = 'en-GB' | 'zh-CN';
 
-/** Returns what writes amounts, given in hundredths, with the sign of the currency: ¥1,234.50. A yuan is never written CN¥. */
+/**
+ * Returns a function that formats amounts, given in hundredths, with the currency's symbol: ¥1,234.50. A yuan is never
+ * written CN¥.
+ */
 export function createAmountFormat(
   currency: string,
   locale: AmountLocale,
@@ -36,7 +39,7 @@ export function createAmountFormat(
   return (cents) => format.format(cents / 100);
 }
 
-/** Returns the sign that amounts are written with: ¥, €, CHF. */
+/** Returns the currency's symbol, as amounts show it: ¥, €, CHF. */
 export function findCurrencySign(currency: string, locale: AmountLocale): string {
   return createAmountFormat(currency, locale)(0).replaceAll(/[\d.,\s]/g, '');
 }

@@ -20,13 +20,13 @@ interface Scheme {
   readonly ivBytes: number;
   key(aesKey: Uint8Array): Uint8Array;
   encrypt(key: Uint8Array, iv: Uint8Array, text: Uint8Array): Uint8Array;
-  /** Throws whatever is wrong. */
+  /** Throws on any failure. */
   decrypt(key: Uint8Array, iv: Uint8Array, body: Uint8Array): Uint8Array;
 }
 
 /**
- * v2 is authenticated, v1 is not: it can be changed on its way. The key of v2 is derived from the aesKey: the same key in two
- * modes is safe in neither, and a value of one form cannot be read as the other.
+ * v2 detects tampering; v1 does not. v2 uses a key derived from the aesKey, because one key in two modes is safe in
+ * neither. A value of one version cannot be read as the other.
  */
 const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
   v1: { ivBytes: 16, key: (aesKey) => aesKey, encrypt: aes256CbcEncrypt, decrypt: aes256CbcDecrypt },
@@ -39,12 +39,12 @@ const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
 };
 
 /**
- * By the bytes they were derived from, which are never changed in place. Deriving one takes more than half as long as
- * decrypting.
+ * Derived keys by aesKey array, which is never changed in place. Cached because deriving takes more than half as long
+ * as decrypting.
  */
 const derivedKeys = new WeakMap<Uint8Array, Uint8Array>();
 
-/** The key of v2. */
+/** Returns the key for v2. */
 export function deriveFieldKey(aesKey: Uint8Array): Uint8Array {
   const known = derivedKeys.get(aesKey);
   if (known !== undefined) return known;
@@ -59,13 +59,13 @@ const encoder = new TextEncoder();
 /** ignoreBOM keeps a leading U+FEFF, which is part of the text. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** By the prefix of the value. Undefined when it has none. */
+/** Returns undefined if the value has no known prefix. */
 export function encryptionVersionOf(value: string): EncryptionVersion | undefined {
   if (value.startsWith(ENCRYPTED_PREFIXES.v1)) return 'v1';
   return value.startsWith(ENCRYPTED_PREFIXES.v2) ? 'v2' : undefined;
 }
 
-/** v1 by default, which every channel can read. The iv is an argument for tests with known answers: never use one twice. */
+/** Encrypts with v1 by default, which every channel can read. `iv` is only for known-answer tests: never use one twice. */
 export function encryptField(
   text: string,
   aesKey: Uint8Array,
@@ -80,7 +80,10 @@ export function encryptField(
   return ENCRYPTED_PREFIXES[version] + toBase64(bytes);
 }
 
-/** Reads either form. Every failure has the same answer: of v1, a client that could tell them apart could decrypt the text. */
+/**
+ * Decrypts either version. All failures are reported alike, because a client that could tell v1 failures apart could
+ * decrypt the text.
+ */
 export function decryptField(value: string, aesKey: Uint8Array): string {
   requireKeyLength(aesKey);
   const version = encryptionVersionOf(value);
@@ -96,7 +99,7 @@ export function decryptField(value: string, aesKey: Uint8Array): string {
   }
 }
 
-/** A wrong key is an error of this side, not of the channel. HMAC would accept a key of any length. */
+/** Throws a RangeError, because a wrong key is this side's error. HMAC would accept a key of any length. */
 function requireKeyLength(aesKey: Uint8Array): Uint8Array {
   if (aesKey.length !== KEY_BYTES) throw new RangeError(`aesKey of ${aesKey.length} bytes`);
   return aesKey;

@@ -45,17 +45,17 @@ interface EndpointFacts<Request extends AnySchema, Response extends AnySchema> {
   readonly request: Request;
   /** The schema of `data` on success. */
   readonly response: Response;
-  /** Rules across fields, run once the schema holds. A method, so that a table of all endpoints stays one type. */
+  /** Checks rules across fields after the schema has passed. A method, so that all endpoints fit one table type. */
   check?(body: Static<Request>): void;
 }
 
-/** What most endpoints have alike. */
+/** Facts with a default. */
 interface UsualFacts {
   /** Whether the Authorization header is required. Default true. */
   readonly token: boolean;
-  /** Whether an Idempotency-Key counts. Default false. */
+  /** Whether the endpoint honours Idempotency-Key. Default false. */
   readonly write: boolean;
-  /** Business codes this endpoint may answer, in order of precedence, besides those that every endpoint may. */
+  /** Business codes of this endpoint in order of precedence, in addition to the codes of every endpoint. */
   readonly codes: readonly RejectionName[];
 }
 
@@ -67,7 +67,7 @@ export interface Endpoint<
     UsualFacts {
   readonly name: Name;
   readonly path: `${typeof PATH_PREFIX}${Name}`;
-  /** Whether production does not have it. */
+  /** Whether the endpoint exists only in a sandbox. */
   readonly sandboxOnly?: boolean;
 }
 

@@ -17,7 +17,6 @@ export const paymentStatuses = [
 ] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** Of one refund that was asked for. */
 export const refundStatuses = ['PROCESSING', 'SUCCESS', 'FAIL'] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
 
@@ -40,23 +39,23 @@ export type CycleType = (typeof cycleTypes)[number];
 export const eventTypes = ['order.status.changed', 'payment.status.changed', 'payment.upcoming'] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** What has become of an event. NO_CALLBACK: there was no address to send it to. */
+/** Delivery states of an event. NO_CALLBACK: the channel had no callback URL. */
 export const deliveryStatuses = ['PENDING', 'DELIVERED', 'GIVE_UP', 'NO_CALLBACK'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** What a period that time travel passes through may come to. */
+/** Outcomes that a rehearsal may set for a period. */
 export const rehearsedOutcomes = ['SUCCESS', 'FAIL_RETRY', 'FAIL', 'AGREEMENT_INVALID'] as const;
 export type RehearsedOutcome = (typeof rehearsedOutcomes)[number];
 
 export const grantTypes = ['client_credentials'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
-/** Forms of an encrypted field, by the end of their prefixes. */
+/** Versions of encrypted fields, by the end of their prefixes. */
 export const encryptionVersions = ['v1', 'v2'] as const;
 export type EncryptionVersion = (typeof encryptionVersions)[number];
 
-/** Not an enum: the interface names only this default, so other document types pass as plain text. */
+/** A plain default rather than an enum: the interface names only ID_CARD and accepts any other document type. */
 export const DEFAULT_CERT_TYPE = 'ID_CARD';
 
-/** The entry of supportedBanks that stands for every bank. */
+/** The entry in supportedBanks that means every bank. */
 export const ANY_BANK = '*';

@@ -17,7 +17,7 @@ export function Envelope<Data extends AnySchema>(data: Data) {
 export const AnyEnvelope = Envelope(Type.Unknown());
 export type AnyEnvelope = Static<typeof AnyEnvelope>;
 
-/** What stands in an answer before and after its data. Code and timestamp come from this service and hold nothing to escape. */
+/** Returns the envelope's text before and after its data. Code and timestamp are the service's own and need no escaping. */
 export function envelopeAround(
   result: { readonly code: string },
   message: string,
@@ -30,7 +30,7 @@ export function envelopeAround(
   };
 }
 
-/** The response as text, around data that is JSON already: a replayed outcome is sent from what was stored. */
+/** Returns the response text around data that is already JSON, so that stored outcomes are replayed without parsing. */
 export function envelopeText(
   result: { readonly code: string },
   message: string,

@@ -1,6 +1,5 @@
 import type { OrderStatus, PaymentStatus, SettlementMode } from './enums.js';
 
-/** One event: what changed, and to which status. */
 export type ContractEvent =
   | { readonly eventType: 'payment.status.changed'; readonly status: PaymentStatus }
   | { readonly eventType: 'order.status.changed'; readonly status: OrderStatus };
@@ -8,11 +7,11 @@ export type ContractEvent =
 export interface EventScenario<Name extends string = string> {
   readonly name: Name;
   readonly settlementMode: SettlementMode;
-  /** What happens, as the documentation says it. */
+  /** The action, in the documentation's words. */
   readonly when: string;
-  /** In the order in which they are first pushed. */
+  /** Events in the order of their first push. */
   readonly events: readonly ContractEvent[];
-  /** After those, one for each period that is voided, unless the channel has switched them off. */
+  /** Sent last, once for each voided period, unless the channel has disabled these events. */
   readonly perVoidedPeriod?: ContractEvent;
 }
 
@@ -32,10 +31,7 @@ const voiding = <Name extends string>(scenario: EventScenario<Name>): EventScena
   perVoidedPeriod: payment('CANCELED'),
 });
 
-/**
- * Which events a channel is sent after each action, in which order and how many. Tests and the documentation are checked
- * against it.
- */
+/** The events that each action sends to a channel, with order and number. Tests and documentation are checked against it. */
 export const EVENT_CONTRACT = [
   deduct('deduct-create-succeeded', 'orders/create, the first debit succeeds at once', [
     payment('SUCCESS'),

@@ -15,7 +15,7 @@ export const HEADERS = {
 
 type HeaderKeys = { readonly [K in keyof typeof HEADERS]: Lowercase<(typeof HEADERS)[K]> };
 
-/** The same names in lower case, as HTTP servers have them. */
+/** Header names in lower case, as HTTP servers report them. */
 export const HEADER_KEYS = Object.fromEntries(
   Object.entries(HEADERS).map(([key, name]) => [key, name.toLowerCase()]),
 ) as HeaderKeys;
@@ -23,9 +23,9 @@ export const HEADER_KEYS = Object.fromEntries(
 export const CONTENT_TYPE = 'application/json;charset=UTF-8';
 export const WEBHOOK_CONTENT_TYPE = 'application/json';
 
-/** The form each signing header must have before anything is computed from it. */
+/** The required format of each signing header, checked before anything is computed. */
 export const HEADER_FORMS = {
-  /** Any 64-bit integer: one that is far off is skewed, not malformed. */
+  /** Any 64-bit integer. A distant time is reported as skewed, not as malformed. */
   timestamp: /^-?[0-9]{1,19}$/,
   nonce: /^[0-9a-fA-F]{32}$/,
   requestId: /^[\x21-\x7e]{1,1024}$/,

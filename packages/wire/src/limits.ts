@@ -4,15 +4,15 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 export const MAX_BODY_BYTES = 1_048_576;
 /**
- * Objects, arrays, strings, numbers and the rest, in one body. The largest request that there is has 10,003 of them (an
- * advance of 9,999 periods with an outcome for each); the rest is for fields that the service does not know.
+ * The number of objects, arrays, strings, numbers and other values in a body. The largest request has 10,003 (an
+ * advance of 9,999 periods, each with an outcome); the rest is reserved for unknown fields.
  */
 export const MAX_BODY_VALUES = 12_000;
-/** In code points, for every string field, ciphertext included. */
+/** In code points, for every string field, including ciphertext. */
 export const MAX_STRING_LENGTH = 1024;
 
 export const DEFAULT_PAGE = 1;
-/** Keeps page * size inside every integer type on the way to the database; a page this far is empty anyway. */
+/** Keeps page * size within every integer type down to the database. A page this far out is empty. */
 export const MAX_PAGE = 2_147_483_647;
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = MAX_PAGE_SIZE;
@@ -23,11 +23,11 @@ export const IDEMPOTENCY_WINDOW_MS = 7 * DAY_MS;
 export const TOKEN_LIFETIME_SECONDS = 7200;
 export const REDEEM_LIFETIME_SECONDS = 7 * 24 * 60 * 60;
 
-/** A sub-order number keeps four digits for its cycleNo. */
+/** A sub-order number has four digits for its cycleNo. */
 export const MAX_TOTAL_CYCLES = 9_999;
 
 export const WEBHOOK_TIMEOUT_MS = 5 * SECOND_MS;
-/** Entry n is the pause before retry n + 1; after the last one the event is given up. */
+/** Entry n is the delay before retry n + 1. After the last retry the event is given up. */
 export const WEBHOOK_RETRY_DELAYS_MS: readonly number[] = [
   30 * SECOND_MS,
   60 * SECOND_MS,
@@ -40,10 +40,10 @@ export const WEBHOOK_RETRY_DELAYS_MS: readonly number[] = [
   1800 * SECOND_MS,
   1800 * SECOND_MS,
 ];
-/** How much of a channel's acknowledgement is read. */
+/** The number of bytes read from a channel's acknowledgement. */
 export const WEBHOOK_MAX_RESPONSE_BYTES = 65_536;
 
-/** What a calling channel is advised to do. */
+/** Timeouts and retry delays recommended to channels. */
 export const CLIENT_CONNECT_TIMEOUT_MS = 5 * SECOND_MS;
 export const CLIENT_READ_TIMEOUT_MS = 15 * SECOND_MS;
 export const CLIENT_FAULT_RETRY_DELAYS_MS: readonly number[] = [1 * SECOND_MS, 3 * SECOND_MS, 9 * SECOND_MS];

@@ -7,7 +7,7 @@ export const REDEEM_PATH = '/redeem';
 const SIG_CHARS = 43;
 
 export interface RedeemUrlParts extends RedeemSignParts {
-  /** Scheme and authority, without a slash at the end. */
+  /** Scheme and authority, without a trailing slash. */
   readonly host: string;
 }
 
@@ -22,14 +22,14 @@ export function redeemUrl(parts: RedeemUrlParts, callbackSecret: Uint8Array): st
   return `${parts.host}${REDEEM_PATH}?${query.join('&')}`;
 }
 
-/** Whether `sig` belongs to these values; that `exp` has not passed is for the caller, who has a clock. */
+/** Returns whether `sig` matches these values. The caller checks that `exp` has not passed. */
 export function verifyRedeemLink(parts: RedeemSignParts, sig: string, callbackSecret: Uint8Array): boolean {
   if (sig.length !== SIG_CHARS) return false;
   const given = fromBase64Url(sig);
   return given !== undefined && equalBytes(given, hmacSha256(callbackSecret, redeemSignText(parts)));
 }
 
-/** Links travel through chats and mails, which cut them at a bracket or a quote: those are encoded as well. */
+/** Also encodes brackets and quotes, because chat and mail programs cut links there. */
 export function encodeQuery(value: string): string {
   return encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,7 +1,7 @@
-/** A prime above the days of a year: the same time of its days, in seconds or milliseconds, has as many places. */
+/** A prime larger than the days in a year, so that the same time of day on different days maps to different slots. */
 const PLACES = 367;
 
-/** The same function with a memory of what it has just made: thousands of texts are made of the same few times within a second. */
+/** Returns `toText` with a small cache, because thousands of texts within a second use the same few times. */
 export function rememberRecent(toText: (value: number) => string): (value: number) => string {
   const values = new Array<number>(PLACES).fill(Number.NaN);
   const texts = new Array<string>(PLACES).fill('');
@@ -10,7 +10,7 @@ export function rememberRecent(toText: (value: number) => string): (value: numbe
     const known = texts[place];
     if (known !== undefined && values[place] === value) return known;
     const text = toText(value);
-    // A value that is no whole number has no place.
+    // Fractions and NaN have no slot.
     if (known !== undefined) {
       values[place] = value;
       texts[place] = text;

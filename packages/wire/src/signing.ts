@@ -1,20 +1,20 @@
 import { equalBytes, fromBase64, hmacSha256, hmacSha256Base64, toBase64Url } from '#platform';
 
-/** sha256 of nothing: what stands for the body of a request without one. */
+/** sha256 of an empty body. */
 export const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 const MAC_BYTES = 32;
-/** Those bytes in padded base64. */
+/** MAC_BYTES in padded base64. */
 const SIGNATURE_CHARS = 44;
 
 export interface RequestSignParts {
-  /** As sent, without the query. */
+  /** The path as sent, without the query. */
   readonly path: string;
-  /** The raw query string without its question mark; empty when there is none. */
+  /** The raw query without its question mark, or ''. */
   readonly query: string;
-  /** sha256Hex of the body's bytes as they travel. */
+  /** sha256Hex of the body's bytes as sent. */
   readonly bodySha256: string;
-  /** Headers are signed as the text they were sent as. */
+  /** Header values are signed as the text that was sent. */
   readonly timestamp: string;
   readonly nonce: string;
   readonly requestId: string;
@@ -37,7 +37,7 @@ export interface WebhookSignParts {
   readonly eventId: string;
 }
 
-/** The query line is always empty: a callback URL with a query is refused. */
+/** The query line is always empty, because callback URLs with a query are refused. */
 export function webhookSignText(parts: WebhookSignParts): string {
   return ['POST', parts.path, '', parts.bodySha256, parts.timestamp, parts.nonce, parts.eventId].join('\n');
 }
@@ -64,8 +64,8 @@ export function signRedeemLink(parts: RedeemSignParts, callbackSecret: Uint8Arra
 }
 
 /**
- * Whether a received request or webhook signature is the expected one, in base64 or as the MAC itself. The form is
- * checked first, so that one MAC has exactly one spelling and a long header costs nothing.
+ * Returns whether a received request or webhook signature equals the expected one, given in base64 or as MAC. Checks
+ * the format first, so that a MAC has exactly one spelling and long headers cost nothing.
  */
 export function verifySignature(given: string, expected: string | Uint8Array): boolean {
   if (given.length !== SIGNATURE_CHARS) return false;

@@ -1,7 +1,7 @@
 import { rememberRecent } from './remember-recent.js';
 
 const DAY_MS = 86_400_000;
-/** The interface's zone is a fixed offset; historic daylight saving of Asia/Shanghai plays no part. */
+/** The interface uses a fixed offset. The historic daylight saving of Asia/Shanghai does not matter. */
 const ZONE_MS = 8 * 3_600_000;
 const DAYS_BEFORE_1970 = 719_468;
 const DAYS_PER_ERA = 146_097;
@@ -13,14 +13,14 @@ const TWO_DIGITS = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '
 
 const FORM = /^(\d{4}-\d\d-\d\d)([ T])(\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:(Z)|([+-])(\d\d):(\d\d))?$/;
 
-/** Milliseconds since 1970 to `yyyy-MM-dd HH:mm:ss` in UTC+8; parts of a second are dropped. */
+/** Formats Unix milliseconds as `yyyy-MM-dd HH:mm:ss` in UTC+8 and drops fractions of a second. */
 export function formatTime(epochMs: number): string {
   return formatSecond(Math.floor(epochMs / 1000));
 }
 
 const formatSecond = rememberRecent(secondText);
 
-/** By hand: Date takes twice as long. */
+/** Computes the date by hand, because Date takes twice as long. */
 function secondText(epochSecond: number): string {
   const local = epochSecond * 1000 + ZONE_MS;
   if (!(local >= MIN_LOCAL_MS && local <= MAX_LOCAL_MS)) {
@@ -29,7 +29,7 @@ function secondText(epochSecond: number): string {
   const days = Math.floor(local / DAY_MS);
   const second = Math.floor((local - days * DAY_MS) / 1000);
 
-  // Years counted from 1 March, so that the leap day is the last day of a year and every month length is regular.
+  // Years begin on 1 March, so that the leap day is the last day of the year and month lengths are regular.
   const shifted = days + DAYS_BEFORE_1970;
   const era = Math.floor(shifted / DAYS_PER_ERA);
   const dayOfEra = shifted - era * DAYS_PER_ERA;
@@ -49,8 +49,8 @@ function secondText(epochSecond: number): string {
 }
 
 /**
- * The interface's own format, or ISO 8601; without an offset either is UTC+8. What does not name a moment that
- * formatTime can print again is undefined.
+ * Parses the interface's own format or ISO 8601, by default in UTC+8. Returns undefined unless formatTime can print the
+ * result.
  */
 export function parseTime(text: string): number | undefined {
   const [, date, joint, time, parts = '', utc, sign, hours = '0', minutes = '0'] = FORM.exec(text) ?? [];
@@ -58,7 +58,7 @@ export function parseTime(text: string): number | undefined {
   if (isMixed || Number(hours) > 23 || Number(minutes) > 59) return undefined;
   const wallClock = `${date}T${time}.${parts.slice(0, 3).padEnd(3, '0')}Z`;
   const wallClockMs = Date.parse(wallClock);
-  // The runtime takes the 30th of February for the 2nd of March.
+  // Date.parse takes 30 February for 2 March.
   if (Number.isNaN(wallClockMs) || new Date(wallClockMs).toISOString() !== wallClock) return undefined;
   const size = (Number(hours) * 60 + Number(minutes)) * 60_000;
   const offset = utc ? 0 : sign === undefined ? ZONE_MS : sign === '-' ? -size : size;

@@ -14,28 +14,28 @@ const VARIABLES = {
 } as const;
 type Part = keyof typeof VARIABLES;
 const PARTS = Object.keys(VARIABLES) as Part[];
-/** Who sets one of these means the environment. */
+/** Setting one of these variables selects the environment. */
 const MARKS: ReadonlySet<Part> = new Set(['appId', 'callbackSecret']);
 
-/** What is needed of a channel. None of the secrets is ever printed. */
+/** The needed parts of a channel's credentials. Secrets are never printed. */
 type Channel<Needed extends Part> = { readonly [Name in Needed]: string } & {
-  /** The file that it was read from; undefined: the environment. */
+  /** The file they were read from, or undefined for the environment. */
   readonly file: string | undefined;
 };
 
-/** What it takes to call the service. */
+/** The parts needed to call the service. */
 const CALLING = ['baseUrl', 'appId', 'appSecret', 'aesKey'] as const;
 export type ChannelCredentials = Channel<(typeof CALLING)[number]>;
 
 export const readChannel = (call: Call): ChannelCredentials => readParts(call, CALLING);
 
-/** What it takes to send events as the service does. */
+/** The parts needed to send events as the service does. */
 const SENDING = ['appId', 'aesKey', 'callbackSecret'] as const;
 export type EventCredentials = Channel<(typeof SENDING)[number]>;
 
 export const readEventCredentials = (call: Call): EventCredentials => readParts(call, SENDING);
 
-/** From the file that is named, or else from the environment if it has one of the marks, or else from the file of npm start. */
+/** Reads the named file, else the environment if it has one of MARKS, else the file that npm start writes. */
 function readParts<Needed extends Part>({ io: { env }, given }: Call, needed: readonly Needed[]): Channel<Needed> {
   const { channel: named, baseUrl } = given;
   const isFromEnvironment = named === undefined && needed.some((part) => MARKS.has(part) && env[VARIABLES[part]]);
@@ -64,7 +64,7 @@ function readFile(file: string): Partial<Record<Part, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Said below, without the text.
+    // The error below omits the text.
   }
   throw new UsageError(`${file} is not a JSON object: it should be a file of credentials, as npm start writes it`);
 }

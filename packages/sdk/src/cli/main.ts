@@ -5,7 +5,7 @@ import { main } from './program.js';
 function watchStop(): AbortSignal {
   const stop = new AbortController();
   const end = () => {
-    // Who asks twice does not want to wait for what is under way.
+    // The second signal exits at once, without waiting for work in progress.
     if (stop.signal.aborted) process.exit(1);
     stop.abort();
   };
@@ -13,7 +13,7 @@ function watchStop(): AbortSignal {
   return stop.signal;
 }
 
-// Somebody who reads no further, such as `head`: as a program that a broken pipe ends, and not as one that has succeeded.
+// A reader such as `head` has closed the pipe: exit as after SIGPIPE, not as after a success.
 process.stdout.on('error', () => process.exit(141));
 
 process.exitCode = await main(process.argv.slice(2), {

@@ -19,7 +19,7 @@ The credentials of the channel are read from the first of these that is there:
 
 Exit status: 0 done; 1 refused or failed; 2 the command was not understood.`;
 
-/** The whole program: gives the exit status. */
+/** Runs the program and returns its exit status. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const isJson = argv.includes('--json');
   let status: number = EXIT.ok;
@@ -30,13 +30,13 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(readWords(argv), { from: 'user' });
     return status;
   } catch (error) {
-    // Help that was asked for, or else that of a group without a command.
+    // Requested help succeeds; help for a group without a command is a usage error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     return showError(io, error, isJson);
   }
 }
 
-/** An endpoint may be written with its slash, and `help` may stand before any command. */
+/** Accepts endpoint names with a slash, and `help` before any command. */
 function readWords(argv: readonly string[]): string[] {
   const words = argv.flatMap((word) => (isEndpointName(word) ? word.split('/') : [word]));
   return words[0] === 'help' ? [...words.slice(1), '--help'] : words;
@@ -51,7 +51,7 @@ function createProgram(io: Io, isJson: boolean, act: Act): Command {
     .configureOutput({
       writeOut: (text) => io.out(text.trimEnd()),
       writeErr: (text) => (isJson ? undefined : io.err(text.trimEnd())),
-      // What was not understood is said by showError.
+      // showError reports what was not understood.
       outputError: () => undefined,
     })
     .addHelpText('after', NOTES);
@@ -74,7 +74,7 @@ function addCommand(program: Command, facts: CommandFacts, isJson: boolean, act:
   command.action(() => act(facts, command));
 }
 
-/** The commands that begin with the same words are a group, which is described by what is in it. */
+/** Returns the group of commands that begin with `word`, described by its contents. */
 function findGroup(parent: Command, word: string, isJson: boolean): Command {
   const known = parent.commands.find((one) => one.name() === word);
   if (known) return known;
@@ -108,7 +108,7 @@ async function run({ name, run }: CommandFacts, io: Io, command: Command): Promi
   }
 }
 
-/** From package.json, which is above the sources and above what they are bundled into. */
+/** Reads package.json, which lies above both the sources and the bundle. */
 function readVersion(): string {
   const { version } = createRequire(import.meta.url)('perennial-channel/package.json') as { version: string };
   return version;

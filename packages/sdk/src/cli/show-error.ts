@@ -5,10 +5,10 @@ import { createPaint, visible, writeJson } from './frame/text.js';
 
 export const PROGRAM = 'npx perennial-channel';
 
-/** How to get the help of a command or a group; of all of them without one. */
+/** Returns the help command for a command or group, or for all if empty. */
 const helpFor = (about: string): string => `${PROGRAM} help ${about}`.trim();
 
-/** Says what went wrong, and gives the exit status for it. */
+/** Prints the error and returns its exit status. */
 export function showError(io: Io, error: unknown, isJson: boolean): number {
   const status = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   if (isJson) io.out(writeJson({ error: toJson(error) }));
@@ -17,13 +17,12 @@ export function showError(io: Io, error: unknown, isJson: boolean): number {
   return status;
 }
 
-/** With this in the environment. */
 function stackOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   return stack.split('\n').map(visible).join('\n');
 }
 
-/** It was not foreseen, so it says no more than what was thrown. */
+/** Describes an unexpected error. */
 const describeUnforeseen = (error: unknown): string => `unforeseen: ${error}; PERENNIAL_DEBUG=1 shows where`;
 
 const isFailure = (error: unknown): boolean => error instanceof CommandError || error instanceof DecryptionError;
@@ -62,10 +61,10 @@ function toText(io: Io, error: unknown): string {
   return said(isFailure(error) ? message : describeUnforeseen(error));
 }
 
-/** What was asked may have been done all the same. */
+/** Suggests how to continue. The request may have been executed. */
 function tryAgain({ reason, idempotencyKey, attempts }: PerennialConnectionError): string[] {
   if (reason === 'connection') return ['is the service running? npm start starts it'];
-  // Without a token it was not sent at all.
+  // Without a token the request was never sent.
   if (idempotencyKey === undefined || attempts === 0) return [];
   return [
     `it may have been done: the same command with --idempotency-key ${idempotencyKey} finds out, and does it once`,

@@ -7,7 +7,7 @@ export type ExpressReceiver = (
   next: (error?: unknown) => void,
 ) => Promise<void>;
 
-/** For `app.post('/events', receiver)`. It must stand before express.json(), which would take the bytes away. */
+/** Creates a handler for `app.post('/events', receiver)`. Register it before express.json(), which would consume the bytes. */
 export function createExpressReceiver<AesKey extends string | undefined = undefined>(
   options: ReceiverOptions<AesKey>,
 ): ExpressReceiver {

@@ -1,6 +1,6 @@
 import { createReceive, MOST_BYTES, REPLY_HEADERS, type ReceiverOptions } from './receive.js';
 
-/** As much of fastify as is used. */
+/** The part of fastify that this receiver uses. */
 export interface FastifyInstanceLike {
   addContentTypeParser(
     contentType: string,
@@ -25,13 +25,12 @@ export interface FastifyReplyLike {
 
 export interface FastifyReceiverOptions<AesKey extends string | undefined = string | undefined>
   extends ReceiverOptions<AesKey> {
-  /** The route, such as /events. */
   readonly url: string;
 }
 
 export type FastifyReceiver = (fastify: FastifyInstanceLike) => Promise<void>;
 
-/** A plugin for `app.register(receiver)`. That its JSON stays unparsed holds for its own route alone. */
+/** Creates a plugin for `app.register(receiver)`. Leaves JSON unparsed for its own route only. */
 export function createFastifyReceiver<AesKey extends string | undefined = undefined>(
   options: FastifyReceiverOptions<AesKey>,
 ): FastifyReceiver {

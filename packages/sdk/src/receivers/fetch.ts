@@ -1,7 +1,7 @@
 import { type ByteReader, readAtMost } from '../bytes.js';
 import { createReceive, MOST_BYTES, REPLY_HEADERS, type Received, type ReceiverOptions } from './receive.js';
 
-/** As much of a Request as is used. */
+/** The part of Request that this receiver uses. */
 export interface FetchRequest {
   readonly method: string;
   readonly url: string;
@@ -12,7 +12,7 @@ export interface FetchRequest {
 
 export type FetchReceiver = (request: FetchRequest) => Promise<Response>;
 
-/** For servers that are a function from Request to Response: Deno, Bun, workers, Hono, Next.js. */
+/** Creates a receiver for servers that map a Request to a Response: Deno, Bun, workers, Hono, Next.js. */
 export function createFetchReceiver<AesKey extends string | undefined = undefined>(
   options: ReceiverOptions<AesKey>,
 ): FetchReceiver {
@@ -23,7 +23,7 @@ export function createFetchReceiver<AesKey extends string | undefined = undefine
     try {
       rawBody = await readBody(request);
     } catch {
-      // It was broken off: nothing has come.
+      // The client broke off the request.
       return new Response(null, { status: 400 });
     }
     const { status, body } = await receive({ method, url: new URL(request.url).pathname, headers, rawBody });

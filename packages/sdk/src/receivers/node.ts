@@ -1,17 +1,17 @@
 import { joinBytes } from '../bytes.js';
 import { createReceive, MOST_BYTES, REPLY_HEADERS, type Received, type ReceiverOptions } from './receive.js';
 
-/** As much of node:http as is used, and what frameworks add to it. */
+/** The part of node:http that this receiver uses, and what frameworks add to it. */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
   readonly readableEnded?: boolean;
-  /** Express: the URL before a router has taken its part off. */
+  /** Express: the URL before a router removes its prefix. */
   readonly originalUrl?: string;
-  /** Whatever was parsed already; bytes with express.raw(). */
+  /** The parsed body; bytes with express.raw(). */
   readonly body?: unknown;
-  /** Where a platform keeps the bytes. */
+  /** The raw bytes on platforms that keep them. */
   readonly rawBody?: unknown;
 }
 
@@ -23,7 +23,7 @@ export interface NodeResponse {
 
 export type NodeReceiver = (request: NodeRequest, response: NodeResponse) => Promise<void>;
 
-/** For `http.createServer(receiver)`, or one path of a server of your own. */
+/** Creates a receiver for `http.createServer(receiver)` or for one path of your own server. */
 export function createNodeReceiver<AesKey extends string | undefined = undefined>(
   options: ReceiverOptions<AesKey>,
 ): NodeReceiver {
@@ -34,13 +34,13 @@ export function createNodeReceiver<AesKey extends string | undefined = undefined
     try {
       rawBody = await readBody(request);
     } catch {
-      // It was broken off: there is nobody to answer, and nothing has come.
+      // The client broke off the request and needs no response.
       return;
     }
     const { status, body } = await receive({ method, url: request.originalUrl ?? request.url, headers, rawBody });
-    // Something else has given up waiting, and to answer twice would end the program.
+    // Another handler has already answered, and a second response would crash the process.
     if (response.headersSent) return;
-    // What was not read of a body that is too long stands in the way of another request.
+    // The unread rest of an oversized body would block the next request on the connection.
     const closing = rawBody === undefined ? { Connection: 'close' } : {};
     response.writeHead(status, { ...REPLY_HEADERS, ...closing });
     response.end(body);
@@ -49,14 +49,14 @@ export function createNodeReceiver<AesKey extends string | undefined = undefined
 
 async function readBody(request: NodeRequest): Promise<Received['rawBody']> {
   for (const given of [request.rawBody, request.body]) if (isRaw(given)) return given;
-  // Something has read it, and left an object: verifyWebhook says what to do about that.
+  // A framework has parsed the body. verifyWebhook explains what to do.
   if (request.readableEnded) return (request.body ?? null) as Received['rawBody'];
   return readStream(request);
 }
 
 const isRaw = (value: unknown): value is Uint8Array | string => typeof value === 'string' || ArrayBuffer.isView(value);
 
-/** Not by `for await`, which would end the connection where it stops. */
+/** Avoids `for await`, which would destroy the connection when it stops early. */
 async function readStream(request: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;

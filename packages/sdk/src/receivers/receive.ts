@@ -13,23 +13,23 @@ import {
 } from '../webhooks/verify.js';
 
 export interface ReceiverOptions<AesKey extends string | undefined = string | undefined> extends WebhookKeys<AesKey> {
-  /** The path of the callback address, where it is not the one that arrives here: a proxy may have changed it. */
+  /** The path of the callback URL, if a proxy changes it before it arrives here. */
   readonly path?: string | undefined;
-  /** Which events were dealt with. Without it they are kept in memory, so until this process ends. */
+  /** The processed events. By default they are kept in memory until the process ends. */
   readonly store?: EventStore | undefined;
-  /** Deals with an event that is genuine and new. Within 5 s: what takes longer is better stored here and done afterwards. */
+  /** Processes an authentic, new event within 5 s. For longer work, store the event here and process it afterwards. */
   onEvent(event: EventFor<AesKey>): unknown;
-  /** Is told what was refused (a WebhookVerificationError), and what onEvent or the store has thrown. */
+  /** Called with each refusal (a WebhookVerificationError) and with exceptions of onEvent or the store. */
   onError(error: unknown, event?: EventFor<AesKey>): void;
 }
 
-/** A request as every server can tell it. */
+/** A request, independent of the server framework. */
 export interface Received {
   readonly method: string | undefined;
   /** With or without a query. */
   readonly url: string | undefined;
   readonly headers: WebhookHeaders;
-  /** Undefined when it is too long, null when something has read it and left nothing. */
+  /** Undefined if the body is too long; null if a framework has consumed it. */
   readonly rawBody: VerifyWebhookOptions['rawBody'] | null | undefined;
 }
 
@@ -40,22 +40,22 @@ export interface Reply {
 
 export const REPLY_HEADERS = { 'Content-Type': 'application/json' } as const;
 
-/** The longest body that is read: more than any event has. */
+/** The longest body that is read. Events are shorter. */
 export const MOST_BYTES = MAX_BODY_BYTES;
 
-/** What the faults that are not the sender's, or not of the signature, are answered with; the rest is 401. */
+/** HTTP statuses of faults that are not the sender's or not about the signature. All others are 401. */
 const STATUSES: Partial<Record<WebhookFault, number>> = {
   'not-json': 400,
   'too-deep': 400,
   'event-id-mismatch': 400,
   'not-an-event': 400,
-  // These are to be mended here, and then the event may come again.
+  // Faults of this receiver. After a correction, the event may be sent again.
   'body-was-parsed': 500,
   'missing-body': 500,
   'cannot-decrypt': 500,
 };
 
-/** What all receivers do, once they have the bytes. */
+/** Returns the logic that all receivers share, once they have the bytes. */
 export function createReceive<AesKey extends string | undefined>(
   options: ReceiverOptions<AesKey>,
 ): (received: Received) => Promise<Reply> {
@@ -67,7 +67,7 @@ export function createReceive<AesKey extends string | undefined>(
   const store = readStore(options.store ?? createMemoryEventStore());
   const underWay = new Map<string, Promise<Reply>>();
 
-  /** One that throws itself must not end the program, which may be all that a stranger wants. */
+  /** Ignores exceptions of onError, so that a stranger's request cannot crash the process. */
   function report(error: unknown, event?: EventFor<AesKey>): void {
     tell(() => options.onError(error, event));
   }
@@ -82,7 +82,7 @@ export function createReceive<AesKey extends string | undefined>(
     }
   }
 
-  /** What is neither would be taken for known, and the event would be lost. */
+  /** Throws for any other answer. It would count as known, and the event would be lost. */
   async function isNew({ eventId }: EventFor<AesKey>): Promise<boolean> {
     const said: unknown = await store.remember(eventId);
     if (said === 'new' || said === 'known') return said === 'new';
@@ -96,14 +96,17 @@ export function createReceive<AesKey extends string | undefined>(
       try {
         await store.forget(event.eventId);
       } catch (inStore) {
-        // Both are told: the store's means that the event will be taken for known when it comes again.
+        // Reports both errors. The store's error means that the event will count as known when it is sent again.
         report(inStore, event);
       }
       throw error;
     }
   }
 
-  /** The same event again while it is dealt with: not known until that has ended well, so it gets the same answer. */
+  /**
+   * Gives a duplicate that arrives during processing the same response, because the event is not known until processing
+   * succeeds.
+   */
   function dealOnce(event: EventFor<AesKey>): Promise<Reply> {
     const { eventId } = event;
     const known = underWay.get(eventId);

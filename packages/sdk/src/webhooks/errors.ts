@@ -1,24 +1,24 @@
-/** Why an event is not taken. */
+/** Why an event is refused. */
 export type WebhookFault =
-  /** One of the four signing headers is not there. */
+  /** One of the four signing headers is missing. */
   | 'missing-header'
-  /** One of them has not the form it must have, or came twice. */
+  /** A signing header is malformed or came twice. */
   | 'malformed-header'
-  /** A parsed object was given, where the bytes are needed that came. */
+  /** The caller passed a parsed object instead of the received bytes. */
   | 'body-was-parsed'
-  /** There is no body at all, where the bytes are needed that came. */
+  /** The caller passed no body instead of the received bytes. */
   | 'missing-body'
   | 'signature-mismatch'
-  /** Signed rightly, but too long ago or too far ahead. */
+  /** Signed correctly, but too old or too far in the future. */
   | 'stale-timestamp'
   | 'not-json'
-  /** Nested more deeply than any event. */
+  /** Nested deeper than any event. */
   | 'too-deep'
-  /** The id in the header, which is signed, is not the one in the body. */
+  /** The signed id in the header differs from the id in the body. */
   | 'event-id-mismatch'
-  /** Without what every event has: a type and data. */
+  /** The type or the data is missing. */
   | 'not-an-event'
-  /** Genuine, but the aesKey does not fit. */
+  /** Authentic, but encrypted with another aesKey. */
   | 'cannot-decrypt';
 
 export class WebhookVerificationError extends Error {

@@ -19,7 +19,7 @@ import type { EncryptedWebhookEvent, WebhookEvent } from './verify.js';
 export interface SignWebhookOptions {
   readonly callbackSecret: string;
   readonly path: string;
-  /** What is to be told; with `aesKey` in plain fields, which are then encrypted. */
+  /** The event to send. With `aesKey`, its plain fields are encrypted. */
   readonly event: WebhookEvent | EncryptedWebhookEvent;
   readonly aesKey?: string | undefined;
   readonly appId?: string | undefined;
@@ -31,7 +31,7 @@ export interface SignedWebhook {
   readonly body: string;
 }
 
-/** An event as the service would send it, for the tests of a receiver. */
+/** Returns a push as the service would send it, for testing a receiver. */
 export function signWebhookForTest(options: SignWebhookOptions): SignedWebhook {
   const { event, path, aesKey, appId = 'test_channel', now = systemNow } = options;
   const body = JSON.stringify(aesKey === undefined ? event : encryptEvent(event, readSecret('aesKey', aesKey)));
@@ -48,7 +48,7 @@ interface Signable {
   readonly timestamp: number;
 }
 
-/** The headers of a push with this very body. */
+/** Returns the headers of a push with exactly this body. */
 export function signPush({ path, body, appId, eventId, timestamp }: Signable, callbackSecret: Uint8Array): PushHeaders {
   const nonce = toHex(randomBytes(16));
   const bodySha256 = sha256Hex(new TextEncoder().encode(body));
@@ -68,6 +68,6 @@ export function signPush({ path, body, appId, eventId, timestamp }: Signable, ca
 const encryptEvent = (event: WebhookEvent | EncryptedWebhookEvent, aesKey: Uint8Array): Fields =>
   encryptFields(schemaOf(event.eventType), { ...event }, (text) => encryptField(text, aesKey, 'v2'));
 
-/** Of a type that is not known here, nothing is known to be encrypted: a test may want to see it arrive all the same. */
+/** Unknown event types have no schema, so nothing is encrypted; a test may still want to send them. */
 const schemaOf = (eventType: EventType): AnySchema =>
   Object.hasOwn(WEBHOOK_EVENTS, eventType) ? WEBHOOK_EVENTS[eventType] : {};

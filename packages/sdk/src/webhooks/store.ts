@@ -1,18 +1,18 @@
 /**
- * Which events have been dealt with. An event may come more than once, up to 30 days later; several processes need one store
- * for all of them, such as a table with the id as its primary key:
+ * The processed events. An event may arrive more than once, up to 30 days later. Several processes need one shared
+ * store, such as a table with the id as its primary key:
  *
- *   remember: insert into seen_events (event_id) values ($1) on conflict do nothing; 'new' when a row was inserted
+ * remember: insert into seen_events (event_id) values ($1) on conflict do nothing; 'new' if a row was inserted
  *   forget:   delete from seen_events where event_id = $1
  */
 export interface EventStore {
-  /** Remembers the id, and says whether it was known before. */
+  /** Stores the id and returns whether it was known. */
   remember(eventId: string): Promise<'new' | 'known'>;
-  /** The event could not be dealt with: when it comes again, it is new. */
+  /** Removes the id, because processing failed: the next delivery is new. */
   forget(eventId: string): Promise<void>;
 }
 
-/** In this process alone, until it ends. When there are too many, the oldest are forgotten. */
+/** Creates a store in this process's memory. It drops the oldest ids beyond `most`. */
 export function createMemoryEventStore({ most = 100_000 }: { readonly most?: number } = {}): EventStore {
   const seen = new Set<string>();
   return {

@@ -14,43 +14,42 @@ import { parseJson, TooDeepError } from '../json.js';
 import { readSecret } from '../secrets.js';
 import { WebhookVerificationError } from './errors.js';
 
-/** An event as the service sends it. */
 export type EncryptedWebhookEvent = WireEvent;
 /** An event with its fields decrypted: `data.mobile` in place of `data.mobileEncrypted`. */
 export type WebhookEvent = Plain<WireEvent>;
 
-/** Headers of fetch, of Node, or a plain object; upper and lower case do not matter. */
+/** Headers of fetch, of Node, or a plain object, in any case. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | { readonly [name: string]: string | readonly string[] | undefined };
 
-/** What comes of an aesKey that is given, of none, and of one that may be undefined. */
+/** The event type for a given aesKey, for none, and for one that may be undefined. */
 export type EventFor<AesKey extends string | undefined> = AesKey extends string ? WebhookEvent : EncryptedWebhookEvent;
 
 export interface WebhookKeys<AesKey extends string | undefined = string | undefined> {
-  /** In base64. Several while a reset is under way: the event is good when one of them fits. */
+  /** In base64. During a reset give several: the event is authentic if one of them matches. */
   readonly callbackSecret: string | readonly string[];
-  /** In base64. With it, what is encrypted in an event is decrypted. */
+  /** In base64. If given, encrypted fields are decrypted. */
   readonly aesKey?: AesKey;
-  /** How far the time of sending may be from now. Default 5 minutes. */
+  /** The largest difference between the sending time and now. Default 5 minutes. */
   readonly toleranceMs?: number | undefined;
-  /** Unix milliseconds, in place of the machine's clock. */
+  /** Replaces the machine's clock. Returns Unix milliseconds. */
   readonly now?: (() => number) | undefined;
 }
 
 export interface VerifyWebhookOptions<AesKey extends string | undefined = string | undefined>
   extends WebhookKeys<AesKey> {
-  /** The path of the callback address as the service has it. */
+  /** The path of the callback URL as configured at the service. */
   readonly path: string;
   readonly headers: WebhookHeaders;
-  /** The body as it came: never what was parsed and written again. */
+  /** The body as received, never parsed and serialised again. */
   readonly rawBody: Uint8Array | ArrayBuffer | string;
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Gives the event, or throws a WebhookVerificationError that says by its `reason` what is wrong. */
+/** Returns the event, or throws a WebhookVerificationError whose `reason` names the fault. */
 export function verifyWebhook<AesKey extends string | undefined = undefined>(
   options: VerifyWebhookOptions<AesKey>,
 ): EventFor<AesKey> {
@@ -60,7 +59,7 @@ export function verifyWebhook<AesKey extends string | undefined = undefined>(
   const signed = readHeaders(options.headers);
 
   const parts = { path, bodySha256: sha256Hex(bytes), ...signed };
-  // Every secret is tried, so that how long it takes does not tell which one fits.
+  // Checks every secret, so that the time taken does not reveal which one matches.
   const fitting = secrets.filter((secret) => verifySignature(signed.signature, signWebhook(parts, secret)));
   if (fitting.length === 0) throw mismatch(path);
   checkTime(signed.timestamp, options);
@@ -73,7 +72,7 @@ export function verifyWebhook<AesKey extends string | undefined = undefined>(
   return (aesKey === undefined ? event : decryptEvent(event, aesKey)) as EventFor<AesKey>;
 }
 
-/** Throws a TypeError for keys that cannot be right. */
+/** Throws a TypeError for invalid keys. */
 export function readKeys(keys: WebhookKeys) {
   if (!isObject(keys)) throw new TypeError('options must be an object');
   const { callbackSecret, aesKey, toleranceMs = 0 } = keys;
@@ -86,7 +85,7 @@ export function readKeys(keys: WebhookKeys) {
   };
 }
 
-/** Throws a TypeError for a path that cannot be right. */
+/** Throws a TypeError for an invalid path. */
 export function readPath(path: string): string {
   if (typeof path === 'string' && path.startsWith('/') && !/[?#]/.test(path)) return path;
   throw new TypeError('path must be the path of the callback address, such as /events: no host, no query');
@@ -123,19 +122,19 @@ function readHeaders(headers: unknown) {
     timestamp: read(HEADERS.timestamp, HEADER_FORMS.timestamp),
     nonce: read(HEADERS.nonce, HEADER_FORMS.nonce),
     eventId: read(HEADERS.eventId, HEADER_FORMS.eventId),
-    // Servers join what came twice by a comma.
+    // Servers join repeated headers with a comma.
     signature: read(HEADERS.signature, /^[^,]+$/),
   };
 }
 
 type FindHeader = (name: string) => unknown;
 
-/** In place of a value when there are several: which of them was signed cannot be known. */
+/** Marks a header with several values: it is unknown which of them was signed. */
 const TWICE = Symbol('more than one value');
 
 const finderOf = (headers: object): FindHeader => {
   const { get } = headers as { get(name: string): string | null };
-  // A Map is looked up as it is written, and Node has names in lower case.
+  // A Map is case-sensitive, and Node's names are in lower case.
   return (name) => get.call(headers, name) ?? get.call(headers, name.toLowerCase());
 };
 
@@ -170,12 +169,12 @@ function parseEvent(bytes: Uint8Array): Fields {
     if (isObject(value) && !Array.isArray(value)) return value;
   } catch (error) {
     if (error instanceof TooDeepError) throw new WebhookVerificationError('too-deep', `the body is ${error.message}`);
-    // The rest is said below, without the text.
+    // The error below omits the text.
   }
   throw new WebhookVerificationError('not-json', 'the body is no JSON object');
 }
 
-/** No more than this: types and fields that come later are handed on. */
+/** Checks only these two fields, so that future types and fields are passed on. */
 function requireEvent({ eventType, data }: Fields): void {
   if (typeof eventType !== 'string') throw notAnEvent('eventType must be a string');
   if (!isObject(data) || Array.isArray(data)) throw notAnEvent('data must be an object');

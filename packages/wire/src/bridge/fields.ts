@@ -1,19 +1,22 @@
 import { DEFAULT_CURRENCY } from '../currency.js';
 
-/** Readers of single fields of a body: a valid value, or undefined. */
+/** Readers for single body fields. Each returns the valid value, or undefined. */
 
 export const MAX_NUMBER_LENGTH = 64;
-/** As long as a text may be in the service's own interface: a shared agreement number comes from there. */
+/** The service's own limit for text, because shared agreement numbers come from its interface. */
 export const MAX_TEXT_LENGTH = 1024;
 const MAX_REASON_LENGTH = 200;
-/** The end of the year 9999: beyond it a time cannot be written down. */
+/** The end of the year 9999. Later times have no four-digit year. */
 const MAX_TIME = 253_402_300_799_999;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** One JSON object in UTF-8, or undefined. Fields are then picked one by one, so depth and odd names do no harm. */
+/**
+ * Returns the JSON object in `bytes`, or undefined. Callers pick known fields from it, so depth and unknown names are
+ * harmless.
+ */
 export function readFields(bytes: Uint8Array): Fields | undefined {
   try {
     return fieldsOf(JSON.parse(utf8.decode(bytes)));
@@ -26,36 +29,39 @@ export function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
-/** Text that can be stored and sent on: not empty, no NUL, no half surrogate pairs. */
+/** Returns non-empty text without NUL and without unpaired surrogates, so that it can be stored and forwarded. */
 export function textOf(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string' || value === '' || value.includes('\u0000') || !isWellFormed(value)) return undefined;
-  // Code points, as the service's own interface counts them.
+  // Counts code points, as the service's own interface does.
   return value.length <= maxLength || [...value].length <= maxLength ? value : undefined;
 }
 
-/** attemptNo, refundNo, institutionRef: visible ASCII, so that they can stand in a header. */
+/** Reads attemptNo, refundNo or institutionRef: visible ASCII, so that it fits in a header. */
 export function numberOf(value: unknown): string | undefined {
   return typeof value === 'string' && NUMBER_FORM.test(value) ? value : undefined;
 }
 const NUMBER_FORM = new RegExp(`^[\\x21-\\x7e]{1,${MAX_NUMBER_LENGTH}}$`);
 
-/** Cents, or a count from 1. */
+/** Reads an amount in cents, or a count from 1. */
 export function positiveOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined;
 }
 
-/** The currency that a message names. CNY for a message without one: versions from before currencies were named leave it out. */
+/** Returns the message's currency. Defaults to CNY, because older versions do not send a currency. */
 export function currencyOf(fields: Fields): string | undefined {
   const { currency = DEFAULT_CURRENCY } = fields as { readonly currency?: unknown };
   return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? currency : undefined;
 }
 
-/** Unix milliseconds. */
+/** Reads a time in Unix milliseconds. */
 export function timeOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_TIME ? Number(value) : undefined;
 }
 
-/** A text for people and logs. An institution may quote a card in it, so long numbers are removed. Empty if it is not text. */
+/**
+ * Reads a text for operators and logs. Removes long numbers, because institutions may quote card numbers. Returns ''
+ * unless it is text.
+ */
 export function reasonOf(value: unknown): string {
   if (typeof value !== 'string') return '';
   const text = isWellFormed(value) ? value : '';
@@ -68,5 +74,5 @@ export function reasonOf(value: unknown): string {
     .trim();
 }
 
-// In V8 since Node 20, in TypeScript's library only from es2024.
+// V8 has isWellFormed since Node 20; TypeScript declares it only from es2024.
 const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed();

@@ -1,6 +1,6 @@
 /**
- * What both ends of a bridge agree on; docs/bridge.md is the text of it, docs/bridge.openapi.json its schemas. Nothing
- * here knows of orders, and nothing of an institution. A supplier of codes is spoken to in the same way (docs/supplier.md).
+ * The bridge protocol, shared by both ends: see docs/bridge.md and docs/bridge.openapi.json. It knows neither orders
+ * nor institutions. Code suppliers use the same protocol (docs/supplier.md).
  */
 export { DEFAULT_CURRENCY, parseCurrency } from '../currency.js';
 export { CONTENT_TYPE } from '../headers.js';

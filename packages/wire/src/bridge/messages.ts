@@ -12,17 +12,17 @@ export const OPERATIONS = [
 export type Operation = (typeof OPERATIONS)[number];
 
 export const KEY_BYTES = 32;
-/** Of every request, answer and notice but a page of a statement. */
+/** Limit for every request, response and notice except a statement page. */
 export const MAX_MESSAGE_BYTES = 65_536;
 export const MAX_STATEMENT_BYTES = 1_048_576;
-/** Lines of a page: with the longest numbers and references it stays below MAX_STATEMENT_BYTES. */
+/** Lines per statement page. Even with the longest numbers and references, a page stays below MAX_STATEMENT_BYTES. */
 export const STATEMENT_PAGE_LINES = 1000;
 
-/** Why a debit was declined. */
+/** Reasons for declining a debit. */
 export const DECLINES = ['RETRYABLE', 'FINAL', 'AGREEMENT_INVALID'] as const;
 export type WireDecline = (typeof DECLINES)[number];
 
-/** What an answer about a debit says of it, and a notice too. */
+/** The state of a debit, in responses and in notices. */
 export type DebitMessage =
   | {
       readonly attemptNo: string;
@@ -66,12 +66,12 @@ export interface StatementMessage {
   readonly nextCursor: string | null;
 }
 
-/** What both ends say about themselves before anything else. */
+/** The handshake that both ends exchange first. */
 export interface HandshakeMessage {
   readonly currency: string;
 }
 
-/** What goes to the service's notice endpoint, with the currency of the bridge beside it. */
+/** A message to the service's notice endpoint. The bridge's currency is sent beside it. */
 export type NoticeMessage =
   | ({ readonly kind: 'DEBIT'; readonly noticeNo: string } & DebitMessage)
   | {

@@ -3,7 +3,7 @@ import { HEADER_FORMS } from '../headers.js';
 import { TIMESTAMP_SKEW_MS } from '../limits.js';
 import { signRequest, verifySignature } from '../signing.js';
 
-/** In lower case, as Node has them. */
+/** Header names in lower case, as Node reports them. */
 export const BRIDGE_HEADERS = {
   timestamp: 'x-bridge-timestamp',
   nonce: 'x-bridge-nonce',
@@ -17,15 +17,14 @@ const REQUEST_ID_FORM = /^[\x21-\x7e]{1,128}$/;
 export type SignedHeaders = Readonly<Record<string, string>>;
 
 export interface Signable {
-  /** As sent, without a query: nothing in this protocol has one. */
+  /** The path as sent. This protocol has no query strings. */
   readonly path: string;
   readonly body: Uint8Array;
-  /** Unix milliseconds. */
   readonly now: number;
   readonly requestId: string;
 }
 
-/** The signing headers of a request in either direction, with a nonce of their own. */
+/** Returns the signing headers of a request in either direction, with a fresh nonce. */
 export function signedHeaders({ path, body, now, requestId }: Signable, key: Uint8Array): SignedHeaders {
   const timestamp = String(now);
   const nonce = toHex(randomBytes(16));
@@ -49,7 +48,7 @@ export type SignatureCheck =
   | { readonly trusted: true; readonly nonce: string; readonly requestId: string }
   | { readonly trusted: false; readonly why: string };
 
-/** Form first, then the time, then the signature in constant time. */
+/** Checks the header format first, then the timestamp, then the signature in constant time. */
 export function checkSignature({ path, query, headers, body, now }: ReceivedRequest, key: Uint8Array): SignatureCheck {
   const timestamp = headers[BRIDGE_HEADERS.timestamp];
   const nonce = headers[BRIDGE_HEADERS.nonce];
@@ -72,8 +71,8 @@ function refuseHeader(header: string): SignatureCheck {
 }
 
 /**
- * Four lines: RESPONSE, the path and the nonce of the request, sha256 of the body. The nonce makes it the answer to
- * that request and to no other; the HTTP status is left out because a body that means something says it itself.
+ * Returns the four lines to sign: RESPONSE, the request's path and nonce, and the body's sha256. The nonce binds the
+ * response to its request. The HTTP status is not signed, because every meaningful body states its own result.
  */
 export function responseSignText(path: string, nonce: string, body: Uint8Array): string {
   return ['RESPONSE', path, nonce, sha256Hex(body)].join('\n');

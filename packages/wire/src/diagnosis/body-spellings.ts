@@ -1,14 +1,14 @@
-/** How a language's usual serialiser writes the values that a body holds. */
+/** How a language's usual serialiser writes a body's values. */
 interface Spelling {
   readonly by: string;
-  /** `spaced` is Python's: a space behind each comma and each colon. */
+  /** `spaced` is Python's layout: a space after each comma and colon. */
   readonly layout?: 'compact' | 'spaced' | '  ' | '    ' | '\t';
   readonly fields?: 'as they are' | 'sorted' | 'without nulls';
-  /** Goes over the whole text: it changes only what stands in strings. */
+  /** Applied to the whole text. It changes only characters inside strings. */
   readonly escapes?: (text: string) => string;
 }
 
-/** As the interface allows it. Deeper bodies are refused whatever their signature, and indenting them would never end. */
+/** The interface's own limit. Deeper bodies are refused whatever their signature, and indenting them would take too long. */
 const MAX_DEPTH = 32;
 
 const escapeBy = (pattern: RegExp) => (text: string) => text.replace(pattern, toEscape);
@@ -24,7 +24,7 @@ const escapeAsDotNet = (text: string) =>
     .replace(/\\\\|\\"/g, (pair) => (pair === '\\"' ? '\\u0022' : pair))
     .replace(/[<>&'+`\u007f-\uffff]/g, toUpperEscape);
 
-/** The likeliest first: what is tried together with other mistakes are the first ones. */
+/** Most likely first, because only the first spellings are combined with other mistakes. */
 const SPELLINGS: readonly Spelling[] = [
   { by: 'without white space' },
   { by: "by Python's json.dumps", layout: 'spaced', escapes: escapeAscii },
@@ -54,7 +54,7 @@ export interface BodySpelling {
   readonly by: string;
 }
 
-/** Other spellings of a body that mean the same. Each is made when it is asked for. */
+/** Yields other spellings of a body with the same meaning, each created on demand. */
 export function* spellAgain(body: string): Generator<BodySpelling> {
   const value = parse(body);
   if (isShallow(value, MAX_DEPTH)) {
@@ -71,7 +71,7 @@ export function* spellAgain(body: string): Generator<BodySpelling> {
   yield { text: body.replaceAll('\r\n', '\n'), by: 'with other line breaks' };
 }
 
-/** Undefined for what is no JSON. */
+/** Returns undefined if `body` is not JSON. */
 function parse(body: string): unknown {
   try {
     return JSON.parse(body);
@@ -88,7 +88,7 @@ function isShallow(value: unknown, levels: number): boolean {
 function write(value: unknown, layout: NonNullable<Spelling['layout']>): string {
   if (layout === 'compact') return JSON.stringify(value);
   if (layout !== 'spaced') return JSON.stringify(value, null, layout);
-  // Strings are matched so that what stands in them is left as it is.
+  // The pattern also matches strings, so that commas and colons inside strings stay as they are.
   return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (part.length === 1 ? `${part} ` : part));
 }
 

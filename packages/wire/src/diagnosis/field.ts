@@ -3,18 +3,18 @@ import { deriveFieldKey, ENCRYPTED_PREFIXES, encryptionVersionOf } from '../encr
 import type { EncryptionVersion } from '../enums.js';
 import { fromHex } from './hex.js';
 
-/** Why an encrypted field cannot be read. The hint holds nothing of the field and nothing of the text behind it. */
+/** Why an encrypted field cannot be read. The hint contains no part of the field or of its plaintext. */
 export interface FieldDiagnosis {
   readonly cause: 'prefix' | 'base64' | 'length' | 'key';
   readonly hint: string;
 }
 
-/** Those of one channel, decoded. */
+/** One channel's secrets, decoded. */
 export interface FieldSecrets {
   readonly aesKey: Uint8Array;
   readonly appSecret?: Uint8Array | undefined;
   readonly callbackSecret?: Uint8Array | undefined;
-  /** False: nothing is told of v1, whose padding would let somebody without the key read a text. */
+  /** If false, the diagnosis says nothing about v1: its padding errors would let a client without the key decrypt a text. */
   readonly acceptsV1?: boolean | undefined;
 }
 
@@ -25,7 +25,10 @@ const V2_TAG = 16;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** For a value that decryptField refuses. Of v1 it tells what one without the key must not learn about real data. */
+/**
+ * Explains why decryptField refuses a value. About v1 it reveals details that a client without the key must not learn
+ * of real data.
+ */
 export function diagnoseField(value: string, secrets: FieldSecrets): FieldDiagnosis {
   const version = encryptionVersionOf(value);
   if (version === undefined) return { cause: 'prefix', hint: explainPrefix(value) };
@@ -121,7 +124,7 @@ function isReadable(version: EncryptionVersion, bytes: Uint8Array, aesKey: Uint8
     : isOpen(() => aes256GcmDecrypt(deriveFieldKey(aesKey), bytes.subarray(0, V2_IV), bytes.subarray(V2_IV)));
 }
 
-/** Whether there is a text. By chance a wrong key gives one in a million times with v1, and never with v2. */
+/** Returns whether decryption yields text. A wrong key does so once in a million attempts with v1, never with v2. */
 function isOpen(decrypt: () => Uint8Array): boolean {
   return !throws(() => decoder.decode(decrypt()));
 }

@@ -1,4 +1,4 @@
-/** What may be wrong with a signature, and what to change then: the one text of each. `unknown` stands alone. */
+/** The possible mistakes in a signature, each with its hint. `unknown` is never combined with others. */
 const HINTS = {
   'secret-not-decoded': 'Decode the appSecret from base64 and sign with its 32 bytes.',
   'secret-of-callback':
@@ -37,13 +37,13 @@ const HINTS = {
 
 export type Mistake = keyof typeof HINTS;
 
-/** A mistake that was made, and what to change. */
+/** A mistake found, with the hint how to correct it. */
 export interface Finding {
   readonly mistake: Mistake;
   readonly hint: string;
 }
 
-/** All of them, `unknown` last. A diagnosis may have a more precise hint under the same name. */
+/** All mistakes, `unknown` last. A diagnosis may use a more precise hint under the same name. */
 export const MISTAKES: readonly Finding[] = Object.entries(HINTS).map(([mistake, hint]) => ({
   mistake: mistake as Mistake,
   hint,

@@ -18,34 +18,34 @@ import { explainUnreadable, readSignature } from './signature-forms.js';
 import { type ChannelSecrets, listSigningKeys, type SigningKey } from './signing-keys.js';
 import { findTimestampFault } from './timestamp.js';
 
-/** Whoever asks may know more than the request. */
+/** What the caller knows beyond the request. */
 export interface DiagnosisContext {
-  /** Other requests of the channel, the newest last: of these 16 are tried. */
+  /** Other requests of the channel, newest last. The last 16 are checked. */
   readonly earlier?: readonly EarlierRequest[] | undefined;
-  /** Unix milliseconds. Unset: the timestamp is not compared with anything. */
+  /** Unix milliseconds. If undefined, the timestamp is not checked. */
   readonly now?: number | undefined;
-  /** Under which the service is called. */
+  /** The URL under which clients call the service. */
   readonly publicUrl?: string | undefined;
 }
 
 export interface Diagnosis {
-  /** The seven lines as they are made from what came, fit to be shown. */
+  /** The seven lines to sign, built from the received request and made safe to display. */
   readonly lines: readonly string[];
-  /** What is probably wrong; nothing when the signature is right. */
+  /** The probable mistakes; empty if the signature is right. */
   readonly likely: readonly Finding[];
 }
 
 /**
- * HMACs that one diagnosis takes at most. It is what all of the tries below come to when each list is as long as it can be: the
- * keys (12) on the right text; each change of the text alone (some 70 kinds, 24 spellings of the body, 51 orders, 64 with headers of
- * 16 earlier requests); the usual secrets with the usual changes (52); the usual changes two by two (62); and the secret that was
- * not decoded with every other change. How the signature is written costs none: it is read, not tried.
+ * The most HMACs that one diagnosis computes: the sum of all attempts below, each list at its longest. The keys (12) on
+ * the correct text; each change alone (some 70 kinds, 24 body spellings, 51 orders, 64 with headers of 16 earlier
+ * requests); the usual keys with the usual changes (52); the usual changes in pairs (62); and the undecoded secret with
+ * every other change. Reading the signature's encoding needs no HMAC.
  */
 export const MAX_DIAGNOSIS_TRIES = 450;
 
 /**
- * Finds out why a signature does not match, by making the usual mistakes with the channel's own secrets until the signature that
- * came is the result. Nothing of what it is given as secrets, and no signature, is in what it gives back.
+ * Finds out why a signature does not match. Makes the usual mistakes with the channel's own secrets until the result
+ * equals the received signature. The returned diagnosis contains no secret and no signature.
  */
 export function diagnoseRequest(
   came: ReceivedRequest,
@@ -62,7 +62,7 @@ export function diagnoseRequest(
 
 const BODY_NOT_READ = '(the body was not read)';
 
-/** A fault of the clock is no usual mistake: who has made one of those mends that first. */
+/** Joins both results. A clock fault yields to a usual mistake, because the client corrects that mistake first. */
 function joinFindings(fault: Finding | undefined, found: readonly Finding[]): readonly Finding[] {
   const known = found.filter(({ mistake }) => mistake !== 'unknown');
   if (fault === undefined) return found;
@@ -86,7 +86,6 @@ function findMistakes(
     if (tried.size === MAX_DIAGNOSIS_TRIES) break;
     const text = toText({ ...right, ...change.to });
     const name = `${toBase64(key.bytes)} ${text}`;
-    // What was tried is not computed again.
     if (tried.has(name)) continue;
     tried.add(name);
     const mac = hmacSha256(key.bytes, text);
@@ -100,7 +99,7 @@ const LARGE_BODY =
   'None of the usual mistakes gives this signature; other spellings of a body of more than 4 KiB are not tried. Compare the seven lines with yours, and try with a small body.';
 const isLarge = ({ body }: ReceivedRequest) => (body?.length ?? 0) > MAX_SPELLED_BODY_BYTES;
 
-/** Alone first, then two together: who has made one mistake is not told of two that come to the same. */
+/** Lists single mistakes first, then pairs, so that one mistake is never reported as an equivalent pair. */
 function listTries(
   came: ReceivedRequest,
   secrets: ChannelSecrets,
@@ -111,7 +110,7 @@ function listTries(
   const hosts = listHosts(came, publicUrl);
   const [usual, others] = [listUsualChanges(came, right, hosts), listOtherChanges(came, right, hosts)];
   const keys = listSigningKeys(secrets);
-  // Those that are right, one of which may be the former.
+  // The valid keys, possibly including the former app secret.
   const rightKeys = keys.filter(({ found }) => found.length === 0);
   const wrongKeys = keys.filter(({ found, isUsual }) => isUsual && found.length > 0);
   const each = (some: readonly SigningKey[], changes: readonly Change[]) =>
@@ -125,7 +124,7 @@ function listTries(
   ];
 }
 
-/** Two changes of different parts. */
+/** Combines changes of different parts in pairs. */
 const listPairs = (changes: readonly Change[]): Change[] =>
   changes.flatMap((first, at) =>
     changes
@@ -136,7 +135,7 @@ const listPairs = (changes: readonly Change[]): Change[] =>
 
 const MAX_LINE_CHARS = 1_024;
 
-/** Without what a terminal or a page could stumble over, and without a secret, should somebody have sent one. */
+/** Escapes characters that could disturb a terminal or a page, and hides secrets if the client sent any. */
 function toVisibleLine(line: string, { appSecret, callbackSecret, aesKey, formerAppSecret }: ChannelSecrets): string {
   let text = line.slice(0, 2 * MAX_LINE_CHARS);
   for (const secret of [appSecret, callbackSecret, aesKey, formerAppSecret]) {

@@ -6,20 +6,20 @@ import { type BodySpelling, spellAgain } from './body-spellings.js';
 import { fromHex } from './hex.js';
 import { type Finding, finding, type Mistake } from './mistakes.js';
 
-/** A request as it came: the bytes and the texts of the headers, nothing read into them. */
+/** A request as received: raw bytes and header texts. */
 export interface ReceivedRequest {
-  /** Without its query. */
+  /** The path without its query. */
   readonly path: string;
-  /** Without its question mark; empty when there is none. */
+  /** The query without its question mark, or ''. */
   readonly query: string;
-  /** Undefined when it was not read. */
+  /** Undefined if the body was not read. */
   readonly body?: Uint8Array | undefined;
   readonly timestamp: string;
   readonly nonce: string;
   readonly requestId: string;
   readonly signature: string;
   readonly method?: string | undefined;
-  /** With its port, if it has one. */
+  /** The host, with its port if it has one. */
   readonly host?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface EarlierRequest {
   readonly requestId: string;
 }
 
-/** Everything that the text to sign is made of. A mistake changes some of it. */
+/** The parts of the text to sign. Each mistake changes some of them. */
 interface SignText {
   readonly method: string;
   readonly path: string;
@@ -39,19 +39,19 @@ interface SignText {
   readonly timestamp: string;
   readonly nonce: string;
   readonly requestId: string;
-  /** Which of the seven lines, in which order. */
+  /** Indexes of the seven lines that are included, in their order. */
   readonly order: readonly number[];
   readonly join: string;
   readonly end: string;
 }
 
-/** One mistake, as what it changes. */
+/** One mistake, expressed as the parts it changes. */
 export interface Change {
   readonly to: Partial<SignText>;
   readonly found: readonly Finding[];
 }
 
-/** Bodies that are larger are not spelled anew. */
+/** The largest body for which other spellings are tested. */
 export const MAX_SPELLED_BODY_BYTES = 4_096;
 export const MAX_EARLIER_REQUESTS = 16;
 
@@ -80,7 +80,7 @@ const change = (mistake: Mistake, to: Partial<SignText>, hint?: string): Change 
   found: [finding(mistake, hint)],
 });
 
-/** The mistakes that programs make, the likeliest first. These are tried together with one another too. */
+/** Lists the mistakes that programs usually make, most likely first. They are also combined in pairs. */
 export function listUsualChanges(came: ReceivedRequest, right: SignText, hosts: readonly string[]): Change[] {
   const text = bodyText(came);
   return [
@@ -100,7 +100,7 @@ export function listUsualChanges(came: ReceivedRequest, right: SignText, hosts: 
 const USUAL_SPELLINGS = 3;
 const MAX_HOSTS = 6;
 
-/** Those that are tried alone, and with an appSecret that was not decoded. */
+/** Lists mistakes that are tested alone, and with an appSecret that was not decoded. */
 export const listOtherChanges = (came: ReceivedRequest, right: SignText, hosts: readonly string[]): Change[] => [
   ...listPathChanges(right, hosts.slice(0, MAX_HOSTS)),
   ...listDigestChanges(came, right),
@@ -172,7 +172,7 @@ function listSpellingChanges(text: string | undefined, most = Number.POSITIVE_IN
 const explain = ({ by }: BodySpelling) =>
   `You hashed the body spelled ${by}, and sent other bytes. Serialise it once, hash those bytes, and send the same bytes.`;
 
-/** Undefined when there is none, when it is large, or when it is no text. */
+/** Returns undefined if the body is absent, too large or not text. */
 function bodyText({ body }: ReceivedRequest): string | undefined {
   if (body === undefined || body.length === 0 || body.length > MAX_SPELLED_BODY_BYTES) return undefined;
   try {
@@ -188,7 +188,7 @@ const FILLED_UP =
 const NONCE_DASHES = 'You signed the nonce with dashes and sent it without. Use one text for header and signature.';
 const ID_DASHES = 'You signed the request id without its dashes. Use one text for header and signature.';
 
-/** A header that a program makes up, in the two words for it and with its place among the lines. */
+/** A header that the client generates, with its names and its position among the lines. */
 interface MadeUpHeader {
   readonly part: 'nonce' | 'requestId';
   readonly mistake: Mistake;
@@ -263,7 +263,7 @@ function listLayoutChanges({ method }: ReceivedRequest): Change[] {
   ];
 }
 
-/** Two lines in each other's place, or one that was moved. Between neighbours this is the same. */
+/** Lists every swap of two lines and every move of one line. Between neighbours, both are the same. */
 export function listOrders(): Change[] {
   const places = IN_ORDER.flatMap((from) => IN_ORDER.map((to) => [from, to] as const));
   const orders = places.flatMap(([from, to]) => [
@@ -284,7 +284,7 @@ function move(from: number, to: number): number[] {
 const SIGNED_EARLIER =
   'You sent the signature of an earlier request with new headers. Sign each try anew, with the headers that you send.';
 
-/** The nonce or the request id of another request, or the whole of its headers: a signature that was kept. */
+/** Lists changes that reuse the nonce, the request id or all headers of an earlier request. */
 export function listEarlierChanges(earlier: readonly EarlierRequest[]): Change[] {
   const some = earlier.slice(-MAX_EARLIER_REQUESTS);
   return [
@@ -301,7 +301,7 @@ export function listEarlierChanges(earlier: readonly EarlierRequest[]): Change[]
   ];
 }
 
-/** What may stand before a path: the host as it was called, and as the service knows itself. */
+/** Lists prefixes that a client may have put before the path: the called host and the service's public URL. */
 export function listHosts({ host }: ReceivedRequest, publicUrl: string | undefined): string[] {
   const url = publicUrl === undefined ? undefined : publicUrl.replace(/\/+$/, '');
   const own = url?.replace(/^[a-z]+:\/\//i, '');

@@ -2,14 +2,14 @@ import { fromBase64, fromBase64Url } from '#platform';
 import { fromHex } from './hex.js';
 import { type Finding, finding } from './mistakes.js';
 
-/** The bytes that a signature stands for, if it is read in one way, and what is wrong with that way. */
+/** One reading of a signature: its bytes, and the mistakes in how it is written. */
 export interface ReadSignature {
   readonly mac: Uint8Array;
   readonly found: readonly Finding[];
 }
 
 const MAC_BYTES = 32;
-/** Longer than any way to write 32 bytes: what is longer is not looked at. */
+/** Longer than any encoding of 32 bytes. Longer signatures are not examined. */
 const MAX_CHARS = 256;
 const NAMED = /^(?:hmac-?)?sha-?256[=: ]\s*/i;
 const IN_QUOTES = /^(["'`])(.*)\1$/;
@@ -20,7 +20,7 @@ const QUOTED = 'You sent the signature in quotation marks. Send the base64 alone
 const UNPADDED = 'You sent the base64 without the = at its end. Keep it: the signature has 44 characters.';
 const TWICE = 'You made base64 of the base64 text of the HMAC. Make it once, of the 32 bytes.';
 
-/** Every way in which this may be 32 bytes, the right one first. No HMAC is needed to tell them apart. */
+/** Lists every reading of the signature as 32 bytes, the correct encoding first. Needs no HMAC. */
 export function readSignature(signature: string): ReadSignature[] {
   if (signature.length > MAX_CHARS) return [];
   const ways = [
@@ -33,7 +33,7 @@ export function readSignature(signature: string): ReadSignature[] {
   return ways.filter((way) => way !== undefined);
 }
 
-/** `before` is what `text` was taken from, with what is wrong about that alone. */
+/** `before` is the text from which `text` was extracted; `wrong` is the mistake in `before`. */
 function readOtherForms(text: string, before?: string, wrong: readonly Finding[] = []): (ReadSignature | undefined)[] {
   if (text === before) return [];
   const inner = decodeText(text);
@@ -47,7 +47,7 @@ function readOtherForms(text: string, before?: string, wrong: readonly Finding[]
   ];
 }
 
-/** Without a letter that differs, the two alphabets cannot be told apart, and only the padding is missing. */
+/** Without - or _ both base64 alphabets look the same, so only the missing padding is reported. */
 const explainUrlForm = (text: string) => (/[-_]/.test(text) ? undefined : UNPADDED);
 
 function read(mac: Uint8Array | undefined, found: readonly Finding[] = []): ReadSignature | undefined {
@@ -64,7 +64,7 @@ function decodePercent(text: string): string {
 
 const OTHER_HASHES: Readonly<Record<number, string>> = { 16: 'MD5', 20: 'SHA-1', 48: 'SHA-384', 64: 'SHA-512' };
 
-/** For one that is no 32 bytes in whatever form: what can be said without trying anything. */
+/** Explains a signature that is not 32 bytes in any known encoding. */
 export function explainUnreadable(signature: string): Finding {
   const start = signature.slice(0, MAX_CHARS);
   const hash = OTHER_HASHES[(fromHex(start) ?? fromBase64(start))?.length ?? 0];

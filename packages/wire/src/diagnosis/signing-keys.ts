@@ -1,22 +1,21 @@
 import { toBase64, toHex } from '#platform';
 import { type Finding, finding } from './mistakes.js';
 
-/** The secrets of one channel, decoded. */
 export interface ChannelSecrets {
   readonly appSecret: Uint8Array;
   readonly callbackSecret?: Uint8Array | undefined;
   readonly aesKey?: Uint8Array | undefined;
   /** The app secret before the last reset. */
   readonly formerAppSecret?: Uint8Array | undefined;
-  /** Whether that one is taken too, at the moment: then it is no mistake. */
+  /** Whether the former app secret is still accepted. Then using it is no mistake. */
   readonly isFormerTaken?: boolean | undefined;
 }
 
-/** What somebody may have signed with. */
+/** A key that the client may have signed with. */
 export interface SigningKey {
   readonly bytes: Uint8Array;
   readonly found: readonly Finding[];
-  /** Whether it is one of those that are tried together with other mistakes. */
+  /** Whether this key is also tested together with other mistakes. */
   readonly isUsual: boolean;
 }
 
@@ -29,7 +28,7 @@ const LINE_BREAK =
   'You signed with the text of the appSecret and the line break behind it. Decode it from base64 first.';
 const IN_HEX = 'You signed with the appSecret written in hex. Sign with its 32 bytes.';
 
-/** The right one first. */
+/** Lists the keys, the correct one first. */
 export function listSigningKeys(secrets: ChannelSecrets): SigningKey[] {
   const { appSecret, callbackSecret, aesKey, formerAppSecret, isFormerTaken } = secrets;
   const text = (secret: Uint8Array) => encoder.encode(toBase64(secret));

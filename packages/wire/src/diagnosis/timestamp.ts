@@ -6,13 +6,13 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const YEAR_MS = 365 * DAY_MS;
-/** Time zones are at most so far from UTC. */
+/** The largest offset of a time zone from UTC. */
 const MAX_ZONE_HOURS = 14;
 
 const IN_MICROSECONDS = 'Your timestamp is in microseconds. Use Unix milliseconds, the same ones in header and text.';
 const IN_NANOSECONDS = 'Your timestamp is in nanoseconds. Use Unix milliseconds, the same ones in header and text.';
 
-/** What is wrong with a timestamp that is refused. Undefined when it is not. */
+/** Returns what is wrong with a refused timestamp, or undefined if it is acceptable. */
 export function findTimestampFault(timestamp: string, now: number): Finding | undefined {
   const sent = Number(timestamp);
   const off = sent - now;

@@ -24,17 +24,17 @@ export function aes256CbcEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Ar
   return cbc(aes256Key(key), iv).encrypt(bytes);
 }
 
-/** Throws when the key, the length or the padding is wrong. */
+/** Throws if the key, the length or the padding is wrong. */
 export function aes256CbcDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   return cbc(aes256Key(key), iv).decrypt(bytes);
 }
 
-/** The ciphertext with the tag of 16 bytes behind it. */
+/** Returns the ciphertext followed by its 16-byte tag. */
 export function aes256GcmEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   return gcm(aes256Key(key), gcmIv(iv)).encrypt(bytes);
 }
 
-/** Throws when the key or the length is wrong, or when the tag does not belong to key, IV and ciphertext. */
+/** Throws if the key or the length is wrong, or if the tag does not match key, IV and ciphertext. */
 export function aes256GcmDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   return gcm(aes256Key(key), gcmIv(iv)).decrypt(bytes);
 }
@@ -53,7 +53,10 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Only the one canonical spelling. atob forgives spaces, missing padding and stray bits; writing back shows them. */
+/**
+ * Accepts only canonical base64. Encodes the result again to compare, because atob forgives spaces, missing padding and
+ * stray bits.
+ */
 export function fromBase64(text: string): Uint8Array | undefined {
   const bytes = decode(text);
   return bytes !== undefined && toBase64(bytes) === text ? bytes : undefined;
@@ -63,13 +66,13 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** As strict as fromBase64, in the URL alphabet and without padding. */
+/** Accepts only canonical base64url without padding. */
 export function fromBase64Url(text: string): Uint8Array | undefined {
   const bytes = decode(text.replaceAll('-', '+').replaceAll('_', '/'));
   return bytes !== undefined && toBase64Url(bytes) === text ? bytes : undefined;
 }
 
-/** Constant time in the contents; lengths are no secret. */
+/** Compares in constant time. Lengths are not secret. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return equal(a, b);
 }
@@ -82,13 +85,13 @@ function decode(text: string): Uint8Array | undefined {
   }
 }
 
-/** The cipher would quietly turn into AES-128 or AES-192 with a shorter key. */
+/** Throws unless the key has 32 bytes. With a shorter key the cipher would silently become AES-128 or AES-192. */
 function aes256Key(key: Uint8Array): Uint8Array {
   if (key.length !== KEY_BYTES) throw new RangeError(`AES-256 key of ${key.length} bytes`);
   return key;
 }
 
-/** GCM takes IVs of other lengths and hashes them, which weakens it. */
+/** Throws unless the IV has 12 bytes. GCM would hash other lengths, which weakens it. */
 function gcmIv(iv: Uint8Array): Uint8Array {
   if (iv.length !== GCM_IV_BYTES) throw new RangeError(`GCM IV of ${iv.length} bytes`);
   return iv;

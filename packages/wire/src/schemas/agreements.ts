@@ -27,7 +27,7 @@ export const BindSmsRequest = Type.Object({
   realNameEncrypted: Encrypted,
   bankMobileEncrypted: Encrypted,
   certType: Type.Optional(Type.String({ ...Text, default: DEFAULT_CERT_TYPE })),
-  /** Empty means the same as absent: a binding for any product. */
+  /** Empty is the same as absent: a binding for any product. */
   productCode: Type.Optional(MaybeEmptyText),
   bindOrderNo: Type.Optional(Text),
 });

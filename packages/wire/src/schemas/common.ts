@@ -2,30 +2,30 @@ import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE, MAX_STRING_LE
 import { Rejection } from '../rejection.js';
 import { type AnySchema, type Static, Type } from './type.js';
 
-/** NUL cannot be stored as text, and half a surrogate pair cannot be sent as UTF-8: both are refused. */
+/** Refuses NUL, which cannot be stored as text, and unpaired surrogates, which cannot be sent as UTF-8. */
 export const STORABLE = '^[^\\u0000\\p{Cs}]*$';
 
-/** Text in a request; identifiers too, since an unknown one is "not found" whatever it looks like. */
+/** Text in a request, including identifiers: an unknown identifier is "not found" whatever its format. */
 export const Text = Type.String({ minLength: 1, maxLength: MAX_STRING_LENGTH, pattern: STORABLE });
 export const MaybeEmptyText = Type.String({ maxLength: MAX_STRING_LENGTH, pattern: STORABLE });
 
-/** Only the length is checked here: a ciphertext that cannot be read has a code of its own. */
+/** Checks only the length, because an unreadable ciphertext has its own code. */
 export const Encrypted = Type.String({ maxLength: MAX_STRING_LENGTH });
 
 export const OutText = Type.String({ maxLength: MAX_STRING_LENGTH });
-/** A 64-bit number in a response, as text because JSON numbers lose precision beyond 53 bits. */
+/** A 64-bit number in a response. It is text because JSON numbers lose precision beyond 53 bits. */
 export const Identifier = Type.String({ pattern: '^[0-9]{1,19}$' });
 export const Cents = Type.Integer();
 export const Count = Type.Integer({ minimum: 0 });
 export const CycleNo = Type.Integer({ minimum: 1 });
 export const Time = Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$' });
 
-/** With the type spelled out: serialisers fall back to the slow path for a bare enum. */
+/** Names the type, because serialisers use their slow path for a bare enum. */
 export function Enum<const Values extends readonly string[]>(values: Values) {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values] });
 }
 
-/** One schema with two types rather than a union of schemas: a serialiser then tests for null and nothing else. */
+/** Returns one schema with two types rather than a union, so that serialisers only test for null. */
 export function Nullable<Schema extends AnySchema>(schema: Schema) {
   const { type, enum: values, ...rest } = schema as { type?: unknown; enum?: readonly unknown[] };
   const nullable = { ...rest, type: [type, 'null'] };

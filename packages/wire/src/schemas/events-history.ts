@@ -16,7 +16,7 @@ import {
 import { orderReferenceFields } from './order-reference.js';
 import { type Static, Type } from './type.js';
 
-/** The events of a channel, sent or not: for a channel that was away and wants to catch up by itself. */
+/** The events of a channel, sent or not, so that a channel can catch up after an outage. */
 export const EventsListRequest = Type.Object({
   ...orderReferenceFields,
   eventType: Type.Optional(Enum(eventTypes)),
@@ -43,7 +43,7 @@ export type EventRecord = Static<typeof EventRecord>;
 export const EventsListData = Type.Object({ events: Type.Array(EventRecord), ...pageFields });
 export type EventsListData = Static<typeof EventsListData>;
 
-/** Either events by their ids, or what is not sent any more of those that were written within a time. */
+/** Selects events by id, or all events of a time range that are no longer being sent. */
 export const EventsReplayRequest = Type.Object({
   eventIds: Type.Optional(Type.Array(Text, { minItems: 1, maxItems: 100 })),
   from: Type.Optional(Text),

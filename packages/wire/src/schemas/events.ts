@@ -34,7 +34,7 @@ const storedPaymentFields = {
   agreementShareFlag: Type.Boolean(),
 };
 
-/** As it is stored: mobileEncrypted is added under the channel's key when the event is sent, and comes last. */
+/** The stored form. mobileEncrypted is appended, under the channel's key, when the event is sent. */
 export const StoredPaymentPayload = Type.Object(storedPaymentFields);
 export type StoredPaymentPayload = Static<typeof StoredPaymentPayload>;
 
@@ -56,14 +56,14 @@ const storedUpcomingFields = {
   agreementShareFlag: Type.Boolean(),
 };
 
-/** As it is stored: the link is made when the event is sent, and comes last. */
+/** The stored form. redeemUrl is appended when the event is sent. */
 export const StoredUpcomingPayload = Type.Object(storedUpcomingFields);
 export type StoredUpcomingPayload = Static<typeof StoredUpcomingPayload>;
 
 export const UpcomingPayload = Type.Object({ ...storedUpcomingFields, redeemUrl: OutText });
 export type UpcomingPayload = Static<typeof UpcomingPayload>;
 
-/** The body of a webhook, around one of the payloads. */
+/** The webhook body around a payload. */
 export function WebhookEnvelope<const Name extends EventType, Data extends AnySchema>(eventType: Name, data: Data) {
   return Type.Object({
     eventId: OutText,
@@ -91,5 +91,5 @@ export const WEBHOOK_EVENTS = {
   'payment.upcoming': PaymentUpcomingEvent,
 } as const satisfies Record<EventType, AnySchema>;
 
-/** What a channel answers; nothing else in its body is read. */
+/** A channel's acknowledgement. Other fields in the body are ignored. */
 export const WebhookAck = Type.Object({ code: Enum(['0']) });

@@ -2,7 +2,7 @@ import { Rejection } from '../rejection.js';
 import { Text } from './common.js';
 import { Type } from './type.js';
 
-/** How a request names an order: by the service's number or by the channel's own. */
+/** Names an order by the service's number or by the channel's. */
 export const orderReferenceFields = {
   orderNo: Type.Optional(Text),
   externalOrderNo: Type.Optional(Text),

@@ -3,7 +3,7 @@ import { Rejection } from '../rejection.js';
 import { STORABLE } from './common.js';
 import type { OrdersCreateRequest } from './orders.js';
 
-/** What a creation says of its agreement and its user, by who collects and where the agreement comes from. */
+/** A creation's agreement and user, by settlement mode and by the agreement's source. */
 export type CreateRequest = ReturnType<typeof readCreateRequest>;
 
 interface KnownUser {
@@ -11,7 +11,7 @@ interface KnownUser {
   readonly mobileEncrypted: string;
 }
 
-/** Which of the three it is. Throws PARAM_INVALID for what it must not carry, or lacks. */
+/** Returns which of the three kinds the request is. Throws PARAM_INVALID if it has a forbidden field or lacks a required one. */
 export function readCreateRequest(body: OrdersCreateRequest) {
   const { bindOrderNo, sharedAgreement } = body;
   if (body.settlementMode === 'CHANNEL_COLLECT') {
@@ -44,18 +44,18 @@ export function ordersCreateChecks(body: OrdersCreateRequest): void {
 
 const forbidden = (field: string) => new Rejection('PARAM_INVALID', `${field} is not allowed with CHANNEL_COLLECT`);
 
-/** With bindOrderNo the user is known from the binding; otherwise the request has to say who it is. */
+/** Throws unless the request names its user. With bindOrderNo the binding already does. */
 function requireUser(body: OrdersCreateRequest): asserts body is OrdersCreateRequest & KnownUser {
   if (body.channelUserId === undefined) throw new Rejection('PARAM_INVALID', 'channelUserId is required');
   if (body.mobileEncrypted === undefined) throw new Rejection('PARAM_INVALID', 'mobileEncrypted is required');
 }
 
-/** As any other text of a request, in the words that its schema would have. */
+/** Checks channelAgreementRef like any other text, with the messages that a schema would give. */
 function checkAgreementReference(value: unknown): void {
-  // The schema allows anything here, null too, which counts as absent.
+  // The schema allows anything here. null counts as absent.
   if (value === undefined || value === null) return;
   if (typeof value !== 'string') throw new Rejection('PARAM_INVALID', 'channelAgreementRef must be string');
-  // A code point takes two places at most: what is longer than that need not be taken apart to be counted.
+  // A code point takes at most two UTF-16 units, so longer text need not be split to be counted.
   if (value.length > 2 * MAX_STRING_LENGTH || [...value].length > MAX_STRING_LENGTH) {
     const most = `must NOT have more than ${MAX_STRING_LENGTH} characters`;
     throw new Rejection('PARAM_INVALID', `channelAgreementRef ${most}`);

@@ -31,7 +31,7 @@ export const MainOrder = Type.Object({
   totalRefundAmountCent: Cents,
   nextPayTime: Nullable(Time),
   unsubscribeTime: Nullable(Time),
-  /** No length limit: a long channelUserId grows when it is percent-encoded. */
+  /** No length limit, because percent-encoding lengthens a channelUserId. */
   redeemUrl: Nullable(Type.String()),
   paymentRecords: Type.Array(PaymentRecord),
 });
@@ -43,11 +43,11 @@ export const OrdersCreateRequest = Type.Object({
   productCode: Text,
   bindOrderNo: Type.Optional(Text),
   sharedAgreement: Type.Optional(SharedAgreement),
-  /** Of mode B, where the checks see to it that it is text; in the others it is ignored, whatever it is. */
+  /** Used in mode B only, where the checks require text. Other modes ignore it. */
   channelAgreementRef: Type.Optional(Type.Unsafe<string>({})),
   channelUserId: Type.Optional(Text),
   mobileEncrypted: Type.Optional(Encrypted),
-  /** Without a range or list: whatever differs from the product is a cycle mismatch. */
+  /** No range or list: any value that differs from the product is a cycle mismatch. */
   periodType: Type.Optional(MaybeEmptyText),
   period: Type.Optional(Type.Integer()),
   totalCycles: Type.Optional(Type.Integer()),

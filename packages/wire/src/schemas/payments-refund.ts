@@ -3,7 +3,7 @@ import { Enum, MaybeEmptyText, Nullable, OutText, Text } from './common.js';
 import { PaymentDetail } from './payments.js';
 import { type Static, Type } from './type.js';
 
-/** A refund as operators make it, to be rehearsed. */
+/** A rehearsed refund, as operators make it. */
 export const PaymentsRefundRequest = Type.Object({
   paymentOrderNo: Text,
   amountCent: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -11,7 +11,7 @@ export const PaymentsRefundRequest = Type.Object({
 });
 export type PaymentsRefundRequest = Static<typeof PaymentsRefundRequest>;
 
-/** The period after it. An institution may refuse a refund or take its time, which the period does not show. */
+/** The period after the refund. The period itself does not show a refused or pending refund. */
 export const PaymentsRefundData = Type.Object({
   ...PaymentDetail.properties,
   refundStatus: Enum(refundStatuses),

@@ -1,14 +1,11 @@
-/**
- * The parts of JSON Schema that the interface needs, each with the TypeScript type of what it describes. The results are plain
- * JSON Schema.
- */
+/** The subset of JSON Schema that the interface needs, with TypeScript types. The results are plain JSON Schema. */
 
 declare const VALUE: unique symbol;
 /** Marks the schema of a field that may be absent. */
 const OPTIONAL = Symbol('optional');
 
 export interface Schema<Value> {
-  /** For the compiler alone. */
+  /** For the compiler only. */
   readonly [VALUE]?: Value;
 }
 export type AnySchema = Schema<unknown>;
@@ -21,7 +18,7 @@ export interface ArraySchema<Item extends AnySchema> extends Schema<Static<Item>
 export interface ObjectSchema<Fields extends AnyFields = AnyFields> extends Schema<ValuesOf<Fields>> {
   readonly type: 'object';
   readonly properties: Fields;
-  /** None rather than an empty list. */
+  /** Absent rather than an empty list. */
   readonly required?: readonly string[];
 }
 
@@ -30,7 +27,7 @@ export interface Optional {
   readonly [OPTIONAL]: true;
 }
 
-/** The type of what a schema describes. */
+/** The type that a schema describes. */
 export type Static<Described extends AnySchema> = Described extends Schema<infer Value> ? Value : never;
 
 type OptionalNames<Fields> = { [Name in keyof Fields]: Fields[Name] extends Optional ? Name : never }[keyof Fields];
@@ -59,7 +56,7 @@ export const Type = {
   Integer: (rules: IntegerRules = {}): Schema<number> => asSchema({ type: 'integer', ...rules }),
   Boolean: (rules: { readonly default?: boolean } = {}): Schema<boolean> => asSchema({ type: 'boolean', ...rules }),
   Unknown: (): Schema<unknown> => asSchema({}),
-  /** Null where a value is not there. */
+  /** Allows null in place of the value. */
   OrNull: <Described extends AnySchema>(schema: Described): Schema<Static<Described> | null> =>
     asSchema({ anyOf: [schema, { type: 'null' }] }),
   Array: <Item extends AnySchema>(
@@ -75,7 +72,7 @@ export const Type = {
     });
   },
   Optional: <Described extends AnySchema>(schema: Described): Described & Optional => ({ ...schema, [OPTIONAL]: true }),
-  /** Any other schema, for values of the type that is given. */
+  /** Any other schema, for values of the given type. */
   Unsafe: <Value>(schema: object): Schema<Value> => asSchema(schema),
 };
 

@@ -2,22 +2,21 @@ import { HEADERS, MAX_STRING_LENGTH, randomBytes, TIMESTAMP_SKEW_MS, toBase64 } 
 import type { Push } from '../pushes/send-push.js';
 import type { createPushMaker, TestEvents } from './test-push.js';
 
-/** One thing that is asked of a receiver. */
+/** One requirement on a receiver. */
 export interface Case {
   readonly name: string;
-  /** What is sent, in words. */
+  /** A description of the pushes. */
   readonly sent: string;
-  /** `must`: what the guide to webhooks demands. `should`: what it is wise to do. */
+  /** `must`: required by the webhook guide. `should`: recommended. */
   readonly duty: 'must' | 'should';
-  /** What all of the pushes have to be. */
+  /** The expected result of every push. */
   readonly expected: 'accepted' | 'refused';
-  /** What to do when it is not met. */
+  /** The correction if the requirement is not met. */
   readonly advice: string;
-  /** What being met does not prove, and how to find out. */
+  /** What success does not prove, and how to verify it. */
   readonly proof?: string;
-  /** The event to look for. */
   readonly eventId?: string;
-  /** Those of one group are sent at the same time, the groups one after the other. */
+  /** Pushes of one group are sent concurrently, groups one after the other. */
   readonly pushes: readonly (readonly Push[])[];
 }
 
@@ -25,7 +24,7 @@ export interface CaseDeps {
   readonly make: ReturnType<typeof createPushMaker>;
   readonly events: TestEvents;
   readonly now: () => number;
-  /** In base64: one that the receiver has been told of before it holds. */
+  /** In base64: a future secret that the receiver already knows. */
   readonly newCallbackSecret: string | undefined;
 }
 
@@ -39,7 +38,7 @@ const LARGE_BYTES = 16_384;
 const exchangeCase = (text: string): string =>
   text.replace(/[a-z]/gi, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()));
 
-/** With spaces behind its end, which mean nothing in JSON. */
+/** Appends spaces, which JSON ignores. */
 const fillUp = (body: string): string => body + ' '.repeat(Math.max(0, LARGE_BYTES - Buffer.byteLength(body)));
 
 export function createCases({ make, events, now, newCallbackSecret }: CaseDeps): Case[] {

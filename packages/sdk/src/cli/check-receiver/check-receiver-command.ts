@@ -45,12 +45,12 @@ reason is said and the other checks are not judged. Exit status: 0 when every mu
   run: checkReceiver,
 };
 
-/** A case, and what came of it. */
+/** A case with its result. */
 interface Verdict extends Pick<Case, 'name' | 'sent' | 'duty' | 'proof' | 'eventId'> {
   readonly expected: string;
-  /** Null: it was not sent, since it would say nothing. */
+  /** Null if the case was skipped because it would prove nothing. */
   readonly isMet: boolean | null;
-  /** Of the answers, the first that was not as expected, or else the last. */
+  /** The first unexpected response, else the last one. */
   readonly got: string;
   readonly advice: string;
 }
@@ -70,7 +70,7 @@ async function checkReceiver(call: Call): Promise<number> {
   return conclude(io, verdicts, given['strict'] === true, given['json'] === true);
 }
 
-/** As they are given; what is missing of an order that is named, from the service. */
+/** Returns the given numbers, and fetches the missing ones of a named order from the service. */
 async function readOrderNumbers(call: Call): Promise<OrderNumbers> {
   const { order: orderNo, externalOrderNo, channelUserId } = call.given;
   if (orderNo === undefined || externalOrderNo !== undefined) return { orderNo, externalOrderNo, channelUserId };
@@ -83,7 +83,7 @@ async function readOrderNumbers(call: Call): Promise<OrderNumbers> {
   throw new CommandError(`order ${orderNo} has no event of a period yet: name another one`);
 }
 
-/** The next callbackSecret, if there is one. Throws for what cannot be a secret, without a character of it. */
+/** Returns the next callbackSecret, if given. Throws for an invalid secret without quoting it. */
 function readSecrets({ io, given }: Call, { callbackSecret, aesKey }: EventCredentials): string | undefined {
   const { newCallbackSecret: named } = given;
   const next = named ?? (io.env[NEW_SECRET_VARIABLE] || undefined);
@@ -97,7 +97,7 @@ function readSecrets({ io, given }: Call, { callbackSecret, aesKey }: EventCrede
   return next;
 }
 
-/** One after the other, until the rest would say nothing. */
+/** Plays the cases one after the other, until the remaining ones would prove nothing. */
 async function playAll(io: Io, url: URL, cases: readonly Case[], tell: (verdict: Verdict) => void): Promise<Verdict[]> {
   const { pushTimeoutMs: timeoutMs = WEBHOOK_TIMEOUT_MS } = io;
   const verdicts: Verdict[] = [];
@@ -118,7 +118,7 @@ async function playAll(io: Io, url: URL, cases: readonly Case[], tell: (verdict:
   return [...verdicts, inTime];
 }
 
-/** A receiver that takes no good event, or is not there any more, takes none of the others whatever they are. */
+/** Returns true if the receiver refuses valid events or is gone: then no further case proves anything. */
 const isLost = ({ name, isMet }: Verdict, answers: readonly PushAnswer[]): boolean =>
   (name === 'good' && !isMet) || answers.every(({ kind }) => kind === 'unreachable');
 
@@ -135,7 +135,7 @@ async function play(url: URL, { pushes }: Case, timeoutMs: number): Promise<Push
   return answers;
 }
 
-/** A broken connection accepts nothing; only an answer refuses, though. */
+/** Judges the responses. A broken connection counts neither as accepted nor as refused. */
 function judge(played: Case, answers: readonly PushAnswer[], url: URL): Verdict {
   const one = withoutPushes(played);
   const unexpected = answers.find(({ kind }) => kind !== one.expected);

@@ -12,7 +12,7 @@ const STATUSES: Readonly<Record<number, string>> = {
   415: 'it does not take application/json: let it take that',
 };
 
-/** Why a receiver does not take an event that is as it should be, and the one thing to do first. */
+/** Explains why a receiver refuses a valid event, and what to check first. */
 export function explainGood(answer: PushAnswer, { pathname }: URL): string {
   if (answer.kind === 'accepted') return '';
   if (answer.kind === 'late')

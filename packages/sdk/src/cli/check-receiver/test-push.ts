@@ -12,25 +12,25 @@ import { signPush } from '../../webhooks/sign-for-test.js';
 import type { EventCredentials } from '../channel-file.js';
 import type { Push } from '../pushes/send-push.js';
 
-/** How a push differs from one that is as it should be. */
+/** How a push differs from a valid one. */
 export interface PushWish {
-  /** JSON; the eventId in it is the header's. */
+  /** JSON with the same eventId as the header. */
   readonly body: string;
   readonly eventId: string;
-  /** In base64, in place of the channel's. */
+  /** In base64. Replaces the channel's secret. */
   readonly callbackSecret?: string;
   readonly timestamp?: number;
-  /** The path that is signed, in place of the receiver's. */
+  /** The signed path, if it is not the receiver's. */
   readonly path?: string;
-  /** What is sent in place of the right signature. */
+  /** Replaces the correct signature. */
   readonly signature?: (right: string) => string;
-  /** Replace headers once everything is signed; undefined leaves one out. */
+  /** Replaces headers after signing. Undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Sent in place of the body that was signed. */
+  /** Sent instead of the signed body. */
   readonly sentBody?: string;
 }
 
-/** Makes pushes as the service does, for a channel and a path. */
+/** Returns a function that creates pushes as the service does, for one channel and path. */
 export function createPushMaker(channel: EventCredentials, path: string, now: () => number) {
   return (wish: PushWish): Push => {
     const { body, eventId, timestamp = now() } = wish;
@@ -43,19 +43,19 @@ export function createPushMaker(channel: EventCredentials, path: string, now: ()
   };
 }
 
-/** What a receiver may know an order by. Undefined: made up. */
+/** The numbers by which a receiver may know an order. Undefined ones are made up. */
 export interface OrderNumbers {
   readonly orderNo?: string | undefined;
   readonly externalOrderNo?: string | undefined;
   readonly channelUserId?: string | undefined;
 }
 
-/** The number of no order: those of the service have twelve digits for a long time to come. */
+/** The number of no order: the service's numbers have twelve digits. */
 const NO_ORDER = '999999999999999';
 
 /**
- * Events of a made-up order, or of one that the receiver knows. Each has an eventId that begins with `test-`, so that a receiver can
- * leave them alone.
+ * Creates events of a made-up order, or of one that the receiver knows. Each eventId begins with `test-`, so that
+ * receivers can ignore them.
  */
 export function createTestEvents({ aesKey }: EventCredentials, run: string, now: number, known: OrderNumbers = {}) {
   const at = formatTime(now);
@@ -108,7 +108,7 @@ export function createTestEvents({ aesKey }: EventCredentials, run: string, now:
     amountCent: 1990,
     settlementMode: 'SVC_DEDUCT',
     agreementShareFlag: true,
-    // Nobody is there: a user who is sent it by mistake sees no page of somebody else.
+    // An unreachable host, so that a user who receives the link by mistake does not see a foreign page.
     redeemUrl: `https://redeem.invalid/redeem?orderNo=${orderNo}`,
   });
   const event = (

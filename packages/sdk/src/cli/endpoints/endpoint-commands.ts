@@ -9,7 +9,7 @@ import { writeJson } from '../frame/text.js';
 import { fieldsOf, fillBody } from './fields.js';
 import { showAnswer } from './show-answer.js';
 
-/** The one field that a command is mostly about: it may stand behind the command without its name. */
+/** The main field of each command. Its value may follow the command without the option's name. */
 const NAMED_BY_PLACE: Readonly<Partial<Record<EndpointName, string>>> = {
   'agreements/bind-confirm': 'bindOrderNo',
   'agreements/replace': 'orderNo',
@@ -93,7 +93,7 @@ function toCommand(endpoint: Endpoint): CommandFacts {
       const byPlace =
         place === undefined || words.length === 0 ? {} : { [place.path.join('.')]: isMany ? words : words[0] };
       const body = fillBody(fields, { ...given, ...byPlace }, await readBody(io, given['body']));
-      // Who types a command sees at once that there is no answer, and asks again himself.
+      // No retries: the user sees the failure at once and can repeat the command.
       const client = createClient(readChannel(call), { retries: 0 });
       const { data, replayed } = await sendBody(client, name, body, given['idempotencyKey']);
       if (given['json']) io.out(writeJson(data));
@@ -106,7 +106,7 @@ function toCommand(endpoint: Endpoint): CommandFacts {
   };
 }
 
-/** What the client itself refuses to send is a fault of the command. */
+/** Sends the body. Turns the client's own TypeErrors into usage errors. */
 async function sendBody(client: PerennialClient, name: EndpointName, body: object, idempotencyKey: string | undefined) {
   try {
     return await client.send(name, body as never, { idempotencyKey });
@@ -122,7 +122,7 @@ async function readBody(io: Io, where: string | undefined): Promise<Record<strin
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
   } catch {
-    // Said below, without the text.
+    // The error below omits the text.
   }
   throw new UsageError('--body is no JSON object');
 }

@@ -15,21 +15,21 @@ interface SchemaParts {
   readonly default?: unknown;
 }
 
-/** A field of a request, as an option of the command line. */
+/** A request field as a command-line option. */
 export interface FieldOption {
   readonly option: Option;
-  /** Where its value goes in the body. */
+  /** The path of the value in the body. */
   readonly path: readonly string[];
   readonly schema: SchemaParts;
 }
 
-/** What the database can count to is no bound that anybody meets. */
+/** The database's largest integer. As a limit it is not worth showing. */
 const MAX_INTEGER = 2 ** 31 - 1;
 
-/** The SDK fills these in. */
+/** Fields that the SDK fills in. */
 const FILLED_IN = new Set(['grantType', 'appId']);
 
-/** Every field of the endpoint under its plain name; those of an object within it behind a dot. */
+/** Lists every field of the endpoint under its plain name. Nested fields follow a dot. */
 export const fieldsOf = ({ name, request }: Endpoint): FieldOption[] => fieldsIn(name, request, [], true);
 
 function fieldsIn(endpoint: string, schema: AnySchema, above: readonly string[], isNeededHere: boolean): FieldOption[] {
@@ -64,7 +64,7 @@ function describeRules({ minimum, maximum, default: byDefault }: SchemaParts): s
 
 type Body = Record<string, unknown>;
 
-/** The body, with what is given on the command line in it. */
+/** Returns the body with the values given on the command line. */
 export function fillBody(fields: readonly FieldOption[], given: OptionValues, body: Body): Body {
   const filled = structuredClone(body);
   for (const { path } of fields) {

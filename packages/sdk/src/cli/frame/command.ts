@@ -1,7 +1,7 @@
 import { type Argument, InvalidArgumentError, Option, type OptionValues } from 'commander';
 import type { Io } from './io.js';
 
-/** A command as it was called: its options by their names in camel case, and what stood beside them. */
+/** A command as called: its options by camel-case name, and its arguments. */
 export interface Call {
   readonly io: Io;
   readonly given: OptionValues;
@@ -9,20 +9,20 @@ export interface Call {
 }
 
 export interface CommandFacts {
-  /** As it is typed, with spaces. */
+  /** The name as typed, with spaces. */
   readonly name: string;
   readonly summary: string;
-  /** What may follow the name besides options. */
+  /** The argument that may follow the name. */
   readonly argument?: Argument | undefined;
   readonly options: readonly Option[];
-  /** More text for the help. */
+  /** Additional help text. */
   readonly notes?: string | undefined;
   readonly examples: readonly string[];
-  /** Gives the exit status. */
+  /** Returns the exit status. */
   run(call: Call): Promise<number>;
 }
 
-/** For all commands, before or behind their names. */
+/** Options of all commands, before or after the command's name. */
 export const COMMON_OPTIONS: readonly Option[] = [
   new Option(
     '--channel <file>',
@@ -32,14 +32,13 @@ export const COMMON_OPTIONS: readonly Option[] = [
   new Option('--json', 'print JSON, errors too'),
 ];
 
-/** An option whose value is a whole number. */
 export const integerOption = (flags: string, about: string): Option =>
   new Option(flags, about).argParser((text) => {
     if (/^-?\d{1,15}$/.test(text)) return Number(text);
     throw new InvalidArgumentError('It must be a whole number.');
   });
 
-/** An option with several values, behind commas or by being given several times. */
+/** Creates an option with several values, separated by commas or given repeatedly. */
 export function listOption(flags: string, about: string, oneOf?: readonly string[]): Option {
   const option = new Option(flags, about);
   if (oneOf) option.choices(oneOf);

@@ -1,22 +1,22 @@
-/** What a terminal would not show, or would obey: control characters, and those that turn the direction of writing. */
+/** Characters that a terminal hides or interprets: control characters and direction marks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are looked for
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A text from outside on one line. */
+/** Returns foreign text escaped for one line. */
 export function visible(text: string): string {
   return text.replace(INVISIBLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** JSON for a line: the same value, with nothing in it that a terminal would obey. */
+/** Returns JSON on one line, without characters that a terminal interprets. */
 export const writeJson = (value: unknown): string => visible(JSON.stringify(value));
 
-/** Characters that take two columns. */
+/** Characters that are two columns wide. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/gu;
 
 const widthOf = (text: string): number => [...text].length + (text.match(WIDE)?.length ?? 0);
 
-/** Cells under each other, two spaces apart. */
+/** Aligns cells in columns, two spaces apart. */
 export function align(rows: readonly (readonly string[])[], indent = ''): string {
   const shown = rows.map((cells) => cells.map(visible));
   const widths: number[] = [];
@@ -27,7 +27,7 @@ export function align(rows: readonly (readonly string[])[], indent = ''): string
   return shown.map((cells) => indent + cells.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-/** Colours for people; the same functions without them. */
+/** Returns functions that colour text, or leave it unchanged. */
 export function createPaint(hasColours: boolean) {
   const of = (code: number) => (text: string) => (hasColours ? `\u001b[${code}m${text}\u001b[0m` : text);
   return { red: of(31), green: of(32), yellow: of(33) };

@@ -63,7 +63,7 @@ async function listen(call: Call): Promise<number> {
   }
 }
 
-/** Undefined when the program was told to end before there was anything to begin with. */
+/** Returns undefined if the process is stopped before the start position is known. */
 async function openState(deps: ListenDeps, file: string, since: string | undefined): Promise<ListenState | undefined> {
   const known = ListenState.read(file);
   if (since !== undefined) return ListenState.begin(file, since);

@@ -12,15 +12,15 @@ export interface ListenDeps {
   readonly url: URL;
   readonly reporter: Reporter;
   readonly stop: AbortSignal;
-  /** Undefined: all. */
+  /** Undefined means all. */
   readonly eventTypes: readonly string[] | undefined;
 }
 
-/** How long nothing is asked when there was nothing new; longer where asking takes long. */
+/** The delay after a poll without news. It grows with the duration of the poll. */
 const PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** When the service was read, by its own clock, and what is there already: a listener that begins now forwards none of it. */
+/** Returns the current read position by the service's clock, and the existing events, which a new listener does not forward. */
 export async function findBeginning(deps: ListenDeps): Promise<{ from: string; known: Known[] } | undefined> {
   const now = await pull(deps, { size: 1 });
   if (now === undefined) return undefined;
@@ -30,7 +30,7 @@ export async function findBeginning(deps: ListenDeps): Promise<{ from: string; k
   return deps.stop.aborted ? undefined : { from, known };
 }
 
-/** Forwards what is written, until it is told to stop. */
+/** Forwards new events until the command is stopped. */
 export async function listenForEvents(deps: ListenDeps, state: ListenState): Promise<void> {
   const { stop } = deps;
   while (!stop.aborted) {
@@ -41,7 +41,7 @@ export async function listenForEvents(deps: ListenDeps, state: ListenState): Pro
   }
 }
 
-/** Sends again what the receiver has refused. */
+/** Sends the events again that the receiver refused. */
 export async function forwardRefused(deps: ListenDeps, state: ListenState): Promise<void> {
   const refused = state.listRefused().toSorted((one, other) => (one.writtenAt < other.writtenAt ? -1 : 1));
   const left = new Map(refused.map(({ eventId, writtenAt }) => [eventId, writtenAt]));
@@ -49,8 +49,8 @@ export async function forwardRefused(deps: ListenDeps, state: ListenState): Prom
 }
 
 /**
- * The oldest of those that are left, and all that come with it: those of one second are not looked for one by one. `left` has the
- * oldest first; what was sent is taken out of it, and what the service does not have any more.
+ * Sends the oldest events in `left` (oldest first), by whole pages, because one second's events are not searched one by
+ * one. Removes the events it has sent, and those that the service no longer has.
  */
 async function forwardOldest(deps: ListenDeps, state: ListenState, left: Map<string, string>): Promise<void> {
   const { url, reporter, stop } = deps;
@@ -72,7 +72,7 @@ async function forwardOldest(deps: ListenDeps, state: ListenState, left: Map<str
   if (!stop.aborted) left.clear();
 }
 
-/** All that there is and was not forwarded before. Ends early when a push has become too old: it is pulled anew then. */
+/** Forwards all events not yet forwarded. Returns early if a push is too old, so that it is pulled again. */
 async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
   const { url, reporter, stop, eventTypes } = deps;
   let first: string | undefined;
@@ -84,7 +84,7 @@ async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
       if (answer === undefined) return;
       reporter.forwarded(push, answer);
       state.settle(push, answer.kind === 'accepted');
-      // They come in the order in which they were written: of all before this one, none is left.
+      // Events are in the order of writing, so none before this one is left.
       state.advance(push.writtenAt, first);
     }
   }
@@ -94,14 +94,14 @@ async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
   if (state.from !== from) state.write();
 }
 
-/** A push is signed with the time of its pull, and a receiver takes no old ones. */
+/** A push is signed at its pull, and receivers refuse old ones. */
 const MAX_AGE_MS = 60_000;
-/** Somebody who breaks the connection each time has not been restarted just then. */
+/** After this many broken connections, the cause is not a restart of the receiver. */
 const MAX_BROKEN = 3;
 
 /**
- * Sends a push until the receiver has seen it. One that cannot be reached is waited for. Undefined when it was not seen, since the
- * program ends or the push has become too old.
+ * Sends a push until the receiver has seen it, and waits while it is unreachable. Returns undefined if the command is
+ * stopped or the push becomes too old.
  */
 async function forward(
   url: URL,
@@ -129,7 +129,7 @@ interface PulledPage extends EventsPullData {
   readonly pulledAt: number;
 }
 
-/** Until the last one, or until the program ends. */
+/** Yields pages up to the last one, or until the command is stopped. */
 async function* pages(deps: ListenDeps, from: string): AsyncGenerator<PulledPage, void, undefined> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await pull(deps, cursor === undefined ? { from } : { from, cursor });
@@ -139,7 +139,7 @@ async function* pages(deps: ListenDeps, from: string): AsyncGenerator<PulledPage
   }
 }
 
-/** Waits for a service that does not answer. Undefined when the program ends. */
+/** Retries while the service does not respond. Returns undefined if the command is stopped. */
 async function pull(
   { client, url, reporter, stop }: ListenDeps,
   question: { readonly from?: string; readonly cursor?: string; readonly size?: number },
@@ -162,7 +162,7 @@ async function pull(
 
 const isPassing = (error: unknown): boolean =>
   (error instanceof PerennialConnectionError &&
-    // A proxy whose service is away answers for it.
+    // A proxy may answer while the service is down.
     (error.reason !== 'unreadable-answer' || (error.httpStatus ?? 0) >= 500 || error.httpStatus === 429)) ||
   (error instanceof PerennialError && error.retryable);
 

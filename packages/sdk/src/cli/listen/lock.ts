@@ -2,7 +2,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import path from 'node:path';
 import { CommandError, type Io } from '../frame/io.js';
 
-/** Locks a file for this process and returns a function that unlocks it. Throws if another process has it. */
+/** Locks a file for this process and returns a function that unlocks it. Throws if another process holds the lock. */
 export function lockFile({ pid }: Io, file: string): () => void {
   const lock = `${file}.lock`;
   const own = `${lock}.${pid}`;

@@ -7,7 +7,7 @@ import type { Known } from './state.js';
 
 export type Reporter = ReturnType<typeof createReporter>;
 
-/** What a listener says. Each trouble is said once, and that it is over. */
+/** Prints a listener's progress. Reports each outage once, and its end. */
 export function createReporter(io: Io, isJson: boolean) {
   const paint = createPaint(io.hasColours);
   const away = { receiver: false, service: false };
@@ -25,7 +25,7 @@ export function createReporter(io: Io, isJson: boolean) {
   };
   return {
     started({ url, file }: { readonly url: URL; readonly file: string }) {
-      // Without a user and password that may stand in it.
+      // Omits the user and password that the URL may contain.
       const forward = `${url.origin}${url.pathname}`;
       const text = `forwards to ${visible(forward)}; how far it has come is in ${visible(file)}`;
       say({ listening: true, forward, state: file }, text);

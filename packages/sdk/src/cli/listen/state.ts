@@ -5,33 +5,33 @@ import { formatTime, parseTime } from '@perennial/wire';
 import type { ChannelCredentials } from '../channel-file.js';
 import { CommandError } from '../frame/io.js';
 
-/** An event, and when it was written: after the database was made anew, another may have the same number. */
+/** An event with its time of writing, because a recreated database may reuse its number. */
 export interface Known {
   readonly eventId: string;
   readonly writtenAt: string;
 }
 
 /**
- * How long before it was read an event may have been written and not be seen yet: no statement of the service takes longer than
- * half of it (docs/decisions/0031).
+ * How long an event may stay invisible after its time of writing. The service's statements take at most half of it
+ * (docs/decisions/0031).
  */
 const OVERLAP_MS = 60_000;
 
-/** The first line of the file: how things stood when it was written as a whole. */
+/** The first line of the file: a complete snapshot. */
 interface Stored {
   readonly from: string;
   readonly forwarded: Readonly<Record<string, string>>;
   readonly refused: Readonly<Record<string, string>>;
 }
 
-/** Each further line: one push that was answered since then. */
+/** Every further line: one push that was answered since the snapshot. */
 interface Settled extends Known {
   readonly isAccepted: boolean;
 }
 
 /**
- * How far a listener has come: from when to ask again, and what it has had since then. Writing all of it after each push would cost
- * the square of a back-log; so a push adds a line, and the whole is written anew when the back-log is done.
+ * A listener's progress: the time to poll from, and the events seen since. Each push appends a line, because rewriting
+ * the file per push would take quadratic time. The snapshot is rewritten once the backlog is done.
  */
 export class ListenState {
   private constructor(
@@ -41,7 +41,7 @@ export class ListenState {
     private readonly refused: Map<string, string>,
   ) {}
 
-  /** Undefined when there is no such file. */
+  /** Returns undefined if the file does not exist. */
   static read(file: string): ListenState | undefined {
     let text: string;
     try {
@@ -50,7 +50,7 @@ export class ListenState {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
     }
-    // What stands behind the last line break was cut off by a crash: that push is sent again.
+    // A crash may have cut off the text after the last line break. That push is sent again.
     const [first = '', ...others] = text.split('\n').slice(0, -1);
     try {
       const { from, forwarded, refused } = JSON.parse(first) as Stored;
@@ -71,12 +71,12 @@ export class ListenState {
     return this.forwarded.get(eventId) === writtenAt;
   }
 
-  /** Was forwarded, or is not wanted. */
+  /** Marks an event as forwarded or as not wanted. */
   add({ eventId, writtenAt }: Known): void {
     this.forwarded.set(eventId, writtenAt);
   }
 
-  /** A push was answered. When this returns, it is on the disk and is not sent again. */
+  /** Records a push that was answered. On return it is on disk and is not sent again. */
   settle({ eventId, writtenAt }: Known, isAccepted: boolean): void {
     const settled: Settled = { eventId, writtenAt, isAccepted };
     this.apply(settled);
@@ -93,7 +93,7 @@ export class ListenState {
     return [...this.refused].map(([eventId, writtenAt]) => ({ eventId, writtenAt }));
   }
 
-  /** Everything that was written before, and could be seen when this was read, is dealt with. */
+  /** Moves the position: all events written before and visible at `readAt` are processed. */
   advance(writtenBefore: string, readAt: string): void {
     const safe = overlapBefore(readAt);
     const next = writtenBefore < safe ? writtenBefore : safe;
@@ -102,7 +102,7 @@ export class ListenState {
     for (const [eventId, writtenAt] of this.forwarded) if (writtenAt < next) this.forwarded.delete(eventId);
   }
 
-  /** Whole or not at all, so that whoever is killed while it writes leaves the file as it was. */
+  /** Replaces the file atomically, so that a killed process leaves the previous version. */
   write(): void {
     const stored: Stored = {
       from: this.from,
@@ -125,10 +125,10 @@ export class ListenState {
   }
 }
 
-/** From the time that a listener which begins now has to ask from. */
+/** Returns the time from which a listener that starts now has to poll. */
 export const overlapBefore = (readAt: string): string => formatTime((parseTime(readAt) ?? 0) - OVERLAP_MS);
 
-/** Beside the channel's file, one for each address. */
+/** Returns a path beside the channel's file, one per receiver URL. */
 export function stateFileFor({ file, appId }: ChannelCredentials, url: URL): string {
   const address = createHash('sha256').update(url.href).digest('hex').slice(0, 12);
   return path.join(file === undefined ? '.' : path.dirname(file), `.listen-${appId}-${address}.json`);

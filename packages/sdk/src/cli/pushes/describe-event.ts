@@ -1,15 +1,15 @@
 import { isObject } from '../../fields.js';
 
-/** An event, as far as a line tells it. */
+/** The parts of an event that one line shows. */
 export interface ToldEvent {
   readonly eventType: string;
-  /** As it came: of a type that is newer than this program it may be anything. */
+  /** The data as received. It may be anything if the event type is newer than this program. */
   readonly data: unknown;
-  /** Of periods that were voided together: the last one's. */
+  /** The last event of periods that were voided together. */
   readonly lastEventId?: string | null;
 }
 
-/** Its type, its order, and what happened, such as `period 2 SUCCESS`. What an event does not say is left out. */
+/** Returns type, order and change, such as `period 2 SUCCESS`. Omits absent parts. */
 export function describeEvent(event: ToldEvent): string[] {
   const orderNo = readText(event, 'orderNo');
   const happened = [describePeriods(event), describeState(event)].filter(isSaid).join(' ');

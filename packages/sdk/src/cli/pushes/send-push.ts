@@ -9,10 +9,10 @@ export interface Push {
   readonly body: string;
 }
 
-/** What a receiver made of a push. */
+/** A receiver's response to a push. */
 export type PushAnswer =
   | { readonly kind: 'accepted'; readonly status: number; readonly ms: number }
-  /** It has answered, and not as it accepts. `why` says in which way. */
+  /** The receiver answered without accepting. `why` explains. */
   | {
       readonly kind: 'refused';
       readonly status: number;
@@ -21,15 +21,15 @@ export type PushAnswer =
       readonly ms: number;
     }
   | { readonly kind: 'late'; readonly why: string; readonly ms: number }
-  /** The connection broke before the answer was complete: it may have seen the push or not. */
+  /** The connection broke during the response: the receiver may have seen the push. */
   | { readonly kind: 'broken'; readonly why: string; readonly ms: number }
-  /** There was no connection: it has not seen the push. */
+  /** There was no connection: the receiver has not seen the push. */
   | { readonly kind: 'unreachable'; readonly why: string };
 
-/** Of a push that the receiver may have seen. */
+/** The response to a push that the receiver may have seen. */
 export type SeenAnswer = Exclude<PushAnswer, { kind: 'unreachable' }>;
 
-/** The address of a receiver, as the service would take it apart. */
+/** Parses a receiver's URL by the service's rules. */
 export function readReceiverUrl(text: string): URL {
   let url: URL;
   try {
@@ -44,7 +44,7 @@ export function readReceiverUrl(text: string): URL {
   return url;
 }
 
-/** Sends the bytes as they are, and waits as long as the service does. */
+/** Sends the bytes unchanged, with the service's timeout. */
 export function sendPush(
   url: URL,
   { method = 'POST', headers, body }: Push,
@@ -72,7 +72,7 @@ export function sendPush(
       });
     });
     request.on('error', (error: NodeJS.ErrnoException & { readonly reason?: string }) => {
-      // Of TLS, without the place in its source.
+      // For TLS errors, `reason` omits OpenSSL's source position.
       const why = error.reason || error.message || error.code || 'the connection failed';
       end(isConnected ? { kind: 'broken', why, ms: elapsed() } : { kind: 'unreachable', why });
     });
@@ -94,7 +94,7 @@ export function sendPush(
   });
 }
 
-/** As the service judges it: HTTP 200, and a JSON object whose `code` is the text 0. */
+/** Judges a response as the service does: HTTP 200 and a JSON object whose `code` is the string "0". */
 function judgeAnswer(status: number, text: string, ms: number): PushAnswer {
   const code = readCode(text);
   const known = typeof code === 'string' ? code : undefined;
@@ -113,7 +113,7 @@ function readCode(text: string): unknown {
   }
 }
 
-/** In a few words, for a line. */
+/** Describes a response in a few words. */
 export function describePushAnswer(answer: PushAnswer): string {
   switch (answer.kind) {
     case 'accepted':

@@ -2,16 +2,16 @@ import type { EventScenarioName, MainOrder, PaymentRecord, RehearsedOutcome } fr
 import type { PerennialClient } from '../../client.js';
 import { CommandError } from '../frame/io.js';
 
-/** Something that can be made to happen to an order. */
+/** A change that can be triggered for an order. */
 export interface Scenario {
   readonly name: string;
   readonly summary: string;
-  /** What the contract of events calls it, in mode A and B; undefined where the mode has no such thing. */
+  /** The names in the event contract for modes A and B; undefined if the mode lacks this scenario. */
   readonly contract: { readonly a: readonly EventScenarioName[]; readonly b?: readonly EventScenarioName[] };
-  /** About the first payment: it is the creation that does it, by how externalOrderNo ends. */
+  /** For the first payment: the end of externalOrderNo that triggers it at creation. */
   readonly creates?: string;
   act?(client: PerennialClient, order: MainOrder): Promise<unknown>;
-  /** What comes later by itself. */
+  /** What follows later, automatically. */
   readonly later?: string;
 }
 
@@ -35,7 +35,7 @@ const refund = async (client: PerennialClient, order: MainOrder, part: (leftCent
   if (refundStatus === 'FAIL') throw new CommandError(`the institution refused the refund: ${refundFailReason}`);
 };
 
-/** Failed tries of one period that a schedule can have, and more. */
+/** More failed attempts than any retry schedule has. */
 const MAX_TRIES = 100;
 
 async function failToTheEnd(client: PerennialClient, order: MainOrder): Promise<void> {

@@ -49,7 +49,7 @@ async function trigger(call: Call): Promise<number> {
   if (scenario === undefined) throw new UsageError('which scenario? trigger --list shows them');
   const client = createClient(readChannel(call), { onResponse: createPatience(io) });
   const before = await findOrder(client, scenario, given);
-  // Those of a new order's creation are shown, too.
+  // For a new order, also shows the events of its creation.
   const known = new Set(before.isNew ? [] : (await listEvents(client, before.order)).map(({ eventId }) => eventId));
   await scenario.act?.(client, before.order);
   const order = await client.orders.query({ orderNo: before.order.orderNo });
@@ -73,7 +73,7 @@ async function trigger(call: Call): Promise<number> {
   return EXIT.ok;
 }
 
-/** The one that is named, or a new one of the right kind. Throws when it cannot have the scenario. */
+/** Returns the named order or a new one of the right kind. Throws if the scenario does not apply to it. */
 async function findOrder(
   client: PerennialClient,
   scenario: Scenario,
@@ -94,7 +94,7 @@ async function findOrder(
   return { order, isNew: false };
 }
 
-/** Oldest first. Periods that were voided together are one record. */
+/** Lists events oldest first. Periods voided together are one record. */
 async function listEvents(client: PerennialClient, { orderNo }: MainOrder): Promise<EventRecord[]> {
   const events: EventRecord[] = [];
   for await (const event of client.events.listAll({ orderNo })) events.push(event);
@@ -141,7 +141,7 @@ const CONTRACT = Object.fromEntries(EVENT_CONTRACT.map((row) => [row.name, row])
   EventScenario
 >;
 
-/** Several requests that must all be made: one that comes too soon is sent again. */
+/** Reports requests that are sent again because they came too soon. */
 function createPatience(io: Io) {
   return ({ endpoint, againAfterMs }: { endpoint: string; againAfterMs: number | undefined }) => {
     if (againAfterMs !== undefined && againAfterMs > 0) io.err(`${endpoint} is sent again in ${againAfterMs / 1000} s`);
