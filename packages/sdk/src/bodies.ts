@@ -50,7 +50,7 @@ export type CreateCollected = CreateCommon &
   };
 
 /** Bodies whose types are stricter than their schemas. */
-interface BodiesOfTheirOwn {
+interface StricterBodies {
   'auth/token': Partial<AuthTokenRequest>;
   'orders/create': CreateOnBinding | CreateOnSharedAgreement | CreateCollected;
   'orders/query': ByOrder<RequestOf<'orders/query'>>;
@@ -66,18 +66,18 @@ export type EventRecord = Omit<EventRecordOnTheWire, 'eventType' | 'data'> &
     | { eventType: 'payment.upcoming'; data: StoredUpcomingPayload }
   );
 
-interface AnswersOfTheirOwn {
+interface StricterAnswers {
   'events/list': Omit<DataOf<'events/list'>, 'events'> & { events: EventRecord[] };
 }
 
 /** The body that a method takes. */
-export type BodyOf<Name extends EndpointName> = Name extends keyof BodiesOfTheirOwn
-  ? BodiesOfTheirOwn[Name]
+export type BodyOf<Name extends EndpointName> = Name extends keyof StricterBodies
+  ? StricterBodies[Name]
   : Plain<RequestOf<Name>>;
 
 /** The data that a method returns. */
-export type AnswerOf<Name extends EndpointName> = Name extends keyof AnswersOfTheirOwn
-  ? AnswersOfTheirOwn[Name]
+export type AnswerOf<Name extends EndpointName> = Name extends keyof StricterAnswers
+  ? StricterAnswers[Name]
   : Plain<DataOf<Name>>;
 
 /** The item type of a list. */

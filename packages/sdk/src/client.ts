@@ -10,8 +10,8 @@ import {
   randomBytes,
   toHex,
 } from '@perennial/wire';
-import { isTokenRefused, pauseAfter } from './again.js';
 import type { AnswerOf, BodyOf } from './bodies.js';
+import { callListener } from './call-listener.js';
 import { systemNow, waitFor } from './clock.js';
 import type { SignatureDiagnosis } from './diagnosis.js';
 import { decrypterOf, encrypterOf } from './encryption.js';
@@ -28,8 +28,8 @@ import {
 import { decryptFields, encryptFields, type Fields, isObject, mayHoldEncrypted } from './fields.js';
 import { writeJson } from './json.js';
 import { type CallOptions, isEndpointName, type Methods, makeMethods } from './methods.js';
+import { isTokenRefused, retryDelayAfter } from './retry.js';
 import { readSecret } from './secrets.js';
-import { tell } from './tell.js';
 import { Tokens } from './tokens.js';
 
 export interface PerennialClientOptions {
@@ -187,12 +187,12 @@ class Client {
     for (let attempt = 1, tries = 1; ; attempt++) {
       const token = request.endpoint.token ? await this.#getToken(request, attempt) : undefined;
       const notice = { endpoint: name, requestId, idempotencyKey, attempt };
-      tell(() => onRequest?.(notice));
+      callListener(() => onRequest?.(notice));
       const outcome = await exchange(this.#sender, { ...request, token });
       const isSuccess = outcome.kind === 'answer' && outcome.code === CODES.SUCCESS.code;
       const isToBeRenewed = isTokenRefused(outcome) && !isRenewed;
-      const pause = isToBeRenewed ? 0 : isSuccess ? undefined : pauseAfter(outcome, tries, this.#retries);
-      tell(() => onResponse?.({ ...notice, ...noticeOf(outcome), againAfterMs: pause }));
+      const pause = isToBeRenewed ? 0 : isSuccess ? undefined : retryDelayAfter(outcome, tries, this.#retries);
+      callListener(() => onResponse?.({ ...notice, ...noticeOf(outcome), againAfterMs: pause }));
       if (isSuccess) return { answer: outcome, attempts: attempt };
       if (pause === undefined) {
         const isDiagnosed = outcome.kind === 'answer' && outcome.mistakes.length > 0;

@@ -7,7 +7,7 @@ export const systemNow = (): number => Date.now();
 export function readClock(now: () => unknown): number {
   const time = now();
   if (typeof time === 'number' && Number.isFinite(time)) return Math.trunc(time);
-  throw new TypeError('now must give Unix milliseconds, as a number');
+  throw new TypeError('now must return Unix milliseconds as a number');
 }
 
 /** Rejects early with the signal's reason if the caller aborts. */

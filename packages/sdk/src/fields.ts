@@ -64,7 +64,7 @@ function encryptText(text: unknown, place: string, encrypt: Encrypt): unknown {
 
 /** Throws for an unpaired surrogate, because it has no UTF-8 form and another text would be encrypted. */
 function requireWhole(text: string, place: string): string {
-  if (/\p{Surrogate}/u.test(text)) throw new TypeError(`${plainName(place)} holds half of a character`);
+  if (/\p{Surrogate}/u.test(text)) throw new TypeError(`${plainName(place)} contains an unpaired surrogate`);
   return text;
 }
 

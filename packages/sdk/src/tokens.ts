@@ -9,7 +9,7 @@ export class Tokens {
   readonly #fetchToken: () => Promise<Token>;
   readonly #now: () => number;
   #held: { readonly accessToken: string; readonly until: number } | undefined;
-  #coming: Promise<string> | undefined;
+  #renewal: Promise<string> | undefined;
 
   constructor(fetchToken: () => Promise<Token>, now: () => number) {
     this.#fetchToken = fetchToken;
@@ -20,8 +20,8 @@ export class Tokens {
   async get(signal: AbortSignal | undefined): Promise<string> {
     signal?.throwIfAborted();
     if (this.#held !== undefined && this.#now() < this.#held.until) return this.#held.accessToken;
-    this.#coming ??= this.#renew();
-    return signal === undefined ? this.#coming : unlessAborted(this.#coming, signal);
+    this.#renewal ??= this.#renew();
+    return signal === undefined ? this.#renewal : unlessAborted(this.#renewal, signal);
   }
 
   /** Drops a refused token, unless another caller has already renewed it. */
@@ -36,7 +36,7 @@ export class Tokens {
       this.#held = { accessToken, until: asked + Number(expiresIn) * 1000 - MARGIN_MS };
       return accessToken;
     } finally {
-      this.#coming = undefined;
+      this.#renewal = undefined;
     }
   }
 }

@@ -109,7 +109,7 @@ describe('a clock', () => {
     for (const now of [() => Number.NaN, () => new Date(NOW) as unknown as number]) {
       const { client, waits } = testClient(peer, { now });
       expect(await caught(client.products.list())).toEqual(
-        new TypeError('now must give Unix milliseconds, as a number'),
+        new TypeError('now must return Unix milliseconds as a number'),
       );
       expect(waits).toEqual([]);
     }

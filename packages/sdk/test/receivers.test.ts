@@ -274,7 +274,7 @@ describe('a receiver', () => {
     const store = { remember: async () => true as unknown as 'new', forget: async () => undefined };
     const base = await listen(createNodeReceiver({ ...options, store }));
     expect(await send(base, newEvent())).toEqual([500, { code: 'failed' }]);
-    expect(String(errors[0]?.[0])).toContain("store.remember must give 'new' or 'known'");
+    expect(String(errors[0]?.[0])).toContain("store.remember must return 'new' or 'known'");
     expect(() => createNodeReceiver({ ...options, store: {} as never })).toThrow('store.remember must be a function');
   });
 

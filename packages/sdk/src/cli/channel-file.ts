@@ -58,7 +58,7 @@ function readFile(file: string): Partial<Record<Part, unknown>> {
     text = readFileSync(file, 'utf8');
   } catch {
     if (file !== DEFAULT_FILE) throw new UsageError(`${file} cannot be read`);
-    throw new UsageError(`${file} cannot be read: it is written by npm start; name another one with --channel`);
+    throw new UsageError(`${file} cannot be read: run npm start, which writes it, or name another file with --channel`);
   }
   try {
     const value: unknown = JSON.parse(text);
@@ -66,7 +66,9 @@ function readFile(file: string): Partial<Record<Part, unknown>> {
   } catch {
     // The error below omits the text.
   }
-  throw new UsageError(`${file} is not a JSON object: it should be a file of credentials, as npm start writes it`);
+  throw new UsageError(
+    `${file} is not a JSON object: --channel must name a file of credentials, as npm start writes it`,
+  );
 }
 
 export function createClient(channel: ChannelCredentials, more: Partial<PerennialClientOptions>): PerennialClient {

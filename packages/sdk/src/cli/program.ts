@@ -12,12 +12,12 @@ import { TRIGGER } from './trigger/trigger-command.js';
 const COMMANDS: readonly CommandFacts[] = [LISTEN, TRIGGER, CHECK_RECEIVER, ...ENDPOINT_COMMANDS];
 
 const NOTES = `
-The credentials of the channel are read from the first of these that is there:
+The channel's credentials are read from the first of these that exists:
   the file that --channel names
   the environment: PERENNIAL_BASE_URL, PERENNIAL_APP_ID, PERENNIAL_APP_SECRET, PERENNIAL_AES_KEY, PERENNIAL_CALLBACK_SECRET
   data/demo-channel.json, which npm start writes
 
-Exit status: 0 done; 1 refused or failed; 2 the command was not understood.`;
+Exit status: 0 done; 1 refused or failed; 2 invalid command line.`;
 
 /** Runs the program and returns its exit status. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
@@ -89,7 +89,7 @@ function endByThrowing(command: Command, isJson: boolean): void {
   command.exitOverride((error) => {
     const isHelp = error.code === 'commander.help';
     if (error.exitCode === 0 || (isHelp && !isJson)) throw error;
-    const said = isHelp ? 'which command?' : error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+    const said = isHelp ? 'name a command' : error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
     throw usageErrorOf(pathOf(command), said);
   });
 }

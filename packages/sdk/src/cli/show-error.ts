@@ -23,7 +23,8 @@ function stackOf(error: unknown): string {
 }
 
 /** Describes an unexpected error. */
-const describeUnforeseen = (error: unknown): string => `unforeseen: ${error}; PERENNIAL_DEBUG=1 shows where`;
+const describeUnexpected = (error: unknown): string =>
+  `unexpected error: ${error}; set PERENNIAL_DEBUG=1 to see the stack`;
 
 const isFailure = (error: unknown): boolean => error instanceof CommandError || error instanceof DecryptionError;
 
@@ -39,7 +40,7 @@ function toJson(error: unknown): object {
   }
   if (error instanceof UsageError) return { name: 'USAGE', message, help: helpFor(error.about) };
   if (isFailure(error)) return { name: 'FAILED', message };
-  return { name: 'UNFORESEEN', message: describeUnforeseen(error) };
+  return { name: 'UNFORESEEN', message: describeUnexpected(error) };
 }
 
 function toText(io: Io, error: unknown): string {
@@ -57,23 +58,23 @@ function toText(io: Io, error: unknown): string {
   if (error instanceof PerennialConnectionError) {
     return [said(`${error.endpoint}: ${message}`), ...tryAgain(error)].join('\n');
   }
-  if (error instanceof UsageError) return `${said(message)}\n${helpFor(error.about)} tells more`;
-  return said(isFailure(error) ? message : describeUnforeseen(error));
+  if (error instanceof UsageError) return `${said(message)}\nSee: ${helpFor(error.about)}`;
+  return said(isFailure(error) ? message : describeUnexpected(error));
 }
 
 /** Suggests how to continue. The request may have been executed. */
 function tryAgain({ reason, idempotencyKey, attempts }: PerennialConnectionError): string[] {
-  if (reason === 'connection') return ['is the service running? npm start starts it'];
+  if (reason === 'connection') return ['is the service running? Start it with npm start'];
   // Without a token the request was never sent.
   if (idempotencyKey === undefined || attempts === 0) return [];
   return [
-    `it may have been done: the same command with --idempotency-key ${idempotencyKey} finds out, and does it once`,
+    `the request may have been executed: repeat the command with --idempotency-key ${idempotencyKey} to find out; it is executed only once`,
   ];
 }
 
 function describeLines({ lines }: NonNullable<PerennialError['diagnosis']>): string[] {
   return [
-    'the service has signed these lines:',
+    'the service computed the signature over these lines:',
     ...lines.map((line, place) => `  ${place + 1}  ${line === '' ? '(empty)' : visible(line)}`),
   ];
 }

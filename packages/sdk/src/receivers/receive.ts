@@ -1,5 +1,5 @@
 import { MAX_BODY_BYTES } from '@perennial/wire';
-import { tell } from '../tell.js';
+import { callListener } from '../call-listener.js';
 import { type WebhookFault, WebhookVerificationError } from '../webhooks/errors.js';
 import { createMemoryEventStore, type EventStore } from '../webhooks/store.js';
 import {
@@ -65,11 +65,11 @@ export function createReceive<AesKey extends string | undefined>(
     if (typeof options[name] !== 'function') throw new TypeError(`${name} must be a function`);
   }
   const store = readStore(options.store ?? createMemoryEventStore());
-  const underWay = new Map<string, Promise<Reply>>();
+  const inFlight = new Map<string, Promise<Reply>>();
 
   /** Ignores exceptions of onError, so that a stranger's request cannot crash the process. */
   function report(error: unknown, event?: EventFor<AesKey>): void {
-    tell(() => options.onError(error, event));
+    callListener(() => options.onError(error, event));
   }
 
   async function deal(event: EventFor<AesKey>): Promise<Reply> {
@@ -86,7 +86,7 @@ export function createReceive<AesKey extends string | undefined>(
   async function isNew({ eventId }: EventFor<AesKey>): Promise<boolean> {
     const said: unknown = await store.remember(eventId);
     if (said === 'new' || said === 'known') return said === 'new';
-    throw new TypeError("store.remember must give 'new' or 'known'");
+    throw new TypeError("store.remember must return 'new' or 'known'");
   }
 
   async function handle(event: EventFor<AesKey>): Promise<void> {
@@ -109,10 +109,10 @@ export function createReceive<AesKey extends string | undefined>(
    */
   function dealOnce(event: EventFor<AesKey>): Promise<Reply> {
     const { eventId } = event;
-    const known = underWay.get(eventId);
+    const known = inFlight.get(eventId);
     if (known !== undefined) return known;
-    const work = deal(event).finally(() => underWay.delete(eventId));
-    underWay.set(eventId, work);
+    const work = deal(event).finally(() => inFlight.delete(eventId));
+    inFlight.set(eventId, work);
     return work;
   }
 

@@ -171,7 +171,7 @@ function parseEvent(bytes: Uint8Array): Fields {
     if (error instanceof TooDeepError) throw new WebhookVerificationError('too-deep', `the body is ${error.message}`);
     // The error below omits the text.
   }
-  throw new WebhookVerificationError('not-json', 'the body is no JSON object');
+  throw new WebhookVerificationError('not-json', 'the body is not a JSON object');
 }
 
 /** Checks only these two fields, so that future types and fields are passed on. */

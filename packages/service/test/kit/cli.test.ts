@@ -161,7 +161,7 @@ describe('what goes wrong', () => {
     ['orders create --settlement-mode A', "orders create: option '--settlement-mode <text>' argument 'A' is invalid"],
     ['orders list u --size ten', "orders list: option '--size <number>' argument 'ten' is invalid"],
     ['orders query 1 --body {"mobile":"1"}', 'orders query: mobile has no place here'],
-    ['orders query --body {', 'orders query: --body is no JSON object'],
+    ['orders query --body {', 'orders query: --body is not a JSON object'],
     ['orders query --body /nowhere', 'orders query: --body: /nowhere cannot be read'],
     ['listen', "listen: required option '--forward <url>' not specified"],
     ['listen --forward localhost', 'listen: localhost is no URL'],

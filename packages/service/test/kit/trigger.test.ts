@@ -85,10 +85,10 @@ describe('trigger', () => {
     const pending = (await trigger('first-payment-pending')).json.order.orderNo;
     const refusals: [string, string, string][] = [
       ['payment-failed', collected, '400001'],
-      ['refund', collected, 'none of its periods is paid'],
+      ['refund', collected, 'the order has no paid period'],
       ['renewal', ended, '420003'],
       ['agreement-ended', pending, '420008'],
-      ['refund-part', failed, 'none of its periods is paid'],
+      ['refund-part', failed, 'the order has no paid period'],
     ];
     for (const [name, orderNo, reason] of refusals) {
       const { status, err } = await kit.run(['trigger', name, '--order', orderNo]);

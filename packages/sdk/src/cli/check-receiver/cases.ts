@@ -60,29 +60,30 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
     ...{ name, sent, advice, pushes: sequence(...pushes), duty: 'must', expected: 'refused' },
   });
   const should = (one: Case): Case => ({ ...one, duty: 'should' });
-  const checkFirst = 'check the signature before anything else, and answer something else than HTTP 200 with code "0"';
+  const checkFirst =
+    'verify the signature before anything else, and do not answer HTTP 200 with code "0" if it is wrong';
 
   return [
     accepted(
       'good',
-      'an event of a period and one of an order',
-      'answer HTTP 200 with {"code":"0"}, the code as a text; sign over the raw bytes, the path and the three headers',
+      'a payment event and an order event',
+      'answer HTTP 200 with {"code":"0"}, the code as a string; compute the signature over the raw bytes, the path and the three headers',
       sequence(make(good), make(event(ORDER, order()))),
     ),
     {
       ...accepted(
         'repeated',
-        'the same event three times more: signed anew with the same retryNo, then with the next ones',
-        'keep the ids of events for 30 days; acknowledge what you know already, and do nothing for it',
+        'the same event three more times: signed again with the same retryNo, then with the next two',
+        'keep event ids for 30 days; acknowledge known events without processing them',
         sequence(make(again(0)), make(again(1)), make(again(2))),
       ),
-      proof: `its answers cannot show whether it was dealt with once only: ${good.eventId} has come four times, so look whether what you do for an event was done once`,
+      proof: `the answers do not prove that the event was processed only once: ${good.eventId} was sent four times, so check that it took effect once`,
       eventId: good.eventId,
     },
     accepted(
       'reordered',
-      'what happened later before what happened earlier',
-      'acknowledge events in whatever order they come: occurredAt and orders/query tell how things are',
+      'a later event before an earlier one',
+      'acknowledge events in any order: use occurredAt or orders/query for the current state',
       sequence(
         make(event(ORDER, order({ orderStatus: 'COMPLETED', nextPayTime: null }))),
         make(event(PAYMENT, payment({ cycleNo: 2, paymentOrderNo: `${order().orderNo}0002` }))),
@@ -91,13 +92,13 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
     ),
     refused(
       'tampered body',
-      'a body of which one digit was changed after it was signed',
-      `${checkFirst}; the digest is over the bytes that came`,
+      'a body with one digit changed after signing',
+      `${checkFirst}; the digest covers the received bytes`,
       make({ ...tampered, sentBody: tampered.body.replace('1990', '1991') }),
     ),
     refused(
       'wrong signature',
-      'a signature of the right form that is none',
+      'a well-formed but wrong signature',
       checkFirst,
       make({ ...other(), headers: { [HEADERS.signature]: toBase64(randomBytes(32)) } }),
     ),
@@ -110,24 +111,24 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
     refused(
       'empty signature',
       'X-SVC-Signature without a value',
-      `${checkFirst}; no value is no signature`,
+      `${checkFirst}; an empty value is not a signature`,
       make({ ...other(), signature: () => '' }),
     ),
     refused(
       'shortened signature',
-      'the right signature cut off: to its first character, its first half, all but its last bytes',
-      'compare whole signatures, in constant time: first that both have the same length, then every byte',
+      'the correct signature truncated: to its first character, to its first half, to all but its last bytes',
+      'compare whole signatures in constant time: first the lengths, then every byte',
       ...[1, 22, 40].map((length) => make({ ...other(), signature: (right) => right.slice(0, length) })),
     ),
     refused(
       'signature in other case',
-      'the right signature with upper and lower case letters exchanged',
-      'compare signatures as they are: in base64, upper and lower case are different bytes',
+      'the correct signature with upper and lower case swapped',
+      'compare signatures case-sensitively: base64 distinguishes upper and lower case',
       make({ ...other(), signature: exchangeCase }),
     ),
     refused(
       'unknown secret',
-      'signed under a secret that is not yours',
+      'signed with another secret',
       checkFirst,
       make({ ...other(), callbackSecret: toBase64(randomBytes(32)) }),
     ),
@@ -139,14 +140,14 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
     ),
     refused(
       'another event id',
-      'a header X-SVC-Event-Id that was changed after it was signed',
+      'a header X-SVC-Event-Id changed after signing',
       `${checkFirst}; the last line is the event id`,
       make({ ...other(), headers: { [HEADERS.eventId]: events.nextId() } }),
     ),
     accepted(
       'not ASCII',
       'a body with Chinese text and an emoji',
-      'take the bytes as they came: do not turn them into text and back in another encoding',
+      'use the received bytes: do not decode and encode them again',
       sequence(
         make(event(PAYMENT, events.isKnown ? { ...payment(), note: notAscii } : payment({ channelUserId: notAscii }))),
       ),
@@ -154,7 +155,7 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
     accepted(
       'other spacing and order',
       'a body with its fields in another order and with line breaks',
-      'sign over the raw bytes: a body that was parsed and written again has others',
+      'compute the signature over the raw bytes: parsing and serialising changes them',
       sequence(
         make({
           ...spaced,
@@ -169,50 +170,50 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
     accepted(
       'large',
       events.isKnown
-        ? 'an event of 16 KB, filled up with spaces'
-        : `an event with names of ${MAX_STRING_LENGTH} characters, the longest there are`,
-      'take bodies of 16 KB at least',
+        ? 'an event of 16 KB, padded with spaces'
+        : `an event with names of ${MAX_STRING_LENGTH} characters, the longest allowed`,
+      'accept bodies of at least 16 KB',
       sequence(make(events.isKnown ? { ...long, body: fillUp(long.body) } : long)),
     ),
     accepted(
       'several at once',
       `${AT_ONCE} events at the same time`,
-      'write an event down, answer, and work on it afterwards',
+      'store the event, answer, and process it afterwards',
       [Array.from({ length: AT_ONCE }, () => make(event(PAYMENT, payment())))],
     ),
     accepted(
       'notice before a debit',
-      'an event of a period that is to come',
-      'acknowledge payment.upcoming also if you do nothing for it: it comes as soon as an operator switches it on for you',
+      'an event about an upcoming period',
+      'acknowledge payment.upcoming even if you ignore it: it is sent as soon as an operator enables it for you',
       sequence(make(event(UPCOMING, events.upcoming()))),
     ),
     accepted(
       'unknown event type',
-      'an event of a type that is not in the document',
-      'acknowledge types that you do not know: later versions may have more',
+      'an event of an undocumented type',
+      'acknowledge unknown types: later versions may add some',
       sequence(make(event('refund.status.changed', { orderNo: order().orderNo }))),
     ),
     should(
       refused(
         'stale timestamp',
-        'an event that was signed an hour ago',
-        'refuse what was sent more than 5 minutes ago: each push is signed when it is sent, so only a copy is older',
+        'an event signed an hour ago',
+        'refuse events older than 5 minutes: each push is signed when it is sent, so older ones are replays',
         make({ ...other(), timestamp: now() - 12 * TIMESTAMP_SKEW_MS }),
       ),
     ),
     should(
       refused(
         'future timestamp',
-        'an event that was signed for a time in an hour',
-        'refuse what was sent more than 5 minutes ahead of your clock: a copy of it could be sent until then',
+        'an event signed for one hour in the future',
+        'refuse events more than 5 minutes ahead of your clock: they could be replayed until then',
         make({ ...other(), timestamp: now() + 12 * TIMESTAMP_SKEW_MS }),
       ),
     ),
     should(
       accepted(
         'unknown field',
-        'an event with fields that are not in the document',
-        'ignore fields that you do not know: later versions may have more',
+        'an event with undocumented fields',
+        'ignore unknown fields: later versions may add some',
         sequence(make(event(ORDER, { ...order(), fieldOfTomorrow: { deep: [1] } }))),
       ),
     ),
@@ -222,8 +223,8 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
           should(
             accepted(
               'new secret',
-              'an event under the secret that is to come',
-              'take both secrets while callbackSecret is being reset, or events are refused until you have changed it',
+              'an event signed with the next secret',
+              'accept both secrets during a reset of callbackSecret, or you refuse events until you have changed it',
               sequence(make({ ...other(), callbackSecret: newCallbackSecret }), make(other())),
             ),
           ),
@@ -232,7 +233,7 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
       ...refused(
         'GET',
         'a GET without a body',
-        'take POST alone, so that who opens the address does not think that it works',
+        'accept only POST, so that opening the URL in a browser does not look like a success',
         { method: 'GET', headers: {}, body: '' },
       ),
     }),

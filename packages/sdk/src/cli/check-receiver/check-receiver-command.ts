@@ -15,19 +15,19 @@ const NEW_SECRET_VARIABLE = 'PERENNIAL_NEW_CALLBACK_SECRET';
 
 export const CHECK_RECEIVER: CommandFacts = {
   name: 'check-receiver',
-  summary: 'Send a receiver good and bad events, and say whether it deals with them as it must',
+  summary: 'Send a receiver valid and invalid events, and check its answers',
   argument: new Argument('<url>', 'address of the receiver'),
   options: [
-    new Option('--strict', 'let exit status 1 also mean that a should is not met'),
+    new Option('--strict', 'exit with status 1 also if a "should" is not met'),
     new Option(
       '--order <no>',
-      'number of an order that the receiver knows; the service is asked for its other numbers',
+      'number of an order that the receiver knows; its other numbers are fetched from the service',
     ),
-    new Option('--external-order-no <no>', 'your own number of the order; with it the service is not asked'),
+    new Option('--external-order-no <no>', 'your own number of the order; then nothing is fetched from the service'),
     new Option('--channel-user-id <id>', 'your id of the user of the order'),
     new Option(
       '--new-callback-secret <secret>',
-      `a second secret that the receiver takes, as during a reset of callbackSecret; better given in the environment as ${NEW_SECRET_VARIABLE}, since others can see the arguments of a command`,
+      `a second secret that the receiver accepts, as during a reset of callbackSecret; prefer the variable ${NEW_SECRET_VARIABLE}, because other users can see a command's arguments`,
     ),
   ],
   notes: `The events are signed with the channel's callbackSecret, so the receiver cannot tell them from real ones but by their eventId,
@@ -80,7 +80,7 @@ async function readOrderNumbers(call: Call): Promise<OrderNumbers> {
       return { orderNo, externalOrderNo: data.externalOrderNo, channelUserId: channelUserId ?? data.channelUserId };
     }
   }
-  throw new CommandError(`order ${orderNo} has no event of a period yet: name another one`);
+  throw new CommandError(`order ${orderNo} has no payment event yet: name another order`);
 }
 
 /** Returns the next callbackSecret, if given. Throws for an invalid secret without quoting it. */
@@ -146,12 +146,12 @@ function judge(played: Case, answers: readonly PushAnswer[], url: URL): Verdict 
   return unexpected.kind === 'unreachable' ? { ...verdict, advice: GONE } : verdict;
 }
 
-const GONE = 'it answered before, and cannot be reached now: has something that was sent before ended it?';
+const GONE = 'the receiver answered before and is now unreachable: has an earlier event crashed it?';
 
 function adviseOnGood(answers: readonly PushAnswer[], unexpected: PushAnswer, url: URL): string {
   const reason = explainGood(unexpected, url);
   const isPartial = answers[0]?.kind === 'accepted';
-  return isPartial ? `it takes the event of a period, and not the one of an order: ${reason}` : reason;
+  return isPartial ? `it accepts the payment event but not the order event: ${reason}` : reason;
 }
 
 const judgeTime = (ms: number, timeoutMs: number): Verdict => ({
@@ -159,8 +159,7 @@ const judgeTime = (ms: number, timeoutMs: number): Verdict => ({
   sent: 'all of these',
   duty: 'must',
   expected: 'answers within 5 s',
-  advice:
-    'answer within 5 s, from the look-up of the name to the last byte: write the event down, and work on it afterwards',
+  advice: 'answer within 5 s, from the DNS lookup to the last byte: store the event and process it afterwards',
   isMet: ms < timeoutMs,
   got: `the slowest answer took ${ms} ms`,
 });

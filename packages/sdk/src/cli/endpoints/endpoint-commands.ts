@@ -58,20 +58,19 @@ that sign by themselves and need one: keep it out of logs until it has expired. 
   'agreements/bind-sms': 'The sandbox sends nothing, and takes any code but 000000. Next: agreements bind-confirm.',
   'orders/create': `Three ways to sell:
   A.1  SVC_DEDUCT with --bind-order-no: the service debits a card that the user has bound
-  A.2  SVC_DEDUCT with --shared-agreement.*: the service debits on an agreement of yours
-  B    CHANNEL_COLLECT: you take the money yourself`,
-  'events/replay':
-    'Name the events, or a range of time: of that, what the service does not send any more is sent again.',
-  'sandbox/events/pull': 'To have them sent to a receiver on this machine, use listen.',
+  A.2  SVC_DEDUCT with --shared-agreement.*: the service debits your own agreement
+  B    CHANNEL_COLLECT: you collect the money`,
+  'events/replay': 'Name the events, or a time range: its events that the service no longer sends are sent again.',
+  'sandbox/events/pull': 'Use listen to forward them to a receiver on this machine.',
 };
 
 const BODY = new Option(
   "--body <file|-|'{...}'>",
-  'the whole body, nothing of it encrypted: a file, - for the standard input, or the JSON itself; options are put into it',
+  'the whole body, unencrypted: a file, - for standard input, or the JSON itself; options are added to it',
 );
 const IDEMPOTENCY_KEY = new Option(
   '--idempotency-key <key>',
-  'to repeat a request without doing it twice; default: a new one',
+  'repeats a request without executing it twice; default: a new key',
 );
 
 export const ENDPOINT_COMMANDS: readonly CommandFacts[] = endpoints.map(toCommand);
@@ -99,7 +98,7 @@ function toCommand(endpoint: Endpoint): CommandFacts {
       if (given['json']) io.out(writeJson(data));
       else {
         io.out(showAnswer(data));
-        if (replayed) io.err('this is the answer to the first request under this key');
+        if (replayed) io.err('this is the stored answer to the first request with this key');
       }
       return EXIT.ok;
     },
@@ -124,7 +123,7 @@ async function readBody(io: Io, where: string | undefined): Promise<Record<strin
   } catch {
     // The error below omits the text.
   }
-  throw new UsageError('--body is no JSON object');
+  throw new UsageError('--body is not a JSON object');
 }
 
 function readFile(file: string): string {

@@ -22,9 +22,9 @@ export function showAnswer(data: unknown): string {
   const plain = fields.filter(([, value]) => !isList(value));
   const lists = fields.filter((field): field is [string, readonly Row[]] => isList(field[1]));
   return [
-    ...(plain.length > 0 ? [align(plain.map(([name, value]) => [name, inWords(value)]))] : []),
+    ...(plain.length > 0 ? [align(plain.map(([name, value]) => [name, toCell(value)]))] : []),
     ...lists.map(([name, rows]) => `${visible(name)}\n${showRows(name, rows)}`),
-    ...(typeof nextCursor === 'string' ? [`there are more: --cursor ${visible(nextCursor)}`] : []),
+    ...(typeof nextCursor === 'string' ? [`more records: --cursor ${visible(nextCursor)}`] : []),
   ].join('\n\n');
 }
 
@@ -33,12 +33,12 @@ function showRows(name: string, rows: readonly Row[]): string {
   if (first === undefined) return '  none';
   const wanted = COLUMNS[name];
   const columns = Object.keys(first).filter((column) => (wanted ? wanted.includes(column) : !isNested(first[column])));
-  return align([columns, ...rows.map((row) => columns.map((column) => inWords(row[column])))], '  ');
+  return align([columns, ...rows.map((row) => columns.map((column) => toCell(row[column])))], '  ');
 }
 
 const isNested = (value: unknown): boolean => Array.isArray(value) && value.some((one) => typeof one === 'object');
 
-function inWords(value: unknown): string {
+function toCell(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (Array.isArray(value) && !isNested(value)) return value.join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : visible(String(value));

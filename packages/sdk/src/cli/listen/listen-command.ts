@@ -17,10 +17,10 @@ export const LISTEN: CommandFacts = {
     listOption('--events <type,...>', 'only events of these types', eventTypes),
     new Option(
       '--since <time>',
-      'begin with the events of this time, as "2026-01-31 08:00:00" in UTC+8, even if they were forwarded before',
+      'start with events of this time, as "2026-01-31 08:00:00" in UTC+8, even if already forwarded',
     ),
-    new Option('--again', 'first send again the events that the receiver has not accepted'),
-    new Option('--state <file>', "file that keeps how far it has come; default: one beside the channel's file"),
+    new Option('--again', 'first resend the events that the receiver refused'),
+    new Option('--state <file>', "file that stores the progress; default: a file beside the channel's file"),
   ],
   notes: `The first time it forwards the events that happen from now on. Started again, it goes on where it ended: no event is left out,
 and none comes twice. It waits for a receiver or a service that cannot be reached. An event that the receiver does not answer with

@@ -168,5 +168,5 @@ const isPassing = (error: unknown): boolean =>
 
 function explain(error: unknown): unknown {
   if (!(error instanceof PerennialError) || error.name !== 'PATH_NOT_FOUND') return error;
-  return new CommandError('events can be pulled in a sandbox only: in production they go to the callback address');
+  return new CommandError('events can be pulled only in a sandbox: in production they are sent to the callback URL');
 }

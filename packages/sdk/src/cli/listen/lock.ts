@@ -19,7 +19,7 @@ export function lockFile({ pid }: Io, file: string): () => void {
       throw new CommandError(`${file} cannot be written: ${(error as Error).message}`);
     }
     throw new CommandError(
-      `process ${readOwner(lock)} is listening with ${file}: end it, or name another file with --state. If it is no listen any more, delete ${lock}`,
+      `process ${readOwner(lock)} is already listening with ${file}: stop it, or name another file with --state. If that process is not a listener, delete ${lock}`,
     );
   } finally {
     rmSync(own, { force: true });

@@ -27,7 +27,7 @@ export function createReporter(io: Io, isJson: boolean) {
     started({ url, file }: { readonly url: URL; readonly file: string }) {
       // Omits the user and password that the URL may contain.
       const forward = `${url.origin}${url.pathname}`;
-      const text = `forwards to ${visible(forward)}; how far it has come is in ${visible(file)}`;
+      const text = `forwarding to ${visible(forward)}; progress is stored in ${visible(file)}`;
       say({ listening: true, forward, state: file }, text);
     },
     forwarded(push: PulledPush, answer: SeenAnswer) {
@@ -49,8 +49,7 @@ export function createReporter(io: Io, isJson: boolean) {
     serviceIsBack: () => isBack('service'),
     ended(refused: readonly Known[], again: string) {
       const ids = refused.map(({ eventId }) => eventId);
-      const lines =
-        ids.length === 0 ? [] : [`not accepted: ${ids.map(visible).join(', ')}; to send them again: ${again}`];
+      const lines = ids.length === 0 ? [] : [`not accepted: ${ids.map(visible).join(', ')}; to resend them: ${again}`];
       say({ ended: true, forwarded: count, refused: ids }, [`${count} forwarded`, ...lines].join('\n'));
     },
   };

@@ -59,7 +59,7 @@ export class ListenState {
       for (const line of others) state.apply(JSON.parse(line) as Settled);
       return state;
     } catch {
-      throw new CommandError(`${file} is no state of listen: delete it, or name another with --state`);
+      throw new CommandError(`${file} is not a state file of listen: delete it, or name another file with --state`);
     }
   }
 

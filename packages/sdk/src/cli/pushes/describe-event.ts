@@ -1,7 +1,7 @@
 import { isObject } from '../../fields.js';
 
 /** The parts of an event that one line shows. */
-export interface ToldEvent {
+export interface ShownEvent {
   readonly eventType: string;
   /** The data as received. It may be anything if the event type is newer than this program. */
   readonly data: unknown;
@@ -10,28 +10,28 @@ export interface ToldEvent {
 }
 
 /** Returns type, order and change, such as `period 2 SUCCESS`. Omits absent parts. */
-export function describeEvent(event: ToldEvent): string[] {
+export function describeEvent(event: ShownEvent): string[] {
   const orderNo = readText(event, 'orderNo');
-  const happened = [describePeriods(event), describeState(event)].filter(isSaid).join(' ');
-  const each = isSaid(event.lastEventId) ? ', an event each' : '';
-  return [event.eventType, orderNo && `order ${orderNo}`, happened + each].filter(isSaid);
+  const happened = [describePeriods(event), describeState(event)].filter(isPresent).join(' ');
+  const each = isPresent(event.lastEventId) ? ', an event each' : '';
+  return [event.eventType, orderNo && `order ${orderNo}`, happened + each].filter(isPresent);
 }
 
-const isSaid = (text: string | null | undefined): text is string => Boolean(text);
+const isPresent = (text: string | null | undefined): text is string => Boolean(text);
 
-function describePeriods(event: ToldEvent): string | undefined {
+function describePeriods(event: ShownEvent): string | undefined {
   const first = readText(event, 'cycleNo');
   const last = event.lastEventId?.split('-')[1];
   if (first === undefined) return undefined;
   return last === undefined ? `period ${first}` : `periods ${first} to ${last}`;
 }
 
-function describeState(event: ToldEvent): string | undefined {
+function describeState(event: ShownEvent): string | undefined {
   const dueAt = event.eventType === 'payment.upcoming' ? readText(event, 'expectPayTime') : undefined;
   return dueAt === undefined ? (readText(event, 'paymentStatus') ?? readText(event, 'orderStatus')) : `is due ${dueAt}`;
 }
 
-function readText({ data }: ToldEvent, name: string): string | undefined {
+function readText({ data }: ShownEvent, name: string): string | undefined {
   const value = isObject(data) ? data[name] : undefined;
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }

@@ -35,7 +35,7 @@ export function readReceiverUrl(text: string): URL {
   try {
     url = new URL(text);
   } catch {
-    throw new UsageError(`${text} is no URL such as http://localhost:3000/events`);
+    throw new UsageError(`${text} is not a URL such as http://localhost:3000/events`);
   }
   if (!/^https?:$/.test(url.protocol)) throw new UsageError('the URL must begin with http:// or https://');
   if (url.search !== '' || url.hash !== '')
@@ -88,7 +88,7 @@ export function sendPush(
       });
       response.on('end', judge);
       response.on('error', (error) => end({ kind: 'broken', why: error.message, ms: elapsed() }));
-      response.on('aborted', () => end({ kind: 'broken', why: 'the answer was cut off', ms: elapsed() }));
+      response.on('aborted', () => end({ kind: 'broken', why: 'the answer was incomplete', ms: elapsed() }));
     });
     request.end(bytes);
   });
@@ -100,8 +100,8 @@ function judgeAnswer(status: number, text: string, ms: number): PushAnswer {
   const known = typeof code === 'string' ? code : undefined;
   if (status !== 200) return { kind: 'refused', status, code: known, why: `HTTP ${status}`, ms };
   if (code === '0') return { kind: 'accepted', status, ms };
-  if (code === undefined) return { kind: 'refused', status, code: known, why: 'the answer has no code in JSON', ms };
-  const why = known === undefined ? 'code is no text: it must be "0" in quotes' : `code ${JSON.stringify(known)}`;
+  if (code === undefined) return { kind: 'refused', status, code: known, why: 'the answer has no JSON code', ms };
+  const why = known === undefined ? 'code is not a string: it must be "0" in quotes' : `code ${JSON.stringify(known)}`;
   return { kind: 'refused', status, code: known, why, ms };
 }
 

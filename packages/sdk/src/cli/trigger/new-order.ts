@@ -45,13 +45,13 @@ async function findProduct(client: PerennialClient, settlementMode: SettlementMo
   const sold = items.filter((one) => one.settlementModes.includes(settlementMode) && one.totalCycles > 1);
   const product = sold.find(({ periodType }) => periodType === 'MONTH') ?? sold[0];
   if (product === undefined)
-    throw new CommandError(`the channel has no product of several periods for ${settlementMode}`);
+    throw new CommandError(`the channel has no product with several periods for ${settlementMode}`);
   return product.productCode;
 }
 
 async function findPaymentChannel(client: PerennialClient): Promise<string> {
   const { items } = await client.paymentChannels.list();
   const shared = items.find(({ shareEnabled }) => shareEnabled);
-  if (shared === undefined) throw new CommandError('the channel has no payment channel that takes shared agreements');
+  if (shared === undefined) throw new CommandError('the channel has no payment channel that accepts shared agreements');
   return shared.code;
 }

@@ -25,7 +25,7 @@ const advance = (client: PerennialClient, { orderNo }: MainOrder, cycles: number
 
 const refund = async (client: PerennialClient, order: MainOrder, part: (leftCent: number) => number) => {
   const period = lastPaid(order);
-  if (period === undefined) throw new CommandError('none of its periods is paid');
+  if (period === undefined) throw new CommandError('the order has no paid period');
   const { paymentOrderNo, amountCent, refundAmountCent } = period;
   const { refundStatus, refundFailReason } = await client.sandbox.payments.refund({
     paymentOrderNo,
@@ -45,7 +45,7 @@ async function failToTheEnd(client: PerennialClient, order: MainOrder): Promise<
     cycleNo ||= paymentRecords.findLast(({ paymentStatus }) => paymentStatus !== 'WAIT')?.cycleNo ?? 0;
     if (paymentRecords[cycleNo - 1]?.paymentStatus !== 'FAIL_RETRY') return;
   }
-  throw new CommandError(`period ${cycleNo} is still tried again after ${MAX_TRIES} times`);
+  throw new CommandError(`period ${cycleNo} is still retried after ${MAX_TRIES} attempts`);
 }
 
 const startedCycles = ({ paymentRecords }: MainOrder): number =>
@@ -54,13 +54,13 @@ const startedCycles = ({ paymentRecords }: MainOrder): number =>
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'payment-failed',
-    summary: 'a debit fails, and will be tried again',
+    summary: 'a debit fails and will be retried',
     contract: { a: ['deduct-renewal-postponed'] },
     act: (client, order) => advance(client, order, 1, 'FAIL_RETRY'),
   },
   {
     name: 'payment-recovered',
-    summary: 'a debit fails, and succeeds when it is tried again',
+    summary: 'a debit fails, and its retry succeeds',
     contract: { a: ['deduct-renewal-postponed', 'deduct-renewal-succeeded'] },
     async act(client, order) {
       await advance(client, order, 1, 'FAIL_RETRY');
@@ -69,25 +69,25 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'payment-given-up',
-    summary: 'a debit fails through its whole schedule, and is given up',
+    summary: 'a debit and all its retries fail, and it is given up',
     contract: { a: ['deduct-renewal-postponed', 'deduct-renewal-failed'] },
     act: failToTheEnd,
   },
   {
     name: 'agreement-ended',
-    summary: 'the agreement turns out to have ended: the order is unsubscribed',
+    summary: 'the agreement has ended: the order is unsubscribed',
     contract: { a: ['deduct-agreement-invalid'] },
     act: (client, order) => advance(client, order, 1, 'AGREEMENT_INVALID'),
   },
   {
     name: 'refund',
-    summary: 'all that is left of the last paid period is refunded',
+    summary: 'the rest of the last paid period is refunded',
     contract: { a: ['deduct-refund-full'] },
     act: (client, order) => refund(client, order, (leftCent) => leftCent),
   },
   {
     name: 'refund-part',
-    summary: 'a part of the last paid period is refunded',
+    summary: 'part of the last paid period is refunded',
     contract: { a: ['deduct-refund-part'] },
     act: (client, order) => refund(client, order, (leftCent) => Math.floor(leftCent / 2)),
   },
@@ -99,7 +99,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'completed',
-    summary: 'all periods that are left are debited or billed: the order is completed',
+    summary: 'all remaining periods are debited or billed: the order is completed',
     contract: {
       a: ['deduct-renewal-succeeded', 'deduct-last-succeeded'],
       b: ['collect-renewal', 'collect-last'],

@@ -19,15 +19,15 @@ import { isCollected, SCENARIOS, type Scenario } from './scenarios.js';
 
 export const TRIGGER: CommandFacts = {
   name: 'trigger',
-  summary: 'Make a payment fail, a refund or another thing happen to an order, with its events (sandbox only)',
+  summary: 'Trigger a failed payment, a refund or another scenario for an order, with its events (sandbox only)',
   argument: new Argument('[scenario]').choices(SCENARIOS.map(({ name }) => name)),
   options: [
-    new Option('--order <no>', 'number of the order that it happens to; default: a new order is made'),
-    new Option('--settlement-mode <mode>', 'who takes the money of the new order; default SVC_DEDUCT').choices(
+    new Option('--order <no>', 'number of the order; default: a new order'),
+    new Option('--settlement-mode <mode>', 'who collects the money of the new order; default SVC_DEDUCT').choices(
       settlementModes,
     ),
-    new Option('--product-code <code>', 'product of the new order; default: the first that fits'),
-    new Option('--list', 'list the scenarios with the events of each, and do nothing'),
+    new Option('--product-code <code>', 'product of the new order; default: the first suitable one'),
+    new Option('--list', 'only list the scenarios with their events'),
   ],
   notes: `Scenarios:\n${align(
     SCENARIOS.map(({ name, summary }) => [name, summary]),
@@ -46,8 +46,8 @@ async function trigger(call: Call): Promise<number> {
   const { io, given, words } = call;
   if (given['list']) return printScenarios(io, given['json'] === true);
   const scenario = SCENARIOS.find(({ name }) => name === words[0]);
-  if (scenario === undefined) throw new UsageError('which scenario? trigger --list shows them');
-  const client = createClient(readChannel(call), { onResponse: createPatience(io) });
+  if (scenario === undefined) throw new UsageError('name a scenario: trigger --list shows them');
+  const client = createClient(readChannel(call), { onResponse: createRetryReporter(io) });
   const before = await findOrder(client, scenario, given);
   // For a new order, also shows the events of its creation.
   const known = new Set(before.isNew ? [] : (await listEvents(client, before.order)).map(({ eventId }) => eventId));
@@ -82,13 +82,13 @@ async function findOrder(
   const { order: orderNo, settlementMode = 'SVC_DEDUCT', productCode } = given;
   if (orderNo === undefined) {
     if (settlementMode === 'CHANNEL_COLLECT' && scenario.contract.b === undefined) {
-      throw new UsageError(`${scenario.name} does not happen to an order that the channel collects (mode B)`);
+      throw new UsageError(`${scenario.name} is not possible for an order that the channel collects (mode B)`);
     }
     const order = await createNewOrder(client, { settlementMode, productCode, suffix: scenario.creates });
     return { order, isNew: true };
   }
   if (scenario.creates !== undefined) {
-    throw new UsageError(`${scenario.name} is about the first payment: it makes an order of its own, without --order`);
+    throw new UsageError(`${scenario.name} is about the first payment and creates its own order: omit --order`);
   }
   const order = await client.orders.query({ orderNo });
   return { order, isNew: false };
@@ -106,7 +106,7 @@ function describeOutcome(scenario: Scenario, isNew: boolean, order: MainOrder, e
     `${scenario.name}: ${scenario.summary}`,
     `order ${visible(order.orderNo)}${isNew ? ' (new)' : ''}`,
     showAnswer(order),
-    events.length === 0 ? 'no event follows' : `events that follow\n${align(events.map(describeRecord), '  ')}`,
+    events.length === 0 ? 'no events' : `events\n${align(events.map(describeRecord), '  ')}`,
     ...(scenario.later === undefined ? [] : [`later: ${scenario.later}`]),
   ].join('\n');
 }
@@ -142,8 +142,8 @@ const CONTRACT = Object.fromEntries(EVENT_CONTRACT.map((row) => [row.name, row])
 >;
 
 /** Reports requests that are sent again because they came too soon. */
-function createPatience(io: Io) {
+function createRetryReporter(io: Io) {
   return ({ endpoint, againAfterMs }: { endpoint: string; againAfterMs: number | undefined }) => {
-    if (againAfterMs !== undefined && againAfterMs > 0) io.err(`${endpoint} is sent again in ${againAfterMs / 1000} s`);
+    if (againAfterMs !== undefined && againAfterMs > 0) io.err(`${endpoint} is retried in ${againAfterMs / 1000} s`);
   };
 }

@@ -12,7 +12,7 @@ const LONGEST_MS = 120_000;
  * Returns the delay before the same request is sent again, or undefined if a retry would not help. `tries` counts the
  * attempts so far, from 1.
  */
-export function pauseAfter(outcome: Answer | NoAnswer, tries: number, retries: number): number | undefined {
+export function retryDelayAfter(outcome: Answer | NoAnswer, tries: number, retries: number): number | undefined {
   if (tries > retries) return undefined;
   const asked = outcome.retryAfterMs;
   if (isRateLimited(outcome)) return bounded(Math.max(asked ?? RATE_LIMITED_MS, SHORTEST_MS));

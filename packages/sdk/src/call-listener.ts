@@ -1,5 +1,5 @@
 /** Calls a caller's listener and ignores its failures, immediate or later. */
-export function tell(call: () => unknown): void {
+export function callListener(call: () => unknown): void {
   try {
     Promise.resolve(call()).catch(() => undefined);
   } catch {
