@@ -9,11 +9,12 @@ export type Line = Statement['lines'][number];
 
 const MAX_ZIP_BYTES = 64 * 1024 * 1024;
 const MAX_BILL_BYTES = 512 * 1024 * 1024;
-/** Bills of this many days are kept in memory while their pages are read. */
+/** The number of days whose bills stay in memory while their pages are read. */
 const DAYS_KEPT = 2;
 /**
- * A day on which nothing was traded has no bill, and neither has one whose bill is late. Alipay makes them before 9 o'clock of the next
- * day, "later in special cases" (https://opendocs.alipay.com/open/06fpmm): a day later still, a missing bill is an empty one.
+ * A day without trades has no bill, and neither has a day whose bill is late. Alipay makes bills before 9 o'clock of
+ * the next day, "later in special cases" (https://opendocs.alipay.com/open/06fpmm). After one more day, a missing bill
+ * counts as empty.
  */
 const SURELY_MADE_AFTER_MS = 2 * DAY_MS + DAY_MS / 2;
 
@@ -21,7 +22,7 @@ export interface Bills {
   readLines(day: string): Promise<readonly Line[]>;
 }
 
-/** Reads the day's trade bill of the merchant. One reading serves all pages, and goes on when a caller gives up. */
+/** Reads the merchant's trade bill of a day. One download serves all pages and continues if a caller gives up. */
 export function createBills(gateway: Gateway, numbers: Numbers, clock: Clock): Bills {
   const readings = new Map<string, Promise<readonly Line[]>>();
 
@@ -51,7 +52,7 @@ export function createBills(gateway: Gateway, numbers: Numbers, clock: Clock): B
   };
 }
 
-/** The address is good for 30 seconds. */
+/** Downloads the bill. The URL is valid for 30 seconds. */
 async function download(url: string): Promise<Buffer> {
   const response = await fetch(url, { signal: AbortSignal.timeout(60_000) });
   if (!response.ok || !response.body) throw new Unknown(`the bill cannot be downloaded: HTTP ${response.status}`);
@@ -66,8 +67,9 @@ async function download(url: string): Promise<Buffer> {
 }
 
 /**
- * The zip holds the list of trades and a summary, as CSV in GBK: lines of notes begin with `#`, cells end with a tab, refunds are
- * negative. No page of Alipay's says so; it is how bills look that merchants' programs read. Columns are found by name.
+ * Parses the zip, which holds the trades and a summary as CSV in GBK. Comment lines begin with `#`, cells end with a
+ * tab, refunds are negative. Alipay does not document the format; this is how real bills look. Columns are found by
+ * name.
  */
 export function readBill(zip: Buffer, numbers: Numbers): readonly Line[] {
   const gbk = new TextDecoder('gb18030');
@@ -102,7 +104,7 @@ function readList(text: string, numbers: Numbers): Line[] {
   return trades.flatMap((row) => toLine(cellsOf(row), numbers) ?? []);
 }
 
-/** The foot says how many there are: a part of a bill must not be taken for all of it. */
+/** Compares the count with the bill's footer, so that an incomplete bill is not taken for a whole one. */
 function requireAll(text: string, trades: readonly ((column: Column) => string)[]): void {
   for (const kind of Object.keys(KINDS)) {
     const [, said] = new RegExp(`^#+${kind}合计：(\\d+)笔`, 'm').exec(text) ?? [];
@@ -112,7 +114,7 @@ function requireAll(text: string, trades: readonly ((column: Column) => string)[
   }
 }
 
-/** Undefined for what is none of this bridge's: other trades of the same merchant. */
+/** Returns undefined for the merchant's other trades. */
 function toLine(cell: (column: Column) => string, numbers: Numbers): Line | undefined {
   const kind = KINDS[cell('kind')];
   const attemptNo = numbers.fromTrade(cell('outTradeNo'), cell('subject'));
@@ -126,7 +128,7 @@ function toLine(cell: (column: Column) => string, numbers: Numbers): Line | unde
   return { kind, number, amountCent: Math.abs(amount), status: 'SUCCESS', bookedAt, institutionRef };
 }
 
-/** Cells may stand in quotes, and then have commas. */
+/** Splits a row. Quoted cells may contain commas. */
 function readRow(row: string): string[] {
   const cells = row.matchAll(/(?:^|,)(?:\s*"((?:[^"]|"")*)"\s*|([^,]*))/g);
   return [...cells].map(([, quoted, plain = '']) =>

@@ -3,11 +3,12 @@ import type { DebitResult } from '@perennial/bridge-kit';
 type Decline = Extract<DebitResult, { readonly status: 'DECLINED' }>['decline'];
 
 /**
- * What `sub_code` of a 40004 to alipay.trade.pay means here. The codes and their meaning: https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay,
- * "业务错误码" of alipay.trade.pay; those of periodic debits there too (ACQ.CYCLE_PAY_…, ACQ.AGREEMENT_…).
+ * Meanings of `sub_code` in a 40004 response to alipay.trade.pay: see "业务错误码" in
+ * https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay, which includes periodic debits (ACQ.CYCLE_PAY_…,
+ * ACQ.AGREEMENT_…).
  */
 const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
-  // The user can do something about it, or time does.
+  // The user can correct these, or they pass with time.
   'ACQ.BUYER_BALANCE_NOT_ENOUGH': ['RETRYABLE', 'the balance is not enough'],
   'ACQ.BUYER_BANKCARD_BALANCE_NOT_ENOUGH': ['RETRYABLE', 'the balance of the bank card is not enough'],
   'ACQ.NO_PAYMENT_INSTRUMENTS_AVAILABLE': ['RETRYABLE', 'the user has no means of payment that can be used'],
@@ -18,12 +19,12 @@ const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
   'ACQ.PAYMENT_FAIL': ['RETRYABLE', 'the payment failed'],
   'ACQ.PAYMENT_REQUEST_HAS_RISK': ['RETRYABLE', 'Alipay sees a risk in this payment'],
   'ACQ.ENTERPRISE_PAY_BIZ_ERROR': ['RETRYABLE', 'the enterprise that pays did not agree'],
-  // A debit that comes outside its window: a retry within the cycle can fall into it.
+  // The debit is outside its window; a retry in the same cycle may be inside.
   'ACQ.CYCLE_PAY_DATE_NOT_MATCH': [
     'RETRYABLE',
     'today is not a day on which the agreement allows a debit, or this cycle was paid already',
   ],
-  // The merchant's own matters: they hold up everybody, and end when somebody has put them right.
+  // The merchant's own problems: they affect every debit until they are corrected.
   'ACQ.BEYOND_PAY_RESTRICTION': ['RETRYABLE', 'the merchant’s limit is reached'],
   'ACQ.BEYOND_PER_RECEIPT_RESTRICTION': ['RETRYABLE', 'the merchant’s limit for a month is reached'],
   'ACQ.BEYOND_PER_RECEIPT_DAY_RESTRICTION': ['RETRYABLE', 'the merchant’s limit for a day is reached'],
@@ -48,7 +49,7 @@ const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
   'ACQ.NOT_CERTIFIED_USER': ['FINAL', 'the user has not proved who they are'],
   'ACQ.EXIST_FORBIDDEN_WORD': ['FINAL', 'the subject has a word that Alipay forbids'],
   'ACQ.INVALID_PARAMETER': ['FINAL', 'Alipay does not take a field of the debit'],
-  // Nothing can be debited on it ever again.
+  // No debit on this agreement can ever succeed.
   'ACQ.AGREEMENT_NOT_EXIST': ['AGREEMENT_INVALID', 'the agreement does not exist or was ended'],
   'ACQ.AGREEMENT_INVALID': ['AGREEMENT_INVALID', 'the agreement has ended'],
   'ACQ.AGREEMENT_STATUS_NOT_NORMAL': ['AGREEMENT_INVALID', 'the agreement is not in force'],
@@ -58,13 +59,13 @@ const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
   'ACQ.BUYER_NOT_EXIST': ['AGREEMENT_INVALID', 'the user has no account any more'],
 };
 
-/** A failure that is not in the table is certain too, and is tried again, because that costs least. */
+/** Returns the decline. An unlisted code is a certain failure too; it is retried, because that costs least. */
 export function toDecline(subCode: string, words: string): Extract<DebitResult, { readonly status: 'DECLINED' }> {
   const [decline, meaning] = DEBIT_CODES[subCode] ?? ['RETRYABLE', words];
   return { status: 'DECLINED', decline, reason: `${meaning} (${subCode})` };
 }
 
-/** The number was used before: what became of it is asked for. */
+/** Codes for a number that was used before: its outcome is queried. */
 export const ASK_WHAT_BECAME: ReadonlySet<string> = new Set([
   'ACQ.TRADE_HAS_SUCCESS',
   'ACQ.TRADE_HAS_CLOSE',
@@ -73,7 +74,10 @@ export const ASK_WHAT_BECAME: ReadonlySet<string> = new Set([
   'ACQ.TRADE_BUYER_NOT_MATCH',
 ]);
 
-/** Of alipay.trade.refund, https://opendocs.alipay.com/open/6c0cdd7d_alipay.trade.refund; one that is not listed is told in Alipay's words. */
+/**
+ * Codes of alipay.trade.refund (https://opendocs.alipay.com/open/6c0cdd7d_alipay.trade.refund). Unlisted ones are
+ * reported in Alipay's words.
+ */
 const REFUND_CODES: Readonly<Record<string, string>> = {
   'ACQ.TRADE_NOT_EXIST': 'there is no such debit',
   'ACQ.REFUND_AMT_NOT_EQUAL_TOTAL': 'the amount is more than was debited',
@@ -89,7 +93,7 @@ const REFUND_CODES: Readonly<Record<string, string>> = {
 
 export const toRefusal = (subCode: string, words: string): string => `${REFUND_CODES[subCode] ?? words} (${subCode})`;
 
-/** The agreement is ended, whoever did it: https://docs.open.alipay.com/api_2/alipay.user.agreement.unsign. */
+/** Codes that mean the agreement has already ended: https://docs.open.alipay.com/api_2/alipay.user.agreement.unsign. */
 export const ALREADY_UNSIGNED: ReadonlySet<string> = new Set([
   'USER_AGREEMENT_NOT_EXIST',
   'AGREEMENT_HAS_UNSIGNED',

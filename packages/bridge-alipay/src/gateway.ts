@@ -6,33 +6,33 @@ export interface GatewaySettings {
   readonly appId: string;
   /** PEM, PKCS #8. */
   readonly privateKey: string;
-  /** PEM: Alipay's own, not that of the app. */
+  /** PEM of Alipay's public key, not the app's. */
   readonly alipayPublicKey: string;
-  /** Without `/gateway.do`. */
+  /** The URL without `/gateway.do`. */
   readonly endpoint: string;
 }
 
-/** Longer than anybody waits for an answer. */
+/** Longer than any caller waits. */
 const TIMEOUT_MS = 20_000;
 
-/** What Alipay said, once its signature holds. */
+/** Alipay's response, after its signature was verified. */
 export interface Answer {
-  /** Done, not done yet, or refused for certain. */
+  /** Done, not done yet, or certainly refused. */
   readonly outcome: 'done' | 'waiting' | 'failed';
   readonly subCode: string;
-  /** Alipay's words for a failure. */
+  /** Alipay's description of a failure. */
   readonly words: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 export interface Gateway {
-  /** Goes on when its caller has given up: the kit writes down what is answered late. */
+  /** Continues after its caller gives up, because the kit stores late responses. */
   call(method: string, content: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Answer>;
-  /** Whether a notice has Alipay's signature. */
+  /** Verifies Alipay's signature on a notice. */
   isSigned(notice: Readonly<Record<string, string>>): boolean;
 }
 
-/** Nobody knows what became of a call. */
+/** The outcome of a call is unknown. */
 export class Unknown extends Error {
   override readonly name = 'Unknown';
 }
@@ -45,27 +45,27 @@ export function createGateway(settings: GatewaySettings, clock: Clock, notifyUrl
     alipayPublicKey: settings.alipayPublicKey,
     gateway: `${settings.endpoint}/gateway.do`,
     timeout: TIMEOUT_MS,
-    // Fields are called as in Alipay's pages.
+    // Keeps the field names of Alipay's documentation.
     camelcase: false,
   });
 
   return {
     async call(method, content, signal) {
       signal?.throwIfAborted();
-      // The SDK takes the zone of the machine for its timestamp, Alipay wants its own.
+      // The SDK would use the machine's time zone; Alipay requires UTC+8.
       const request = {
         timestamp: formatTime(clock.now()),
         ...(notifyUrl ? { notifyUrl } : {}),
         bizContent: { ...content },
       };
-      // When a connection breaks, the SDK sends the request once more by itself: every number is good for one payment alone.
+      // The SDK resends a request once if the connection breaks. That is safe, because each number is paid only once.
       const asked = sdk.exec(method, request, { validateSign: true }).catch((error: unknown) => {
         throw new Unknown(`${method}: ${explain(error)}`);
       });
       return toAnswer(method, await asked);
     },
     isSigned(notice) {
-      // The SDK would take the weaker RSA too, if the notice says so.
+      // The SDK would also accept the weaker RSA if the notice names it.
       if (notice['sign_type'] !== 'RSA2' || !notice['sign']) return false;
       try {
         return sdk.checkNotifySignV2(notice);
@@ -77,9 +77,9 @@ export function createGateway(settings: GatewaySettings, clock: Clock, notifyUrl
 }
 
 /**
- * https://opendocs.alipay.com/common/02km9f: 10000 done, 10003 waiting for the user, 40004 failed for certain; 20000 and
- * SYSTEM_ERROR may be either. What is left is refused by the gateway before anybody has looked at it, as a setting is wrong: it is
- * treated as unknown as well, so that nothing is declined by a mistake of ours.
+ * Maps the code (https://opendocs.alipay.com/common/02km9f): 10000 done, 10003 waiting for the user, 40004 certainly
+ * failed. 20000 and SYSTEM_ERROR may be either. With other codes the gateway refuses the request because a setting is
+ * wrong. They count as unknown too, so that our own mistake never declines a debit.
  */
 function toAnswer(method: string, fields: Readonly<Record<string, unknown>>): Answer {
   const code = String(fields['code'] ?? '');
@@ -92,7 +92,7 @@ function toAnswer(method: string, fields: Readonly<Record<string, unknown>>): An
   throw new Unknown(`${method}: ${code} ${subCode} ${words}`);
 }
 
-/** Without what was answered: a user's account may stand in it. */
+/** Describes an error without the response, which may contain a user's account. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   const text = error instanceof AlipayRequestError ? error.message.split(", validateStr: '")[0] : error.message;

@@ -16,21 +16,21 @@ import { createNumbers } from './numbers.js';
 import { readTime } from './times.js';
 
 export interface AlipayOptions extends GatewaySettings {
-  /** What the user reads in Alipay. */
+  /** The text that the user reads in Alipay. */
   readonly subject: string;
-  /** Letters, digits and underscores before every number, for a merchant who has other trades too. */
+  /** Letters, digits and underscores before every number, for merchants with other trades. */
   readonly numberPrefix?: string | undefined;
-  /** Where Alipay sends its notices: the public address of this bridge's webhooks. */
+  /** The public URL of this bridge's webhooks, to which Alipay sends notices. */
   readonly notifyUrl?: string | undefined;
   readonly clock?: Clock;
 }
 
 const PAGE_LINES = 1000;
-/** A trade that is neither paid nor declined by then is closed by Alipay, and so has a result. */
+/** Alipay closes a trade that is still open after this time, so every trade has a result. */
 const OPEN_FOR = '30m';
 const NOTICE_TAKEN = { status: 200, contentType: 'text/plain', body: 'success' };
 
-/** Periodic debits (周期扣款) on agreements that were signed elsewhere and are shared by their `agreement_no`. */
+/** Creates the institution for periodic debits (周期扣款) on agreements signed elsewhere and shared by `agreement_no`. */
 export function createAlipayInstitution(options: AlipayOptions): Institution {
   const { subject, numberPrefix = '', notifyUrl, clock = systemClock } = options;
   const gateway = createGateway(options, clock, notifyUrl);
@@ -50,7 +50,7 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
     signal: AbortSignal,
   ): Promise<RefundOutcome | NotFound> {
     const outRequestNo = numbers.toRefund(refundNo);
-    // A refund cannot be asked for without its trade. Sent again under the same number, it is made once.
+    // A refund cannot be queried without its trade. A resend under the same number is executed once.
     if (attemptNo === undefined || outRequestNo === undefined) return { status: 'NOT_FOUND' };
     const content = {
       out_trade_no: numbers.toTrade(attemptNo).outTradeNo,
@@ -61,7 +61,7 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
     if (outcome === 'failed' && subCode === 'ACQ.TRADE_NOT_EXIST') return { status: 'NOT_FOUND' };
     if (outcome !== 'done') throw new Unknown(`alipay.trade.fastpay.refund.query: ${subCode}`);
     const { refund_status: status, refund_amount: amount, trade_no: institutionRef } = fields;
-    // "10000" alone means that the question was answered: without a status nothing was refunded.
+    // "10000" only means that the query was answered. Without a status nothing was refunded.
     if (status === undefined || status === '') return { status: 'NOT_FOUND' };
     const amountCent = toCents(amount);
     if (status !== 'REFUND_SUCCESS' || !amountCent || typeof institutionRef !== 'string') return { status: 'PENDING' };
@@ -75,9 +75,9 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
 
   return {
     name: 'alipay',
-    // All that Alipay's periodic debits take.
+    // The only currency of Alipay's periodic debits.
     currency: 'CNY',
-    // An out_trade_no is paid once, an out_request_no refunded once, without an end to it.
+    // Alipay pays an out_trade_no once and refunds an out_request_no once, without a time limit.
     repeatableForMs: Number.MAX_SAFE_INTEGER,
 
     async debit({ attemptNo, institutionNo, amountCent }, signal) {
@@ -115,7 +115,7 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
       if (outcome === 'failed') return { status: 'REFUSED', reason: toRefusal(subCode, words) };
       const refundedAt = readTime(fields['gmt_refund_pay']);
       const institutionRef = fields['trade_no'];
-      // `Y`: money has moved by this very request. `refund_fee` is no help: it is the sum of all refunds of the trade.
+      // `Y`: this request moved money. `refund_fee` does not help: it is the sum of all refunds of the trade.
       if (fields['fund_change'] === 'Y' && refundedAt !== undefined && typeof institutionRef === 'string') {
         return { status: 'SUCCESS', amountCent, refundedAt, institutionRef };
       }

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
 /**
- * Keys as Alipay's own tools write them: PEM, or the base64 of one on a single line, PKCS #8 or PKCS #1. The SDK wants to be told
- * which; here they are made one. What is wrong with a key is said without quoting it.
+ * Reads keys as Alipay's tools write them: PEM or single-line base64, PKCS #8 or PKCS #1. Converts them to one format
+ * for the SDK. Error messages do not quote the key.
  */
 export function readPrivateKey(text: string): string {
   const key = firstThatReads([
@@ -26,11 +26,11 @@ export function readPublicKey(text: string): string {
   return key.export({ format: 'pem', type: 'spki' }).toString();
 }
 
-/** Of a private key that was read. */
+/** Returns the public key of a private key. */
 export const publicHalfOf = (privateKey: string) =>
   createPublicKey(privateKey).export({ format: 'pem', type: 'spki' }).toString();
 
-/** RSA2, as Alipay calls it, is SHA-256 with a key of 2048 bits at least; a shorter one can be broken. */
+/** RSA2, Alipay's name for SHA-256 with RSA, needs at least 2048 bits. Shorter keys can be broken. */
 const LEAST_BITS = 2048;
 
 function requireLength({ asymmetricKeyDetails }: KeyObject): void {
@@ -45,7 +45,7 @@ function firstThatReads(readers: readonly (() => KeyObject)[]): KeyObject | unde
     try {
       return read();
     } catch {
-      // The next one may.
+      // Tries the next reader.
     }
   }
   return undefined;

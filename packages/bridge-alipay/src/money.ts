@@ -1,4 +1,4 @@
-/** Yuan as Alipay writes them, `19.90`, from cents. */
+/** Formats cents as yuan in Alipay's form, `19.90`. */
 export function toYuan(cents: number): string {
   if (!Number.isSafeInteger(cents) || cents < 0) throw new RangeError('an amount is an integer of cents');
   const digits = String(cents).padStart(3, '0');
@@ -7,7 +7,7 @@ export function toYuan(cents: number): string {
 
 const YUAN_FORM = /^(-?)(\d{1,12})(?:\.(\d{1,2}))?$/;
 
-/** Cents from yuan, without a detour over fractions; undefined for whatever is no amount. */
+/** Parses yuan into cents without floating point. Returns undefined for anything else. */
 export function toCents(yuan: unknown): number | undefined {
   const [, sign, whole, rest = ''] = YUAN_FORM.exec(typeof yuan === 'number' ? String(yuan) : textOf(yuan)) ?? [];
   if (whole === undefined) return undefined;

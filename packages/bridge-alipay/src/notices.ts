@@ -8,9 +8,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
 /**
- * A trade as a question, a notice or the answer to a debit has it (https://docs.open.alipay.com/api_1/alipay.trade.query;
- * https://developer.aliyun.com/ask/285129 of notices). A closed trade was never paid, or was paid and then refunded as a whole: only
- * one that was paid has the time of its payment.
+ * Returns the outcome of a trade from a query, a notice or a debit's response
+ * (https://docs.open.alipay.com/api_1/alipay.trade.query; notices: https://developer.aliyun.com/ask/285129). A closed
+ * trade was never paid, or was paid and fully refunded: only a paid trade has a payment time.
  */
 export function toOutcome(trade: Fields, status: string): DebitOutcome {
   const institutionRef = textOf(trade['trade_no']);
@@ -27,7 +27,10 @@ export function toOutcome(trade: Fields, status: string): DebitOutcome {
 
 const isRefunded = (trade: Fields) => trade['gmt_refund'] !== undefined || trade['refund_fee'] !== undefined;
 
-/** What a notice means, once its signature holds. Those of refunds say how much was refunded in sum, and so nothing of a single one. */
+/**
+ * Returns the meaning of a verified notice. Refund notices state only the refunded sum, so they say nothing about a
+ * single refund.
+ */
 export function toTold(notice: Readonly<Record<string, string>>, numbers: Numbers): readonly Told[] {
   const { notify_type: type, status = '', agreement_no: institutionNo = '' } = notice;
   if (type === 'dut_user_unsign' && status === 'UNSIGN' && institutionNo !== '') {

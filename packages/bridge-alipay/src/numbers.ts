@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 
 /**
- * `out_trade_no` has up to 64 letters, digits and underscores (https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay), an
- * attemptNo any visible ASCII. What Alipay takes is sent as it is, behind the prefix. Whatever it does not take is sent as a hash, and
- * stands in hex at the end of the subject, which comes back in notices and in the bill. The service makes digits alone.
+ * A trade as sent. `out_trade_no` allows 64 letters, digits and underscores
+ * (https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay), but an attemptNo is any visible ASCII. Valid numbers
+ * are sent unchanged after the prefix. Others are sent as a hash, with the number in hex at the end of the subject,
+ * which notices and bills repeat. The service itself uses only digits.
  */
 export interface SentTrade {
   readonly outTradeNo: string;
@@ -12,9 +13,12 @@ export interface SentTrade {
 
 export interface Numbers {
   toTrade(attemptNo: string): SentTrade;
-  /** Undefined for a trade that is not one of this bridge. */
+  /** Returns undefined for a trade of another program. */
   fromTrade(outTradeNo: string, subject: string): string | undefined;
-  /** Undefined for a refundNo that Alipay does not take. The bill has nothing else of a refund, so a hash could not be read there. */
+  /**
+   * Returns undefined for a refundNo that Alipay does not accept. A hash would not help, because the bill has no other
+   * field of a refund.
+   */
   toRefund(refundNo: string): string | undefined;
   fromRefund(outRequestNo: string): string | undefined;
 }

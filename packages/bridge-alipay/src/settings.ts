@@ -4,12 +4,13 @@ import { publicHalfOf, readPrivateKey, readPublicKey } from './keys.js';
 
 const PRODUCTION = 'https://openapi.alipay.com';
 
-/** Beside what every bridge is told; docs/bridges.md has the table. */
+/** Reads the settings specific to Alipay. docs/bridges.md lists them. */
 export async function readAlipaySettings(env: Env): Promise<AlipayOptions> {
   const appId = requireSetting(env, 'ALIPAY_APP_ID');
   if (!/^\d{16}$/.test(appId)) throw new BadSetting('ALIPAY_APP_ID must have 16 digits');
   const subject = env['ALIPAY_SUBJECT'] || 'Subscription';
-  // https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay; the rest of 256 characters is for a number that has to be hidden in it.
+  // The rest of the 256 characters (https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay) is reserved for an
+  // encoded number.
   if (/[/=&]/.test(subject) || subject.length > 100)
     throw new BadSetting('ALIPAY_SUBJECT must have 100 characters at most, none of / = &');
   const numberPrefix = env['ALIPAY_NUMBER_PREFIX'] ?? '';
@@ -30,7 +31,7 @@ export async function readAlipaySettings(env: Env): Promise<AlipayOptions> {
   };
 }
 
-/** Without encryption only to this machine: a key signs what is sent, and hides nothing of it. */
+/** Reads a URL. Allows plain HTTP only to this machine, because a signature does not encrypt. */
 function readUrl(env: Env, name: string): string | undefined {
   const text = env[name];
   if (!text) return undefined;

@@ -3,10 +3,10 @@ import { inflateRawSync } from 'node:zlib';
 const END_OF_DIRECTORY = 0x06054b50;
 const DIRECTORY_ENTRY = 0x02014b50;
 const LOCAL_ENTRY = 0x04034b50;
-/** The comment at the end of a zip is this long at most. */
+/** The most bytes that the end record and its comment take. */
 const LONGEST_TAIL = 65_557;
 
-/** The files of a zip, without their names: Alipay's are not in UTF-8. Throws when a part of it is missing. */
+/** Returns the files of a zip without their names, which are not UTF-8. Throws if the zip is incomplete. */
 export function unzip(zip: Buffer, maxBytes: number): Buffer[] {
   const end = findEnd(zip);
   const files: Buffer[] = [];

@@ -1,2 +1,2 @@
-/** What is wrong with a setting, in one line. */
+/** A wrong setting, described in one line. */
 export class BadSetting extends Error {}

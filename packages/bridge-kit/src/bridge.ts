@@ -32,31 +32,31 @@ import { createUpkeep } from './work/upkeep.js';
 
 export interface BridgeOptions {
   readonly institution: Institution;
-  /** Shared with the service, 32 bytes. */
+  /** The key shared with the service, 32 bytes. */
   readonly key: Uint8Array;
-  /** Of PostgreSQL, where the book is. */
+  /** The PostgreSQL URL of the book. */
   readonly databaseUrl: string;
-  /** Of the book, made when missing. Default: bridge. */
+  /** The book's schema, created if missing. Default: bridge. */
   readonly schema?: string;
-  /** Connections to the database, default 10. */
+  /** The number of database connections, default 10. */
   readonly pool?: number;
-  /** `{serviceUrl}/gateway/v1/notices/{paymentChannelCode}`. Without it notices are owed until a start that has one. */
+  /** `{serviceUrl}/gateway/v1/notices/{paymentChannelCode}`. Without it, notices wait for a start that has one. */
   readonly serviceNoticeUrl?: string | undefined;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** 0: any that is free. */
+  /** 0 selects any free port. */
   readonly port: number;
-  /** What stands before the operation in a path, as `/bank` of `/bank/debit`. */
+  /** The path before the operation, such as `/bank` in `/bank/debit`. */
   readonly basePath?: string;
-  /** Of /health and /metrics, on the same host. 0: any that is free. */
+  /** The port of /health and /metrics on the same host. 0 selects any free port. */
   readonly monitoringPort: number;
-  /** For how long the book keeps what came to its end, default 400 days. What was begun longer ago is never paid. */
+  /** How long the book keeps ended records, default 400 days. Debits that began earlier are never paid. */
   readonly keepDays?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** For all calls to the institution that a debit needs, default 6.5 s; other requests have 2 s more. */
+  /** The timeout for all calls to the institution that a debit needs, default 6.5 s. Other requests have 2 s more. */
   readonly callMs?: number;
-  /** Pause of the workers when there is nothing to do, default 1 s. */
+  /** The workers' delay when there is nothing to do, default 1 s. */
   readonly idleMs?: number;
   /** How long a stop waits for requests in progress, default 12 s: longer than any request may take. */
   readonly drainMs?: number;
@@ -64,21 +64,21 @@ export interface BridgeOptions {
   readonly at?: At;
 }
 
-/** A bridge that runs. */
+/** A running bridge. */
 export interface Bridge {
   readonly url: string;
   readonly monitoringUrl: string;
-  /** Takes no more, and lets what is under way come to its end. Throws if that takes too long; then the process may be ended. */
+  /** Stops accepting requests and waits for those in flight. Throws after a timeout; the process may then exit. */
   stop(): Promise<void>;
 }
 
 const CALL_MS = 6_500;
-/** Longer than any call, by far: after it another process may take a number over. */
+/** Much longer than any call. After it, another process may take over a number. */
 const IN_HAND_MS = 20_000;
 const ASKED_AT_ONCE = 8;
 const KEEP_DAYS = 400;
 const DRAIN_MS = 12_000;
-/** For the rest of a stop. With the requests it is less than the 30 s after which Kubernetes kills. */
+/** For the rest of a stop. Together with drainMs it stays below the 30 s after which Kubernetes kills. */
 const STOP_MS = 13_000;
 const DAY_MS = 86_400_000;
 
@@ -148,7 +148,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   }
 }
 
-/** Nothing is lost by ending what takes longer: the book has it, as after a crash. */
+/** Throws after the limit. Nothing is lost then, because the book is complete, as after a crash. */
 async function within(work: Promise<void>, limitMs: number): Promise<void> {
   const limit = delay(limitMs, undefined, { ref: false }).then(() => {
     throw new Error(`the bridge did not stop within ${limitMs} ms`);
@@ -190,7 +190,7 @@ function createServer(options: BridgeOptions, flows: Flows, currency: string, to
   return server;
 }
 
-/** One line and one count for each request whose signature holds. */
+/** Logs and counts each request with a valid signature. */
 function counted(
   run: (request: SignedRequest<Operation>) => Promise<object>,
   metrics: BridgeMetrics,

@@ -1,4 +1,4 @@
-/** The time in Unix milliseconds: passed in, so that a test can set it. */
+/** The time in Unix milliseconds, injected so that tests can set it. */
 export interface Clock {
   now(): number;
 }

@@ -1,6 +1,6 @@
 import type { LineMessage, WireDecline } from '@perennial/wire/bridge';
 
-/** A debit as the service asks for it. `institutionNo` and `amountCent` never change for an `attemptNo`. */
+/** A debit as the service requests it. `institutionNo` and `amountCent` never change for an `attemptNo`. */
 export interface Debit {
   readonly attemptNo: string;
   readonly appId: string | undefined;
@@ -9,49 +9,49 @@ export interface Debit {
   readonly orderNo: string;
   readonly cycleNo: number;
   readonly externalOrderNo: string;
-  /** Unix milliseconds: when the service began the attempt. */
+  /** Unix milliseconds of the service's start of the attempt. */
   readonly startedAt: number;
 }
 
 /**
- * What is known of a debit when it is looked for: all of it, unless the book was lost. A question of the service then has all but the
- * `institutionNo`, and a refund knows the `attemptNo` of its debit alone.
+ * The known part of a debit for a query: complete unless the book was lost. Then a query by the service lacks
+ * `institutionNo`, and a refund knows only its debit's `attemptNo`.
  */
 export type KnownDebit = Pick<Debit, 'attemptNo'> & {
   readonly [Field in Exclude<keyof Debit, 'attemptNo'>]: Debit[Field] | undefined;
 } & {
-  /** The institution's own number, once it has given one. */
+  /** The institution's own number, once known. */
   readonly institutionRef: string | undefined;
 };
 
 export type DebitResult =
   | {
       readonly status: 'SUCCESS';
-      /** What was really debited. */
+      /** The amount actually debited. */
       readonly amountCent: number;
       readonly paidAt: number;
       readonly institutionRef: string;
     }
   | { readonly status: 'DECLINED'; readonly decline: WireDecline; readonly reason: string };
 
-/** `institutionRef` is kept in the book as soon as it is known, to ask by it later. */
+/** `institutionRef` is stored as soon as it is known, for later queries. */
 export type DebitOutcome = DebitResult | { readonly status: 'PENDING'; readonly institutionRef?: string };
 
 export interface Refund {
   readonly refundNo: string;
   readonly attemptNo: string;
   readonly amountCent: number;
-  /** The debit that is given back, by the institution's own number. */
+  /** The debit to refund, by the institution's own number. */
   readonly debitRef: string;
 }
 
 /**
- * `refundNo` alone when the book was lost and the service asks. An institution that finds no refund by that says NOT_FOUND: the service
- * then sends the refund again, with all of it, and it is looked for once more before anything is given back.
+ * Only `refundNo` if the book was lost and the service queries. An institution that cannot find a refund by it returns
+ * NOT_FOUND. The service then sends the complete refund again, and the kit queries once more before refunding.
  */
 export type KnownRefund = Pick<Refund, 'refundNo'> &
   Partial<Refund> & {
-    /** The institution's own number of the refund, once it has given one. */
+    /** The institution's own number of the refund, once known. */
     readonly institutionRef?: string;
   };
 
@@ -65,14 +65,14 @@ export type RefundResult =
   | { readonly status: 'REFUSED'; readonly reason: string };
 export type RefundOutcome = RefundResult | { readonly status: 'PENDING'; readonly institutionRef?: string };
 
-/** The institution says for certain that it has never seen the number. */
+/** The institution states that it has never seen the number. */
 export interface NotFound {
   readonly status: 'NOT_FOUND';
 }
 
 export interface Statement {
   readonly lines: readonly LineMessage[];
-  /** Passed back for the next page. */
+  /** The cursor for the next page. */
   readonly nextCursor: string | undefined;
 }
 
@@ -84,27 +84,27 @@ export interface Card {
   readonly bankMobile: string;
 }
 
-/** What the institution's own webhook said. The kit writes it down and owes the service a notice. */
+/** An event from the institution's webhook. The kit stores it and sends the service a notice. */
 export type Told =
   | { readonly about: 'debit'; readonly attemptNo: string; readonly outcome: DebitOutcome }
   | { readonly about: 'refund'; readonly refundNo: string; readonly outcome: RefundOutcome }
   | { readonly about: 'agreement-ended'; readonly institutionNo: string; readonly reason: string };
 
 export interface ReceivedWebhook {
-  /** In lower case, as Node has them. */
+  /** In lower case, as Node reports them. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
 }
 
 export interface WebhookReading {
   readonly told: readonly Told[];
-  /** What is answered when all of it is written down. */
+  /** The HTTP response once everything is stored. */
   readonly answer: { readonly status: number; readonly contentType: string; readonly body: string };
 }
 
 /**
- * Our numbers by the institution's own (`institutionRef`), for one that does not keep ours. All of a page in one question. What the book does
- * not know, or has of several numbers, is not in the answer; what is open is asked for in any case.
+ * Finds our numbers by the institution's (`institutionRef`), for institutions that do not store ours. One call per
+ * page. Omits unknown and ambiguous references; open numbers are queried in any case.
  */
 export interface RefLookUp {
   attemptNosOf(institutionRefs: readonly string[]): Promise<ReadonlyMap<string, string>>;
@@ -112,18 +112,18 @@ export interface RefLookUp {
 }
 
 /**
- * One payment institution. Whatever throws is *unknown*: the kit writes nothing down, answers PENDING and asks later with `find…`.
- * Only an answer that the institution has really given is a result.
+ * One payment institution. Any exception means *unknown*: the kit stores nothing, answers PENDING and later calls
+ * `find…`. Only a response that the institution really gave is a result.
  */
 export interface Institution {
-  /** For logs, and for the book, which is one institution's alone: it never changes. */
+  /** For logs and for the book, which belongs to one institution. It must never change. */
   readonly name: string;
-  /** Of every amount: three letters, with hundredths. A service with another currency is refused. Unset: CNY. */
+  /** The currency of every amount: three letters, with hundredths. Services with another currency are refused. Default: CNY. */
   readonly currency?: string;
-  /** For how long the institution pays a number once, however often it is sent. One for both, or one for each. */
+  /** How long the institution executes a number only once, however often it is sent. One value, or one each. */
   readonly repeatableForMs: number | { readonly debits: number; readonly refunds: number };
   debit(debit: Debit, signal: AbortSignal): Promise<DebitOutcome>;
-  /** Asks, and never pays. */
+  /** Queries a debit and never pays. */
   findDebit(debit: KnownDebit, signal: AbortSignal): Promise<DebitOutcome | NotFound>;
   refund(refund: Refund, signal: AbortSignal): Promise<RefundOutcome>;
   findRefund(refund: KnownRefund, signal: AbortSignal): Promise<RefundOutcome | NotFound>;
@@ -132,7 +132,7 @@ export interface Institution {
     signal: AbortSignal,
   ): Promise<{ readonly status: 'CANCELED' } | { readonly status: 'REFUSED'; readonly reason: string }>;
   statement(day: string, cursor: string | undefined, signal: AbortSignal, book: RefLookUp): Promise<Statement>;
-  /** Undefined when the signature of the webhook does not hold. Throws `BadMessage` when it holds and the body is not as it should be. */
+  /** Returns undefined if the webhook's signature is invalid. Throws `BadMessage` if only its body is wrong. */
   readWebhook?(webhook: ReceivedWebhook, book: RefLookUp): Promise<WebhookReading | undefined>;
   bindCode?(
     binding: { readonly bindOrderNo: string; readonly bankCode: string | undefined; readonly card: Card },

@@ -1,7 +1,7 @@
 import { reasonOf } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
 
-/** All that a line may have: what is not listed cannot be logged, so nobody has to remember what must not be. */
+/** The allow-list of log fields. Other fields cannot be logged, so secrets cannot leak. */
 const FIELDS = [
   'operation',
   'status',
@@ -41,7 +41,7 @@ function pickFields({ err, ...fields }: LogFields): object {
   };
 }
 
-/** An institution's error may repeat what it was sent: where that is a card, nothing but the kind of error is said. */
+/** Describes an error. For card operations it gives only the kind, because an institution's message may repeat the request. */
 function describeError(err: unknown, operation: string): object {
   if (!(err instanceof Error)) return { type: typeof err };
   const code = 'code' in err && typeof err.code === 'string' ? { code: reasonOf(err.code) } : {};
@@ -53,12 +53,12 @@ function describeError(err: unknown, operation: string): object {
   };
 }
 
-/** What `JSON.parse` says quotes the text, which may be anything. */
+/** Hides the messages of `JSON.parse`, which quote the text. */
 export function messageOf(err: Error): string {
   return err instanceof SyntaxError ? 'a text cannot be read' : err.message;
 }
 
-/** Behind the message, which may have lines of its own. */
+/** Returns the first stack frame. Searches after the message, which may have several lines. */
 function firstPlace({ stack = '', message }: Error): string {
   const places = stack.slice(stack.indexOf(message) + message.length);
   return places.split('\n').find((line) => /^ +at /.test(line)) ?? '';

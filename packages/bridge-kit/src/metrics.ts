@@ -30,7 +30,7 @@ export function createMetrics(book: Book, clock: Clock) {
   const readBook = addBookGauges(book, clock, registers);
   return {
     contentType: registry.contentType,
-    /** Throws when the book cannot be read. */
+    /** Throws if the book cannot be read. */
     async readText() {
       await readBook();
       return registry.metrics();
@@ -46,7 +46,10 @@ export function createMetrics(book: Book, clock: Clock) {
   };
 }
 
-/** Read from the book when somebody asks: the same from every process. All of them first, as one reading sets several. */
+/**
+ * Creates gauges that are read from the book on demand, so every process reports the same. One read sets several
+ * gauges, so all are created first.
+ */
 function addBookGauges(book: Book, clock: Clock, registers: Registry[]): () => Promise<void> {
   const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Gauge({ name, help, labelNames, registers });

@@ -12,7 +12,7 @@ export interface MonitoringOptions {
   readonly isStopping: () => boolean;
 }
 
-/** On a port of their own, so that nothing in front of the bridge has to hide them. */
+/** Serves /health and /metrics on a separate port, so that no proxy has to hide them. */
 export function createMonitoringServer({ book, clock, metrics, log, isStopping }: MonitoringOptions): FastifyInstance {
   const app = fastify({ logger: false, forceCloseConnections: true });
   app.get('/health', async (_request, reply) => {

@@ -6,7 +6,7 @@ import type { Institution } from './institution.js';
 import { messageOf } from './log.js';
 import { type Env, readBridgeSettings, readEnvironment, readLogLevel } from './settings.js';
 
-/** What an institution's file is made with. */
+/** The arguments for creating an institution. */
 export interface Surroundings {
   readonly env: Env;
   readonly clock: Clock;
@@ -14,7 +14,7 @@ export interface Surroundings {
 
 const SAME_SIGNAL_MS = 1_000;
 
-/** The main file of a bridge: settings from the environment, a JSON log on standard output, an end in good order. */
+/** Runs a bridge: settings from the environment, a JSON log on standard output, a graceful stop. */
 export async function runBridge(
   createInstitution: (surroundings: Surroundings) => Institution | Promise<Institution>,
   more: Partial<BridgeOptions> = {},
@@ -40,7 +40,7 @@ export async function runBridge(
   }
 }
 
-/** The text of an unknown error may hold an address with a password. */
+/** Describes a failed start and hides passwords in URLs. */
 function describeFailure(error: unknown): object {
   if (error instanceof BadSetting) return { why: error.message };
   const code = error instanceof Error && 'code' in error ? { code: String(error.code) } : {};
@@ -48,8 +48,8 @@ function describeFailure(error: unknown): object {
 }
 
 /**
- * The first signal stops it in good order; one that comes later ends it at once, which loses nothing. Until the bridge has started there
- * is nothing to be put in order: without a listener a process that is the first of a container would not hear the signal at all.
+ * Stops gracefully on the first signal. A later signal exits at once, which loses nothing. Listens before the start is
+ * complete, because PID 1 in a container ignores signals without a listener.
  */
 function stopOnSignals(started: { readonly bridge?: Bridge }, log: Logger): void {
   let firstAt: number | undefined;

@@ -5,12 +5,11 @@ import type { BridgeOptions } from './bridge.js';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** What the process was started with. */
 export function readEnvironment(): Env {
   return process.env;
 }
 
-/** A setting that a bridge cannot do without. */
+/** Throws BadSetting if the setting is missing. */
 export function requireSetting(env: Env, name: string): string {
   const value = env[name];
   if (value === undefined || value === '') throw new BadSetting(`${name} is not set`);
@@ -19,12 +18,12 @@ export function requireSetting(env: Env, name: string): string {
 
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 
-/** Whatever is wrong has to be logged, a wrong level too: until it is refused, it is the usual one. */
+/** Returns the level, or info if it is invalid: the refusal of a wrong level must be logged too. */
 export function readLogLevel(env: Env): string {
   return LEVELS.find((level) => level === env['LOG_LEVEL']) ?? 'info';
 }
 
-/** What every bridge is told by its environment; README.md has the table. */
+/** Reads the settings that every bridge has. README.md lists them. */
 export async function readBridgeSettings(env: Env): Promise<Omit<BridgeOptions, 'institution' | 'clock' | 'log'>> {
   const { LOG_LEVEL: level } = env;
   if (level && !LEVELS.includes(level)) throw new BadSetting(`LOG_LEVEL must be one of ${LEVELS.join(', ')}`);
@@ -41,7 +40,7 @@ export async function readBridgeSettings(env: Env): Promise<Omit<BridgeOptions, 
   };
 }
 
-/** The text of the file that a setting names. `read` throws if it is not as it should be, without a letter of it. */
+/** Reads the file that a setting names. `read` throws if its contents are invalid, without quoting them. */
 export async function readSecretFile<T>(env: Env, name: string, read: (text: string) => T): Promise<T> {
   const file = requireSetting(env, name);
   const text = await readFile(file, 'utf8').catch(() => {
@@ -66,7 +65,7 @@ function readPort(env: Env, name: string, usual: number): number {
   return Number(text);
 }
 
-/** The service has long ceased to repeat a number by then, and statements of its day were reconciled. */
+/** By then the service no longer repeats a number, and the day's statements are reconciled. */
 const LEAST_KEEP_DAYS = 30;
 
 function readKeepDays(env: Env): number {

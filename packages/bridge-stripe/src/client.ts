@@ -2,25 +2,25 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP } from 'node:net';
 import { Stripe } from 'stripe';
 
-/** For one call, connecting and reading together. An answer that comes when nobody waits any more is still written down. */
+/** The timeout for one call, connecting and reading together. A response that nobody waits for is still stored. */
 const CALL_TIMEOUT_MS = 12_000;
 
 export interface ClientSettings {
   readonly secretKey: string;
-  /** Where Stripe is. Unset: https://api.stripe.com. Another address is for tests. */
+  /** Stripe's address. Default: https://api.stripe.com. Another one is for tests. */
   readonly apiBase?: string | undefined;
 }
 
 export interface StripeClient {
   readonly stripe: Stripe;
-  /** Calls that are made in `work` end with the signal: those that only ask. */
+  /** Aborts the calls made in `work` with the signal. Only for queries. */
   until<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
 }
 
 /**
- * The SDK with nothing that goes on by itself. Over Node's own HTTP it repeats a request once when the connection breaks, whatever
- * `maxNetworkRetries` says, and with a timeout of its own each time; over `fetch` it does not. A call that had no answer is for the kit
- * to ask about.
+ * Creates the SDK without automatic retries. Over Node's HTTP the SDK resends a request once after a broken connection,
+ * whatever `maxNetworkRetries` says, each time with its own timeout. Over `fetch` it does not. The kit queries calls
+ * without a response.
  */
 export function createStripeClient({ secretKey, apiBase }: ClientSettings): StripeClient {
   const signals = new AsyncLocalStorage<AbortSignal>();

@@ -8,23 +8,23 @@ import { isMissing, isRefusal, isUnderWay } from './refusals.js';
 
 const MINUTE_MS = 60_000;
 
-/** The clocks of the service and of Stripe may differ by as much. */
+/** The largest difference between the clocks of the service and of Stripe. */
 const SKEW_MS = 10 * MINUTE_MS;
 
-/** Search knows what is older than an hour even after an outage: docs.stripe.com/api/payment_intents/search */
+/** Search finds payments older than an hour, even after an outage: docs.stripe.com/api/payment_intents/search */
 const SEARCHABLE_AFTER_MS = 75 * MINUTE_MS;
 
-/** A payment that waits for somebody is given up after that: until then its own request may be under way. */
+/** A payment that waits for the customer is given up after this time. Until then its own request may be in flight. */
 const UNFINISHED_FOR_MS = 2 * MINUTE_MS;
 
-/** When it was booked, for the day of the statement. */
+/** Expands the booking, whose time decides the day of the statement. */
 const WITH_CHARGE = ['latest_charge.balance_transaction'];
 
 export interface DebitsOptions {
   readonly stripe: Stripe;
   readonly marks: Marks;
   readonly currency: string;
-  /** Stripe wants one for payment methods that can lead to a page of their own, even if nobody is there to be led. */
+  /** Stripe requires one for payment methods that may redirect, even off session. */
   readonly returnUrl: string | undefined;
   readonly clock: Clock;
 }
@@ -53,7 +53,7 @@ export class Debits {
     }
   }
 
-  /** Only what never changes for an attemptNo: a repetition must be the same to the letter. */
+  /** Uses only fields that never change for an attemptNo, because a retry must be identical. */
   #toPayment({ attemptNo, orderNo, amountCent }: Debit, agreement: Agreement): Stripe.PaymentIntentCreateParams {
     const { marks, currency, returnUrl } = this.#options;
     return {
@@ -65,7 +65,7 @@ export class Debits {
       ...(returnUrl === undefined ? {} : { return_url: returnUrl }),
       confirm: true,
       off_session: true,
-      // Booked at once: otherwise a success is in the balance only minutes later.
+      // Captures at once. Otherwise a success reaches the balance only minutes later.
       capture_method: 'automatic',
       metadata: marks.ofDebit(attemptNo, orderNo),
       expand: WITH_CHARGE,
@@ -78,7 +78,7 @@ export class Debits {
       return { status: 'DECLINED', decline: 'RETRYABLE', reason: `Stripe refused the request (${error.code})` };
     }
     if (hasRule(error.decline_code) || hasRule(error.code)) return toDeclined(error);
-    // A detached payment method is refused without a code.
+    // Stripe refuses a detached payment method without a code.
     return (await this.#isAttached(agreement))
       ? { status: 'DECLINED', decline: 'RETRYABLE', reason: `Stripe refused the request (${error.code ?? 'no code'})` }
       : toDeclined({ code: 'payment_method_unexpected_state' });
@@ -107,12 +107,12 @@ export class Debits {
     return payment === undefined ? { status: 'NOT_FOUND' } : this.ask(payment);
   }
 
-  /** Lists are as of now, unlike the search: docs.stripe.com/search#data-freshness */
+  /** Lists are current, unlike search: docs.stripe.com/search#data-freshness */
   #findOfCustomer(attemptNo: string, { customer }: Agreement, startedAt: number): Promise<string | undefined> {
     return this.#findListed(attemptNo, { customer, created: since(startedAt - SKEW_MS) });
   }
 
-  /** What search may not know yet is in the list of the last hour. */
+  /** Also reads the list of the last hour, which search may not cover yet. */
   async #findOfAccount(attemptNo: string, startedAt: number | undefined): Promise<string | undefined> {
     const recently = this.#options.clock.now() - SEARCHABLE_AFTER_MS;
     const from = Math.max(recently, (startedAt ?? 0) - SKEW_MS);
@@ -159,8 +159,8 @@ export class Debits {
   }
 
   /**
-   * It waits for the customer, who is not there. Canceled it can never be paid any more; a cancellation that comes too late is refused, and
-   * the payment asked for again.
+   * Cancels a payment that waits for the absent customer, so that it can never be paid. If the cancellation comes too
+   * late, Stripe refuses it and the payment is queried again.
    */
   async #giveUp(payment: Stripe.PaymentIntent): Promise<DebitOutcome> {
     if (this.#options.clock.now() - payment.created * 1000 < UNFINISHED_FOR_MS) {
@@ -176,7 +176,7 @@ const NO_AGREEMENT = 'the agreement number is not cus_…/pm_…';
 
 const since = (at: number) => ({ gte: Math.floor(at / 1000) });
 
-/** What is debited is booked when the balance has it, and that is the day of the statement. */
+/** Returns the time of the booking in the balance, which decides the day of the statement. */
 function paidAt({ latest_charge: charge, created }: Stripe.PaymentIntent): number {
   if (charge === null || typeof charge === 'string') return created * 1000;
   const booked = charge.balance_transaction;

@@ -4,12 +4,12 @@ type Declined = Extract<DebitResult, { readonly status: 'DECLINED' }>;
 type Decline = Declined['decline'];
 
 /**
- * What a refusal of Stripe means to the service, each with its reason. Codes of cards are those of docs.stripe.com/declines/codes, the
- * others of docs.stripe.com/error-codes. Where Stripe itself does not try a card again without a new payment method
- * (docs.stripe.com/billing/revenue-recovery/smart-retries#non-retryable-decline-codes), neither do we.
+ * The meaning of Stripe's refusals, each with its reason. Card codes are from docs.stripe.com/declines/codes, others
+ * from docs.stripe.com/error-codes. Codes that Stripe itself does not retry without a new payment method are not
+ * retried here either (docs.stripe.com/billing/revenue-recovery/smart-retries#non-retryable-decline-codes).
  */
 const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
-  // The money may be there another day.
+  // The money may be there on another day.
   insufficient_funds: ['RETRYABLE', 'not enough money on the account'],
   card_velocity_exceeded: ['RETRYABLE', 'a limit of the card is used up for now'],
   withdrawal_count_limit_exceeded: ['RETRYABLE', 'a limit of the card is used up for now'],
@@ -17,7 +17,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
     'RETRYABLE',
     'declined too often lately; Stripe takes the card again after 24 hours',
   ],
-  // Something was out of order for the moment.
+  // Temporary failures.
   issuer_not_available: ['RETRYABLE', "the card's bank could not be reached"],
   processing_error: ['RETRYABLE', 'an error while the card was processed'],
   reenter_transaction: ['RETRYABLE', "the card's bank could not process it and asks for another try"],
@@ -25,7 +25,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   approve_with_id: ['RETRYABLE', 'it could not be authorized; Stripe advises another try'],
   payment_method_provider_timeout: ['RETRYABLE', 'the payment method gave no answer in time'],
   payment_intent_payment_attempt_expired: ['RETRYABLE', 'the attempt was not completed in time'],
-  // Banks say this for passing and for lasting reasons alike.
+  // Banks use these for temporary and permanent reasons.
   generic_decline: ['RETRYABLE', "the card's bank gave no reason"],
   do_not_honor: ['RETRYABLE', "the card's bank gave no reason"],
   no_action_taken: ['RETRYABLE', "the card's bank gave no reason"],
@@ -34,7 +34,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   payment_method_provider_decline: ['RETRYABLE', 'declined by the payment method without a reason'],
   payment_intent_payment_attempt_failed: ['RETRYABLE', 'the attempt failed without a reason'],
 
-  // The customer has to do something first, and is not there.
+  // The customer has to act first, but is absent.
   authentication_required: ['FINAL', 'the customer has to authenticate, which cannot be done off session'],
   authentication_not_handled: ['FINAL', 'the customer has to authenticate, which cannot be done off session'],
   mobile_device_authentication_required: [
@@ -49,7 +49,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   invalid_pin: ['FINAL', 'a wrong PIN'],
   pin_try_exceeded: ['FINAL', 'too many wrong PINs'],
   payment_method_customer_decline: ['FINAL', 'the customer refused it'],
-  // The same again gets the same answer; a card that the network has replaced is updated by itself until the next period.
+  // A retry gets the same answer. A card that the network replaced is updated automatically before the next period.
   expired_card: ['FINAL', 'the card has expired'],
   expired_payment_method: ['FINAL', 'the payment method has expired'],
   new_account_information_available: ['FINAL', 'the card was replaced'],
@@ -76,7 +76,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   fraudulent: ['FINAL', 'Stripe suspects fraud'],
   highest_risk_level: ['FINAL', 'Stripe suspects fraud'],
   merchant_blacklist: ['FINAL', "it is on the account's block list"],
-  // The amount is what is wrong.
+  // The amount is wrong.
   invalid_amount: ['FINAL', 'an amount that the card does not take'],
   amount_too_small: ['FINAL', "less than Stripe's minimum"],
   amount_too_large: ['FINAL', "more than Stripe's maximum"],
@@ -85,7 +85,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   payment_intent_incompatible_payment_method: ['FINAL', 'such a payment method cannot be debited so'],
   payment_method_unsupported_type: ['FINAL', 'such a payment method cannot be debited so'],
 
-  // There is no consent any more, or nothing that it could be used on.
+  // There is no consent any more, or no payment method to use it with.
   revocation_of_authorization: ['AGREEMENT_INVALID', 'the customer revoked the consent at the bank'],
   revocation_of_all_authorizations: ['AGREEMENT_INVALID', 'the customer revoked every consent at the bank'],
   debit_not_authorized: ['AGREEMENT_INVALID', 'the customer told the bank that there is no consent'],
@@ -104,13 +104,13 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   payment_method_unexpected_state: ['AGREEMENT_INVALID', 'the payment method is detached'],
 };
 
-/** Codes that are not in the table, and a refusal that has none: neither the customer nor the agreement is to blame for certain. */
+/** For unlisted codes and refusals without a code: neither the customer nor the agreement is certainly the cause. */
 const UNKNOWN: readonly [Decline, string] = ['RETRYABLE', 'declined'];
 
-/** What the bank advises beside the code: docs.stripe.com/declines/card#retrying-issuer-declines */
+/** The bank's advice beside the code: docs.stripe.com/declines/card#retrying-issuer-declines */
 const ADVICE_AGAINST = ['do_not_try_again', 'confirm_card_data'];
 
-/** What Stripe says of a payment that failed: an error of a request, or the last one of a PaymentIntent. */
+/** Stripe's description of a failed payment: a request's error, or the last error of a PaymentIntent. */
 export interface Failure {
   readonly code?: string | undefined;
   readonly decline_code?: string | undefined;

@@ -9,19 +9,22 @@ import { isMissing, isRefusal } from './refusals.js';
 import { readStatement } from './statement.js';
 import { Webhooks } from './webhooks.js';
 
-/** Keys are kept for at least 24 hours (docs.stripe.com/api/idempotent_requests); an hour is for clocks and for what waits in between. */
+/**
+ * Stripe keeps idempotency keys for at least 24 hours (docs.stripe.com/api/idempotent_requests). One hour is reserved
+ * for clock skew and waiting.
+ */
 const REPEATABLE_FOR_MS = 23 * 3_600_000;
 
 const DEFAULT_REALM = 'perennial';
 
 export interface StripeSettings extends ClientSettings {
-  /** Unset: webhooks are refused, and results found by asking. */
+  /** If undefined, webhooks are refused and results are queried. */
   readonly webhookSecret?: string | undefined;
-  /** Of every debit, and of the service: one with hundredths. Unset: cny. */
+  /** The currency of every debit and of the service, with hundredths. Default: cny. */
   readonly currency?: string | undefined;
-  /** Tells the payments of this bridge from those of another on the same account, up to 64 letters, digits, `_` and `-`. */
+  /** Distinguishes this bridge's payments from another's on the same account: up to 64 letters, digits, `_` and `-`. */
   readonly realm?: string | undefined;
-  /** Where wallets would lead the customer back to. Unset: payment methods that may lead elsewhere are refused. */
+  /** The URL to which wallets would redirect. If undefined, payment methods that may redirect are refused. */
   readonly returnUrl?: string | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -62,14 +65,14 @@ function readRealm(realm: string): string {
   return realm;
 }
 
-/** What is detached, of another customer or not there at all cannot be debited under this number any more. */
+/** Detaches the payment method. Succeeds too if it is already detached, belongs to another customer or does not exist. */
 async function detach(stripe: Stripe, institutionNo: string): Promise<{ readonly status: 'CANCELED' }> {
   const agreement = parseAgreement(institutionNo);
   if (agreement !== undefined && (await customerOf(stripe, agreement.paymentMethod)) === agreement.customer) {
     try {
       await stripe.paymentMethods.detach(agreement.paymentMethod);
     } catch (error) {
-      // Somebody else was faster: Stripe refuses to detach what is not attached.
+      // Another process was faster: Stripe refuses to detach an unattached method.
       if (!isRefusal(error) || (await customerOf(stripe, agreement.paymentMethod)) !== undefined) throw error;
     }
   }

@@ -1,15 +1,15 @@
 import type { Stripe } from 'stripe';
 
 /**
- * What a payment or a refund carries at Stripe, so that it is found again without the book. Keys have up to 40 characters, values up to
- * 500, of any kind (docs.stripe.com/api/metadata); our numbers have up to 64.
+ * The metadata keys by which payments and refunds are found without the book. Stripe allows keys of 40 and values of
+ * 500 characters (docs.stripe.com/api/metadata); our numbers have up to 64.
  */
 const REALM = 'perennial_realm';
 const ATTEMPT = 'perennial_attempt_no';
 const ORDER = 'perennial_order_no';
 const REFUND = 'perennial_refund_no';
 
-/** One bridge's payments among all of an account. */
+/** Marks this bridge's payments among all of an account. */
 export class Marks {
   readonly #realm: string;
 
@@ -33,12 +33,12 @@ export class Marks {
     return this.#isOurs(marked) ? marked.metadata?.[REFUND] : undefined;
   }
 
-  /** Up to 255 characters: docs.stripe.com/api/idempotent_requests */
+  /** Returns a key of at most 255 characters: docs.stripe.com/api/idempotent_requests */
   idempotencyKey(kind: 'debit' | 'refund', number: string): string {
     return `${this.#realm}/${kind}/${number}`;
   }
 
-  /** A query of docs.stripe.com/search. Undefined when the number has a character that would end it. */
+  /** Returns a query for docs.stripe.com/search, or undefined if the number contains a quote or a backslash. */
   queryOf(attemptNo: string): string | undefined {
     return /['"\\]/.test(attemptNo) ? undefined : `metadata['${ATTEMPT}']:'${attemptNo}'`;
   }

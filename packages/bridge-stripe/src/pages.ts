@@ -1,20 +1,20 @@
 import type { Stripe } from 'stripe';
 
-/** The most that Stripe gives at a time: docs.stripe.com/api/pagination */
+/** Stripe's largest page: docs.stripe.com/api/pagination */
 export const PAGE_SIZE = 100;
 
-/** Beyond it nobody waits for the answer any more. */
+/** Beyond this, no caller would still wait. */
 const MAX_PAGES = 20;
 
 type List<Item> = (page: { limit: number; starting_after?: string }) => Promise<Stripe.ApiList<Item>>;
 
-/** The items of a list, page by page. Throws before a part is taken for the whole. */
+/** Yields all items of a list. Throws if there are more than MAX_PAGES, so that a part is never taken for the whole. */
 export async function* readAll<Item extends Identified>(list: List<Item>): AsyncGenerator<Item> {
   const isWhole = yield* readLatest(list, MAX_PAGES);
   if (!isWhole) throw new Error(`more than ${MAX_PAGES * PAGE_SIZE} entries at Stripe: too many to be certain`);
 }
 
-/** The latest items of a list, and whether that is all. */
+/** Yields the latest items of a list. Returns whether these are all. */
 export async function* readLatest<Item extends Identified>(
   list: List<Item>,
   pages: number,

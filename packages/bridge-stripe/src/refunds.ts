@@ -4,7 +4,7 @@ import type { Marks } from './marks.js';
 import { findIn, readAll, readLatest } from './pages.js';
 import { isRefusal, isUnderWay } from './refusals.js';
 
-/** Pages of the account's refunds that are looked through for one whose debit is not known. */
+/** The pages of the account's refunds that are searched if the debit is unknown. */
 const LATEST_PAGES = 5;
 
 const WITH_BOOKING = ['balance_transaction'];
@@ -21,7 +21,7 @@ export class Refunds {
     this.#options = options;
   }
 
-  /** docs.stripe.com/api/refunds/create: refused when it is more than is left, or disputed. */
+  /** docs.stripe.com/api/refunds/create: Stripe refuses amounts above the rest, and disputed payments. */
   async refund({ refundNo, debitRef, amountCent }: Refund): Promise<RefundOutcome> {
     const { stripe, marks } = this.#options;
     try {
@@ -43,8 +43,8 @@ export class Refunds {
   }
 
   /**
-   * Refunds cannot be searched. Without the debit the latest of the account are read, and what is not among them is not found: the service
-   * then sends it again with its debit, and the kit looks for it once more.
+   * Lists refunds, because they cannot be searched. Without the debit it reads the account's latest refunds. If that
+   * misses one, the service sends the refund again with its debit, and the kit queries once more.
    */
   async #findListed(refundNo: string, debitRef: string | undefined): Promise<string | undefined> {
     const { stripe, marks } = this.#options;
@@ -69,7 +69,7 @@ export function toRefundOutcome(refund: Stripe.Refund): RefundOutcome {
     case 'canceled':
       return { status: 'REFUSED', reason: `${refund.status} at Stripe (${refund.failure_reason ?? 'no reason'})` };
     default:
-      // pending, and requires_action: the customer was asked for an account, and may yet answer.
+      // pending and requires_action: the customer was asked for an account and may still answer.
       return { status: 'PENDING', institutionRef: refund.id };
   }
 }

@@ -1,7 +1,7 @@
 import { BadSetting, type Env, readSecretFile } from '@perennial/bridge-kit';
 import type { StripeSettings } from './institution.js';
 
-/** Beside what every bridge is told; docs/bridges.md has the table. */
+/** Reads the settings specific to Stripe. docs/bridges.md lists them. */
 export async function readStripeSettings(env: Env): Promise<StripeSettings> {
   return {
     secretKey: await readSecret(env, 'STRIPE_SECRET_KEY_FILE', 'a key like sk_test_…', /^[sr]k_(test|live)_\w+$/),

@@ -4,10 +4,10 @@ import { idOf } from './agreements.js';
 import type { Marks } from './marks.js';
 import { PAGE_SIZE } from './pages.js';
 
-/** Lines after which a page of ours is full enough; one more of Stripe's stays below the 1000 of the protocol. */
+/** The number of lines that fills a page. One more page of Stripe's keeps it below the protocol's 1000. */
 const LINES_ENOUGH = 500;
 
-/** Pages of Stripe for one of ours, once it has a line: an account may book much else. */
+/** The most Stripe pages for one of ours once it has a line, because an account may have many other bookings. */
 const PAGES_ENOUGH = 10;
 
 const DAY_MS = 86_400_000;
@@ -15,8 +15,8 @@ const DAY_MS = 86_400_000;
 type Line = Statement['lines'][number];
 
 /**
- * The day's bookings of the balance: docs.stripe.com/api/balance_transactions/list. Its own amounts are in the currency that Stripe pays out,
- * so what was debited or given back is taken from the charge or the refund that it came from.
+ * Returns the day's balance bookings: docs.stripe.com/api/balance_transactions/list. Their amounts are in the payout
+ * currency, so the amount is taken from the charge or refund.
  */
 export async function readStatement(
   stripe: Stripe,
@@ -43,7 +43,7 @@ export async function readStatement(
   }
 }
 
-/** What else is booked (payouts, fees, disputes) is not ours to list: docs.stripe.com/reports/reporting-categories */
+/** Returns undefined for other bookings (payouts, fees, disputes): docs.stripe.com/reports/reporting-categories */
 function toLine(marks: Marks, booking: Stripe.BalanceTransaction): Line | undefined {
   const { source } = booking;
   if (source === null || typeof source === 'string') return undefined;
@@ -60,7 +60,7 @@ function toLine(marks: Marks, booking: Stripe.BalanceTransaction): Line | undefi
 }
 
 function toDebitLine(marks: Marks, booking: Stripe.BalanceTransaction, charge: Stripe.Charge): Line | undefined {
-  // The metadata of a payment is copied to its charge: docs.stripe.com/metadata#copying-metadata-to-another-object
+  // Stripe copies a payment's metadata to its charge: docs.stripe.com/metadata#copying-metadata-to-another-object
   const number = marks.attemptNoOf(charge);
   const status = toLineStatus(charge.status, booking.reporting_category === 'charge_failure');
   if (number === undefined || status === undefined) return undefined;
@@ -82,7 +82,7 @@ function toRefundLine(marks: Marks, booking: Stripe.BalanceTransaction, refund: 
   };
 }
 
-/** What failed is booked twice, there and back; it is one line, on the day when it came back. */
+/** A failure is booked twice, there and back. It becomes one line on the day of its return. */
 function toLineStatus(status: string | null, isBack: boolean): Line['status'] | undefined {
   if (isBack) return 'FAIL';
   if (status === 'failed' || status === 'canceled') return undefined;

@@ -13,14 +13,14 @@ export interface WebhooksOptions {
   readonly marks: Marks;
   readonly debits: Debits;
   readonly refunds: Refunds;
-  /** `whsec_…` of the endpoint. */
+  /** The endpoint's `whsec_…`. */
   readonly secret: string;
   readonly now: () => number;
 }
 
 /**
- * Events come twice and in any order (docs.stripe.com/webhooks#event-ordering). So one only says that something happened; what is so now,
- * Stripe is asked for.
+ * Reads events, which may come twice and in any order (docs.stripe.com/webhooks#event-ordering). An event is only a
+ * hint: the current state is queried from Stripe.
  */
 export class Webhooks {
   readonly #options: WebhooksOptions;
@@ -36,7 +36,7 @@ export class Webhooks {
     return { told: await this.#toTold(event), answer: RECEIVED };
   }
 
-  /** docs.stripe.com/webhooks/signature: over the bytes as they came, and not older than five minutes. */
+  /** docs.stripe.com/webhooks/signature: computed over the raw bytes, and at most five minutes old. */
   #verify(signature: string | readonly string[] | undefined, body: Buffer): Stripe.Event | undefined {
     const { stripe, secret, now } = this.#options;
     if (typeof signature !== 'string') return undefined;
@@ -83,7 +83,7 @@ export class Webhooks {
     return [{ about: 'refund', refundNo, outcome: await this.#options.refunds.ask(refund.id) }];
   }
 
-  /** It does not say which refund: docs.stripe.com/api/events/types#event_types-charge.refunded */
+  /** The event does not name the refund: docs.stripe.com/api/events/types#event_types-charge.refunded */
   async #ofCharge(charge: Stripe.Charge): Promise<readonly Told[]> {
     if (this.#options.marks.attemptNoOf(charge) === undefined) return [];
     const refunds = readAll((page) => this.#options.stripe.refunds.list({ charge: charge.id, ...page }));
@@ -92,7 +92,7 @@ export class Webhooks {
     return told;
   }
 
-  /** Whose it was is in what changed; detaching is for ever, so there is nothing to ask. */
+  /** The event names the former customer. Detaching is final, so there is nothing to query. */
   #ofDetached(method: Stripe.PaymentMethod, before: Partial<Stripe.PaymentMethod> | undefined): readonly Told[] {
     const customer = idOf(before?.customer);
     if (customer === undefined) return [];
@@ -101,7 +101,7 @@ export class Webhooks {
   }
 }
 
-/** What the event is about. Of types that are not used there may be none. */
+/** Returns the event's object, which unused types may lack. */
 function objectOf<About extends { readonly id: string }>({
   data,
 }: {

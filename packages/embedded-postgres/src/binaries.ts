@@ -6,7 +6,7 @@ import { EmbeddedPostgresError, errorCode } from './error.js';
 import { exists } from './folder.js';
 import { runProgram } from './processes.js';
 
-/** One unpacked PostgreSQL: bin, lib and share beside each other, as the binaries expect to find them. */
+/** An unpacked PostgreSQL, with bin, lib and share beside each other as the binaries expect. */
 export interface Binaries {
   readonly native: string;
   /** The version of the npm package, e.g. 18.4.0-beta.17. */
@@ -34,13 +34,13 @@ export async function locateBinaries(target: string, nativeOverride?: string): P
 }
 
 /**
- * npm packages hold no symbolic links; an install script makes them, and npm may be told not to run those. Where they
- * are there already nothing is written, so a read-only node_modules is fine.
+ * Creates the symbolic links that npm packages cannot contain. An install script does so too, but npm may be told to
+ * skip it. Writes nothing if they exist, so a read-only node_modules works.
  */
 async function restoreLinks(native: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
-    // Both are written as native/lib/NAME, and a link and its file always share a folder.
+    // Both are given as native/lib/NAME, and a link is in the same folder as its file.
     const link = join(dirname(native), target);
     if (await exists(link)) continue;
     await symlink(basename(source), link).catch((error: unknown) => {
@@ -54,15 +54,15 @@ async function restoreLinks(native: string): Promise<void> {
 }
 
 /**
- * A copy that every user of the machine can execute, for a server that must run under a uid which cannot enter the
- * folder that node_modules is in. Named by version and made once.
+ * Copies the binaries to a place where every user can execute them, for a server whose uid cannot enter the folder of
+ * node_modules. Copies once per version.
  */
 export async function copyBinaries({ native, version }: Binaries, place: string): Promise<Binaries> {
   const target = join(place, `postgresql-${version}-${process.platform}-${process.arch}`);
   if (!(await exists(target))) {
     const half = `${target}.half-${randomBytes(4).toString('hex')}`;
     await mkdir(place, { recursive: true });
-    await chmod(place, 0o755); // whatever our umask
+    await chmod(place, 0o755); // regardless of the umask
     await runProgram('cp', ['-RP', native, half]);
     await runProgram('chmod', ['-R', 'a+rX', half]);
     await rename(half, target).catch(async (error: unknown) => {

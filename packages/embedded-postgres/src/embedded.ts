@@ -17,28 +17,28 @@ import {
 } from './server-locks.js';
 
 export interface EmbeddedDatabase {
-  /** postgres://perennial:PASSWORD@127.0.0.1:PORT/perennial. Holds the password: not for logs. */
+  /** postgres://perennial:PASSWORD@127.0.0.1:PORT/perennial. Contains the password: do not log it. */
   readonly url: string;
-  /** Ends the use of the server. The last user stops the server; then this resolves when the server has ended. */
+  /** Ends the use of the server. If this was the last user, stops the server and waits for its end. */
   release(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
-  /** One service for each folder; any number of tools, beside it or without it. */
+  /** One service per folder, and any number of tools, with or without the service. */
   readonly role: Role;
-  /** Lines for people. */
+  /** Receives messages for operators. */
   readonly log: (line: string) => void;
-  /** What a second service is told about this one, e.g. "pid 123, port 8080". */
+  /** How a second service describes this one, such as "pid 123, port 8080". */
   readonly description?: string;
-  /** Called when another service took the folder after a crash, before this one was back: this one should end. */
+  /** Called if another service took the folder after a crash before this one recovered. This one should exit. */
   readonly onTakenOver?: (error: FolderInUse) => void;
 }
 
-/** Its message is the one line to show. */
+/** Another service uses the folder. The message is one line to display. */
 export class FolderInUse extends EmbeddedPostgresError {}
 
-/** After so many failures in a row, some 3 s, an open gives up. A service that was open goes on, and says why it has to. */
+/** After this many consecutive failures, about 3 s, an open gives up. A service that was open continues and logs the reason. */
 const MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
@@ -56,7 +56,7 @@ class ServerKeeper implements EmbeddedDatabase {
   readonly #released = new AbortController();
   #identity: Identity | undefined;
   #client: pg.Client | undefined;
-  /** Does not change once it is open: the service's connections reconnect to the same port. */
+  /** Constant once open, so that the service's connections reconnect to the same port. */
   #port: number | undefined;
   #recovery: Promise<void> = Promise.resolve();
   #release: Promise<void> | undefined;
@@ -83,14 +83,14 @@ class ServerKeeper implements EmbeddedDatabase {
   }
 
   /**
-   * From nothing, a stopped server or a running one to a connection that holds our locks. Repeats until that succeeds, and passes
-   * errors that do not pass by themselves to `onLasting`.
+   * Finds or starts the server and takes the locks on a connection. Retries until that succeeds, and passes permanent
+   * errors to `onLasting`.
    */
   async #enter(log: (line: string) => void, onLasting: (error: Error) => void): Promise<void> {
     for (let failures = 0; ; await this.#pause(failures)) {
       try {
         const port = await this.#findOrStart(failures, log);
-        // It is recovering from a crash, starting or stopping, which may take any time.
+        // The server is recovering, starting or stopping, which may take any time.
         if (port === undefined) continue;
         const client = await this.#join(port);
         this.#port = port;
@@ -101,7 +101,7 @@ class ServerKeeper implements EmbeddedDatabase {
         return;
       } catch (error) {
         this.#released.signal.throwIfAborted();
-        if (errorCode(error) === '57P03') continue; // a live server that is not ready yet, or not any more
+        if (errorCode(error) === '57P03') continue; // a live server that is not ready yet, or shutting down
         failures += 1;
         const mayPass = isTemporary(error) || error instanceof StartFailed;
         if (!mayPass || failures >= MAX_FAILURES) onLasting(this.#toReadable(error));
@@ -109,13 +109,13 @@ class ServerKeeper implements EmbeddedDatabase {
     }
   }
 
-  /** The port of a server that says it is ready; starts one where there is none. Undefined while one is not ready. */
+  /** Returns the port of a ready server, and starts one if there is none. Returns undefined while it is not ready. */
   async #findOrStart(failures: number, log: (line: string) => void): Promise<number | undefined> {
     const running = await findPostmaster(this.#folder);
     if (running !== undefined) {
       if (!running.isReady) return undefined;
       if (this.#port === undefined || this.#port === running.port) return running.port;
-      // Started by a tool while our port was taken; it ends with that tool, and then our port is free again.
+      // A tool started this server while our port was taken. It ends with that tool, which frees the port.
       throw new EmbeddedPostgresError(`it listens on port ${running.port} and not on ${this.#port}`);
     }
     this.#identity ??= await findIdentity(this.#folder, this.#internals);
@@ -136,7 +136,7 @@ class ServerKeeper implements EmbeddedDatabase {
       await ensureDatabase(client);
       const holder = await takeLocks(client, role);
       if (holder === undefined) return client;
-      // The other service may have left at this moment and counted us as a user: then we have to stop the server.
+      // The other service may have left just now and counted us as a user: then we have to stop the server.
       await this.#depart(client);
       throw new FolderInUse(
         `the data folder ${dataDir} is in use by another service (${holder}): stop that one, or choose another DATA_DIR`,
@@ -154,7 +154,7 @@ class ServerKeeper implements EmbeddedDatabase {
     this.#recovery = this.#recover();
   }
 
-  /** Never gives up while the service runs: a full disk, for example, keeps PostgreSQL from starting until there is room. */
+  /** Retries as long as the service runs. A full disk, for example, keeps PostgreSQL from starting until there is room. */
   async #recover(): Promise<void> {
     let told = '';
     try {
@@ -188,7 +188,7 @@ class ServerKeeper implements EmbeddedDatabase {
     try {
       if (await releaseLocks(client)) await stopServer(this.#folder);
     } catch (error) {
-      if (!isTemporary(error)) throw error; // else it went away by itself, which is what we wanted
+      if (!isTemporary(error)) throw error; // otherwise it has already gone, as intended
     } finally {
       await client.end().catch(() => undefined);
     }
@@ -210,8 +210,8 @@ class ServerKeeper implements EmbeddedDatabase {
 }
 
 /**
- * The same port for a folder at each start, and another one after a failure, as it may be taken. Below the range from which systems
- * take the ports of outgoing connections: in it, a pool that reconnects to a stopped server can take the server's own port.
+ * Returns the same port for a folder at each start, and another one after each failure, because it may be taken. The
+ * range is below the ephemeral ports, where a pool that reconnects could occupy the server's own port.
  */
 function choosePort({ dataDir }: Folder, failures: number): number {
   const hash = createHash('sha256').update(`${dataDir} ${failures}`).digest().readUInt32BE();

@@ -1,4 +1,4 @@
-/** What keeps the server from running, with a message that is one line for a person. Any other error is a bug. */
+/** A reason why the server cannot run, as one line for operators. Any other error is a bug. */
 export class EmbeddedPostgresError extends Error {}
 
 export function errorCode(error: unknown): string | undefined {

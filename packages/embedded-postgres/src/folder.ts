@@ -17,11 +17,11 @@ import { join } from 'node:path';
 import { EmbeddedPostgresError, errorCode } from './error.js';
 import type { User } from './processes.js';
 
-/** What the launcher keeps in DATA_DIR. */
+/** The files that the launcher keeps in DATA_DIR. */
 export interface Folder {
   readonly dataDir: string;
   readonly owner: User;
-  /** The server's own folder. */
+  /** The server's data directory. */
   readonly data: string;
   readonly log: string;
   readonly password: string;
@@ -29,7 +29,7 @@ export interface Folder {
 
 export async function openFolder(path: string): Promise<Folder> {
   await mkdir(path, { recursive: true, mode: 0o700 });
-  // One name for one folder: a server is known by the path in its command line.
+  // The real path, because a server is recognised by the path in its command line.
   const dataDir = await realpath(path);
   const { uid, gid } = await stat(dataDir);
   const data = join(dataDir, 'postgres');
@@ -45,7 +45,7 @@ export async function openFolder(path: string): Promise<Folder> {
   }
 }
 
-/** Whether there is a complete database. True also for a folder that cannot be read, which may have one. */
+/** Returns whether there is a complete database. Returns true also if the folder cannot be read, because it may have one. */
 export async function holdsDatabase(dataDir: string): Promise<boolean> {
   return access(join(dataDir, 'postgres', 'PG_VERSION')).then(
     () => true,
@@ -60,7 +60,7 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** The password never changes once there is a database. */
+/** Reads the password, which never changes once there is a database. */
 async function readOrCreatePassword({ dataDir, data, owner }: Omit<Folder, 'password'>): Promise<string> {
   const file = join(dataDir, 'postgres-password');
   if (!(await exists(file)) && !(await exists(data))) await createPassword(file, owner);
@@ -71,7 +71,7 @@ async function readOrCreatePassword({ dataDir, data, owner }: Omit<Folder, 'pass
   );
 }
 
-/** Of several processes, the first to link its file has made the password for all. */
+/** Creates the password. The first process to link its file wins. */
 async function createPassword(file: string, owner: User): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`;
   await writeFile(temporary, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flush: true });
@@ -85,14 +85,14 @@ async function createPassword(file: string, owner: User): Promise<void> {
   }
 }
 
-/** Files that root makes in a folder of another user are given to that user, who can then go on without root. */
+/** Gives files that root creates to the folder's owner, who can then continue without root. */
 async function giveTo({ uid, gid }: User, path: string): Promise<void> {
   if (process.getuid?.() === 0) await chown(path, uid, gid);
 }
 
 const LOG_LIMIT = 10 * 1024 * 1024;
 
-/** Opened by us and passed to the server, so that the server needs no rights to the folder of its log. */
+/** Opens the log for the server, which then needs no rights to the log's folder. */
 export async function openLog({ log, owner }: Folder): Promise<FileHandle> {
   const found = await stat(log).catch(() => undefined);
   if (found !== undefined && found.size > LOG_LIMIT) await rename(log, `${log}.1`);

@@ -6,17 +6,16 @@ import { EmbeddedPostgresError } from './error.js';
 import type { Folder } from './folder.js';
 import { hasAccount, runProgram, type User } from './processes.js';
 
-/** How the server is run. */
 export interface Identity {
   readonly binaries: Binaries;
-  /** Runs the server and owns its files. Undefined when it is the present user, without root. */
+  /** The user that runs the server and owns its files. Undefined means the current user, without root. */
   readonly user?: User;
 }
 
-/** For tests: what the launcher otherwise finds out by itself. */
+/** Overrides for tests. */
 export interface Internals {
   readonly native?: string;
-  /** Where a copy of the binaries is made. Only root may write to the folder above. */
+  /** The folder for a copy of the binaries. Only root may write to its parent. */
   readonly sharedPlace?: string;
 }
 
@@ -35,7 +34,7 @@ export async function findIdentity(folder: Folder, internals: Internals): Promis
   );
 }
 
-/** Why the user cannot run the server there, in one line. Undefined if the user can. */
+/** Returns in one line why the user cannot run the server there, or undefined. */
 async function findObstacle({ dataDir }: Folder, { native }: Binaries, user: User): Promise<string | undefined> {
   const place = process.platform === 'linux' ? '/' : dataDir;
   const args = ['-c', 'cd "$0" && exec "$1" --version', place, join(native, 'bin', 'postgres')];
@@ -46,20 +45,20 @@ async function findObstacle({ dataDir }: Folder, { native }: Binaries, user: Use
 }
 
 /**
- * The name by which a program reaches the folder that is its working directory. A process keeps that directory when it gives up
- * root, whatever the folders above allow: nothing above has to be opened to others. Only Linux has such a name.
+ * Returns the path by which a program reaches its working directory. A process keeps that directory when it gives up
+ * root, whatever the parent folders allow, so none of them needs wider permissions. Only Linux has such a path.
  */
 export function pathFor(folder: string, user: User | undefined): string {
   return user !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : folder;
 }
 
-/** Uids that neither distributions nor systemd nor useradd give out, and that a container with only 65,536 of them has too. */
+/** Uids that neither distributions nor systemd nor useradd assign, and that exist in containers with only 65,536 uids. */
 const FIRST = 60_706;
 const COUNT = 478;
 
 /**
- * The user under whom root runs the server: the owner of the data folder, so that an ordinary user can go on after a start
- * with sudo, or a uid of its own if the folder belongs to root. A database that has such a uid keeps it.
+ * Returns the user under which root runs the server. This is the owner of the data folder, so that an ordinary user can
+ * continue after a start with sudo. If root owns the folder, it is a dedicated uid, which an existing database keeps.
  */
 async function chooseServerUser({ dataDir, data, owner }: Folder): Promise<User> {
   if (owner.uid !== 0) return owner;
@@ -68,8 +67,8 @@ async function chooseServerUser({ dataDir, data, owner }: Folder): Promise<User>
 }
 
 /**
- * A uid that no account has, and so nobody but root can take, with the group of the same number. It follows from the
- * folder's path: all who start the server at the same time must come to the same one.
+ * Returns a uid without an account, so that only root can use it, and the group of the same number. Derives it from the
+ * folder's path, because concurrent starts must choose the same uid.
  */
 async function findOwnUid(dataDir: string): Promise<User> {
   const start = createHash('sha256').update(dataDir).digest().readUInt32BE();

@@ -8,9 +8,7 @@ import { findUidOfNobody, hasAccount, isRunning, runProgram, type User } from '.
 
 export const SERVER_USER = 'perennial';
 
-/**
- * Written into postgresql.conf once, where an operator may change them. Settings that must not change are on the command line.
- */
+/** Written into postgresql.conf once, where an operator may change them. Fixed settings are on the command line. */
 const TUNABLES: Readonly<Record<string, string>> = {
   shared_buffers: '128MB',
   max_connections: '100',
@@ -29,8 +27,8 @@ host    all       all   127.0.0.1/32  scram-sha-256
 const HALF_MADE = 'postgres.new-';
 
 /**
- * A cluster gets its name only when it is complete. If several processes make one at once, the first rename wins and the
- * others remove their own.
+ * Creates the cluster under a temporary name and renames it when it is complete. If several processes do so, the first
+ * rename wins and the others remove theirs.
  */
 export async function ensureCluster(folder: Folder, identity: Identity, log: (line: string) => void): Promise<void> {
   const { data, dataDir } = folder;
@@ -52,16 +50,16 @@ export async function ensureCluster(folder: Folder, identity: Identity, log: (li
   }
 }
 
-/** Removes what a crash has left half-made. */
+/** Removes clusters that a crash left incomplete. */
 async function removeHalfMade(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (!name.startsWith(HALF_MADE) || (await isRunning(Number.parseInt(name.slice(HALF_MADE.length), 10)))) continue;
-    // An initdb that outlived its parent may still be writing: what stays is removed the next time.
+    // An initdb that outlived its parent may still be writing. The next start removes the rest.
     await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-/** Makes the cluster inside a folder that only its makers can enter, and gives it to the server's user. */
+/** Creates the cluster in a private folder and gives it to the server's user. */
 async function initdb({ password }: Folder, within: string, { binaries, user }: Identity): Promise<string> {
   const target = join(within, 'cluster');
   const passwordFile = join(within, 'password');
@@ -95,19 +93,20 @@ async function initdb({ password }: Folder, within: string, { binaries, user }: 
 }
 
 /**
- * initdb insists on a user with a name. Without one it runs as nobody, but with the server's own group: the other processes of
- * nobody have another one, so they can neither trace it nor reach its files through /proc.
+ * Returns the user for initdb, which requires an account. If the server's uid has none, this is nobody with the
+ * server's group. Other processes of nobody have another group, so they can neither trace it nor reach its files
+ * through /proc.
  */
 async function findMaker(user: User): Promise<User> {
   return (await hasAccount(user.uid)) ? user : { uid: await findUidOfNobody(), gid: user.gid };
 }
 
-/** PostgreSQL itself refuses a folder of another user, so a failure shows at the start of the server. */
+/** Changes the owner. Ignores failures, because PostgreSQL then refuses to start and says why. */
 export async function changeOwner(path: string, { uid, gid }: User): Promise<void> {
   await runProgram('chown', ['-Rh', `${uid}:${gid}`, path]).catch(() => undefined);
 }
 
-/** A cluster of another major version would make the server end at each start with a line in a log. */
+/** Throws if the cluster has another major version. Otherwise the server would exit at each start with only a log line. */
 export async function checkVersion({ data }: Folder, { binaries }: Identity): Promise<void> {
   const made = (await readFile(join(data, 'PG_VERSION'), 'utf8')).trim();
   const [major] = binaries.version.split('.', 1);

@@ -7,22 +7,22 @@ import { type Identity, pathFor } from './identity.js';
 import { changeOwner } from './initdb.js';
 import { isRunning, runProgram, spawnDetached, untilEnded } from './processes.js';
 
-/** The server of this folder, as its postmaster.pid tells. */
+/** The folder's server, as postmaster.pid describes it. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
-  /** False while it starts, recovers from a crash or stops. */
+  /** False while it starts, recovers or stops. */
   readonly isReady: boolean;
 }
 
-/** The server ended at its start. Another process may have been faster, or what is left of a dead server is in the way. */
+/** The server exited during its start. Another process may have been faster, or remains of a dead server are in the way. */
 export class StartFailed extends EmbeddedPostgresError {}
 
 const POLL_MS = 20;
 const MAX_STOP_MS = 60_000;
 const EMPTY_FOR_MS = 2_000;
 
-/** The live server of the folder, or undefined. Removes a stale file that would keep a new server from starting. */
+/** Returns the folder's live server, or undefined. Removes a stale file that would keep a new server from starting. */
 export async function findPostmaster({ data }: Folder): Promise<Postmaster | undefined> {
   const file = join(data, 'postmaster.pid');
   try {
@@ -30,8 +30,8 @@ export async function findPostmaster({ data }: Folder): Promise<Postmaster | und
     const pid = Number(pidLine);
     if (!(pid > 0) || !(await isRunning(pid))) return undefined;
     if (await isServerOf(data, pid)) return { pid, port: Number(port), isReady: status.trim() === 'ready' };
-    // PostgreSQL takes any live process of that number for the old server (numbers are given again after a reboot) and
-    // would refuse to start for ever.
+    // PostgreSQL takes any live process with that pid for the old server (pids are reused after a reboot) and would never
+    // start.
     await rm(file, { force: true });
     return undefined;
   } catch (error) {
@@ -40,7 +40,10 @@ export async function findPostmaster({ data }: Folder): Promise<Postmaster | und
   }
 }
 
-/** A server names its folder in its command line: in a setting of ours, or after -D if somebody started it by hand. */
+/**
+ * Returns whether the process is this folder's server: its command line names the folder in our setting, or after -D if
+ * started by hand.
+ */
 async function isServerOf(data: string, pid: number): Promise<boolean> {
   const isLinux = process.platform === 'linux';
   const command = await (isLinux
@@ -50,7 +53,7 @@ async function isServerOf(data: string, pid: number): Promise<boolean> {
   return `${command.replaceAll('\0', ' ').trimEnd()} `.includes(`${data} `);
 }
 
-/** Starts the server and stays until it is ready, however long its recovery takes. */
+/** Starts the server and waits until it is ready, however long recovery takes. */
 export async function startServer(
   folder: Folder,
   identity: Identity,
@@ -59,7 +62,7 @@ export async function startServer(
 ): Promise<void> {
   const { data } = folder;
   const { binaries, user } = identity;
-  // The server has to own its folder, which may have been copied by root.
+  // The server must own its folder, which root may have copied.
   if (user !== undefined && (await stat(data)).uid !== user.uid) await changeOwner(data, user);
   const log = await openLog(folder);
   try {
@@ -102,7 +105,7 @@ async function createSettings({ data }: Folder, port: number): Promise<string[]>
     'autovacuum=on',
     'logging_collector=off',
     'log_destination=stderr',
-    // Statements and the details of errors hold values of rows, and personal data belongs in no log.
+    // Statements and error details contain row values, and personal data must not be logged.
     'log_min_error_statement=panic',
     'log_error_verbosity=terse',
     ...((await lacksSharedMemory()) ? ['dynamic_shared_memory_type=mmap'] : []),
@@ -110,19 +113,19 @@ async function createSettings({ data }: Folder, port: number): Promise<string[]>
   ];
 }
 
-/** Parallel queries share memory through /dev/shm, which some containers do not have or keep at a few megabytes. */
+/** Parallel queries share memory through /dev/shm, which some containers lack or limit to a few megabytes. */
 async function lacksSharedMemory(): Promise<boolean> {
   const found = await statfs('/dev/shm').catch(() => ({ blocks: 0, bsize: 0 }));
   return process.platform === 'linux' && found.blocks * found.bsize < 32 * 1024 * 1024;
 }
 
-/** The last complaint in the log. */
+/** Returns the last error in the log. */
 async function findReason(log: string): Promise<string | undefined> {
   const lines = (await readFile(log, 'utf8')).split('\n');
   return lines.findLast((line) => /(FATAL|PANIC|ERROR):/.test(line))?.replace(/^.*?(FATAL|PANIC|ERROR):\s+/, '');
 }
 
-/** Fast shutdown: open transactions are rolled back, everything committed is on disk; waits for the end of it. */
+/** Stops the server by a fast shutdown and waits for its end. Open transactions are rolled back; committed data is on disk. */
 export async function stopServer(folder: Folder): Promise<void> {
   const running = await findPostmaster(folder);
   if (running === undefined) return;

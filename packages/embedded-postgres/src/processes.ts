@@ -2,21 +2,21 @@ import { type ChildProcess, type ExecFileOptions, execFile, type SpawnOptions, s
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** A user of the machine. As an option of a program it is the user who runs it; undefined is the present user. */
+/** A user of the machine. As an option it runs the program; undefined is the current user. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Nothing of our own environment reaches the server: no PGDATA, no secrets in /proc/PID/environ. */
+/** Nothing of our environment reaches the server: no PGDATA, no secrets in /proc/PID/environ. */
 const env = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
 
 const execute = promisify(execFile);
 
-/** Node takes signed numbers here, and unsigned ones for the owner of a file. */
+/** Node expects signed numbers here, but unsigned ones for file owners. */
 const credentials = (user?: User): Partial<User> => (user ? { uid: user.uid | 0, gid: user.gid | 0 } : {});
 
-/** Runs a program to its end, and returns its output. Rejects with what it wrote to stderr. */
+/** Runs a program to its end and returns its output. Rejects with its stderr. */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -27,7 +27,7 @@ export async function runProgram(
   return stdout;
 }
 
-/** Detached: a session of its own, so that Ctrl-C in the terminal reaches the service first and not the database. */
+/** Starts a program in its own session, so that Ctrl-C reaches the service first and not the database. */
 export function spawnDetached(program: string, args: readonly string[], options: SpawnOptions, user?: User) {
   return spawn(program, args, { ...options, ...credentials(user), env, detached: true });
 }
@@ -45,12 +45,12 @@ export async function isRunning(pid: number): Promise<boolean> {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  // A zombie holds nothing any more. It waits for its parent, which in a container may be for ever.
+  // A zombie holds no resources. It waits for its parent, in a container possibly for ever.
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return !/\) [ZX] /.test(stat);
 }
 
-/** Whether the uid has a name: in /etc/passwd, or in whatever else this machine asks. */
+/** Returns whether the uid has a name, in /etc/passwd or another source of accounts. */
 export async function hasAccount(uid: number): Promise<boolean> {
   return runProgram('id', [String(uid)]).then(
     () => true,

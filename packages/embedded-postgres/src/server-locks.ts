@@ -4,9 +4,9 @@ import type { Folder } from './folder.js';
 import { SERVER_USER } from './initdb.js';
 
 /**
- * The server knows its users by their locks: every user holds a shared advisory lock on a connection kept for that, and the
- * one service holds an exclusive one. A lock ends with its holder's connection, so a killed process leaves none.
- * In the database "postgres", so that no key of the service's own can be the same.
+ * Advisory locks that count the server's users. Every user holds a shared lock on a dedicated connection, and the one
+ * service also holds an exclusive lock. A lock ends with its connection, so a killed process leaves none. The locks are
+ * in the database "postgres", so that they cannot collide with the service's keys.
  */
 const LOCK_SPACE = 0x70726e6c; // "prnl"
 const USERS_LOCK = 1;
@@ -27,7 +27,7 @@ export async function connectToServer(folder: Folder, port: number, applicationN
     ssl: false,
     connectionTimeoutMillis: 10_000,
   });
-  client.on('error', () => undefined); // a lost connection is told by 'end'; unheard, this one would end the process
+  client.on('error', () => undefined); // 'end' reports a lost connection; without this listener the error would end the process
   try {
     await client.connect();
     return client;
@@ -37,7 +37,7 @@ export async function connectToServer(folder: Folder, port: number, applicationN
   }
 }
 
-/** Errors of a server that is starting, stopping or crashing, or of a connection that went down with it. */
+/** Returns whether the error is of a server that is starting, stopping or crashing, or of a connection lost with it. */
 export function isTemporary(error: unknown): boolean {
   const code = errorCode(error);
   if (code === undefined)
@@ -50,9 +50,9 @@ async function tryLock(client: pg.Client, lock: number): Promise<boolean> {
   return rows[0]?.granted === true;
 }
 
-/** Returns undefined when joined, and who has the folder when that is another service. */
+/** Takes the locks. Returns undefined on success, else the service that holds the folder. */
 export async function takeLocks(client: pg.Client, role: Role): Promise<string | undefined> {
-  // Waits while the last user is stopping the server, and then fails with it.
+  // Blocks while the last user stops the server, and then fails with it.
   await client.query('select pg_advisory_lock_shared($1, $2)', [LOCK_SPACE, USERS_LOCK]);
   if (role === 'tool' || (await tryLock(client, SERVICE_LOCK))) return undefined;
   const { rows } = await client.query<{ name: string }>(
@@ -64,7 +64,7 @@ export async function takeLocks(client: pg.Client, role: Role): Promise<string |
   return rows[0]?.name.replace(/^perennial service /, '') ?? 'a service that is just ending';
 }
 
-/** Gives up the locks; true if nobody else uses the server, which then belongs to the caller alone, to stop it. */
+/** Releases the locks. Returns true if no other user is left; the caller then stops the server. */
 export async function releaseLocks(client: pg.Client): Promise<boolean> {
   await client.query('select pg_advisory_unlock_all()');
   return tryLock(client, USERS_LOCK);
@@ -74,7 +74,7 @@ export async function ensureDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
   if (rowCount !== 0) return;
   await client.query(`create database ${DATABASE}`).catch((error: unknown) => {
-    // Another process was faster: seen by the name check, or only by the unique index.
+    // Another process was faster: detected by the name check, or only by the unique index.
     if (errorCode(error) !== '42P04' && errorCode(error) !== '23505') throw error;
   });
 }

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-/** Rows by key, whose changes go to the book's file. */
+/** Rows by key. Changes are written to the book's file. */
 export class Table<Row> extends Map<string, Row> {
   readonly #append: (key: string, row: Row | null) => void;
 
@@ -20,7 +20,7 @@ export class Table<Row> extends Map<string, Row> {
     return super.delete(key);
   }
 
-  /** Takes over a change that the file has already. */
+  /** Applies a change that is already in the file. */
   restore(key: string, row: Row | null): void {
     if (row === null) super.delete(key);
     else super.set(key, row);
@@ -33,8 +33,8 @@ export interface Book {
 }
 
 /**
- * Opens a book in a file of JSON lines. Without a file it is kept in memory alone. Changes that are made without a pause are
- * written together, and before anything is awaited: what was answered survives kill -9, all of it or nothing.
+ * Opens a book in a file of JSON lines, or in memory without a file. Changes of one synchronous run are written
+ * together, before anything is awaited. Every answered change therefore survives kill -9, completely or not at all.
  */
 export function openBook(file?: string): Book {
   const lines = file === undefined ? [] : readLines(file);
@@ -62,7 +62,7 @@ export function openBook(file?: string): Book {
   };
 }
 
-/** Cuts a last line off that was being written at a crash: nobody was told of it. */
+/** Cuts off a last line that a crash left incomplete. Nobody was notified of it. */
 function readLines(file: string): [table: string, key: string, row: unknown][] {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const bytes = readFileSync(file, { flag: 'a+' });

@@ -1,12 +1,12 @@
-/** The rules that control calls have set. The latest one that applies to a request decides. */
+/** The rules set by control calls. The latest rule that applies decides. */
 export interface FaultBook<Rule, Occasion> {
   set(rule: Rule): void;
   clear(): void;
-  /** The rule for this request, undefined when none applies. Counts the request, so it is asked exactly once for each. */
+  /** Returns the rule for this request, or undefined. Counts the request, so call it exactly once for each. */
   take(occasion: Occasion): Rule | undefined;
 }
 
-/** `times` of a rule: how many requests it is for. Undefined: all, until the rules are cleared. */
+/** Creates the rules. `times` is the number of requests a rule applies to; undefined means all until the rules are cleared. */
 export function createFaultBook<Rule extends { readonly times?: number }, Occasion>(
   applies: (rule: Rule, occasion: Occasion) => boolean,
 ): FaultBook<Rule, Occasion> {

@@ -6,29 +6,29 @@ import type { FastifyInstance } from 'fastify';
 import { type Book, openBook } from './book.js';
 import type { FaultBook } from './fault-book.js';
 
-/** The time in Unix milliseconds: passed in when a program is started, so that a test can set it. */
+/** The time in Unix milliseconds, injected so that tests can set it. */
 export interface Clock {
   now(): number;
 }
 
-/** What every reference program is started with. */
+/** The options of every reference program. */
 export interface ReferenceProgramOptions {
-  /** Holds the ledger. Unset: it is kept in memory alone. */
+  /** The folder of the ledger. If undefined, the ledger is kept in memory. */
   readonly dataDir?: string;
-  /** 0: any port that is free. */
+  /** 0 selects any free port. */
   readonly port: number;
   readonly host?: string;
-  /** Shared with the service, 32 bytes. */
+  /** The key shared with the service, 32 bytes. */
   readonly key: Uint8Array;
   readonly clock: Clock;
-  /** GET /ledger and POST /control. */
+  /** Whether GET /ledger and POST /control are served. */
   readonly control?: boolean;
 }
 
-/** A reference program that runs. */
+/** A running reference program. */
 export interface ReferenceProgram {
   readonly url: string;
-  /** Breaks off what is in flight. */
+  /** Stops at once and aborts requests in flight. */
   stop(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function openPeerBook({ dataDir, key }: ReferenceProgramOptions, fileName
   return openBook(dataDir === undefined ? undefined : path.join(dataDir, fileName));
 }
 
-/** Returns the address that the server listens on. Stops the program if it cannot listen. */
+/** Starts listening and returns the server's URL. Stops the program if it cannot listen. */
 export async function listenOrStop(
   server: FastifyInstance,
   { host = '127.0.0.1', port }: ReferenceProgramOptions,
@@ -49,11 +49,11 @@ export async function listenOrStop(
   });
 }
 
-/** A request that has been parsed: what decides about a fault, and what is done with or without one. */
+/** A parsed request: what decides about a fault, and its execution with or without one. */
 export interface PreparedRequest<Occasion, Fault> {
   readonly occasion: Occasion;
   run(fault: Fault | undefined): object;
-  /** Records that the number arrived, for a request that fails before anything is done. */
+  /** Records the arrival of a number whose request fails before anything is done. */
   recordArrival?(): void;
 }
 
@@ -68,11 +68,11 @@ export interface FaultyServerOptions<Operation extends string, Occasion, Fault e
   ) => PreparedRequest<Occasion, Fault>;
   readonly takeFault: (occasion: Occasion) => Fault | undefined;
   readonly timers: Timers;
-  /** Of the fault `delay`: longer than any deadline of the service. */
+  /** The delay of the fault `delay`: longer than any timeout of the service. */
   readonly answerMs: () => number;
 }
 
-/** The signed side of a reference program: its operations, and the faults that happen to an answer on its way. */
+/** Creates the signed server of a reference program, with faults in the responses. */
 export function createFaultyServer<Operation extends string, Occasion, Fault extends string>(
   options: FaultyServerOptions<Operation, Occasion, Fault>,
 ): FastifyInstance {
@@ -114,15 +114,15 @@ function toReply(result: object, fault: string | undefined): Reply {
 }
 
 export interface LocalRoutes<Rule> {
-  /** Everything that the program has done so far. */
+  /** Returns everything that the program has done so far. */
   readonly describeLedger: () => object;
   readonly faults: Pick<FaultBook<Rule, never>, 'set' | 'clear'>;
   readonly isFault: (name: unknown) => boolean;
-  /** Every other control call. Undefined: there is no such action. */
+  /** Handles every other control call. Returns undefined for an unknown action. */
   readonly control: (fields: Fields) => object | undefined;
 }
 
-/** GET /ledger and POST /control of a reference program, which are not signed. */
+/** Adds the unsigned routes GET /ledger and POST /control. */
 export function addLocalRoutes<Rule>(app: FastifyInstance, routes: LocalRoutes<Rule>): void {
   const { describeLedger, faults, isFault, control } = routes;
   const run = ({ action, ...fields }: Fields): object | undefined => {
@@ -143,13 +143,13 @@ export function addLocalRoutes<Rule>(app: FastifyInstance, routes: LocalRoutes<R
   });
 }
 
-/** Timers that are all stopped together. */
+/** Timers that can be stopped together. */
 export interface Timers {
   after(ms: number, act: () => void): void;
   stop(): void;
 }
 
-/** Node's timers overflow beyond this and then fire at once. */
+/** Node's longest timer. Beyond it, a timer fires at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 export function createTimers(): Timers {

@@ -134,7 +134,7 @@ function describe(
 `;
 }
 
-/** To stderr, as the service does. */
+/** Writes to stderr, as the service does. */
 function say(text: string): void {
   process.stderr.write(text);
 }

@@ -14,11 +14,11 @@ import {
   type ReferenceProgramOptions,
 } from './peer.js';
 
-/** What a supplier is asked for; docs/supplier.md is the text of it. */
+/** The operations of a supplier: docs/supplier.md. */
 export const SUPPLIER_OPERATIONS = ['fulfil', 'fulfil-query'] as const;
 type SupplierOperation = (typeof SUPPLIER_OPERATIONS)[number];
 
-/** What can go wrong on demand. docs/supplier.md has the same table. */
+/** Faults on demand. docs/supplier.md has the same table. */
 export const SUPPLIER_FAULTS = [
   { name: 'refuse', does: 'refuses and stores nothing' },
   { name: 'error-before', does: 'HTTP 500, no code is issued' },
@@ -34,25 +34,25 @@ export const SUPPLIER_FAULTS = [
 
 type SupplierFault = (typeof SUPPLIER_FAULTS)[number]['name'];
 
-/** Set by a control call. A field that is left out matches every request. */
+/** A rule set by a control call. An omitted field matches every request. */
 interface SupplierFaultRule {
   readonly fault: SupplierFault;
   /** Default: `fulfil`. */
   readonly operation?: SupplierOperation;
   readonly benefitCode?: string;
   readonly claimNo?: string;
-  /** How many requests it is for. Default: all, until it is cleared. */
+  /** The number of requests it applies to. Default: all, until cleared. */
   readonly times?: number;
 }
 
 interface SupplierOccasion {
   readonly operation: SupplierOperation;
   readonly claimNo: string;
-  /** Undefined for a question about a claim that is not known. */
+  /** Undefined for a query about an unknown claim. */
   readonly benefitCode: string | undefined;
 }
 
-/** What one claim number stands for. */
+/** The terms of a claim number. */
 interface ClaimTerms {
   readonly claimNo: string;
   readonly benefitCode: string;
@@ -65,16 +65,16 @@ type PreparedClaim = PreparedRequest<SupplierOccasion, SupplierFault>;
 
 const LEDGER_FILE = 'ledger.jsonl';
 
-/** Of the fault `delay`, unless a control call says otherwise. */
+/** The delay of the fault `delay`, unless a control call changes it. */
 const DEFAULT_ANSWER_MS = 15_000;
 
-/** A supplier behind the protocol of docs/supplier.md. Its codes buy nothing, and it keeps a ledger of all of them. */
+/** Starts a supplier that speaks the protocol of docs/supplier.md. Its codes are worthless, and it records all of them. */
 export async function startSupplier(options: ReferenceProgramOptions): Promise<ReferenceProgram> {
   const { key, clock } = options;
   const book = openPeerBook(options, LEDGER_FILE);
   const ledger = {
     handedOut: book.table<ClaimTerms & { readonly code: string; readonly at: number }>('handedOut'),
-    /** Refused so far, with the last reason. */
+    /** Refused claims with the last reason. */
     refused: book.table<string>('refused'),
     arrivals: book.table<number>('arrivals'),
   };
@@ -123,7 +123,7 @@ interface SupplierLedger {
   readonly arrivals: Map<string, number>;
 }
 
-/** Hands out codes: one for each claim number. */
+/** Issues codes: one per claim number. */
 function fulfil(
   { handedOut, refused, arrivals }: SupplierLedger,
   clock: Clock,
@@ -177,18 +177,18 @@ function query({ handedOut, refused }: SupplierLedger, fields: Fields): Prepared
   };
 }
 
-/** The face value of a benefit may be 0. */
+/** Reads a face value, which may be 0. */
 function readCents(value: unknown): number | undefined {
   return value === 0 ? 0 : positiveOf(value);
 }
 
-/** A wrong answer with a right signature. */
+/** Returns a wrong response, which is signed correctly. */
 function alterAnswer(answer: object, fault: SupplierFault | undefined): object {
   if (fault === 'wrong-claim') return { ...answer, claimNo: 'C1' };
   return fault === 'bad-code' ? { ...answer, code: 'two\nlines' } : answer;
 }
 
-/** Everything that was handed out, what was refused, and how often each number came. */
+/** Returns all issued codes, all refusals, and how often each number arrived. */
 function describeLedger({ handedOut, refused, arrivals }: SupplierLedger): object {
   return {
     handedOut: [...handedOut.values()].map((one) => ({ ...one, arrivals: arrivals.get(one.claimNo) ?? 0 })),

@@ -5,7 +5,7 @@ import { Notices } from './notices.js';
 import { type Entry, Numbers, type OwedNotice } from './numbers.js';
 import { deleteOldRows } from './old-rows.js';
 
-/** Undefined is what the book was never told, since it was lost meanwhile. */
+/** The terms of a debit. Undefined ones are unknown because the book was lost. */
 export interface DebitTerms {
   readonly appId: string | undefined;
   readonly institutionNo: string | undefined;
@@ -31,7 +31,7 @@ export interface BookOptions {
   readonly inHandMs: number;
 }
 
-/** Everything that must not be forgotten. */
+/** The bridge's durable records. */
 export class Book {
   readonly debits: Numbers<DebitTerms, DebitResult>;
   readonly refunds: Numbers<RefundTerms, RefundResult>;
@@ -64,7 +64,10 @@ export class Book {
     });
   }
 
-  /** A new refund, in hand; with its result when it is more than is left. Undefined when the book has the number. */
+  /**
+   * Inserts a new refund, leased to this process. Stores a refusal at once if the amount exceeds what is left. Returns
+   * undefined if the number is known.
+   */
   insertRefund(
     refundNo: string,
     terms: RefundTerms,
@@ -74,7 +77,7 @@ export class Book {
     return this.#database.transaction(async (tx) => {
       const entry = await this.refunds.insert(refundNo, terms, now, tx);
       if (entry === undefined) return undefined;
-      // Refunds of one debit are added up one after the other.
+      // Locks the debit's row, so that its refunds are added up one after the other.
       await tx.query(`select from ${this.#schema}.debits where number = $1 for update`, [terms.attemptNo]);
       const [row] = await tx.query<{ cent: number }>(
         `select coalesce(sum(amount_cent), 0)::bigint as cent from ${this.#schema}.refunds
@@ -97,7 +100,7 @@ export class Book {
     return found.length > 0;
   }
 
-  /** False when it had ended before. */
+  /** Returns false if the agreement had already ended. */
   async endAgreement(
     institutionNo: string,
     reason: string,
@@ -127,7 +130,7 @@ export class Book {
     return ended.length > 0;
   }
 
-  /** Counts a code that is about to be sent. */
+  /** Counts a code before it is sent. */
   async countCode(bindOrderNo: string): Promise<{ readonly codes: number; readonly isBound: boolean }> {
     const [row] = await this.#database.query<{ codes: number; is_bound: boolean }>(
       `insert into ${this.#schema}.bindings as known (bind_order_no, codes) values ($1, 1)
@@ -146,7 +149,7 @@ export class Book {
     return row?.institution_no ?? undefined;
   }
 
-  /** The agreement that the binding has from now on: the first that was given. */
+  /** Returns the binding's agreement: the first one that was stored. */
   async bind(bindOrderNo: string, institutionNo: string): Promise<string> {
     const [row] = await this.#database.query<{ institution_no: string }>(
       `insert into ${this.#schema}.bindings as known (bind_order_no, codes, institution_no) values ($1, 0, $2)
@@ -157,12 +160,12 @@ export class Book {
     return row?.institution_no ?? institutionNo;
   }
 
-  /** Some of what came to its end before that time. Whether there may be more. */
+  /** Deletes some expired rows. Returns whether there may be more. */
   deleteOld(before: number, most: number): Promise<boolean> {
     return deleteOldRows(this.#database, before, most);
   }
 
-  /** Throws when nothing can be written. */
+  /** Throws if the book cannot be written. */
   async pulse(now: number): Promise<void> {
     await this.#database.query(
       `insert into ${this.#schema}.pulse values (1, $1::bigint) on conflict (one) do update set at = $1::bigint`,

@@ -4,7 +4,7 @@ import { migrate } from './migrations.js';
 import type { Queryable, Row } from './queryable.js';
 
 export interface BookDatabase extends Queryable {
-  /** Where the book is, for names of tables. */
+  /** The schema that holds the tables. */
   readonly schema: string;
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -13,20 +13,20 @@ export interface BookDatabase extends Queryable {
 export interface BookDatabaseOptions {
   readonly url: string;
   readonly schema: string;
-  /** Whose book it is, by name. */
+  /** The name of the institution that owns the book. */
   readonly institution: string;
-  /** Connections. */
+  /** The number of connections. */
   readonly pool: number;
-  /** Of a connection that breaks while nobody uses it; the next query gets another. */
+  /** Called when an idle connection breaks. The next query opens another. */
   readonly onLost: (error: Error) => void;
 }
 
 const INT8 = 20;
-/** Beyond it the caller would not get an answer in time. */
+/** Later the caller would not receive its response in time. */
 const STATEMENT_MS = 4_000;
 const STEP_MS = 600_000;
 
-/** Numbers of the book are below 2^53: the protocol's amounts and times are. */
+/** The book's numbers are below 2^53, as the protocol's amounts and times are. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
 
@@ -60,14 +60,17 @@ export async function openBookDatabase(options: BookDatabaseOptions): Promise<Bo
   };
 }
 
-/** A number must be on disk before the institution is called. Stricter values of the server stay. */
+/**
+ * Raises synchronous_commit if needed, because a number must be on disk before the institution is called. Keeps
+ * stricter values.
+ */
 async function requireDurableCommits(client: pg.ClientBase): Promise<void> {
   await client.query(
     `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')`,
   );
 }
 
-/** On a connection of its own: an index of a long book takes longer to make than a request may. */
+/** Migrates on a separate connection, because creating an index may take longer than a request may. */
 async function makeBook(how: pg.PoolConfig, schema: string, institution: string): Promise<void> {
   const pool = new pg.Pool({ ...how, max: 1, query_timeout: STEP_MS, statement_timeout: STEP_MS });
   pool.on('error', () => undefined);
@@ -79,7 +82,7 @@ async function makeBook(how: pg.PoolConfig, schema: string, institution: string)
   }
 }
 
-/** Why not, without an address that may hold a password. */
+/** Throws with the reason, but without the URL, which may contain a password. */
 async function requireReachable(pool: pg.Pool): Promise<void> {
   try {
     (await pool.connect()).release();
@@ -102,7 +105,8 @@ async function queryOn<Found extends Row>(
 async function runTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
-  // A connection that breaks tells the query under way, and then whoever listens: without anybody it would end the process.
+  // A broken connection fails the query in flight and then emits an error. Without a listener that error would end the
+  // process.
   const listen = () => undefined;
   client.on('error', listen);
   try {

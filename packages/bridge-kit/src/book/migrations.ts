@@ -1,7 +1,7 @@
 import { BadSetting } from '../bad-setting.js';
 import type { Queryable } from './queryable.js';
 
-/** Of a debit and of a refund. */
+/** The columns that debits and refunds share. */
 const WHAT_BECAME_OF_IT = `
       state text not null check (state in ('BEGUN', 'OPEN', 'SETTLED')),
       institution_ref text,
@@ -13,7 +13,7 @@ const WHAT_BECAME_OF_IT = `
       ask_at bigint not null,
       check ((state = 'SETTLED') = (result is not null))`;
 
-/** What the book is made of, step by step. A step that was released is never changed; the next one is added behind it. */
+/** The migration steps. A released step never changes; new steps are appended. */
 const STEPS: readonly ((schema: string) => string)[] = [
   (schema) => `
     create table ${schema}.debits (
@@ -69,22 +69,22 @@ const STEPS: readonly ((schema: string) => string)[] = [
 
     create table ${schema}.pulse (one integer primary key check (one = 1), at bigint not null);`,
 
-  // What is old enough to be deleted.
+  // Indexes for deleting old rows.
   (schema) => `
     create index debits_old on ${schema}.debits (begun_at) where state = 'SETTLED';
     create index refunds_old on ${schema}.refunds (begun_at) where state = 'SETTLED';
     create index notices_old on ${schema}.notices (ended_at) where ended = 'TAKEN';`,
 
-  // Whose book it is.
+  // The book's owner.
   (schema) => `create table ${schema}.owner (one integer primary key check (one = 1), institution text not null);`,
 
-  // What the institution calls it, which may be longer than a key of a sorted index.
+  // Hash indexes, because an institution's reference may be too long for a B-tree key.
   (schema) => `
     create index debits_by_ref on ${schema}.debits using hash (institution_ref);
     create index refunds_by_ref on ${schema}.refunds using hash (institution_ref);`,
 ];
 
-/** Makes what is missing. Processes that start at once do it one after the other. The book is the institution's that came first. */
+/** Applies the missing steps. Processes that start at the same time take turns. The first institution owns the book. */
 export async function migrate(tx: Queryable, schema: string, institution: string): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`bridge-kit ${schema}`]);
   await createSchema(tx, schema);
@@ -100,7 +100,7 @@ export async function migrate(tx: Queryable, schema: string, institution: string
   await requireOwner(tx, schema, institution);
 }
 
-/** Two bridges on one book would ask their institutions for each other's numbers. */
+/** Throws if another institution owns the book, because two bridges would query each other's numbers. */
 async function requireOwner(tx: Queryable, schema: string, institution: string): Promise<void> {
   await tx.query(`insert into ${schema}.owner values (1, $1) on conflict do nothing`, [institution]);
   const [owner] = await tx.query<{ institution: string }>(`select institution from ${schema}.owner`);
@@ -110,7 +110,7 @@ async function requireOwner(tx: Queryable, schema: string, institution: string):
   );
 }
 
-/** A role that may not make one can use one that was made for it. */
+/** Uses an existing schema, because the role may not be allowed to create one. */
 async function createSchema(tx: Queryable, schema: string): Promise<void> {
   const found = await tx.query('select from pg_namespace where nspname = $1', [schema]);
   if (found.length === 0) await tx.query(`create schema ${schema}`);

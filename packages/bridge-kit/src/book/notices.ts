@@ -4,14 +4,14 @@ export interface NoticeRow {
   readonly noticeNo: string;
   readonly message: object;
   readonly tries: number;
-  /** How often it was answered 400 or 413. */
+  /** The number of 400 and 413 responses. */
   readonly refusals: number;
 }
 
-/** What a notice is about, before the number of the debit. */
+/** The prefix of `about` for a debit, before its number. */
 export const ABOUT_DEBIT = 'debit ';
 
-/** Notices that the service has not taken yet. */
+/** Notices that the service has not accepted yet. */
 export class Notices {
   readonly #database: BookDatabase;
   readonly #table: string;
@@ -21,7 +21,7 @@ export class Notices {
     this.#table = `${database.schema}.notices`;
   }
 
-  /** Those that are due, for this process alone until `inHandMs` have passed. */
+  /** Leases the due notices to this process for `inHandMs`. */
   async takeDue(now: number, inHandMs: number, most: number): Promise<readonly NoticeRow[]> {
     const rows = await this.#database.query<{ notice_no: string; message: object; tries: number; refusals: number }>(
       `update ${this.#table} set in_hand_until = $2::bigint, tries = tries + 1

@@ -3,7 +3,7 @@ import type { Queryable, Row } from './queryable.js';
 
 export type State = 'BEGUN' | 'OPEN' | 'SETTLED';
 
-/** What the book knows of a number, whatever it is the number of. */
+/** The book's record of a debit or refund number. */
 export interface Entry<Terms, Result> {
   readonly number: string;
   readonly terms: Terms;
@@ -13,7 +13,7 @@ export interface Entry<Terms, Result> {
   readonly begunAt: number;
 }
 
-/** A notice that is owed from the moment that a result is written. */
+/** A notice that is stored together with a result. */
 export interface OwedNotice {
   readonly noticeNo: string;
   readonly about: string;
@@ -23,26 +23,26 @@ export interface OwedNotice {
 export interface NumbersOptions<Terms> {
   readonly database: BookDatabase;
   readonly table: 'debits' | 'refunds';
-  /** This process among those that run the bridge. */
+  /** This process, among all processes of the bridge. */
   readonly holder: string;
-  /** How long a process has a number in hand: longer than any call. */
+  /** The duration of a lease on a number: longer than any call. */
   readonly inHandMs: number;
-  /** Columns of the terms, and what they are called outside. */
+  /** The columns of the terms, with their property names. */
   readonly columns: Readonly<Record<string, keyof Terms & string>>;
 }
 
 const LONG_OPEN_MS = 86_400_000;
 
-/** Numbers without a result. */
+/** Statistics on numbers without a result. */
 export interface OpenNumbers {
   readonly open: number;
-  /** For over a day. */
+  /** Open for more than a day. */
   readonly longOpen: number;
   readonly since: number | undefined;
   readonly oldest: string | undefined;
 }
 
-/** The debits or the refunds of the book: one row for each number, one process at a time that has it in hand. */
+/** The debits or the refunds of the book: one row per number, leased to one process at a time. */
 export class Numbers<Terms extends object, Result extends object> {
   readonly #options: NumbersOptions<Terms>;
   readonly #table: string;
@@ -54,7 +54,7 @@ export class Numbers<Terms extends object, Result extends object> {
     this.#notices = `${options.database.schema}.notices`;
   }
 
-  /** A new number, in the hand of this process; undefined when the book has it. */
+  /** Inserts a number, leased to this process. Returns undefined if it is known. */
   async insert(
     number: string,
     terms: Terms,
@@ -80,7 +80,7 @@ export class Numbers<Terms extends object, Result extends object> {
     return row && this.#toEntry(row);
   }
 
-  /** Numbers by the institution's own. One that several share says nothing of any of them, and is left out. */
+  /** Finds numbers by the institution's references. Omits ambiguous references. */
   async findByRefs(institutionRefs: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#options.database.query<{ ref: string; number: string }>(
       `select institution_ref as ref, min(number) as number from ${this.#table}
@@ -90,7 +90,7 @@ export class Numbers<Terms extends object, Result extends object> {
     return new Map(rows.map(({ ref, number }) => [ref, number]));
   }
 
-  /** Undefined when it is settled, or in the hand of another process. */
+  /** Leases a number. Returns undefined if it is settled or leased to another process. */
   async takeInHand(number: string, now: number): Promise<Entry<Terms, Result> | undefined> {
     const { database, holder, inHandMs } = this.#options;
     const [row] = await database.query(
@@ -102,7 +102,7 @@ export class Numbers<Terms extends object, Result extends object> {
     return row && this.#toEntry(row);
   }
 
-  /** Terms that an entry lacks since the book was lost. */
+  /** Fills in a term that is missing because the book was lost. */
   async complete(number: string, name: keyof Terms & string, value: unknown): Promise<void> {
     const column = Object.entries(this.#options.columns).find(([, one]) => one === name)?.[0];
     if (column === undefined) return;
@@ -112,7 +112,7 @@ export class Numbers<Terms extends object, Result extends object> {
     );
   }
 
-  /** Takes those in hand that are to be asked for. The pause before each is asked again grows. */
+  /** Leases the numbers that are due for a query. The delay before each next query grows. */
   async takeDue(now: number, most: number): Promise<readonly Entry<Terms, Result>[]> {
     const { database, holder, inHandMs } = this.#options;
     const rows = await database.query(
@@ -128,7 +128,7 @@ export class Numbers<Terms extends object, Result extends object> {
     return rows.map((row) => this.#toEntry(row));
   }
 
-  /** Out of hand, without a result. `askAt`: when it is asked for at the latest, if not as it was. */
+  /** Releases the lease without a result. `askAt` brings the next query forward. */
   async leaveOpen(
     number: string,
     state: 'OPEN' | 'AS_IT_WAS',
@@ -147,7 +147,7 @@ export class Numbers<Terms extends object, Result extends object> {
     );
   }
 
-  /** The institution's own number, as soon as it is known. Whoever has it in hand keeps it. */
+  /** Stores the institution's reference as soon as it is known. Leases are unaffected. */
   async noteRef(number: string, institutionRef: string): Promise<void> {
     await this.#options.database.query(
       `update ${this.#table} set institution_ref = $2 where number = $1 and state <> 'SETTLED' and institution_ref is null`,
@@ -155,7 +155,7 @@ export class Numbers<Terms extends object, Result extends object> {
     );
   }
 
-  /** Writes the result, once, and the notice that is owed with it. False when there was a result already. */
+  /** Stores the result and the notice owed with it. Returns false if a result was already stored. */
   async settle(
     number: string,
     result: Result,

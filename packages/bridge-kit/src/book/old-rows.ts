@@ -2,8 +2,9 @@ import type { BookDatabase } from './database.js';
 import { ABOUT_DEBIT } from './notices.js';
 
 /**
- * Deletes what came to its end before a time, up to `most` rows of each kind. Whether there may be more. A debit goes before its
- * refunds, and stays as long as one of them is young: what was given back of a debit that the book has is always known.
+ * Deletes up to `most` rows of each kind that ended before a time. Returns whether there may be more. Keeps a debit as
+ * long as one of its refunds is recent, and its refunds as long as the debit, so that the refunded sum of every known
+ * debit is complete.
  */
 export async function deleteOldRows(database: BookDatabase, before: number, most: number): Promise<boolean> {
   const { schema } = database;

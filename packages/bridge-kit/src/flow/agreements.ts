@@ -7,10 +7,10 @@ import type { readBindCode, readBindConfirm } from '../server/requests.js';
 import { Shared } from './shared.js';
 import type { Tools } from './undertakings.js';
 
-/** A recorded request can be sent again for five minutes, and each is a text message. */
+/** Limits text messages, because a recorded request can be replayed for five minutes. */
 const MAX_CODES = 10;
 
-/** Agreements: how they begin, where the institution binds cards, and how they end. */
+/** Starts agreements, if the institution binds cards, and ends them. */
 export class Agreements {
   readonly #book: Book;
   readonly #institution: Institution;
@@ -36,7 +36,7 @@ export class Agreements {
     return { status: 'CANCELED' };
   }
 
-  /** What a webhook of the institution said. */
+  /** Records an end that the institution's webhook reported. */
   async ended(institutionNo: string, why: string): Promise<boolean> {
     const reason = reasonOf(why);
     const noticeNo = randomUUID();

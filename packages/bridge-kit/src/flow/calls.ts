@@ -2,13 +2,13 @@ import type { BridgeLog } from '../log.js';
 import type { BridgeMetrics } from '../metrics.js';
 import { Unavailable } from '../server/refusals.js';
 
-/** Calls to the institution, with an end to each. */
+/** Calls to the institution, each with a timeout. */
 export interface Calls {
-  /** One budget of time for all the calls that one request needs: the service waits 8 s for a debit, and 10 s for all else. */
+  /** Returns one deadline for all calls of a request. The service waits 8 s for a debit and 10 s for anything else. */
   deadline(request?: 'debit'): AbortSignal;
   /**
-   * What the institution said; undefined when it is not known. What it says after the deadline is handed to `late`, so that a result
-   * is not lost because it was slow.
+   * Returns the institution's response, or undefined if the outcome is unknown. A response after the deadline goes to
+   * `late`, so that a slow result is not lost.
    */
   make<Said extends { readonly status?: string }>(
     operation: string,
@@ -16,7 +16,7 @@ export interface Calls {
     call: (signal: AbortSignal) => Promise<Said>,
     late?: (said: Said) => Promise<unknown>,
   ): Promise<Said | undefined>;
-  /** As `make`, with a time of its own. Throws when the answer is not known. */
+  /** Like `make`, with its own deadline. Throws if the outcome is unknown. */
   require<Said extends { readonly status?: string }>(
     operation: string,
     call: (signal: AbortSignal) => Promise<Said>,

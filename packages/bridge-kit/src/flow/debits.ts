@@ -9,10 +9,10 @@ import type { DebitQuestion } from '../server/requests.js';
 import { type Manner, type Pending, type Tools, toPendingMessage, Undertakings } from './undertakings.js';
 
 type Word = DebitResult | Pending | NotFound;
-/** A question, or a refund that knows no more than the number. */
+/** A query by the service, or a refund's debit, of which only the number is known. */
 export type DebitToFind = Pick<DebitQuestion, 'attemptNo'> & Partial<DebitQuestion>;
 
-/** Debits: paid once for each number, whatever is lost on the way. */
+/** Executes each debit number once, whatever is lost on the way. */
 export class Debits extends Undertakings<Debit, DebitTerms, DebitResult> {
   readonly #book: Book;
   readonly #institution: Institution;
@@ -58,7 +58,7 @@ export class Debits extends Undertakings<Debit, DebitTerms, DebitResult> {
     return this.payAgain(attemptNo, signal);
   }
 
-  /** Begun so long ago that the institution would take it for a new one, or the book has deleted it; or the book was lost. */
+  /** Returns true if the institution would take the debit for a new one, or if the book may have deleted it. */
   #mayBeForgotten({ startedAt }: Debit): boolean {
     const { clock, repeatableForMs, keepMs } = this.#tools;
     return clock.now() - startedAt >= Math.min(repeatableForMs.debit, keepMs);
@@ -88,7 +88,7 @@ function createManner(
     pay: (entry, signal) => institution.debit(toDebit(entry), signal),
     find: (entry, signal) =>
       institution.findDebit({ attemptNo: entry.number, ...entry.terms, institutionRef: entry.institutionRef }, signal),
-    // So old that the book may have had its result and deleted it.
+    // So old that the book may have deleted its result.
     refuse: ({ terms: { startedAt } }) =>
       startedAt !== undefined && clock.now() - startedAt >= keepMs
         ? { status: 'DECLINED', decline: 'FINAL', reason: 'it was begun too long ago' }
@@ -125,7 +125,7 @@ function requireSameTerms(known: Debit, given: Debit): void {
   throw new NumberConflict('this attemptNo was used for another amount or agreement');
 }
 
-/** As the protocol can say it. An error here means that the outcome is unknown, since nobody could be told of it. */
+/** Returns the result in the protocol's form. Throws if that is impossible; the outcome is then unknown. */
 function cleanDebitResult(result: DebitResult): DebitResult {
   if (result.status === 'DECLINED') {
     const { status, decline, reason } = result;

@@ -30,7 +30,7 @@ export interface Flows {
   readonly agreements: Agreements;
 }
 
-/** The operations: what is asked for, and who does it. */
+/** Maps each operation to its implementation. */
 export function createOperations(
   { debits, refunds, agreements }: Flows,
   institution: Institution,
@@ -61,7 +61,7 @@ export function createOperations(
   };
 }
 
-/** Says the currency of this bridge, whatever the service has: it is the service that has to say so to its operators. */
+/** Returns this bridge's currency even if the service's differs, because the service reports the difference to its operators. */
 function shakeHands(fields: Fields, currency: string, { log }: Tools): HandshakeMessage {
   const theirs = requireField(currencyOf(fields), 'currency');
   if (theirs !== currency) {

@@ -8,7 +8,7 @@ import { type Manner, type Pending, type Tools, toPendingMessage, Undertakings }
 
 type Word = RefundResult | Pending | NotFound;
 
-/** Refunds: given back once for each number, and never more in sum than was debited. */
+/** Executes each refund number once, and never refunds more in total than was debited. */
 export class Refunds extends Undertakings<AskedRefund, RefundTerms, RefundResult> {
   readonly #book: Book;
   readonly #institution: Institution;
@@ -16,7 +16,7 @@ export class Refunds extends Undertakings<AskedRefund, RefundTerms, RefundResult
   readonly #tools: Tools;
 
   constructor(book: Book, institution: Institution, debits: Debits, tools: Tools) {
-    // There are no notices of refunds: the service asks.
+    // Refunds have no notices: the service queries them.
     super(tools, createManner(book, institution), () => undefined);
     this.#book = book;
     this.#institution = institution;
@@ -29,7 +29,10 @@ export class Refunds extends Undertakings<AskedRefund, RefundTerms, RefundResult
     return toMessage(refundNo, await this.sendShared(refundNo, refund, () => this.#send(refund)));
   }
 
-  /** A refund that is lost is answered and not written down: only the service could say of which debit it is, and it asks again. */
+  /**
+   * Answers for a refund that the book lost, without storing it: only the service knows its debit, and sends the refund
+   * again.
+   */
   async query(refundNo: string): Promise<RefundMessage> {
     const findLost = () => this.askLost<Word>((signal) => this.#institution.findRefund({ refundNo }, signal));
     return toMessage(refundNo, await this.queryShared(refundNo, findLost));
@@ -52,7 +55,7 @@ export class Refunds extends Undertakings<AskedRefund, RefundTerms, RefundResult
     // Another process was faster.
     if (entry === undefined) return { status: 'PENDING' };
     await at('book-written', refundNo);
-    // The book may have been lost, and a refund does not say how old it is.
+    // Queries first, because the book may have been lost and a refund does not state its age.
     return entry.result ?? this.payUnlessFound(entry, signal);
   }
 }

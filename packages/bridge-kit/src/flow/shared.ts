@@ -1,4 +1,4 @@
-/** Work under way in this process, by number: whoever comes meanwhile gets the same. */
+/** Work in flight in this process, by number. Concurrent callers share its result. */
 export class Shared<Key, Value> {
   readonly #underWay = new Map<Key, Promise<Value>>();
 

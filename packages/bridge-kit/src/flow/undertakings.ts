@@ -6,7 +6,7 @@ import type { BridgeMetrics } from '../metrics.js';
 import type { Calls } from './calls.js';
 import { Shared } from './shared.js';
 
-/** Where a crash can be tried. */
+/** Points where tests simulate a crash. */
 export const CRASH_POINTS = ['book-written', 'institution-called', 'result-written', 'notice-sent'] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 export type At = (point: CrashPoint, number: string) => void | Promise<void>;
@@ -18,39 +18,38 @@ export interface Tools {
   readonly calls: Calls;
   readonly at: At;
   readonly refs: RefLookUp;
-  /** For how long the institution pays a number once. */
+  /** How long the institution executes a number only once. */
   readonly repeatableForMs: Readonly<Record<'debit' | 'refund', number>>;
-  /** For how long the book keeps what came to its end. */
+  /** How long the book keeps ended records. */
   readonly keepMs: number;
 }
 
 export interface Pending {
   readonly status: 'PENDING';
   readonly institutionRef?: string;
-  /** The institution was called just now, and did not answer. */
+  /** Whether the institution was called just now and did not respond. */
   readonly isUnheard?: true;
 }
 
-/** The answer to a call that the institution did not answer. */
 const UNHEARD: Pending = { status: 'PENDING', isUnheard: true };
 
-/** As the service is told of it: PENDING alone does not say whether the institution answers. */
+/** Returns the service's message. PENDING alone does not say whether the institution responds. */
 export const toPendingMessage = ({ isUnheard }: Pending) =>
   isUnheard ? ({ status: 'PENDING', institutionAnswered: false } as const) : ({ status: 'PENDING' } as const);
 
-/** What a debit and a refund differ in. */
+/** The differences between debits and refunds. */
 export interface Manner<Asked, Terms extends object, Result extends object> {
   readonly name: 'debit' | 'refund';
   readonly numbers: Numbers<Terms, Result>;
-  /** Throws when one number was used for two things. */
+  /** Throws if a number is reused with other terms. */
   requireSame(known: Asked, given: Asked): void;
   pay(entry: Entry<Terms, Result>, signal: AbortSignal): Promise<Result | Pending>;
   find(entry: Entry<Terms, Result>, signal: AbortSignal): Promise<Result | Pending | NotFound>;
-  /** The result of a number that the institution has never seen and must not see any more. */
+  /** Returns the final result of a number that the institution has never seen and must no longer receive. */
   refuse?(entry: Entry<Terms, Result>): Result | undefined;
-  /** As it is written down; throws when the institution said what the protocol cannot say. */
+  /** Returns the result as stored. Throws if the protocol cannot express the institution's response. */
   clean(result: Result): Result;
-  /** Of a result that is not the answer to the request itself. */
+  /** Creates the notice for a result that was not the response to the request itself. */
   notice?(number: string, result: Result): OwedNotice;
 }
 
@@ -59,7 +58,7 @@ const FIRST_QUESTION_MS = 15_000;
 const amountOf = (result: DebitResult | RefundResult) => (result.status === 'SUCCESS' ? result.amountCent : undefined);
 const refOf = (result: DebitResult | RefundResult) => (result.status === 'SUCCESS' ? result.institutionRef : undefined);
 
-/** Numbers under which the institution is told to do something, once each, and what became of them. */
+/** Sends each number to the institution once, and keeps its result. */
 export class Undertakings<Asked, Terms extends object, Result extends DebitResult | RefundResult> {
   readonly #tools: Tools;
   readonly #manner: Manner<Asked, Terms, Result>;
@@ -74,7 +73,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     this.#owed = owed;
   }
 
-  /** Takes those that have no result and are due, and asks for them. Whether there may be more. */
+  /** Leases the due numbers without a result and queries them. Returns whether there may be more. */
   async askForDue(most: number): Promise<boolean> {
     const due = await this.#manner.numbers.takeDue(this.#tools.clock.now(), most);
     await Promise.all(due.map((entry) => this.#asked.run(entry.number, () => this.#settleByAsking(entry))));
@@ -82,8 +81,8 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
   }
 
   /**
-   * What a webhook of the institution said, which may be late, repeated, or earlier than the answer to the call that it is about.
-   * False when the book does not have the number.
+   * Records a webhook of the institution. It may be late, repeated, or earlier than the response to its call. Returns
+   * false if the book does not have the number.
    */
   async told(number: string, said: Result | Pending): Promise<boolean> {
     const { numbers } = this.#manner;
@@ -97,7 +96,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     await Promise.all([this.#sent.idle(), this.#asked.idle()]);
   }
 
-  /** Sends a number once at a time: a request that comes meanwhile gets the same answer. */
+  /** Sends a number once at a time. Concurrent requests get the same response. */
   protected async sendShared(
     number: string,
     asked: Asked,
@@ -111,7 +110,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     return this.#sent.run(number, () => send().finally(() => this.#sending.delete(number)));
   }
 
-  /** Shares the answer of whatever is under way for the number. */
+  /** Shares the response of the call in flight for the number. */
   protected queryShared(
     number: string,
     findLost: () => Promise<Result | Pending | NotFound>,
@@ -132,7 +131,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     return entry === undefined ? this.#findResult(number) : this.#settleByAsking(entry);
   }
 
-  /** The book does not have it. The institution has, if the book was lost. */
+  /** Queries a number that the book does not have. The institution has it if the book was lost. */
   protected askLost<Said extends Result | Pending | NotFound>(
     find: (signal: AbortSignal) => Promise<Said>,
   ): Promise<Said> {
@@ -140,7 +139,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     return calls.require(`${this.#manner.name}-query`, async (signal) => this.#cleaned(await find(signal)));
   }
 
-  /** The book has it: it is looked for, and paid only if the institution has never seen it and still pays it once. */
+  /** Queries a number that the book has. Pays it only if the institution has never seen it and still executes it once. */
   protected async payAgain(number: string, signal: AbortSignal): Promise<Result | Pending> {
     const entry = await this.#manner.numbers.takeInHand(number, this.#tools.clock.now());
     if (entry === undefined) return this.#findResult(number);
@@ -164,7 +163,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     return refused === undefined ? this.pay(entry, signal) : this.record(entry.number, refused, 'answered');
   }
 
-  /** Of an entry that this process has in hand. */
+  /** Pays a number that this process has leased. */
   protected async pay(entry: Entry<Terms, Result>, signal: AbortSignal): Promise<Result | Pending> {
     const { calls, at, clock } = this.#tools;
     const { name, pay, numbers } = this.#manner;
@@ -177,7 +176,10 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     return UNHEARD;
   }
 
-  /** Asks, and never pays. Of an entry that this process has in hand, and keeps if it is not found. Undefined: nobody knows. */
+  /**
+   * Queries a number that this process has leased, and never pays. Keeps the lease if it is not found. Returns
+   * undefined if the outcome is unknown.
+   */
   async #ask(
     entry: Entry<Terms, Result>,
     signal: AbortSignal,
@@ -192,7 +194,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     return this.record(entry.number, said, how);
   }
 
-  /** Asks for a number that somebody waits for or a worker has taken, and lets it go. */
+  /** Queries a leased number and releases the lease. */
   async #settleByAsking(entry: Entry<Terms, Result>): Promise<Result | Pending | NotFound> {
     const said = await this.#ask(entry, this.#tools.calls.deadline(), 'told-by-notice');
     if (said?.status !== 'NOT_FOUND') return said ?? UNHEARD;
@@ -200,7 +202,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     return this.#isRepeatable(entry) ? { status: 'NOT_FOUND' } : { status: 'PENDING' };
   }
 
-  /** Whether it may be paid once more if the institution has never seen it. If not, a person has to look. */
+  /** Returns whether a number that the institution has never seen may be paid again. Otherwise an operator has to check. */
   #isRepeatable({ number, begunAt }: Entry<Terms, Result>): boolean {
     const { clock, repeatableForMs, log } = this.#tools;
     const { name } = this.#manner;
@@ -212,7 +214,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     return false;
   }
 
-  /** Writes down what the institution said, unless the book knows more. Says what the book knows then. */
+  /** Stores the institution's response unless the book knows more. Returns what the book knows afterwards. */
   protected async record(
     number: string,
     said: Result | Pending,

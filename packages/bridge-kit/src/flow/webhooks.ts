@@ -11,7 +11,7 @@ export interface WebhookTools {
   readonly refs: RefLookUp;
 }
 
-/** Writes down what the institution's own webhook said. Undefined when its signature does not hold. */
+/** Records the institution's webhooks. Returns undefined if the signature is invalid. */
 export function createWebhooks(
   flows: Flows,
   institution: Institution,
@@ -38,14 +38,14 @@ export function createWebhooks(
     }
     for (const told of reading.told) {
       const isOurs = await write(flows, told);
-      // Somebody else may use the same account, and what has no number of ours is not ours to tell.
+      // Another system may use the same account: numbers that are not ours are not reported.
       metrics.countWebhook(isOurs ? told.about : 'unknown-number');
     }
     return reading.answer;
   };
 }
 
-/** False of what the book cannot have. */
+/** Returns false for numbers that the book cannot have. */
 async function write({ debits, refunds, agreements }: Flows, told: Told): Promise<boolean> {
   switch (told.about) {
     case 'debit':

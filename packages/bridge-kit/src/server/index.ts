@@ -1,4 +1,4 @@
-/** The signed server alone: what a program needs that speaks the protocol and keeps a book of its own. */
+/** The signed server alone, for programs that use the protocol with their own records. */
 export * from './refusals.js';
 export * from './requests.js';
 export * from './signed-server.js';

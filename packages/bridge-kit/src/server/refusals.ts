@@ -1,6 +1,6 @@
 import { currencyOf, type Fields } from '@perennial/wire/bridge';
 
-/** What is answered with another HTTP status than 200, and so says nothing about an outcome. Its message is for people. */
+/** An error with an HTTP status other than 200, which states no outcome. Its message is for operators. */
 export class Refusal extends Error {
   readonly status: number;
 
@@ -11,27 +11,27 @@ export class Refusal extends Error {
   }
 }
 
-/** The body is not what the protocol says. */
+/** The body violates the protocol. */
 export class BadMessage extends Refusal {
   constructor(message: string) {
     super(400, message);
   }
 }
 
-/** The number was used for something else before. */
+/** The number was already used with other terms. */
 export class NumberConflict extends Refusal {
   constructor(message: string) {
     super(409, message);
   }
 }
 
-/** Throws unless the message is in this currency. Nothing was done then: an amount would mean something else. */
+/** Throws unless the message has this currency, before anything is done: the amount would mean something else. */
 export function requireSameCurrency(fields: Fields, currency: string): void {
   const theirs = requireField(currencyOf(fields), 'currency');
   if (theirs !== currency) throw new Refusal(409, `the service asks in ${theirs}, but this bridge has ${currency}`);
 }
 
-/** Nothing was done, or nobody knows: the service asks again. */
+/** Nothing was done, or the outcome is unknown. The service asks again. */
 export class Unavailable extends Refusal {
   constructor(message: string) {
     super(503, message);

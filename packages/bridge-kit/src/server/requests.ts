@@ -6,7 +6,7 @@ const number = (fields: Fields, name: string) => requireField(numberOf(fields[na
 const text = (fields: Fields, name: string) => requireField(textOf(fields[name], MAX_TEXT_LENGTH), name);
 const cents = (fields: Fields) => requireField(positiveOf(fields['amountCent']), 'amountCent');
 
-/** The largest that the book's column holds. */
+/** The largest value of the book's column. */
 const MAX_CYCLE = 2 ** 31 - 1;
 function cycleOf(value: unknown): number | undefined {
   const cycleNo = positiveOf(value);
@@ -17,7 +17,7 @@ function requireSameKey(given: string | undefined, number: string, name: string)
   if (given !== number) throw new BadMessage(`header Idempotency-Key must be the ${name}`);
 }
 
-/** What the service asks about a debit: all of it but the agreement. */
+/** The service's query for a debit: all fields except the agreement. */
 export type DebitQuestion = Omit<Debit, 'institutionNo'>;
 
 export function readDebitQuestion(fields: Fields): DebitQuestion {
@@ -63,7 +63,7 @@ export function readStatementPage(fields: Fields): { readonly day: string; reado
   return { day, cursor: cursor === null ? undefined : text(fields, 'cursor') };
 }
 
-/** A day of the calendar: neither month 13 nor February 30. */
+/** Returns whether the text is a calendar day, unlike month 13 or February 30. */
 function isDay(text: string): boolean {
   const start = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(start) && new Date(start).toISOString().startsWith(text);

@@ -13,7 +13,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.js';
 import { BadMessage, Refusal } from './refusals.js';
 
-/** A request whose signature holds. */
+/** A request with a valid signature. */
 export interface SignedRequest<Operation extends string> {
   readonly operation: Operation;
   readonly fields: Fields;
@@ -21,35 +21,35 @@ export interface SignedRequest<Operation extends string> {
   readonly requestId: string;
 }
 
-/** What goes back: signed with the key, or with another one by a program that lies on purpose; or the connection is dropped. */
+/** The response, signed with the key, or with another one by a test peer that misbehaves. 'hang-up' drops the connection. */
 export type Reply = { readonly status: number; readonly text: string; readonly key?: Uint8Array } | 'hang-up';
 
 export interface SignedServerOptions<Operation extends string> {
   readonly key: Uint8Array;
   readonly clock: Clock;
   readonly operations: readonly Operation[];
-  /** What stands before the operation in a path, as `/bank` of `/bank/debit`. */
+  /** The path before the operation, such as `/bank` in `/bank/debit`. */
   readonly basePath?: string;
   readonly handle: (request: SignedRequest<Operation>) => Promise<Reply>;
-  /** An error that is no `Refusal`: the caller is told nothing of it. */
+  /** Called with errors other than `Refusal`. The client learns nothing about them. */
   readonly onFault: (error: unknown, operation: Operation | undefined, requestId: string | undefined) => void;
-  /** How long a stop waits for requests in progress, default 0: it cuts them off. */
+  /** How long a stop waits for requests in flight. Default 0: it cuts them off. */
   readonly drainMs?: number;
-  /** Of bodies of other paths. */
+  /** The size limit for bodies of other paths. */
   readonly bodyLimit?: number;
 }
 
-/** A slow request ends when it is looked at, which Node does every 30 s unless told. */
+/** Node checks timeouts every 30 s by default, which would let slow requests live longer. */
 const LIMITS = { requestTimeout: 30_000, connectionsCheckingInterval: 5_000, keepAliveTimeout: 75_000 };
 /**
- * Whoever holds all of them open shuts the service out, so there are many: an idle one costs some kilobytes and ends after 30 s. It is
- * still below the usual limits of open files, beyond which the database could not be reached either.
+ * Large, because a client that holds all connections locks the service out. An idle connection costs some kilobytes and
+ * ends after 30 s. Still below the usual limit of open files, which the database connections need too.
  */
 const MAX_CONNECTIONS = 10_000;
 
 /**
- * The signed side of a bridge. Operations are answered in front of the framework, which would take twice as long; whatever else the
- * program serves is added to what is returned.
+ * Creates the signed server of a bridge. Answers operations before fastify's routing, which would take twice as long.
+ * Other routes can be added to the returned instance.
  */
 export function createSignedServer<Operation extends string>(options: SignedServerOptions<Operation>): FastifyInstance {
   const { operations, basePath = '', onFault, drainMs = 0, bodyLimit = MAX_MESSAGE_BYTES } = options;
@@ -68,8 +68,8 @@ export function createSignedServer<Operation extends string>(options: SignedServ
       }),
   });
   app.server.maxConnections = MAX_CONNECTIONS;
-  // Connections that are still open after this are closed. Node does not count a connection as idle before its first request has come, and
-  // checks no time-outs after `close`, so such a connection would hold up the stop for ever.
+  // Connections still open after this are closed. A connection without a first request is not idle to Node, and
+  // timeouts are not checked after `close`, so it would delay the stop for ever.
   app.addHook('preClose', async () => {
     app.server.close();
     await inFlight.drain(drainMs);
@@ -92,14 +92,14 @@ export function createSignedServer<Operation extends string>(options: SignedServ
   return app;
 }
 
-/** Returns the address that the server listens on. */
+/** Starts listening and returns the server's URL. */
 export async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
   await server.listen({ host, port });
   const { port: taken } = server.server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`;
 }
 
-/** Requests whose head has come and that are not answered yet. */
+/** Requests whose headers have arrived and that have no response yet. */
 class InFlight {
   readonly #responses = new Set<ServerResponse>();
   #onEmpty: (() => void) | undefined;
@@ -113,7 +113,10 @@ class InFlight {
     });
   }
 
-  /** Waits until all are answered, at most for so long. Each answer ends its connection, so that no request follows it there. */
+  /**
+   * Waits until all are answered, for at most `withinMs`. Each response closes its connection, so that no request
+   * follows on it.
+   */
   async drain(withinMs: number): Promise<void> {
     for (const response of this.#responses) response.shouldKeepAlive = false;
     if (this.#responses.size === 0) return;
@@ -138,7 +141,7 @@ async function serveSigned<Operation extends string>(
   if (body === 'cut-off') return;
   if (body === 'too-large') return refuse(response, 413, 'the request cannot be read');
   const checked = checkSignature({ path, query, headers: request.headers, body, now: clock.now() }, key);
-  // The refusal is not signed: a client that cannot sign gets no signature.
+  // The refusal is unsigned: a client that cannot sign gets no signature.
   if (!checked.trusted) return refuse(response, 401, checked.why);
 
   const { requestId, nonce } = checked;
@@ -194,7 +197,7 @@ function refuse(response: ServerResponse, status: number, error: string): void {
   send(response, status, JSON.stringify({ error }));
 }
 
-/** Head and body as texts: Node then writes them at once. */
+/** Sends headers and body as strings, which Node writes at once. */
 function send(response: ServerResponse, status: number, text: string, headers: OutgoingHttpHeaders = {}): void {
   response.writeHead(status, {
     'content-type': CONTENT_TYPE,

@@ -1,13 +1,13 @@
 import type { BridgeLog } from '../log.js';
 
 export interface Loop {
-  /** There is something to do now. */
+  /** Starts the next run now. */
   wake(): void;
-  /** Lets what is under way come to its end. */
+  /** Waits for the run in progress. */
   stop(): Promise<void>;
 }
 
-/** Does the work again and again: at once while there is more, otherwise after a pause. */
+/** Repeats the work: at once while there is more, otherwise after a delay. */
 export function startLoop(name: string, pauseMs: number, work: () => Promise<boolean>, log: BridgeLog): Loop {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;

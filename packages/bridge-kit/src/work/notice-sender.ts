@@ -19,30 +19,30 @@ export interface NoticeSenderOptions {
 }
 
 export interface NoticeSender {
-  /** Sends what is due. Whether there may be more. */
+  /** Sends due notices. Returns whether there may be more. */
   sendDue(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
 const AT_ONCE = 16;
 const DEADLINE_MS = 5_000;
-/** Longer than a sending takes: if this process dies, another sends it then. */
+/** A lease longer than any attempt. If this process dies, another then sends the notice. */
 const IN_HAND_MS = 10_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
 const LONGEST_RETRY_AFTER_S = 3_600;
-/** Where a service takes notices: docs/bridge.md. */
+/** The path of the service's notice endpoint: docs/bridge.md. */
 const PATH = /\/gateway\/v1\/notices\/[^/?#]+$/;
-/** Of 400 and 413, in case it was cut off on the way. */
+/** The most 400 and 413 responses, in case the body was truncated on the way. */
 const MOST_REFUSALS = 8;
 
 interface Answer {
-  /** Undefined when none came. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined;
   readonly retryAfterMs: number;
 }
 
-/** Sends notices until they are taken, each time signed anew. */
+/** Sends notices until they are accepted, and signs each attempt again. */
 export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
   const { key, currency, notices, clock, metrics, log, at } = options;
   const { origin, pathname: path } = requireNoticeUrl(options.url);

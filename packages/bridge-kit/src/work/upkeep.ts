@@ -6,15 +6,15 @@ export interface UpkeepOptions {
   readonly book: Book;
   readonly clock: Clock;
   readonly log: BridgeLog;
-  /** For how long the book keeps what came to its end. */
+  /** How long the book keeps ended records. */
   readonly keepMs: number;
 }
 
 const PAUSE_MS = 3_600_000;
-/** So few that nobody waits for the locks. */
+/** Few rows at a time, so that nobody waits for their locks. */
 const DELETED_AT_ONCE = 200;
 
-/** Every hour: deletes what is old, and says what has been open for too long. */
+/** Deletes old records every hour and logs numbers that have been open for too long. */
 export function createUpkeep({ book, clock, log, keepMs }: UpkeepOptions): () => Promise<boolean> {
   let dueAt = 0;
   return async () => {

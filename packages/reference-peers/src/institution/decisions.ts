@@ -10,7 +10,7 @@ const DECLINES: Partial<Record<FaultName, SettledResult>> = {
   'agreement-invalid': declined('AGREEMENT_INVALID', 'the agreement is not valid'),
 };
 
-/** Faults that are PENDING first: the fault that it becomes, and how its notice goes out. */
+/** Faults that begin as PENDING: the fault that follows, and how its notice is sent. */
 const PENDING: Partial<Record<FaultName, readonly [becomes: FaultName | undefined, notice: NoticeManner]>> = {
   'pending-success': [undefined, 'plain'],
   'pending-decline': ['decline-final', 'plain'],
@@ -20,7 +20,7 @@ const PENDING: Partial<Record<FaultName, readonly [becomes: FaultName | undefine
   'forged-notice': [undefined, 'forged'],
 };
 
-/** The result of a debit on a valid agreement. */
+/** Returns the result of a debit on a valid agreement. */
 export function decideDebit(fault: FaultName | undefined, amountCent: number, dueAt: number): DebitResult {
   const settle = (by: FaultName | undefined): SettledResult =>
     (by && DECLINES[by]) ?? { status: 'SUCCESS', amountCent: by === 'wrong-debit' ? amountCent + 1 : amountCent };

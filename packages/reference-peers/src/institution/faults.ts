@@ -2,8 +2,8 @@ import type { Operation } from '@perennial/wire/bridge';
 import { createFaultBook, type FaultBook } from '../fault-book.js';
 
 /**
- * What can go wrong on demand. Each fault has a card tail: the last four characters of the bound card, or of a shared
- * agreement number. docs/bridge.md has the same table.
+ * Faults on demand. Each has a card tail: the last four characters of the bound card or of a shared agreement number.
+ * docs/bridge.md has the same table.
  */
 export const FAULTS = [
   { tail: '0001', name: 'decline-retryable', at: 'debit', does: 'declines: RETRYABLE' },
@@ -71,16 +71,16 @@ export const FAULTS = [
 export type FaultName = (typeof FAULTS)[number]['name'];
 type Fault = (typeof FAULTS)[number];
 
-/** Set by a control call. A field that is left out matches every request. */
+/** A rule set by a control call. An omitted field matches every request. */
 export interface FaultRule {
-  /** `none` switches the fault of a card tail off. */
+  /** `none` disables the fault of a card tail. */
   readonly fault: FaultName | 'none';
-  /** Default: the operation of the fault in the table; a debit for faults that can happen to any operation. */
+  /** Default: the fault's operation in the table, or a debit for faults of any operation. */
   readonly operation?: Operation;
   readonly tail?: string;
   /** attemptNo or refundNo. */
   readonly number?: string;
-  /** How many requests it is for. Default: all, until it is cleared. */
+  /** The number of requests it applies to. Default: all, until cleared. */
   readonly times?: number;
 }
 
@@ -92,9 +92,9 @@ export interface FaultOccasion {
   readonly first: boolean;
 }
 
-/** The faults that control calls have set, beside the table of card tails, which `clear` leaves as it is. */
+/** The faults set by control calls, besides the table of card tails, which `clear` does not affect. */
 export interface InstitutionFaults extends Pick<FaultBook<FaultRule, FaultOccasion>, 'set' | 'clear'> {
-  /** The fault for this request, undefined when there is none. Counts the request, so it is asked exactly once for each. */
+  /** Returns the fault for this request, or undefined. Counts the request, so call it exactly once for each. */
   take(occasion: FaultOccasion): FaultName | undefined;
 }
 
@@ -112,7 +112,7 @@ export function createInstitutionFaults(initial: readonly FaultRule[] = []): Ins
   };
 }
 
-/** Only for the first request of a number: a resend gets its answer, else a debit on such a card could never succeed. */
+/** Applies only to a number's first request. A resend succeeds, otherwise a debit on such a card never could. */
 function findFaultByTail({ operation, tail, first }: FaultOccasion): FaultName | undefined {
   if (!first) return undefined;
   return FAULTS.find((fault) => fault.tail === tail && defaultOperation(fault) === operation)?.name;

@@ -20,13 +20,13 @@ import type { FaultName, FaultOccasion, InstitutionFaults } from './faults.js';
 import { type DebitResult, type Ledger, type OwedNotice, toDebitMessage, toRefundMessage } from './ledger.js';
 import type { NoticeSender } from './notices.js';
 
-/** How long things take that are slow on purpose. */
+/** Delays of operations that are slow on purpose. */
 export interface Delays {
-  /** Until a pending debit or refund has its result. */
+  /** The delay until a pending debit or refund has its result. */
   readonly settleMs: number;
-  /** Of the fault `delay`: longer than any deadline of the service. */
+  /** The delay of the fault `delay`: longer than any timeout of the service. */
   readonly answerMs: number;
-  /** From the answer to a query until the late notice. */
+  /** The delay from the answer to a query until the late notice. */
   readonly lateNoticeMs: number;
   readonly noticeRetryMs: number;
   readonly longestNoticeRetryMs: number;
@@ -64,7 +64,7 @@ export function createInstitutionServer(options: InstitutionServerOptions): Fast
   });
 }
 
-/** Carries out the operations of the bridge. */
+/** Executes the operations of the bridge. */
 export class InstitutionHandler {
   readonly #options: InstitutionHandlerOptions;
   /** Late notices that wait for a query. */
@@ -74,7 +74,7 @@ export class InstitutionHandler {
     this.#options = options;
   }
 
-  /** Continues what a stop or a crash has interrupted. */
+  /** Continues operations that a stop or a crash interrupted. */
   resume(): void {
     const { ledger } = this.#options;
     for (const { attemptNo, result } of ledger.debits.values()) {
@@ -103,7 +103,7 @@ export class InstitutionHandler {
     return operations[operation]();
   }
 
-  /** Whether there was anything to settle. */
+  /** Returns whether there was a pending debit to settle. */
   settleDebit(attemptNo: string): boolean {
     const { ledger, clock } = this.#options;
     const debit = ledger.debits.get(attemptNo);
@@ -118,7 +118,7 @@ export class InstitutionHandler {
     return true;
   }
 
-  /** As a bank does whose customer takes the mandate back. */
+  /** Ends an agreement, as a bank does whose customer revokes the mandate. */
   endAgreement(institutionNo: string, reason: string): void {
     const { ledger } = this.#options;
     if (ledger.canceled.has(institutionNo)) return;
@@ -149,7 +149,7 @@ export class InstitutionHandler {
         return { status: 'REFUSED', reason: 'no code was sent for this binding' };
       }
       const refusal = { status: 'REFUSED', reason: 'the bank refuses this card' };
-      // The same answer when it is asked again after a lost answer.
+      // A repeated request after a lost response gets the same response.
       if (binding.state === 'REFUSED') return refusal;
       if (binding.state === 'BOUND') return { status: 'BOUND', institutionNo: binding.institutionNo };
       if (smsCode === '000000') return { status: 'WRONG_CODE', reason: 'the code is wrong' };

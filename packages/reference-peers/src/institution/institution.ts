@@ -23,17 +23,20 @@ const DEFAULT_DELAYS: Delays = {
 };
 
 export interface InstitutionOptions extends ReferenceProgramOptions {
-  /** Where notices go. Without it they are owed until a start that has one. */
+  /** The URL for notices. Without it they wait for a start that has one. */
   readonly noticeUrl?: string;
-  /** Beside the table of card tails. */
+  /** In addition to the table of card tails. */
   readonly faults?: readonly FaultRule[];
   readonly delays?: Partial<Delays>;
   readonly statementPageLines?: number;
-  /** Of every amount. Unset: CNY. */
+  /** The currency of every amount. Default: CNY. */
   readonly currency?: string;
 }
 
-/** A payment institution behind the protocol of docs/bridge.md. It moves no money, and keeps a ledger of all that it does. */
+/**
+ * Starts a payment institution that speaks the protocol of docs/bridge.md. It moves no money and records everything in
+ * a ledger.
+ */
 export async function startInstitution(options: InstitutionOptions): Promise<ReferenceProgram> {
   const { key, noticeUrl, clock, currency = DEFAULT_CURRENCY } = options;
   let delays = { ...DEFAULT_DELAYS, ...options.delays };
@@ -80,10 +83,10 @@ export async function startInstitution(options: InstitutionOptions): Promise<Ref
   return { url, stop };
 }
 
-/** As GET /ledger answers. */
+/** The response of GET /ledger. */
 export type LedgerView = ReturnType<typeof describeLedger>;
 
-/** Everything that was debited and refunded, and how often each attempt number came. */
+/** Returns all debits and refunds, and how often each attempt number arrived. */
 function describeLedger({ debits, refunds, arrivals, canceled, owedNotices }: Ledger) {
   return {
     debits: [...debits.values()].map(({ appId = null, ref: institutionRef, takenAt: _, result, booked, ...debit }) => ({

@@ -2,7 +2,7 @@ import { formatTime } from '@perennial/wire';
 import type { DebitMessage, LineMessage, RefundMessage, WireDecline } from '@perennial/wire/bridge';
 import { type Book, openBook, type Table } from '../book.js';
 
-/** How the notice of a pending debit's result goes out. */
+/** How the notice of a pending debit's result is sent. */
 export type NoticeManner = 'plain' | 'duplicate' | 'late' | 'forged';
 
 export type SettledResult =
@@ -20,10 +20,10 @@ type RefusedRefund = { readonly status: 'REFUSED'; readonly reason: string };
 export type RefundResult =
   | { readonly status: 'SUCCESS' }
   | RefusedRefund
-  /** Becomes a success unless it says otherwise. */
+  /** Becomes a success unless `becomes` is set. */
   | { readonly status: 'PENDING'; readonly dueAt: number; readonly becomes?: RefusedRefund };
 
-/** When something was booked, and its place among all bookings: the cursor of statements. */
+/** The time and position of a booking. The position is the cursor of statements. */
 export interface BookedPlace {
   readonly at: number;
   readonly position: number;
@@ -32,14 +32,14 @@ export interface BookedPlace {
 export interface Debit {
   readonly attemptNo: string;
   readonly institutionNo: string;
-  /** Unset for a service of an older version, which does not name the channel. */
+  /** Undefined for an older service, which does not name the channel. */
   readonly appId?: string;
   readonly askedCent: number;
   readonly ref: string;
   readonly takenAt: number;
   result: DebitResult;
   booked: BookedPlace;
-  /** Successful and pending refunds together. */
+  /** The sum of successful and pending refunds. */
   refundedCent: number;
 }
 
@@ -52,7 +52,7 @@ export interface LedgerRefund {
   booked: BookedPlace;
 }
 
-/** A binding in progress. Without card number, name or mobile: only the tail of a card is kept. */
+/** A binding in progress. Stores only the card's tail: no card number, name or mobile. */
 export interface Binding {
   readonly cardTail: string;
   readonly state: 'CODE_SENT' | 'BOUND' | 'REFUSED';
@@ -65,16 +65,16 @@ export interface OwedNotice {
   readonly manner: NoticeManner;
 }
 
-/** What the institution knows. A row that was changed is set again. */
+/** The institution's records. A changed row must be set again. */
 export class Ledger {
   readonly debits: Table<Debit>;
   readonly refunds: Table<LedgerRefund>;
   readonly bindings: Table<Binding>;
-  /** Agreements that were bound here. */
+  /** Agreements bound here. */
   readonly bound: Table<{ readonly cardTail: string; readonly appId?: string }>;
-  /** How often each attempt number came. */
+  /** How often each attempt number arrived. */
   readonly arrivals: Table<number>;
-  /** By the number of an agreement: why it has ended. */
+  /** Reasons why agreements ended, by agreement number. */
   readonly canceled: Table<string>;
   readonly owedNotices: Table<OwedNotice>;
   #bookings = 0;
@@ -90,25 +90,25 @@ export class Ledger {
     for (const { booked } of this.#items()) this.#bookings = Math.max(this.#bookings, booked.position);
   }
 
-  /** The next place among the bookings. A pending item gets another one when it is settled. */
+  /** Returns the next booking position. A pending item gets another one when it is settled. */
   book(at: number): BookedPlace {
     this.#bookings += 1;
     return { at, position: this.#bookings };
   }
 
-  /** Of the bound card; any other agreement is one that the channel shared, and its own text counts. */
+  /** Returns the tail of the bound card, or of the agreement number if the channel shared it. */
   tailOf(institutionNo: string): string {
     return this.bound.get(institutionNo)?.cardTail ?? institutionNo.slice(-4);
   }
 
-  /** Whether another channel has bound the agreement, or was the first to debit it. */
+  /** Returns whether another channel bound the agreement or was the first to debit it. */
   isOfAnotherChannel(institutionNo: string, appId: string | undefined): boolean {
     const debits = [...this.debits.values()].filter((debit) => debit.institutionNo === institutionNo);
     const first = [this.bound.get(institutionNo), ...debits].find((one) => one?.appId !== undefined);
     return first !== undefined && first.appId !== appId;
   }
 
-  /** A page of what was booked on a day, and where the next one starts. */
+  /** Returns a page of the day's bookings and the start of the next page. */
   statement(day: string, from: number, size: number): { lines: LineMessage[]; next: number | undefined } {
     const items = [...this.#items()]
       .filter(({ booked: { at, position } }) => position >= from && formatTime(at).startsWith(day))

@@ -9,12 +9,12 @@ export interface NoticeSenderOptions {
   readonly currency: string;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** The pause after the first failure doubles up to the longest. */
+  /** The retry delay doubles from the first to the longest. */
   readonly pauses: () => { readonly noticeRetryMs: number; readonly longestNoticeRetryMs: number };
 }
 
 export interface NoticeSender {
-  /** Repeats until the service has answered 200, then calls `accepted`. */
+  /** Retries until the service answers 200, then calls `accepted`. */
   send(notice: NoticeMessage, manner: NoticeManner, accepted: () => void): void;
   stop(): void;
 }
@@ -37,7 +37,7 @@ export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
       timers.after(pause, () => void deliver(notice, manner, accepted, tries + 1));
       return;
     }
-    // The same bytes, as an attacker would send them who has recorded the notice.
+    // The same bytes, as an attacker would replay them.
     if (manner === 'duplicate') await post(signed);
     if (!stopping.signal.aborted) accepted();
   }
@@ -69,7 +69,7 @@ export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
   };
 }
 
-/** A forged notice with the opposite result. */
+/** Returns a forged notice with the opposite result. */
 function oppositeNotice(notice: NoticeMessage): NoticeMessage {
   if (notice.kind !== 'DEBIT') return notice;
   const { kind, noticeNo, attemptNo } = notice;
