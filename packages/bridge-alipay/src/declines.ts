@@ -9,9 +9,9 @@ type Decline = Extract<DebitResult, { readonly status: 'DECLINED' }>['decline'];
  */
 const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
   // The user can correct these, or they pass with time.
-  'ACQ.BUYER_BALANCE_NOT_ENOUGH': ['RETRYABLE', 'the balance is not enough'],
-  'ACQ.BUYER_BANKCARD_BALANCE_NOT_ENOUGH': ['RETRYABLE', 'the balance of the bank card is not enough'],
-  'ACQ.NO_PAYMENT_INSTRUMENTS_AVAILABLE': ['RETRYABLE', 'the user has no means of payment that can be used'],
+  'ACQ.BUYER_BALANCE_NOT_ENOUGH': ['RETRYABLE', 'insufficient balance'],
+  'ACQ.BUYER_BANKCARD_BALANCE_NOT_ENOUGH': ['RETRYABLE', 'insufficient balance on the bank card'],
+  'ACQ.NO_PAYMENT_INSTRUMENTS_AVAILABLE': ['RETRYABLE', 'the user has no usable payment method'],
   'ACQ.ERROR_BALANCE_PAYMENT_DISABLE': ['RETRYABLE', 'the user has switched off payments from the balance'],
   'ACQ.MOBILE_PAYMENT_SWITCH_OFF': ['RETRYABLE', 'the user has switched off mobile payments'],
   'ACQ.BUYER_PAYMENT_AMOUNT_DAY_LIMIT_ERROR': ['RETRYABLE', 'the user’s limit for a day is reached'],
@@ -53,7 +53,7 @@ const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
   'ACQ.AGREEMENT_NOT_EXIST': ['AGREEMENT_INVALID', 'the agreement does not exist or was ended'],
   'ACQ.AGREEMENT_INVALID': ['AGREEMENT_INVALID', 'the agreement has ended'],
   'ACQ.AGREEMENT_STATUS_NOT_NORMAL': ['AGREEMENT_INVALID', 'the agreement is not in force'],
-  'ACQ.AGREEMENT_ERROR': ['AGREEMENT_INVALID', 'the agreement is not right'],
+  'ACQ.AGREEMENT_ERROR': ['AGREEMENT_INVALID', 'the agreement is invalid'],
   'ACQ.CYCLE_PAY_TOTAL_FEE_EXCEED': ['AGREEMENT_INVALID', 'the total_amount of the agreement is used up'],
   'ACQ.CYCLE_PAY_TOTAL_TIMES_EXCEED': ['AGREEMENT_INVALID', 'the total_payments of the agreement are used up'],
   'ACQ.BUYER_NOT_EXIST': ['AGREEMENT_INVALID', 'the user has no account any more'],
@@ -66,7 +66,7 @@ export function toDecline(subCode: string, words: string): Extract<DebitResult, 
 }
 
 /** Codes for a number that was used before: its outcome is queried. */
-export const ASK_WHAT_BECAME: ReadonlySet<string> = new Set([
+export const OUTCOME_UNKNOWN_CODES: ReadonlySet<string> = new Set([
   'ACQ.TRADE_HAS_SUCCESS',
   'ACQ.TRADE_HAS_CLOSE',
   'ACQ.TRADE_STATUS_ERROR',
@@ -79,10 +79,10 @@ export const ASK_WHAT_BECAME: ReadonlySet<string> = new Set([
  * reported in Alipay's words.
  */
 const REFUND_CODES: Readonly<Record<string, string>> = {
-  'ACQ.TRADE_NOT_EXIST': 'there is no such debit',
+  'ACQ.TRADE_NOT_EXIST': 'the debit does not exist',
   'ACQ.REFUND_AMT_NOT_EQUAL_TOTAL': 'the amount is more than was debited',
   'ACQ.REASON_TRADE_REFUND_FEE_ERR': 'the amount is more than is left of the debit',
-  'ACQ.REFUND_FEE_ERROR': 'the amount is not right',
+  'ACQ.REFUND_FEE_ERROR': 'the amount is invalid',
   'ACQ.SELLER_BALANCE_NOT_ENOUGH': 'the merchant’s balance is not enough: top it up and refund again',
   'ACQ.TRADE_HAS_FINISHED': 'the time for refunds is over',
   'ACQ.TRADE_NOT_ALLOW_REFUND': 'this debit cannot be refunded',

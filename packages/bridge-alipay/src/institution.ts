@@ -8,7 +8,7 @@ import {
   systemClock,
 } from '@perennial/bridge-kit';
 import { createBills } from './bill.js';
-import { ALREADY_UNSIGNED, ASK_WHAT_BECAME, toDecline, toRefusal } from './declines.js';
+import { ALREADY_UNSIGNED, OUTCOME_UNKNOWN_CODES, toDecline, toRefusal } from './declines.js';
 import { createGateway, type GatewaySettings, Unknown } from './gateway.js';
 import { toCents, toYuan } from './money.js';
 import { toOutcome, toTold } from './notices.js';
@@ -93,7 +93,7 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
       const answer = await gateway.call('alipay.trade.pay', content, signal);
       if (answer.outcome === 'done') return toOutcome(answer.fields, 'TRADE_SUCCESS');
       if (answer.outcome === 'waiting') return toOutcome(answer.fields, 'WAIT_BUYER_PAY');
-      if (!ASK_WHAT_BECAME.has(answer.subCode)) return toDecline(answer.subCode, answer.words);
+      if (!OUTCOME_UNKNOWN_CODES.has(answer.subCode)) return toDecline(answer.subCode, answer.words);
       const found = await findTrade(attemptNo, signal);
       if (found.status === 'NOT_FOUND') throw new Unknown(`alipay.trade.pay: ${answer.subCode}, but there is no trade`);
       return found;
@@ -104,7 +104,7 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
     async refund({ refundNo, attemptNo, amountCent }, signal) {
       const outRequestNo = numbers.toRefund(refundNo);
       if (outRequestNo === undefined) {
-        return { status: 'REFUSED', reason: 'Alipay takes refund numbers of letters, digits and underscores alone' };
+        return { status: 'REFUSED', reason: 'Alipay accepts only letters, digits and underscores in refund numbers' };
       }
       const content = {
         out_trade_no: numbers.toTrade(attemptNo).outTradeNo,

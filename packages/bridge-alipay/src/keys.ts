@@ -10,18 +10,18 @@ export function readPrivateKey(text: string): string {
     () => createPrivateKey({ key: toDer(text), format: 'der', type: 'pkcs8' }),
     () => createPrivateKey({ key: toDer(text), format: 'der', type: 'pkcs1' }),
   ]);
-  if (key?.asymmetricKeyType !== 'rsa') throw new Error('it is no RSA private key, neither PEM nor base64');
+  if (key?.asymmetricKeyType !== 'rsa') throw new Error('not an RSA private key in PEM or base64');
   requireLength(key);
   return key.export({ format: 'pem', type: 'pkcs8' }).toString();
 }
 
 export function readPublicKey(text: string): string {
-  if (/PRIVATE KEY/.test(text)) throw new Error('it is a private key: Alipay’s public key is wanted');
+  if (/PRIVATE KEY/.test(text)) throw new Error('a private key, but Alipay’s public key is required');
   const key = firstThatReads([
     () => createPublicKey(text),
     () => createPublicKey({ key: toDer(text), format: 'der', type: 'spki' }),
   ]);
-  if (key?.asymmetricKeyType !== 'rsa') throw new Error('it is no RSA public key, neither PEM nor base64');
+  if (key?.asymmetricKeyType !== 'rsa') throw new Error('not an RSA public key in PEM or base64');
   requireLength(key);
   return key.export({ format: 'pem', type: 'spki' }).toString();
 }
@@ -35,7 +35,7 @@ const LEAST_BITS = 2048;
 
 function requireLength({ asymmetricKeyDetails }: KeyObject): void {
   const bits = asymmetricKeyDetails?.modulusLength ?? 0;
-  if (bits < LEAST_BITS) throw new Error(`it has ${bits} bits: ${LEAST_BITS} are the least`);
+  if (bits < LEAST_BITS) throw new Error(`the key has ${bits} bits, but needs at least ${LEAST_BITS}`);
 }
 
 const toDer = (text: string) => Buffer.from(text.replace(/\s/g, ''), 'base64');

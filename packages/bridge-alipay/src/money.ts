@@ -1,6 +1,7 @@
 /** Formats cents as yuan in Alipay's form, `19.90`. */
 export function toYuan(cents: number): string {
-  if (!Number.isSafeInteger(cents) || cents < 0) throw new RangeError('an amount is an integer of cents');
+  if (!Number.isSafeInteger(cents) || cents < 0)
+    throw new RangeError('the amount must be a non-negative integer of cents');
   const digits = String(cents).padStart(3, '0');
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }

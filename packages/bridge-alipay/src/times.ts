@@ -19,6 +19,6 @@ export function formatTime(ms: number): string {
 /** Returns the first millisecond of a day, `yyyy-MM-dd`. */
 export function startOfDay(day: string): number {
   const start = readTime(`${day} 00:00:00`);
-  if (start === undefined) throw new RangeError(`no day: ${day}`);
+  if (start === undefined) throw new RangeError(`not a day: ${day}`);
   return start;
 }

@@ -13,10 +13,10 @@ export function unzip(zip: Buffer, maxBytes: number): Buffer[] {
   let at = zip.readUInt32LE(end + 16);
   let left = maxBytes;
   for (let count = zip.readUInt16LE(end + 10); count > 0; count -= 1) {
-    if (zip.readUInt32LE(at) !== DIRECTORY_ENTRY) throw new Error('the zip has no directory');
+    if (zip.readUInt32LE(at) !== DIRECTORY_ENTRY) throw new Error('the zip has no central directory');
     const size = zip.readUInt32LE(at + 24);
     left -= size;
-    if (left < 0) throw new Error('the zip holds too much');
+    if (left < 0) throw new Error('the zip is too large');
     files.push(readFile(zip, at, size));
     at += 46 + zip.readUInt16LE(at + 28) + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
   }
@@ -27,18 +27,18 @@ function findEnd(zip: Buffer): number {
   for (let at = zip.length - 22; at >= Math.max(0, zip.length - LONGEST_TAIL); at -= 1) {
     if (zip.readUInt32LE(at) === END_OF_DIRECTORY) return at;
   }
-  throw new Error('it is no zip, or a part of one');
+  throw new Error('not a zip file, or incomplete');
 }
 
 function readFile(zip: Buffer, entry: number, size: number): Buffer {
   const method = zip.readUInt16LE(entry + 10);
   const packed = zip.readUInt32LE(entry + 20);
   const local = zip.readUInt32LE(entry + 42);
-  if (zip.readUInt32LE(local) !== LOCAL_ENTRY) throw new Error('a file of the zip is missing');
+  if (zip.readUInt32LE(local) !== LOCAL_ENTRY) throw new Error('a file in the zip is missing');
   const start = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
   const bytes = zip.subarray(start, start + packed);
-  if (method !== 0 && method !== 8) throw new Error('the zip is packed in an unknown way');
+  if (method !== 0 && method !== 8) throw new Error('the zip uses an unknown compression method');
   const file = method === 0 ? bytes : inflateRawSync(bytes, { maxOutputLength: Math.max(1, size) });
-  if (file.length !== size) throw new Error('a file of the zip is cut off');
+  if (file.length !== size) throw new Error('a file in the zip is truncated');
   return file;
 }

@@ -16,9 +16,9 @@ import { type Clock, systemClock } from './clock.js';
 import { Agreements } from './flow/agreements.js';
 import { createCalls } from './flow/calls.js';
 import { Debits } from './flow/debits.js';
+import type { At, Tools } from './flow/numbered-calls.js';
 import { createOperations, type Flows } from './flow/operations.js';
 import { Refunds } from './flow/refunds.js';
-import type { At, Tools } from './flow/undertakings.js';
 import { createWebhooks } from './flow/webhooks.js';
 import type { Institution, RefLookUp } from './institution.js';
 import { type BridgeLog, createBridgeLog } from './log.js';
@@ -140,7 +140,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     loops.push(startLoop('upkeep', idleMs, createUpkeep({ book, clock, log, keepMs }), log));
     if (sender) noticeLoop = startLoop('send notices', idleMs, sender.sendDue, log);
     if (noticeLoop) loops.push(noticeLoop);
-    log.info({ institution: institution.name, url: bridge.url }, 'the bridge is open');
+    log.info({ institution: institution.name, url: bridge.url }, 'the bridge is listening');
     return bridge;
   } catch (error) {
     await stop();

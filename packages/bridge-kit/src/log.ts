@@ -55,7 +55,7 @@ function describeError(err: unknown, operation: string): object {
 
 /** Hides the messages of `JSON.parse`, which quote the text. */
 export function messageOf(err: Error): string {
-  return err instanceof SyntaxError ? 'a text cannot be read' : err.message;
+  return err instanceof SyntaxError ? 'invalid JSON' : err.message;
 }
 
 /** Returns the first stack frame. Searches after the message, which may have several lines. */

@@ -64,7 +64,7 @@ function stopOnSignals(started: { readonly bridge?: Bridge }, log: Logger): void
       started.bridge.stop().then(
         () => process.exit(0),
         (error: unknown) => {
-          log.error(describeFailure(error), 'the bridge did not stop in good order');
+          log.error(describeFailure(error), 'the bridge did not stop gracefully');
           process.exit(1);
         },
       );

@@ -26,7 +26,8 @@ export function readLogLevel(env: Env): string {
 /** Reads the settings that every bridge has. README.md lists them. */
 export async function readBridgeSettings(env: Env): Promise<Omit<BridgeOptions, 'institution' | 'clock' | 'log'>> {
   const { LOG_LEVEL: level } = env;
-  if (level && !LEVELS.includes(level)) throw new BadSetting(`LOG_LEVEL must be one of ${LEVELS.join(', ')}`);
+  if (level && !LEVELS.includes(level))
+    throw new BadSetting(`LOG_LEVEL must be one of ${LEVELS.join(', ')}, but is "${level}"`);
   return {
     key: await readSecretFile(env, 'BRIDGE_KEY_FILE', parseKey),
     databaseUrl: requireSetting(env, 'DATABASE_URL'),
@@ -56,12 +57,13 @@ export async function readSecretFile<T>(env: Env, name: string, read: (text: str
 function parseKey(text: string): Uint8Array {
   const key = Buffer.from(text, 'base64');
   if (key.length === KEY_BYTES && key.toString('base64') === text) return key;
-  throw new Error(`it must hold ${KEY_BYTES} bytes in base64`);
+  throw new Error(`the file must contain ${KEY_BYTES} bytes in base64`);
 }
 
 function readPort(env: Env, name: string, usual: number): number {
   const text = env[name] || String(usual);
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new BadSetting(`${name} must be a port`);
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new BadSetting(`${name} must be 0 to 65535, but is "${text}"`);
   return Number(text);
 }
 
@@ -76,6 +78,6 @@ function readKeepDays(env: Env): number {
 
 function readBasePath(env: Env): string {
   const text = env['BASE_PATH'] ?? '';
-  if (!/^(\/[\w.~-]+)*$/.test(text)) throw new BadSetting('BASE_PATH must be like /bank, without a slash at its end');
+  if (!/^(\/[\w.~-]+)*$/.test(text)) throw new BadSetting('BASE_PATH must be like /bank, without a trailing slash');
   return text;
 }

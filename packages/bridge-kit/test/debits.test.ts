@@ -226,7 +226,7 @@ describe('debits', () => {
     await until('the notice', () => taker.taken.length === 1);
     expect((await ask('debit-query', questionOf('D1'))).fields['status']).toBe('SUCCESS');
     expect(institution.payments).toHaveLength(1);
-    expect(log()).toContain('no answer in time');
+    expect(log()).toContain('no answer before the deadline');
   });
 
   it('that a webhook settles while they are sent are answered so, and those in one hand are in no other', async () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { debitOf, questionOf, startWorld, until } from './support/world.js';
 
 const DAY = 86_400_000;
-const LONG = 'numbers without a result for over a day';
+const LONG = 'without a result for more than a day';
 
 it('what came to its end long ago is deleted, what is open or owed is not, and nothing deleted is paid again', async () => {
   const world = await startWorld({ keepDays: 100 });
@@ -65,7 +65,7 @@ it('what came to its end long ago is deleted, what is open or owed is not, and n
   const payments = institution.payments.length;
   const paidBack = institution.paidBack.length;
   expect(await word('debit', paid)).toBe('SUCCESS');
-  const tooOld = { status: 'DECLINED', decline: 'FINAL', reason: 'it was begun too long ago' };
+  const tooOld = { status: 'DECLINED', decline: 'FINAL', reason: 'the debit began too long ago' };
   const unknown = { ...poor, institutionNo: 'GOOD' };
   expect((await ask('debit', { ...unknown, attemptNo: 'U1' })).fields).toEqual({ attemptNo: 'U1', ...tooOld });
   institution.repeatableForMs = Number.MAX_SAFE_INTEGER;

@@ -42,10 +42,10 @@ function readApiBase(text: string): { host: string; port: number; protocol: 'htt
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isHttp = url?.protocol === 'http:';
   if (url === undefined || url.pathname !== '/' || !(isHttp || url.protocol === 'https:')) {
-    throw new Error('STRIPE_API_BASE: the address of Stripe must be http:// or https:// with a host and no path');
+    throw new Error('STRIPE_API_BASE must be http:// or https:// with a host and no path');
   }
   if (isHttp && !isLoopback(url.hostname))
-    throw new Error('STRIPE_API_BASE: without TLS the key may be sent to this machine alone');
+    throw new Error('STRIPE_API_BASE must be https:// except for this machine, because the key is sent to it');
   const port = url.port === '' ? (isHttp ? 80 : 443) : Number(url.port);
   return { host: url.hostname, port, protocol: isHttp ? 'http' : 'https' };
 }

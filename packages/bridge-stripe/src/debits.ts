@@ -4,7 +4,7 @@ import { type Agreement, idOf, parseAgreement } from './agreements.js';
 import { hasRule, toDeclined } from './declines.js';
 import type { Marks } from './marks.js';
 import { findIn, readAll } from './pages.js';
-import { isMissing, isRefusal, isUnderWay } from './refusals.js';
+import { isInFlight, isMissing, isRefusal } from './refusals.js';
 
 const MINUTE_MS = 60_000;
 
@@ -47,7 +47,7 @@ export class Debits {
       });
       return await this.toOutcome(payment);
     } catch (error) {
-      if (isUnderWay(error)) return { status: 'PENDING' };
+      if (isInFlight(error)) return { status: 'PENDING' };
       if (isRefusal(error)) return this.#toRefused(error, agreement);
       throw error;
     }
@@ -129,7 +129,7 @@ export class Debits {
   async #search(attemptNo: string): Promise<string | undefined> {
     const { stripe, marks } = this.#options;
     const query = marks.queryOf(attemptNo);
-    if (query === undefined) throw new Error('a number with quotes cannot be searched for at Stripe');
+    if (query === undefined) throw new Error('Stripe cannot search for a number with quotes or backslashes');
     const payments = stripe.paymentIntents.search({ query, limit: 100 });
     return (await findIn(payments, (payment) => marks.attemptNoOf(payment) === attemptNo))?.id;
   }

@@ -10,7 +10,7 @@ type Decline = Declined['decline'];
  */
 const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   // The money may be there on another day.
-  insufficient_funds: ['RETRYABLE', 'not enough money on the account'],
+  insufficient_funds: ['RETRYABLE', 'insufficient funds'],
   card_velocity_exceeded: ['RETRYABLE', 'a limit of the card is used up for now'],
   withdrawal_count_limit_exceeded: ['RETRYABLE', 'a limit of the card is used up for now'],
   card_decline_rate_limit_exceeded: [
@@ -20,9 +20,9 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   // Temporary failures.
   issuer_not_available: ['RETRYABLE', "the card's bank could not be reached"],
   processing_error: ['RETRYABLE', 'an error while the card was processed'],
-  reenter_transaction: ['RETRYABLE', "the card's bank could not process it and asks for another try"],
-  try_again_later: ['RETRYABLE', "the card's bank asks for another try later"],
-  approve_with_id: ['RETRYABLE', 'it could not be authorized; Stripe advises another try'],
+  reenter_transaction: ['RETRYABLE', "the card's bank could not process it and asks for a retry"],
+  try_again_later: ['RETRYABLE', "the card's bank asks for a retry later"],
+  approve_with_id: ['RETRYABLE', 'it could not be authorized; Stripe advises a retry'],
   payment_method_provider_timeout: ['RETRYABLE', 'the payment method gave no answer in time'],
   payment_intent_payment_attempt_expired: ['RETRYABLE', 'the attempt was not completed in time'],
   // Banks use these for temporary and permanent reasons.

@@ -60,8 +60,7 @@ function readCurrency(text: string): string {
 }
 
 function readRealm(realm: string): string {
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(realm))
-    throw new Error('STRIPE_REALM: the realm must be 1 to 64 letters, digits, _ and -');
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(realm)) throw new Error('STRIPE_REALM must be 1 to 64 letters, digits, _ and -');
   return realm;
 }
 

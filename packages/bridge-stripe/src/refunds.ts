@@ -2,7 +2,7 @@ import type { KnownRefund, NotFound, Refund, RefundOutcome } from '@perennial/br
 import type { Stripe } from 'stripe';
 import type { Marks } from './marks.js';
 import { findIn, readAll, readLatest } from './pages.js';
-import { isRefusal, isUnderWay } from './refusals.js';
+import { isInFlight, isRefusal } from './refusals.js';
 
 /** The pages of the account's refunds that are searched if the debit is unknown. */
 const LATEST_PAGES = 5;
@@ -31,7 +31,7 @@ export class Refunds {
       );
       return toRefundOutcome(refund);
     } catch (error) {
-      if (isUnderWay(error)) return { status: 'PENDING' };
+      if (isInFlight(error)) return { status: 'PENDING' };
       if (isRefusal(error)) return { status: 'REFUSED', reason: `Stripe refused it: ${error.code ?? error.message}` };
       throw error;
     }

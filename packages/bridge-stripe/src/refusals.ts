@@ -12,7 +12,7 @@ export function isRefusal(error: unknown): error is Stripe.errors.StripeError {
 }
 
 /** The same request is in flight: docs.stripe.com/error-codes#idempotency-key-in-use */
-export function isUnderWay(error: unknown): boolean {
+export function isInFlight(error: unknown): boolean {
   return error instanceof StripeError && error.statusCode === 409;
 }
 

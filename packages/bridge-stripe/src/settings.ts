@@ -24,5 +24,5 @@ function readReturnUrl(env: Env): string | undefined {
 const readSecret = (env: Env, name: string, what: string, form: RegExp): Promise<string> =>
   readSecretFile(env, name, (text) => {
     if (form.test(text)) return text;
-    throw new Error(`it does not hold ${what}`);
+    throw new Error(`the file must contain ${what}`);
   });

@@ -46,8 +46,8 @@ async function restoreLinks(native: string): Promise<void> {
     await symlink(basename(source), link).catch((error: unknown) => {
       if (errorCode(error) === 'EEXIST') return; // another process was faster
       throw new EmbeddedPostgresError(
-        `cannot make the library link ${link} (${errorCode(error)}): ` +
-          'run `npm rebuild` as a user who may write there, or set DATABASE_URL',
+        `cannot create the library link ${link} (${errorCode(error)}): ` +
+          'run `npm rebuild` as a user with write access, or set DATABASE_URL',
       );
     });
   }

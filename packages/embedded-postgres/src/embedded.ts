@@ -116,7 +116,7 @@ class ServerKeeper implements EmbeddedDatabase {
       if (!running.isReady) return undefined;
       if (this.#port === undefined || this.#port === running.port) return running.port;
       // A tool started this server while our port was taken. It ends with that tool, which frees the port.
-      throw new EmbeddedPostgresError(`it listens on port ${running.port} and not on ${this.#port}`);
+      throw new EmbeddedPostgresError(`the database listens on port ${running.port} instead of ${this.#port}`);
     }
     this.#identity ??= await findIdentity(this.#folder, this.#internals);
     const { user } = this.#identity;
@@ -162,7 +162,7 @@ class ServerKeeper implements EmbeddedDatabase {
         () => undefined,
         (error) => {
           const { message } = error;
-          if (message !== told) this.#options.log(`the database is not back yet, still trying: ${message}`);
+          if (message !== told) this.#options.log(`the database has not recovered yet, retrying: ${message}`);
           told = message;
           if (error instanceof FolderInUse) this.#options.onTakenOver?.(error);
         },
@@ -202,7 +202,7 @@ class ServerKeeper implements EmbeddedDatabase {
   #toReadable(error: unknown): Error {
     if (errorCode(error) === '28P01') {
       return new EmbeddedPostgresError(
-        `the database in ${this.#folder.data} refuses the password in ${this.#folder.dataDir}/postgres-password`,
+        `the database in ${this.#folder.data} refuses the password in ${this.#folder.dataDir}/postgres-password: restore that file from a backup`,
       );
     }
     return error instanceof Error ? error : new Error(String(error));

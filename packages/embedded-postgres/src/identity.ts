@@ -77,6 +77,6 @@ async function findOwnUid(dataDir: string): Promise<User> {
     if (!(await hasAccount(uid))) return { uid, gid: uid };
   }
   throw new EmbeddedPostgresError(
-    `every uid from ${FIRST} to ${FIRST + COUNT - 1} belongs to somebody: start as an ordinary user, or set DATABASE_URL`,
+    `every uid from ${FIRST} to ${FIRST + COUNT - 1} is in use: start as an ordinary user, or set DATABASE_URL`,
   );
 }

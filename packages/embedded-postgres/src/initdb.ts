@@ -44,7 +44,9 @@ export async function ensureCluster(folder: Folder, identity: Identity, log: (li
   } catch (error) {
     if (await exists(join(data, 'PG_VERSION'))) return;
     if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
-    throw new EmbeddedPostgresError(`${data} is there but holds no database: move it away, or choose another DATA_DIR`);
+    throw new EmbeddedPostgresError(
+      `${data} exists but contains no database: move it away, or choose another DATA_DIR`,
+    );
   } finally {
     await rm(within, { recursive: true, force: true });
   }
@@ -112,7 +114,7 @@ export async function checkVersion({ data }: Folder, { binaries }: Identity): Pr
   const [major] = binaries.version.split('.', 1);
   if (made === major) return;
   throw new EmbeddedPostgresError(
-    `the database in ${data} was made by PostgreSQL ${made}, and this is ${major}: ` +
+    `the database in ${data} was created by PostgreSQL ${made}, but this is ${major}: ` +
       'dump it with the old version and load it into the new one, or choose another DATA_DIR',
   );
 }

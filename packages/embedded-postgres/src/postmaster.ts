@@ -135,7 +135,9 @@ export async function stopServer(folder: Folder): Promise<void> {
   while (await isRunning(pid)) {
     if (over.aborted) {
       const seconds = MAX_STOP_MS / 1000;
-      throw new EmbeddedPostgresError(`the database (pid ${pid}) still stops after ${seconds} s, see ${folder.log}`);
+      throw new EmbeddedPostgresError(
+        `the database (pid ${pid}) has not stopped after ${seconds} s: see ${folder.log}`,
+      );
     }
     await pause(POLL_MS);
   }

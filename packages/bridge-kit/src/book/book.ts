@@ -85,7 +85,8 @@ export class Book {
         [terms.attemptNo],
       );
       if ((row?.cent ?? 0) <= debitedCent) return entry;
-      const reason = debitedCent === 0 ? 'there is no such debit to refund' : 'more than what is left of the debit';
+      const reason =
+        debitedCent === 0 ? 'there is no such debit to refund' : 'the amount exceeds the rest of the debit';
       const result = { status: 'REFUSED', reason } as const;
       await this.refunds.settle(refundNo, result, undefined, undefined, now, tx);
       return { ...entry, state: 'SETTLED', result };

@@ -2,7 +2,7 @@ import { BadSetting } from '../bad-setting.js';
 import type { Queryable } from './queryable.js';
 
 /** The columns that debits and refunds share. */
-const WHAT_BECAME_OF_IT = `
+const STATE_COLUMNS = `
       state text not null check (state in ('BEGUN', 'OPEN', 'SETTLED')),
       institution_ref text,
       result jsonb,
@@ -25,7 +25,7 @@ const STEPS: readonly ((schema: string) => string)[] = [
       cycle_no integer,
       external_order_no text,
       started_at bigint,
-      ${WHAT_BECAME_OF_IT}
+      ${STATE_COLUMNS}
     );
     create index debits_open on ${schema}.debits (ask_at) where state <> 'SETTLED';
 
@@ -34,7 +34,7 @@ const STEPS: readonly ((schema: string) => string)[] = [
       attempt_no text not null,
       amount_cent bigint not null,
       debit_ref text,
-      ${WHAT_BECAME_OF_IT}
+      ${STATE_COLUMNS}
     );
     create index refunds_of_debit on ${schema}.refunds (attempt_no);
     create index refunds_open on ${schema}.refunds (ask_at) where state <> 'SETTLED';
@@ -91,7 +91,7 @@ export async function migrate(tx: Queryable, schema: string, institution: string
   await tx.query(`create table if not exists ${schema}.steps (step integer primary key)`);
   const [row] = await tx.query<{ done: number }>(`select coalesce(max(step), 0) as done from ${schema}.steps`);
   const done = row?.done ?? 0;
-  if (done > STEPS.length) throw new Error('the book was made by a newer version of the kit');
+  if (done > STEPS.length) throw new Error('the book was created by a newer version of the kit');
   for (const [index, step] of STEPS.entries()) {
     if (index < done) continue;
     await tx.query(step(schema));
@@ -106,7 +106,7 @@ async function requireOwner(tx: Queryable, schema: string, institution: string):
   const [owner] = await tx.query<{ institution: string }>(`select institution from ${schema}.owner`);
   if (owner === undefined || owner.institution === institution) return;
   throw new BadSetting(
-    `DATABASE_SCHEMA: ${schema} is the book of the bridge "${owner.institution}", and "${institution}" needs one of its own`,
+    `DATABASE_SCHEMA: ${schema} is the book of the bridge "${owner.institution}": choose another schema for "${institution}"`,
   );
 }
 

@@ -4,8 +4,8 @@ import { MAX_TEXT_LENGTH, reasonOf, textOf } from '@perennial/wire/bridge';
 import type { Book } from '../book/book.js';
 import type { Institution } from '../institution.js';
 import type { readBindCode, readBindConfirm } from '../server/requests.js';
+import type { Tools } from './numbered-calls.js';
 import { Shared } from './shared.js';
-import type { Tools } from './undertakings.js';
 
 /** Limits text messages, because a recorded request can be replayed for five minutes. */
 const MAX_CODES = 10;
@@ -55,9 +55,9 @@ export class Agreements {
   async bindCode(binding: ReturnType<typeof readBindCode>): Promise<object> {
     const { calls } = this.#tools;
     const { bindCode } = this.#institution;
-    if (bindCode === undefined) return { status: 'NOT_SENT', reason: 'this institution binds no cards' };
+    if (bindCode === undefined) return { status: 'NOT_SENT', reason: 'this institution does not bind cards' };
     const { codes, isBound } = await this.#book.countCode(binding.bindOrderNo);
-    if (isBound) return { status: 'NOT_SENT', reason: 'this binding is finished' };
+    if (isBound) return { status: 'NOT_SENT', reason: 'this binding is already complete' };
     if (codes > MAX_CODES) return { status: 'NOT_SENT', reason: 'too many codes were sent for this binding' };
     const said = await calls.require('bind-code', (signal) => bindCode.call(this.#institution, binding, signal));
     return said.status === 'SENT'
@@ -73,12 +73,13 @@ export class Agreements {
   async #confirm(binding: ReturnType<typeof readBindConfirm>): Promise<object> {
     const { calls } = this.#tools;
     const { bindConfirm } = this.#institution;
-    if (bindConfirm === undefined) return { status: 'REFUSED', reason: 'this institution binds no cards' };
+    if (bindConfirm === undefined) return { status: 'REFUSED', reason: 'this institution does not bind cards' };
     const bound = await this.#book.findBound(binding.bindOrderNo);
     if (bound !== undefined) return { status: 'BOUND', institutionNo: bound };
     const said = await calls.require('bind-confirm', (signal) => bindConfirm.call(this.#institution, binding, signal));
     if (said.status !== 'BOUND') return { status: said.status, reason: reasonOf(said.reason) };
-    if (textOf(said.institutionNo, MAX_TEXT_LENGTH) === undefined) throw new Error('an agreement without a number');
+    if (textOf(said.institutionNo, MAX_TEXT_LENGTH) === undefined)
+      throw new Error('the institution returned an agreement without a number');
     return { status: 'BOUND', institutionNo: await this.#book.bind(binding.bindOrderNo, said.institutionNo) };
   }
 }

@@ -40,10 +40,10 @@ export function createCalls({ callMs, metrics, log }: CallsOptions): Calls {
       const count = (outcome: string) => metrics.countCall(operation, outcome, (performance.now() - began) / 1000);
       const isUnknown = (err: unknown) => {
         count('unknown');
-        log.warn({ operation, err }, 'the institution gave no answer that can be used');
+        log.warn({ operation, err }, 'no usable answer from the institution: the outcome is unknown');
         return undefined;
       };
-      if (signal.aborted) return isUnknown(new Error('no time was left for the call'));
+      if (signal.aborted) return isUnknown(new Error('the deadline had passed before the call'));
       let made: ReturnType<typeof call>;
       try {
         made = call(signal);
@@ -54,8 +54,8 @@ export function createCalls({ callMs, metrics, log }: CallsOptions): Calls {
       if (first === GONE) {
         made
           .then((said) => late?.(said))
-          .catch((err: unknown) => log.warn({ operation, err }, 'a late answer was lost'));
-        return isUnknown(new Error('no answer in time'));
+          .catch((err: unknown) => log.warn({ operation, err }, 'a late answer could not be stored'));
+        return isUnknown(new Error('no answer before the deadline'));
       }
       if (first !== undefined) count(first.status ?? 'ok');
       return first;

@@ -6,20 +6,20 @@ import type { OwedNotice } from '../book/numbers.js';
 import type { Debit, DebitResult, Institution, NotFound } from '../institution.js';
 import { NumberConflict } from '../server/refusals.js';
 import type { DebitQuestion } from '../server/requests.js';
-import { type Manner, type Pending, type Tools, toPendingMessage, Undertakings } from './undertakings.js';
+import { type CallKind, NumberedCalls, type Pending, type Tools, toPendingMessage } from './numbered-calls.js';
 
 type Word = DebitResult | Pending | NotFound;
 /** A query by the service, or a refund's debit, of which only the number is known. */
 export type DebitToFind = Pick<DebitQuestion, 'attemptNo'> & Partial<DebitQuestion>;
 
 /** Executes each debit number once, whatever is lost on the way. */
-export class Debits extends Undertakings<Debit, DebitTerms, DebitResult> {
+export class Debits extends NumberedCalls<Debit, DebitTerms, DebitResult> {
   readonly #book: Book;
   readonly #institution: Institution;
   readonly #tools: Tools;
 
   constructor(book: Book, institution: Institution, tools: Tools, owed: () => void) {
-    super(tools, createManner(book, institution, tools), owed);
+    super(tools, createKind(book, institution, tools), owed);
     this.#book = book;
     this.#institution = institution;
     this.#tools = tools;
@@ -76,11 +76,11 @@ export class Debits extends Undertakings<Debit, DebitTerms, DebitResult> {
   }
 }
 
-function createManner(
+function createKind(
   book: Book,
   institution: Institution,
   { clock, keepMs }: Tools,
-): Manner<Debit, DebitTerms, DebitResult> {
+): CallKind<Debit, DebitTerms, DebitResult> {
   return {
     name: 'debit',
     numbers: book.debits,
@@ -91,7 +91,7 @@ function createManner(
     // So old that the book may have deleted its result.
     refuse: ({ terms: { startedAt } }) =>
       startedAt !== undefined && clock.now() - startedAt >= keepMs
-        ? { status: 'DECLINED', decline: 'FINAL', reason: 'it was begun too long ago' }
+        ? { status: 'DECLINED', decline: 'FINAL', reason: 'the debit began too long ago' }
         : undefined,
     clean: cleanDebitResult,
     notice: toNotice,
@@ -112,7 +112,7 @@ function toDebit({ number, terms }: DebitEntry): Debit {
     cycleNo !== undefined &&
     externalOrderNo !== undefined &&
     startedAt !== undefined;
-  if (!isWhole) throw new Error('the book does not know what to debit');
+  if (!isWhole) throw new Error('the book lacks the terms of the debit');
   return { attemptNo: number, appId, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
 }
 
@@ -129,13 +129,13 @@ function requireSameTerms(known: Debit, given: Debit): void {
 function cleanDebitResult(result: DebitResult): DebitResult {
   if (result.status === 'DECLINED') {
     const { status, decline, reason } = result;
-    if (!DECLINES.includes(decline)) throw new Error('the institution’s file named a decline that is not listed');
+    if (!DECLINES.includes(decline)) throw new Error('the institution’s code returned an unknown decline');
     return { status, decline, reason: reasonOf(reason) };
   }
   const { status, amountCent, paidAt, institutionRef } = result;
   const isWell =
     status === 'SUCCESS' && positiveOf(amountCent) && timeOf(paidAt) && numberOf(institutionRef) !== undefined;
-  if (!isWell) throw new Error('the institution’s file gave a result that the protocol cannot say');
+  if (!isWell) throw new Error('the institution’s code returned a result that the protocol cannot express');
   return { status, amountCent, paidAt, institutionRef };
 }
 

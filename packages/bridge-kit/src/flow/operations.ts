@@ -21,8 +21,8 @@ import {
 import type { SignedRequest } from '../server/signed-server.js';
 import type { Agreements } from './agreements.js';
 import type { Debits } from './debits.js';
+import type { Tools } from './numbered-calls.js';
 import type { Refunds } from './refunds.js';
-import type { Tools } from './undertakings.js';
 
 export interface Flows {
   readonly debits: Debits;
@@ -67,7 +67,7 @@ function shakeHands(fields: Fields, currency: string, { log }: Tools): Handshake
   if (theirs !== currency) {
     log.error(
       { operation: 'handshake' },
-      `the service has ${theirs} and this bridge ${currency}: its requests are refused`,
+      `the service uses ${theirs}, but this bridge ${currency}: its requests are refused`,
     );
   }
   return { currency };
@@ -82,6 +82,7 @@ async function readStatement(
     ...(await institution.statement(day, cursor, signal, refs)),
     status: 'ok',
   }));
-  if (page.lines.length > STATEMENT_PAGE_LINES) throw new Error('a page of a statement has too many lines');
+  if (page.lines.length > STATEMENT_PAGE_LINES)
+    throw new Error('the institution returned too many lines in a statement page');
   return { day, lines: page.lines, nextCursor: page.nextCursor ?? null };
 }

@@ -4,12 +4,12 @@ import type { Institution, KnownRefund, NotFound, Refund, RefundResult } from '.
 import { NumberConflict, Unavailable } from '../server/refusals.js';
 import type { AskedRefund } from '../server/requests.js';
 import type { Debits } from './debits.js';
-import { type Manner, type Pending, type Tools, toPendingMessage, Undertakings } from './undertakings.js';
+import { type CallKind, NumberedCalls, type Pending, type Tools, toPendingMessage } from './numbered-calls.js';
 
 type Word = RefundResult | Pending | NotFound;
 
 /** Executes each refund number once, and never refunds more in total than was debited. */
-export class Refunds extends Undertakings<AskedRefund, RefundTerms, RefundResult> {
+export class Refunds extends NumberedCalls<AskedRefund, RefundTerms, RefundResult> {
   readonly #book: Book;
   readonly #institution: Institution;
   readonly #debits: Debits;
@@ -17,7 +17,7 @@ export class Refunds extends Undertakings<AskedRefund, RefundTerms, RefundResult
 
   constructor(book: Book, institution: Institution, debits: Debits, tools: Tools) {
     // Refunds have no notices: the service queries them.
-    super(tools, createManner(book, institution), () => undefined);
+    super(tools, createKind(book, institution), () => undefined);
     this.#book = book;
     this.#institution = institution;
     this.#debits = debits;
@@ -60,7 +60,7 @@ export class Refunds extends Undertakings<AskedRefund, RefundTerms, RefundResult
   }
 }
 
-function createManner(book: Book, institution: Institution): Manner<AskedRefund, RefundTerms, RefundResult> {
+function createKind(book: Book, institution: Institution): CallKind<AskedRefund, RefundTerms, RefundResult> {
   return {
     name: 'refund',
     numbers: book.refunds,
@@ -72,7 +72,7 @@ function createManner(book: Book, institution: Institution): Manner<AskedRefund,
 }
 
 function toRefund({ number, terms: { attemptNo, amountCent, debitRef } }: RefundEntry): Refund {
-  if (debitRef === undefined) throw new Error('the book does not know what to give back');
+  if (debitRef === undefined) throw new Error('the book lacks the terms of the refund');
   return { refundNo: number, attemptNo, amountCent, debitRef };
 }
 
@@ -100,7 +100,7 @@ function cleanRefundResult(result: RefundResult): RefundResult {
   const { status, amountCent, refundedAt, institutionRef } = result;
   const isWell =
     status === 'SUCCESS' && positiveOf(amountCent) && timeOf(refundedAt) && numberOf(institutionRef) !== undefined;
-  if (!isWell) throw new Error('the institution’s file gave a result that the protocol cannot say');
+  if (!isWell) throw new Error('the institution’s code returned a result that the protocol cannot express');
   return { status, amountCent, refundedAt, institutionRef };
 }
 

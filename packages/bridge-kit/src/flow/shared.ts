@@ -1,20 +1,20 @@
 /** Work in flight in this process, by number. Concurrent callers share its result. */
 export class Shared<Key, Value> {
-  readonly #underWay = new Map<Key, Promise<Value>>();
+  readonly #inFlight = new Map<Key, Promise<Value>>();
 
   of(key: Key): Promise<Value> | undefined {
-    return this.#underWay.get(key);
+    return this.#inFlight.get(key);
   }
 
   run(key: Key, work: () => Promise<Value>): Promise<Value> {
     const running = work().finally(() => {
-      if (this.#underWay.get(key) === running) this.#underWay.delete(key);
+      if (this.#inFlight.get(key) === running) this.#inFlight.delete(key);
     });
-    this.#underWay.set(key, running);
+    this.#inFlight.set(key, running);
     return running;
   }
 
   async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay.values());
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.values());
   }
 }

@@ -23,7 +23,7 @@ export function createWebhooks(
     } catch (err) {
       if (err instanceof BadMessage) {
         metrics.countWebhook('malformed');
-        log.warn({ operation: 'webhook', err }, 'a webhook was refused: it is not what the institution sends');
+        log.warn({ operation: 'webhook', err }, 'a webhook was refused: its body is not in the institution’s format');
       }
       throw err;
     }
@@ -33,7 +33,7 @@ export function createWebhooks(
     const reading = await read(webhook);
     if (!reading) {
       metrics.countWebhook('refused');
-      log.warn({ operation: 'webhook' }, 'a webhook was refused: its signature does not hold');
+      log.warn({ operation: 'webhook' }, 'a webhook was refused: its signature is invalid');
       return undefined;
     }
     for (const told of reading.told) {

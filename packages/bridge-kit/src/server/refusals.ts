@@ -28,7 +28,7 @@ export class NumberConflict extends Refusal {
 /** Throws unless the message has this currency, before anything is done: the amount would mean something else. */
 export function requireSameCurrency(fields: Fields, currency: string): void {
   const theirs = requireField(currencyOf(fields), 'currency');
-  if (theirs !== currency) throw new Refusal(409, `the service asks in ${theirs}, but this bridge has ${currency}`);
+  if (theirs !== currency) throw new Refusal(409, `the service uses ${theirs}, but this bridge uses ${currency}`);
 }
 
 /** Nothing was done, or the outcome is unknown. The service asks again. */

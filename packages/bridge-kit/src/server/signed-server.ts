@@ -77,7 +77,7 @@ export function createSignedServer<Operation extends string>(options: SignedServ
   // Bodies stay bytes.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.setNotFoundHandler((_request, reply) => refuse(reply.hijack().raw, 404, 'there is nothing here'));
+  app.setNotFoundHandler((_request, reply) => refuse(reply.hijack().raw, 404, 'not found'));
   app.setErrorHandler((error, _request, reply) => {
     if (error instanceof Refusal) return refuse(reply.hijack().raw, error.status, error.message);
     const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;

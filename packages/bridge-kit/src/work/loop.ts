@@ -18,7 +18,7 @@ export function startLoop(name: string, pauseMs: number, work: () => Promise<boo
     do {
       isWoken = false;
       const hasMore = await work().catch((err: unknown) => {
-        log.error({ operation: name, err }, 'work on the book failed and is tried again');
+        log.error({ operation: name, err }, 'work on the book failed and will be retried');
         return false;
       });
       isWoken ||= hasMore;

@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import { BadSetting } from '../bad-setting.js';
 import type { NoticeRow, Notices } from '../book/notices.js';
 import type { Clock } from '../clock.js';
-import type { At } from '../flow/undertakings.js';
+import type { At } from '../flow/numbered-calls.js';
 import type { BridgeLog } from '../log.js';
 import type { BridgeMetrics } from '../metrics.js';
 
@@ -77,11 +77,11 @@ export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
     const isRefused = status === 400 || status === 413;
     const said = { noticeNo, tries, status: status ?? 'no answer' };
     if (isRefused && refusals + 1 >= MOST_REFUSALS) {
-      log.error(said, 'the service refuses a notice, which is given up: a person has to look at it');
+      log.error(said, 'the service refused a notice, which is given up: check it there');
       return notices.end(noticeNo, 'GIVEN_UP', now);
     }
     const pauseMs = Math.max(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(tries - 1, 20), LONGEST_PAUSE_MS), retryAfterMs);
-    log.warn({ ...said, pauseMs }, 'a notice was not taken and is sent again');
+    log.warn({ ...said, pauseMs }, 'a notice was not accepted and will be retried');
     return notices.sendLater(noticeNo, now + pauseMs, isRefused);
   }
 
@@ -104,7 +104,5 @@ function requireNoticeUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && PATH.test(`${url.pathname}${url.search}${url.hash}`))
     return url;
-  throw new BadSetting(
-    'NOTICE_URL: the address of notices must be {serviceUrl}/gateway/v1/notices/{paymentChannelCode}, by http or https',
-  );
+  throw new BadSetting('NOTICE_URL must be {serviceUrl}/gateway/v1/notices/{paymentChannelCode}, with http or https');
 }

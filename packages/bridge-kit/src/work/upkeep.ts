@@ -31,6 +31,9 @@ async function sayLongOpen(book: Book, now: number, log: BridgeLog): Promise<voi
   for (const table of ['debits', 'refunds'] as const) {
     const { longOpen, oldest } = await book[table].countOpen(now);
     if (longOpen === 0 || oldest === undefined) continue;
-    log.warn({ operation: table, open: longOpen, about: oldest }, 'there are numbers without a result for over a day');
+    log.warn(
+      { operation: table, open: longOpen, about: oldest },
+      'numbers have been without a result for more than a day',
+    );
   }
 }

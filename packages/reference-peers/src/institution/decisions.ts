@@ -38,7 +38,7 @@ export function decideRefund(
 ): RefundResult {
   if (debit?.result.status !== 'SUCCESS') return { status: 'REFUSED', reason: 'there is no such debit to refund' };
   if (debit.refundedCent + amountCent > debit.result.amountCent) {
-    return { status: 'REFUSED', reason: 'more than what is left of the debit' };
+    return { status: 'REFUSED', reason: 'the amount exceeds the rest of the debit' };
   }
   const refused = { status: 'REFUSED', reason: 'the bank refuses refunds to this card' } as const;
   if (fault === 'refund-refused') return refused;

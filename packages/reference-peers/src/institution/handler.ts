@@ -133,7 +133,7 @@ export class InstitutionHandler {
     const { bindings } = this.#options.ledger;
     return prepared('bind-code', { tail: cardTail }, () => {
       const state = bindings.get(bindOrderNo)?.state;
-      if (state === 'BOUND') return { status: 'NOT_SENT', reason: 'this binding is finished' };
+      if (state === 'BOUND') return { status: 'NOT_SENT', reason: 'this binding is already complete' };
       if (card.bankMobile.endsWith('9')) return { status: 'NOT_SENT', reason: 'the number cannot be reached' };
       bindings.set(bindOrderNo, { cardTail, state: 'CODE_SENT' });
       return { status: 'SENT', reference: bindReference(bindOrderNo) };
@@ -202,7 +202,7 @@ export class InstitutionHandler {
       return { status: 'DECLINED', decline: 'AGREEMENT_INVALID', reason: 'the agreement has ended' };
     }
     if (fault === 'foreign-channel' && ledger.isOfAnotherChannel(institutionNo, appId)) {
-      return { status: 'DECLINED', decline: 'FINAL', reason: 'the agreement is of another channel' };
+      return { status: 'DECLINED', decline: 'FINAL', reason: 'the agreement belongs to another channel' };
     }
     return decideDebit(fault, askedCent, takenAt + delays().settleMs);
   }
@@ -267,7 +267,7 @@ export class InstitutionHandler {
 
   #statement(fields: Fields): PreparedOperation {
     const { day, cursor = '0' } = readStatementPage(fields);
-    if (!/^\d{1,15}$/.test(cursor)) throw new BadMessage('cursor is not one of ours');
+    if (!/^\d{1,15}$/.test(cursor)) throw new BadMessage('cursor is invalid');
     const { ledger, pageLines } = this.#options;
     return prepared('statement', {}, () => {
       const { lines, next } = ledger.statement(day, Number(cursor), pageLines);

@@ -75,7 +75,7 @@ describe('a debit on a card whose tail is', () => {
 
   it('0025, for another channel than its first: declined, and the ledger names the channel of each', async () => {
     const { institution, gateway } = await attached();
-    const final = { kind: 'declined', decline: 'final', reason: 'the agreement is of another channel' };
+    const final = { kind: 'declined', decline: 'final', reason: 'the agreement belongs to another channel' };
     expect(await gateway.debit(debitOf('1', '0025'))).toMatchObject({ kind: 'success' });
     expect(await gateway.debit(debitOf('2', '0025', { appId: 'test_other' }))).toMatchObject(final);
     expect((await ledgerOf(institution)).debits.map(({ appId, debitedCent }) => [appId, debitedCent])).toEqual([

@@ -28,17 +28,17 @@ export interface Pending {
   readonly status: 'PENDING';
   readonly institutionRef?: string;
   /** Whether the institution was called just now and did not respond. */
-  readonly isUnheard?: true;
+  readonly isUnanswered?: true;
 }
 
-const UNHEARD: Pending = { status: 'PENDING', isUnheard: true };
+const UNANSWERED: Pending = { status: 'PENDING', isUnanswered: true };
 
 /** Returns the service's message. PENDING alone does not say whether the institution responds. */
-export const toPendingMessage = ({ isUnheard }: Pending) =>
-  isUnheard ? ({ status: 'PENDING', institutionAnswered: false } as const) : ({ status: 'PENDING' } as const);
+export const toPendingMessage = ({ isUnanswered }: Pending) =>
+  isUnanswered ? ({ status: 'PENDING', institutionAnswered: false } as const) : ({ status: 'PENDING' } as const);
 
 /** The differences between debits and refunds. */
-export interface Manner<Asked, Terms extends object, Result extends object> {
+export interface CallKind<Asked, Terms extends object, Result extends object> {
   readonly name: 'debit' | 'refund';
   readonly numbers: Numbers<Terms, Result>;
   /** Throws if a number is reused with other terms. */
@@ -59,23 +59,23 @@ const amountOf = (result: DebitResult | RefundResult) => (result.status === 'SUC
 const refOf = (result: DebitResult | RefundResult) => (result.status === 'SUCCESS' ? result.institutionRef : undefined);
 
 /** Sends each number to the institution once, and keeps its result. */
-export class Undertakings<Asked, Terms extends object, Result extends DebitResult | RefundResult> {
+export class NumberedCalls<Asked, Terms extends object, Result extends DebitResult | RefundResult> {
   readonly #tools: Tools;
-  readonly #manner: Manner<Asked, Terms, Result>;
+  readonly #kind: CallKind<Asked, Terms, Result>;
   readonly #owed: () => void;
   readonly #sending = new Map<string, Asked>();
   readonly #sent = new Shared<string, Result | Pending>();
   readonly #asked = new Shared<string, Result | Pending | NotFound>();
 
-  constructor(tools: Tools, manner: Manner<Asked, Terms, Result>, owed: () => void) {
+  constructor(tools: Tools, kind: CallKind<Asked, Terms, Result>, owed: () => void) {
     this.#tools = tools;
-    this.#manner = manner;
+    this.#kind = kind;
     this.#owed = owed;
   }
 
   /** Leases the due numbers without a result and queries them. Returns whether there may be more. */
   async askForDue(most: number): Promise<boolean> {
-    const due = await this.#manner.numbers.takeDue(this.#tools.clock.now(), most);
+    const due = await this.#kind.numbers.takeDue(this.#tools.clock.now(), most);
     await Promise.all(due.map((entry) => this.#asked.run(entry.number, () => this.#settleByAsking(entry))));
     return due.length === most;
   }
@@ -85,7 +85,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
    * false if the book does not have the number.
    */
   async told(number: string, said: Result | Pending): Promise<boolean> {
-    const { numbers } = this.#manner;
+    const { numbers } = this.#kind;
     if ((await numbers.find(number)) === undefined) return false;
     if (said.status !== 'PENDING') await this.record(number, this.#cleaned(said), 'told-by-notice');
     else if (said.institutionRef !== undefined) await numbers.noteRef(number, said.institutionRef);
@@ -103,7 +103,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     send: () => Promise<Result | Pending>,
   ): Promise<Result | Pending> {
     const under = this.#sending.get(number);
-    if (under !== undefined) this.#manner.requireSame(under, asked);
+    if (under !== undefined) this.#kind.requireSame(under, asked);
     const sent = this.#sent.of(number);
     if (sent !== undefined) return sent;
     this.#sending.set(number, asked);
@@ -123,7 +123,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     number: string,
     findLost: () => Promise<Result | Pending | NotFound>,
   ): Promise<Result | Pending | NotFound> {
-    const { numbers } = this.#manner;
+    const { numbers } = this.#kind;
     const known = await numbers.find(number);
     if (known === undefined) return findLost();
     if (known.result !== undefined) return known.result;
@@ -136,12 +136,12 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     find: (signal: AbortSignal) => Promise<Said>,
   ): Promise<Said> {
     const { calls } = this.#tools;
-    return calls.require(`${this.#manner.name}-query`, async (signal) => this.#cleaned(await find(signal)));
+    return calls.require(`${this.#kind.name}-query`, async (signal) => this.#cleaned(await find(signal)));
   }
 
   /** Queries a number that the book has. Pays it only if the institution has never seen it and still executes it once. */
   protected async payAgain(number: string, signal: AbortSignal): Promise<Result | Pending> {
-    const entry = await this.#manner.numbers.takeInHand(number, this.#tools.clock.now());
+    const entry = await this.#kind.numbers.takeInHand(number, this.#tools.clock.now());
     if (entry === undefined) return this.#findResult(number);
     return this.payUnlessFound(entry, signal, () => this.#isRepeatable(entry));
   }
@@ -151,9 +151,9 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     signal: AbortSignal,
     mayPay: () => boolean = () => true,
   ): Promise<Result | Pending> {
-    const { numbers, refuse } = this.#manner;
+    const { numbers, refuse } = this.#kind;
     const found = await this.#ask(entry, signal, 'answered');
-    if (found === undefined) return UNHEARD;
+    if (found === undefined) return UNANSWERED;
     if (found.status !== 'NOT_FOUND') return found;
     if (!mayPay()) {
       await numbers.leaveOpen(entry.number, 'AS_IT_WAS', undefined);
@@ -166,14 +166,14 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
   /** Pays a number that this process has leased. */
   protected async pay(entry: Entry<Terms, Result>, signal: AbortSignal): Promise<Result | Pending> {
     const { calls, at, clock } = this.#tools;
-    const { name, pay, numbers } = this.#manner;
+    const { name, pay, numbers } = this.#kind;
     const { number } = entry;
     const call = async (aborted: AbortSignal) => this.#cleaned(await pay(entry, aborted));
     const said = await calls.make(name, signal, call, (late) => this.record(number, late, 'told-by-notice'));
     await at('institution-called', number);
     if (said !== undefined) return this.record(number, said, 'answered');
     await numbers.leaveOpen(number, 'OPEN', undefined, clock.now() + FIRST_QUESTION_MS);
-    return UNHEARD;
+    return UNANSWERED;
   }
 
   /**
@@ -185,7 +185,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     signal: AbortSignal,
     how: 'answered' | 'told-by-notice',
   ): Promise<Result | Pending | NotFound | undefined> {
-    const { name, find, numbers } = this.#manner;
+    const { name, find, numbers } = this.#kind;
     const said = await this.#tools.calls.make(`${name}-query`, signal, async (aborted) =>
       this.#cleaned(await find(entry, aborted)),
     );
@@ -197,19 +197,19 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
   /** Queries a leased number and releases the lease. */
   async #settleByAsking(entry: Entry<Terms, Result>): Promise<Result | Pending | NotFound> {
     const said = await this.#ask(entry, this.#tools.calls.deadline(), 'told-by-notice');
-    if (said?.status !== 'NOT_FOUND') return said ?? UNHEARD;
-    await this.#manner.numbers.leaveOpen(entry.number, 'AS_IT_WAS', undefined);
+    if (said?.status !== 'NOT_FOUND') return said ?? UNANSWERED;
+    await this.#kind.numbers.leaveOpen(entry.number, 'AS_IT_WAS', undefined);
     return this.#isRepeatable(entry) ? { status: 'NOT_FOUND' } : { status: 'PENDING' };
   }
 
   /** Returns whether a number that the institution has never seen may be paid again. Otherwise an operator has to check. */
   #isRepeatable({ number, begunAt }: Entry<Terms, Result>): boolean {
     const { clock, repeatableForMs, log } = this.#tools;
-    const { name } = this.#manner;
+    const { name } = this.#kind;
     if (clock.now() - begunAt < repeatableForMs[name]) return true;
     log.error(
       { operation: name, about: number },
-      'the institution does not know a number that may have been sent to it, and may no longer tell it from a new one: look there',
+      'the institution does not know a number that may have been sent, and might now execute it twice: check there',
     );
     return false;
   }
@@ -221,7 +221,7 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
     how: 'answered' | 'told-by-notice',
   ): Promise<Result | Pending> {
     const { clock, at } = this.#tools;
-    const { numbers, notice } = this.#manner;
+    const { numbers, notice } = this.#kind;
     if (said.status === 'PENDING') {
       const askAt = how === 'answered' ? clock.now() + FIRST_QUESTION_MS : undefined;
       await numbers.leaveOpen(number, 'OPEN', said.institutionRef, askAt);
@@ -235,19 +235,19 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
   }
 
   async #findResult(number: string): Promise<Result | Pending> {
-    return (await this.#manner.numbers.find(number))?.result ?? { status: 'PENDING' };
+    return (await this.#kind.numbers.find(number))?.result ?? { status: 'PENDING' };
   }
 
   async #compare(number: string, told: Result): Promise<Result | Pending> {
     const { log, metrics } = this.#tools;
-    const { name } = this.#manner;
+    const { name } = this.#kind;
     const known = await this.#findResult(number);
     if (known.status === 'PENDING') return known;
     if (known.status !== told.status || amountOf(known) !== amountOf(told)) {
       metrics.countContradiction(name);
       log.error(
         { operation: name, about: number, known: known.status, told: told.status },
-        'the institution contradicts a result that is written: the first one stays, look there',
+        'the institution contradicts a stored result, which is kept: check there',
       );
     }
     return known;
@@ -255,6 +255,6 @@ export class Undertakings<Asked, Terms extends object, Result extends DebitResul
 
   #cleaned<Said extends Result | Pending | NotFound>(said: Said): Said {
     const isResult = said.status !== 'PENDING' && said.status !== 'NOT_FOUND';
-    return isResult ? (this.#manner.clean(said as Result) as Said) : said;
+    return isResult ? (this.#kind.clean(said as Result) as Said) : said;
   }
 }
