@@ -1,21 +1,21 @@
-// Puts the compiled modules of a program into a few files: a process that reads hundreds of small ones spends half of its start
-// on finding them. Dependencies stay as they are installed, so that what watches them (tracing, an audit) still can.
+// Bundles the compiled modules of a program into a few files, because finding hundreds of small ones takes half of a
+// start. Dependencies stay as installed, so that tracing and audits still find them.
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './run.mjs';
 
-/** Needs the folder that it is installed in, to find the server beside it. */
+/** Not bundled, because it finds its server relative to its own folder. */
 const OURS_AS_INSTALLED = '@perennial/embedded-postgres';
 
 const isBundled = (id) => /^([./#]|@perennial\/|@oxc-project\/)/.test(id) && id !== OURS_AS_INSTALLED;
 
 const isAsInstalled = (id) => !isBundled(id);
 
-/** What cannot be put into a file: that, what the platform has, and what a dependency can do without. */
+/** Modules that cannot be bundled: the above, the platform's, and optional dependencies. */
 export const isNeverBundled = (id) => id === OURS_AS_INSTALLED || /^(node:|pg-native$)/.test(id);
 
-/** `entries`: the names of the programs, and the modules that they begin with. */
+/** `entries`: the programs' names and entry modules. */
 export async function bundle(entries, folder, external = isAsInstalled) {
   const build = await rolldown({
     cwd: root,
@@ -24,7 +24,7 @@ export async function bundle(entries, folder, external = isAsInstalled) {
     external,
     logLevel: 'warn',
   });
-  // Whole or not at all: one that is cut off while it writes leaves the folder as it was.
+  // Writes to a new folder first, so that an interrupted run leaves the previous version.
   const made = `${folder}.new`;
   await build.write({ dir: made, format: 'esm', chunkFileNames: '[name]-[hash].js', cleanDir: true });
   await build.close();
@@ -34,7 +34,7 @@ export async function bundle(entries, folder, external = isAsInstalled) {
 
 const service = path.join(root, 'packages', 'service');
 
-/** What `npm start` and `npx perennial` run. */
+/** Bundles the programs of `npm start` and `npx perennial`. */
 export const bundleService = () =>
   bundle(
     { main: path.join(service, 'dist', 'main.js'), perennial: path.join(service, 'dist', 'cli', 'main.js') },
@@ -44,34 +44,37 @@ export const bundleService = () =>
 const sdk = path.join(root, 'packages', 'sdk');
 const compiledSdk = path.join(sdk, 'dist', 'compiled');
 
-/** What is published as perennial-channel: one file for wherever there is fetch, one for the command line, and the types. */
+/**
+ * Bundles the published package perennial-channel: one file for any platform with fetch, one for the command line, and
+ * the types.
+ */
 export async function bundleSdk() {
   const command = path.join(compiledSdk, 'cli', 'main.js');
   if (existsSync(command)) await bundleFile(command, path.join(sdk, 'dist', 'cli.js'), 'node');
   gatherTypes(path.join(sdk, 'dist', 'types'));
   gatherLicences(path.join(sdk, 'dist', 'LICENSES.txt'));
-  // The last one: by its time it is known whether all of them are new.
+  // Written last, because its modification time shows whether all files are new.
   await bundleFile(path.join(compiledSdk, 'index.js'), path.join(sdk, 'dist', 'index.js'), 'neutral');
 }
 
-/** With everything in it but what the platform has. */
+/** Bundles everything except the platform's modules. */
 async function bundleFile(input, file, platform) {
   const build = await rolldown({
     cwd: root,
     input,
     platform,
     external: /^node:/,
-    // Nothing that is imported there does more than give what it exports.
+    // No imported module has side effects.
     ...(platform === 'neutral' ? { treeshake: { moduleSideEffects: false } } : {}),
     logLevel: 'warn',
   });
-  // The types have the explanations.
+  // The types have the comments.
   await build.write({ file: `${file}.new`, format: 'esm', codeSplitting: false, comments: { jsdoc: false } });
   await build.close();
   renameSync(`${file}.new`, file);
 }
 
-/** The declarations of the SDK, and beside them those of wire, which is not published. */
+/** Copies the declarations of the SDK and of wire, which is not published. */
 function gatherTypes(folder) {
   const made = `${folder}.new`;
   rmSync(made, { recursive: true, force: true });
@@ -83,7 +86,7 @@ function gatherTypes(folder) {
 
 const isIn = (folder, name) => name.startsWith(folder + path.sep);
 
-/** Ours, and those of what is inside the file, which ask to come along with it. */
+/** Collects our licence and those of the bundled packages, which require it. */
 function gatherLicences(file) {
   const inside = ['@noble/ciphers', '@noble/hashes', 'commander'].map((name) => [
     name,

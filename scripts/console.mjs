@@ -1,4 +1,4 @@
-// Builds the pages of the console, which the service serves: packages/console/dist.
+// Builds the console's pages, which the service serves: packages/console/dist.
 import path from 'node:path';
 import { build } from 'vite';
 import { root } from './run.mjs';

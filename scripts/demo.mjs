@@ -1,5 +1,5 @@
-// npm run demo: fills the sandbox that npm start runs with about a hundred made-up orders, so that every page of the console has
-// something to show. A development tool: it knows the service over HTTP and by its command line alone.
+// npm run demo: fills the sandbox of npm start with about a hundred made-up orders, so that every page of the console
+// has something to show. A development tool that uses the service only over HTTP and its command line.
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';

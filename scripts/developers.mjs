@@ -1,4 +1,4 @@
-// Builds the pages for developers, which the service serves: packages/developers/dist/site.
+// Builds the developers' pages, which the service serves: packages/developers/dist/site.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -19,7 +19,7 @@ export async function buildDevelopers() {
   });
 }
 
-/** Clients in other languages, to copy: files of their own that need nothing beside them. */
+/** Clients in other languages, for copying: self-contained files. */
 const OTHER_CLIENTS = [
   'python/perennial.py',
   'java/Perennial.java',
@@ -29,7 +29,7 @@ const OTHER_CLIENTS = [
   'sh/perennial.sh',
 ].map((name) => path.join(root, 'examples', name));
 
-/** Postman's is a file, with the address of the service that it is downloaded from; Bruno's is a folder. */
+/** Packs the collections. Postman's is a file with the address of the serving service; Bruno's is a folder. */
 function packCollections() {
   const { 'perennial.postman_collection.json': postman, ...bruno } = makeCollections();
   return inTemporaryFolder((made) => {
@@ -47,7 +47,7 @@ function packCollections() {
   });
 }
 
-/** As npm would publish it. Channels install it from the service they call, so the two are of one version. */
+/** Packs the SDK as npm would publish it. Channels install it from the service they call, so both have the same version. */
 const packSdk = () =>
   inTemporaryFolder((made) => {
     const args = ['pack', '--silent', '--workspace', 'perennial-channel', '--pack-destination', made];
@@ -65,7 +65,7 @@ function inTemporaryFolder(work) {
   }
 }
 
-/** One file with all that it imports, for a browser. */
+/** Bundles one file with its imports for a browser. */
 async function bundleScript(name) {
   const build = await rolldown({
     cwd: root,

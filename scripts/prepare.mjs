@@ -1,5 +1,5 @@
-// Makes a checkout ready to run: dependencies as the lock file says, then compiled code. On Node's own modules only,
-// because it runs before there are any others.
+// Prepares a checkout: installs the locked dependencies and compiles. Uses only Node's own modules, because it runs
+// before others are installed.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +11,7 @@ const at = (...parts) => path.join(root, ...parts);
 
 const NEEDED = [20, 19];
 
-/** Installs when node_modules is absent or older than the lock file, and compiles what has changed. */
+/** Installs if node_modules is absent or older than the lock file, and compiles changes. */
 export async function prepare() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])) {
@@ -31,7 +31,7 @@ function isInstalled() {
 
 function install() {
   say('  installing dependencies (npm ci)');
-  // The compiler is a development dependency, and a start needs it too.
+  // Includes development dependencies, because a start needs the compiler.
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
   runNpm(args, 'npm ci');
 }
@@ -39,10 +39,10 @@ function install() {
 export async function build() {
   const program = at('packages', 'service', 'dist', 'program', 'main.js');
   if (!existsSync(program)) say('  compiling');
-  // With one checker: several would each find out the same types.
+  // One checker, because several would each infer the same types.
   const compiler = [at('node_modules', 'typescript', 'bin', 'tsc'), '--build', '--checkers', '1', at('tsconfig.json')];
   run(process.execPath, compiler, 'the compiler');
-  // Loaded here, since it is installed only now.
+  // Imported here, because it is only installed now.
   if (!isNewerThanCompiled(program, ['wire', 'service'])) await (await import('./bundle.mjs')).bundleService();
   if (!isNewerThanCompiled(at('packages', 'sdk', 'dist', 'index.js'), ['wire', 'sdk']))
     await (await import('./bundle.mjs')).bundleSdk();
@@ -58,7 +58,7 @@ function isNewerThanCompiled(program, packages) {
   return compiled.every((place) => statSync(place).mtimeMs < statSync(program).mtimeMs);
 }
 
-/** What pages are made of beside their own folder: the console shares a rule with the service, the developers' bring the SDK. */
+/** Other inputs of the pages: the console shares a rule with the service, the developers' pages include the SDK. */
 const SHARED_SOURCES = {
   console: () => [at('packages', 'service', 'dist', 'operator', 'people', 'roles.js')],
   developers: () => [
@@ -80,7 +80,7 @@ function isOlderThanSources(page, name) {
   return [...own, ...shared].some((place) => statSync(place).mtimeMs > statSync(page).mtimeMs);
 }
 
-/** Two commands in one fresh clone at the same time: the second waits for the first. */
+/** Runs `work` under a lock, so that a second command in a fresh clone waits for the first. */
 async function alone(work) {
   const lock = at('.preparing');
   for (;;) {
@@ -106,7 +106,7 @@ function isAbandoned(lock) {
     process.kill(Number(readFileSync(path.join(lock, 'pid'), 'utf8')), 0);
     return false;
   } catch (error) {
-    // No pid yet: its owner has made the folder this very moment, or died right then.
+    // No pid yet: the owner has just created the folder, or died right then.
     if (error.code === 'ENOENT') return existsSync(lock) && Date.now() - statSync(lock).mtimeMs > 5000;
     return error.code === 'ESRCH';
   }

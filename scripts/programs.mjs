@@ -1,23 +1,23 @@
-// Programs that proofs use and that do not come with npm. `npm test` uses a browser where there is one, and no other.
+// Programs that proofs need and npm does not install. `npm test` uses only a browser, if there is one.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** Servers are often in folders that only root has on its PATH. */
+/** Folders of servers that only root has on its PATH. */
 const MORE_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
-/** Debian keeps the programs of a PostgreSQL server in a folder for each version. */
+/** Debian's folder of PostgreSQL programs, with a subfolder per version. */
 const POSTGRESQL = '/usr/lib/postgresql';
 const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
-/** By the name that a proof needs them under: their Debian packages, and how they are found where that is not by the name. */
+/** The programs by name: their Debian packages, and how to find them if not by name. */
 const PROGRAMS = {
-  // Without a window where there is one like that: it takes half the processor's time.
+  // Prefers a headless shell, because it takes half the CPU time.
   chromium: {
     packages: ['chromium-headless-shell'],
     names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
     places: () => ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
   },
-  // Without one, Chinese is a row of boxes, all of the same width.
+  // Without a Chinese font all characters are boxes of the same width.
   'chinese-font': {
     packages: ['fontconfig', 'fonts-noto-cjk'],
     names: ['fc-list'],
@@ -37,13 +37,13 @@ const PROGRAMS = {
   openssl: {},
   pgbouncer: {},
   php: { packages: ['php-cli'] },
-  // One that can encrypt: of several on a machine, the first may lack the package that Debian gives to its own.
+  // One with cryptography: the first of several on a machine may lack Debian's package.
   python3: { packages: ['python3-cryptography'], isFit: (place) => succeeds(place, ['-c', 'import cryptography']) },
 };
 
 const variableOf = (name) => name.toUpperCase().replace('-', '_');
 
-/** The path of a program: what its variable names, or the first that is found. */
+/** Returns the path of a program: the value of its variable, or the first found. */
 export function findProgram(name) {
   const { names = [name], places = () => [], isFit = () => true } = PROGRAMS[name];
   const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...MORE_FOLDERS];
@@ -64,7 +64,10 @@ function isProgram(place) {
   }
 }
 
-/** Their paths, by the variables that tests read. Installs what is missing, as root on Debian; otherwise says what to install, and ends. */
+/**
+ * Returns the paths by the variables that tests read. Installs missing programs as root on Debian; otherwise prints
+ * what to install and exits.
+ */
 export function requirePrograms(names) {
   const missing = () => names.filter((name) => findProgram(name) === undefined);
   const packagesOf = (some) => [...new Set(some.flatMap((name) => PROGRAMS[name].packages ?? [name]))];
@@ -82,7 +85,7 @@ export function requirePrograms(names) {
 
 function install(packages) {
   process.stderr.write(`  installing ${packages.join(' ')} (apt-get)\n`);
-  // A server that comes with its package is not started: tests start their own.
+  // The runlevel keeps packages from starting their servers: tests start their own.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   for (const args of [
     ['update', '-q'],

@@ -1,2 +1,2 @@
-/** Test files that only proofs run, from the root of the checkout. */
+/** Test files that only proofs run, relative to the checkout's root. */
 export const movedTests: readonly string[];

@@ -1,9 +1,9 @@
-// What a release needs beside `npm test`: `npm run prove -- --list` prints this table.
+// The proofs that a release needs besides `npm test`. `npm run prove -- --list` prints this table.
 const service = (folder, ...names) => names.map((name) => `packages/service/test/${folder}/${name}.test.ts`);
 
 /**
- * minutes: on two cores, whole and with --short, which `npm run prove -- ci` runs.
- * tests: files that only proofs run. also: files of `npm test` that do more here. program: of packages/service/prove, after the tests.
+ * minutes: on two cores, complete and with --short, which `npm run prove -- ci` uses. tests: files that only proofs
+ * run. also: files of `npm test` that do more here. program: in packages/service/prove, run after the tests.
  */
 export const PROOFS = [
   {

@@ -1,4 +1,4 @@
-// What a release needs beside `npm test`, and what takes too long for that: the table is proofs.mjs.
+// The proofs that a release needs besides `npm test`, which take too long for it. proofs.mjs has the table.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -38,7 +38,7 @@ function list() {
   for (const row of rows) process.stdout.write(line(...row));
 }
 
-/** One after the other, each as a command of its own. */
+/** Runs the proofs one after the other, each as a separate command. */
 function proveAll(options) {
   const lines = PROOFS.map((one) => {
     const begun = performance.now();
@@ -59,7 +59,7 @@ async function prove({ needs, tests = [], also = [], program, isAlone = false })
   await prepare();
   Object.assign(process.env, requirePrograms(needs));
   const options = args.filter((one) => one !== '--short');
-  // Options of a program are for that alone.
+  // Options are only for the program.
   if (tests.length > 0 && (program === undefined || options.length === 0)) {
     const files = [...tests, ...also];
     const absent = files.filter((file) => !existsSync(path.join(root, file)));

@@ -1,6 +1,6 @@
-// The people, products and channels of the demo data. None of them exist.
+// The operators, products and channels of the demo data. None of them exist.
 
-/** One admin besides these makes the accounts and sets the channels up. */
+/** Besides these, an admin creates the accounts and sets up the channels. */
 export const PEOPLE = { ann: 'support', chen: 'finance', dora: 'finance' };
 
 export const PAYMENT_CHANNELS = [
@@ -54,7 +54,7 @@ export const PRODUCTS = {
   },
 };
 
-/** `receives`: the answer of the channel's receiver. Null: the channel has no address. */
+/** `receives`: the status that the channel's receiver answers. Null: the channel has no callback URL. */
 export const CHANNELS = [
   { appId: 'test_sunny_video', name: '向阳视频 Sunny Video', prefix: 'SV', receives: 200 },
   { appId: 'test_melody', name: 'Melody Music', prefix: 'MM', receives: 200 },

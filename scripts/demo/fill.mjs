@@ -1,5 +1,5 @@
-// Fills a sandbox over HTTP, as its users would: channels sell through the interface, time passes by sandbox/orders/advance,
-// operators work in the console's API.
+// Fills a sandbox over HTTP, as its users would: channels sell through the interface, sandbox/orders/advance moves
+// time, operators use the console's API.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { createSeller } from './subscribers.mjs';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Makes about a hundred orders. `admin` is the name and password of an account with the role admin. */
+/** Creates about a hundred orders. `admin` is the name and password of an account with the role admin. */
 export async function fillDemo({ baseUrl, admin }) {
   const receivers = await startReceivers();
   try {
@@ -34,7 +34,7 @@ export async function fillDemo({ baseUrl, admin }) {
   }
 }
 
-/** A receiver of webhooks that answers with the status in its path. */
+/** Starts a webhook receiver that answers with the status in its path. */
 async function startReceivers() {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
@@ -53,7 +53,7 @@ async function startReceivers() {
   };
 }
 
-/** Makes the accounts, with passwords that nobody keeps, and signs in with each. */
+/** Creates the accounts with passwords that nobody keeps, and signs in with each. */
 async function hirePeople(baseUrl, admin) {
   const people = { admin: await signIn(baseUrl, admin) };
   for (const [name, role] of Object.entries(PEOPLE)) {
@@ -96,8 +96,8 @@ const times = (count, story) =>
   Array.from({ length: count }, (_, nth) => (seller, index) => story(seller, nth + index));
 
 /**
- * The stories of one channel's orders. Each returns the order with the kind by which `operate` finds it again.
- * `nth` counts the orders of a story, from another number in each channel.
+ * The stories of one channel's orders. Each returns the order with the kind by which `operate` finds it. `nth` counts
+ * the orders of a story, from a different number in each channel.
  */
 const STORIES = [
   ...times(5, async (seller, nth) => {
@@ -167,7 +167,7 @@ async function sell(seller, index) {
   return orders;
 }
 
-/** Notes, refunds, an unsubscription, bulk runs, a reconciliation, and what is done about alerts. */
+/** Adds notes, refunds, an unsubscription, bulk runs and a reconciliation, and handles alerts. */
 async function operate({ admin, ann, chen, dora }, orders) {
   const all = (kind) => orders.filter((order) => order.kind === kind);
   for (const [index, { orderNo }] of all('renewed').slice(0, 4).entries()) {
@@ -176,7 +176,7 @@ async function operate({ admin, ann, chen, dora }, orders) {
   const [unhappy] = all('recovered');
   await ann('POST', `/orders/${unhappy.orderNo}/unsubscribe`, { reason: '用户来电要求退订，已核实手机尾号' });
   await refund(chen, all('to-refund'), {});
-  // Needs a second person where CONSOLE_REFUND_APPROVAL_CENT is set to less.
+  // Needs a second operator if CONSOLE_REFUND_APPROVAL_CENT is lower.
   await refund(chen, all('to-refund-in-part'), { amountCent: 9900 });
   const { approvals } = await dora('GET', '/approvals?status=WAITING');
   for (const [index, { approvalId }] of approvals.slice(1).entries()) {
@@ -199,7 +199,7 @@ async function refund(person, orders, asked) {
   }
 }
 
-/** One run is started, the other one only prepared. */
+/** Starts one run and only prepares another. */
 async function retryInBulk(ann, failing) {
   const prepare = (some, reason) => {
     const items = some.map(({ orderNo }) => `${orderNo}-2`);
@@ -210,7 +210,7 @@ async function retryInBulk(ann, failing) {
   await prepare(failing.slice(2), '银行系统维护已结束');
 }
 
-/** Compares a statement with lines that nobody here knows, and closes one of the differences. */
+/** Reconciles a statement with unknown lines, and closes one of the differences. */
 async function reconcileYesterday(chen) {
   const day = new Date(Date.now() - DAY_MS + 8 * 3600 * 1000).toISOString().slice(0, 10);
   const lines = [1, 2, 3].map((no) => `DEBIT,10000000${no}0000101,${no}990,SUCCESS,${day} 12:00:0${no},demo-${no}`);
@@ -225,7 +225,7 @@ async function reconcileYesterday(chen) {
   });
 }
 
-/** The first alert has an owner and a comment, the second one is acknowledged. The others stay as they are. */
+/** Gives the first alert an owner and a comment, and acknowledges the second. */
 async function lookAfterAlerts(ann) {
   const { alerts } = await poll(
     () => ann('GET', '/alerts'),
@@ -237,7 +237,7 @@ async function lookAfterAlerts(ann) {
   await ann('POST', '/alerts/acknowledge', second);
 }
 
-/** Until the receiver that works has got its events and the other one has refused some. */
+/** Waits until the working receiver has its events and the other one has refused some. */
 async function waitForDeliveries(admin) {
   await poll(
     () => admin('GET', '/events/channels'),

@@ -1,4 +1,4 @@
-// A channel's users: how they subscribe, and what they do on the redemption page.
+// A channel's users: how they subscribe and what they do on the redemption page.
 import { randomUUID } from 'node:crypto';
 import { BANKS, NAMES, PAYMENT_CHANNELS, PRODUCTS } from './cast.mjs';
 
@@ -22,7 +22,7 @@ export function createSeller({ baseUrl, client, prefix }) {
     return { channelUserId: `${prefix.toLowerCase()}-user-${no}`, mobile, card };
   }
 
-  /** Returns the bindOrderNo of a binding that has been started. */
+  /** Starts a binding and returns its bindOrderNo. */
   async function sendCode({ channelUserId, mobile, card }) {
     const bank = { paymentChannelCode: CARD, bankCode: BANKS[users % BANKS.length] };
     return (await client.agreements.bindSms({ channelUserId, mobile, ...bank, ...card })).bindOrderNo;
@@ -52,7 +52,7 @@ export function createSeller({ baseUrl, client, prefix }) {
 
   return {
     client,
-    /** `ends` is the end of the channel's own order number, by which the sandbox decides about the first debit. */
+    /** `ends` is the end of the channel's order number, which selects the sandbox's result of the first debit. */
     async subscribe(product, way, ends = '') {
       const user = nextUser();
       const { orderNo, redeemUrl } = await client.orders.create({
@@ -84,7 +84,7 @@ export function createSeller({ baseUrl, client, prefix }) {
   };
 }
 
-/** The service may name an address of its own that this machine does not reach. */
+/** Replaces the service's public address, which this machine may not reach. */
 function toPage(baseUrl, redeemUrl) {
   const { pathname, search } = new URL(redeemUrl);
   return new URL(pathname + search, baseUrl);

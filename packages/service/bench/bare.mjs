@@ -1,5 +1,5 @@
-// The reference: fastify with a route for each path that reads the body as bytes, like the service, and answers with
-// the bytes that the service answered. A process of its own; ends with the one that started it.
+// The reference: fastify with a route per path that reads the body as bytes, like the service, and replies with the
+// service's own response. A separate process that ends with its parent.
 import fastify from 'fastify';
 
 process.once('disconnect', () => process.exit());

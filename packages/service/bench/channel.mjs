@@ -10,10 +10,10 @@ import { BRIDGE, rowNamed } from './rows.mjs';
 import { call } from './signed.mjs';
 
 const APP_ID = 'test_bench';
-/** As high as an operator can set it: the limit is asked for every request and refuses none. */
+/** The highest limit an operator can set: it is checked for every request and refuses none. */
 const RATE = { ratePerSecond: 1_000_000, rateBurst: 10_000_000 };
 
-/** The database of the running service, and the tools of an operator beside it. */
+/** Opens the running service's database and an operator's tools. */
 export async function openBeside(dataDir) {
   const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
   const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: embedded.url });
@@ -30,7 +30,7 @@ export async function openBeside(dataDir) {
   };
 }
 
-/** A channel of the bench's own with every product of the demo. */
+/** Creates a channel for the bench with every product of the demo. */
 export async function provisionChannel({ operator, database }, appId = APP_ID) {
   const { appSecret, aesKey, callbackSecret } = await createChannel(operator, {
     appId,
@@ -44,7 +44,7 @@ export async function provisionChannel({ operator, database }, appId = APP_ID) {
   return { appId, appSecret, aesKey, callbackSecret, channelId, tokenEpoch };
 }
 
-/** The institution's key is made with its payment channel, and its address known once it runs. */
+/** Creates the payment channel first, because it creates the institution's key, and sets the URL once the institution runs. */
 export async function provisionInstitution({ operator }, start) {
   const unknown = 'http://127.0.0.1:1/';
   const { gatewayKey } = await createPaymentChannel(operator, {

@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { aligned } from './table.mjs';
 
-/** The message says it all. */
 export class CannotCompare extends Error {}
 
 const COMMITTED = new URL('baseline.json', import.meta.url);
@@ -17,7 +16,7 @@ async function readBaseline(file) {
   }
 }
 
-/** The ratios of a run become the baseline of its kind. One with a failed row does not: it would hide what is missing. */
+/** Makes the run's ratios the baseline of its kind. Refuses a run with a failed row, because the gap would go unnoticed. */
 export async function writeBaseline(file, document) {
   const failed = document.rows.filter(({ failure }) => failure !== undefined);
   if (failed.length > 0)
@@ -43,7 +42,7 @@ export async function writeBaseline(file, document) {
 const rounded = (ratios) =>
   Object.fromEntries(Object.entries(ratios).map(([of, ratio]) => [of, Number(ratio.toPrecision(3))]));
 
-/** The run's ratios beside those of the baseline, as lines of a table, and whether one is worse by more than the tolerance. */
+/** Returns the run's ratios beside the baseline's, as table lines, and whether any is worse by more than the tolerance. */
 export async function compareWithBaseline(file, document, tolerance) {
   const baseline = (await readBaseline(file))[document.kind];
   if (baseline === undefined)

@@ -7,18 +7,18 @@ export const CAN_MEASURE = process.platform === 'linux';
 const ticksPerSecond = CAN_MEASURE ? Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' })) : 0;
 const inMicroseconds = (ticks) => (ticks * 1_000_000) / ticksPerSecond;
 
-/** CPU time of one process so far, in microseconds. */
+/** Returns the CPU time of one process so far, in microseconds. */
 export function cpuOfProcess(pid) {
   return inMicroseconds(statOf(pid)?.own ?? 0);
 }
 
-/** CPU time of everything that a process has started, also of what has ended since. */
+/** Returns the CPU time of all descendants of a process, including those that have ended. */
 export function cpuOfDescendants(pid) {
   const all = descendantsOf(pid).map((id) => statOf(id));
   return inMicroseconds(all.reduce((sum, stat) => sum + (stat ? stat.own + stat.ended : 0), 0));
 }
 
-/** CPU time of the children that a process has had and waited for. */
+/** Returns the CPU time of a process's ended children. */
 export function cpuOfEnded(pid) {
   return inMicroseconds(statOf(pid)?.ended ?? 0);
 }
@@ -34,7 +34,7 @@ export function descendantsOf(pid) {
   return found.slice(1);
 }
 
-/** proc(5): the fields after the command's closing bracket, the state being the first. */
+/** Parses proc(5): the fields after the command's closing bracket, beginning with the state. */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -51,10 +51,10 @@ function statOf(pid) {
 
 const CORES = os.availableParallelism();
 
-/** Whether callers can have a core of their own: the last one. Everything else runs on the others. */
+/** Whether the callers can have a core of their own, the last one. Everything else runs on the others. */
 export const CAN_PIN = CAN_MEASURE && CORES > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-/** Pins a process and what it has started to the last core (callers) or to all others. Processes started later inherit it. */
+/** Pins a process and its descendants to the last core (callers) or to all others. Later descendants inherit it. */
 export function pin(pid, isCaller) {
   if (!CAN_PIN) return;
   const cores = isCaller ? String(CORES - 1) : `0-${CORES - 2}`;

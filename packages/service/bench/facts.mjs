@@ -14,7 +14,7 @@ const FILE_SYSTEMS = new Map([
 ]);
 const WRITES = 50;
 
-/** What the figures depend on: without it they say nothing about another machine. */
+/** Returns the facts about this machine that the figures depend on. */
 export async function machineFacts() {
   const [cpu] = os.cpus();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
@@ -32,7 +32,7 @@ export async function machineFacts() {
   return facts;
 }
 
-/** Every admission commits, so one client alone never waits less than this. */
+/** Measures an fsync: every admission commits, so a single client never waits less. */
 function syncMs(file) {
   const page = Buffer.alloc(8192, 1);
   const fd = openSync(file, 'w');

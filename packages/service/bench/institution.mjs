@@ -1,4 +1,4 @@
-// The reference institution in a process of its own, which ends with the one that started it.
+// The reference institution in a separate process, which ends with its parent.
 import { startInstitution } from '@perennial/reference-peers';
 
 process.once('message', async ({ dataDir, key }) => {

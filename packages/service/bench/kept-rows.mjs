@@ -1,22 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Measures one row after another and keeps what each came to, be it the reason why it failed. `open` makes what the rows share.
- * After a row that failed nobody knows what is left of that: unless it says that it is still usable, it is closed, and opened
- * anew for the next row.
+ * Measures one row after another and keeps each result or the reason for its failure. `open` creates what the rows
+ * share. After a failed row it is closed and opened again for the next row, unless it reports that it is still usable.
  */
 export function keepRows({ open, running, say, limitSeconds, interruption, isInterrupted }) {
   const results = [];
   let opening;
 
   async function close() {
-    // What was not waited for until it was open is closed all the same. What could not be opened has tidied up after itself.
+    // Also closes what is still being opened. If opening fails, it cleans up itself.
     const closing = opening?.then(
       (shared) => shared.close(),
       () => undefined,
     );
     opening = undefined;
-    // What has died may not answer even to that, and the rows before it are still to be printed.
+    // A dead process may not react to this, and the earlier rows must still be printed.
     await within(CLOSE_LIMIT_SECONDS, closing).catch((error) => say(`  ${reasonOf(error)}\n`));
   }
 
@@ -25,7 +24,7 @@ export function keepRows({ open, running, say, limitSeconds, interruption, isInt
   return {
     results,
     close,
-    /** `about` names the row and what its result is shown with. */
+    /** `about` names the row and the fields shown with its result. */
     async measure(about, work) {
       if (isInterrupted()) return;
       say(`  ${about.row}\n`);
@@ -49,7 +48,7 @@ export function keepRows({ open, running, say, limitSeconds, interruption, isInt
 const CLOSE_LIMIT_SECONDS = 60;
 const REASON_CHARS = 160;
 
-/** In one line, as it stands in a table. */
+/** Returns the reason in one line, for a table. */
 function reasonOf(error) {
   const [line = ''] = String(error?.message ?? error).split('\n');
   return line.length > REASON_CHARS ? `${line.slice(0, REASON_CHARS)}...` : line;

@@ -4,8 +4,8 @@ import { UsageError } from './options.mjs';
 const MOST = 20_000_000;
 
 /**
- * The options of a kind of bench: numbers by name, some of its rows, texts by name, and what all kinds have. Undefined: help was asked for.
- * `numbers` says of each its default and, where that is another, the default of --full and the most it may be.
+ * Reads the options of a kind of bench: its numbers, rows and texts, and the options of all kinds. Returns undefined if
+ * help was requested. `numbers` gives each default and, if different, the default of --full and the maximum.
  */
 export function readKindOptions(args, { numbers, rows: all, usualRows = all, texts = [] }) {
   const values = parse(args, [...Object.keys(numbers), ...texts]);

@@ -1,6 +1,6 @@
-// The load, in a process of its own, which ends with the one that started it. Requests are signed before the clock
-// starts. A client by hand, as it shares the cores with what it measures: 63 to 70 microseconds of CPU per request on
-// the bare route, where autocannon took 87 to 113 in the same minute, and that with one request sent over and over.
+// The load generator, in a separate process that ends with its parent. Requests are signed before the clock starts. It
+// uses a minimal client, because it shares the cores with what it measures: 63 to 70 microseconds of CPU per request on
+// the bare route. autocannon took 87 to 113 at the same time, although it repeated one request.
 import { once } from 'node:events';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -8,7 +8,7 @@ import { rowNamed } from './rows.mjs';
 import { requestOf } from './signed.mjs';
 
 const END_OF_HEADERS = '\r\n\r\n';
-/** Past the planned seconds, an answer that is still missing is a failure. */
+/** A response that is missing this long after the end is a failure. */
 const GRACE_MS = 10_000;
 
 let prepared = [];
@@ -40,7 +40,7 @@ function asBytes({ method = 'POST', path, headers, body }) {
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${head}\r\n${body}`);
 }
 
-/** Ends after `seconds`, or earlier when the prepared requests are used up and may not be sent twice. */
+/** Ends after `seconds`, or earlier if the prepared requests are used up and must not be sent twice. */
 async function run({ port, connections, seconds, again }) {
   const sockets = await Promise.all(Array.from({ length: connections }, () => connect(port)));
   const latencies = [];
@@ -87,7 +87,7 @@ async function run({ port, connections, seconds, again }) {
   };
 }
 
-/** Of the interface code 0, of a page the status. */
+/** Expects code 0 from the interface, or the given status from a page. */
 const isExpected = (answer) =>
   expects === undefined
     ? answer.startsWith('HTTP/1.1 2') && answer.includes(`${END_OF_HEADERS}{"code":"0"`)
@@ -99,7 +99,7 @@ async function connect(port) {
   return socket;
 }
 
-/** One connection: a request, its answer, the next request. */
+/** Drives one connection: a request, its response, the next request. */
 function drive(socket, next, answered) {
   return new Promise((resolve, reject) => {
     let since = 0;

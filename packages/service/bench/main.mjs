@@ -1,4 +1,4 @@
-// npm run bench: the service on a database of its own, beside a bare fastify route or pgbench, on this machine only.
+// npm run bench: the service on a separate database, compared with a bare fastify route or pgbench on the same machine.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -43,7 +43,7 @@ async function bench({ seconds, runs, rows, logLevel, profile }, { running, keep
   return { facts, seconds, runs, results: kept.results, authentication: authenticationCost(kept.results) };
 }
 
-/** The service on a database of its own with a channel, and what sends requests to it. */
+/** Opens the service on a separate database with a channel, and the load generator. */
 async function openStage({ logLevel, profile }, running) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
   let beside;
@@ -86,7 +86,7 @@ async function measureOn(stage, row, { seconds, runs }) {
   return { ...measured, ...(row.kind === 'products/list' ? { alone: alone() } : {}) };
 }
 
-/** What the row needs and no row before it has had made. */
+/** Creates what this row needs and no earlier row has created. */
 async function provisionFor({ made, dataDir, beside, running, channel }, row) {
   const once = async (name, make) => {
     if (!made.has(name)) made.set(name, await make());
@@ -108,8 +108,8 @@ async function bareReferences({ running, baseUrl, channel, load }, row) {
 }
 
 /**
- * Twice: with the statements that one request of the row was recorded with, each request by itself; and with a script by
- * hand that only has the rows, and texts of the size that one real order has.
+ * Returns two references: the statements recorded from one request of the row, each sent separately, and a handwritten
+ * script with only the rows and texts of a real order's size.
  */
 async function pgbenchReferences({ beside, baseUrl, channel, dataDir, pid }, row) {
   const program = await findPgbench();
@@ -141,7 +141,7 @@ function authenticationCost(results) {
   return { row, node, ...alone, rest: node - alone.signature - alone.token, postgres: measured.postgresCpu };
 }
 
-/** The rate, and the CPU of node and PostgreSQL (beside pgbench also the load's), each beside that of what was measured in turn. */
+/** Returns the rate and the CPU of node and PostgreSQL (for pgbench also the load's), relative to what was measured in turn. */
 function ratiosOf({ results }) {
   const cpuOf = ({ cpu = 0, postgresCpu = 0, loadCpu = 0 }, beside) =>
     beside === 'pgbench' ? cpu + postgresCpu + loadCpu : cpu + postgresCpu;
@@ -178,7 +178,7 @@ function report({ facts, seconds, runs, results, authentication }) {
   return lines.join('\n');
 }
 
-/** `npm run bench -- renewals` and the others have options and a table of their own. */
+/** `npm run bench -- renewals` and the others have their own options and tables. */
 const KINDS = new Map(Object.entries({ renewals, deliveries, overload, console: consoleReads, growth }));
 const asked = process.argv.slice(2);
 const name = KINDS.has(asked[0]) ? asked[0] : 'requests';
@@ -201,12 +201,12 @@ async function main(args) {
   if (isWorse) process.exitCode ||= 2;
 }
 
-/** What was measured is printed, whatever happened to the rest. */
+/** Prints every measured row, whatever happens to the rest. */
 async function measure(options, { json, limitSeconds }) {
   const commit = commitOf();
   const running = processes();
   let interrupted = false;
-  // The row that is being measured fails by it, and what it has left is ended and removed on the way out.
+  // Fails the current row. Its remains are removed on exit.
   const interruption = new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
       process.on(signal, () => {

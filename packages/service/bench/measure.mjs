@@ -2,14 +2,14 @@ import { CAN_MEASURE, cpuOfDescendants, cpuOfProcess } from './cpu.mjs';
 import { median } from './table.mjs';
 
 /**
- * By count, and not for long: V8 was seen compiling after many seconds, and requests cost more CPU until then. A creation in mode A
+ * Limited by count and time: V8 compiles for many seconds, and requests cost more CPU until then. A creation in mode A
  * took 1,050 µs after 6 s and 850 after 15.
  */
 const WARM_UP = { requests: 25_000, connections: 32 };
 const WARM_UP_SECONDS = { service: 15, reference: 6 };
 const PROBE = { seconds: 1, requests: 20_000 };
 
-/** Compiles what the row needs, in the service and in what it is measured beside. Once for each kind. */
+/** Warms up what the row needs, in the service and in the references. Once per kind. */
 export async function warmUp(row, { service, references, load, channel }) {
   await load('prepare', { row: row.name, channel, count: WARM_UP.requests });
   const warming = { ...row, ...WARM_UP };
@@ -18,8 +18,8 @@ export async function warmUp(row, { service, references, load, channel }) {
 }
 
 /**
- * A row and its references in turn, A B C A B C: what drifts on this machine hits all. Figures are medians over the runs;
- * a ratio is the median of each turn's own. Without references there is no ratio.
+ * Measures a row and its references in turn, A B C A B C, so that drift affects all. Figures are medians over the runs;
+ * a ratio is the median of the turns. Without references there is no ratio.
  */
 export async function measureRow(row, { service, references, load, channel, seconds, runs }) {
   const prepare = (count) => load('prepare', { row: row.name, channel, count });
@@ -30,7 +30,7 @@ export async function measureRow(row, { service, references, load, channel, seco
 
   const turns = [];
   for (let run = 0; run < runs; run += 1) {
-    // Twice what the probe's rate would need; a run that is faster still ends early and is divided by its own time.
+    // Twice what the probe's rate would need. A faster run ends early and is divided by its own time.
     await prepare(Math.ceil(rate * seconds * 2) + 1000);
     const beside = [];
     for (const reference of references) beside.push(await reference.measure(row, seconds));
@@ -50,14 +50,14 @@ export async function measureRow(row, { service, references, load, channel, seco
   };
 }
 
-/** The bare route: the same bytes over and over, as it keeps nothing. */
+/** The bare route receives the same bytes repeatedly, because it keeps no state. */
 export function bareTarget({ pid, baseUrl, load }) {
   const target = { name: 'bare', pid, baseUrl };
   const measure = (row, seconds) => runOnce(row, target, load, seconds, { again: true });
   return { name: 'bare', warm: (row, seconds) => runOnce(row, target, load, seconds), measure };
 }
 
-/** The service, with the CPU of its database and of the institution where there is one. */
+/** The service, with the CPU of its database and of the institution, if any. */
 export function serviceTarget({ pid, baseUrl, institutionPid, walBytes, untilIdle, load }) {
   const snapshot = async () => ({
     postgres: CAN_MEASURE ? cpuOfDescendants(pid) : undefined,

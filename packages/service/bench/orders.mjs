@@ -4,7 +4,7 @@ const FIRST = 800_000_000_001;
 const COUNT = 4000;
 const POLL_MS = 20;
 
-/** Orders at the end of their year, for the reads: twelve periods stored, the benefits of each, most of them expired. */
+/** Creates orders at the end of their year for the reads: twelve stored periods with benefits, most of them expired. */
 export async function makeOrders(database, channelId) {
   const last = FIRST + COUNT - 1;
   const bounds = [channelId, FIRST, last];
@@ -36,7 +36,7 @@ export async function makeOrders(database, channelId) {
   return { first: FIRST, last };
 }
 
-/** What one order has stored of sealed and serialised text, by the names that the pgbench scripts have for it. */
+/** Returns one order's sealed and serialised texts, by the names of the pgbench scripts' variables. */
 export async function textsOf(database, orderNo) {
   const [texts] = await database.query(
     `select u.mobile, i.data as answer, a.institution_no, a.details,
@@ -52,7 +52,7 @@ export async function textsOf(database, orderNo) {
   return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== null));
 }
 
-/** How much the database has written to its log so far. */
+/** Returns the number of WAL bytes written so far. */
 export async function walBytes(database) {
   const [{ bytes }] = await database.query(
     `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as bytes`,
@@ -60,7 +60,7 @@ export async function walBytes(database) {
   return bytes;
 }
 
-/** Until the engine has dealt with every event: what a reference has left to it is not work of the row that is measured next. */
+/** Waits until the engine has processed every event, so that a reference's events do not burden the next row. */
 export async function untilEventsAreGone(database) {
   for (;;) {
     const [{ waiting }] = await database.query('select exists (select from due_events) as waiting');

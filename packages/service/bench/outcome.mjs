@@ -1,9 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/**
- * What a run of any kind came to, in one shape: of each row its figures and its ratios to what it was measured beside, of which
- * more is always better, or why it failed.
- */
+/** Returns a run's result in one format for all kinds: for each row its figures and ratios (more is better), or why it failed. */
 export function documentOf({ kind, commit, options, result, ratios }) {
   const { facts, results, ...more } = result;
   return {
@@ -24,7 +21,7 @@ const ratiosOf = (ratios, row) =>
     ratios.filter((one) => one.row === row && Number.isFinite(one.ratio)).map(({ of, ratio }) => [of, ratio]),
   );
 
-/** Of the code that was measured. */
+/** Returns the commit of the measured code. */
 export function commitOf() {
   const git = (...args) =>
     execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

@@ -16,7 +16,7 @@ A row that fails says why, and the others are measured and printed all the same.
 when none did and a ratio is worse than the baseline's.
 `;
 
-/** What each option wants after it: a text, or one that may be left out. */
+/** Whether each option requires a text, or may have one. */
 const WANTS = {
   json: 'may',
   compare: 'may',
@@ -26,7 +26,7 @@ const WANTS = {
   'row-limit': 'must',
 };
 
-/** Takes what every kind has out of the arguments. A file that is left out is `true`. */
+/** Removes the options of all kinds from the arguments. An omitted file is `true`. */
 export function takeOutputOptions(args) {
   const rest = [];
   const values = {};

@@ -8,10 +8,13 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Stops the server in order once the bench is gone, even by kill -9: then its standard input ends. */
+/** Stops the server when the bench ends, even by kill -9, because its standard input is then closed. */
 const UNTIL_INPUT_ENDS = '"$0" "$@" < /dev/null & server=$!; cat > /dev/null; kill -INT $server; wait $server';
 
-/** What an operator would set on a machine of this size; the rest as PostgreSQL ships it, fsync and commits included. */
+/**
+ * An operator's settings for a machine of this size. The rest is PostgreSQL's default, including fsync and synchronous
+ * commits.
+ */
 const SETTINGS = {
   shared_buffers: '1GB',
   max_wal_size: '4GB',
@@ -22,7 +25,7 @@ const SETTINGS = {
   unix_socket_directories: '',
 };
 
-/** A PostgreSQL of this machine, by the folder of its programs, with a new cluster: gone with this process. */
+/** Starts a PostgreSQL of this machine, by the folder of its programs, with a new cluster. It ends with this process. */
 export async function openOwnServer(bin) {
   const data = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-postgres-'));
   const identity = await serverIdentity(data);
@@ -53,7 +56,7 @@ export async function openOwnServer(bin) {
   };
 }
 
-/** PostgreSQL refuses to run as root: then as the user that its package has made. */
+/** Returns the package's user if this is root, because PostgreSQL refuses to run as root. */
 async function serverIdentity(data) {
   if (process.getuid?.() !== 0) return {};
   const users = await readFile('/etc/passwd', 'utf8');

@@ -10,11 +10,11 @@ import { cpuOfDescendants, cpuOfEnded, cpuOfProcess } from './cpu.mjs';
 const run = promisify(execFile);
 const DEBIAN = '/usr/lib/postgresql';
 const CLIENTS = [2, 4, 8, 16, 32];
-/** Past the numbers that the service hands out. */
+/** Above the numbers that the service assigns. */
 const FIRST_NUMBER = 600_000_000_000;
 let runs = 0;
 
-/** The program, from the PATH or where Debian keeps it. Undefined when it is not installed. */
+/** Returns the program from the PATH or Debian's folder, or undefined if it is not installed. */
 export async function findPgbench() {
   const versions = await readdir(DEBIAN).catch(() => []);
   const debian = versions.sort((a, b) => Number(b) - Number(a)).map((version) => path.join(DEBIAN, version, 'bin'));
@@ -30,8 +30,8 @@ export async function findPgbench() {
 }
 
 /**
- * pgbench on the database that the service uses, with the number of clients that suits it best. `scripts` has for each
- * kind of row the path of its script and the variables that it wants.
+ * Runs pgbench on the service's database with the best number of clients. `scripts` has for each kind of row the
+ * script's path and its variables.
  */
 export function pgbench({ name, program, url, servicePid, scripts }) {
   const { hostname, port, username, password, pathname } = new URL(url);
@@ -42,7 +42,7 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
     PGUSER: username,
     PGPASSWORD: password,
     PGDATABASE: pathname.slice(1),
-    // As the service's own connections, and with the plan that those come to keep from the first transaction on.
+    // Same settings as the service's connections, with the generic plan from the first transaction.
     PGOPTIONS: Object.entries({ ...PLAN_SETTINGS, enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
@@ -52,10 +52,10 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
   async function runOnce({ kind }, clients, seconds) {
     const { file, variables } = scripts.get(kind);
     runs += 1;
-    // Numbers that no run before has used: a million for each client.
+    // Numbers that no earlier run has used: a million per client.
     const all = { ...variables, i: 0, base: FIRST_NUMBER + runs * 100_000_000 };
     const defined = Object.entries(all).flatMap(([key, value]) => ['-D', `${key}=${value}`]);
-    // The first second is for its connections to become warm, as a service's are; the last may not be reported.
+    // The first second warms up the connections, as a service's are; the last may not be reported.
     const duration = seconds + 2;
     const threads = Math.min(2, clients);
     const options = ['-n', '-M', 'prepared', '-P', 1, '-c', clients, '-j', threads, '-T', duration, '-f', file];

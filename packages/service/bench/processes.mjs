@@ -11,18 +11,18 @@ const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 const TAIL_CHARS = 4000;
 
-/** Nothing of the caller's settings: the bench has its own database, ports and key. */
+/** Ignores the caller's settings: the bench has its own database, ports and key. */
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_ENV: 'production' };
 
-/** As `npm start` has it: for the service, and for what it is measured beside. */
+/** The flags of `npm start`, for the service and its references. */
 const FLAGS = ['--max-semi-space-size=64'];
 
 /** All pages are opened from one address. */
 const OPEN = { REDEEM_OPENS_PER_MINUTE: '1000000' };
 
 /**
- * The processes of one bench, stopped by `stop` in the reverse order of their start. Each leads a group of its own:
- * Ctrl-C reaches only the bench, which then asks every one of them once.
+ * The processes of one bench. `stop` stops them in reverse order. Each leads its own process group: Ctrl-C reaches only
+ * the bench, which then stops each of them once.
  */
 export function processes() {
   const started = [];
@@ -42,7 +42,7 @@ export function processes() {
     });
     one.ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve(`${name} ended with ${signal ?? code}`));
-      // Also what a message to an ended process comes to.
+      // Also raised by a message to an ended process.
       child.on('error', (error) => resolve(`${name}: ${error.message}`));
     });
     started.push(one);
@@ -50,7 +50,7 @@ export function processes() {
     return one;
   }
 
-  /** The answer, or an error when the process ends first. */
+  /** Resolves with the answer. Rejects if the process ends first. */
   const orEnd = (one, answer) => Promise.race([answer, one.ended.then((end) => Promise.reject(new Error(end)))]);
 
   return {
@@ -65,12 +65,12 @@ export function processes() {
           PORT: '0',
           LOG_LEVEL: logLevel,
         },
-        // A line per request is formatted and written, but reading it would be work that no client causes.
+        // Log lines are formatted and written, but not read: reading them would be work that no client causes.
         stdio: ['pipe', logLevel === 'warn' ? 'pipe' : 'ignore', 'pipe'],
         detached: true,
       });
       const one = keep('the service', child);
-      // Written whole once the service listens, and names the port that was free.
+      // Written atomically once the service listens. It names the chosen port.
       const { baseUrl } = await orEnd(one, fileOf(child, path.join(dataDir, 'demo-channel.json')));
       return { pid: one.pid, baseUrl };
     },
@@ -89,7 +89,7 @@ export function processes() {
       return { pid: one.pid, url };
     },
 
-    /** Any other program, for as long as the bench takes. Its process id. */
+    /** Starts any other program for the duration of the bench. Returns its process id. */
     startProgram: (name, program, args) =>
       keep(name, spawn(program, args, { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'], detached: true })).pid,
 
@@ -97,7 +97,7 @@ export function processes() {
       return this.startHelper('the load', 'load.mjs').ask;
     },
 
-    /** A process that answers each command with one message. */
+    /** Starts a process that answers each command with one message. */
     startHelper(name, file) {
       const one = keep(name, forked(file));
       return {
@@ -109,7 +109,7 @@ export function processes() {
           return result;
         },
         end: () => stopOne(one),
-        /** As a machine that loses its power would. */
+        /** Kills the process, like a power failure. */
         kill() {
           one.isEnding = true;
           one.child.kill('SIGKILL');
@@ -117,16 +117,16 @@ export function processes() {
       };
     },
 
-    /** Fails when one of them ends that nobody has ended: whoever waits for what it does would wait in vain. */
+    /** Rejects if a process ends unexpectedly, because its callers would wait for ever. */
     watch: () =>
       new Promise((_, reject) => {
         onDeath = reject;
       }),
 
-    /** What they wrote last, for the message of a bench that failed. */
+    /** Returns the processes' last output, for error messages. */
     output: () => outputs.map(({ name, output }) => (output === '' ? '' : `--- ${name}\n${output}\n`)).join(''),
 
-    /** Resolves when all have ended, also for a second caller while the first one waits. */
+    /** Resolves when all have ended, also for concurrent callers. */
     stop() {
       stopping = stopping.then(async () => {
         for (const one of started.splice(0).reverse()) await stopOne(one);
@@ -159,7 +159,7 @@ async function stopOne(one) {
     try {
       process.kill(id, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has already ended.
     }
   }
 }

@@ -3,9 +3,9 @@ import { createService } from '../dist/service.js';
 import { send, signedRequest } from './signed.mjs';
 
 /**
- * One request of a row through the service's own code, in this process, and the statements that it made with their
- * values: what the service asks of the database cannot differ from them. The first request is only there to fill the
- * memory of a node (channel, product, block of order numbers).
+ * Sends one request of a row through the service's own code in this process. Returns its statements with their values,
+ * so that the reference sends exactly what the service sends. An earlier request fills the node's caches (channel,
+ * product, order numbers).
  */
 export async function recordRequest({ row, channel, beside }) {
   const statements = [];
@@ -31,7 +31,7 @@ export async function recordRequest({ row, channel, beside }) {
   }
 }
 
-/** The database as it is, with a note of all that is asked of it. */
+/** Returns the database with a record of all its statements. */
 function recording(database, statements) {
   const noting = (queryable) => (statement, values) => {
     statements.push({ text: typeof statement === 'string' ? statement : statement.text, values: values ?? [] });

@@ -3,15 +3,15 @@ import { encryptField } from '@perennial/wire';
 import { FIRST_ORDER, placeAtFirstChannel, userOf } from './growth/load.mjs';
 import { claimBenefit, openPage } from './redeem.mjs';
 
-/** The payment channel of mode A: the reference institution, a process of its own behind the bridge. */
+/** The payment channel of mode A: the reference institution, a separate process behind the bridge. */
 export const BRIDGE = 'BENCHBANK';
 const PRODUCT = 'TEST_SPU_001';
 
 /**
- * What is measured: an endpoint, its bodies, numbers of connections, each of which sends its next request when the last
- * one is answered, and what it is measured beside: the bare route, or pgbench. pgbench runs the statements that the service
- * was seen to make, and then once more the script of that name in pgbench/, which only has the rows themselves.
- * `body` is called for every request, so that a write can make each one different.
+ * The measured rows: an endpoint, its bodies, its numbers of connections (each sends its next request after a
+ * response), and its reference, the bare route or pgbench. pgbench runs the statements recorded from the service, and
+ * then the script of that name in pgbench/, which has only the rows. `body` is called for every request, so that writes
+ * can differ.
  */
 const KINDS = [
   { kind: 'products/list', endpoint: 'products/list', connections: [32, 1], beside: 'bare', body: () => ({}) },
@@ -66,7 +66,7 @@ const KINDS = [
   },
 ];
 
-/** What is sent to a database that grows: to the orders that were loaded, of which the channel has a third. */
+/** Rows for a growing database, on the loaded orders, of which the channel has a third. */
 const GROWTH_KINDS = [
   {
     kind: 'growth create',
@@ -106,10 +106,10 @@ export function rowNamed(name) {
 
 let made = 0;
 
-/** Nobody has made it before: the number holds the process and the moment it began to count. */
+/** Unique: contains the process id and the start time. */
 const serial = `${process.pid.toString(36)}${Date.now().toString(36)}`;
 
-/** A user of its own for each order: number, user and mobile are all new to the database. */
+/** Returns an order with a new number, user and mobile. */
 function newOrder({ aesKey }) {
   made += 1;
   const mobile = `1${String((made * 7_919 + process.pid) % 10_000_000_000).padStart(10, '0')}`;
@@ -129,7 +129,7 @@ function createShared(channel) {
     settlementMode: 'SVC_DEDUCT',
     sharedAgreement: {
       paymentChannelCode: BRIDGE,
-      // The last four characters choose a fault of the institution, and these none.
+      // The last four characters select a fault of the institution; these select none.
       sharedAgreementNo: `${order.externalOrderNo}-good`,
       bankCardNoEncrypted: sealed('6222020000001234567'),
       bankMobileEncrypted: sealed('13800000001'),

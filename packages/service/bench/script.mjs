@@ -1,7 +1,7 @@
 import { HEADERS } from '@perennial/wire';
 import pgUtils from 'pg/lib/utils.js';
 
-/** What stands in recorded values for the numbers that pgbench makes for each transaction. */
+/** Placeholders in recorded values for numbers that pgbench generates per transaction. */
 const NEW = '700000000000';
 const PICKED = '711111111111';
 const VARIABLES = new Map([
@@ -10,8 +10,8 @@ const VARIABLES = new Map([
 ]);
 
 /**
- * A pgbench script of the statements that one request was recorded with, and the variables that hold their values. What
- * is the request's own (nonce, key, numbers, user) is different in every transaction; the rest is as recorded.
+ * Returns a pgbench script of the statements recorded from one request, and the variables with their values. The
+ * request's own values (nonce, key, numbers, user) differ in every transaction; the rest is as recorded.
  */
 export function scriptOf({ statements, own }) {
   const variables = {};
@@ -33,13 +33,13 @@ export function scriptOf({ statements, own }) {
   return { text: [...head, ...lines.map((line) => `${line};`)].join('\n'), variables };
 }
 
-/** As the driver would send it; bytes as PostgreSQL writes them. */
+/** Returns the value as the driver would send it, with bytes in PostgreSQL's format. */
 function textOf(value) {
   const prepared = pgUtils.prepareValue(value);
   return Buffer.isBuffer(prepared) ? `\\x${prepared.toString('hex')}` : String(prepared);
 }
 
-/** The texts that a request alone has, and what stands for them, of the same length where the form asks for it. */
+/** Returns the texts that only this request has, with placeholders of the same length where the format requires it. */
 export async function ownTexts(database, { request, data }, { picks }) {
   const { [HEADERS.nonce]: nonce, [HEADERS.idempotencyKey]: key } = request.headers;
   const signed = [[nonce, hexOf(nonce)], ...(key === undefined ? [] : [[key, `pgbench-${NEW}`]])];

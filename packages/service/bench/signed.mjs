@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CONTENT_TYPE, ENDPOINTS, HEADERS, sha256Hex, signRequest } from '@perennial/wire';
 
-/** One request of a channel, complete: nonce, signature and, where the endpoint wants it, the token. */
+/** Returns one complete request of a channel: nonce, signature and, if the endpoint needs it, the token. */
 export function signedRequest({ endpoint, body }, channel, n) {
   const { path, token, write } = ENDPOINTS[endpoint];
   const text = JSON.stringify(body(channel, n));
@@ -26,10 +26,10 @@ export function signedRequest({ endpoint, body }, channel, n) {
   };
 }
 
-/** What a row sends: a signed request, or what it makes by itself. */
+/** Returns a row's request: a signed one, or the row's own. */
 export const requestOf = (row, channel, n = 0) => row.request?.(channel) ?? signedRequest(row, channel, n);
 
-/** Sends one and gives back the answer's text; anything but success is an error. */
+/** Sends a request and returns the response's text. Throws unless it succeeds. */
 export async function send(baseUrl, { path, headers, body }) {
   const response = await fetch(baseUrl + path, { method: 'POST', headers, body });
   const text = await response.text();
@@ -41,7 +41,7 @@ export async function send(baseUrl, { path, headers, body }) {
 
 export const call = (baseUrl, row, channel) => send(baseUrl, signedRequest(row, channel));
 
-/** The answer as bare.mjs is to give it. */
+/** Returns the response that bare.mjs must give. */
 export async function answerOf(baseUrl, row, channel) {
   const { method = 'POST', path, headers, body } = requestOf(row, channel);
   const response = await fetch(baseUrl + path, {

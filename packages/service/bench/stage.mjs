@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { openServer } from './renewals/server.mjs';
 
-/** A folder with a server in it. `close` ends both, and every process that was started since. */
+/** Creates a folder with a server. `close` ends both, and every process started since. */
 export async function openStage(running, postgres) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
   let server;

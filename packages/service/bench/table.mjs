@@ -9,7 +9,7 @@ const ratio = (value) => shown(value < 0.1 ? 3 : 2)(value);
 
 const dash = (digits) => (value) => (value === undefined ? '-' : shown(digits)(value));
 
-/** What a row may be measured beside, by the name that its column has. */
+/** The references of a row, by the name of their column. */
 const REFERENCES = {
   bare: { bare: 'bare fastify route' },
   pgbench: { same: 'pgbench, same statements', rows: 'pgbench, rows alone' },
@@ -34,13 +34,13 @@ const columnsOf = (beside) => [
   { head: 'non-2xx', of: ({ failed }) => String(failed), beside: 'bare' },
 ];
 
-/** The cells of a result, or why there is none. */
+/** Returns a function for the cells of a result, or the reason why there is none. */
 export const cellsOr = (columns) => (result) =>
   result.failure === undefined
     ? columns.map(({ of }) => of(result))
     : { label: columns[0].of(result), note: `failed: ${result.failure}` };
 
-/** The rows with those references, each under what was measured in turn with it. Undefined when there are none. */
+/** Returns the table of rows with that reference, each above what was measured in turn. Returns undefined if there are none. */
 export function resultTable(results, beside) {
   const rows = results.filter((result) => result.beside === beside);
   if (rows.length === 0) return undefined;
@@ -62,7 +62,7 @@ export function resultTable(results, beside) {
   return aligned([columns.map(({ head }) => head), ...lines.map(cellsOr(columns))]);
 }
 
-/** What authentication and admission cost a request: what products/list, answered from memory, takes beyond the bare route. */
+/** Shows the cost of authentication and admission per request: products/list, answered from memory, minus the bare route. */
 export function authenticationTable({ node, signature, token, rest, postgres }) {
   const us = shown(1);
   return aligned([
@@ -82,7 +82,7 @@ export function factsText({ cores, cpu, node, system, postgres, fileSystem, sync
   );
 }
 
-/** Each row has a cell for every column, or is a label with a note in place of the other cells, as long as that may be. */
+/** Aligns rows. Each has a cell for every column, or a label with a note of any length. */
 export function aligned(rows) {
   const cellsOf = (row) => (Array.isArray(row) ? row : [row.label]);
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => cellsOf(row)[column]?.length ?? 0)));

@@ -2,7 +2,7 @@ import { listFailedPayments, summarizeFailedPayments } from '../../dist/operator
 
 const REASONS = ['insufficient funds', 'card blocked', 'limit exceeded', 'issuer not available', 'account closed'];
 
-/** Why debits failed, and one in ten of those that succeeded did so by the second try. */
+/** Adds reasons to failed debits. Lets one in ten successful debits succeed at the second attempt. */
 export async function makeFailures({ maker }) {
   await maker.query(
     `update debit_attempts set reason = ($1::text[])[1 + order_no % cardinality($1::text[])] where status = 'FAIL'`,
@@ -24,7 +24,7 @@ export async function makeFailures({ maker }) {
      from saved s where d.order_no = s.order_no and d.cycle_no = s.cycle_no`,
     [REASONS],
   );
-  // The service's own trigger writes down what failed, when a period changes.
+  // The service's own trigger records failures when a period changes.
   await maker.query(`update payments set status = status where status in ('FAIL', 'FAIL_RETRY')`);
   for (const table of ['debit_attempts', 'payments', 'failed_payments']) await maker.query(`vacuum analyze ${table}`);
 }

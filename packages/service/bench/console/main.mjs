@@ -30,7 +30,7 @@ const PRODUCT_OF_NOBODY = {
   benefits: [],
 };
 
-/** What the console reads about orders, through the service's own steps, on as many orders as asked for. */
+/** Measures the console's reads on orders, through the service's own code, for the given number of orders. */
 export async function bench({ orders, channels, runs, rows, postgres }, { running, keep, say }) {
   const facts = await machineFacts();
   const kept = keep(() => openConsole(running, postgres, facts));
@@ -60,14 +60,13 @@ export async function bench({ orders, channels, runs, rows, postgres }, { runnin
   return { facts, orders, channels, runs, results: kept.results };
 }
 
-/** A server with one database. */
 async function openConsole(running, postgres, facts) {
   const stage = await openStage(running, postgres);
   facts.postgres = stage.server.version;
   try {
     const place = await stage.server.openDatabase('console');
     const isUsable = async () => (await place.maker.query('select')).length === 1;
-    // The database goes with the server's folder.
+    // The database is removed with the server's folder.
     return { ...place, server: stage.server, close: stage.close, isUsable };
   } catch (error) {
     await stage.close();
@@ -81,7 +80,7 @@ async function fill(stage, { orders, channels, rows, say }) {
   if (rows.has('failed')) await makeFailures(stage);
 }
 
-/** What reads are measured beside. */
+/** The look-up of one order, the reference for all reads. */
 const lookUp =
   ({ operator: { database } }, orders) =>
   async (n) =>
@@ -99,7 +98,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
   const daysAgo = (days) => formatTime(systemClock.now() - days * 86_400_000);
   const list = (filter) => (n) => listOrders(operator, filter(n), 'support');
   const totals = (filter) => (n) => totalOrders(operator, filter(n));
-  /** The page behind so many others. */
+  /** Reads the page after `pages` others. */
   const deep = (filter, pages) => async (n) => {
     let cursor;
     for (let page = 0; page < pages; page += 1) {
@@ -186,7 +185,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
   ].map(({ prepare, read, ...row }) => ({ ...row, read: prepare ? read : async (n) => () => read(n) }));
 }
 
-/** A minute later each time, by a clock of its own. */
+/** Runs a turn with a clock that advances by a minute each time. */
 function turnOf({ database }) {
   let ahead = 0;
   return () => {
@@ -211,7 +210,7 @@ async function measure({ operator }, read, runs) {
   return { p50: at(0.5), p95: at(0.95), most: times.at(-1), plan: await withPlans(operator.database, once) };
 }
 
-/** Everything that happened in thirteen months, for the first time. */
+/** Measures the first aggregation of thirteen months. */
 async function measureBackfill({ operator, maker }) {
   let ahead = 0;
   let turns = 0;
@@ -229,7 +228,7 @@ async function measureBackfill({ operator, maker }) {
   return { ...measured, plan: `in ${turns - 1} turns` };
 }
 
-/** What is done once. */
+/** Measures work that is done once. */
 async function timed(work) {
   const since = performance.now();
   await work();

@@ -2,7 +2,7 @@ import { createChannel } from '../../dist/operator/provisioning/channels.js';
 import { shanghaiText } from '../../dist/platform/db/time-sql.js';
 import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-payload-sql.js';
 
-/** Numbered in the order of their creation. */
+/** Order numbers follow the order of creation. */
 export const FIRST = 300_000_000_001;
 const AT_A_TIME = 100_000;
 const MONTHS = 13;
@@ -10,10 +10,10 @@ const MONTHS = 13;
 export const PRODUCTS = ['MONTHLY', 'MONTHLY_2'];
 
 /**
- * Orders as a year of business leaves them, spread evenly over thirteen months and over the channels, of which the first has a
- * third. Of each hundred, 55 are debited; 60 are active, 30 have ended in one way or another, some have failed. Each has had a
- * period for each month since its creation up to its end, of which the first and the last are stored, with their attempts and
- * events: what lies between them is read by nobody here. Mobiles cannot be unsealed; those of the first channel are not there.
+ * Creates orders as a year of business leaves them, spread evenly over thirteen months and over the channels, of which
+ * the first has a third. Of 100 orders 55 are debited, 60 are active, 30 have ended in various ways, and some have
+ * failed. Each has one period per month up to its end. Only the first and the last are stored, with their attempts and
+ * events, because nothing here reads the others. Mobiles cannot be unsealed; the first channel's are absent.
  */
 export async function makeOrders({ operator, maker }, { orders, channels, say }) {
   const channelIds = [];
@@ -55,7 +55,7 @@ export async function makeOrders({ operator, maker }, { orders, channels, say })
   return channelIds;
 }
 
-/** What a period leaves behind, of those in `periods`: the end of a statement. */
+/** The end of a statement: inserts the rows of the periods in `periods`. */
 const PERIOD_ROWS = `), new_payments as (
        insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, attempts)
        select order_no, no, channel_id, case when no = cycle_no then latest when settlement_mode = 'SVC_DEDUCT' then 'SUCCESS' else 'BILLED' end,
@@ -146,7 +146,10 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
   await maker.query('truncate due_events');
 }
 
-/** The latest periods of the orders that have had more than one, in the order of time: a month is taken for 31 days, so they reach back a little further. */
+/**
+ * Inserts the latest periods of orders with more than one, in order of time. A month counts as 31 days, so they reach
+ * back slightly further.
+ */
 async function insertLatestPeriods(maker) {
   for (let daysAgo = 40; daysAgo >= 0; daysAgo -= 1) {
     await maker.query(

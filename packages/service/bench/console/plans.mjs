@@ -1,4 +1,4 @@
-/** Runs a read once more, with EXPLAIN before each of its statements, and says by which indexes it went. */
+/** Runs a read again with EXPLAIN before each of its statements, and returns the indexes used. */
 export async function withPlans(database, once) {
   const { transaction, query } = database;
   const used = new Set();
@@ -24,7 +24,7 @@ export async function withPlans(database, once) {
   return [...used].filter((name) => !SMALL.test(name)).join(', ');
 }
 
-/** Written by operators alone. */
+/** Small tables, which only operators write. */
 const SMALL = /^(reads all of )?(channels|products|payment_channels|job_marks|approvals|alerts)/;
 
 function scans(plan) {
@@ -38,5 +38,5 @@ function scans(plan) {
   return found;
 }
 
-/** Of partitions one name stands for all. */
+/** Replaces a partition's week by a placeholder, so that one name represents all partitions. */
 const withoutWeek = (name) => name.replace(/_(\d{8}|default)_/, '_*_');

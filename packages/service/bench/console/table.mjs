@@ -21,7 +21,7 @@ const WRITE_COLUMNS = [
   { head: 'WAL with', of: ({ withAll }) => withAll.wal.toFixed(0) },
 ];
 
-/** Of a read: beside the look-up of an order by its number. Of a write: without what is there for the console, beside with it. */
+/** Returns the ratios: reads relative to an order's look-up, writes without the console's indexes relative to with them. */
 export function ratiosOf({ results }) {
   const lookUp = results.find(({ kind }) => kind === 'look-up');
   return results.flatMap(({ row, kind, p50, without, withAll }) => {

@@ -4,7 +4,7 @@ const BATCHES = 30;
 const ROWS = 1_000;
 const ROUNDS = 3;
 
-/** What each row costs the server to write, without and with the indexes and the trigger that are there for the console alone. */
+/** The server's cost of writing each row, without and with the indexes and the trigger that only the console needs. */
 export const WRITES = [
   {
     label: 'external_orders (each creation)',
@@ -64,7 +64,7 @@ export const WRITES = [
   },
 ];
 
-/** In processor time of the server: how long it takes depends on what else the machine does. */
+/** Measures the server's CPU time, because elapsed time depends on the machine's other work. */
 export async function measureWrite(maker, server, kind) {
   const { table, trigger, indexes = [] } = kind;
   const definitions = await maker.query(

@@ -4,10 +4,10 @@ import { shanghaiText } from '../../dist/platform/db/time-sql.js';
 import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-payload-sql.js';
 
 const FIRST = 400_000_000_000;
-/** Of each channel. More than are ever read together, so that no event waits for another one of its order. */
+/** Orders per channel. More than one batch reads, so that no event waits for another of its order. */
 const ORDERS = 5_000;
 
-/** A channel for each receiver's port, and its orders. */
+/** Creates a channel with orders for each receiver's port. */
 export async function makeChannels({ operator, maker }, ports) {
   const channelIds = [];
   for (const port of ports) {
@@ -35,7 +35,7 @@ export async function makeChannels({ operator, maker }, ports) {
   await maker.query('vacuum analyze orders');
 }
 
-/** A period was billed: an event for each of the first so many channels in its turn. They are there all at once. */
+/** Inserts an event of a billed period for each of the first `channels` channels in turn, all in one statement. */
 export async function makeEvents(maker, channels, count) {
   await maker.query(
     `insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)

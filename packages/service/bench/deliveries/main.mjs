@@ -8,10 +8,10 @@ export { ratiosOf, report } from './table.mjs';
 
 const PEERS = ['graphile-worker', 'pg-boss'];
 const ENGINE = 'the engine';
-/** Of channels, each with a port of its own. */
+/** The number of channels, each with its own port. */
 const RECEIVERS = 10;
 
-/** Events sent by the engine and by job queues to the same receivers, all on one server, one after another. */
+/** Measures the engine and the job queues one after another, with the same receivers and on one server. */
 export async function bench({ events, jobs, backlog, burst, runs, rows, processes, postgres }, { running, keep }) {
   const facts = await machineFacts();
   const kept = keep(async () => {
@@ -26,7 +26,7 @@ export async function bench({ events, jobs, backlog, burst, runs, rows, processe
       row(stage, { label, processes, ...options }),
     );
   const peers = rows.has('peers') ? PEERS : [];
-  // In turn, so that what else happens on the machine happens to all of them.
+  // Alternates the rows, so that other load on the machine affects all of them.
   for (let run = 0; run < runs; run += 1) {
     for (const kind of ['rate', 'pinned']) {
       if (!rows.has(kind)) continue;
@@ -42,7 +42,7 @@ export async function bench({ events, jobs, backlog, burst, runs, rows, processe
   return { facts, runs, results: medians(kept.results) };
 }
 
-/** One result for all runs of a row. It has failed if one of them has. */
+/** Returns the median over all runs of a row. A row has failed if one of its runs has. */
 function medians(measured) {
   const isFirst = (one, at) => measured.findIndex(({ row }) => row === one.row) === at;
   return measured.filter(isFirst).map((first) => {

@@ -1,4 +1,4 @@
-// A node that sends events, in a process of its own.
+// A node that sends events, in a separate process.
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { startDeliveries } from '../../dist/engine/jobs/deliveries.js';
@@ -19,12 +19,12 @@ answer({
     const links = createRedeemLinks(() => 'http://localhost', clock);
     deps = { database, channels: createChannelRegistry(database, vault), links, clock, log: createLog('warn') };
   },
-  /** A node is there before the events are. */
+  /** Starts the node before the events exist. */
   prepare() {
     sending ??= startDeliveries({ ...deps, pushClient: createPushClient({ allowLocalhost: true }) });
   },
   begin: () => undefined,
-  /** Everything that was sent is written down as well. */
+  /** Waits until every push sent is also recorded. */
   async finish() {
     await sending.stop();
     sending = undefined;

@@ -1,6 +1,6 @@
-// A job queue that sends events, one job each, in a process of its own. The job holds the event, so that nothing has to be
-// read for it; the push is put together and signed by the service's own code and sent by undici. Nothing is written down
-// about a push but what the queue itself needs.
+// A job queue that sends events, one job each, in a separate process. The job contains the event, so that nothing has
+// to be read. The service's own code composes and signs the push, and undici sends it. Nothing is recorded about a push
+// except what the queue needs.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
 import pg from 'pg';
@@ -17,11 +17,11 @@ import { readSettings } from '../../dist/platform/settings.js';
 import { answer } from '../renewals/answer.mjs';
 
 const SLOTS = 64;
-/** So many workers of pg-boss, so that one is at work while another fetches. */
+/** The number of pg-boss workers, so that one works while another fetches. */
 const WORKERS = 4;
 const MOST_FETCHED = 2_000;
 const QUEUE = 'push';
-/** A line for every job would be work that the engine does not do. */
+/** Logging every job would be work that the engine does not do. */
 const SILENT = new Logger(() => () => undefined);
 const EVENT = `json_build_object('channelId', channel_id, 'orderNo', order_no, 'eventNo', event_no, 'eventType', event_type,
   'occurredAt', (extract(epoch from occurred_at) * 1000)::bigint, 'data', data)`;
@@ -29,7 +29,7 @@ const EVENT = `json_build_object('channelId', channel_id, 'orderNo', order_no, '
 let database;
 let receivers;
 let peer;
-/** Events up to this one are jobs already. */
+/** Events up to this one are already jobs. */
 let prepared = 0;
 
 answer({
@@ -71,7 +71,7 @@ async function push({ channelId, eventNo, orderNo, ...event }) {
 }
 
 const PEERS = {
-  /** Fetches many jobs at once and completes those together that end together (its "batching"). */
+  /** Fetches many jobs at once and completes jobs together that end together (its "batching"). */
   'graphile-worker': (connectionString) => {
     const pgPool = new pg.Pool({ connectionString, max: 4 });
     let runner;
@@ -127,7 +127,7 @@ const PEERS = {
           const slot = async () => {
             for (let job = jobs.pop(); job; job = jobs.pop()) {
               const { id, data } = job;
-              // By itself: a batch that fails would fail as a whole.
+              // Fails the job alone, because a batch fails as a whole.
               await push(data).catch(() => boss.fail(QUEUE, id));
             }
           };
@@ -140,7 +140,7 @@ const PEERS = {
       },
       async finish() {
         await boss.offWork(QUEUE);
-        // It does not say when it has written down the last ones.
+        // pg-boss does not report when the last jobs are recorded.
         while ((await database.query(`select from pgboss.job where state = 'active' limit 1`)).length > 0)
           await delay(20);
       },

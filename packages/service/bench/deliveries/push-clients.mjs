@@ -1,6 +1,6 @@
 // node packages/service/bench/deliveries/push-clients.mjs [pushes] [runs]
-// What one push costs over kept connections: the service's own push client beside undici, in turn, against the same
-// receivers in a process of their own. No database, no signing: the signed pushes are made before the clock runs.
+// Measures one push over kept connections: the service's own push client and undici in turn, against the same receivers
+// in a separate process. Without database and signing: the pushes are signed in advance.
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -48,7 +48,7 @@ const SIGNED = Array.from({ length: 1_000 }, (_, index) => {
   return { signed, pairs };
 });
 
-/** Each pushes once and comes back when it was accepted. */
+/** Each client pushes once and resolves when the push is accepted. */
 const CLIENTS = {
   own(ports) {
     const client = createPushClient({ allowLocalhost: true });
@@ -98,7 +98,7 @@ const CLIENTS = {
   },
 };
 
-/** Connects to the address itself, as a push does to the one that was judged. */
+/** Connects to the IP address itself, as a push does to the checked address. */
 function poolsOf(ports) {
   return ports.map(
     (port) =>

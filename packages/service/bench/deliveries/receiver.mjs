@@ -1,5 +1,5 @@
-// The channels' receivers in a process of their own: a port for each, all of them accepting whatever comes, and one more
-// that never answers. By hand and without checking anything, as it shares the cores with what it measures.
+// The channels' receivers in a separate process: one port each, all accepting everything, and one that never answers. A
+// minimal server without checks, because it shares the cores with what it measures.
 import { once } from 'node:events';
 import net from 'node:net';
 import { answer } from '../renewals/answer.mjs';
@@ -11,7 +11,7 @@ const ACCEPTED = Buffer.from(
 const END_OF_HEADERS = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length: (\d+)/i;
 
-/** When each push was answered, Unix milliseconds. */
+/** The time of each answer, in Unix milliseconds. */
 let answeredAt = [];
 
 answer({
@@ -23,7 +23,7 @@ answer({
     answeredAt = [];
   },
   count: () => answeredAt.length,
-  /** How many came, and how long after a moment they were answered. */
+  /** Returns how many pushes arrived, and how long after a moment they were answered. */
   since({ moment }) {
     const seconds = answeredAt.map((at) => (at - moment) / 1000).sort((a, b) => a - b);
     const quantile = (share) => seconds[Math.min(seconds.length - 1, Math.floor(seconds.length * share))];
@@ -41,7 +41,7 @@ async function listen(serve) {
   return server.address().port;
 }
 
-/** One request after another, as both clients send them. */
+/** Handles one request after another, as both clients send them. */
 function accept(socket) {
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk) => {

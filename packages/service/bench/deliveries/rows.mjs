@@ -5,13 +5,12 @@ import { CAN_MEASURE, cpuOfProcess } from '../cpu.mjs';
 import { walBytes } from '../orders.mjs';
 import { makeChannels, makeEvents } from './events.mjs';
 
-/** Sent before anything is measured, by the process that is measured then. */
+/** Events sent before the measurement, by the same process. */
 const WARM_UP = 10_000;
 
 /**
- * How fast so many events are sent that are all due, by the engine or by a peer. `pinned`: a transaction is open that began
- * before the first of them, and as many events as are measured have been sent since then, so that vacuum could remove
- * nothing of what these have left behind.
+ * Measures how fast the engine or a peer sends events that are all due. `pinned`: a transaction from before the first
+ * event stays open, and as many events were sent since, so that vacuum can remove none of their dead rows.
  */
 export async function sent(bench, { label, events, peer, processes, pinned = false }) {
   const ports = bench.ports.accepting;
@@ -33,7 +32,7 @@ export async function sent(bench, { label, events, peer, processes, pinned = fal
   });
 }
 
-/** How long healthy receivers wait for their events while every tenth event goes to one that hangs. */
+/** Measures how long healthy receivers wait while every tenth event goes to a receiver that hangs. */
 export async function sentBesideHung(bench, { events, peer, processes }) {
   const ports = [...bench.ports.accepting.slice(1), bench.ports.hung];
   return withWorkers(bench, { peer, ports, processes }, async (row) => {
@@ -48,7 +47,7 @@ export async function sentBesideHung(bench, { events, peer, processes }) {
   });
 }
 
-/** A database of its own, a channel for each port, and processes that send. */
+/** Runs `work` with a separate database, a channel for each port, and sending processes. */
 async function withWorkers({ server, running, receiver }, { peer, ports, processes }, work) {
   return server.withDatabase('deliveries', async (row) => {
     const { place, maker } = row;
@@ -69,7 +68,7 @@ async function withWorkers({ server, running, receiver }, { peer, ports, process
       await shared(maker, processes);
       await makeEvents(maker, channels, count);
     };
-    /** Until so many were accepted and everything is written down. */
+    /** Runs until `count` pushes are accepted and recorded. */
     const run = async (count) => {
       const since = performance.now();
       await all('begin', { count });
@@ -84,7 +83,7 @@ async function withWorkers({ server, running, receiver }, { peer, ports, process
   });
 }
 
-/** Each node has its share of the channels. */
+/** Waits until each node has its share of the channels. */
 async function shared(maker, nodes) {
   for (;;) {
     const owners = await maker.query('select owner, count(*)::integer as shards from delivery_shards group by owner');
@@ -94,7 +93,7 @@ async function shared(maker, nodes) {
   }
 }
 
-/** What so many deliveries take, without the writing of their events. */
+/** Measures the given number of deliveries, without writing their events. */
 async function measure({ server, receiver }, { maker, run, pids }, events) {
   const cpuOf = (all) => (CAN_MEASURE ? all.reduce((sum, pid) => sum + cpuOfProcess(pid), 0) : undefined);
   const snapshot = async () => ({
@@ -117,7 +116,7 @@ async function measure({ server, receiver }, { maker, run, pids }, events) {
   };
 }
 
-/** Sees the database as it is now, for as long as it is open. */
+/** Opens a transaction that keeps the current snapshot. */
 async function openTransaction(url) {
   const client = new pg.Client(url);
   await client.connect();

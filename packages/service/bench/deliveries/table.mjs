@@ -39,7 +39,7 @@ have answered theirs, from the start of the process that sends.
 const of = (results, kind) => results.filter((row) => row.kind === kind);
 const finite = (value) => (Number.isFinite(value) && value > 0 ? value : undefined);
 
-/** The rows with what they are beside their peers, and beside the row that nothing holds back. */
+/** Returns the rows with their ratios to the peers and to the row without a pinned transaction. */
 function beside(results) {
   const peersOf = (kind) => of(results, kind).filter(({ peer, failure }) => peer && failure === undefined);
   const bestRate = (kind) => Math.max(...peersOf(kind).map(({ rate }) => rate));

@@ -1,15 +1,15 @@
-// Orders as years of business leave them, written set-wise: for the bench of growth, and for the test that holds the plans of
-// statements. It imports nothing, so that both can have it.
+// Orders as years of business leave them, written set-wise, for the growth bench and for the test of query plans. It
+// imports nothing, so that both can use it.
 
-/** Numbered in the order of their creation, as far as they were loaded together. */
+/** Order numbers follow the order of creation within one load. */
 export const FIRST_ORDER = 300_000_000_000;
 const AT_A_TIME = 100_000;
-/** From so many on, indexes are made after the rows: each is then sorted once, in place of a look-up for every row. */
+/** From this number of rows, indexes are created after the rows, because sorting once is faster than a look-up per row. */
 const MANY = 200_000;
 
-/** The user of an order, by its place. Each user has two orders, at one channel. */
+/** Returns the user of an order by its position. Each user has two orders at one channel. */
 export const userOf = (place) => `growth-user-${Math.floor(place / 2)}`;
-/** The places of the orders that the first channel has: a third. */
+/** Returns the position of the first channel's nth order. It has a third of all orders. */
 export const placeAtFirstChannel = (n) => Math.floor(n / 2) * 6 + (n % 2);
 
 const TABLES = [
@@ -28,10 +28,10 @@ const TABLES = [
 ];
 
 /**
- * Of each twenty orders, ten are debited by the payment channel; twelve are active, the others have ended in one way or another,
- * and a few have failed. They were created evenly over a year. Of an order's periods the first and the latest are stored, with their
- * debits and benefits, of which a fifth is claimed; those of the last month have events, which were accepted. Of creations of the
- * last day the stored answers are there. Nothing is due for two days. What is sealed cannot be unsealed.
+ * Of 20 orders, 10 are debited by the payment channel; 12 are active, a few have failed, and the others have ended in
+ * various ways. They were created evenly over a year. Of an order's periods the first and the latest are stored, with
+ * their debits and benefits, of which a fifth is claimed. Periods of the last month have accepted events. Creations of
+ * the last day have stored answers. Nothing is due for two days. Sealed values cannot be unsealed.
  */
 const INSERT = `
 with made as materialized (
@@ -126,15 +126,15 @@ insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retr
 select channel_id, event_no, recorded_at + interval '1 s', 0, 'ACCEPTED', 0, 200, 12, recorded_at, true from new_events`;
 
 /**
- * Adds the orders from one place to another, of which both are multiples of two. The first channel has a third of them. `run` carries
- * out a statement, for as long as that takes.
+ * Adds the orders of the positions `from` to `to`, both multiples of two. The first channel has a third of them. `run`
+ * executes a statement without a timeout.
  */
 export async function loadOrders(
   run,
   { from, to, channelIds, paymentChannelCode, productCode, say = () => undefined },
 ) {
   const makeIndexes = to - from >= MANY ? await dropIndexes(run) : async () => undefined;
-  // Nobody is told of what happened long ago.
+  // Old events must not be delivered.
   await run('alter table events disable trigger queue_events');
   for (let place = from; place < to; place += AT_A_TIME) {
     const some = Math.min(AT_A_TIME, to - place);
@@ -146,7 +146,7 @@ export async function loadOrders(
   for (const table of TABLES) await run(`vacuum (analyze) ${table}`);
 }
 
-/** Without the indexes of the tables, constraints included. What it gives back makes them again. */
+/** Drops the indexes and constraints of the tables. Returns a function that creates them again. */
 async function dropIndexes(run) {
   const found = await run(
     `select t.relname as table, i.relname as name, c.conname as constraint, pg_get_constraintdef(c.oid) as rule,

@@ -15,13 +15,13 @@ import { growthOf } from './table.mjs';
 export { HELP, readOptions } from './options.mjs';
 export { ratiosOf, report } from './table.mjs';
 
-/** Beside the one that requests come from, which has a third of the orders. */
+/** In addition to the channel that sends the requests, which has a third of the orders. */
 const OTHER_CHANNELS = 19;
 const RECEIVERS = 10;
 
 /**
- * One database that grows from size to size, and at each of them what the same work costs, in turn with one on a server of its
- * own that has stayed at the smallest size.
+ * Grows one database from size to size and measures the same work at each, in turn with a database on another server
+ * that stays at the smallest size.
  */
 export async function bench({ sizes, plot, rows, postgres, ...options }, { running, keep, say }) {
   const facts = await machineFacts();
@@ -75,7 +75,7 @@ async function openGrowing(running, postgres, facts) {
       for (const { maker } of [grown, small]) await maker.query('select');
       return true;
     };
-    // The databases go with the folder.
+    // The databases are removed with the folder.
     return { grown, small, close, isUsable };
   } catch (error) {
     await close();
@@ -83,7 +83,7 @@ async function openGrowing(running, postgres, facts) {
   }
 }
 
-/** A database with its channels and an institution. */
+/** Opens a database with channels and an institution. */
 async function openPlace(server, { ports, ...parts }) {
   const database = await server.openDatabase('growth');
   const { dataDir, operator, maker, channel } = database;
@@ -105,7 +105,7 @@ async function openPlace(server, { ports, ...parts }) {
 async function grow({ maker, channelIds }, { from, to, say }) {
   const since = performance.now();
   const run = (text, values) => maker.query(text, values);
-  // Vacuum has been done when it is over, and does not run beside what is measured.
+  // Vacuums now, so that autovacuum does not run during the measurement.
   for (const table of [
     'orders',
     'payments',

@@ -1,5 +1,4 @@
-// A node without the engine in a process of its own, and the console's search beside it: what is done in the background is measured
-// by itself.
+// A node without the engine, and the console's search, in a separate process. Background work is measured separately.
 import { search } from '../../dist/operator/search/search.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
@@ -8,7 +7,7 @@ import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';
 import { answer } from '../renewals/answer.mjs';
 
-/** Searches at the same time. */
+/** Concurrent searches. */
 const SEARCHING = 8;
 
 let opened;
@@ -30,7 +29,7 @@ answer({
     });
     return service.server.listen({ host: '127.0.0.1', port: 0 });
   },
-  /** Each text is looked for once, and must be found. */
+  /** Searches for each text once. Every text must be found. */
   async search({ texts }) {
     const operator = { ...opened, environment: 'sandbox', actor: 'bench', clock };
     const left = [...texts];

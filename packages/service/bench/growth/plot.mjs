@@ -3,10 +3,10 @@ import { GOAL } from './table.mjs';
 const WIDTH = 720;
 const HEIGHT = 400;
 const PLOT = { left: 56, right: 560, top: 24, bottom: 348 };
-/** Told apart also without colours, by their marks. */
+/** The lines also have different marks, for readers who cannot distinguish colours. */
 const COLOURS = ['#1f77b4', '#d62728', '#2ca02c', '#9467bd', '#8c564b', '#e377c2', '#17becf'];
 
-/** The cost of each kind of work beside the smallest size, over the number of orders, as SVG. */
+/** Plots each kind of work's cost relative to the smallest size, over the number of orders, as SVG. */
 export function plotOf(rows) {
   const measured = rows.filter(({ cost }) => Number.isFinite(cost));
   const sizes = [...new Set(measured.map(({ size }) => size))].sort((a, b) => a - b);
@@ -39,7 +39,7 @@ const shown = (value) => value.toFixed(1);
 const levelOf = (step, at) =>
   `<path d="M${PLOT.left} ${shown(at)}H${PLOT.right}" stroke="#dddddd"/><text x="${PLOT.left - 8}" y="${shown(at + 4)}" text-anchor="end">${step.toFixed(2)}</text>`;
 
-/** The names stand under one another, whatever their lines do. */
+/** The names are stacked in a list, independent of the lines. */
 function lineOf(name, points, at) {
   const colour = COLOURS[at % COLOURS.length];
   const path = points.map(([px, py]) => `${shown(px)} ${shown(py)}`).join('L');

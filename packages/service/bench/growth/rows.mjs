@@ -9,16 +9,15 @@ import { rowNamed } from '../rows.mjs';
 import { median } from '../table.mjs';
 import { FIRST_ORDER, placeAtFirstChannel, userOf } from './load.mjs';
 
-/** Before anything is measured, by the process that is measured then. */
+/** Work done before the measurement, by the same process. */
 const WARM_UP = { seconds: 4, most: 12_000 };
 const SEARCHES = 600;
-/** A bill takes a tenth of the time of a debit. */
+/** A bill takes a tenth of a debit's time. */
 const BILLED_FOR_EACH = 4;
 
 /**
- * A row on the places that are given, in turn, A B A B: what drifts on this machine hits both. The first is the one that has grown, and
- * the second, if there is one, the one that has stayed small. Figures are medians of the first; what it costs beside the second is
- * the median of each turn's own.
+ * Measures a row on the given places in turn, A B A B, so that drift affects both. The first place has grown; the
+ * second, if any, has stayed small. Figures are medians of the first; the relative cost is the median of the turns.
  */
 export async function measureOn(places, { name, runs, ...options }) {
   const started = [];
@@ -44,7 +43,7 @@ function medians(all) {
   return Object.fromEntries(Object.keys(all[0]).map((key) => [key, median(all.map((one) => one[key]))]));
 }
 
-/** A process for the row alone: on each place it is as new as on the other. It has done the work once before it is measured. */
+/** Starts a new process for the row on each place and lets it do the work once before the measurement. */
 async function start(place, { file, prepare }, options) {
   const node = place.running.startHelper('a node', file);
   const { value } = await node.ask('open', place.place);
@@ -60,7 +59,7 @@ async function start(place, { file, prepare }, options) {
   };
 }
 
-/** Requests of clients that wait for their answers. */
+/** Requests of clients that wait for their responses. */
 function sent(name) {
   return {
     file: 'growth/node.mjs',
@@ -91,7 +90,7 @@ function sent(name) {
   };
 }
 
-/** What somebody of the operators types: the number of an order, the channel's number of it, its user, in turn. */
+/** Texts that operators search for: an order number, the channel's number and the user, in turn. */
 const searched = {
   file: 'growth/node.mjs',
   prepare(place, { size }) {
@@ -104,7 +103,7 @@ const searched = {
   },
 };
 
-/** So many orders of the mode, those that would be due next, are due now. */
+/** Makes the next due orders of the mode due now. */
 function renewed(mode, command) {
   return {
     file: 'renewals/node.mjs',
@@ -142,12 +141,12 @@ async function makeDue({ maker, channel }, mode, due) {
   );
 }
 
-/** Events that are all due, to ten channels. */
+/** Events that are all due, for ten channels. */
 const delivered = {
   file: 'deliveries/node.mjs',
   async prepare(place, { events }) {
     const { maker, node, receiver, receivers } = place;
-    // Nobody waits for what the other rows have told.
+    // Drops the events that other rows left.
     await maker.query('truncate due_events');
     return {
       async run() {
@@ -166,7 +165,7 @@ const delivered = {
   },
 };
 
-/** All of them have an owner. */
+/** Waits until every shard has an owner. */
 async function shardsOf(maker) {
   for (;;) {
     const [{ free }] = await maker.query('select count(*)::integer as free from delivery_shards where owner is null');
@@ -175,7 +174,7 @@ async function shardsOf(maker) {
   }
 }
 
-/** What `work` takes for each that it says it has done. */
+/** Measures the cost of `work` per item it reports as done. */
 async function measured({ server, maker, node }, work) {
   const snapshot = async () => ({ node: cpuOfProcess(node.pid), postgres: server.cpu(), wal: await walBytes(maker) });
   const before = await snapshot();

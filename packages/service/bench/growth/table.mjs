@@ -3,7 +3,7 @@ import { aligned, cellsOr, factsText } from '../table.mjs';
 const shown = (digits) => (value) => (value === undefined || Number.isNaN(value) ? '-' : value.toFixed(digits));
 const thousands = (value) => value.toLocaleString('en-US');
 
-/** How much more a row may cost than at the smallest size. */
+/** The largest acceptable cost relative to the smallest size. */
 export const GOAL = 1.3;
 
 const COLUMNS = [
@@ -24,10 +24,10 @@ at most ${GOAL.toFixed(1)}. Vacuum of the large tables does not run meanwhile. c
 the console, 8 at a time. renew: a batch that is due. deliver: events that are all due.
 `;
 
-/** The rows without the loading. */
+/** Returns the rows without the load. */
 export const growthOf = ({ results }) => results.filter(({ name }) => name !== 'load');
 
-/** Of every ratio more is better: how often the work could be done for what it cost at the smallest size. */
+/** Returns ratios where more is better: how often the work could be done for its cost at the smallest size. */
 export function ratiosOf(result) {
   const [smallest] = result.sizes;
   return growthOf(result)

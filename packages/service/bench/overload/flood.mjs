@@ -1,7 +1,7 @@
-// Callers who do not wait for one another, in a process of their own: so many requests a second, whatever becomes of them.
-// They share connections that are open beforehand, as behind a proxy that keeps them: Node accepts one new connection in a
-// turn of its event loop, so that a flood of those waits in the kernel, where no node can refuse it. Each request has a
-// connection for itself while it waits, and its caller hangs up when its patience is over.
+// Callers that do not wait for one another, in a separate process: a fixed number of requests per second, whatever
+// their outcome. They share connections opened in advance, as behind a proxy. Node accepts one new connection per
+// event-loop turn, so a flood of new connections would wait in the kernel, where no node can refuse it. Each request
+// has a connection to itself, and its caller hangs up after a timeout.
 import { once } from 'node:events';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -15,14 +15,14 @@ const EVERY_MS = 5;
 let prepared = [];
 
 const commands = {
-  /** One list of requests for each of the streams. */
+  /** Prepares one list of requests per stream. */
   prepare({ streams }) {
     prepared = streams.map(({ row, channel, count }) =>
       Array.from({ length: count }, (_, n) => asBytes(requestOf(rowNamed(row), channel, n))),
     );
     return {};
   },
-  /** Of each stream, all that became of its requests: when it was sent, how long it took, and the result code. */
+  /** Returns for each request of each stream when it was sent, how long it took, and its result code. */
   async run({ port, seconds, connections }) {
     const idle = await Promise.all(Array.from({ length: connections }, () => connected(port)));
     const began = performance.now();
@@ -48,7 +48,7 @@ function asBytes({ path, headers, body }) {
   );
 }
 
-/** The kernel connects before the node has taken the connection on: it has once it has answered. */
+/** Sends a request and waits for its response, because the kernel connects before the node accepts. */
 async function connected(port) {
   const socket = net.connect({ host: '127.0.0.1', port, noDelay: true });
   socket.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
@@ -56,7 +56,7 @@ async function connected(port) {
   return socket;
 }
 
-/** Evenly over the seconds. A timer that comes late sends what is due by then. */
+/** Sends evenly over the seconds. A late timer sends everything due by then. */
 function stream(port, idle, requests, seconds, began) {
   const results = [];
   return new Promise((resolve) => {
@@ -78,7 +78,7 @@ function stream(port, idle, requests, seconds, began) {
   });
 }
 
-/** The node may have closed a connection that nobody used. */
+/** Skips connections that the node has closed as idle. */
 function openOne(idle) {
   for (let socket = idle.pop(); socket !== undefined; socket = idle.pop()) {
     if (socket.writable) return socket;

@@ -12,20 +12,20 @@ import { rowNamed } from '../rows.mjs';
 export { HELP, readOptions } from './options.mjs';
 export { ratiosOf, report } from './table.mjs';
 
-/** `most`: signed beforehand for a second of what is sustained; more than that can be. */
+/** `most`: requests signed in advance per second. It exceeds the sustained rate. */
 const KINDS = {
   a2: { row: 'orders/create A.2 over the bridge x32', most: 1_000 },
   b: { row: 'orders/create B x32', most: 4_000 },
 };
 const BYSTANDER = 'orders/create B x32';
-/** Of the bystander, a second. */
+/** The bystander's requests per second. */
 const BYSTANDER_RATE = 10;
-/** As many callers as it takes to keep the node busy. */
+/** Enough callers to keep the node busy. */
 const CLIENTS = 32;
 
 /**
- * What a node can sustain; then many times that, from callers who do not wait for one another, beside another channel that
- * asks for little; and then half of what it can sustain, to see how soon all is well again.
+ * Measures the sustained rate; then many times that from callers that do not wait, beside another channel with few
+ * requests; then half the sustained rate, to see how soon the node recovers.
  */
 export async function bench({ rows, ...given }, { running, keep, say }) {
   const { seconds } = given;
@@ -87,11 +87,11 @@ async function measure({ row, most }, { seconds, times, connections, proxy }, ru
     const before = await stored();
     say(`  ${row}: ${offered} a second, ${seconds} s\n`);
     const [flooded, beside10] = await send(offered);
-    // What was sent to be answered has been; whatever is stored from now on is stored for nobody.
+    // All responses have arrived. Anything stored from now on has no caller.
     const answered = [...flooded, ...beside10].filter(({ code }) => code === '0').length;
     await delay(3_000);
     const unheard = (await stored()) - before - answered;
-    // A second flood, and then at once what can be had: how soon is all as it was?
+    // A second flood, followed at once by half the rate, to measure the recovery.
     say(`  ${row}: and after it, ${seconds} s\n`);
     const half = Math.round(sustained.rate / 2);
     const after = await recovery({ flood, row, channel, port, seconds, connections, offered, half });
@@ -116,12 +116,12 @@ async function measure({ row, most }, { seconds, times, connections, proxy }, ru
 
 const EXAMPLE = new URL('../../../../deploy/haproxy/haproxy.cfg', import.meta.url);
 
-/** The example of deploy/, on a free port, in front of one node. Its port. */
+/** Starts the proxy of deploy/ on a free port in front of one node. Returns its port. */
 async function startProxy(running, program, dataDir, baseUrl) {
   const port = await freePort();
   const config = (await readFile(EXAMPLE, 'utf8'))
     .replace(/^ {2}log \/dev\/log.*$/m, '')
-    // More files than a shell allows.
+    // Fewer connections, because a shell limits open files.
     .replace('maxconn 20000', 'maxconn 8000')
     .replace(/bind 127\.0\.0\.1:\d+/, `bind 127.0.0.1:${port}`)
     .replace(/^ {2}acl public.*$/m, '$& /healthz')
@@ -151,7 +151,7 @@ async function untilAnswers(url) {
   }
 }
 
-/** Milliseconds after the flood until nothing is refused or slow any more. */
+/** Returns the milliseconds after the flood until no request is refused or slow. */
 async function recovery({ flood, row, channel, port, seconds, connections, offered, half }) {
   await flood.ask('prepare', { streams: [{ row, channel, count: offered * 2 }] });
   await flood.ask('run', { port, seconds: 2, connections });
@@ -161,7 +161,7 @@ async function recovery({ flood, row, channel, port, seconds, connections, offer
   return bad.length === 0 ? 0 : Math.max(...bad.map(({ at }) => at));
 }
 
-/** By when they were sent: how many were served and refused, and what that took. */
+/** Returns per second of sending how many were served and refused, and their latency. */
 function bySecond(results, seconds) {
   return Array.from({ length: seconds }, (_, second) => {
     const sent = results.filter(({ at }) => Math.floor(at / 1000) === second);

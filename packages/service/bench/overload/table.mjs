@@ -2,7 +2,7 @@ import { aligned, factsText } from '../table.mjs';
 
 const ms = (value) => (value === undefined ? '-' : value.toFixed(0));
 
-/** Of an overloaded node: what it serves of what it can sustain, and what it serves of a bystander's. */
+/** Returns the ratios of an overloaded node: its share of the sustained rate, and its share of a bystander's requests. */
 export function ratiosOf({ results }) {
   return results
     .filter(({ failure }) => failure === undefined)

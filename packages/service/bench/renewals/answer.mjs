@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** Makes this process answer commands, one at a time, each with its result, the time it took and the CPU it used. */
+/** Lets this process answer commands one at a time, each with its result, duration and CPU time. */
 export function answer(commands) {
   process.on('message', async ({ command, ...options }) => {
     const since = performance.now();
@@ -13,6 +13,6 @@ export function answer(commands) {
       process.send({ error: error.stack });
     }
   });
-  // The bench is gone: nobody else needs this process.
+  // The bench has ended, so this process is no longer needed.
   process.once('disconnect', () => process.exit());
 }

@@ -7,7 +7,7 @@ export { ratiosOf, report } from './table.mjs';
 
 const PEERS = ['graphile-worker', 'pg-boss'];
 
-/** Renewals by the engine and by job queues, all on one server, one after another. */
+/** Measures renewals by the engine and by job queues, one after another on one server. */
 export async function bench({ orders, idle, deducted: due, jobs, rows, postgres }, { running, keep }) {
   const facts = await machineFacts();
   let number = 0;

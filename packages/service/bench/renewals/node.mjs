@@ -1,4 +1,4 @@
-// A node's engine in a process of its own: what a node does about due orders, on the database that it is told.
+// A node's engine in a separate process, for due orders on a given database.
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { listOpenPaymentChannels } from '../../dist/catalog/payment-channels/pace-sql.js';
 import { startEngine } from '../../dist/engine/engine.js';
@@ -35,15 +35,15 @@ answer({
       settle: createBatchSettler(database, clock),
     };
   },
-  /** Mode B: everything that is due. */
+  /** Mode B: bills everything that is due. */
   bill: () => billDueOrders(deps.database),
-  /** Mode A: everything that is due at every payment channel. */
+  /** Mode A: debits everything that is due at every payment channel. */
   async renew() {
     const channels = await listOpenPaymentChannels(deps.database);
     const counts = await Promise.all(channels.map((pace) => renewDueOrders(deps, pace)));
     return counts.reduce((sum, count) => sum + count, 0);
   },
-  /** All that a node does, until it is ended. */
+  /** Runs the whole engine until the process ends. */
   work: () => void startEngine({ ...deps, clockWatch: createClockWatch(deps) }),
   close: () => deps.database.close(),
 });

@@ -3,8 +3,8 @@ import { BENEFIT_DAYS } from '../../dist/subscriptions/domain/benefits/benefit-e
 import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-payload-sql.js';
 
 /**
- * Mode B for one order, as lean as a job can be: the same writes as the set-wise statement, in one statement, without what
- * only sets or last periods need. Whether the order is still due is asked by the update itself.
+ * Mode B for one order, as lean as a job can be: the same writes as the set-wise statement, without what only sets or
+ * last periods need. The update itself checks that the order is still due.
  */
 const BILL = {
   name: 'bill-one',

@@ -1,17 +1,17 @@
 import { sealInstitutionNo } from '../../dist/subscriptions/store/agreements/card.js';
 
 /**
- * Orders as a year of business leaves them: numbered in the order of their creation over the last twelve months, each a
- * period of a month. Those that are due now were created on this day of an earlier month, so they lie in twelve clusters,
- * each in the middle of the other orders of its month, and their times are spread over the last day. Of what they have
- * gone through, the rows of the last period are there; the events of it lie in the partitions of earlier weeks.
+ * Orders as a year of business leaves them: numbered in order of creation over the last twelve months, with monthly
+ * periods. Orders that are due now were created on this day of an earlier month. They lie in twelve clusters, each
+ * among the other orders of its month, and their times are spread over the last day. Only the rows of the last period
+ * exist; its events lie in the partitions of earlier weeks.
  */
 const MONTHS = 12;
 const FIRST = 300_000_000_001;
-/** So many orders in one statement: each is a transaction of some seconds. */
+/** Orders per statement: each is a transaction of some seconds. */
 const AT_A_TIME = 200_000;
 
-/** Mode B: `due` orders of the product to be billed now, among `idle` ones that are not. */
+/** Mode B: creates `due` orders to be billed now among `idle` ones. */
 export async function makeCollected(maker, { channelId, productCode, due, idle = 0 }) {
   const next = counter();
   for (let month = MONTHS; month >= 1; month -= 1) {
@@ -60,7 +60,7 @@ async function insertOrders(maker, { count, from, to, past, month, channelId, pr
   }
 }
 
-/** Mode A: orders on an agreement each with the institution, all due now, a month after their creation. */
+/** Mode A: creates orders with one agreement each, all due now, a month after their creation. */
 export async function makeDeducted(maker, { channel, productCode, due, paymentChannelCode }) {
   const { channelId } = channel;
   await insertOrders(maker, {
@@ -103,7 +103,7 @@ function counter() {
   };
 }
 
-/** What a table of any age has: statistics, and nothing left to tidy up after the rows were made. */
+/** Gives the tables statistics and leaves nothing to vacuum, as in an established database. */
 async function settled(maker) {
   await maker.query('vacuum analyze orders, payments, benefits, agreements');
   await maker.query('checkpoint');

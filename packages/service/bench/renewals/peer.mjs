@@ -1,6 +1,6 @@
-// A job queue that does renewals, one job each, in a process of its own. A job makes the writes of the set-wise statement
-// for its one order, in one statement and so in one transaction; in mode A it writes the attempt down, calls the
-// institution and settles, as the engine does, for its one order.
+// A job queue that does renewals, one job each, in a separate process. A job makes the writes of the set-wise statement
+// for its order in one statement, so in one transaction. In mode A it stores the attempt, calls the institution and
+// settles, as the engine does.
 import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
 import PgBoss from 'pg-boss';
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
@@ -18,12 +18,12 @@ import { BRIDGE } from '../rows.mjs';
 import { answer } from './answer.mjs';
 import { billOne } from './one-order.mjs';
 
-/** Found by trying: more jobs at a time do not make either of them faster on two cores. */
+/** Found by experiment: more concurrent jobs make neither faster on two cores. */
 const AT_A_TIME = 24;
-/** So many workers of pg-boss, so that one is at work while another fetches. */
+/** The number of pg-boss workers, so that one works while another fetches. */
 const WORKERS = 3;
 const QUEUE = 'renew';
-/** A line for every job would be work that the engine does not do. */
+/** Logging every job would be work that the engine does not do. */
 const SILENT = new Logger(() => () => undefined);
 
 let renewal;
@@ -69,7 +69,7 @@ function debit({ vault }) {
   };
 }
 
-/** Calls back when so many jobs are done, or with the first error. */
+/** Resolves when `count` jobs are done. Rejects with the first error. */
 function counted(count) {
   let done = 0;
   let finish;
@@ -90,7 +90,7 @@ function counted(count) {
 }
 
 const PEERS = {
-  /** Fetches many jobs at once and completes those together that end together (its "batching"). */
+  /** Fetches many jobs at once and completes jobs together that end together (its "batching"). */
   'graphile-worker': (connectionString) => ({
     async prepare() {
       await runMigrations({ connectionString, logger: SILENT });

@@ -6,10 +6,10 @@ import { walBytes } from '../orders.mjs';
 import { BRIDGE } from '../rows.mjs';
 import { makeCollected, makeDeducted } from './orders.mjs';
 
-/** Of a take-over: how many attempts the node must have settled before it is killed. */
+/** For a take-over: how many attempts the node must have settled before it is killed. */
 const UNDER_WAY = 500;
 
-/** Mode B by the engine, or by a peer. */
+/** Mode B by the engine or by a peer. */
 export async function collected(bench, { label, due, idle = 0, productCode = 'MONTHLY', peer }) {
   return bench.server.withDatabase('renewals_b', async (row) => {
     const { channelId } = row.channel;
@@ -36,8 +36,8 @@ export async function deducted(bench, { label, due, peer }) {
 }
 
 /**
- * Two nodes at work, one of which is killed with debits under way. What counts is the last attempt to be settled of all
- * that were open at that moment: the other node's own take milliseconds.
+ * Runs two nodes and kills one with debits in flight. Measures the last attempt to be settled of all that were open
+ * then: the other node's own take milliseconds.
  */
 export async function takeOver(bench, { label, due }) {
   if (due < 2 * UNDER_WAY)
@@ -106,7 +106,7 @@ async function withInstitution(bench, work) {
   });
 }
 
-/** One process does it all, from a checkpoint on, and is then gone. */
+/** Runs everything in one new process, after a checkpoint. */
 async function run({ server, running }, { place, maker, institutionPid }, { command, peer, mode, due }) {
   const worker = peer
     ? running.startHelper(peer, 'renewals/peer.mjs')

@@ -10,7 +10,7 @@ import { provisionChannel } from '../channel.mjs';
 import { CAN_MEASURE, cpuOfDescendants, cpuOfEnded, cpuOfProcess } from '../cpu.mjs';
 import { openOwnServer } from '../own-server.mjs';
 
-/** What is renewed: a month's period, with one benefit or two. */
+/** The renewed products: monthly periods with one benefit or two. */
 const PRODUCTS = [
   { productCode: 'MONTHLY', benefits: [{ benefitCode: 'VIP_PASS', name: 'VIP pass', faceValueCent: 1500 }] },
   {
@@ -30,18 +30,18 @@ const REST = {
   amountCent: 1990,
 };
 
-/** Making millions of orders takes longer than the service lets any statement take. */
+/** Opens a connection without a timeout, because creating millions of orders takes longer than the service allows. */
 async function longWork(url) {
   const client = new pg.Client({ connectionString: url, options: '-c TimeZone=Asia/Shanghai' });
-  // A server that is gone fails what is asked of it, not the whole bench.
+  // A lost server fails the query, not the whole bench.
   client.on('error', () => undefined);
   await client.connect();
   return { query: async (text, values) => (await client.query(text, values)).rows, end: () => client.end() };
 }
 
 /**
- * A server with a database for each row: one row's tables and their vacuum are not the next one's business. It is the
- * embedded one, or the one whose programs are in `bin`.
+ * Opens a server with a separate database for each row, so that vacuum of one does not affect the next. It is the
+ * embedded server, or the one whose programs are in `bin`.
  */
 export async function openServer(dataDir, bin) {
   const server = bin ? await openOwnServer(bin) : await openEmbeddedServer(dataDir);
@@ -53,7 +53,7 @@ export async function openServer(dataDir, bin) {
   return {
     version: rows[0].version,
 
-    /** CPU time of the whole server so far, in microseconds. */
+    /** Returns the CPU time of the whole server so far, in microseconds. */
     cpu: () => (CAN_MEASURE ? cpuOfProcess(pid) + cpuOfEnded(pid) + cpuOfDescendants(pid) : undefined),
 
     async withDatabase(name, work) {
@@ -65,7 +65,7 @@ export async function openServer(dataDir, bin) {
       }
     },
 
-    /** A migrated database with products and a channel, which `close` drops. */
+    /** Creates a migrated database with products and a channel. `close` drops it. */
     async openDatabase(name) {
       await admin.query(`create database ${name}`);
       const url = Object.assign(new URL(server.url), { pathname: name }).href;

@@ -20,7 +20,7 @@ twelve months of business leave them: those due are in twelve clusters among tho
 same writes for its one order in one statement, many jobs at a time, fetched and completed in batches.
 `;
 
-/** Undefined when there is none. */
+/** Returns undefined if there is none. */
 function bestPeer(results, mode) {
   const rates = results
     .filter((row) => row.peer && row.mode === mode && row.rate !== undefined)
@@ -28,7 +28,7 @@ function bestPeer(results, mode) {
   return rates.length > 0 ? Math.max(...rates) : undefined;
 }
 
-/** Beside the better peer, and beside the plain row of the engine where the row has more to carry than that. */
+/** Returns ratios to the better peer and, for rows with more work, to the engine's plain row. */
 export function ratiosOf({ results }) {
   const engine = results.filter(({ peer, rate }) => !peer && rate !== undefined);
   const plain = engine.find(({ row }) => row === 'B, the engine');
