@@ -76,7 +76,7 @@ async function prove({ needs, tests = [], also = [], program, isAlone = false })
   else await proveInTypeScript(place);
 }
 
-/** Loaded as the tests are: by Vite. */
+/** Loads the module with Vite, as tests are loaded. */
 async function proveInTypeScript(place) {
   const { runnerImport } = await import('vite');
   const { module } = await runnerImport(place, { root, logLevel: 'error', configFile: false });

@@ -1,5 +1,5 @@
-// What an engineer runs before a commit: formatting and lint, types, then the tests. Needs Node and nothing else; with a
-// browser the tests of pages run too. What takes longer or needs other programs is a proof (scripts/prove.mjs). Arguments go to vitest.
+// The checks before a commit: format and lint, types, then tests. Needs only Node; with a browser it also tests the
+// pages. Checks that take longer or need other programs are proofs (scripts/prove.mjs). Arguments go to vitest.
 import { readdirSync } from 'node:fs';
 import './lint.mjs';
 import { root } from './prepare.mjs';
@@ -8,10 +8,10 @@ import { findProgram, requirePrograms } from './programs.mjs';
 import { movedTests } from './proofs.mjs';
 import { runTests } from './vitest.mjs';
 
-/** Everything in it is done in a browser. */
+/** Every test in this folder needs a browser. */
 const BROWSER = 'packages/service/test/browser';
 
-// On CI nothing may be skipped: there it is installed, or the run fails.
+// CI must not skip tests: there the browser is installed, or the run fails.
 const browser = process.env['CI'] === 'true' ? requirePrograms(['chromium']).CHROMIUM : findProgram('chromium');
 const args = ['--project', '!prove-*', ...process.argv.slice(2)];
 if (browser !== undefined) process.exit(runTests(args, { CHROMIUM: browser }));

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { prepare, root } from './prepare.mjs';
 
-// Building has checked the packages of the service; tests and benches are never emitted, and the console's pages by a tool that
-// does not look at types, so they are checked here. Both at once with one checker each: several would each find out the same types.
+// The build checks the service's packages. Tests, benches and the console's pages, whose builder ignores types, are
+// checked here. Both at once with one checker each, because several would each infer the same types.
 await prepare();
 const ends = await Promise.all(['tsconfig.test.json', 'packages/console/tsconfig.json'].map(check));
 const failed = ends.find((code) => code !== 0);

@@ -4,10 +4,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { root } from './prepare.mjs';
 
-/** Runs tests, with a folder of their own for what they leave behind. Its exit code. */
+/** Runs tests with a temporary folder for their files. Returns the exit code. */
 export function runTests(args, settings = {}) {
   const folder = temporaryFolder();
-  // As the system's own: the embedded server runs under a user of its own.
+  // Writable by all, like the system's folder, because the embedded server runs under another user.
   chmodSync(folder, 0o1777);
   const { status } = spawnSync(process.execPath, [`${root}/node_modules/vitest/vitest.mjs`, 'run', ...args], {
     cwd: root,
@@ -18,14 +18,14 @@ export function runTests(args, settings = {}) {
   return status ?? 1;
 }
 
-/** Where the tests' databases live: in memory where there is room, since a disk is most of what they wait for. */
+/** Returns the folder for the tests' databases: in memory if there is room, because tests mostly wait for the disk. */
 function temporaryFolder() {
   const inMemory = '/dev/shm';
   try {
     const { bavail, bsize } = statfsSync(inMemory);
     if (bavail * bsize > 8 * 2 ** 30) return mkdtempSync(path.join(inMemory, 'perennial-'));
   } catch {
-    // There is none.
+    // There is no /dev/shm.
   }
   return mkdtempSync(path.join(os.tmpdir(), 'perennial-'));
 }

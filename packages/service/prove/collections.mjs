@@ -1,5 +1,5 @@
-// The collections of examples/ by Newman and Bruno themselves, which are fetched from npm into a temporary folder; a part of
-// npm run prove -- languages, which without --short does this after its tests.
+// Runs the collections of examples/ with Newman and Bruno themselves, installed from npm into a temporary folder. Part
+// of npm run prove -- languages, which without --short does this after its tests.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ try {
 }
 process.exit(failures === 0 ? 0 : 1);
 
-/** How many of the two have failed. */
+/** Returns how many of the two have failed. */
 async function runCollections({ baseUrl, appId, appSecret, aesKey }) {
   const values = Object.entries({ baseUrl, appId, appSecret, aesKey }).flatMap(([name, value]) => [
     '--env-var',
@@ -48,7 +48,7 @@ function run(command, args, cwd) {
   return spawnSync(command, args, { cwd, env, stdio: 'inherit' }).status === 0 ? 0 : 1;
 }
 
-/** A service as people start it; what is done with it is given the demo channel. */
+/** Starts a service as users do and passes the demo channel to `work`. */
 async function withService(dataDir, work) {
   mkdirSync(dataDir);
   const child = spawn(process.execPath, [path.join(root, 'packages/service/dist/program/main.js')], {

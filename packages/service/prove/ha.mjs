@@ -11,7 +11,10 @@ import { isWell, report } from './ha/table.mjs';
 
 const say = (text) => process.stderr.write(text);
 
-/** Plays them one after another. A stand on which one could not be played is in a state that nobody knows: the next has a new one. */
+/**
+ * Plays the faults one after another. If one cannot be played, the stand's state is unknown and the next fault gets a
+ * new stand.
+ */
 async function playAll({ plays, logs, callers }, interrupted) {
   const rows = [];
   let stand;
@@ -54,7 +57,7 @@ async function prove(options, interrupted) {
   return isWell(rows);
 }
 
-/** What was acknowledged before the first fault is still there after the last one. */
+/** Checks that everything acknowledged before the first fault still exists after the last one. */
 async function everythingAgain(stand, { writes, reported }) {
   const found = await acknowledgedAgain(stand, writes);
   const findings = found.filter(({ text }) => !reported.has(text));
@@ -84,5 +87,5 @@ async function main(args) {
 }
 
 const status = await main(process.argv.slice(2));
-// A request that nobody waits for any more does not hold it up; what was written goes out first.
+// Exits without waiting for abandoned requests, after all output is written.
 process.stdout.write('', () => process.exit(status));

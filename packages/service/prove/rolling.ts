@@ -6,8 +6,8 @@ const WHOLE = { callers: 16, drainSeconds: 5, checkMs: 1000 };
 const SHORT = { callers: 3, pauseMs: 500, drainSeconds: 3, checkMs: 200 };
 
 /**
- * npm run prove -- rolling [ROUNDS]: three nodes behind haproxy with the example's own file and the pauses of production, each
- * restarted so many times while 16 callers go on. With --short each is restarted once, and 3 callers go on.
+ * npm run prove -- rolling [ROUNDS]: three nodes behind haproxy, with the example's own file and production's delays,
+ * are each restarted ROUNDS times while 16 callers continue. With --short each is restarted once, with 3 callers.
  */
 export default async function proveRolling(args: readonly string[]): Promise<void> {
   const say = (line: string) => process.stdout.write(`${line}\n`);

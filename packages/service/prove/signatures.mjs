@@ -1,5 +1,5 @@
-// npm run prove -- signatures [COUNT] [SEED]: random requests, signed wrongly in one way, in two or not at all, and how often the
-// diagnosis names what was done. Fails if one that was signed wrongly in exactly one way is told of another.
+// npm run prove -- signatures [COUNT] [SEED]: diagnoses random requests with one, two or no mistakes in the signature,
+// and counts how often the diagnosis is right. Fails if a request with exactly one mistake gets another diagnosis.
 import { createHash, createHmac } from 'node:crypto';
 import { diagnoseRequest, MAX_DIAGNOSIS_TRIES, MISTAKES } from '@perennial/wire';
 
@@ -7,7 +7,7 @@ const [given = '20000', seed = String(Date.now())] = process.argv.slice(2);
 const count = given === '--short' ? 2_000 : Number(given);
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** The same numbers for the same seed. */
+/** Deterministic random numbers by seed. */
 let drawn = 0;
 const bytes = (length) => createHash('sha512').update(`${seed} ${drawn++}`).digest().subarray(0, length);
 const below = (limit) => bytes(4).readUInt32BE() % limit;
@@ -50,7 +50,7 @@ const key = (name) => (to) => {
   to.key = to.secrets[name];
 };
 
-/** Each mistake in the ways in which programs make it. Two are made in this order: what moves lines is last. */
+/** The ways in which programs make each mistake. Pairs are made in this order: moved lines come last. */
 const MAKERS = {
   'secret-of-callback': [key('callbackSecret')],
   'secret-of-encryption': [key('aesKey')],
@@ -90,7 +90,7 @@ const names = Object.keys(MAKERS);
 const missing = MISTAKES.filter(({ mistake }) => mistake !== 'unknown' && !names.includes(mistake));
 if (missing.length > 0) throw new Error(`no way to make: ${missing.map(({ mistake }) => mistake)}`);
 
-/** Of two mistakes in one group only one can be made. */
+/** Only one mistake of a group can be made. */
 const GROUPS = [/^secret-(of|before)/, /^signature-/, /^(body|digest)-/, /^path-/, /^(lines|empty)-/];
 const areApart = (a, b) => a !== b && !GROUPS.some((group) => group.test(a) && group.test(b));
 
@@ -106,7 +106,7 @@ const sign = ({ lines, join, end, key: by, encode }) =>
       .digest(),
   );
 
-/** A request with these mistakes; undefined if they change nothing, as the capitals of a nonce without letters. */
+/** Returns a request with these mistakes, or undefined if they change nothing, such as the case of a nonce without letters. */
 function make(mistakes) {
   const secretNames = ['appSecret', 'callbackSecret', 'aesKey', 'formerAppSecret'];
   const secrets = Object.fromEntries(secretNames.map((name) => [name, bytes(32)]));

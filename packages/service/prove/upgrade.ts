@@ -18,11 +18,10 @@ import { steadyCalls } from './upgrade/steady-calls.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** How much is done. */
 interface Size {
-  /** Orders from before the upgrade, which every migration has to get through. */
+  /** Orders from before the upgrade, which every migration has to process. */
   readonly seeded: number;
-  /** Answers that are waited for in each phase. */
+  /** Responses to wait for in each phase. */
   readonly calls: number;
   readonly callers: number;
   readonly channels: number;
@@ -30,15 +29,15 @@ interface Size {
   readonly nodes: number;
 }
 
-/** A channel for each shard of deliveries, so that nodes of both versions have some of them. */
+/** One channel per delivery shard, so that nodes of both versions own some. */
 const WHOLE: Size = { seeded: 50_000, calls: 200, callers: 6, channels: 16, nodes: 2 };
 const SHORT: Size = { seeded: 1_000, calls: 20, callers: 2, channels: 4, nodes: 1 };
 
 /**
- * npm run prove -- upgrade [--short] [REF]: nodes of the version REF and of this one on one database, through a whole upgrade: the
- * schema is migrated under the older nodes, newer ones come beside them, and the older ones go. Meanwhile callers go on. With --short
- * they are fewer. Without REF it is the last release, or else the commit before the newest migration. Of a clone without history
- * this version takes both parts.
+ * npm run prove -- upgrade [--short] [REF]: runs nodes of version REF and of this one on one database through a whole
+ * upgrade. The schema is migrated under the older nodes, newer nodes join, and the older ones stop, while callers
+ * continue. --short uses fewer. REF defaults to the last release, else to the commit before the newest migration. In a
+ * clone without history this version plays both parts.
  */
 export default async function proveUpgrade(args: readonly string[], { root }: { root: string }): Promise<void> {
   const size = args[0] === '--short' ? SHORT : WHOLE;
@@ -54,20 +53,19 @@ export default async function proveUpgrade(args: readonly string[], { root }: { 
 }
 
 interface Upgrade {
-  /** Checkouts. */
   readonly older: string;
   readonly newer: string;
   readonly databaseUrl: string;
   readonly size: Size;
 }
 
-/** The program that people start; before it was a few files, it was a module like the others. */
+/** Returns the main program. Before bundling, it was an ordinary module. */
 function mainOf(checkout: string): string {
   const program = (...place: string[]) => path.join(checkout, 'packages/service/dist', ...place, 'main.js');
   return existsSync(program('program')) ? program('program') : program();
 }
 
-/** The migrations that shut older nodes out. */
+/** Returns the migrations that exclude older nodes. */
 function contractsOf(checkout: string): string[] {
   const folder = path.join(checkout, 'packages/service/migrations');
   return readdirSync(folder).filter((file) => readFileSync(path.join(folder, file), 'utf8').startsWith('-- Contract'));
@@ -104,7 +102,7 @@ async function upgrade({ older, newer, databaseUrl, size }: Upgrade): Promise<st
     });
     return { running, url: `http://127.0.0.1:${port}` };
   };
-  // One after the other: the first makes the schema and the demo channel.
+  // One after the other: the first creates the schema and the demo channel.
   const startNodes = async (checkout: string) => {
     const nodes = [];
     while (nodes.length < size.nodes) nodes.push(await startNode(checkout));
@@ -150,7 +148,7 @@ async function upgrade({ older, newer, databaseUrl, size }: Upgrade): Promise<st
       channels: size.channels,
       say,
     });
-    // Not many: where a resend is 409002, it took 10 s.
+    // Only a few: a retry that gets 409002 took 10 s.
     await calls.answered(size.calls);
 
     calls.phase('older nodes stop');

@@ -6,8 +6,8 @@ import { pushesOf } from './books/pushes.mjs';
 import { readState } from './books/state.mjs';
 
 /**
- * Compares what callers (`writes`), the institution (`ledger`) and the channel (`received`, with its `aesKey`) know with what is
- * stored, and what is stored with itself. Returns a finding for everything that is lost, doubled or wrong.
+ * Compares what callers (`writes`), the institution (`ledger`) and the channel (`received`, with its `aesKey`) know
+ * with the stored state, and the stored state with itself. Returns a finding for everything lost, doubled or wrong.
  */
 export async function booksOf(database, known) {
   const state = await readState(database);

@@ -2,10 +2,10 @@ import { HEADERS } from '@perennial/wire';
 import { signedRequest } from '../../bench/signed.mjs';
 import { claimOnPage } from './page.mjs';
 
-/** What the interface suggests to callers. */
+/** The timeout that the interface recommends to callers. */
 export const PATIENCE_MS = 15_000;
 
-/** What a caller sees of one try: a code of the service, or what the network said. */
+/** Makes one attempt. Returns the service's code, or the network's error. */
 export async function call(node, channel, request, patienceMs = PATIENCE_MS) {
   const signal = AbortSignal.timeout(patienceMs);
   try {
@@ -19,7 +19,7 @@ export async function call(node, channel, request, patienceMs = PATIENCE_MS) {
 
 async function callEndpoint(node, channel, { endpoint, body, key }, signal) {
   const request = signedRequest({ endpoint, body: () => body }, channel);
-  // signedRequest makes a key for each request; here a resend has that of the first try, or there is none.
+  // signedRequest generates a key per request. Here a retry reuses the first attempt's key, or has none.
   const headers = { ...request.headers };
   if (key === undefined) delete headers[HEADERS.idempotencyKey];
   else headers[HEADERS.idempotencyKey] = key;
@@ -28,15 +28,15 @@ async function callEndpoint(node, channel, { endpoint, body, key }, signal) {
   return { code, data, wasReplayed: response.headers.get(HEADERS.idempotencyReplayed) === 'true' };
 }
 
-/** Success, or a refusal by the rules of the business: both are kept, and given again to a resend. */
+/** A success or a business refusal: both are stored and replayed. */
 export const isFinal = ({ code }) => code === '0' || isRefusal(code) || PAGE_REFUSALS.has(code);
 
 export const isRefusal = (code) => code.startsWith('420');
 
-/** What the redemption page says about a benefit that was taken back. */
+/** What the redemption page shows for a revoked benefit. */
 const PAGE_REFUSALS = new Set(['revoked', 'no button']);
 
-/** The request itself is wrong, however often it is sent: the load sends none of these. */
+/** The request itself is wrong. The load sends none of these. */
 export const isMistake = ({ code }) => /^4[01]0/.test(code);
 
 function nameOf(error) {

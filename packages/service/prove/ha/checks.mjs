@@ -4,15 +4,15 @@ import { booksOf } from './books.mjs';
 import { call, isFinal } from './call.mjs';
 
 const SETTLE_SECONDS = 150;
-/** Work that is older than this is not in flight any more: the institution may be asked about it now instead of later. */
+/** Older work is no longer in flight, so the institution may be queried now instead of later. */
 const OLD_SECONDS = 30;
-/** On one server there is little time: asking about a debit that is in flight does no harm, and proves less. */
+/** A single server has little time. Querying a debit in flight is harmless, but proves less. */
 const OLD_SECONDS_ALONE = 2;
 const ASK_EVERY = 5;
 const RESENDERS = 12;
 const RESENDS = 20;
 
-/** Has the engine ask the institution now, about debits and refunds, and cancel agreements. */
+/** Lets the engine query the institution now about debits and refunds, and cancel agreements. */
 const ASK_NOW = [
   ...['debit_attempts', 'refunds'].map(
     (table) => `update ${table} set ask_at = now()
@@ -31,7 +31,7 @@ const OPEN_DEBITS = `select a.order_no::text || lpad(a.cycle_no::text, 4, '0') |
     o.status = 'UNSUBSCRIBED' as "isEnded"
   from debit_attempts a join orders o using (order_no) where a.status = 'STARTED'`;
 
-/** Waits until the engine has nothing left to do, and the institution no notice to send. */
+/** Waits until the engine has no work left and the institution no notices to send. */
 export function settled(stand) {
   return withDatabase(stand, async (database) => {
     const oldSeconds = stand.isAlone ? OLD_SECONDS_ALONE : OLD_SECONDS;
@@ -50,7 +50,8 @@ export function settled(stand) {
 async function leftOver(database, { debits, owedNotices }) {
   const [counts] = await database.query(LEFT);
   const seen = new Set(debits.map(({ attemptNo }) => attemptNo));
-  // A debit of an ended order that the institution has never seen stays open for some minutes, since it might still arrive.
+  // An ended order's debit that the institution has never seen stays open for some minutes, because it might still
+  // arrive.
   const open = (await database.query(OPEN_DEBITS)).filter(({ attemptNo, isEnded }) => !isEnded || seen.has(attemptNo));
   const all = { ...counts, 'debits open': open.length, 'notices of the institution not accepted': owedNotices.length };
   return Object.entries(all)
@@ -67,7 +68,7 @@ const withDatabase = async ({ openDatabase }, work) => {
   }
 };
 
-/** Every acknowledged write once more, with its key, at another node than the one that answered: the answer must be the same. */
+/** Resends every acknowledged write with its key to another node. The response must be the same. */
 export async function acknowledgedAgain({ nodes, channel, interrupted }, writes) {
   const findings = [];
   const left = writes.filter(({ answer }) => answer !== undefined);
@@ -94,7 +95,7 @@ export async function acknowledgedAgain({ nodes, channel, interrupted }, writes)
   return findings;
 }
 
-/** The service's books against what callers, the institution and the receiver know. */
+/** Compares the service's records with those of the callers, the institution and the receiver. */
 export async function booksAgree({ institution, receiver, channel, openDatabase }, writes) {
   const known = { writes, ledger: await institution.ledger(), received: receiver.events, aesKey: channel.aesKey };
   const forged = receiver.forged();

@@ -8,12 +8,12 @@ import { identify } from './signals.mjs';
 
 export const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
-/** Nothing of the caller's settings: the stand has its own. */
+/** Ignores the caller's settings. */
 export const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8', NODE_ENV: 'production' };
 
 /**
- * The processes of a stand. Each leads a group of its own, so that Ctrl-C reaches only the script, which then ends them in
- * order; and each has a log in the folder.
+ * The processes of a stand. Each leads its own process group, so that Ctrl-C reaches only the script, which then ends
+ * them in order. Each has a log in the folder.
  */
 export function createChildren({ folder, logDir, dataDirs }) {
   const running = new Set();
@@ -33,7 +33,7 @@ export function createChildren({ folder, logDir, dataDirs }) {
   });
   const tell = () => keeper.connected && keeper.send(kept());
 
-  /** `role` says how it is ended; `channel` opens one for messages. */
+  /** `role` decides how the process is ended; `channel` opens an IPC channel. */
   async function start({ name, role, command, args, as = {}, env = {}, cwd = folder, channel = false }) {
     const log = await open(path.join(logDir, `${name}.log`), 'a');
     const child = spawn(command, args, {
@@ -69,7 +69,7 @@ export function createChildren({ folder, logDir, dataDirs }) {
 
   return {
     start,
-    /** A program of Node that takes its options as a message and answers with one. */
+    /** Starts a Node program that receives its options as a message and answers with one. */
     async startNode({ name, file, options = {}, env = {} }) {
       const one = await start({
         name,
@@ -85,12 +85,12 @@ export function createChildren({ folder, logDir, dataDirs }) {
       const [answer] = await Promise.race([once(one.child, 'message'), failed]);
       return { ...one, answer };
     },
-    /** A file system that is unmounted at the end. */
+    /** Registers a file system to be unmounted at the end. */
     keepDisk(disk) {
       disks.push(disk);
       tell();
     },
-    /** `release`: as endEverything takes it. */
+    /** `release`: see endEverything. */
     async end(release) {
       await endEverything(kept(), release);
       if (keeper.connected) keeper.send({ done: true });

@@ -15,16 +15,16 @@ const run = promisify(execFile);
 const HOST = '127.0.0.1';
 const NAMES = ['pg1', 'pg2', 'pg3'];
 const START_SECONDS = 120;
-/** A former primary is wound back and catches up. */
+/** Includes rewinding a former primary and its catching up. */
 const HEAL_SECONDS = 150;
 const ASK_MS = 2_000;
 const RUNNING = new Set(['running', 'streaming']);
 const DATABASE = 'perennial';
 
-/** One file for etcd, three for Patroni and one for haproxy, all of them from deploy/patroni. */
+/** Returns the servers' data directories. */
 export const dataDirsIn = (folder) => NAMES.map((name) => path.join(folder, name, 'data'));
 
-/** etcd, three servers under Patroni and haproxy, on ports of their own. */
+/** Starts etcd, three servers under Patroni and haproxy, on their own ports, with the files of deploy/patroni. */
 export async function startCluster({ folder, children, identity, interrupted }) {
   const [proxyPort, clientPort, peerPort, ...ports] = await freePorts(3 + 2 * NAMES.length);
   const servers = NAMES.map((name, index) => ({
@@ -46,7 +46,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
     REPLICATION_PASSWORD: randomBytes(18).toString('base64url'),
   };
 
-  /** Readable by nobody but the servers: the files hold passwords. */
+  /** Writes a file that only the servers can read, because it contains passwords. */
   async function write(file, text) {
     await writeFile(file, text, { mode: 0o600 });
     if (identity.uid !== undefined) await chown(file, identity.uid, identity.gid);
@@ -77,7 +77,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       args: ['--config-file', etcdConfig],
       as: identity,
       cwd: etcdHome,
-      // 3.4 wants to be told so on everything but amd64.
+      // etcd 3.4 requires this on everything but amd64.
       env: { ETCD_UNSUPPORTED_ARCH: process.arch },
     });
     const healthy = async () => (await ask(`http://${HOST}:${clientPort}/health`)).ok;
@@ -135,7 +135,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
     });
   }
 
-  /** As Patroni sees it, from the first server that answers. */
+  /** Returns Patroni's view from the first server that answers. */
   async function members() {
     for (const { restPort } of servers) {
       const answer = await ask(`http://${HOST}:${restPort}/cluster`).catch(() => undefined);
@@ -152,7 +152,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
 
   const superuserUrl = `postgres://postgres:${superuserPassword}@${HOST}:${proxyPort}/postgres`;
 
-  /** Until its first checks, haproxy takes all servers for the primary, and leads to each in turn. */
+  /** Returns whether haproxy leads to the primary. Before its first checks it takes all servers for the primary, in turn. */
   async function leadsToPrimary() {
     for (let turn = 0; turn < 2 * NAMES.length; turn += 1) {
       const client = new pg.Client({ connectionString: superuserUrl, connectionTimeoutMillis: ASK_MS });
@@ -170,7 +170,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
 
   const cluster = {
     servers,
-    /** Makes a role and a database for the service, and gives back its URL. */
+    /** Creates a role and a database for the service. Returns its URL. */
     async createDatabase() {
       const password = randomBytes(18).toString('base64url');
       const client = new pg.Client({ connectionString: superuserUrl });
@@ -184,14 +184,14 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       return `postgres://${DATABASE}:${password}@${HOST}:${proxyPort}/${DATABASE}`;
     },
 
-    /** The primary, the standby whose word a commit waits for, and the other one. */
+    /** Returns the primary, the synchronous standby and the other standby. */
     async roles() {
       const [[primary], [sync], [other]] = await Promise.all(['leader', 'sync_standby', 'replica'].map(serversBy));
       if (!primary || !sync || !other) throw new Error('a server is missing');
       return { primary, sync, other };
     },
 
-    /** Patroni and everything of its PostgreSQL. */
+    /** Returns Patroni and all processes of its PostgreSQL. */
     processesOf: (server) => [server.patroni.identity, ...postgresOf(server.dataDir)],
     postgresOf: (server) => postgresOf(server.dataDir),
 
@@ -199,7 +199,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       signal(cluster.processesOf(server), 'SIGKILL');
     },
 
-    /** Stops processes, and gives back a function that lets exactly these go on. */
+    /** Stops processes. Returns a function that continues exactly these. */
     freeze(processes) {
       signal(processes, 'SIGSTOP');
       return () => signal(processes, 'SIGCONT');
@@ -209,15 +209,15 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       signal([etcd.identity], 'SIGKILL');
     },
 
-    /** The disk of a server has no space left, until the function that is given back is called. */
+    /** Fills a server's disk. Returns a function that frees it. */
     fillDisk: ({ home }) => fillDisk(home),
 
-    /** As an operator in a hurry would, past Patroni. */
+    /** Restarts PostgreSQL without Patroni, as a hasty operator would. */
     async restartImmediately({ dataDir, home }) {
       const args = ['restart', '-D', dataDir, '-m', 'immediate', '-w', '-s', '-l', path.join(home, 'restart.log')];
       const options = { ...identity, cwd: home, env: ENVIRONMENT };
       await run(`${POSTGRES_BIN}/pg_ctl`, args, options).catch((error) => {
-        // Patroni was quicker and has started it.
+        // Patroni was faster and has started it.
         if (postgresOf(dataDir).length === 0) throw error;
       });
     },
@@ -229,7 +229,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       await until('haproxy leads to the primary alone', leadsToPrimary, { seconds: HEAL_SECONDS, interrupted });
     },
 
-    /** Another primary than that one. */
+    /** Waits for another primary. */
     newPrimary: (former) =>
       until(
         'another primary',
@@ -237,7 +237,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
         { seconds: HEAL_SECONDS, interrupted },
       ),
 
-    /** Starts etcd and Patroni where they have ended, and waits for a primary with two standbys, one of them synchronous. */
+    /** Starts etcd and Patroni where they have ended. Waits for a primary with two standbys, one of them synchronous. */
     async heal(seconds = HEAL_SECONDS) {
       if (etcd.hasEnded()) await startEtcd();
       for (const server of servers) if (server.patroni.hasEnded()) await startPatroni(server);

@@ -7,10 +7,7 @@ const run = promisify(execFile);
 const DISK_BYTES = 2 * 1024 ** 3;
 const BALLAST = 'ballast';
 
-/**
- * Gives a folder a file system of its own, in a sparse file beside it, so that it can be filled without filling anything else.
- * Needs root.
- */
+/** Mounts a separate file system on a folder, in a sparse file beside it, so that filling it affects nothing else. Needs root. */
 export async function mountDisk(folder, { uid, gid }) {
   const file = `${folder}.ext4`;
   await writeFile(file, '', { mode: 0o600 });
@@ -21,11 +18,11 @@ export async function mountDisk(folder, { uid, gid }) {
   return folder;
 }
 
-/** Takes all space that is left, and gives back a function that frees it. */
+/** Takes all free space. Returns a function that frees it. */
 export async function fillDisk(folder) {
   const file = path.join(folder, BALLAST);
   const { bavail, bsize } = await statfs(folder);
-  // The last blocks may go to somebody else meanwhile: less than a block must be left.
+  // Other processes may take the last blocks meanwhile: less than a block must be left.
   for (let bytes = bavail * bsize; bytes >= bsize; bytes = Math.floor(bytes / 2)) {
     await run('fallocate', ['--offset', String(await sizeOf(file)), '--length', String(bytes), file]).catch(
       () => undefined,

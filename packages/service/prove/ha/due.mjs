@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const EVERY_MS = 1_000;
-/** Each second: so many days go by for as many orders. */
+/** The number of orders that fall due each second. */
 const ORDERS = 6;
 
 /**
- * The next period, or the retry of a failed one, is due now instead of later: the engine then bills or debits it. The one after
- * that is due by the calendar.
+ * Makes the next period, or the retry of a failed one, due now. The engine then bills or debits it. The following one
+ * is due by the calendar.
  */
 const FALL_DUE = `update orders set next_due_at = now() where order_no in (
   select order_no from orders where status = 'ACTIVE' and next_due_at > now() + interval '10 minutes'
   order by random() limit $1 for update skip locked)`;
 
-/** Has orders fall due, all the time. While the database is away, none do. */
+/** Lets orders fall due continuously, except while the database is unavailable. */
 export async function startDue({ openDatabase }) {
   const { database, close } = await openDatabase();
   let stopping = false;

@@ -6,15 +6,15 @@ import { isThere, postgresOf, signal } from './signals.mjs';
 const PATIENCE_MS = 8_000;
 
 /**
- * Ends all that a stand consists of, whatever state a fault has left it in, and removes its folder. Used by the stand
- * itself, and by the keeper when the stand is gone. `release` ends a server that this process has opened itself.
+ * Ends a whole stand, whatever state a fault has left it in, and removes its folder. Used by the stand itself, and by
+ * the keeper if the stand is gone. `release` ends a server that this process opened.
  */
 export async function endEverything({ processes, dataDirs, disks, folder }, release) {
   const named = (role) => processes.filter((one) => one.role === role);
   const others = processes.filter((one) => one.role !== 'patroni');
-  // A stopped process does not hear SIGTERM.
+  // A stopped process does not handle SIGTERM.
   signal(processes, 'SIGCONT');
-  // First those that would start PostgreSQL again.
+  // First the processes that would restart PostgreSQL.
   signal(named('patroni'), 'SIGKILL');
   await gone(named('patroni'));
   signal(others, 'SIGTERM');
@@ -24,7 +24,7 @@ export async function endEverything({ processes, dataDirs, disks, folder }, rele
   }
   const servers = dataDirs.flatMap(postgresOf);
   signal(servers, 'SIGCONT');
-  // At once, but leaving no shared memory behind, as SIGKILL would.
+  // An immediate shutdown which, unlike SIGKILL, leaves no shared memory behind.
   for (const dataDir of dataDirs) signal(postgresOf(dataDir).slice(0, 1), 'SIGQUIT');
   const left = [...others, ...servers];
   if (!(await gone(left))) signal(left, 'SIGKILL');

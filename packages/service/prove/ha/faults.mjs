@@ -3,10 +3,7 @@ import path from 'node:path';
 import { FAKETIME } from './programs.mjs';
 import { sleep } from './waiting.mjs';
 
-/**
- * What is done to the stand while it is under load. A fault ends when whatever it has stopped goes on; what it has killed is
- * started again afterwards.
- */
+/** The faults that are played under load. A fault ends when what it stopped continues; what it killed is restarted afterwards. */
 export const FAULTS = [
   {
     name: 'primary-killed',
@@ -165,7 +162,7 @@ export const FAULTS = [
     about: 'for 25 s the institution drops connections after debits and refunds, fails, and declines for now',
     times: 1,
     async play({ institution, interrupted }) {
-      // The last rule that fits counts: each takes its number of requests, and leaves the next to the one before it.
+      // The last matching rule applies. Each takes its number of requests and leaves the next ones to the rule before.
       for (const rule of INSTITUTION_FAULTS) await institution.set(rule);
       await sleep(25, interrupted);
       await institution.clear();
@@ -182,15 +179,15 @@ const INSTITUTION_FAULTS = [
   { fault: 'decline-retryable', operation: 'debit', times: 30 },
 ];
 
-/** A look at everything in a few minutes. */
+/** A short selection of a few minutes. */
 export const SHORT = ['primary-killed', 'node-killed', 'primary-restarted'];
 
 const clockFile = ({ folder }) => path.join(folder, 'clock');
 
-/** So many seconds ahead; a process looks at the file once a second. */
+/** Sets the clock ahead by `seconds`. Processes read the file once a second. */
 const setClock = (stand, seconds) => writeFile(clockFile(stand), `+${seconds}\n`);
 
-/** The time of day alone: what is measured between two moments stays right. */
+/** Changes only the time of day, not monotonic clocks. */
 const clockSettings = (stand) => ({
   LD_PRELOAD: FAKETIME,
   FAKETIME_TIMESTAMP_FILE: clockFile(stand),

@@ -1,9 +1,9 @@
-// The reference institution as a process of its own, with its books open to this machine.
+// The reference institution as a separate process, with its ledger readable on this machine.
 
 import { startInstitution } from '@perennial/reference-peers';
 import { systemClock } from '../../dist/platform/clock.js';
 
-/** Pending debits are settled soon, so that their notices fall into the fault. */
+/** Pending debits settle soon, so that their notices fall into the fault. */
 const DELAYS = { settleMs: 2_000, noticeRetryMs: 500, longestNoticeRetryMs: 5_000 };
 
 process.once('message', async ({ key, ...options }) => {

@@ -1,5 +1,5 @@
-// Waits for the end of the process that started it. If that ends without a word, even by kill -9, what it had started is
-// ended here: Patroni and PostgreSQL would run on.
+// Waits for the end of its parent. If the parent ends without a message, even by kill -9, this process ends everything
+// it started: Patroni and PostgreSQL would keep running.
 import { endEverything } from './ending.mjs';
 
 let kept;

@@ -4,16 +4,16 @@ import { call, isFinal, isMistake, isRefusal, PATIENCE_MS } from './call.mjs';
 import { startDue } from './due.mjs';
 import { claim, collectedCreate, deductedCreate, refund, unsubscribe } from './requests.mjs';
 
-/** Each caller sends, waits for the answer and then for the rest of its turn. */
+/** Each caller sends, waits for the response and then for the rest of its turn. */
 const TURN_MS = 650;
-/** Every other caller waits for so long: it also hears what the service says late. */
+/** The timeout of every other caller, which thus also receives late responses. */
 const LONG_PATIENCE_MS = 60_000;
-/** As the interface tells callers to do first. */
+/** The first retry delay that the interface recommends. */
 const RETRY_MS = 1_000;
-/** How long a write may still be sent again once no new ones are made. */
+/** How long writes may still be retried after the last new one. */
 const DRAIN_MS = 120_000;
 
-/** What callers do, of fifteen times. */
+/** The mix of operations, out of fifteen. */
 const MIX = [
   ...Array.from({ length: 4 }, () => 'collected'),
   ...Array.from({ length: 4 }, () => 'deducted'),
@@ -26,22 +26,22 @@ const MIX = [
   'query',
 ];
 
-/** So many orders stay, so that there is something to fall due. */
+/** This many orders are kept, so that some can fall due. */
 const KEPT_ORDERS = 20;
-/** A period is refunded in two parts: the first in part, the second in full. */
+/** A period is refunded in two parts: first partially, then completely. */
 const PARTS_CENT = [40, 60];
 
-/** Takes one of them out, at random. */
+/** Removes and returns a random element. */
 const take = (list) => list.splice(randomInt(list.length), 1)[0];
 
-/** Callers, each of one node, who resend what was not answered to the next one; and orders that fall due meanwhile. */
+/** Starts callers, one node each, that retry unanswered requests at the next node, and orders that fall due meanwhile. */
 export async function startLoad(stand) {
   const { nodes, channel, callers } = stand;
   const record = { writes: [], findings: [], seen: new Map(), acknowledgedAt: [], tries: 0, longestWaitMs: 0 };
-  /** Acknowledged and ACTIVE, and those whose end was acknowledged. */
+  /** Orders acknowledged as ACTIVE, and orders whose end was acknowledged. */
   const active = [];
   const ended = [];
-  /** What may still be refunded, and what may still be claimed. */
+  /** Periods that may still be refunded, and benefits that may still be claimed. */
   const refundable = [];
   const claimable = [];
   const due = await startDue(stand);
@@ -57,7 +57,7 @@ export async function startLoad(stand) {
     return answer;
   }
 
-  /** The same key until there is an answer, each time to another node. */
+  /** Retries with the same key until there is a response, each time at another node. */
   async function settle(request, caller) {
     const write = { ...request, answer: undefined, node: undefined };
     record.writes.push(write);
@@ -86,7 +86,7 @@ export async function startLoad(stand) {
     return undefined;
   }
 
-  /** Nothing that was acknowledged may be unknown to any node, or still be going on after its end. */
+  /** Checks that every node knows what was acknowledged, and that ended orders stay ended. */
   async function query(caller) {
     const isEnded = ended.length > 0 && randomInt(4) === 0;
     const list = isEnded ? ended : active;
@@ -139,11 +139,11 @@ export async function startLoad(stand) {
     }
   });
   const all = Promise.all(running);
-  // Waited for in stop; until then a failure is nobody's.
+  // stop() awaits this. Until then a failure must not be unhandled.
   all.catch(() => undefined);
 
   return {
-    /** Resolves with the record once every write has its answer. */
+    /** Resolves with the record once every write has its response. */
     async stop() {
       stopping = true;
       stoppedAt = performance.now();
@@ -155,7 +155,7 @@ export async function startLoad(stand) {
   };
 }
 
-/** The longest time in which no caller at all had a write acknowledged. */
+/** Returns the longest time without any acknowledged write. */
 function longestGap(moments) {
   const sorted = moments.toSorted((a, b) => a - b);
   return sorted.reduce((longest, at, index) => Math.max(longest, index === 0 ? 0 : at - sorted[index - 1]), 0);

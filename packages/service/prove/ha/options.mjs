@@ -24,7 +24,7 @@ As root it installs what is missing. Only root can give a server a disk of its o
 
 export class UsageError extends Error {}
 
-/** What to play, in order, and where to write it. Undefined: help was asked for. */
+/** Returns what to play, in order, and where to write the report. Returns undefined if help was requested. */
 export function readOptions(args) {
   const values = parse(args);
   if (values.help) return undefined;

@@ -1,4 +1,4 @@
-/** What a user sees who claims a benefit on the redemption page, without a browser. */
+/** A user who claims a benefit on the redemption page, without a browser. */
 
 const HEADERS = {
   'Content-Type': 'application/x-www-form-urlencoded',
@@ -7,15 +7,15 @@ const HEADERS = {
 };
 
 /**
- * Opens the page, presses the button of a benefit and reads the code on the page that follows. The form is kept in `request`: a
- * resend posts it again, also to another node.
+ * Opens the page, presses a benefit's button and reads the code on the next page. Keeps the form in `request`, so that
+ * a retry posts it again, also to another node.
  */
 export async function claimOnPage({ baseUrl }, request, signal) {
   if (request.form === undefined) {
     const page = await open(baseUrl, request.path, { signal });
     if (page.status !== 200) return pageAnswer(page);
     request.form = formOf(page.text, request.benefit);
-    // Taken back before the page was opened: it has no button.
+    // Revoked before the page was opened: there is no button.
     if (request.form === undefined) return { code: 'no button', data: null, wasReplayed: true };
   }
   const body = new URLSearchParams(request.form).toString();
@@ -27,7 +27,7 @@ export async function claimOnPage({ baseUrl }, request, signal) {
   return { code: '0', data: { code }, wasReplayed: true };
 }
 
-/** 409 is what the page answers about a benefit that cannot be claimed; everything else may be tried again. */
+/** The page answers 409 for a benefit that cannot be claimed. Anything else may be retried. */
 const pageAnswer = ({ status }) => ({
   code: status === 409 ? 'revoked' : `page ${status}`,
   data: null,

@@ -2,12 +2,12 @@ import { acknowledgedAgain, booksAgree, settled } from './checks.mjs';
 import { startLoad } from './load.mjs';
 import { sleep } from './waiting.mjs';
 
-/** Undisturbed load before a fault, and after everything is whole again. */
+/** Undisturbed load before a fault and after the recovery. */
 const SECONDS = { before: 5, after: 5 };
 
 /**
- * One fault under load, and then what is left of it. `history` has the writes of all plays, and what was found so far: a row of
- * the table tells only what is new.
+ * Plays one fault under load and checks the result. `history` has the writes and findings of all plays, so that a row
+ * reports only new findings.
  */
 export async function play(fault, stand, { history, say }) {
   const { interrupted, receiver } = stand;

@@ -7,10 +7,10 @@ const run = promisify(execFile);
 export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin';
 export const PROGRAMS = { patroni: '/usr/bin/patroni', etcd: '/usr/bin/etcd', haproxy: '/usr/sbin/haproxy' };
 
-/** Gives a process another time; of the version for programs with threads. */
+/** Fakes the time of a process; the variant for threaded programs. */
 export const FAKETIME = `/usr/lib/${{ x64: 'x86_64', arm64: 'aarch64' }[process.arch]}-linux-gnu/faketime/libfaketimeMT.so.1`;
 
-/** A file of each package that is needed, by which it is known to be there. */
+/** The required packages, each with a file that shows it is installed. */
 const PACKAGES = {
   patroni: PROGRAMS.patroni,
   'etcd-server': PROGRAMS.etcd,
@@ -22,7 +22,7 @@ const PACKAGES = {
 
 export const isRoot = () => process.getuid?.() === 0;
 
-/** Installs what is missing, as root; otherwise says what to install. */
+/** Installs missing packages as root; otherwise says what to install. */
 export async function requirePrograms(say) {
   if (process.platform !== 'linux') throw new Error('this needs Linux: processes are found in /proc');
   const missing = await missingPackages();
@@ -50,7 +50,7 @@ const exists = (file) =>
     () => false,
   );
 
-/** Debian starts what it installs, unless this file says no. The stand starts its own, on its own ports. */
+/** Debian starts what it installs unless this file forbids it. The stand starts its own servers on its own ports. */
 const POLICY = '/usr/sbin/policy-rc.d';
 
 async function withoutStartingServices(work) {
@@ -63,7 +63,7 @@ async function withoutStartingServices(work) {
   }
 }
 
-/** PostgreSQL refuses to run as root, and nothing else of the stand needs to: as root, the user of Debian's package. */
+/** Returns the user of Debian's package if this is root, because PostgreSQL refuses to run as root. */
 export async function serverIdentity() {
   if (!isRoot()) return {};
   const users = await readFile('/etc/passwd', 'utf8');
@@ -78,7 +78,7 @@ export async function serverIdentity() {
 
 const VERSION_ARGUMENT = { patroni: '--version', etcd: '--version', haproxy: '-v' };
 
-/** As the programs say it themselves. */
+/** Returns the versions that the programs report. */
 export async function versions() {
   const found = {};
   for (const [name, file] of Object.entries(PROGRAMS)) {

@@ -8,12 +8,12 @@ import { HEADERS, sha256Hex, signWebhook } from '@perennial/wire';
 
 const run = promisify(execFile);
 
-/** In the public range of IPv6, and given to nobody: without receiver-route.mjs a push to it goes nowhere. */
+/** A public but unassigned IPv6 address: without receiver-route.mjs a push to it fails. */
 const ADDRESS = '3000::1';
 const PATH = '/events';
 const ACCEPTED = '{"code":"0"}';
 
-/** The channel's own record of the events: every push as it came, by eventId. */
+/** Starts a receiver that records every push as received, by eventId. */
 export async function startReceiver(folder) {
   const events = new Map();
   let secret;
@@ -42,7 +42,7 @@ export async function startReceiver(folder) {
   await once(server, 'listening');
   return {
     url: `https://[${ADDRESS}]${PATH}`,
-    /** What a node needs to reach it. */
+    /** The variables that a node needs to reach it. */
     env: {
       PROVE_RECEIVER_ADDRESS: ADDRESS,
       PROVE_RECEIVER_PORT: String(server.address().port),
@@ -61,7 +61,7 @@ export async function startReceiver(folder) {
   };
 }
 
-/** For this stand alone, and for two days. */
+/** Creates a certificate for this stand, valid for two days. */
 async function certificateIn(folder) {
   const [keyFile, certFile] = ['receiver-key.pem', 'receiver-cert.pem'].map((file) => path.join(folder, file));
   const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];

@@ -4,7 +4,7 @@ import { encryptField } from '@perennial/wire';
 /** The payment channel of mode A: the reference institution behind the bridge. */
 export const BANK = 'HABANK';
 
-/** Few periods, so that an unsubscribe does not void hundreds; one benefit for each. */
+/** Few periods, so that an unsubscribe does not void hundreds; one benefit each. */
 export const PRODUCT = {
   productCode: 'HA_DAILY',
   productName: 'By the day',
@@ -17,9 +17,9 @@ export const PRODUCT = {
 };
 
 /**
- * How the institution treats an agreement, by its last characters (docs/bridge.md): mostly well; sometimes it answers late, not at
- * all or with a refusal, its notices come twice, late or forged, it takes its time with a refund or refuses it, or it ends the
- * agreement after the first debit.
+ * Agreement tails that select the institution's behaviour (docs/bridge.md). Mostly it succeeds. Sometimes it answers
+ * late, not at all or with a refusal; its notices come twice, late or forged; a refund is slow or refused; or it ends
+ * the agreement after the first debit.
  */
 const TAILS = [
   ...Array.from({ length: 14 }, () => 'good'),
@@ -40,7 +40,7 @@ const TAILS = [
 
 let made = 0;
 
-/** Number, user and mobile are all new to the database. */
+/** Returns an order with a new number, user and mobile. */
 function newOrder(seal) {
   made += 1;
   return {
@@ -56,7 +56,7 @@ const sealFor =
   (text) =>
     encryptField(text, Buffer.from(aesKey, 'base64'));
 
-/** A write that is to be acknowledged, however often it has to be sent. */
+/** Returns a write that is retried until it is acknowledged. */
 const write = (kind, endpoint, body, about) => ({ kind, endpoint, body, key: randomUUID(), about });
 
 export function collectedCreate(channel) {
@@ -89,14 +89,14 @@ export const unsubscribe = (orderNo) =>
 
 let refunds = 0;
 
-/** Its reason is its name: by that it is found again. */
+/** Returns a refund, identified by its reason. */
 export function refund(paymentOrderNo, amountCent) {
   refunds += 1;
   const reason = `refund-${refunds}`;
   return write('refund', 'sandbox/payments/refund', { paymentOrderNo, amountCent, reason }, reason);
 }
 
-/** The first benefit of the first period, claimed by the user at the link that the channel was given. */
+/** Returns a claim of the first benefit of the first period, at the link that the channel received. */
 export function claim({ orderNo, redeemUrl }) {
   const { pathname, search } = new URL(redeemUrl);
   return { ...write('claim', 'redeem/claim', undefined, `${orderNo}/1/1`), path: pathname + search, benefit: '1-1' };

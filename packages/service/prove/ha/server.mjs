@@ -2,8 +2,8 @@ import path from 'node:path';
 import { openEmbedded } from '@perennial/embedded-postgres';
 
 /**
- * In place of the cluster: one PostgreSQL, the one of `databaseUrl` or one that comes along. No fault can be played on it, only on
- * the nodes.
+ * Starts a single PostgreSQL in place of the cluster: the one of `databaseUrl`, or an embedded one. Only faults of the
+ * nodes can be played on it.
  */
 export async function startServer({ folder, databaseUrl }) {
   const heal = async () => undefined;

@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/**
- * A process by its id and the moment of its start, in clock ticks: an id alone may be somebody else's by the time that a
- * signal is sent. Undefined: there is none.
- */
+/** Identifies a process by its id and start time in clock ticks, because ids are reused. Returns undefined if there is none. */
 export function identify(pid) {
   const stat = statOf(pid);
   return stat && { pid: stat.pid, since: stat.since };
@@ -12,7 +9,7 @@ export function identify(pid) {
 
 export const isThere = ({ pid, since }) => statOf(pid)?.since === since;
 
-/** To those that are still there. */
+/** Sends a signal to the processes that still exist. */
 export function signal(processes, name) {
   for (const one of processes) {
     if (!isThere(one)) continue;
@@ -24,11 +21,11 @@ export function signal(processes, name) {
   }
 }
 
-/** The PostgreSQL of a data folder: the postmaster first, so that it starts no other process once it is stopped. */
+/** Returns the processes of a data folder's PostgreSQL, the postmaster first, so that it starts no others once stopped. */
 export function postgresOf(dataDir) {
   const pid = postmasterPid(dataDir);
   const postmaster = pid === undefined ? undefined : identify(pid);
-  // What the file names may be an older process: only one that works on this folder is meant.
+  // The file may name another process: it must work on this folder.
   if (postmaster === undefined || !commandOf(pid).includes(dataDir)) return [];
   const others = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -55,7 +52,7 @@ function commandOf(pid) {
   }
 }
 
-/** proc(5): the fields after the command's closing bracket, the state being the first. A zombie counts as gone. */
+/** Parses proc(5): the fields after the command's closing bracket, beginning with the state. A zombie counts as gone. */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -20,18 +20,18 @@ import { signal } from './signals.mjs';
 import { freePorts, until } from './waiting.mjs';
 
 const READY_SECONDS = 60;
-/** What users start: npm start and the image. */
+/** The program of npm start and of the image. */
 const MAIN = here('../../dist/program/main.js');
 
 /**
- * Servers, institution, receiver, nodes of the service and a channel: everything that the faults are played on. `isAlone` puts one
- * PostgreSQL, that of `databaseUrl` if it is given, and two nodes in place of the cluster and three.
+ * Opens the stand on which faults are played: servers, institution, receiver, nodes of the service and a channel.
+ * `isAlone` uses one PostgreSQL (`databaseUrl` if given) and two nodes instead of the cluster and three.
  */
 export async function openStand({ logs, callers, isAlone = false, databaseUrl, interrupted, say }) {
   if (!isAlone) await requirePrograms(say);
   const identity = isAlone ? {} : await serverIdentity();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-ha-'));
-  // The servers have folders of their own in it, which only they can read.
+  // Only the servers can read their subfolders.
   await chmod(folder, 0o711);
   const logDir = path.join(folder, 'logs');
   await mkdir(logDir, { mode: 0o700 });
@@ -79,10 +79,10 @@ export async function openStand({ logs, callers, isAlone = false, databaseUrl, i
       callers,
       isAlone,
       interrupted,
-      /** A connection to the database, as a command of the operator would have it. */
+      /** Opens a database connection as an operator's command does. */
       openDatabase: async () =>
         openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined, attempts: 3 }),
-      /** Everything is as it was before the fault: all servers, the institution, all nodes. */
+      /** Restores the state before the fault: all servers, the institution, all nodes. */
       async heal() {
         await cluster.heal();
         await Promise.all([institution, ...nodes].filter((one) => one.hasEnded()).map((one) => one.start()));
@@ -96,11 +96,11 @@ export async function openStand({ logs, callers, isAlone = false, databaseUrl, i
   }
 }
 
-/** What the nodes have in common. */
+/** The settings that all nodes share. */
 const environment = (databaseUrl) => ({
   DATABASE_URL: databaseUrl,
   MASTER_KEY: randomBytes(32).toString('base64'),
-  // The same for all, as behind a proxy: an answer that is given again by another node has the same link.
+  // The same for all, as behind a proxy, so that a response replayed by another node has the same link.
   PUBLIC_URL: 'https://pay.example',
   REDEEM_URL: 'https://redeem.example',
   // All users have one address here.
@@ -119,7 +119,7 @@ async function withOperator(env, work) {
 }
 
 async function provision(operator, { receiver, bankUrl }) {
-  // As high as an operator can set it: the load is not about rates.
+  // The highest limits an operator can set: the load does not test rates.
   const limits = { ratePerSecond: 1_000_000, rateBurst: 10_000_000 };
   const channel = await createChannel(operator, { appId: 'test_ha', name: 'Fail-over', ...limits });
   const { appId } = channel;
@@ -137,7 +137,7 @@ async function provision(operator, { receiver, bankUrl }) {
   return { channel, bankKey };
 }
 
-/** The reference institution, whose ledger lasts over restarts. */
+/** Creates the reference institution, whose ledger survives restarts. */
 function createInstitution({ children, options, url }) {
   let running;
   const post = async (fields) => {
@@ -153,14 +153,14 @@ function createInstitution({ children, options, url }) {
     async start() {
       running = await children.startNode({ name: 'institution', file: 'institution.mjs', options });
     },
-    /** Ends it by a signal, and resolves when it is gone. */
+    /** Ends it by a signal and waits for the exit. */
     async end(name) {
       signal([running.identity], name);
       await running.ended;
     },
     process: () => running.identity,
     hasEnded: () => running.hasEnded(),
-    /** Sets a fault for the next requests of a kind; `clear` ends all of them. */
+    /** Sets a fault for the next requests of a kind; `clear` removes all. */
     set: (rule) => post({ action: 'set', ...rule }),
     clear: () => post({ action: 'clear' }),
     async ledger() {
@@ -170,14 +170,14 @@ function createInstitution({ children, options, url }) {
   };
 }
 
-/** A node of the service: the program that users run, on a machine of its own as far as it can tell. */
+/** Creates a node of the service: the program that users run, as if on a separate machine. */
 function serviceNode({ children, env, folder, port, name, interrupted }) {
   let running;
   const baseUrl = `http://127.0.0.1:${port}`;
   const node = {
     name,
     baseUrl,
-    /** `more`: settings of this start alone. */
+    /** `more`: settings for this start only. */
     async start(more = {}) {
       running = await children.start({
         name,
@@ -188,7 +188,7 @@ function serviceNode({ children, env, folder, port, name, interrupted }) {
       });
       await node.untilReady();
     },
-    /** Ends it by a signal, and resolves when it is gone. */
+    /** Ends it by a signal and waits for the exit. */
     async end(name) {
       signal([running.identity], name);
       await running.ended;

@@ -6,11 +6,11 @@ const FAULT_CODE = '500001';
 const count = ({ findings }, kind) => findings.filter((finding) => finding.kind === kind).length;
 const faultsOf = ({ seen }) => seen.get(FAULT_CODE) ?? 0;
 
-/** Nothing lost, doubled or wrong, and no fault of the service's own that a caller saw. */
+/** Returns whether nothing was lost, doubled or wrong, and no caller saw an internal error. */
 export const isWell = (rows) =>
   rows.every((row) => row.failure === undefined && row.findings.length === 0 && faultsOf(row) === 0);
 
-/** The whole result as Markdown. */
+/** Returns the result as Markdown. */
 export function report({ rows, versions, seconds }) {
   const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const lines = [

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Asks again and again until there is an answer; an error counts as none. */
+/** Polls until there is an answer. An error counts as none. */
 export async function until(what, probe, { seconds, interrupted }) {
   let last;
   for (const since = Date.now(); Date.now() - since < seconds * 1000; await delay(200)) {
@@ -20,11 +20,11 @@ export async function until(what, probe, { seconds, interrupted }) {
 
 export const sleep = (seconds, interrupted) => delay(seconds * 1000, undefined, { signal: interrupted });
 
-/** Below those that the system gives to outgoing connections: a server that is killed finds its port free again. */
+/** Below the ephemeral ports, so that a killed server finds its port free again. */
 const LOWEST_PORT = 20_000;
 const PORTS = 12_000;
 
-/** So many ports that nobody listens on at this moment, all different. */
+/** Returns distinct ports that are currently free. */
 export async function freePorts(count) {
   const servers = [];
   while (servers.length < count) {

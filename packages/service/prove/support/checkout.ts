@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-/** A built copy of the project as it was at some commit, for as long as the work takes. */
+/** Runs `work` with a built copy of the project at a commit. */
 export async function withCheckout<T>(root: string, ref: string, work: (place: string) => Promise<T>): Promise<T> {
   const place = path.join(await mkdtemp(path.join(os.tmpdir(), 'perennial-version-')), 'checkout');
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -17,7 +17,7 @@ export async function withCheckout<T>(root: string, ref: string, work: (place: s
   }
 }
 
-/** The last release; without one the commit before the newest migration, if the clone goes back so far. */
+/** Returns the last release, else the commit before the newest migration, if the clone's history has it. */
 export function versionBefore(root: string): string | undefined {
   const ask = (...args: string[]) => {
     const asked = spawnSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { openEmbedded } from '@perennial/embedded-postgres';
 import { openDatabase } from '../../src/platform/db/database.js';
 
-/** An empty database of a PostgreSQL of its own, for as long as the work takes. */
+/** Runs `work` with an empty database on a separate PostgreSQL. */
 export async function withTemporaryDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-prove-'));
   const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });

@@ -19,13 +19,13 @@ const IN_PROGRESS = '409002';
 const RENEWED = 'TEST_SPU_DAILY_7';
 
 /**
- * Writes orders, events and pushes from long ago, which every migration has to get through. They are copies of an order that the older
- * version has made, so they have the columns of its schema.
+ * Inserts old orders, events and pushes, which every migration has to process. They are copies of an order that the
+ * older version created, so they have its columns.
  */
 export async function seedRows(database: Database, orderNo: string, count: number): Promise<string> {
   await database.transaction(
     async (tx) => {
-      // No node is to send these events.
+      // Disables triggers, so that no node sends these events.
       await tx.query('set local session_replication_role = replica');
       for (const table of ['orders', 'external_orders']) {
         await tx.query(
@@ -60,16 +60,15 @@ export async function seedRows(database: Database, orderNo: string, count: numbe
 
 export interface PlayOptions {
   readonly operator: Operator;
-  /** Base URLs of nodes. */
   readonly older: readonly string[];
   readonly newer: readonly string[];
-  /** Where the channels' events go. */
+  /** The receiver of the channels' events. */
   readonly events: Receiver;
   readonly channels: number;
   readonly say: (line: string) => void;
 }
 
-/** A request that was answered, to be sent once more later. */
+/** An answered request, to be sent again later. */
 interface Answered {
   readonly client: ChannelCredentials;
   readonly name: string;
@@ -78,7 +77,10 @@ interface Answered {
   readonly data: unknown;
 }
 
-/** Orders in all three ways, resends, endings, renewals and events, each begun at one version and gone on with at another. */
+/**
+ * Plays orders of all three kinds, retries, endings, renewals and events, each begun at one version and continued at
+ * the other.
+ */
 export async function crossVersionPlay({ operator, older, newer, events, channels: count, say }: PlayOptions) {
   const { database } = operator;
   const findings: string[] = [];
@@ -143,7 +145,7 @@ export async function crossVersionPlay({ operator, older, newer, events, channel
   findings.push(...missing.map(({ eventNo }) => `event ${eventNo} never came`), ...events.forged);
   say(`events delivered by ${owners.length} nodes: ${expected.length}, of which ${events.repeated()} more than once`);
 
-  /** The answer, which must be a success. */
+  /** Returns the response's data. Throws unless it is a success. */
   async function call(
     client: ChannelClient,
     name: string,
@@ -155,7 +157,7 @@ export async function crossVersionPlay({ operator, older, newer, events, channel
     return reply;
   }
 
-  /** At one node, and the same again at another. */
+  /** Calls one node, and sends the same request to another. */
   async function callTwice(
     { first, second }: { first: ChannelClient; second: ChannelClient },
     name: string,
@@ -205,7 +207,7 @@ export async function crossVersionPlay({ operator, older, newer, events, channel
   }
 
   return {
-    /** Once the older nodes are gone: what was answered is answered so again, and no money has moved twice. */
+    /** After the older nodes are gone: checks that resent requests get the same answers and no money moved twice. */
     async afterwards(url: string): Promise<string[]> {
       for (const { client, name, body, key, data } of toResend) {
         const again = await channelClient(url, client).call(name, body, { idempotencyKey: key });

@@ -4,12 +4,12 @@ import { buffer } from 'node:stream/consumers';
 import { HEADER_KEYS, sha256Hex, signWebhook, verifySignature } from '@perennial/wire';
 import { newAuthority } from '../../test/webhooks/certificates.js';
 
-/** The public address that receiver-address.mjs leads to this machine. */
+/** The public address that receiver-address.mjs redirects to this machine. */
 const ADDRESS = '192.0.2.1';
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Receives the events of many channels, checks each signature over the raw bytes and accepts all that are genuine. */
+/** Receives the events of many channels, verifies each signature over the raw bytes, and accepts all authentic ones. */
 export async function startReceiver() {
   const authority = newAuthority();
   const secrets = new Map<string, Buffer>();
@@ -42,9 +42,9 @@ export async function startReceiver() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    /** The certificate of the authority that a node has to trust. */
+    /** The certificate authority that a node has to trust. */
     authority: authority.cert,
-    /** By the event's number; a range of voided periods has one for all. */
+    /** By event number; a range of voided periods has one number. */
     received: received as ReadonlySet<number>,
     forged: forged as readonly string[],
     repeated: () => [...pushes.values()].filter((times) => times > 1).length,

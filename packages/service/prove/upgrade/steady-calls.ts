@@ -6,7 +6,7 @@ import { until } from '../../test/support/processes.js';
 
 const IN_PROGRESS = '409002';
 
-/** What happened in one phase of the upgrade. */
+/** The counts of one phase of the upgrade. */
 interface Phase {
   readonly name: string;
   requests: number;
@@ -16,8 +16,8 @@ interface Phase {
 }
 
 /**
- * Callers who go on through the whole upgrade: an order at one node, the same request again at another, a look at it at a third
- * and the list of its user at a fourth. 409002 is an answer that asks for a resend, and is counted apart.
+ * Runs callers through the whole upgrade: each creates an order at one node, resends it to another, queries it at a
+ * third and lists its user's orders at a fourth. 409002 asks for a retry and is counted separately.
  */
 export function steadyCalls(credentials: ChannelCredentials, urls: readonly string[], callers: number) {
   const clients = new Map(urls.map((url) => [url, channelClient(url, credentials)]));
@@ -87,7 +87,7 @@ export function steadyCalls(credentials: ChannelCredentials, urls: readonly stri
     phase(name: string): void {
       phase = enter(name);
     },
-    /** So many more. */
+    /** Waits for `count` more responses. */
     async answered(count: number): Promise<void> {
       const wanted = answered + count;
       await until('calls are answered', () => answered >= wanted, 300_000);
@@ -107,7 +107,7 @@ export function steadyCalls(credentials: ChannelCredentials, urls: readonly stri
         ],
       };
     },
-    /** Orders that callers were told of and that are not there. */
+    /** Returns acknowledged orders that do not exist. */
     async lost(database: Database): Promise<string[]> {
       const rows = await database.query<{ orderNo: string }>('select order_no::text as "orderNo" from external_orders');
       const there = new Set(rows.map(({ orderNo }) => orderNo));

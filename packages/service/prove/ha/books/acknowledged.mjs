@@ -7,7 +7,10 @@ const isCreate = ({ endpoint }) => endpoint === 'orders/create';
 const isAnswered = ({ answer }) => answer?.code === '0';
 const of = (writes, endpoint) => writes.filter((write) => write.endpoint === endpoint);
 
-/** What callers were told against what is stored: it is here, as it was told, and nothing is here that nobody has asked for. */
+/**
+ * Compares acknowledged writes with the stored state: all are stored as acknowledged, and nothing exists that nobody
+ * requested.
+ */
 export function acknowledgedOf(state, { writes, ledger }) {
   return [
     ...createsOf(state, writes.filter(isCreate)),
@@ -36,7 +39,7 @@ function createsOf({ orders, orphans }, creates) {
   return findings;
 }
 
-/** An order ends because its channel asked for it, or because its agreement has ended at the institution. */
+/** Checks that an order ended only because its channel requested it, or because its agreement ended at the institution. */
 function endingsOf({ orders }, unsubscribes, writes, { canceledAgreements }) {
   const findings = [];
   for (const { kind, about, answer } of unsubscribes.filter(isAnswered)) {
@@ -58,7 +61,7 @@ function endingsOf({ orders }, unsubscribes, writes, { canceledAgreements }) {
   return findings;
 }
 
-/** Statuses that may follow one that was acknowledged. */
+/** The statuses that may follow an acknowledged one. */
 const ORDER_AFTER = {
   INITIALIZING: ['INITIALIZING', 'ACTIVE', 'TERMINATED', 'UNSUBSCRIBED', 'COMPLETED'],
   ACTIVE: ['ACTIVE', 'UNSUBSCRIBED', 'COMPLETED'],
@@ -85,7 +88,7 @@ function statusFinding(about, after, told, stored) {
   return [wrong(`${about} was answered ${told}, and is ${stored}`)];
 }
 
-/** The order of an answer, as it is stored now. */
+/** Compares an acknowledged order with its stored state. */
 function orderFindings(about, data, order) {
   const { orderStatus, paymentRecords, redeemUrl, ...told } = data;
   const paid = paymentRecords.filter(({ paymentStatus }) => PAID.has(paymentStatus));
@@ -114,7 +117,10 @@ function orderFindings(about, data, order) {
   ];
 }
 
-/** By the calendar, or sooner for a retry; a running order without one would never be debited again. */
+/**
+ * Checks that the next payment is due by the calendar, or sooner for a retry. An active order without one would never
+ * be debited again.
+ */
 function nextPayTimeFindings(about, { orderStatus, nextPayTime, paymentRecords }, order) {
   if (orderStatus !== 'ACTIVE') return nextPayTime === null ? [] : [wrong(`${about}: nextPayTime is ${nextPayTime}`)];
   const started = paymentRecords.filter(({ paymentStatus }) => paymentStatus !== 'WAIT').length;
@@ -144,7 +150,7 @@ function recordFindings(about, record, order) {
 
 const REFUND_AFTER = { PROCESSING: ['STARTED', 'SUCCESS', 'FAIL'], SUCCESS: ['SUCCESS'], FAIL: ['FAIL'] };
 
-/** A refund is known by its reason, which is another one for each request. */
+/** Compares refunds, identified by their reason, which is unique per request. */
 function refundsOf({ orders }, requests) {
   const findings = [];
   const stored = new Map();
@@ -175,7 +181,7 @@ function refundsOf({ orders }, requests) {
   return findings;
 }
 
-/** A benefit that its user has claimed is claimed, one that was taken back is not, and nobody else has claimed any. */
+/** Checks that claimed benefits are claimed, revoked ones are not, and no others are. */
 function claimsOf({ orders }, claims) {
   const findings = [];
   const benefits = new Map(

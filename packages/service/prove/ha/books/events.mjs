@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 
 export const timeOrNull = (at) => (at === null ? null : formatTime(at));
 
-/** The stand sells by the day alone, so that a due time needs no calendar. */
+/** Returns a due time. The stand sells only by the day, so no calendar is needed. */
 export const dueAt = ({ createdAt, period }, cycleNo) => createdAt + (cycleNo - 1) * period * DAY_MS;
 
 export const paymentOrderNo = ({ orderNo }, cycleNo) => `${orderNo}${String(cycleNo).padStart(4, '0')}`;
@@ -15,16 +15,16 @@ const OUTCOMES = new Set(['SUCCESS', 'FAIL', 'FAIL_RETRY', 'BILLED']);
 const REFUNDED = new Set(['REFUND_PART', 'REFUND_FULL']);
 
 /**
- * Compares the state of an order with its events, in both directions: each state that must have been announced has exactly one
- * event, and each event carries what follows from the state and from the events before it. Written without the service's own
- * code for payloads, which it checks.
+ * Compares an order's state with its events in both directions. Each state to be announced has exactly one event, and
+ * each event carries what follows from the state and the earlier events. Does not use the service's code for payloads,
+ * which it checks.
  */
 export function eventsOfOrder(order) {
   const told = replay(order);
   return [...told.findings, ...orderEvents(order, told), ...periodEvents(order, told)];
 }
 
-/** Follows the events in the order in which they were written, with the totals as they were at each of them. */
+/** Replays the events in order of writing, with the totals at each of them. */
 function replay(order) {
   const told = { findings: [], counts: new Map(), statuses: new Map(), paidCycles: 0, paidCent: 0, refundCent: 0 };
   const refunded = new Map();
@@ -60,8 +60,8 @@ function replay(order) {
 }
 
 /**
- * What a push of a stored event carries as its data, without the mobile. Of a voided range the first period is stored; the
- * others have their own numbers and times.
+ * Returns the data that a stored event's push carries, without the mobile. Of a voided range only the first period is
+ * stored; the others have their own numbers and times.
  */
 export function pushedData(order, { data, isVoided, cycleNo }) {
   if (!isVoided) return data;
@@ -69,7 +69,7 @@ export function pushedData(order, { data, isVoided, cycleNo }) {
   return { ...data, cycleNo, ...own };
 }
 
-/** The sum that is refunded with this event. The refund that it announces is taken from those that no event has announced. */
+/** Returns the refunded sum at this event, and removes the announced refund from the unannounced ones. */
 function announce(unannounced, cycleNo, before, { refundAmountCent, refundTime }) {
   const sumWith = (refund) => ({
     cent: before.cent + refund.amountCent,
@@ -121,19 +121,19 @@ function orderPayload(order, status, told) {
   };
 }
 
-/** The status of the last period that was started, when the order's event was written. */
+/** Returns the status of the last started period when the order's event was written. */
 function latestStatus(order, status, { statuses, counts }) {
   if (status === 'ACTIVE' || status === 'TERMINATED') return statuses.get(1);
   const { cycleNo } = order;
   const heard = [...OUTCOMES].reduce((total, outcome) => total + (counts.get(`${cycleNo} ${outcome}`) ?? 0), 0);
   const attempts = order.attempts.filter((one) => one.cycleNo === cycleNo).length;
-  // Nothing is debited any more once an order has ended: an attempt without an outcome so far was in flight.
+  // An ended order is not debited any more, so an attempt without an outcome was in flight.
   if (attempts > heard) return 'PROCESSING';
   const latest = statuses.get(cycleNo);
   return status === 'UNSUBSCRIBED' && latest === 'FAIL_RETRY' ? 'CANCELED' : latest;
 }
 
-/** The states that an order was in, each announced once. */
+/** The states that an order passed, each announced once. */
 const ORDER_PATHS = {
   INITIALIZING: [],
   ACTIVE: ['ACTIVE'],
@@ -173,7 +173,7 @@ function periodEvents(order, { counts }) {
 
 const ofUnstarted = ({ status }) => (status === 'UNSUBSCRIBED' ? { CANCELED: 1 } : {});
 
-/** How often each status of a period must have been announced. */
+/** Returns how often each status of a period must have been announced. */
 function ofPayment(order, { cycleNo, status, amountCent }) {
   const failed = order.attempts.filter((one) => one.cycleNo === cycleNo && one.status === 'FAIL').length;
   const refunds = order.refunds.filter((one) => one.cycleNo === cycleNo && one.status === 'SUCCESS');
@@ -187,7 +187,7 @@ function ofPayment(order, { cycleNo, status, amountCent }) {
     case 'REFUND_FULL':
       return { FAIL_RETRY: failed, SUCCESS: 1, ...ofRefunds };
     case 'FAIL':
-      // The last attempt has ended it. The stand is too short for a retry that comes too late.
+      // The last attempt failed it. The stand is too short-lived for late retries.
       return { FAIL_RETRY: failed - 1, FAIL: 1 };
     case 'CANCELED':
       return { FAIL_RETRY: failed, CANCELED: 1 };

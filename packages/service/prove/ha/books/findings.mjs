@@ -2,7 +2,7 @@ export const lost = (text) => ({ kind: 'lost', text });
 export const doubled = (text) => ({ kind: 'doubled', text });
 export const wrong = (text) => ({ kind: 'wrong', text });
 
-/** A finding for each field whose value is not the expected one. Fields that are not expected at all count too. */
+/** Returns a finding for each field with an unexpected value, including unexpected fields. */
 export function differences(what, found, expected) {
   const names = new Set([...Object.keys(expected), ...Object.keys(found)]);
   return [...names]
@@ -12,7 +12,7 @@ export function differences(what, found, expected) {
 
 const show = (value) => (value === undefined ? 'missing' : JSON.stringify(value));
 
-/** A finding if something that must have happened `expected` times was written down another number of times. */
+/** Returns a finding unless something was recorded `expected` times. */
 export function countFinding(found, expected, text) {
   if (found === expected) return [];
   return [(found < expected ? lost : doubled)(`${text}: ${found} instead of ${expected}`)];

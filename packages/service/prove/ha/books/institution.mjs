@@ -1,6 +1,6 @@
 import { doubled, lost, wrong } from './findings.mjs';
 
-/** The institution's ledger against what is stored here: debits, refunds, ended agreements and notices. */
+/** Compares the institution's ledger with the stored state: debits, refunds, ended agreements and notices. */
 export function institutionOf({ orders }, { ledger, writes }) {
   const all = [...orders.values()];
   return [
@@ -11,10 +11,10 @@ export function institutionOf({ orders }, { ledger, writes }) {
   ];
 }
 
-/** What the institution says of a debit or a refund, and what must be stored here then. */
+/** The stored status for each status at the institution. */
 const STATUS_HERE = { SUCCESS: 'SUCCESS', DECLINED: 'FAIL', REFUSED: 'FAIL', PENDING: 'STARTED' };
 
-/** Each debit is known here, with its outcome, its amount and its reference, and no period was debited twice. */
+/** Checks that each debit is stored with its outcome, amount and reference, and that no period was debited twice. */
 function debitsOf(orders, ledger) {
   const findings = [];
   const debits = new Map(ledger.map((debit) => [debit.attemptNo, debit]));
@@ -31,7 +31,7 @@ function debitsOf(orders, ledger) {
       paid.add(period);
     }
     const says = `debit ${attemptNo} is ${status} here, and ${debit?.status ?? 'unknown'} at the institution`;
-    // An attempt that the institution has never seen may be open, or have failed without being sent.
+    // An attempt that the institution has never seen may be open, or may have failed without being sent.
     if (debit !== undefined && STATUS_HERE[debit.status] !== status)
       findings.push(lost(`${says}, which took ${taken} cents`));
     else if (debit === undefined && status === 'SUCCESS') findings.push(lost(`${says}, which took 0 cents`));
@@ -46,7 +46,7 @@ function debitsOf(orders, ledger) {
   return findings;
 }
 
-/** The same for refunds, whose sums the institution keeps with each debit. */
+/** Checks refunds in the same way. The institution keeps their sums with each debit. */
 function refundsOf(orders, ledger) {
   const findings = [];
   const there = new Map(ledger.map((refund) => [refund.refundNo, refund]));
@@ -65,7 +65,7 @@ function refundsOf(orders, ledger) {
   return findings;
 }
 
-/** An agreement that has ended at the institution has ended here with its order, and the other way round. */
+/** Checks that an agreement has ended at the institution if and only if it has ended here with its order. */
 function agreementsOf(orders, canceled, writes) {
   const ended = new Set(canceled);
   const numbers = new Map(

@@ -1,7 +1,7 @@
 import { countFinding, lost, wrong } from './findings.mjs';
 import { PAID, sum } from './state.mjs';
 
-/** What is stored about an order, against itself: totals, periods, debits, refunds, benefits and claims. */
+/** Compares an order's stored rows with each other: totals, periods, debits, refunds, benefits and claims. */
 export function periodsOfOrder(order) {
   return [...totalsOf(order), ...order.payments.flatMap((payment) => periodOf(order, payment))];
 }
@@ -48,7 +48,7 @@ function periodOf(order, payment) {
   ];
 }
 
-/** A claim has its benefit and its code. A refund in full takes a benefit back that was not claimed, and nothing else does. */
+/** Checks that a claim has its benefit and code, and that only a full refund revokes a benefit, if it is unclaimed. */
 function benefitOf({ orderNo, cycleNo, position, status, claimNo, claimStatus }, isRefunded) {
   const benefit = `benefit ${orderNo}/${cycleNo}/${position} is ${status}`;
   const isClaimed = status === 'CLAIMED';

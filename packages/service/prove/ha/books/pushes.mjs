@@ -2,7 +2,7 @@ import { decryptField, formatTime } from '@perennial/wire';
 import { pushedData } from './events.mjs';
 import { differences, lost, wrong } from './findings.mjs';
 
-/** Compares each push that the receiver has kept with the stored event: the receiver has every event, and none that is not here. */
+/** Compares the received pushes with the stored events: the receiver has every event, and no others. */
 export function pushesOf({ orders }, { received, writes, aesKey }) {
   const findings = [];
   const key = Buffer.from(aesKey, 'base64');
@@ -41,7 +41,7 @@ function pushFindings(about, { retryNo, data, ...envelope }, { order, event, mob
   if (!isMobileRight(mobileEncrypted)) findings.push(wrong(`${about}: the mobile is not the user's`));
   return findings;
 
-  /** Payment events carry it, encrypted for the channel, if the agreement is shared; otherwise it is null. */
+  /** Payment events carry the mobile, encrypted for the channel, if the agreement is shared. Otherwise it is null. */
   function isMobileRight(sealed) {
     if (eventType !== 'payment.status.changed') return sealed === undefined;
     if (!order.shared) return sealed === null;

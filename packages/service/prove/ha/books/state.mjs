@@ -1,4 +1,4 @@
-/** SQL: a time as Unix milliseconds. */
+/** Returns SQL for a time as Unix milliseconds. */
 const ms = (column) => `floor(extract(epoch from ${column}) * 1000)::bigint`;
 
 const ORDERS = `select order_no::text as "orderNo", external_order_no as "externalOrderNo", channel_user_id as "channelUserId",
@@ -29,13 +29,13 @@ const BENEFITS = `select b.order_no::text as "orderNo", b.cycle_no as "cycleNo",
     b.claim_no as "claimNo", c.status as "claimStatus"
   from benefits b left join claims c using (order_no, cycle_no, position)`;
 
-/** A range of voided periods is one row with the data of its first period, and an event for each period when it is sent. */
+/** A range of voided periods is one row with its first period's data. It is sent as one event per period. */
 const EVENTS = `select event_no || coalesce('-' || cycle, '') as "eventId", order_no::text as "orderNo", event_type as "eventType",
     coalesce(cycle, cycle_no) as "cycleNo", coalesce(cycle > cycle_no, false) as "isVoided", ${ms('occurred_at')} as "occurredAt", data
   from events left join lateral generate_series(cycle_no, cycle_to) as cycle on cycle_to is not null
   order by event_no, cycle`;
 
-/** Reads what the service has stored, each order with all that belongs to it. */
+/** Reads the service's stored state: each order with all its rows. */
 export async function readState(database) {
   const orders = new Map();
   const lists = { payments: PAYMENTS, attempts: ATTEMPTS, refunds: REFUNDS, benefits: BENEFITS, events: EVENTS };
